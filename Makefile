@@ -10,10 +10,13 @@ INTEROP_READY := $(INTEROP)/node_modules/.ready
 # Where the environment forbids bytecode, each process of a test run would compile the tests and the simulator anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run test test-fast interop check lint types audit docs bench bench-history campaign fuzz interop-tools wheel clean
+.PHONY: run help test test-fast interop check lint types audit docs bench bench-history campaign fuzz interop-tools wheel npm-package clean
 
 run: $(READY)        ## serve the default scenario
 	@$(BIN)/reseller-sim serve $(ARGS)
+
+help:                ## this list
+	@sed -n 's/^\([a-z][a-z-]*\):.*## \(.*\)/\1\t\2/p' $(firstword $(MAKEFILE_LIST)) | while IFS='	' read -r name text; do printf '  %-15s %s\n' "$$name" "$$text"; done
 
 test: $(DEV_READY)   ## the test suite, on all cores
 	$(BIN)/python -m pytest -n auto --ignore $(INTEROP) $(ARGS)
@@ -23,11 +26,11 @@ test-fast: $(DEV_READY)  ## without slow tests and most rows of long tables, in 
 
 check: lint types audit test  ## what has to pass before a commit
 
-lint: $(DEV_READY)
+lint: $(DEV_READY)   ## style and form of the code
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 
-types: $(DEV_READY)
+types: $(DEV_READY)  ## types, strictly
 	$(BIN)/mypy
 
 audit: $(DEV_READY)  ## known vulnerabilities of the pinned packages; says what could not be audited
@@ -45,7 +48,7 @@ campaign: $(DEV_READY)  ## load, floods, faults, races and a soak: what is promi
 fuzz: $(DEV_READY)   ## ten minutes of Schemathesis over both documents: what was tried, what was refused and why, what was found
 	$(BIN)/python -m tests.support.fuzzing $(ARGS)
 
-docs: $(DEV_READY)   ## write what follows from contracts/ and the audit: the schema's `assume` section, three pages, tables of docs/service.md
+docs: $(DEV_READY)   ## write what follows from contracts/, the audit and the known mistakes: the schema's `assume` section, three pages, tables of two
 	$(BIN)/python -m tests.support.generated
 
 interop: $(DEV_READY) $(INTEROP_READY)  ## other people's linters, generators, clients and a fuzzer, on the served documents
@@ -53,11 +56,16 @@ interop: $(DEV_READY) $(INTEROP_READY)  ## other people's linters, generators, c
 
 interop-tools: $(INTEROP_READY)  ## what `make interop` needs from npm
 
-wheel: $(DEV_READY)
+wheel: $(DEV_READY)  ## the package, in dist/
 	$(BIN)/python -m build --wheel --outdir dist .
 
-clean:
-	rm -rf $(VENV) $(INTEROP)/node_modules dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis
+npm-package: $(INTEROP_READY)  ## clients/js as a package for npm, in dist
+	@mkdir -p dist
+	@ln -sfn ../../$(INTEROP)/node_modules clients/js/node_modules
+	@cd clients/js && npm pack --silent --pack-destination ../../dist
+
+clean:               ## remove what was made here
+	rm -rf $(VENV) $(INTEROP)/node_modules clients/js/node_modules clients/js/dist dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find . -name __pycache__ -prune -exec rm -rf {} +
 
 $(READY): pyproject.toml constraints.txt

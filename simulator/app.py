@@ -22,6 +22,7 @@ from simulator.runtime.courier import Sender
 from simulator.runtime.live_sandbox import SandboxSpec
 from simulator.runtime.sandboxes import DEFAULT, Sandboxes
 from simulator.scenario.library import load_scenario
+from simulator.scenario.overrides import with_callback
 from simulator.server.message import HttpRequest
 from simulator.server.responder import PendingAnswer, responder_of
 from simulator.wire.headers import as_sent
@@ -69,6 +70,7 @@ class App:
                 client=address,
                 body=None,
                 receive=receive,
+                target=_unusual_target(scope),
             )
             answer = await self._answer(scope["path"], request)
             await _deliver(scope, send, answer)
@@ -126,6 +128,8 @@ class App:
 
     async def load(self, scenario: Scenario) -> tuple[str, ...]:
         """Switch the default sandbox and all new ones to another scenario; see `LiveSandbox.load`."""
+        if self.options.callback is not None:
+            scenario = with_callback(scenario, self.options.callback)
         deferred = await self._default.load(scenario)
         self.scenario = scenario
         if self._control is not None:
@@ -154,6 +158,16 @@ def _is_ours(path: str) -> bool:
     return path.startswith(CONTROL_PREFIX) or path in (CONTROL_PATH, DOCUMENT_PATH)
 
 
+def _unusual_target(scope: Any) -> bytes:
+    """The request target as it was sent, where ASGI's decoded path and query do not tell it, else empty."""
+    query = b"?" + scope["query_string"] if scope["query_string"] else b""
+    responder = responder_of(scope)
+    sent: bytes = responder.request.as_sent if responder is not None else scope.get("raw_path") or b""
+    if responder is None and sent:
+        sent += query
+    return sent if sent != scope["path"].encode("utf-8", "surrogatepass") + query else b""
+
+
 async def _deliver(scope: Any, send: Any, answer: EncodedReply) -> None:
     """Send an answer in the way that its ending says. On another server than ours it goes out by ASGI's two messages,
     and what those cannot do is not done."""
@@ -177,6 +191,8 @@ def build_app(
     """
     if scenario is None:
         scenario = load_scenario(options.scenario)
+    if options.callback is not None:
+        scenario = with_callback(scenario, options.callback)
     if sender is None:
         sender = HttpSender(AddressPolicy(public_only=options.public_callbacks_only))
     sandboxes = Sandboxes(clock, sender, options.sandbox_ttl_s, keeps_coverage=options.keeps_coverage)

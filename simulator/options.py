@@ -15,7 +15,7 @@ class Options:
 
     `control_token` None leaves the control API open, which is safe on a loopback address only. `url` is the address
     that clients see. `keeps_coverage` preserves the figures of former sandboxes. `scenarios` is the folder whose files
-    clients may start sandboxes from.
+    clients may start sandboxes from. `callback` is where the callbacks of all the scenario's resellers go.
     """
 
     scenario: str = "default"
@@ -31,3 +31,4 @@ class Options:
     sandbox_ttl_s: float | None = None
     keeps_coverage: bool = False
     scenarios: Path | None = None
+    callback: str | None = None

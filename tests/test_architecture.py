@@ -2,6 +2,8 @@
 
 import ast
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -83,20 +85,20 @@ WITHOUT_SUBJECT: dict[str, set[str]] = {
         "versions", "waiting",
     },
     "control": {
-        "api_docs", "app", "audit", "clock", "fired", "guard", "http", "masked_send", "masking", "meta", "parameters",
-        "probes",
-        "render", "requests",
+        "api_docs", "app", "audit", "autopsies", "clock", "event_rows", "events", "exports", "filters", "fired",
+        "guard", "har", "http", "masked_send", "masking", "meta", "parameters", "probes", "render", "requests",
         "sandboxes",
     },
     "runtime": {
-        "advance", "background", "clock", "counters", "courier", "driver", "ended_jobs", "evicted", "facts",
+        "actions", "advance", "background", "clock", "counters", "courier", "driver", "ended_jobs",
+        "event_items", "events", "evicted", "facts",
         "inbox_budget", "journal", "known_secrets", "lanes", "live_sandbox", "near_misses", "probes", "ring",
-        "rule_names", "sandboxes", "seen", "unexpected", "upcoming", "value_counts", "waiting", "watch",
+        "rule_names", "sandboxes", "seen", "sent", "unexpected", "upcoming", "value_counts", "waiting", "watch",
     },
     "scenario/sections": {"assumptions", "changes", "form_fields", "headers", "matchers", "templates", "variants"},
     "wire": {
-        "billers", "diagnoses", "errors", "headers", "json", "legacy", "named_secrets", "outbound", "paging", "secrets",
-        "signing", "timestamps", "tokens", "unescaped",
+        "billers", "curl", "diagnoses", "errors", "headers", "json", "legacy", "named_secrets", "outbound", "paging",
+        "secrets", "signing", "timestamps", "tokens", "unescaped",
     },
 }  # fmt: skip
 LINES_MAX = 300
@@ -155,6 +157,38 @@ def _imported_from_above(path: Path) -> set[str]:
         - {part}
         - ({"__version__"} if part in ("control", "api", "importer", "recorder") else set())
     )
+
+
+def test_what_tests_import_knows_nothing_of_what_it_speaks_to() -> None:
+    """The launcher alone starts the simulator, the plugin alone imports pytest; and none an HTTP client."""
+    client = PACKAGE.parent / "reseller_sim"
+    found = {
+        path.name: {name.partition(".")[0] for name in imports(path)} - sys.stdlib_module_names - {"reseller_sim"}
+        for path in sorted(client.rglob("*.py"))
+    }
+    allowed = {name: {"pytest"} for name in found if name.startswith("pytest_")} | {"launcher.py": {"simulator"}}
+    assert {name: foreign for name, foreign in found.items() if foreign - allowed.get(name, set())} == {}
+    assert all(len(path.read_text().splitlines()) <= LINES_MAX for path in client.rglob("*.py"))
+
+
+def test_the_simulator_uses_of_what_tests_import_only_its_texts() -> None:
+    """The command prints stories as the client does."""
+    found = {
+        (str(path.relative_to(PACKAGE)), name)
+        for path in PACKAGE.rglob("*.py")
+        for name in imports(path)
+        if name.partition(".")[0] == "reseller_sim"
+    }
+    assert found == {("cli/story.py", "reseller_sim.story.Story"), ("cli/trigger.py", "reseller_sim.story.outcome")}
+
+
+def test_importing_what_tests_import_costs_nothing() -> None:
+    """The plugin imports it whenever pytest starts."""
+    program = "import sys\nbefore = set(sys.modules)\nimport reseller_sim\nprint(sorted(set(sys.modules) - before))"
+    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
+    loaded = ast.literal_eval(done.stdout)
+    assert [name for name in loaded if name.startswith("reseller_sim.")] == []
+    assert {"asyncio", "http", "json", "subprocess"} & set(loaded) == set()
 
 
 def test_the_page_draws_the_imports_without_what_other_arrows_show() -> None:

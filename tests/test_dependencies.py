@@ -15,7 +15,7 @@ from tests.support.our_files import our_files
 
 ROOT = Path(__file__).parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-OURS = {"simulator", "tests", "bench", "campaign"}
+OURS = {"simulator", "reseller_sim", "tests", "bench", "campaign"}
 
 # Declared for what they do without being imported by name.
 NOT_IMPORTED = {

@@ -13,6 +13,7 @@ from simulator.control.app import ROUTES
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text()
 CONTROL = (ROOT / "docs" / "control-api.md").read_text()
+PAGES = [*(ROOT / "docs").glob("*.md"), *(ROOT / "examples").glob("*/README.md")]
 
 RESELLER = sorted((method, path) for path, methods in routes().items() for method in methods)
 CONTROLLED = sorted((method, route.path) for route in ROUTES for method in (route.methods or set()) - {"HEAD"})
@@ -43,7 +44,7 @@ def test_docs_list_every_control_route() -> None:
     assert [(method, path) for method, path in CONTROLLED if f"`{method} {path}`" not in CONTROL] == []
 
 
-@pytest.mark.parametrize("page", ["README.md", *(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md"))])
+@pytest.mark.parametrize("page", ["README.md", *(str(path.relative_to(ROOT)) for path in PAGES)])
 def test_links_lead_somewhere(page: str) -> None:
     import re
 

@@ -142,7 +142,7 @@ def authenticate(call: Call, endpoint: Endpoint, claim: Claim | Bearer, fault: F
     refusal = verify(claim, exchange.method.encode(), exchange.query, exchange.body, rules)
     if refusal is not None:
         if refusal.code == "invalid_signature":
-            reason = diagnose(claim, exchange.method, exchange.path, exchange.query, exchange.body, rules)
+            reason = diagnose(claim, exchange.method, exchange.path, exchange.query, exchange.body, rules, call.prefix)
             refusal = Denied(refusal.code, reason)
         return deny(call, endpoint, refusal)
     assert call.named is not None, "who claims something names a key that is known"

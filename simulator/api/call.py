@@ -14,6 +14,7 @@ import msgspec
 from simulator.api.endings import Ending
 from simulator.auth.signature import Claim, Denied
 from simulator.domain.model.faults import FaultThen
+from simulator.domain.model.happenings import Happening
 from simulator.domain.model.resellers import ApiKey, Reseller
 from simulator.domain.model.rules import Rule
 from simulator.domain.sandbox import Sandbox
@@ -26,7 +27,8 @@ Receive = Callable[[], Awaitable[Any]]
 
 class Incoming(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """An incoming request. Header names are in lower case; `by_name` has the last of repeated headers. `client` is the
-    socket's address. `body` is None when it must be awaited from `receive`, ASGI's own."""
+    socket's address. `body` is None when it must be awaited from `receive`, ASGI's own. `target` is what `Exchange`
+    calls so."""
 
     method: str
     query: bytes
@@ -35,6 +37,7 @@ class Incoming(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     client: str
     body: bytes | None
     receive: Receive | None = None
+    target: bytes = b""
 
 
 # A reply as the server sends it: status, header lines with line ends, body, ending.
@@ -87,7 +90,7 @@ class Call(msgspec.Struct, kw_only=True, gc=False):
     validated body or query; `is_exact` unless a part of the body may be ignored; `is_unsigned` when no API key
     authenticated it; `is_deprecated` when the answer must say so (SPEC 9); `has_body` once its body was read or was too
     large; `prefix` is the part of the path that names
-    the sandbox, as `/s/mine` does."""
+    the sandbox, as `/s/mine` does; `caused` is what happened when it was executed."""
 
     sandbox: LiveSandbox
     now: datetime
@@ -109,6 +112,7 @@ class Call(msgspec.Struct, kw_only=True, gc=False):
     is_deprecated: bool = False
     has_body: bool = False
     prefix: str = ""
+    caused: list[Happening] = []
 
     @property
     def is_lost(self) -> bool:

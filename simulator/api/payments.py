@@ -9,12 +9,14 @@ from simulator.domain.model.answers import PaymentRefused
 from simulator.domain.model.transactions import Reason
 from simulator.wire import payments
 
+REFID_CHARS_MAX = 50
 NO_EXTRAS: Mapping[str, object] = {}
 
 
 def topup(call: Call) -> Reply:
     """200 with the payment as it stands, 400 when none was created."""
     fields, exchange = call.fields, call.exchange
+    exchange.refid = fields["refid"]
     outcome = call.sandbox.apply(
         CreatePayment(
             reseller=exchange.reseller,
@@ -34,7 +36,6 @@ def topup(call: Call) -> Reply:
         explain(call, outcome.detail, outcome.rule)
         explain(call, outcome.ignored)
         return Reply(400, payments.refusal(outcome, fields, call.now))
-    exchange.refid = fields["refid"]
     exchange.trxid = outcome.transaction.trxid
     exchange.rule = outcome.rule
     if outcome.detail is not None or outcome.ignored is not None:
@@ -48,6 +49,9 @@ def invalid_request(call: Call, problems: Problems) -> Reply:
     """400 in the payment's own shape for a body that violates the contract."""
     state, reason = call.sandbox.core.state, Reason.REQUEST
     call.exchange.error = reason
+    refid = call.fields.get("refid")
+    if isinstance(refid, str) and len(refid) <= REFID_CHARS_MAX:
+        call.exchange.refid = refid
     code = call.fields.get("product")
     product = call.owner.sees(state.catalog, code) if isinstance(code, str) else None
     name = product.name if product else ""

@@ -74,7 +74,14 @@ class Pipeline:
             client = client_address(client, headers.get(b"x-forwarded-for") if self._trust_forwarded else None)
         head = packed(pairs)
         exchange = Exchange(
-            at=now, wall=wall, method=request.method, path=path, query=request.query, packed_headers=head, client=client
+            at=now,
+            wall=wall,
+            method=request.method,
+            path=path,
+            query=request.query,
+            packed_headers=head,
+            client=client,
+            target=request.target,
         )
         call = Call(
             sandbox=sandbox,
@@ -109,6 +116,9 @@ class Pipeline:
         exchange.duration_us = int((perf_counter() - began) * 1e6)
         if not sandbox.is_deleted:
             sandbox.journal.add(exchange)
+            sandbox.events.note(exchange.n)
+            for happening in call.caused:
+                call.sandbox.events.note(happening)
             if counters is sandbox.counters:  # those of a life that has ended are being read beside the event loop
                 counters.count(exchange, "" if reply.ending is None else reply.ending.name, self._documented)
         return reply.status, reply_headers(sandbox.id, exchange), content, reply.ending
@@ -123,7 +133,7 @@ class Pipeline:
             reply = (
                 (await read(call, request) if call.fault or request.body is None else None)
                 or check(call, request)
-                or (await handle(call) if call.fault else call.endpoint.handle(call))
+                or (await handle(call) if call.fault else _execute(call))
             )
         elif call.fault is not None:
             await keep_unread(call, request, waits=call.sandbox.counters.needs_bodies)
@@ -212,6 +222,16 @@ def _check_fields(call: Call, endpoint: Endpoint) -> Reply | None:
         return None
     problems = _validate(call, endpoint)
     return refusals.invalid_input(call, endpoint, problems) if problems else None
+
+
+def _execute(call: Call) -> Reply:
+    """Execute a call at once. What it causes is told behind its request, which has no number yet."""
+    core, events = call.sandbox.core, call.sandbox.events
+    core.watch(call.caused.append)
+    try:
+        return call.endpoint.handle(call)
+    finally:
+        core.watch(events.note)
 
 
 def _joined(pairs: list[tuple[bytes, bytes]]) -> dict[bytes, bytes]:

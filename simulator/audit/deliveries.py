@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 from simulator.traffic.seen import Notification
 
 INBOX_PATH = "/_sim/inbox/"
+DEAD_HOST, DEAD_PORT = "127.0.0.1", 1  # of the scenario dead-receiver
 TEMPORARY = frozenset({408, 429})
 ATTEMPTS_MAX = 4
 OVER_AFTER = timedelta(minutes=5)
@@ -60,9 +61,11 @@ def is_retried(one: Notification) -> bool:
 
 
 def is_clients_own(one: Notification) -> bool:
-    """False for an inbox of the simulator, which answers as it was told."""
+    """False for an inbox of the simulator, which answers as it was told, and for the address of a receiver that is to
+    be dead: nothing listens there."""
     try:
         parts = urlsplit(one.url)
+        is_dead = parts.hostname == DEAD_HOST and parts.port == DEAD_PORT
     except ValueError:
         return True
-    return parts.scheme != "inbox" and not parts.path.startswith(INBOX_PATH)
+    return not is_dead and parts.scheme != "inbox" and not parts.path.startswith(INBOX_PATH)

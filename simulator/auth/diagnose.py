@@ -1,41 +1,49 @@
-"""Why a signature does not match: tries each known mistake of clients on the request.
+"""Why a signature does not match, in one line for the header of the response: what only the owner of the key may read.
 
-Mistakes are tried one at a time. The one that reproduces the signature sent is the diagnosis.
+It names a mistake when the signature was made with the secret of the key. To anybody else it says nothing that the
+request does not show by itself; the journal and `explain` say more.
 """
 
-import hashlib
-import hmac
-from base64 import b64decode, b64encode
-from collections.abc import Iterator
+import re
+from base64 import b64encode
 
-from simulator.auth.canonical import EMPTY_BODY_HASH, QueryRules, body_hash, canonical_queries, canonical_string
-from simulator.auth.query_mistakes import mistaken_queries
+from simulator.auth.autopsy.facts import Facts
+from simulator.auth.autopsy.search import short_search
+from simulator.auth.canonical import QueryRules, body_hash
 from simulator.auth.signature import Claim
-from simulator.shortened import shortened
 
 # Bounds the cost of the search: of a longer query, or one of more parameters, no mistake is tried.
 QUERY_BYTES_MAX = 16 * 1024
 PARAMETERS_MAX = 500
-_BODY_BYTES_MAX = 64 * 1024
-_SHOWN_CHARS_MAX = 400
 _DIGEST_BYTES, _SHA1_BYTES = 32, 20
+_is_hexadecimal = re.compile(rb"[0-9a-fA-F]{64}").fullmatch
 
-Mistake = tuple[str, bytes, bytes]  # what the client does, the key it would use, the string it would sign
 
-
-def diagnose(claim: Claim, method: str, path: str, query: bytes, body: bytes, rules: QueryRules) -> str:
+def diagnose(
+    claim: Claim, method: str, path: str, query: bytes, body: bytes, rules: QueryRules, prefix: str = ""
+) -> str:
     """Describe in one line the client's mistake behind `invalid_signature`; `rules` are those that it was verified
-    by."""
+    by, `prefix` is the part of the path before `path`."""
     if len(query) > QUERY_BYTES_MAX or query.count(b"&") >= PARAMETERS_MAX:
         return "the signature differs; mistakes are not looked for with a query that is so long"
-    for text, key, signed in _mistakes(claim, method, path, query, body, rules):
-        if key and _matches(claim, key, signed):
-            return text
+    facts = Facts(
+        timestamp=claim.timestamp,
+        nonce=claim.nonce,
+        method=method.encode(),
+        query=query,
+        body=body,
+        hashed=body_hash(body),
+        signature=b"",
+        secret=claim.held.secret_bytes,
+        path=path.encode("utf-8", "surrogateescape"),
+        prefix=prefix.encode("utf-8", "surrogateescape"),
+        rules=rules,
+    )
+    if found := short_search(facts, claim.signature):
+        return " and ".join(one.sentence for one in found)
     if len(claim.signature) != _DIGEST_BYTES:
         return _misshapen(claim.signature)
-    expected = _canonical(claim, method.encode(), canonical_queries(query, rules)[0], body_hash(body))
-    shown = shortened(expected, _SHOWN_CHARS_MAX)
-    return f"no known mistake explains it; the string to sign was {shown}; is it this key's secret?"
+    return "no known mistake explains it; is it this key's secret? The journal and `reseller-sim explain` look further"
 
 
 def _misshapen(signature: bytes) -> str:
@@ -45,64 +53,3 @@ def _misshapen(signature: bytes) -> str:
     if _is_hexadecimal(signature) or _is_hexadecimal(b64encode(signature)):
         return f"{text}: is it hexadecimal?"
     return f"{text}: was it made with SHA-1?" if len(signature) == _SHA1_BYTES else text
-
-
-def _is_hexadecimal(text: bytes) -> bool:
-    return len(text) == 2 * _DIGEST_BYTES and not text.lower().translate(None, b"0123456789abcdef")
-
-
-def _matches(claim: Claim, key: bytes, signed: bytes) -> bool:
-    digest = hmac.digest(key, signed, "sha256")
-    text = digest.hex().encode()
-    return any(hmac.compare_digest(spelt, claim.signature) for spelt in (digest, text, b64decode(text)))
-
-
-def _canonical(claim: Claim, method: bytes, query: bytes, hashed: bytes) -> bytes:
-    return canonical_string(claim.timestamp, claim.nonce, method, query, hashed)
-
-
-def _mistakes(claim: Claim, method: str, path: str, query: bytes, body: bytes, rules: QueryRules) -> Iterator[Mistake]:
-    key, verb, hashed = claim.held.secret_bytes, method.encode(), body_hash(body)
-    good_queries = canonical_queries(query, rules)
-    for good_query in good_queries:
-        right = _canonical(claim, verb, good_query, hashed)
-        yield "the signature is hexadecimal; encode the raw digest in Base64", key, right
-        yield "the secret was used as text; decode it from Base64 first", b64encode(key), right
-        yield "the method is in lower case", key, _canonical(claim, verb.lower(), good_query, hashed)
-        yield "the leading v1: is missing from the canonical string", key, right[3:]
-        yield "the parts are joined with line feeds instead of colons", key, right.replace(b":", b"\n")
-        yield "the canonical string ends in a line feed", key, right + b"\n"
-        swapped = canonical_string(claim.nonce, claim.timestamp, verb, good_query, hashed)
-        yield "the nonce stands before the timestamp", key, swapped
-    for text, wrong_query in mistaken_queries(path, query, rules):
-        yield text, key, _canonical(claim, verb, wrong_query, hashed)
-    without_query = b":".join((b"v1", claim.timestamp, claim.nonce, verb, hashed))
-    yield "the query was left out together with its colon; keep both colons", key, without_query
-    if len(body) <= _BODY_BYTES_MAX:
-        for text, wrong_hash in _body_hashes(body):
-            for good_query in good_queries:
-                yield text, key, _canonical(claim, verb, good_query, wrong_hash)
-
-
-def _body_hashes(body: bytes) -> Iterator[tuple[str, bytes]]:
-    digest = hashlib.sha256(body)
-    yield "the body hash is hexadecimal; encode it in Base64", digest.hexdigest().encode()
-    yield "the body itself is signed instead of its hash", body
-    yield "the body hash is missing", b""
-    yield "the hash of an empty body was signed, but a body was sent", EMPTY_BODY_HASH
-    yield "the body was changed after signing: a line feed was added", body_hash(body.rstrip(b"\n"))
-    for spaced in _reserialised(body):
-        yield "the body was serialised again after signing; sign the bytes that are sent", body_hash(spaced)
-
-
-def _reserialised(body: bytes) -> Iterator[bytes]:
-    import json
-
-    try:
-        value = json.loads(body)
-    except (ValueError, RecursionError):
-        return
-    for separators in ((",", ":"), (", ", ": ")):
-        for ascii_only in (True, False):
-            yield json.dumps(value, separators=separators, ensure_ascii=ascii_only).encode("utf-8", "surrogatepass")
-    yield json.dumps(value, indent=2).encode("utf-8", "surrogatepass")

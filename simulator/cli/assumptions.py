@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from simulator.cli import complete
 from simulator.cli.flags import json_flag, option, verb
 from simulator.cli.observed import Observed, read_observed
 from simulator.cli.output import echo, echo_json, one_line
@@ -20,7 +21,7 @@ WIDTH = 100
 
 
 @verb("assumptions")
-@click.argument("id", required=False)
+@click.argument("id", required=False, shell_complete=complete.assumptions)
 @option(
     "--observed",
     metavar="FILE",

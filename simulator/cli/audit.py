@@ -1,33 +1,26 @@
 """`reseller-sim audit`: what the service asks of a client, and whether the one of a running simulator does it."""
 
 import json
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import click
 
-from simulator.cli import values
-from simulator.cli.control import get, sandbox_path
-from simulator.cli.flags import CannotStart, option, verb
+from simulator.cli.control import Control
+from simulator.cli.flags import CannotStart, own_option, running_flags, verb
 from simulator.cli.output import echo, echo_json, one_line
 from simulator.cli.reports.audit import cases_of, ending, lines_of
 from simulator.cli.reports.cases import Suite
 from simulator.cli.reports.junit import junit
-from simulator.cli.request import DEFAULT_URL
+from simulator.cli.tables import is_terminal
 
 TITLE = "reseller-sim audit"
-# Without a variable: another verb's flags have the same names and another meaning.
-own_option = partial(click.option, allow_from_autoenv=False)
 
 
 @verb("audit")
-@option("--url", metavar="URL", help=f"The simulator's address.  [default: {DEFAULT_URL}]")
-@option("--sandbox", metavar="ID", default="default", show_default=True, help="The sandbox.")
-@option(
-    "--token", "control_token", metavar="TOKEN", callback=values.token, help="The control API's token, if it has one."
-)
+@running_flags
 @own_option("--json", "as_json", is_flag=True, help="Print the answer of the control API.")
+@own_option("--all", "-a", "all_of_them", is_flag=True, help="List what was not exercised on a terminal, too.")
 @own_option(
     "--junit",
     "junit_file",
@@ -35,12 +28,21 @@ own_option = partial(click.option, allow_from_autoenv=False)
     type=click.Path(path_type=Path, dir_okay=False),
     help="Write the result to this file as JUnit XML, too.",
 )
-def command(url: str | None, sandbox: str, control_token: str | None, as_json: bool, junit_file: Path | None) -> int:
+def command(
+    url: str | None,
+    sandbox: str,
+    control_token: str | None,
+    as_json: bool,
+    all_of_them: bool,
+    junit_file: Path | None,
+) -> int:
     """Check a client's behaviour against what the service asks of it.
 
     It judges the requests that a sandbox of a running simulator has received, and what your receivers have answered.
-    Each obligation is met (ok), violated with what shows it (VIOLATED, or warning), or was not exercised (-). Exit
-    code 1 means that something is violated, 3 that no simulator answered.
+    Each obligation is met (ok), violated with what shows it (VIOLATED, or warning), or was not exercised (-). On a
+    terminal what is violated comes first, and what was not exercised is only counted. In a pipe the text is the whole
+    list in the service's order: JSON needs --json. Exit code 1 means that something is violated, 3 that no simulator
+    answered.
 
     \b
     Examples:
@@ -48,22 +50,24 @@ def command(url: str | None, sandbox: str, control_token: str | None, as_json: b
       reseller-sim audit --sandbox mine --junit audit.xml
       reseller-sim audit --json | jq '.obligations[] | select(.state == "violated")'
     """
-    from simulator.contract.validate import validator
-
-    made = get(TITLE, url, sandbox_path(sandbox) + "/audit", control_token)
-    if not validator("audit-answer").is_valid(made):
-        raise CannotStart(f"{TITLE}: {one_line(url or DEFAULT_URL)} answered with something that is no audit")
+    made = Control(TITLE, url, sandbox, control_token).get("/audit", "audit-answer")
     if junit_file is not None:
         _write(junit_file, junit(TITLE, [Suite(f"sandbox {sandbox}", tuple(cases_of(made["obligations"])))]))
     if as_json:
         echo_json(json.dumps(made, indent=2))
     else:
-        echo("\n".join(map(one_line, _lines(made))))
+        echo("\n".join(map(one_line, _lines(made, is_short=is_terminal() and not all_of_them))))
     return 0 if made["ok"] else 1
 
 
-def _lines(made: dict[str, Any]) -> list[str]:
-    return [*(line for one in made["obligations"] for line in lines_of(one)), "", *ending(made)]
+def _lines(made: dict[str, Any], *, is_short: bool) -> list[str]:
+    """The obligations in the service's order; short, what is violated comes first and the ending counts the rest."""
+    rows: list[dict[str, Any]] = made["obligations"]
+    if is_short:
+        rows = [one for one in rows if one["state"] != "not_exercised"]
+        rows.sort(key=lambda one: one["state"] != "violated")
+    listed = [line for one in rows for line in lines_of(one)]
+    return [*listed, *([""] if listed else []), *ending(made)]
 
 
 def _write(path: Path, content: bytes) -> None:

@@ -8,7 +8,6 @@ from shlex import quote
 from typing import Any
 
 from simulator import __version__
-from simulator.cli.curl import curl_command
 from simulator.cli.output import one_line, printable_json
 from simulator.cli.request import DEFAULT_URL
 from simulator.cli.running import Running
@@ -17,6 +16,7 @@ from simulator.control.render import moment
 from simulator.domain.model.resellers import Reseller
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.upstream.signing import Credentials, sign
+from simulator.wire.curl import curl_command
 from simulator.wire.json import encode
 
 # The payment in the request to paste, where the scenario sells it: an ordinary account, a common denomination.
@@ -48,7 +48,7 @@ def _facts(running: Running) -> list[tuple[str, str]]:
     if api_docs.is_installed():
         facts.append(("page", f"{running.control_url}/docs"))
     facts.append(("sandbox", f"{sandbox.id}, scenario {sandbox.scenario.name!r}, seed {sandbox.seed}"))
-    facts.append(("clock", _clock(sandbox)))
+    facts.append(("clock", _clock(running)))
     owner = _first_reseller(sandbox)
     if owner is None:
         return [*facts, ("reseller", "none in this scenario; POST /_sim/sandboxes/default/resellers creates one")]
@@ -61,10 +61,10 @@ def _facts(running: Running) -> list[tuple[str, str]]:
     return [*facts, *_callbacks(running, owner)]
 
 
-def _clock(sandbox: LiveSandbox) -> str:
-    clock = sandbox.clock
+def _clock(running: Running) -> str:
+    clock = running.sandbox.clock
     mode = f"x{clock.rate:g}" if clock.mode == "xN" else clock.mode
-    hint = "; it moves with POST /_sim/sandboxes/default/clock/advance" if not clock.runs else ""
+    hint = f"; it moves with {_asking(running, 'advance', 'idle')}" if not clock.runs else ""
     return f"{mode}, {moment(clock.now())}{hint}"
 
 
@@ -75,10 +75,18 @@ def _callbacks(running: Running, owner: Reseller) -> list[tuple[str, str]]:
     facts = [("callbacks", f"{owner.callback.method} {target}")]
     scheme, _, inbox = target.partition(":")
     if scheme == "inbox":
-        token = running.control_token
-        header = f" -H 'Authorization: Bearer {token}'" if token is not None else ""
-        facts.append(("", f"curl{header} {running.control_url}/sandboxes/{running.sandbox.id}/inbox/{inbox}"))
+        facts.append(("", _asking(running, "inbox", quote(inbox))))
     return facts
+
+
+def _asking(running: Running, *verb: str) -> str:
+    """A verb that asks this simulator."""
+    words = [_program(), *verb]
+    if running.url != DEFAULT_URL:
+        words += ["--url", running.url]
+    if running.control_token is not None:
+        words += ["--token", quote(running.control_token)]
+    return " ".join(words)
 
 
 def _first_steps(running: Running) -> list[str]:
@@ -93,7 +101,7 @@ def _first_steps(running: Running) -> list[str]:
     return [
         "Paste this; its signature is valid for 5 minutes and one use:",
         "",
-        curl_command(request),
+        curl_command(request.method, request.url, request.headers, request.body),
         "",
         "Sign and send the next one:",
         "",

@@ -44,6 +44,7 @@ def command(
     path: str,
     data: str | None,
     url: str | None,
+    sandbox: str | None,
     key: str | None,
     secret: str | None,
     bearer: str | None,
@@ -63,7 +64,7 @@ def command(
       reseller-sim call POST /v2/topup -d '{"refid":"r1","product":"RELOAD","account":"0123456789","amount":10}'
       reseller-sim call GET '/v2/catalog?is_active=true' -H 'X-Api-Version: 2026-09-16' | jq .products
     """
-    request = signed_request(method, path, data, url, key, secret)
+    request = signed_request(method, path, data, url, sandbox, key, secret)
     if bearer is not None:
         request = with_bearer(request, bearer)
     status, reason, headers, body = _exchange(request, header)
@@ -110,7 +111,8 @@ def _connect(connection: HTTPConnection, address: str) -> None:
 
 def _print_body(body: bytes) -> None:
     stdout = sys.stdout.buffer
-    stdout.write(printable_body(_indented(body) if stdout.isatty() else body))
+    shown = printable_body(_indented(body) if stdout.isatty() else body)
+    stdout.write(shown if shown.endswith(b"\n") or not shown else shown + b"\n")
     stdout.flush()
 
 
@@ -119,7 +121,6 @@ def _indented(body: bytes) -> bytes:
     import msgspec
 
     try:
-        body = msgspec.json.format(body, indent=2)
+        return msgspec.json.format(body, indent=2)
     except msgspec.DecodeError:
         return body
-    return body + b"\n"

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from simulator.cli import complete
 from simulator.cli.flags import verb
 from simulator.cli.output import echo, one_line
 from simulator.cli.reports.cases import Case, Suite, all_ok
@@ -16,7 +17,14 @@ if TYPE_CHECKING:
 
 @verb("check")
 @report_flags
-@click.argument("files", metavar="FILE...", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument(
+    "files",
+    metavar="FILE...",
+    nargs=-1,
+    required=True,
+    type=click.Path(path_type=Path),
+    shell_complete=complete.yaml_files,
+)
 def command(files: tuple[Path, ...], **flags: Any) -> int:
     """Report the problems of scenario files.
 

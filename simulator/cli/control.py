@@ -1,59 +1,233 @@
-"""Asks the control API of a running simulator."""
+"""Asks the control API of a running simulator; what it answers is bounded in size, in time and in shape."""
 
+from collections.abc import Iterator, Mapping
+from contextlib import closing, suppress
+from dataclasses import dataclass
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
+from socket import SHUT_RDWR
+from socket import socket as Socket  # noqa: N812  # a class
+from threading import Event, Timer
 from typing import Any
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote, urlencode, urlsplit
 
 import click
+from click.core import ParameterSource
 
-from simulator.cli.flags import CannotStart
+from simulator.cli.errors import CannotStart, Refused
 from simulator.cli.output import one_line
 from simulator.cli.request import DEFAULT_URL
 from simulator.options import CONTROL_PATH
 
 TIMEOUT_S = 60.0
-OK = 200
+ANSWER_BYTES_MAX = 64 * 1024 * 1024
+LOCKED = (401, 403)
+NO_SANDBOX = "unknown_sandbox"
+NO_PATH = "unknown_path"
+JSON_TYPE = "application/json"
+PAGE_ROWS = 1000
+PROBLEMS_MAX = 3
 
 
-def get(verb: str, url: str | None, path: str, token: str | None) -> Any:
-    """The decoded answer of `GET /_sim<path>`; `url` may end in `/_sim`. Raises `CannotStart` for anything but a 200
-    with JSON; an unusable URL is a usage error."""
-    import msgspec
+@dataclass(frozen=True, slots=True)
+class Control:
+    """The control API at `url`, which may end in `/_sim` and by default is that of port 8080, for one sandbox.
 
-    base = (url or DEFAULT_URL).rstrip("/").removesuffix(CONTROL_PATH)
-    status, body = _exchange(verb, base, CONTROL_PATH + path, token)
-    try:
-        answer = msgspec.json.decode(body)
-    except (msgspec.DecodeError, UnicodeDecodeError):
-        raise CannotStart(one_line(f"{verb}: {base} answered {status} without JSON: is it a simulator?")) from None
-    if status != OK:
-        said = answer.get("message", "") if isinstance(answer, dict) else ""
-        raise CannotStart(one_line(f"{verb}: {base} answered {status}: {said}"))
-    return answer
+    Each method takes a path below the sandbox, or with `is_root` below `/_sim`, and returns the decoded answer, None
+    when it has no body. `answers` is the schema that an answer must have. They raise `Refused` when the simulator
+    refuses, and `CannotStart` for anything that is no answer of a simulator; an unusable URL is a usage error.
+    """
+
+    verb: str
+    url: str | None
+    sandbox: str
+    control_token: str | None
+
+    @property
+    def base(self) -> str:
+        """The simulator's address, without `/_sim`."""
+        return (self.url or DEFAULT_URL).rstrip("/").removesuffix(CONTROL_PATH)
+
+    def get(
+        self,
+        path: str,
+        answers: str,
+        *,
+        is_root: bool = False,
+        query: Mapping[str, object] | None = None,
+        timeout_s: float | None = None,
+    ) -> Any:
+        """`GET`."""
+        target = f"{path}?{urlencode(query, errors='surrogateescape')}" if query else path
+        return self._ask("GET", target, None, answers, is_root=is_root, timeout_s=timeout_s)
+
+    def post(
+        self, path: str, body: Mapping[str, Any], answers: str, *, is_root: bool = False, timeout_s: float | None = None
+    ) -> Any:
+        """`POST` with a JSON body."""
+        return self._ask("POST", path, body, answers, is_root=is_root, timeout_s=timeout_s)
+
+    def put(self, path: str, body: Mapping[str, Any], answers: str) -> Any:
+        """`PUT` with a JSON body."""
+        return self._ask("PUT", path, body, answers)
+
+    def patch(self, path: str, body: Mapping[str, Any], answers: str) -> Any:
+        """`PATCH` with a JSON body."""
+        return self._ask("PATCH", path, body, answers)
+
+    def delete(self, path: str) -> None:
+        """`DELETE`, which has no answer."""
+        self._ask("DELETE", path, None, "")
+
+    def rows(self, path: str, name: str, answers: str, query: Mapping[str, object] | None = None) -> Iterator[Any]:
+        """The rows of a list, page by page as they are asked for; `name` is the member that has them."""
+        asked = {"limit": PAGE_ROWS, **(query or {})}
+        while True:
+            page = self.get(path, answers, query=asked)
+            yield from page[name]
+            if not page["has_more"] or page["cursor"] == asked.get("cursor"):
+                return
+            asked["cursor"] = page["cursor"]
+
+    def _ask(
+        self,
+        method: str,
+        path: str,
+        body: Mapping[str, Any] | None,
+        answers: str,
+        *,
+        is_root: bool = False,
+        timeout_s: float | None = None,
+    ) -> Any:
+        below = path if is_root else sandbox_path(self.sandbox) + path
+        limit_s = TIMEOUT_S if timeout_s is None else timeout_s
+        status, raw = self._exchange(method, CONTROL_PATH + below, body, limit_s)
+        if status == 204 and not raw:
+            return None
+        answer = self._decoded(status, raw)
+        if not 200 <= status < 300:
+            raise self._refusal(status, answer)
+        if not answers:
+            raise self._useless(f"answered {status} where a simulator answers 204")
+        if not _has_shape(answers, answer):
+            raise self._useless(f"answered {status} with something that is no {answers.replace('-', ' ')}")
+        return answer
+
+    def _decoded(self, status: int, raw: bytes) -> Any:
+        import msgspec
+
+        if len(raw) > ANSWER_BYTES_MAX:
+            raise self._useless(f"answered {status} with more than {ANSWER_BYTES_MAX} bytes")
+        try:
+            return msgspec.json.decode(raw)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            raise self._useless(f"answered {status} without JSON: is it a simulator?") from None
+
+    def _refusal(self, status: int, answer: Any) -> click.ClickException:
+        """Why a simulator did not do it: a simulator or a sandbox that cannot be used is as if there were none."""
+        fields = answer if isinstance(answer, dict) else {}
+        code, said = str(fields.get("error", "")), str(fields.get("message", ""))
+        if code == NO_SANDBOX or (code == NO_PATH and self._is_odd()):
+            return self._useless(f"answered {status}: there is no sandbox {self.sandbox!r}{_where_named()}")
+        if status in LOCKED or status >= 500 or not (code and said):
+            hint = "; give the control API's token with --token" if status == 401 else ""
+            return self._useless(f"answered {status}: {said}{hint}")
+        return Refused(one_line(f"{self.verb}: {_problems(fields) or said}"), code)
+
+    def _is_odd(self) -> bool:
+        """True for an id that no sandbox can have: a path with it is none of the control API's."""
+        return path_part(self.sandbox) != self.sandbox
+
+    def _useless(self, what: str) -> CannotStart:
+        return CannotStart(one_line(f"{self.verb}: {self.base} {what}"))
+
+    def _exchange(self, method: str, path: str, body: Mapping[str, Any] | None, timeout_s: float) -> tuple[int, bytes]:
+        content = None if body is None else _encoded(body)
+        headers = {"Authorization": f"Bearer {self.control_token}"} if self.control_token else {}
+        headers |= {"Content-Type": JSON_TYPE} if content is not None else {}
+        connection = self._connection(timeout_s)
+        # The timeout of a connection is that of each read; an answer that drips in would have no end.
+        is_late = Event()
+        limit = Timer(timeout_s, lambda: _cut(socket, is_late))
+        limit.daemon = True
+        with closing(connection):
+            try:
+                connection.connect()
+                socket = connection.sock  # a connection forgets it when the answer ends with it
+                limit.start()
+                connection.request(method, path, content, headers)
+                response = connection.getresponse()
+                raw = response.read(ANSWER_BYTES_MAX + 1)
+            except (HTTPException, OSError, UnicodeError) as error:
+                if is_late.is_set() or isinstance(error, TimeoutError):
+                    raise self._too_slow(timeout_s) from None
+                reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
+                hint = "start `reseller-sim serve`, or name another address with --url"
+                raise self._useless(f"does not answer ({reason}): {hint}") from None
+            finally:
+                limit.cancel()
+            if is_late.is_set():
+                raise self._too_slow(timeout_s)
+            return response.status, raw
+
+    def _too_slow(self, timeout_s: float) -> CannotStart:
+        return self._useless(f"did not answer within {timeout_s:g} seconds")
+
+    def _connection(self, timeout_s: float) -> HTTPConnection:
+        try:
+            parts = urlsplit(self.base)
+            if parts.hostname and parts.scheme in ("http", "https"):
+                connection = HTTPSConnection if parts.scheme == "https" else HTTPConnection
+                return connection(parts.hostname, parts.port, timeout=timeout_s)
+        except (ValueError, HTTPException):
+            """It is none either."""
+        text = f"{self.base!r} is no http or https URL, such as {DEFAULT_URL}"
+        raise click.UsageError(text, click.get_current_context())
 
 
 def sandbox_path(sandbox: str) -> str:
     """The path of a sandbox below `/_sim`."""
-    return f"/sandboxes/{quote(sandbox, safe='')}"
+    return f"/sandboxes/{path_part(sandbox)}"
 
 
-def _exchange(verb: str, base: str, path: str, token: str | None) -> tuple[int, bytes]:
+def path_part(text: str) -> str:
+    """A text as one segment of a path."""
+    return quote(text, safe="", errors="surrogateescape")
+
+
+def _where_named() -> str:
+    """Which variable named the sandbox, if one did, and how to find those that exist."""
+    context = click.get_current_context()
+    is_variable = context.get_parameter_source("sandbox") is ParameterSource.ENVIRONMENT
+    variable = ", which RESELLER_SIM_SANDBOX names" if is_variable and "ids" not in context.params else ""
+    return f"{variable}: `reseller-sim sandbox list` lists them"
+
+
+def _encoded(body: Mapping[str, Any]) -> bytes:
+    """As JSON; decimals of a scenario keep their digits."""
+    from simulator.wire.json import encode
+
     try:
-        parts = urlsplit(base)
-        host, port = parts.hostname, parts.port
-    except ValueError:
-        host, port = None, None
-    if host is None or parts.scheme not in ("http", "https"):
-        text = f"{base!r} is no http or https URL, such as {DEFAULT_URL}"
-        raise click.UsageError(text, click.get_current_context())
-    connection = (HTTPSConnection if parts.scheme == "https" else HTTPConnection)(host, port, timeout=TIMEOUT_S)
-    try:
-        connection.request("GET", path, headers={"Authorization": f"Bearer {token}"} if token else {})
-        response = connection.getresponse()
-        return response.status, response.read()
-    except (HTTPException, OSError, UnicodeError) as error:
-        reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
-        hint = "start `reseller-sim serve`, or name another address with --url"
-        raise CannotStart(one_line(f"{verb}: {base} does not answer ({reason}): {hint}")) from None
-    finally:
-        connection.close()
+        return encode(body)
+    except UnicodeError:
+        raise click.UsageError("an argument is not text in UTF-8", click.get_current_context()) from None
+
+
+def _cut(socket: Socket, is_late: Event) -> None:
+    is_late.set()
+    with suppress(OSError):  # the other side has closed it
+        socket.shutdown(SHUT_RDWR)
+
+
+def _has_shape(schema: str, answer: Any) -> bool:
+    from simulator.contract.validate import validator
+
+    return validator(schema).is_valid(answer)
+
+
+def _problems(fields: Mapping[str, Any]) -> str:
+    """What is wrong with a refused scenario or rule; empty when the refusal is of another kind."""
+    listed = fields.get("problems")
+    found = [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
+    texts = [f"{one.get('path') or 'it'}: {one.get('message', '')}" for one in found[:PROBLEMS_MAX]]
+    left_out = len(found) - len(texts)
+    return "; ".join(texts) + (f"; and {left_out} more" if left_out else "")

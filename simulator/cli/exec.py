@@ -33,7 +33,7 @@ class WithCommand(click.Command):
         if "--" in args:
             at = args.index("--")
             before, after = args[:at], args[at + 1 :]
-        if not after and "--help" not in before:
+        if not after and "--help" not in before and not ctx.resilient_parsing:
             raise click.UsageError("put -- and a command after the options: reseller-sim exec -- npm test", ctx)
         ctx.obj = after
         return super().parse_args(ctx, before)

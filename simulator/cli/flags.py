@@ -5,11 +5,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar, TypeVar
+from typing import Any, TypeVar
 
 import click
 
-from simulator.cli import values
+from simulator.cli import complete, values
+from simulator.cli.errors import CannotStart as CannotStart  # where the verbs import it from
+from simulator.cli.hints import Actions
 from simulator.options import DEFAULT_PORT, LOOPBACK
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
@@ -17,15 +19,13 @@ Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 VARIABLES = "RESELLER_SIM"
 SEED_MAX = 2**63 - 1
 
-verb = partial(click.command, context_settings={"auto_envvar_prefix": VARIABLES, "max_content_width": 100})
+_SETTINGS = {"auto_envvar_prefix": VARIABLES, "max_content_width": 100}
+verb = partial(click.command, context_settings=_SETTINGS)
+verb_group = partial(click.group, cls=Actions, context_settings=_SETTINGS)
 option = partial(click.option, show_envvar=True)
+# Without a variable: the flag of another verb has the same name and another meaning.
+own_option = partial(click.option, allow_from_autoenv=False)
 json_flag = partial(option, "--json", is_flag=True)
-
-
-class CannotStart(click.ClickException):
-    """The start failed, or there was no answer; exit code 3."""
-
-    exit_code: ClassVar[int] = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,17 +45,21 @@ class ServerFlags:
     trust_forwarded: bool
     sandbox_ttl: float | None
     scenarios: Path | None
+    callback: str | None
 
 
 def server_flags(port: int = DEFAULT_PORT, *, port_variable: bool = True) -> Callable[[Decorated], Decorated]:
     """The argument SCENARIO and the flags of a server, one keyword for each field of `ServerFlags`."""
     decorators = [
-        click.argument("scenario", default="default", envvar=f"{VARIABLES}_SCENARIO"),
+        click.argument(
+            "scenario", default="default", envvar=f"{VARIABLES}_SCENARIO", shell_complete=complete.scenarios
+        ),
         *_listening(port, port_variable=port_variable),
         option(
             "--clock",
             metavar="real|manual|xN",
             callback=values.clock_mode,
+            shell_complete=complete.clock_modes,
             help="Follow the wall clock, move only when advanced, or run N times as fast.",
         ),
         option(
@@ -72,6 +76,12 @@ def server_flags(port: int = DEFAULT_PORT, *, port_variable: bool = True) -> Cal
             default="any",
             show_default=True,
             help="Where callbacks may go: anywhere but to addresses of clouds' metadata, or to public addresses only.",
+        ),
+        option(
+            "--callback",
+            metavar="URL",
+            callback=values.target,
+            help="Where the callbacks of all the scenario's resellers go, by POST; or inbox:NAME.",
         ),
         option("--trust-forwarded", is_flag=True, help="Take a client's address from X-Forwarded-For."),
         option(
@@ -132,13 +142,39 @@ def control_flags(port: int) -> Callable[[Decorated], Decorated]:
     return _all_of([*_listening(port, port_variable=False), *_control()])
 
 
-def request_flags(function: Decorated) -> Decorated:
-    """METHOD, PATH and the flags of one signed request: `method`, `path`, `data`, `url`, `key`, `secret`."""
+def running_flags(function: Decorated) -> Decorated:
+    """The flags of a verb that asks a running simulator: `url`, `sandbox`, `control_token`."""
     decorators = [
-        click.argument("method"),
-        click.argument("path"),
+        option("--url", metavar="URL", help=f"The simulator's address.  [default: http://{LOOPBACK}:{DEFAULT_PORT}]"),
+        option(
+            "--sandbox",
+            metavar="ID",
+            default="default",
+            show_default=True,
+            shell_complete=complete.sandboxes,
+            help="The sandbox.",
+        ),
+        option(
+            "--token",
+            "control_token",
+            metavar="TOKEN",
+            callback=values.token,
+            help="The control API's token, if it has one.",
+        ),
+    ]
+    return _all_of(decorators)(function)
+
+
+def request_flags(function: Decorated) -> Decorated:
+    """METHOD, PATH and the flags of one signed request: `method`, `path`, `data`, `url`, `sandbox`, `key`, `secret`."""
+    decorators = [
+        click.argument("method", shell_complete=complete.methods),
+        click.argument("path", shell_complete=complete.paths),
         option("--data", "-d", metavar="BODY|@FILE|-", help="The body: literal, from a file, or from stdin."),
         option("--url", metavar="URL", help=f"The service's address.  [default: http://{LOOPBACK}:{DEFAULT_PORT}]"),
+        option(
+            "--sandbox", metavar="ID", shell_complete=complete.sandboxes, help="The sandbox, when --url names none."
+        ),
         option("--key", metavar="KEY", help="The API key.  [default: the default scenario's]"),
         option("--secret", metavar="SECRET", help="Its secret, in Base64.  [default: the default scenario's]"),
     ]

@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 import click
 
 from simulator import __version__
+from simulator.cli.hints import SWITCHES, of_unknown_flag
 from simulator.cli.output import give_up, print_to_stderr
 
 PROGRAM = "reseller-sim"
@@ -19,8 +20,20 @@ UNWRITABLE = 3
 VERBS = {
     "serve": "Run the simulator.",
     "exec": "Run a command against a simulator of its own.",
+    "tail": "Print what happens in a running simulator, as it happens.",
+    "listen": "Pass callbacks and webhooks on to an address of yours.",
     "call": "Send one signed request and print the response.",
+    "explain": "Say why a signature or another credential is refused.",
     "sign": "Print a request's canonical string, headers and curl command.",
+    "advance": "Move the clock, and print what happened.",
+    "requests": "Print the requests that a sandbox received.",
+    "story": "Print all that happened to a payment.",
+    "inbox": "Print what an inbox received, or program its replies.",
+    "deposit": "Put money into a wallet.",
+    "trigger": "Send a webhook or a callback now.",
+    "rule": "Add, list and remove rules.",
+    "sandbox": "Make, list and delete sandboxes.",
+    "health": "Say whether a simulator answers.",
     "import": "Print a scenario that serves a real account's catalog.",
     "scenarios": "Print bundled scenarios, magic accounts or the JSON Schema.",
     "check": "Report the problems of scenario files.",
@@ -29,6 +42,7 @@ VERBS = {
     "proxy": "Pass a client's requests to a deployment, and explain them.",
     "assumptions": "Print what the specification leaves open, and what we chose.",
     "openapi": "Print the contract as one OpenAPI 3.1 document.",
+    "completion": "Print what completes this command in a shell.",
 }
 
 
@@ -52,7 +66,7 @@ class Verbs(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Suggest the nearest verb for an unknown name."""
         if args[0] not in VERBS and not args[0].startswith("-"):
-            near = get_close_matches(args[0], VERBS, 1)
+            near = [SWITCHES[args[0]]] if args[0] in SWITCHES else get_close_matches(args[0], VERBS, 1)
             hint = f"did you mean {near[0]}?" if near else f"choose one of {', '.join(VERBS)}"
             raise click.UsageError(f"there is no verb {args[0]!r}; {hint}", ctx)
         return super().resolve_command(ctx, args)
@@ -80,7 +94,7 @@ class Verbs(click.Group):
             return missing.exit_code
         except click.UsageError as wrong:
             path = wrong.ctx.command_path if wrong.ctx else prog_name
-            text = " ".join(wrong.format_message().split())
+            text = of_unknown_flag(wrong) or " ".join(wrong.format_message().split())
             print_to_stderr(f"{path}: {text} (see {path} --help)")
             return wrong.exit_code
         except click.ClickException as refused:
@@ -98,10 +112,10 @@ class Verbs(click.Group):
     cls=Verbs,
     options_metavar="",
     subcommand_metavar="VERB [OPTIONS]",
-    epilog="An environment variable can set every flag of a verb: RESELLER_SIM_PORT for --port. "
+    epilog="An environment variable can set the flags whose help names one: RESELLER_SIM_PORT for --port. "
     "Exit codes: 0 success, 1 a negative result, 2 wrong usage, 3 could not start.",
 )
-@click.version_option(__version__, prog_name=PROGRAM, message="%(prog)s %(version)s")
+@click.version_option(__version__, "--version", "-V", prog_name=PROGRAM, message="%(prog)s %(version)s")
 def cli() -> None:
     """A simulator of the reseller payments API: time that can be moved, failures that can be scripted, an explanation
     for everything that happened.

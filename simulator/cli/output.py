@@ -5,10 +5,11 @@ writing direction, every line separator and every lone surrogate is written as i
 move the cursor, nor look like another text, nor pretend to be a line of ours.
 """
 
+import json
 import os
 import re
 import sys
-from typing import TextIO
+from typing import Any, TextIO
 
 import click
 
@@ -67,9 +68,19 @@ def echo(text: str, *, nl: bool = True) -> None:
     click.echo(printable(text), nl=nl)
 
 
+def echo_safe(line: str) -> None:
+    """Print a line whose texts are escaped already, and which may have colours for a terminal."""
+    click.echo(line)
+
+
 def echo_json(text: str) -> None:
     """Print a JSON text to stdout."""
     click.echo(printable_json(text))
+
+
+def echo_value(value: Any) -> None:
+    """Print a value to stdout as JSON."""
+    echo_json(json.dumps(value, indent=2))
 
 
 def give_up(stream: TextIO) -> None:

@@ -5,6 +5,7 @@ import gc
 import logging
 import os
 import signal
+import threading
 from types import FrameType
 from typing import Final
 
@@ -44,6 +45,18 @@ def exit_quietly_when_stopped() -> None:
     """Let SIGINT and SIGTERM end the process with exit code 0."""
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, _stop)
+
+
+def end_with_stdin() -> None:
+    """End the process as SIGTERM does when stdin ends: its parent has closed its end, or is gone, however it ended."""
+    threading.Thread(target=_wait_for_end_of_stdin, name="stdin", daemon=True).start()
+
+
+def _wait_for_end_of_stdin() -> None:
+    with contextlib.suppress(OSError):  # there is none
+        while os.read(0, 4096):
+            pass
+    os.kill(os.getpid(), signal.SIGTERM)
 
 
 def _stop(number: int, frame: FrameType | None) -> None:

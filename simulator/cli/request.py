@@ -3,13 +3,15 @@
 import os
 import sys
 from pathlib import Path
+from urllib.parse import quote
 
 import click
 
-from simulator.cli.flags import CannotStart
+from simulator.cli.errors import CannotStart
 from simulator.options import CONTROL_PATH, DEFAULT_PORT, LOOPBACK
 from simulator.upstream.signing import CannotSign, Credentials, SignedRequest, sign
 
+SANDBOX_PREFIX = "/s/"
 DEFAULT_URL = f"http://{LOOPBACK}:{DEFAULT_PORT}"
 
 
@@ -18,6 +20,7 @@ def signed_request(
     path: str,
     data: str | None,
     url: str | None,
+    sandbox: str | None,
     key: str | None,
     secret: str | None,
     timestamp: int | None = None,
@@ -25,9 +28,12 @@ def signed_request(
 ) -> SignedRequest:
     """Build and sign the request. Input that cannot be signed is a usage error.
 
-    A URL may end in `/_sim`, since RESELLER_SIM_URL does so for programs under `exec`.
+    A URL may end in `/_sim`, since RESELLER_SIM_URL does so for programs under `exec`. A `sandbox` is below it, unless
+    the URL names one already.
     """
     base_url = (url or DEFAULT_URL).rstrip("/").removesuffix(CONTROL_PATH)
+    if sandbox and SANDBOX_PREFIX not in base_url:
+        base_url += SANDBOX_PREFIX + quote(sandbox, safe="")
     try:
         return sign(method, base_url, path, read_body(data), credentials(key, secret), timestamp, nonce)
     except CannotSign as wrong:

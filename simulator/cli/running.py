@@ -55,8 +55,15 @@ class Running:
         return [render.reseller(one) for one in self.sandbox.core.state.resellers.values()]
 
 
-def prepare(flags: ServerFlags, on_ready: Callable[[Running], None], *, keeps_coverage: bool = False) -> Running:
-    """Load the scenario and bind the port; `on_ready` is called once the server answers. Raises `CannotStart`."""
+def prepare(
+    flags: ServerFlags,
+    on_ready: Callable[[Running], None],
+    on_stop: Callable[[], object] = lambda: None,
+    *,
+    keeps_coverage: bool = False,
+) -> Running:
+    """Load the scenario and bind the port; `on_ready` is called once the server answers, `on_stop` when it is about to
+    stop. Raises `CannotStart`."""
     try:
         app = build_app(replace(_options(flags), keeps_coverage=keeps_coverage))
         server = make_server(
@@ -64,7 +71,7 @@ def prepare(flags: ServerFlags, on_ready: Callable[[Running], None], *, keeps_co
             flags.host,
             flags.port,
             on_ready=lambda: _ready(running, on_ready),
-            on_stop=lambda: _stopping(app),
+            on_stop=lambda: _stopping(app, on_stop),
         )
     except ScenarioError as error:
         raise CannotStart("\n".join(map(one_line, error.problems))) from None
@@ -84,8 +91,9 @@ def _ready(running: Running, on_ready: Callable[[Running], None]) -> None:
     on_ready(running)
 
 
-def _stopping(app: App) -> None:
+def _stopping(app: App, on_stop: Callable[[], object]) -> None:
     gc.disable()  # what it would free goes with the process
+    on_stop()
     app.sandboxes.end_waits()
 
 
@@ -103,6 +111,7 @@ def _options(flags: ServerFlags) -> Options:
         trust_forwarded=flags.trust_forwarded,
         sandbox_ttl_s=flags.sandbox_ttl,
         scenarios=flags.scenarios,
+        callback=flags.callback,
     )
 
 

@@ -4,12 +4,15 @@ import json as json_module
 
 import click
 
+from simulator.cli import complete
 from simulator.cli.flags import json_flag, verb
 from simulator.cli.output import echo, echo_json, one_line, print_to_stderr
 
 
 @verb("scenarios")
-@click.argument("action", metavar="[show NAME|FILE | magic | schema]", nargs=-1)
+@click.argument(
+    "action", metavar="[show NAME|FILE | magic | schema]", nargs=-1, shell_complete=complete.scenario_actions
+)
 @json_flag(
     help="Print JSON: the list, the table, the schema, or with show the scenario merged with all that it extends, as "
     "POST /_sim/sandboxes accepts it."

@@ -8,18 +8,28 @@ import click
 
 from simulator.cli.flags import CannotStart, ServerFlags, json_flag, option, server_flags, verb
 from simulator.cli.output import give_up, print_to_stderr
-from simulator.cli.process import exit_quietly_when_stopped, raise_file_limit
+from simulator.cli.process import end_with_stdin, exit_quietly_when_stopped, raise_file_limit
 
 
 @verb("serve")
 @server_flags()
 @option("--watch", is_flag=True, help="Reload the scenario whenever its file, or one that it extends, is saved.")
-@json_flag(help="Print one line of JSON when it is ready, and nothing else.")
-def command(json: bool, watch: bool, **flags: Any) -> None:
+@option(
+    "--until-stdin-ends", is_flag=True, help="Stop when stdin ends, as it does when the program that started it ends."
+)
+@json_flag(help="Print one line of JSON when it is ready, and nothing else but what --log asks for, on stderr.")
+@option("--quiet", is_flag=True, help="Print no line for each request, status, callback and webhook.")
+@option(
+    "--log",
+    type=click.Choice(["text", "json"]),
+    help="How these lines are written.  [default: text; with --json there are none]",
+)
+def command(json: bool, watch: bool, quiet: bool, log: str | None, until_stdin_ends: bool, **flags: Any) -> None:
     """Run the simulator.
 
     SCENARIO is a file or the name of a bundled scenario, by default `default`. When it is ready it prints its
-    address, its test credentials and a signed request to paste. Ctrl-C or SIGTERM stops it, with exit code 0.
+    address, its test credentials and a signed request to paste, then a line for each request, status, callback and
+    webhook as it happens. Ctrl-C or SIGTERM stops it, with exit code 0.
 
     \b
     Examples:
@@ -27,16 +37,22 @@ def command(json: bool, watch: bool, **flags: Any) -> None:
       reseller-sim serve mine.yaml --port 9000 --clock manual --start 2027-01-10T23:59:00+08:00
       reseller-sim serve mine.yaml --watch
       reseller-sim serve --port 0 --json > ready.json
+      reseller-sim serve --quiet
+      reseller-sim serve --log json | jq 'select(.kind == "callback")'
       reseller-sim serve --host 0.0.0.0 --allow-host simulator
     """
     exit_quietly_when_stopped()
+    if until_stdin_ends:
+        end_with_stdin()
     gc.disable()  # objects created at start-up stay: scanning them repeatedly would take a tenth of the time
     from simulator.cli import banner
     from simulator.cli.running import Running, prepare
+    from simulator.cli.showing import Showing
     from simulator.runtime.watch import Watch
 
     raise_file_limit()
     unwritable: list[OSError] = []
+    showing: list[Showing] = []
 
     def on_ready(running: Running) -> None:
         try:
@@ -47,9 +63,16 @@ def command(json: bool, watch: bool, **flags: Any) -> None:
             give_up(sys.stdout)
         if files is not None:
             files.start()
+        if not (quiet or unwritable or (json and log is None)):
+            stream = sys.stderr if json else sys.stdout  # whose first line alone is for programs then
+            showing.append(Showing(running.app.sandboxes, stream, as_json=log == "json"))
+
+    def on_stop() -> None:
+        for each in showing:
+            each.end()
 
     files = Watch(flags["scenario"], lambda scenario: running.app.load(scenario), _print_lines) if watch else None
-    running = prepare(ServerFlags(**flags), on_ready)
+    running = prepare(ServerFlags(**flags), on_ready, on_stop)
     running.server.run()
     if unwritable:
         raise CannotStart(f"reseller-sim serve: stdout cannot be written: {unwritable[0].strerror}")

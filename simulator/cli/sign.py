@@ -4,11 +4,11 @@ import json as json_module
 
 import click
 
-from simulator.cli.curl import curl_command
 from simulator.cli.flags import json_flag, option, request_flags, verb
 from simulator.cli.output import echo, echo_json
 from simulator.cli.request import signed_request
 from simulator.upstream.signing import SignedRequest
+from simulator.wire.curl import curl_command
 
 
 @verb("sign")
@@ -21,6 +21,7 @@ def command(
     path: str,
     data: str | None,
     url: str | None,
+    sandbox: str | None,
     key: str | None,
     secret: str | None,
     timestamp: int | None,
@@ -39,7 +40,7 @@ def command(
       reseller-sim sign POST /v2/topup -d @payment.json --key KEY --secret SECRET
       reseller-sim sign GET /v2/balance | tail -n 1 | sh
     """
-    request = signed_request(method, path, data, url, key, secret, timestamp, nonce)
+    request = signed_request(method, path, data, url, sandbox, key, secret, timestamp, nonce)
     if json:
         echo_json(_as_json(request))
     else:
@@ -48,7 +49,9 @@ def command(
 
 def _readable(request: SignedRequest) -> str:
     headers = [f"{name}: {value}" for name, value in request.headers.items()]
-    return "\n".join([request.canonical, "", *headers, "", curl_command(request)])
+    return "\n".join(
+        [request.canonical, "", *headers, "", curl_command(request.method, request.url, request.headers, request.body)]
+    )
 
 
 def _as_json(request: SignedRequest) -> str:
@@ -58,6 +61,6 @@ def _as_json(request: SignedRequest) -> str:
             "url": request.url,
             "canonical_string": request.canonical,
             "headers": request.headers,
-            "curl": curl_command(request),
+            "curl": curl_command(request.method, request.url, request.headers, request.body),
         }
     )

@@ -3,6 +3,8 @@
 import math
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
+from urllib.parse import urlsplit
 
 import click
 
@@ -11,6 +13,7 @@ from simulator.domain.model.instants import sandbox_time
 from simulator.runtime.clock import parse_mode
 
 TOKEN_CHARS_MAX = 4096
+AMOUNT_DIGITS_MAX = 15
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +42,45 @@ def time(ctx: click.Context, param: click.Parameter, text: str | None) -> dateti
         return sandbox_time(text)
     except ValueError as wrong:
         raise click.BadParameter(f"{text!r} {wrong}", ctx, param) from None
+
+
+def amount(ctx: click.Context, param: click.Parameter, text: str | None) -> str | None:
+    """An amount of money above 0 as the service takes it, with at most two decimals; as it was written."""
+    if text is None:
+        return None
+    whole, point, cents = text.partition(".")
+    digits = whole + cents
+    is_amount = digits.isascii() and digits.isdigit() and bool(whole) and len(whole) <= AMOUNT_DIGITS_MAX
+    if not is_amount or len(cents) > 2 or (point and not cents) or not int(digits):
+        raise click.BadParameter(f"{text!r} is not an amount of money above 0 such as 500 or 19.90", ctx, param)
+    return text
+
+
+def replies(ctx: click.Context, param: click.Parameter, text: str | None) -> list[dict[str, Any]] | None:
+    """What an inbox answers, in order: statuses with a delay in seconds if any, or `disconnect`; "500,200:1.5"."""
+    return None if text is None else [_reply(ctx, param, one.strip()) for one in text.split(",")]
+
+
+def _reply(ctx: click.Context, param: click.Parameter, text: str) -> dict[str, Any]:
+    status, colon, delay = text.partition(":")
+    if status == "disconnect" and not colon:
+        return {"disconnect": True}
+    if not (status.isascii() and status.isdigit() and 200 <= int(status[:4]) <= 599):
+        example = "such as 500,500,200, 200:1.5 for one after 1.5 seconds, or disconnect"
+        raise click.BadParameter(f"{text!r} is no reply {example}", ctx, param)
+    return {"status": int(status)} | ({"delay": seconds(ctx, param, delay)} if colon else {})
+
+
+def target(ctx: click.Context, param: click.Parameter, text: str | None) -> str | None:
+    """An address that callbacks may go to: an http or https URL, or `inbox:NAME`."""
+    from simulator.delivery.targets import reason_to_refuse
+
+    if text is None:
+        return None
+    reason = reason_to_refuse(text) if text.isascii() else "the address has characters other than ASCII: encode them"
+    if reason is not None:
+        raise click.BadParameter(f"{text!r} cannot be called back: {reason}", ctx, param)
+    return text
 
 
 def seconds(ctx: click.Context, param: click.Parameter, text: str | None) -> float | None:
@@ -109,3 +151,33 @@ def account_numbers(ctx: click.Context, param: click.Parameter, texts: tuple[str
         if number not in numbers:
             numbers.append(number)
     return found
+
+
+def http_url(ctx: click.Context, param: click.Parameter, text: str) -> str:
+    """A URL with a host, of http or https."""
+    try:
+        parts = urlsplit(text)
+        is_usable = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        is_usable = False
+    if not is_usable:
+        raise click.BadParameter(f"{text!r} is no http or https URL, such as http://localhost:3000", ctx, param)
+    return text
+
+
+def event_kinds(ctx: click.Context, param: click.Parameter, text: str | None) -> str:
+    """Kinds of events with commas between them, each in the singular or the plural; empty for all."""
+    if text is None:
+        return ""
+    kinds = [_KINDS.get(part.strip().lower()) for part in text.split(",")]
+    if None in kinds:
+        raise click.BadParameter(f"{text!r} is not made of {', '.join(dict.fromkeys(_KINDS.values()))}", ctx, param)
+    return ",".join(filter(None, kinds))
+
+
+_PLURALS = {"status": "statuses", "entry": "entries"}
+_KINDS = {
+    spelling: kind
+    for kind in ("request", "status", "entry", "callback", "webhook", "notification", "action")
+    for spelling in (kind, _PLURALS.get(kind, kind + "s"))
+}

@@ -178,7 +178,10 @@ def _parameters(
 ) -> tuple[Parameter, ...]:
     found = (
         Parameter(
-            one["name"], samples.parameter(document, one), one.get("description", ""), sent=one.get("required", False)
+            one["name"],
+            samples.parameter(document, one),
+            one.get("description", ""),
+            sent=one.get("required", False) or "x-sent" in one,
         )
         for one in described
         if one["in"] == place

@@ -23,6 +23,9 @@ UNKNOWN_TIMES = 10
 MISTAKE = 500
 """The status of a mistake of ours, which any request may meet."""
 
+EVENT_STREAM = "text/event-stream"
+"""The media type of server-sent events; the schema is that of each event's data, in JSON."""
+
 # Statuses of checks that precede routing, and so apply to unknown paths and methods.
 _BEFORE_ROUTING = {401: "Unauthorized", 403: "Forbidden"}
 
@@ -71,7 +74,13 @@ def response_problems(
     content = media.get(_media_type(content_type))
     if content is None:
         return [*problems, f"the content type should be {' or '.join(media)}, not {content_type!r}"]
-    return problems + _body_problems(content["schema"], body)
+    kind, schema = _media_type(content_type), content["schema"]
+    if kind == EVENT_STREAM:
+        events = _data_of_events(body)
+        return problems + [
+            problem for each in events for problem in _body_problems(schema["contentSchema"], each, is_text=False)
+        ]
+    return problems + _body_problems(schema, body, is_text=kind == "text/plain")
 
 
 def departures(
@@ -91,6 +100,12 @@ def departures(
         yield Departure("the header Content-Type", " or ".join(media), content_type or "absent")
     else:
         yield from body_departures(content["schema"], body)
+
+
+def _data_of_events(stream: bytes) -> list[bytes]:
+    """What each event of a stream says; a stream that was cut off may end with a part of one."""
+    whole = stream[: stream.rfind(b"\n\n") + 1]
+    return [line.removeprefix(b"data: ") for line in whole.split(b"\n") if line.startswith(b"data:")]
 
 
 def _media_type(content_type: str) -> str:
@@ -149,11 +164,13 @@ def _described(whole: dict[str, Any], method: str, path: str, status: int) -> di
 
 
 def path_item(whole: dict[str, Any], path: str) -> dict[str, Any] | None:
-    """The path item of a concrete path; literal paths take precedence over templates."""
+    """The path item of a concrete path; literal paths take precedence over templates, and of two templates that match
+    the longer one, as `{n}.curl` over `{n}`."""
     paths: dict[str, dict[str, Any]] = whole["paths"]
     if path in paths:
         return paths[path]
-    return next((item for template, item in paths.items() if _pattern(template).fullmatch(path)), None)
+    found = [template for template in paths if _pattern(template).fullmatch(path)]
+    return paths[max(found, key=len)] if found else None
 
 
 @cache
@@ -193,14 +210,14 @@ def _explainer(wanted: Schema) -> Validator:
     return found[1]
 
 
-def _body_problems(wanted: Schema, body: bytes) -> list[str]:
+def _body_problems(wanted: Schema, body: bytes, is_text: bool) -> list[str]:
     """Cached: half of the answers in a run of all tests have the body of an earlier one."""
     found = _judged.get((id(wanted), body))
     if found is None:
         checker = _validator(wanted)  # which keeps the schema alive, and so its id is its own
         try:
-            found = _value_problems(checker, decode_any(body, outline_max=len(body)))
-        except BadJson as bad:
+            found = _value_problems(checker, body.decode() if is_text else decode_any(body, outline_max=len(body)))
+        except (BadJson, UnicodeDecodeError) as bad:
             found = [str(bad)]
         _judged[id(wanted), body] = found
     return found

@@ -9,6 +9,7 @@ from starlette.responses import Response
 from simulator.control import render
 from simulator.control.http import page, reply, sandbox_of
 from simulator.control.parameters import page_of, query_of, wait_of
+from simulator.domain.commands import SendCallback
 from simulator.domain.model.callbacks import Callback
 from simulator.domain.model.effects import Attempt, Job
 from simulator.domain.state import State
@@ -75,6 +76,12 @@ def _attempts(callbacks: Iterable[Callback], cursor: int) -> Iterator[tuple[int,
                 if number > cursor:
                     yield number, one, tried
         passed += len(attempts)
+
+
+async def send(request: Request) -> Response:
+    """Send the callback of a payment's present status now, once more."""
+    sent: Callback = await sandbox_of(request).submit(SendCallback(request.path_params["trxid"]))
+    return reply(callback(sent), 201)
 
 
 async def list_all(request: Request) -> Response:

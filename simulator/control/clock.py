@@ -11,6 +11,7 @@ from simulator.control.fired import fired
 from simulator.control.http import InvalidInput, body_of, parse_time, reply, sandbox_of
 from simulator.domain.model.instants import LATEST
 from simulator.runtime.advance import Advance
+from simulator.runtime.event_items import Action
 from simulator.runtime.live_sandbox import LiveSandbox
 
 
@@ -37,6 +38,7 @@ async def put(request: Request) -> Response:
     mode = "xN" if "mode" not in wanted and rate is not None else wanted.get("mode")
     now = parse_time(wanted["now"], "now") if "now" in wanted else None
     await live.driver.set_clock(mode, rate, now)
+    live.events.note(Action("clock_set", live.clock.now(), live.clock.mode))
     return reply(_shown(live))
 
 
@@ -54,7 +56,9 @@ async def advance(request: Request) -> Response:
         target = parse_time(wanted["to"], "to")
         if target < now:
             raise InvalidInput(f"to is in the past: it is {now.isoformat()}", "to")
-    return reply(_report(live, await live.driver.advance(target)))
+    done = await live.driver.advance(target)
+    live.events.note(Action("clock_advanced", live.clock.now()))
+    return reply(_report(live, done))
 
 
 def _report(live: LiveSandbox, done: Advance) -> dict[str, Any]:

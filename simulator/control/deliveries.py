@@ -7,6 +7,7 @@ from starlette.responses import Response
 
 from simulator.control import render
 from simulator.control.callbacks import attempt
+from simulator.control.filters import refuse_unknown_reseller
 from simulator.control.http import error, page, reply, sandbox_of
 from simulator.control.parameters import page_of, query_of, wait_of
 from simulator.domain.commands import ReplayDelivery
@@ -41,6 +42,7 @@ async def list_all(request: Request) -> Response:
     """Deliveries, oldest first; with `wait_for`, once that many ended or the timeout passes."""
     live = sandbox_of(request)
     query = query_of(request, "sandbox-deliveries-query")
+    refuse_unknown_reseller(live, query)
     asked = page_of(query)
     wait_for, timeout_s = wait_of(query)
     reseller, state, event = (query.get(name) for name in ("reseller", "state", "event"))

@@ -8,11 +8,11 @@ import asyncio
 from collections.abc import Iterator
 from typing import Any
 
-from simulator.control import meta, resellers, sandboxes
+from simulator.control import events, exports, meta, resellers, sandboxes
 from simulator.control.masking import Mask, mask_of
 from simulator.runtime.sandboxes import Sandboxes
 
-# They answer with credentials, to whoever may create them; or with what is the same for everybody.
+# They answer with credentials, to whoever may create them; with what is the same for everybody; or mask it themselves.
 WHOLE = frozenset(
     {
         meta.health,
@@ -23,6 +23,9 @@ WHOLE = frozenset(
         sandboxes.reset,
         resellers.add,
         resellers.add_api_key,
+        events.of_sandbox,
+        events.of_all,
+        exports.as_curl,
     }
 )
 ERRORS_FROM = 400

@@ -6,6 +6,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from simulator.control import render
+from simulator.control.filters import refuse_unknown_reseller
 from simulator.control.http import page, reply, sandbox_of
 from simulator.control.parameters import page_of, query_of, wait_of
 from simulator.domain.model.notifications import Notification
@@ -31,6 +32,7 @@ async def list_all(request: Request) -> Response:
     """Notifications, oldest first; with `wait_for`, once that many match or the timeout passes."""
     live = sandbox_of(request)
     query = query_of(request, "notifications-query")
+    refuse_unknown_reseller(live, query)
     asked = page_of(query)
     wait_for, timeout_s = wait_of(query)
     kind, reseller = (query.get(name) for name in ("kind", "reseller"))

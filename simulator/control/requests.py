@@ -1,6 +1,6 @@
 """`/_sim/sandboxes/{id}/requests`: the journal, newest first, and single exchanges."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from operator import attrgetter
 from typing import Any
@@ -9,6 +9,14 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from simulator.control import render
+from simulator.control.autopsies import autopsy_of
+from simulator.control.filters import (
+    filtered,
+    matcher,
+    refuse_contradictions,
+    refuse_impossible,
+    refuse_unknown_names,
+)
 from simulator.control.http import (
     DIGITS_MAX,
     error,
@@ -24,11 +32,9 @@ from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.ring import Tally
 from simulator.wire.headers import as_sent
 
-_FILTERS: dict[str, Callable[[Exchange], str]] = {
-    "method": attrgetter("method"),
-    "path": attrgetter("path"),
-    "status": lambda exchange: str(exchange.status),
-    **{name: attrgetter(name) for name in ("reseller", "trxid", "refid", "rule", "error")},
+_FILTERS: Mapping[str, Callable[[Exchange], Any]] = {
+    name: attrgetter(name)
+    for name in ("method", "path", "status", "reseller", "trxid", "refid", "rule", "fault", "error")
 }
 
 
@@ -48,58 +54,72 @@ def row(exchange: Exchange, mask: Mask) -> dict[str, Any]:
         "error": exchange.error,
         "diagnosis": mask.text(exchange.diagnosis),
         "trxid": exchange.trxid,
+        "refid": exchange.refid,
         "duration_us": exchange.duration_us,
     }
 
 
-def _masks(request: Request, live: LiveSandbox) -> Callable[[str], Mask]:
+def masks(request: Request, live: LiveSandbox) -> Callable[[str], Mask]:
     """The mask of an exchange by its `owner`: it hides the secrets of the journal's sandbox and of that one."""
 
     sandboxes = sandboxes_of(request)
     return cache(lambda owner: mask_of(live, sandboxes, [sandboxes.find(owner)]))
 
 
-def _where(read: Callable[[Exchange], str], text: str, exchanges: Iterable[Exchange]) -> Iterable[Exchange]:
-    return (one for one in exchanges if read(one) == text)
-
-
 async def list_all(request: Request) -> Response:
     """The filtered journal; with `wait_for`, once that many match or the timeout passes."""
     live = sandbox_of(request)
-    query = query_of(request, "requests-query")
+    query = filters_of(request, live, "requests-query")
     asked = page_of(query)
     wait_for, timeout_s = wait_of(query)
-    wanted = [(_FILTERS[name], str(query[name])) for name in _FILTERS if name in query]
-
-    def matching() -> Iterable[Exchange]:
-        newest_first: Iterable[Exchange] = reversed(live.journal)
-        for read, text in wanted:  # nested, since a test of all filters takes four times as long for each exchange
-            newest_first = _where(read, text, newest_first)
-        return newest_first
-
-    def matches(one: Exchange) -> bool:
-        return all(read(one) == text for read, text in wanted)
 
     complete = True
     if wait_for:
-        found = Tally(live.journal, matches)
+        found = Tally(live.journal, matcher(_FILTERS, query))
         complete = await live.wait_until(lambda: found.count() >= wait_for, timeout_s, live.journal.notifier)
-    earlier = (one for one in matching() if not asked.cursor or one.n < asked.cursor)
-    mask_of = _masks(request, live)
+    earlier = matching(live, query, asked.cursor)
+    mask_of = masks(request, live)
     left_out = live.journal.left_out
     answer = await page("requests", asked, earlier, lambda one: row(one, mask_of(one.owner)), lambda one: one.n)
     return reply(answer | {"left_out": left_out, "complete": complete})
 
 
+def matching(live: LiveSandbox, query: Mapping[str, Any], cursor: int) -> Iterable[Exchange]:
+    """What the filters of a query match, newest first, before the one with the number `cursor`; 0 is all of it."""
+    return (one for one in filtered(_FILTERS, query, reversed(live.journal)) if not cursor or one.n < cursor)
+
+
+def filters_of(request: Request, live: LiveSandbox, schema: str) -> dict[str, Any]:
+    """The query of a list with the journal's filters, which something can match. Raises `InvalidInput`."""
+    refuse_impossible(request, _FILTERS)
+    query = query_of(request, schema)
+    refuse_contradictions(query, _FILTERS)
+    refuse_unknown_names(live, query)
+    return query
+
+
 async def show(request: Request) -> Response:
     """One complete exchange: request, answer, rule, diagnosis."""
     live = sandbox_of(request)
+    exchange = exchange_of(request, live)
+    if exchange is None:
+        return unknown_request()
+    mask = masks(request, live)(exchange.owner)
+    owner = sandboxes_of(request).find(exchange.owner) or live
+    found = await autopsy_of(live, owner, exchange, mask)
+    return reply(whole(live.id, exchange, mask) | {"autopsy": found})
+
+
+def exchange_of(request: Request, live: LiveSandbox) -> Exchange | None:
+    """The exchange whose number is in the path; None when the journal does not have it."""
     number = request.path_params["n"]
     is_number = number.isascii() and number.isdigit() and len(number) <= DIGITS_MAX
-    exchange = live.journal.find(int(number)) if is_number else None
-    if exchange is None:
-        return error(404, "unknown_request", "the journal has no such request, or has evicted it")
-    return reply(whole(live.id, exchange, _masks(request, live)(exchange.owner)))
+    return live.journal.find(int(number)) if is_number else None
+
+
+def unknown_request() -> Response:
+    """404."""
+    return error(404, "unknown_request", "the journal has no such request, or has evicted it")
 
 
 def whole(sandbox_id: str, exchange: Exchange, mask: Mask) -> dict[str, Any]:

@@ -22,6 +22,7 @@ from simulator.control.parameters import query_of, refuse_other_parameters
 from simulator.domain.errors import Unacceptable
 from simulator.domain.model.scenario import Scenario
 from simulator.runtime.background import in_background, place
+from simulator.runtime.clock import parse_mode
 from simulator.runtime.live_sandbox import SandboxSpec
 from simulator.scenario.client_files import ClientFiles
 from simulator.scenario.library import load_scenario, names, scenario_from_object, scenario_from_text, scenario_in
@@ -60,8 +61,12 @@ def _is_yaml(request: Request) -> bool:
 
 
 async def _from_yaml(request: Request, raw: bytes) -> SandboxSpec:
-    """The body is the scenario; what it cannot say itself is in the query."""
+    """The body is the scenario; what it cannot say itself, and what is to be otherwise, is in the query."""
     wanted = query_of(request, "sandbox-query")
+    clock = {"start": wanted["start"]} if "start" in wanted else {}
+    if "clock" in wanted:
+        clock["mode"], clock["rate"] = parse_mode(wanted["clock"])
+    wanted["clock"] = clock
     return _spec(await in_background(scenario_from_text, raw, _files(request)), wanted)
 
 

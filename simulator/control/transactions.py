@@ -9,6 +9,7 @@ from starlette.responses import Response
 
 from simulator.control import render
 from simulator.control.callbacks import callback
+from simulator.control.filters import refuse_unknown_reseller
 from simulator.control.http import error, lines, page, reply, sandbox_of, sandboxes_of
 from simulator.control.masking import mask_of
 from simulator.control.parameters import page_of, query_of
@@ -45,6 +46,7 @@ async def list_all(request: Request) -> Response:
     """Transactions, newest first; `refid` and `reseller` are filters."""
     live = sandbox_of(request)
     query = query_of(request, "sandbox-transactions-query")
+    refuse_unknown_reseller(live, query)
     asked = page_of(query)
     refid, reseller = (query.get(name) for name in ("refid", "reseller"))
     return reply(await page("transactions", asked, _newest_first(live.core.state, refid, reseller), _row))

@@ -139,6 +139,12 @@ class ReplayDelivery(Command, frozen=True):
     job: str
 
 
+class SendCallback(Command, frozen=True):
+    """Send the callback of a payment's present status once more, now, whatever its rule says. Answers the callback."""
+
+    trxid: str
+
+
 class OpenCase(Command, frozen=True):
     """Dispute or void a payment (SPEC 4.12, 4.13). `trxid` takes precedence over `refid`; an empty one counts as
     absent; `rule` names the rule that the client requested."""

@@ -35,6 +35,7 @@ from simulator.domain.commands import (
     ReturnNonce,
     RevokeApiKey,
     RotateWebhookSecret,
+    SendCallback,
     SetCallback,
     SetNetwork,
     SetThreshold,
@@ -47,6 +48,7 @@ from simulator.domain.handlers import (
     agenda,
     alerts,
     bills,
+    callbacks,
     cases,
     catalog,
     deliveries,
@@ -58,6 +60,7 @@ from simulator.domain.handlers import (
     webhooks,
 )
 from simulator.domain.model.callbacks import Callback
+from simulator.domain.model.happenings import Happening
 from simulator.domain.model.scenario import Scenario
 from simulator.domain.model.schedule import due
 from simulator.domain.model.webhooks import Delivery
@@ -85,6 +88,10 @@ class Sandbox:
         they do, nothing here depends on it."""
         self.state.callbacks.on_evicted = callbacks
         self.state.deliveries.on_evicted = deliveries
+
+    def watch(self, tell: Callable[[Happening], None]) -> None:
+        """Tell this of all that happens from now on. Whatever it does, nothing here depends on it."""
+        self.state.tell = tell
 
     @property
     def next_due(self) -> datetime | None:
@@ -146,6 +153,7 @@ _HANDLERS: dict[type, Callable[[State, Any, datetime], Any]] = {
     RotateWebhookSecret: webhooks.rotate_secret,
     RemoveWebhook: webhooks.remove_webhook,
     ReplayDelivery: deliveries.replay,
+    SendCallback: callbacks.send_now,
     OpenCase: cases.open_case,
     LookUpBill: bills.look_up,
     SetNetwork: network.set_network,

@@ -1,7 +1,7 @@
 """All data of a sandbox, in one place. Only the modules of the domain change it, through `Sandbox`."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
@@ -16,6 +16,7 @@ from simulator.domain.model.catalog import Catalog
 from simulator.domain.model.delivery_log import DeliveryLog
 from simulator.domain.model.effects import Send
 from simulator.domain.model.faults import FaultThen
+from simulator.domain.model.happenings import Happening, nobody
 from simulator.domain.model.limits import Nonces, RequestRates
 from simulator.domain.model.network import Network
 from simulator.domain.model.notifications import NotificationLog
@@ -74,6 +75,7 @@ class State:
         self.notifications = NotificationLog(scenario.limits.notifications)
         self.keys_made = 0
         self.noted: Counter[Noted] = Counter()  # outcomes that only coverage records
+        self.tell: Callable[[Happening], None] = nobody  # whoever watches
         limits = scenario.limits
         self.nonces_by_reseller = self.assumes("nonce-scope", "reseller")
         self.nonces = Nonces(limits.nonce_window, limits.timestamp_tolerance.total_seconds(), limits.nonces)

@@ -18,7 +18,7 @@ class Clock:
 
     def __init__(self, wall: Wall, mode: str, rate: float, start: datetime | None) -> None:
         self.wall = wall  # the wall's time
-        self._anchor = wall()
+        self._anchor = self.latest = wall()  # `latest` is the wall time that was read last
         self._origin = start or self._anchor
         self.mode = mode
         self.rate = effective_rate(mode, rate)
@@ -34,6 +34,7 @@ class Clock:
 
     def at(self, wall: datetime) -> datetime:
         """The sandbox's time at wall time `wall`."""
+        self.latest = wall
         rate = self.rate
         if not rate:
             return self._origin

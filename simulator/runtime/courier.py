@@ -19,6 +19,7 @@ from simulator.domain.model.scenario import Scenario
 from simulator.domain.model.webhooks import Delivery
 from simulator.runtime.clock import Clock
 from simulator.runtime.inboxes import Inboxes
+from simulator.runtime.sent import SentRequests
 from simulator.wire import outbound
 
 # SPEC 6.1: a source address of each environment.
@@ -49,6 +50,7 @@ class Courier:
         self._owner = owner
         self._inboxes = inboxes
         self._sender = sender
+        self.sent = SentRequests()
         self.follow(scenario)
 
     def follow(self, scenario: Scenario) -> None:
@@ -61,7 +63,9 @@ class Courier:
 
     async def deliver(self, send: Send, clock: Clock) -> AttemptResult:
         """Make one attempt within the receiver timeout."""
-        return await self.carry(send.job.url, self.request(send.job, clock), clock, self.timeout_s(send.job, clock))
+        request = self.request(send.job, clock)
+        self.sent.add(send, request)
+        return await self.carry(send.job.url, request, clock, self.timeout_s(send.job, clock))
 
     def request(self, job: Job, clock: Clock) -> Outgoing:
         """The request of an attempt made now."""

@@ -19,7 +19,8 @@ class Exchange(msgspec.Struct, gc=False, kw_only=True):
     `n` is assigned when it is answered, so that the journal is in order; it stays 0 when the sandbox was deleted
     meanwhile, and its journal with it. `wall` is the wall time at which it arrived, None when nobody read it.
     `packed_headers` is what `packed` makes. `owner` is the id of the sandbox whose credentials were refused, if it is
-    another than the one with this journal.
+    another than the one with this journal. `target` is the request target as it was sent, with the prefix of a
+    sandbox, where it is not just `path` and `query`: escapes in the path, a lone `?`, the absolute form.
     """
 
     at: datetime
@@ -44,6 +45,7 @@ class Exchange(msgspec.Struct, gc=False, kw_only=True):
     duration_us: int = 0
     owner: str = ""
     wall: datetime | None = None
+    target: bytes = b""
 
     @property
     def headers(self) -> list[tuple[bytes, bytes]]:
@@ -51,9 +53,21 @@ class Exchange(msgspec.Struct, gc=False, kw_only=True):
         return unpacked(self.packed_headers)
 
     @property
+    def unread(self) -> str:
+        """What is known of a body that was announced and is not here, in a sentence, or empty. A refusal that does not
+        need the body does not wait for it."""
+        if self.body:
+            return ""
+        headers = dict(self.headers)
+        if b"transfer-encoding" in headers:
+            return "Its body, which came in chunks, was empty or not read."
+        length = headers.get(b"content-length", b"0").lstrip(b"0").decode("latin-1")
+        return f"Its body of {length} bytes was not read." if length else ""
+
+    @property
     def size(self) -> int:
         """The approximate memory of this exchange, in bytes."""
-        came = len(self.packed_headers) + len(self.path) + len(self.query) + len(self.body)
+        came = len(self.packed_headers) + len(self.path) + len(self.query) + len(self.target) + len(self.body)
         return _OVERHEAD_BYTES + came + len(self.content)
 
 

@@ -13,11 +13,14 @@ from simulator.domain.model.resellers import User
 from simulator.domain.model.scenario import ResellerStart, Scenario, draw_key
 from simulator.domain.reports.coverage import Coverage, coverage
 from simulator.domain.sandbox import Sandbox
+from simulator.runtime.actions import note_command
 from simulator.runtime.background import in_background
 from simulator.runtime.clock import Clock, Wall
 from simulator.runtime.counters import Counters
 from simulator.runtime.courier import Courier, Sender
 from simulator.runtime.driver import Driver
+from simulator.runtime.event_items import Action
+from simulator.runtime.events import EventLog
 from simulator.runtime.inbox_budget import InboxBudget
 from simulator.runtime.inboxes import Inbox, Inboxes
 from simulator.runtime.journal import Journal
@@ -87,6 +90,7 @@ class LiveSandbox:
         self.resets = 0
         self.server_secrets: tuple[str, ...] = ()
         self.former_secrets = FormerSecrets()  # of all sandboxes of a server
+        self.events = EventLog(id_)
         self._begin_journal()
         self._begin(first)
 
@@ -97,6 +101,8 @@ class LiveSandbox:
     def _begin(self, first: FirstState) -> None:
         self.is_closed = False
         self.clock, self.core = first
+        self.events.clock = self.clock
+        self.core.watch(self.events.note)
         self.seed = self.core.state.seed
         self.scenario = scenario = self.core.state.scenario
         self._secrets = Secrets()
@@ -114,7 +120,8 @@ class LiveSandbox:
     @property
     def is_busy(self) -> bool:
         """True while work or a waiting client keeps it from being idle, however long that takes."""
-        return self.driver.is_busy or bool(self.journal.notifier.waiting) or self.inboxes.has_waiters
+        is_awaited = bool(self.journal.notifier.waiting) or self.inboxes.has_waiters or self.events.is_watched
+        return self.driver.is_busy or is_awaited
 
     @property
     def secrets(self) -> tuple[Secrets, ...]:
@@ -179,7 +186,9 @@ class LiveSandbox:
             is_reset = self.is_closed or driver is not self.driver
             if is_reset and not self.is_deleted:
                 raise Conflict("sandbox_reset", f"the sandbox {self.id!r} was reset before this request was executed")
-        return self.apply(command, now)
+        answer = self.apply(command, now)
+        note_command(self.events, command, answer, now)
+        return answer
 
     async def catch_up(self) -> None:
         """Process what a running clock has made due, in as many turns as that takes."""
@@ -226,6 +235,7 @@ class LiveSandbox:
         ended = self.driver
         ended.refuse_while_advancing()
         self.stop()
+        self.events.end_life(self.life())
         self._begin_journal()
         await ended.close()
         first = await in_background(first_state, self.id, self.spec, self._wall)
@@ -236,6 +246,7 @@ class LiveSandbox:
             self.resets += 1
             self.retire_secrets(kept=first[1].state.secrets)
             self._begin(first)
+            self.events.note(Action("reset", self.clock.now()))
             self.start()
 
     def life(self) -> "LiveSandbox":

@@ -11,6 +11,8 @@ from simulator.domain.reports.coverage import Coverage
 from simulator.runtime.background import in_background
 from simulator.runtime.clock import Wall
 from simulator.runtime.courier import Sender
+from simulator.runtime.event_items import Action
+from simulator.runtime.events import EventHub
 from simulator.runtime.inboxes import server_budget
 from simulator.runtime.known_secrets import FormerSecrets, followed
 from simulator.runtime.live_sandbox import FirstState, LiveSandbox, SandboxSpec, first_state
@@ -39,6 +41,7 @@ class Sandboxes:
         self._unique_users: dict[str, LiveSandbox] = {}
         self.server_secrets: tuple[str, ...] = ()  # the control token; set before the first sandbox is created
         self.former_secrets = FormerSecrets()
+        self.events = EventHub()
         self._secrets = Secrets()
         self._sweeper: asyncio.TimerHandle | None = None
         self._ending: set[asyncio.Task[None]] = set()
@@ -102,8 +105,10 @@ class Sandboxes:
         sandbox.waiting = WaitingRoom(SANDBOX_WAITERS_MAX, self._waiting)
         sandbox.server_secrets = self.server_secrets
         sandbox.former_secrets = self.former_secrets
+        sandbox.events.join(self.events)
         self._by_id[sandbox.id] = sandbox
         self.learn_keys(sandbox)
+        sandbox.events.note(Action("created", sandbox.clock.now(), sandbox.scenario.name))
         return sandbox
 
     def learn_keys(self, sandbox: LiveSandbox) -> None:
@@ -126,6 +131,8 @@ class Sandboxes:
         self._remember(sandbox, "deleted")
         sandbox.retire_secrets()
         sandbox.is_deleted = True
+        sandbox.events.note(Action("deleted", sandbox.clock.now()))
+        sandbox.events.end(sandbox)
         sandbox.stop()
         del self._by_id[sandbox.id]
         self.unique_keys = {key: owner for key, owner in self.unique_keys.items() if owner is not sandbox}
@@ -154,6 +161,7 @@ class Sandboxes:
         """Answer everybody who waits at one of them: the server is about to stop."""
         for sandbox in self:
             sandbox.end_waits()
+        self.events.close()
 
     async def close(self) -> None:
         """Stop all sandboxes."""

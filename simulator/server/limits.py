@@ -135,4 +135,7 @@ def origin_form(target: bytes) -> bytes:
         unquote_to_bytes(path).decode()
     except UnicodeDecodeError as error:
         raise HttpRefusal("malformed_target", "has percent-escapes in its path that are not UTF-8") from error
-    return path + b"?" + parsed.query if parsed.query is not None else path
+    query = parsed.query
+    if query is None and target.endswith(b"?"):
+        query = b""  # which the parser takes for none
+    return path if query is None else path + b"?" + query

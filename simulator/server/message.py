@@ -21,8 +21,8 @@ _FRAMING: Final = re.compile(rb"^(?:content-length|transfer-encoding):.*\n", re.
 class HttpRequest(msgspec.Struct, gc=False):  # no cycle leads through it
     """A request with a valid head. Header names are in lower case, values are stripped of blanks; `by_name` has the
     last value of each name. `body` is the part that has arrived and was not taken yet. The application may answer one
-    that `is_plain` at once when all has arrived. `arrived` counts the bytes of the body; one that `is_late` did not
-    end in the packet of its head."""
+    that `is_plain` at once when all has arrived; `as_sent` is its target as it came, where that is not plain. `arrived`
+    counts the bytes of the body; one that `is_late` did not end in the packet of its head."""
 
     method: str
     target: bytes
@@ -32,6 +32,7 @@ class HttpRequest(msgspec.Struct, gc=False):  # no cycle leads through it
     keep_alive: bool = True
     awaits_continue: bool = False
     is_plain: bool = True
+    as_sent: bytes = b""
     is_whole: bool = False
     body: bytes | bytearray = b""
     is_late: bool = False

@@ -30,7 +30,8 @@ SLICE_BYTES: Final = 8192  # a packet may have ten thousand requests: it is pars
 _REQUEST_BYTES: Final = 1024  # of a request's objects, roughly
 _FRAMING: Final = frozenset({b"content-length", b"transfer-encoding"})
 _NOTED: Final = frozenset({b"connection", b"expect", b"transfer-encoding"})
-_is_plain_path = re.compile(rb"/[^%#\x80-\xff]*").fullmatch  # a target that is in origin form as it stands
+# A target that is in origin form as it stands, and is not changed by being divided into path and query.
+_is_plain_path = re.compile(rb"/[^%#\x80-\xff]*(?<!\?)").fullmatch
 
 
 class Reading(IntEnum):
@@ -231,6 +232,7 @@ class RequestReader:
                 self._take_notes(request)
             if not _is_plain_path(url):
                 request.is_plain = False
+                request.as_sent = url
                 request.target = origin_form(url)
             self.request = request
             self.requests.append(request)

@@ -9,6 +9,7 @@ import pytest
 
 from simulator.app import wall_clock
 from tests.support.client import running
+from tests.support.pages import blocks
 from tests.support.webhooks import deposit, secret_of
 
 PAGE = Path(__file__).parents[2] / "docs" / "webhooks.md"
@@ -46,3 +47,11 @@ def test_the_receiver_of_the_docs_accepts_each_genuine_event_once_and_nothing_el
         assert {one["verdict"] for one in results if one["probe"].startswith("webhook-")} == {"ok"}
         assert capsys.readouterr().out.splitlines()[0] == "12.5 added, balance 5012.5"
         assert len(names["seen"]) == 2
+
+
+@pytest.mark.slow
+def test_the_receiver_for_tests_of_the_docs_prints_what_the_page_shows(capsys: pytest.CaptureFixture[str]) -> None:
+    page = blocks(PAGE.read_text("utf-8"))
+    place = next(n for n, block in enumerate(page) if "import Receiver" in block.text)
+    exec(page[place].text, {})  # noqa: S102  # our own docs
+    assert capsys.readouterr().out == page[place + 1].text

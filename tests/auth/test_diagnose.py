@@ -9,6 +9,7 @@ from collections.abc import Callable
 import msgspec
 import pytest
 
+from simulator.auth import diagnose as diagnose_module
 from simulator.auth.canonical import QueryRules
 from simulator.auth.diagnose import diagnose
 from simulator.auth.signature import Claim, check_headers
@@ -46,7 +47,7 @@ def hashed(body: bytes) -> str:
 
 MISTAKES = [
     (claim_of(canonical(), hexadecimal=True), "hexadecimal"),
-    (claim_of(canonical(), base64.b64encode(SECRET)), "decode it from Base64"),
+    (claim_of(canonical(), base64.b64encode(SECRET)), "decode the secret from Base64"),
     (claim_of(canonical(query="b=2&a=%201")), "not sorted"),
     (claim_of(canonical(query="")), "left out"),
     (claim_of(canonical(query="?" + SORTED)), "question mark"),
@@ -115,17 +116,22 @@ def test_a_query_that_is_left_out_with_its_colon_is_named() -> None:
     assert "colon" in diagnose(claim, "GET", PATH, b"", b"", RULES)
 
 
-_BY_VALUE = "equal keys are sorted by value (assume.repeated-query-keys)"
-_LEAVE_OUT = "leave out parameters with an empty value (assume.empty-query-values)"
+_BY_VALUE = "equal keys are signed in the order sent; sort equal keys by value (assume.repeated-query-keys)"
+_LEAVE_OUT = "parameters with an empty value are signed; leave them out (assume.empty-query-values)"
 TWICE, BLANK = "s=2&a=1&s=1", "b=&a=1"
 FIXED = [
-    (QueryRules("sorted", "either"), TWICE, "a=1&s=2&s=1", "equal keys are sorted by value"),
-    (QueryRules("as_sent", "either"), TWICE, "a=1&s=1&s=2", "equal keys keep the order sent"),
-    (QueryRules("either", "without"), BLANK, "a=1&b=", "leave out parameters with an empty value"),
-    (QueryRules("either", "with"), BLANK, "a=1", "sign parameters with an empty value"),
-    (QueryRules("sorted", "either"), "s=2&s=1", "s=2&s=1", "equal keys are sorted by value"),
-    (QueryRules("either", "without"), "a=1&b=", "a=1&b=", "leave out parameters with an empty value"),
-    (QueryRules("sorted", "without"), "s=2&b=&s=1", "b=&s=2&s=1", "equal keys are sorted by value"),
+    (QueryRules("sorted", "either"), TWICE, "a=1&s=2&s=1", "equal keys are signed in the order sent; sort"),
+    (
+        QueryRules("as_sent", "either"),
+        TWICE,
+        "a=1&s=1&s=2",
+        "equal keys are sorted by value; keep equal keys in the order sent",
+    ),
+    (QueryRules("either", "without"), BLANK, "a=1&b=", "parameters with an empty value are signed; leave them out"),
+    (QueryRules("either", "with"), BLANK, "a=1", "parameters with an empty value are not signed; sign them"),
+    (QueryRules("sorted", "either"), "s=2&s=1", "s=2&s=1", "equal keys are signed in the order sent; sort"),
+    (QueryRules("either", "without"), "a=1&b=", "a=1&b=", "parameters with an empty value are signed; leave them out"),
+    (QueryRules("sorted", "without"), "s=2&b=&s=1", "b=&s=2&s=1", "equal keys are signed in the order sent; sort"),
 ]
 
 
@@ -155,7 +161,7 @@ def test_only_the_choices_that_a_query_breaks_are_named() -> None:
 def test_a_mistake_is_named_whichever_accepted_query_was_signed(signed: str) -> None:
     text = canonical("GET", signed, EMPTY)
     for claim, expected in (
-        (claim_of(text, base64.b64encode(SECRET)), "decode it from Base64"),
+        (claim_of(text, base64.b64encode(SECRET)), "decode the secret from Base64"),
         (claim_of(text, hexadecimal=True), "hexadecimal"),
         (claim_of(text[3:]), "v1: is missing"),
     ):
@@ -169,14 +175,20 @@ def test_a_mistake_is_named_whichever_accepted_query_was_signed(signed: str) -> 
 )
 def test_no_mistake_is_tried_with_a_long_query(query: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
     claim = claim_of(canonical(query=""))
-    monkeypatch.setattr(hmac, "digest", None)
+    monkeypatch.setattr(diagnose_module, "short_search", None)
     assert diagnose(claim, "GET", PATH, query, b"", RULES).startswith("the signature differs")
 
 
-def test_the_string_to_sign_is_one_that_the_sandbox_accepts() -> None:
-    claim = claim_of("something else")
-    said = diagnose(claim, "GET", PATH, b"b=&a=1", b"", QueryRules("either", "without"))
-    assert f":GET:a=1:{EMPTY}" in said
+def test_who_has_not_shown_to_own_the_key_learns_nothing_of_it() -> None:
+    """Neither the string to sign, nor that a secret was guessed which is not the key's."""
+    for secret in (b"", b"another secret", KEY.encode()):
+        said = diagnose(claim_of(canonical(), secret), METHOD, PATH, QUERY, BODY, RULES)
+        assert said.startswith("no known mistake explains it; is it this key's secret?")
+        assert str(NOW) not in said
+    plain = base64.b64encode(hashlib.sha256(canonical().encode()).digest()).decode()
+    claim = check_headers(headers("v1=" + plain), KEYS[KEY], NOW, 300)
+    assert isinstance(claim, Claim)
+    assert diagnose(claim, METHOD, PATH, QUERY, BODY, RULES).startswith("no known mistake")
 
 
 @pytest.mark.parametrize(
@@ -203,16 +215,16 @@ def test_any_hexadecimal_signature_is_called_so(of: Callable[[bytes], bytes]) ->
     assert "hexadecimal" in diagnose(claim, METHOD, PATH, QUERY, BODY, RULES)
 
 
-SIGNED_AS_SENT = "the query is signed as it is sent; sort it by key and leave out parameters without ="
+SIGNED_AS_SENT = "the query is signed as it is sent; sort the query by key and leave out parameters without ="
 
 
 @pytest.mark.parametrize(
     ("query", "signed", "expected"),
     [
-        (b"b=2&a=1&c", "b=2&a=1", "the query is not sorted by key"),
-        (b"b=2&a=1&c", "a=1&b=2&c", "c has no =, so it is not part of the canonical string"),
-        (b"a=1&b=2&c", "a=1&b=2&c", "c has no =, so it is not part of the canonical string"),
-        (b"c", "c", "c has no =, so it is not part of the canonical string"),
+        (b"b=2&a=1&c", "b=2&a=1", "the query is not sorted by key; sort the parameters of the query by key"),
+        (b"b=2&a=1&c", "a=1&b=2&c", "c has no =, so it is not part of the canonical string; leave the parameter out"),
+        (b"a=1&b=2&c", "a=1&b=2&c", "c has no =, so it is not part of the canonical string; leave the parameter out"),
+        (b"c", "c", "c has no =, so it is not part of the canonical string; leave the parameter out"),
         (b"b=2&c&a=1", "b=2&c&a=1", SIGNED_AS_SENT),
     ],
 )  # fmt: skip

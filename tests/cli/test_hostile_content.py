@@ -21,6 +21,7 @@ from simulator.cli.output import one_line, printable, printable_body, printable_
 from simulator.control.coverage import rendered
 from simulator.domain.model.rule_counts import RuleCount
 from simulator.domain.reports.coverage import Coverage, RuleKey
+from tests.support.processes import ROOT
 from tests.support.runner import invoke, refusal
 
 C0 = "".join(map(chr, range(0x20)))
@@ -217,6 +218,17 @@ def test_sign_prints_a_body_with_control_characters_as_its_octal_bytes(tmp_path:
         ("proxy", "--upstream", "http://127.0.0.1:9", "--record", f"/{C0[1:]}/x"),
         ("proxy", "--upstream", "http://127.0.0.1:9", "--host", UNSAFE),
         ("assumptions", UNSAFE),
+        ("advance", UNSAFE),
+        ("requests", UNSAFE),
+        ("story", UNSAFE, "--url", UNSAFE),
+        ("inbox", "--reply", UNSAFE),
+        ("deposit", UNSAFE),
+        ("trigger", "balance.added", UNSAFE),
+        ("rule", "add", "payments", UNSAFE.replace(chr(0), "")),
+        ("rule", "add", "payments", "--file", UNSAFE),
+        ("sandbox", "new", f"{UNSAFE.replace(chr(0), '')}.yaml"),
+        ("health", "--url", f"http://{UNSAFE}/"),
+        ("completion", UNSAFE),
         ("openapi", UNSAFE),
         ("check", "--format", UNSAFE, "x"),
         ("serve", UNSAFE.replace(chr(0), "")),
@@ -251,6 +263,39 @@ def test_audit_escapes_what_the_server_sent() -> None:
 def test_audit_refuses_an_answer_that_is_none(body: bytes) -> None:
     with answering(b"HTTP/1.0 200 OK\r\n", body) as url:
         assert refusal(invoke("audit", "--url", url), 3)
+
+
+def test_explain_escapes_what_the_server_and_the_client_sent() -> None:
+    examples = json.loads((ROOT / "contracts" / "examples.json").read_text("utf-8"))
+    example = examples["control"]["operations"]["getRequest"]["responses"]["200"]
+    names = ("path", "query", "error", "diagnosis")
+    exchange = example | {"status": 401, "autopsy": None} | dict.fromkeys(names, UNSAFE)
+    for flags in ((), ("--json",)):
+        with answering(b"HTTP/1.0 200 OK\r\n", json.dumps(exchange).encode()) as url:
+            done = invoke("explain", "1", "--url", url, *flags)
+        assert done.exit_code == 1
+        assert_harmless(done.stdout)
+    hostile = UNSAFE.replace(chr(0), "")
+    assert_harmless(invoke("explain", "GET", f"/{hostile}", "-H", f"X-Nonce: {hostile}").stdout)
+
+
+@pytest.mark.parametrize("body", [b"", b"[]", b"{}", b'"\x1b"', b"7"])
+def test_explain_refuses_an_answer_that_is_none(body: bytes) -> None:
+    for words in (("1",), ("--last",), ("GET", "/v2/balance", "-H", "X-Api-Key: unknown")):
+        with answering(b"HTTP/1.0 200 OK\r\n", body) as url:
+            assert refusal(invoke("explain", *words, "--url", url), 3)
+
+
+def test_watchers_escape_what_the_server_sent() -> None:
+    event = {"id": "0123abcd.1.1", "sandbox": UNSAFE, "refid": UNSAFE}
+    status = event | {"kind": "status", "status": UNSAFE, "rule": UNSAFE}
+    last = event | {"kind": "action", "action": "deleted", "about": UNSAFE}
+    body = "".join(f"data: {json.dumps(one)}\n\n" for one in (status, last))
+    for words in (("tail",), ("tail", "--json"), ("listen", "--forward-to", "http://127.0.0.1:9")):
+        with answering(b"HTTP/1.0 200 OK\r\n", body.encode()) as url:
+            done = invoke(*words, "--url", url, "--sandbox", UNSAFE.replace("\0", ""))
+        assert done.exit_code == 0
+        assert_harmless(done.stdout + done.stderr)
 
 
 def test_every_verb_is_in_this_module() -> None:

@@ -76,8 +76,9 @@ def test_signing_with_the_default_credentials_imports_no_server() -> None:
     assert not imported("sign", "GET", "/v2/balance") & {"uvicorn", "starlette", "aiohttp"}
 
 
-def test_the_version_is_printed() -> None:
-    assert invoke("--version").stdout == f"reseller-sim {__version__}\n"
+@pytest.mark.parametrize("flag", ["--version", "-V"])
+def test_the_version_is_printed(flag: str) -> None:
+    assert invoke(flag).stdout == f"reseller-sim {__version__}\n"
 
 
 def test_without_a_verb_the_help_is_shown_as_wrong_usage() -> None:
@@ -122,6 +123,10 @@ def test_wrong_usage_is_reported_in_one_line_that_names_the_help(arguments: tupl
         (("--sandbox-ttl", "nan"), "above 0"),
         (("--sandbox-ttl", "soon"), "above 0"),
         (("--callbacks", "some"), "public"),
+        (("--callback", "example.com"), "cannot be called back"),
+        (("--callback", "http://169.254.169.254/"), "cannot be called back"),
+        (("--callback", "inbox:"), "an inbox name is"),
+        (("--callback", "http://localhost/é"), "other than ASCII"),
         (("--control-token", ""), "visible ASCII"),
         (("--control-token", "two words"), "visible ASCII"),
         (("--control-token-file", "no-such-file"), "cannot be read: No such file"),

@@ -75,6 +75,15 @@ def test_the_page_has_the_result_and_a_row_for_each_attempt_of_a_callback(tmp_pa
     assert not re.search(r":[0-9]{2}\.[0-9]+", whole.partition("<pre>")[0])
 
 
+def test_a_connection_that_was_closed_without_an_answer_has_no_status(tmp_path: Path) -> None:
+    with running() as client:
+        client.pay("lost", account="0120000004")
+        written(client, tmp_path)
+    assert client.live.journal.last_n == 1
+    assert '<td class="status">no answer</td>' in page(tmp_path)
+    assert '<td class="status">0</td>' not in page(tmp_path)
+
+
 def test_a_full_report_says_what_is_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("simulator.cli.reports.folder.SANDBOXES_MAX", 2)
     monkeypatch.setattr("simulator.cli.reports.folder.PAYMENTS_MAX", 1)

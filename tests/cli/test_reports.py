@@ -62,7 +62,7 @@ def test_tap_has_a_line_for_each_case_and_yaml_below_those_that_fail() -> None:
 
 def test_annotations_are_one_line_each_with_their_properties_escaped() -> None:
     first, second = annotations(SUITES)
-    assert first == "::error file=f,line=3,title=e::expected 1%0Anearest: 2"
+    assert first == "::error file=f,line=3,title=e::sandbox default: expected 1%0Anearest: 2"
     assert "\n" not in second
     properties = second.removeprefix("::error ").partition("::")[0].split(",")
     assert [one.partition("=")[0] for one in properties] == ["file", "line", "col", "title"]

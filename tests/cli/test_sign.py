@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from simulator.cli.curl import ARGUMENT_BYTES_MAX, curl_command
 from simulator.scenario.library import load_scenario
 from simulator.upstream.signing import CannotSign, Credentials, sign
+from simulator.wire.curl import ARGUMENT_BYTES_MAX, curl_command
 from tests.support.runner import invoke, refusal
 from tests.support.shell import parse_curl
 
@@ -121,7 +121,7 @@ def test_the_body_may_come_from_stdin_or_a_file(data: str, tmp_path: Path) -> No
 )
 def test_the_curl_command_sends_the_body_byte_for_byte(body: bytes) -> None:
     request = sign("POST", "http://127.0.0.1:8080", "/v2/topup", body, Credentials("k", SECRET))
-    parsed = parse_curl(curl_command(request))
+    parsed = parse_curl(curl_command(request.method, request.url, request.headers, request.body))
     assert parsed.body == body
     assert (parsed.method, parsed.url, parsed.headers) == ("POST", request.url, request.headers)
 
@@ -137,7 +137,7 @@ def test_the_curl_command_sends_the_body_byte_for_byte(body: bytes) -> None:
 )
 def test_the_curl_command_keeps_curl_from_reading_more_into_a_url(method: str, target: str, flags: list[str]) -> None:
     request = sign(method, "http://127.0.0.1:8080", target, b"", Credentials("k", SECRET))
-    parsed = parse_curl(curl_command(request))
+    parsed = parse_curl(curl_command(request.method, request.url, request.headers, request.body))
     assert (parsed.url, parsed.flags) == (f"http://127.0.0.1:8080{target}", flags)
 
 

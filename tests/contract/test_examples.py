@@ -9,7 +9,7 @@ import jsonschema_rs
 import pytest
 
 from simulator.contract.openapi import CONTROL, OPENAPI, bundled
-from simulator.contract.responses import response_problems
+from simulator.contract.responses import EVENT_STREAM, response_problems
 from tests.support.played import METHODS, Exchange
 from tests.support.stories import STORIES, play
 
@@ -104,7 +104,9 @@ def test_a_stray_member_is_found_in_any_object_of_any_answer() -> None:
             if {str(token) for token in place} & {"json"} or (place and place[-1] in OPEN_OBJECTS):
                 continue
             body = json.dumps(with_stray(one.answer, place)).encode()
-            problems = response_problems(one.document, one.method.upper(), path, one.status, JSON, body)
+            type_ = EVENT_STREAM if path.endswith("/events") else JSON
+            body = b"data: %b\n\n" % body if type_ is EVENT_STREAM else body
+            problems = response_problems(one.document, one.method.upper(), path, one.status, type_, body)
             if any(STRAY in each or "additional" in each.lower() for each in problems):
                 found += 1
             else:

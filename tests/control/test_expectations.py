@@ -63,7 +63,7 @@ def test_an_expectation_shows_the_expected_and_the_actual_value() -> None:
         ({"error": ""}, 3),
         ({"reseller": "RS001"}, 4),
         ({"reseller": ""}, 1),
-        ({"refid": {"prefix": "ref"}}, 2),
+        ({"refid": {"prefix": "ref"}}, 3),
         ({"refid": "ref-2"}, 1),
         ({"path": "/v2/catalog"}, 0),
     ],

@@ -74,6 +74,7 @@ def test_a_notification_has_its_recipient_and_text(client: Client) -> None:
 def test_notifications_are_found_by_kind_and_reseller_oldest_first(
     client: Client, query: str, found: list[int]
 ) -> None:
+    client.sim("POST", "/sandboxes/default/resellers", {"code": "R2"})
     for kind, reseller in (
         (NotificationKind.DISPUTE, "RS001"),
         (NotificationKind.VOID, "RS001"),

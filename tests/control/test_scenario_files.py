@@ -98,6 +98,23 @@ def test_the_query_has_what_the_file_cannot_say(client: Client) -> None:
 
 
 @pytest.mark.parametrize(
+    ("query", "clock"),
+    [
+        ("", {"mode": "real", "rate": 1.0, "start": "2026-11-30T16:00"}),
+        ("clock=manual", {"mode": "manual", "rate": 0.0, "start": "2026-11-30T16:00"}),
+        ("clock=x60", {"mode": "xN", "rate": 60.0, "start": "2026-11-30T16:00"}),
+        ("clock=x0.5&start=2027-01-01T00:00:00Z", {"mode": "xN", "rate": 0.5, "start": "2027-01-01T00:00"}),
+        ("start=2027-01-01T00:00:00%2B08:00", {"mode": "real", "rate": 1.0, "start": "2026-12-31T16:00"}),
+    ],
+)
+def test_the_query_has_another_clock_than_the_file(client: Client, query: str, clock: dict[str, Any]) -> None:
+    made = send(client, "extends: default\nclock: { mode: real, start: 2026-12-01T00:00:00+08:00 }\n", query)
+    assert made.status == 201, made.body
+    found = made.json["clock"]
+    assert {"mode": found["mode"], "rate": found["rate"], "start": found["now"][:16]} == clock
+
+
+@pytest.mark.parametrize(
     "query",
     [
         "id=a/b",
@@ -109,7 +126,14 @@ def test_the_query_has_what_the_file_cannot_say(client: Client) -> None:
         f"seed={'9' * 5000}",
         "seed=%D9%A1",
         "credentials=none",
-        "clock=manual",
+        "clock=sideways",
+        "clock=xN",
+        "clock=x0",
+        "clock=x0.001",
+        "clock=x100001",
+        "clock=x" + "9" * 500,
+        "start=tomorrow",
+        "start=2027-01-01T00:00:00",
         "scenario=default",
         "colour=green",
     ],

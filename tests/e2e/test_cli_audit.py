@@ -1,6 +1,7 @@
 """`audit` and `exec --audit` as real processes: what they print, write, and exit with."""
 
 import json
+import re
 import sys
 from pathlib import Path
 from xml.etree import ElementTree as ET
@@ -48,6 +49,9 @@ def test_exec_fails_for_a_violation_and_reports_it(tmp_path: Path) -> None:
     assert [one["message"] for one in made["cases"] if not one["ok"]] == [f"SPEC 4.2: {FOUND}"]
     page = (tmp_path / "r" / "index.html").read_text()
     assert "<h3>Audit</h3>" in page
+    counts = r"audit: \d+ met, 1 violated, \d+ warnings?, \d+ not exercised, 1 sandbox"
+    assert re.search(rf"nothing was expected; {counts}; the command exited with 0; scenario default", page)
+    assert f"reseller-sim exec: report: {tmp_path}/r/index.html\n" in done.err
     assert FOUND in page
 
 
@@ -58,8 +62,23 @@ def test_exec_succeeds_with_a_warning_and_prints_it() -> None:
     assert done.err.startswith(f"reseller-sim exec: warning: {place}: SPEC 9: request 1 is GET /v2/product-list\n")
 
 
-def test_exec_says_nothing_of_a_good_client_nor_without_the_flag() -> None:
-    assert executed("--audit", sends=("/v2/balance",)).err == ""
+def test_exec_counts_the_obligations_in_one_line() -> None:
+    done = executed("--audit", sends=("/v2/balance",))
+    [line] = done.err.splitlines()
+    assert re.fullmatch(r"reseller-sim exec: audit: \d+ met, 0 violated, \d+ not exercised, 1 sandbox", line)
+    done = executed("--audit", sends=("/v2/product-list", LOGIN, LOGIN))
+    last = done.err.splitlines()[-1]
+    assert re.fullmatch(r"reseller-sim exec: audit: \d+ met, 1 violated, 1 warning, \d+ not exercised, 1 sandbox", last)
+
+
+def test_exec_says_when_no_request_came() -> None:
+    done = executed("--audit", sends=())
+    assert done.status == 0
+    text = "reseller-sim exec: audit: no sandbox got a request; does the command send to RESELLER_BASE_URL?\n"
+    assert done.err == text
+
+
+def test_exec_says_nothing_of_an_audit_without_the_flag() -> None:
     assert executed(sends=(LOGIN, LOGIN)).err == ""
 
 

@@ -40,7 +40,7 @@ def test_the_answer_goes_to_stdout_as_it_came_and_the_rest_to_stderr(server: Ser
     done = call(server, "GET", "/v2/balance")
     assert done.status == 0
     assert set(json.loads(done.out)["data"]) == {"balance", "currency"}
-    assert not done.out.endswith("\n")
+    assert done.out.endswith("}\n")
     first, *headers = done.err.lower().splitlines()
     assert first == "200 ok"
     assert "x-sim-sandbox: default" in headers

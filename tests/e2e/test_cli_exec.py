@@ -66,7 +66,6 @@ def test_a_call_inside_needs_no_flags_and_leaves_a_trace_in_the_journal() -> Non
         "import os, subprocess, sys, urllib.request\n"
         "status = subprocess.call([sys.executable, '-m', 'simulator', 'call', 'GET', '/v2/balance'])\n"
         "journal = os.environ['RESELLER_SIM_URL'] + '/sandboxes/default/requests'\n"
-        "print()\n"
         "print(urllib.request.urlopen(journal).read().decode())\n"
         "sys.exit(status)\n"
     )
@@ -267,7 +266,7 @@ def test_every_sandbox_of_the_run_is_judged_also_when_it_was_deleted_or_reset(tm
         assert properties == {name: str(result[name]) for name in ("command_exit", "scenario", "seed", "began")}
     page = (folder / "index.html").read_text()
     about = f"scenario {scenario}, seed {result['seed']}, {result['began']}"
-    assert f"4 of 8 expectations not met; COMMAND exited with 0; {about}" in page
+    assert f"4 of 8 expectations not met; the command exited with 0; {about}" in page
     for link in re.findall(r'href="([^"]+)"', page):
         assert (folder / link).is_file()
     assert page.index("sandbox gone, deleted") < page.index("sandbox kept, before its 1st reset")

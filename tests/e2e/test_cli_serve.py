@@ -159,8 +159,8 @@ def test_the_banner_has_addresses_sandbox_clock_credentials_and_callbacks(page: 
     assert reseller["username"] in fact(page, "user")
     assert reseller["password"] in fact(page, "user")
     assert fact(page, "callbacks") == "POST inbox:callbacks"
-    inbox = next(line.split()[1] for line in page if line.startswith("              curl "))
-    assert ask(inbox).json["name"] == "callbacks"
+    inbox = next(shlex.split(line) for line in page if line.startswith(" ") and " inbox " in line)
+    assert json.loads(run(*inbox[inbox.index("inbox") :]).out)["name"] == "callbacks"
 
 
 def test_the_banner_has_no_page_without_what_draws_it(tmp_path: Path) -> None:
@@ -198,7 +198,9 @@ def test_a_scenario_without_keys_has_no_request_to_paste(tmp_path: Path) -> None
         while "no active API key" not in lines[-1]:
             lines.append(server.out.readline())
             assert lines[-1], lines
-        assert any("manual" in line for line in lines)
+        hint = next(line.split("it moves with ")[1] for line in lines if "manual" in line)
+        words = shlex.split(hint)
+        assert json.loads(run(*words[words.index("advance") :]).out)["idle"]
 
 
 def test_the_banner_signs_for_a_scenario_whose_time_is_not_ours(tmp_path: Path) -> None:
@@ -369,3 +371,30 @@ def test_a_reader_that_has_enough_ends_a_verb_quietly(verb: list[str]) -> None:
         process.stdout.close()
         assert process.stderr.read() == b""
         assert process.wait(DEADLINE_S) == 1
+
+
+def test_it_ends_with_its_stdin_when_it_is_asked_to() -> None:
+    """As a test runner does that was killed."""
+    command = [*PROGRAM, "serve", "--port", "0", "--json", "--until-stdin-ends"]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, text=True, env=environment()) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        url = json.loads(process.stdout.readline())["url"]
+        process.stdin.write("what is written is ignored\n")
+        process.stdin.flush()
+        assert ask(f"{url}/_sim/health").status == 200
+        assert process.communicate(timeout=DEADLINE_S) == ("", "")
+    assert process.returncode == 0
+
+
+def test_its_stdin_may_end_otherwise() -> None:
+    command = [*PROGRAM, "serve", "--port", "0", "--json"]
+    pipe = subprocess.PIPE
+    null = subprocess.DEVNULL
+    with subprocess.Popen(command, stdin=null, stdout=pipe, stderr=pipe, text=True, env=environment()) as process:
+        assert process.stdout is not None
+        url = json.loads(process.stdout.readline())["url"]
+        assert ask(f"{url}/_sim/health").status == 200
+        process.terminate()
+        assert process.wait(DEADLINE_S) == 0

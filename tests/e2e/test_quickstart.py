@@ -78,7 +78,7 @@ def clone(folder: Path) -> None:
     folder.mkdir()
     for name in ("Makefile", "README.md", "LICENSE", "pyproject.toml", "constraints.txt"):
         shutil.copy(ROOT / name, folder)
-    for name in ("simulator", "contracts", "scenarios"):
+    for name in ("simulator", "reseller_sim", "contracts", "scenarios"):
         shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
 
 
@@ -169,8 +169,8 @@ def test_the_quick_start_as_readme_has_it(started: Started) -> None:
 
 def five_seconds_later(started: Started, inbox: str) -> list[tuple[str, str]]:
     """What callbacks the inbox has of each payment. The clock is moved, as README has it further down."""
-    (printed,) = [line.strip() for line in started.banner if line.startswith("              curl ")]
-    assert printed == inbox.replace(ADDRESS, started.url)
-    started.json(f"curl -X POST {ADDRESS}/_sim/sandboxes/default/clock/advance " + """-d '{"seconds": 5}'""")
+    (printed,) = [line.strip() for line in started.banner if line.startswith(" ") and " inbox " in line]
+    assert printed == f"{inbox} --url {started.url}"
+    started.json(".venv/bin/reseller-sim advance 5s")
     reported = [item["json"]["data"] for item in started.json(inbox)["items"]]
     return [(one["refid"], one["status"]) for one in reported]

@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 import sysconfig
+import tarfile
 import venv
 from pathlib import Path
 
@@ -19,6 +20,15 @@ SHOW_ALL = """
 import json
 from simulator.scenario.library import names, text
 print(json.dumps({name: text(name) for name in names()}))
+"""
+
+USE = """
+import reseller_sim
+from pathlib import Path
+print(reseller_sim.__file__)
+print(Path(reseller_sim.__file__).with_name("py.typed").exists())
+with reseller_sim.Simulator.start() as simulator, simulator.sandbox() as sandbox:
+    print(sandbox.call("GET", "/v2/balance").status)
 """
 
 
@@ -50,3 +60,25 @@ def test_a_wheel_in_an_empty_environment_serves_the_same(tmp_path: Path) -> None
     call = [python, "-m", "simulator", "exec", "--clock", "manual", "--"]
     answer = run([*call, python, "-m", "simulator", "call", "GET", "/v2/balance"], tmp_path, **libraries)
     assert json.loads(answer) == {"data": {"balance": 5000, "currency": "MYR"}}
+    _assert_tests_can_use_it(tmp_path, python, libraries["PYTHONPATH"])
+
+
+def _assert_tests_can_use_it(tmp_path: Path, python: str, libraries: str) -> None:
+    """In a project whose own package has the name of ours."""
+    shadow = tmp_path / "project" / "simulator"
+    shadow.mkdir(parents=True)
+    (shadow / "__init__.py").write_text("raise RuntimeError('this is the package of the project')\n")
+    path = {"PYTHONPATH": os.pathsep.join([".", libraries])}
+    used = run([python, "-c", USE], shadow.parent, **path).splitlines()
+    assert used[0].startswith(str(tmp_path / "venv")), "it is the wheel's"
+    assert used[1:] == ["True", "200"]
+    command = str(tmp_path / "venv" / "bin" / "reseller-sim")
+    assert "default" in run([command, "scenarios"], shadow.parent, **path)
+
+
+def test_a_source_distribution_has_both_packages(tmp_path: Path) -> None:
+    run([sys.executable, "-m", "build", "--sdist", "--no-isolation", "--outdir", str(tmp_path), str(ROOT)], tmp_path)
+    (archive,) = tmp_path.glob("*.tar.gz")
+    with tarfile.open(archive) as files:
+        inside = {name.partition("/")[2] for name in files.getnames()}
+    assert {"simulator/__init__.py", "reseller_sim/__init__.py", "reseller_sim/py.typed"} <= inside

@@ -7,10 +7,13 @@ QUERIES = {
     ("get", f"{_ONE}/rules"): "rules-query",
     ("patch", f"{_ONE}/catalog/products/{{code}}"): "product-change-query",
     ("get", f"{_ONE}/requests"): "requests-query",
+    ("get", f"{_ONE}/requests.har"): "requests-har-query",
     ("get", f"{_ONE}/transactions"): "sandbox-transactions-query",
     ("get", f"{_ONE}/callbacks"): "callbacks-query",
     ("get", f"{_ONE}/notifications"): "notifications-query",
     ("get", f"{_ONE}/deliveries"): "sandbox-deliveries-query",
+    ("get", f"{_ONE}/events"): "events-query",
+    ("get", "/_sim/events"): "events-query",
     ("get", f"{_ONE}/inbox/{{name}}"): "inbox-query",
 }
 

@@ -1,4 +1,4 @@
-"""The files that `make docs` generates from contracts/ and from the audit, and their content."""
+"""The files that `make docs` generates from contracts/, the audit and the known mistakes, and their content."""
 
 from collections.abc import Callable, Mapping
 
@@ -8,6 +8,7 @@ from tests.support import (
     assumptions_page,
     audit_page,
     contract_examples,
+    mistakes_page,
     scenario_reference,
     service_page,
 )
@@ -15,7 +16,7 @@ from tests.support import (
 ROOT = data_dir("contracts").parent
 
 # In this order: the reference is rendered from the schema. Of the schema only one section is generated,
-# of the service's page only what stands between its markers.
+# of the service's page and of the one about signatures only what stands between their markers.
 GENERATED: Mapping[str, Callable[[], str]] = {
     "contracts/scenario.schema.json": assume_section.as_json,
     "contracts/examples.json": contract_examples.as_json,
@@ -23,6 +24,7 @@ GENERATED: Mapping[str, Callable[[], str]] = {
     "docs/scenario-reference.md": scenario_reference.as_markdown,
     "docs/service.md": service_page.as_markdown,
     "docs/audit.md": audit_page.as_markdown,
+    "docs/debug-a-signature.md": mistakes_page.as_markdown,
 }
 
 

@@ -10,7 +10,14 @@ from typing import NoReturn
 import pytest
 
 # Each program with the names that it may have.
-PROGRAMS = {"node": ("node", "nodejs"), "chromium": ("chromium", "chromium-browser", "google-chrome")}
+PROGRAMS = {
+    "node": ("node", "nodejs"),
+    "chromium": ("chromium", "chromium-browser", "google-chrome"),
+    "php": ("php",),
+    "go": ("go",),
+    "java": ("java",),
+    "javac": ("javac",),
+}
 
 # Commands of packages that tests/interop/package.json pins and `make interop-tools` installs.
 NODE_COMMANDS = Path(__file__).parents[1] / "interop" / "node_modules" / ".bin"

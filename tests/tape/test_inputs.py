@@ -56,6 +56,13 @@ def replay_of_failed(box: Sandbox) -> c.ReplayDelivery:
     return c.ReplayDelivery("RS001", job.id)
 
 
+def sent_callback(box: Sandbox) -> c.SendCallback:
+    """Let the only payment go on, and send its callback again."""
+    box.apply(c.PassTime(), late(3))
+    [trxid] = box.state.transactions
+    return c.SendCallback(trxid)
+
+
 def new_reseller() -> ResellerStart:
     return ResellerStart(
         code="RS002",
@@ -90,6 +97,7 @@ CASES: list[tuple[list[c.Command], Callable[[Sandbox], c.Command]]] = [
     ([c.SetWebhook("RS001", "inbox:webhooks")], lambda box: c.RemoveWebhook("RS001")),
     ([], lambda box: c.ReplayDelivery(None, "no-such-job")),
     ([c.SetWebhook("RS001", "http://127.0.0.1:9/"), c.Credit("RS001", Decimal(5))], lambda box: replay_of_failed(box)),
+    ([paid()], lambda box: sent_callback(box)),
     ([paid()], lambda box: c.OpenCase(CaseKind.VOID, "RS001", refid="r1", user_email=("a@b.c",), refund_type=1)),
     ([], lambda box: c.LookUpBill("RS001", "ELECTRIC", "210012345648", amount="5")),
     ([], lambda box: c.SetNetwork("RELOAD", NetworkStatus.INTERRUPTION)),

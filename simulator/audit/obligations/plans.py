@@ -1,11 +1,13 @@
 """Amounts and plan codes of products with options (SPEC 2.1, 4.11, 9)."""
 
+import re
 from collections.abc import Iterator
 
 from simulator.audit.reading import shown
 from simulator.audit.registry import Finding, Occasion, obligation
 from simulator.audit.traffic import Traffic
 
+_OF_A_CODE = re.compile("unknown|option code", re.IGNORECASE)
 PLAN_CODE_FAILURE = 44
 
 
@@ -43,9 +45,10 @@ def denomination_is_paid(traffic: Traffic) -> Iterator[Occasion]:
     "Send the code of the option that the user chose as extras.subproduct_code.",
 )
 def plan_code_sent(traffic: Traffic) -> Iterator[Occasion]:
-    """A payment without one that was refused with 44; one that the amount identifies is none."""
+    """A payment without one that was refused with 44; one that the amount identifies is none, nor is a refusal that
+    speaks of a code, which was not sent."""
     for one in traffic.payments:
-        if not one.code and one.status_code == PLAN_CODE_FAILURE:
+        if not one.code and one.status_code == PLAN_CODE_FAILURE and not _OF_A_CODE.match(one.remarks):
             yield Finding((one.n,), f"request {one.n} names no plan of {shown(one.product)}")
         elif one.code or next(traffic.shelf.offers_before(one.n, one.product), None) is not None:
             yield None

@@ -1,7 +1,7 @@
 """An audit as people and CI servers read it. Rows are obligations as the control API answers them."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, Final
 
 from simulator.cli.reports.cases import Case
 
@@ -36,6 +36,42 @@ def ending(made: Mapping[str, Any]) -> Iterator[str]:
     yield ", ".join(f"{states.count(state)} {word}" for state, word in words.items())
     if made["left_out"]:
         yield f"{made['left_out']} older requests and notifications were evicted, and are not judged"
+
+
+_BEST_TO_WORST: Final = (NOT_EXERCISED, "met", "warning", "violated")
+
+
+class Totals:
+    """What became of the obligations in all sandboxes of a run: of each, the worst."""
+
+    def __init__(self) -> None:
+        self._worst: dict[str, int] = {}
+        self._sandboxes = 0
+
+    def add(self, cases: Iterable[Case]) -> None:
+        """Count the obligations of one more sandbox, which has got a request."""
+        self._sandboxes += 1
+        for one in cases:
+            found = _BEST_TO_WORST.index(_state(one))
+            self._worst[one.name] = max(found, self._worst.get(one.name, 0))
+
+    @property
+    def text(self) -> str:
+        """The counts in a line."""
+        if not self._sandboxes:
+            return "no sandbox got a request; does the command send to RESELLER_BASE_URL?"
+        states = list(self._worst.values())
+        met, warned, violated = (states.count(_BEST_TO_WORST.index(name)) for name in ("met", "warning", "violated"))
+        warnings = [f"{warned} {'warning' if warned == 1 else 'warnings'}"] if warned else []
+        counts = [f"{met} met", f"{violated} violated", *warnings, f"{states.count(0)} {NOT_EXERCISED}"]
+        many = "sandbox" if self._sandboxes == 1 else "sandboxes"
+        return ", ".join([*counts, f"{self._sandboxes} {many}"])
+
+
+def _state(case: Case) -> str:
+    if case.skipped:
+        return NOT_EXERCISED
+    return "violated" if not case.ok else "warning" if case.message else "met"
 
 
 def cases_of(rows: Iterable[Row]) -> Iterator[Case]:

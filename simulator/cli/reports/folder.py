@@ -9,11 +9,11 @@ from typing import Any
 from simulator.cli.coverage import text as coverage_text
 from simulator.cli.reports.cases import Case
 from simulator.cli.reports.earlier import FILES, INDEX
-from simulator.cli.reports.har import har
 from simulator.cli.reports.page import ROWS_MAX, Rows, page, section
 from simulator.control.callbacks import callback as rendered_callback
 from simulator.control.coverage import rendered as rendered_coverage
 from simulator.control.expectations import rendered as rendered_verdicts
+from simulator.control.har import exported, har
 from simulator.control.masking import Mask, mask_of
 from simulator.control.requests import row, whole
 from simulator.control.transactions import SHOWN_MAX, story
@@ -74,7 +74,7 @@ class Folder:
         coverage = rendered_coverage(live.coverage())
         transactions = list(islice(reversed(state.transactions.values()), PAYMENTS_MAX))[::-1]
         parts: tuple[Iterable[bytes], ...] = (
-            map(mask.answer, har(self._base(live), _exchanges(live.id, journal, masks))),
+            map(mask.answer, har(exported(self._url, live.id, one, masks[one.owner]) for one in journal)),
             _listed(mask, _stories(state, transactions, journal, mask)),
             [mask.answer(encode(coverage))],
             [mask.answer(encode(rendered_verdicts(found)))],
@@ -93,7 +93,7 @@ class Folder:
             ),
             callbacks=_latest_attempts(state, mask),
             exchanges=(
-                [_masked(mask, row(one, mask)) for one in islice(reversed(journal), ROWS_MAX)][::-1],
+                [_masked(mask, _request(row(one, mask))) for one in islice(reversed(journal), ROWS_MAX)][::-1],
                 journal.last_n,
             ),
             coverage=mask.text(coverage_text(coverage, shown=str)),
@@ -163,6 +163,11 @@ def _left_out(journal: Journal, written: int, payments: int) -> list[str]:
     if payments > written:
         notes.append(f"the first {payments - written} of {payments} payments are left out")
     return notes
+
+
+def _request(one: dict[str, Any]) -> dict[str, Any]:
+    """A row of the journal; where the connection was closed instead of an answer, that in place of the status 0."""
+    return one | {"status": one["status"] or "no answer"}
 
 
 def _payment(one: dict[str, Any]) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from simulator.cli.output import one_line, print_to_stderr
-from simulator.cli.reports.audit import CODE, WARNING
+from simulator.cli.reports.audit import CODE, WARNING, Totals
 from simulator.cli.reports.cases import Case, Run, Suite, all_ok
 from simulator.cli.reports.flags import UNWRITABLE, Reports
 
@@ -32,6 +32,7 @@ class Judge:
         self._reports = reports
         self._audits = audits
         self._path = folder
+        self._totals = Totals()
         self._folder: Folder | None = None
         self._worker = ThreadPoolExecutor(1, "report")
         self._pending: deque[Future[None]] = deque()
@@ -69,6 +70,7 @@ class Judge:
         cases = cases_of(found, life.secrets)
         if self._audits and life.life_journal.last_n:
             audited = self._audit(life)
+            self._totals.add(audited)
             self._audited.add_cases(life, f"{label}, audit", audited)
             cases += tuple(one for one in audited if one.message)
         if self._folder is not None:
@@ -94,6 +96,8 @@ class Judge:
         is_written = self._is_written(suites, Run(status, self._scenario, self._seed, self._began))
         if self._reports.is_text:
             _print(suites)
+        if self._audits:
+            print_to_stderr(f"reseller-sim exec: audit: {self._totals.text}")
         if self._lives.met_left_out:
             text = f"{self._lives.met_left_out} expectations that were met are left out of the reports"
             print_to_stderr(f"reseller-sim exec: {text}: there are too many")
@@ -107,18 +111,18 @@ class Judge:
         is_written = self._reports.write(suites, run)
         if self._folder is None:
             return is_written
-        self._folder.end(_verdict(self._lives, run))
-        if self._folder.error:
-            print_to_stderr(one_line(f"reseller-sim exec: {self._folder.error}"))
+        self._folder.end(_verdict(self._lives, run, f"audit: {self._totals.text}" if self._audits else ""))
+        text = self._folder.error or f"report: {self._path}/index.html"
+        print_to_stderr(one_line(f"reseller-sim exec: {text}"))
         return is_written and not self._folder.error
 
 
-def _verdict(lives: "Lives", run: Run) -> str:
-    """The result of a run in one line."""
+def _verdict(lives: "Lives", run: Run, audit: str) -> str:
+    """The result of a run in one line; `audit` is that of its audit, if there was one."""
     unmet = f"{lives.unmet} of {lives.total} expectations not met" if lives.unmet else ""
     met = f"all {lives.total} expectations met" if lives.total else "nothing was expected"
     about = f"scenario {run.scenario}, seed {run.seed}, {run.began}"
-    return f"{unmet or met}; COMMAND exited with {run.command_exit}; {about}"
+    return "; ".join(filter(None, (unmet or met, audit, f"the command exited with {run.command_exit}", about)))
 
 
 def _print(suites: Sequence[Suite]) -> None:

@@ -49,7 +49,7 @@ def _alert(state: State, reseller: Reseller, now: datetime) -> None:
     wallet = reseller.wallet
     balance, threshold = f"RM {wallet.balance:.2f}", f"RM {wallet.threshold:.2f}"
     text = f"The balance of {reseller.code} is {balance}, below the threshold of {threshold}."
-    state.notifications.add(
+    notification = state.notifications.add(
         at=now,
         kind=NotificationKind.LOW_BALANCE,
         reseller=reseller.code,
@@ -57,3 +57,4 @@ def _alert(state: State, reseller: Reseller, now: datetime) -> None:
         subject="Low balance",
         text=text,
     )
+    state.tell(notification)

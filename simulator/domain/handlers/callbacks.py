@@ -4,7 +4,9 @@ from datetime import datetime
 
 import msgspec
 
+from simulator.domain.commands import SendCallback
 from simulator.domain.due import CallbackDue
+from simulator.domain.errors import Conflict, Unknown
 from simulator.domain.model.callbacks import Callback, CallbackState, is_retried
 from simulator.domain.model.effects import (
     Attempt,
@@ -12,6 +14,7 @@ from simulator.domain.model.effects import (
     Send,
     is_accepted,
 )
+from simulator.domain.model.happenings import Attempted
 from simulator.domain.model.outcomes import Noted
 from simulator.domain.model.transactions import Result, Status, Transaction
 from simulator.domain.state import State
@@ -32,6 +35,25 @@ def schedule(state: State, transaction: Transaction, now: datetime) -> None:
         state.noted[Noted.CALLBACKS_REVERSED] += 1
         for result in reversed(transaction.results[1:]):
             _add_copies(state, transaction, result, now)
+
+
+def send_now(state: State, command: SendCallback, now: datetime) -> Callback:
+    """Schedule a repeated callback of the latest status for now. Raises `Unknown`, and `Conflict` for a reseller
+    without a callback URL and for a payment whose only status was its answer, which is never told (SPEC 6.1)."""
+    transaction = state.transactions.get(command.trxid)
+    if transaction is None:
+        raise Unknown("unknown_transaction", f"this sandbox has no transaction {command.trxid!r}; ?refid= finds one")
+    if not state.resellers[transaction.reseller].callback.url:
+        text = f"the reseller {transaction.reseller} has no callback URL; POST /v2/callback-url sets one"
+        raise Conflict("no_callback_url", text)
+    if len(transaction.results) < 2:
+        text = "the answer to the payment has told its only status; a callback tells a later one"
+        raise Conflict("no_later_status", text)
+    result = transaction.result
+    copies = [one.copy for one in state.callbacks.of(transaction.trxid) if one.result.status is result.status]
+    repeat = _add(state, transaction, result, max(copies, default=-1) + 1, is_repeat=True)
+    state.agenda.add(now, CallbackDue(repeat))
+    return repeat
 
 
 def _add_copies(state: State, transaction: Transaction, result: Result, now: datetime) -> None:
@@ -97,3 +119,5 @@ def attempt_ended(state: State, callback: Callback, attempt: Attempt, result: At
         callback.state = CallbackState.FAILED
         state.noted[Noted.CALLBACK_FAILED] += 1
     attempt.state = callback.state
+    next_due = now + policy.after if callback.state is CallbackState.PENDING else None
+    state.tell(Attempted(callback.id, attempt.number, now, next_due))

@@ -22,6 +22,7 @@ from simulator.domain.model.cases import (
     CaseThen,
 )
 from simulator.domain.model.details import FUZZY_WORDS_MAX, Detail, DetailKind, detail, nearest
+from simulator.domain.model.happenings import Posted, StatusChanged
 from simulator.domain.model.money import ZERO
 from simulator.domain.model.notifications import NotificationKind
 from simulator.domain.model.outcomes import Noted
@@ -216,6 +217,7 @@ def _refund(state: State, transaction: Transaction, now: datetime) -> None:
     wallet = state.resellers[transaction.reseller].wallet
     entry = wallet.post(EntryType.REFUND, transaction.cost, now, f"void of {transaction.refid}", transaction.trxid)
     transaction.entry_ids += (entry.id,)
+    state.tell(Posted(transaction.reseller, entry))
     cost = transaction.cost if state.assumes("voided-cost", "keep") else ZERO
     voided = msgspec.structs.replace(
         transaction.result,
@@ -227,6 +229,7 @@ def _refund(state: State, transaction: Transaction, now: datetime) -> None:
         cause="void",
     )
     transaction.results += (voided,)
+    state.tell(StatusChanged(transaction, voided))
     state.noted[Noted.REFUNDED] += 1
     if transaction.bill is not None:
         state.bills_paid[transaction.bill] -= transaction.amount
@@ -238,7 +241,7 @@ def _notify(state: State, case: Case, now: datetime, text: str) -> None:
     transaction = case.transaction
     to = dict.fromkeys((*case.user_email, state.resellers[transaction.reseller].email))
     subject = f"{case.kind.value.capitalize()} of {transaction.product_name}, reference {transaction.refid}"
-    state.notifications.add(
+    notification = state.notifications.add(
         at=now,
         kind=NotificationKind(case.kind.value),
         reseller=transaction.reseller,
@@ -248,3 +251,4 @@ def _notify(state: State, case: Case, now: datetime, text: str) -> None:
         trxid=transaction.trxid,
         refid=transaction.refid,
     )
+    state.tell(notification)

@@ -13,6 +13,7 @@ from simulator.domain.model.effects import (
     Send,
     is_accepted,
 )
+from simulator.domain.model.happenings import Attempted
 from simulator.domain.model.outcomes import Noted
 from simulator.domain.model.resellers import Reseller
 from simulator.domain.model.wallet import Entry, EntryType
@@ -95,6 +96,9 @@ def attempt_ended(state: State, delivery: Delivery, attempt: Attempt, result: At
         state.deliveries.end(delivery, DeliveryState.FAILED, text, now)
         state.noted[Noted.WEBHOOK_FAILED] += 1
     attempt.state = delivery.state
+    is_over = delivery.state is not DeliveryState.UNDER_WAY
+    next_due = None if is_over else now + state.scenario.webhooks.wait(attempt.number)
+    state.tell(Attempted(delivery.id, attempt.number, now, next_due))
 
 
 def replay(state: State, command: ReplayDelivery, now: datetime) -> Delivery | ReplayRefused:

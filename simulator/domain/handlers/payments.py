@@ -27,6 +27,7 @@ from simulator.domain.model import draw, pricing
 from simulator.domain.model.answers import PaymentAnswer, PaymentRefused
 from simulator.domain.model.catalog import Money, Product
 from simulator.domain.model.details import Detail, DetailKind, detail
+from simulator.domain.model.happenings import Posted
 from simulator.domain.model.money import parse_amount
 from simulator.domain.model.resellers import Reseller
 from simulator.domain.model.transactions import Distortion, Reason, Refusal, Transaction
@@ -210,6 +211,7 @@ def _create(
     trxid = draw.trxid(state.seed, now, reseller.code, command.refid)
     assert trxid not in state.transactions, "two refids have the same trxid"
     entry = reseller.wallet.post(TRANSACTION, -cost, now, f"{product.name} {command.account}", trxid)
+    state.tell(Posted(reseller.code, entry))
     transaction = Transaction(
         trxid=trxid,
         refid=command.refid,

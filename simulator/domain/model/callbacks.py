@@ -110,6 +110,10 @@ class CallbackLog:
     def __len__(self) -> int:
         return len(self._by_id)
 
+    def find(self, id_: str) -> Callback | None:
+        """The callback with this id, if it is still in the log."""
+        return self._by_id.get(id_)
+
     @property
     def size(self) -> int:
         """The approximate memory of the callbacks, in bytes."""

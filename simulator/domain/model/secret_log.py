@@ -21,6 +21,11 @@ class SecretLog:
     def __iter__(self) -> Iterator[str]:
         return iter(self._holders)
 
+    @property
+    def former(self) -> Iterator[str]:
+        """Those that were replaced, the latest first."""
+        return reversed(self._former)
+
     def add(self, secret: str, replaced: str = "") -> None:
         """Remember a secret that is in force from now on, in place of the one `replaced`; either may be empty."""
         if replaced == secret:

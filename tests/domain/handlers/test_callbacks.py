@@ -4,7 +4,8 @@ from datetime import timedelta
 
 import pytest
 
-from simulator.domain.commands import SetCallback
+from simulator.domain.commands import SendCallback, SetCallback
+from simulator.domain.errors import Conflict, Unknown
 from simulator.domain.model.callbacks import (
     Callback,
     CallbackLog,
@@ -49,6 +50,42 @@ def test_each_status_after_the_creating_answer_causes_one_callback() -> None:
     box = sandbox(rule(*STEPS))
     pay(box)
     assert statuses_sent(sends(box, 60)) == [Status.PROCESSING, Status.SUCCESSFUL]
+
+
+def test_the_present_status_is_told_once_more_when_it_is_asked_for() -> None:
+    box = sandbox(rule(*STEPS))
+    trxid = pay(box).transaction.trxid
+    assert statuses_sent(sends(box, 3)) == [Status.PROCESSING]
+    repeat = box.apply(SendCallback(trxid), seconds(3))
+    assert (repeat.copy, repeat.is_repeat) == (1, True)
+    assert box.apply(SendCallback(trxid), seconds(3)).copy == 2
+    assert statuses_sent(sends(box, 3)) == [Status.PROCESSING] * 2
+    assert statuses_sent(sends(box, 60)) == [Status.SUCCESSFUL]
+
+
+def test_a_callback_that_a_rule_suppresses_is_sent_when_it_is_asked_for() -> None:
+    box = sandbox(rule(*STEPS, callbacks=Distortion(drop=True)))
+    trxid = pay(box).transaction.trxid
+    assert sends(box, 60) == []
+    box.apply(SendCallback(trxid), seconds(60))
+    assert statuses_sent(sends(box, 60)) == [Status.SUCCESSFUL]
+
+
+def test_nothing_is_told_before_there_is_something_to_tell_or_somebody_to_tell() -> None:
+    box = sandbox(rule(*STEPS))
+    trxid = pay(box).transaction.trxid
+    for command, error, code in (
+        (SendCallback("0"), Unknown, "unknown_transaction"),
+        (SendCallback(trxid), Conflict, "no_later_status"),
+    ):
+        with pytest.raises(error) as refused:
+            box.apply(command, seconds(1))
+        assert refused.value.code == code
+    box.apply(SetCallback("R1", "", "POST"), seconds(1))
+    with pytest.raises(Conflict) as without_url:
+        box.apply(SendCallback(trxid), seconds(9))
+    assert without_url.value.code == "no_callback_url"
+    assert len(box.state.callbacks) == 0
 
 
 def test_a_status_that_a_requery_brought_causes_a_callback_too() -> None:

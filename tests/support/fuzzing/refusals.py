@@ -123,12 +123,61 @@ CONTROL: list[Row] = [
         *("Resellers", "catalog/groups/{id}", "not in the catalog"),
     ),
     (
-        *("getRequest", 404, "unknown_request: the journal has no such request, or has evicted it"),
+        *("getRequest(AsCurl)?", 404, "unknown_request: the journal has no such request, or has evicted it"),
         *("What happened", "requests/{n}", "unknown, or evicted"),
+    ),
+    (
+        *("(list|export)Requests", 400, "bad_request: (method|method_not): method(_not)? must be a method of HTTP .*"),
+        *("Filters of the journal", "A filter that cannot match", "no such method"),
+    ),
+    (
+        *("(list|export)Requests", 400, "bad_request: path(_not)?: path(_not)? must be a path of the reseller API.*"),
+        *("Filters of the journal", "of the control API", "the journal has none of the control API"),
+    ),
+    (
+        *(
+            "(list|export)Requests",
+            400,
+            "bad_request: status(_not)?: status(_not)? must be one status from .*",
+        ),
+        *("Filters of the journal", "A filter that cannot match", "no such status"),
+    ),
+    (
+        *(
+            "(list|export)Requests",
+            400,
+            "bad_request: status(_min|_not)?: status.* is (above|not from|the only) .*",
+        ),
+        *("Filters of the journal", "filters that contradict each\nother", "one filter depends on another"),
+    ),
+    (
+        *("(list|export)Requests", 400, "bad_request: [a-z_]+: [a-z]+ and [a-z_]+ have the same value, .*"),
+        *("Filters of the journal", "filters that contradict each\nother", "one filter depends on another"),
+    ),
+    (
+        *("(exportRequests|list(Requests|Transactions|SandboxDeliveries|Notifications))", 400),
+        *("bad_request: reseller: reseller must be a reseller of this sandbox.*", "Filters of the journal"),
+        *("an unknown reseller", "no such reseller"),
+    ),
+    (
+        *(
+            "(list|export)Requests",
+            400,
+            "bad_request: (rule|fault): (rule|fault) must be a rule that this .*",
+        ),
+        *("Filters of the journal", "A rule, reseller or code of an error is refused", "no such rule"),
+    ),
+    (
+        *("(list|export)Requests", 400, "bad_request: error: error must be the code of a refusal.*"),
+        *("Filters of the journal", "A rule, reseller or code of an error is refused", "no such code"),
     ),
     (
         *("getTransaction", 404, "unknown_transaction: this sandbox has no such transaction; [?]refid= finds by refid"),
         *("What happened", "transactions/{trxid}", "unknown"),
+    ),
+    (
+        *("sendCallback", 404, "unknown_transaction: this sandbox has no transaction .*; [?]refid= finds one"),
+        *("What happened", "transactions/{trxid}/callbacks`", "unknown"),
     ),
     (
         *("(get|replay)SandboxDelivery", 404),
@@ -148,9 +197,9 @@ CONTROL: list[Row] = [
         *(
             "createSandbox",
             400,
-            "bad_request: (id|seed|credentials): there is no parameter '.*'; this endpoint has none",
+            "bad_request: (id|seed|credentials|clock|start): there is no parameter '.*'; this endpoint has none",
         ),
-        *("Sandboxes", "`id`, `seed`\nand `credentials` are query parameters", "beside YAML only"),
+        *("Sandboxes", "`id`, `seed`,\n`credentials`, `clock`", "beside YAML only"),
     ),
     (
         *(
@@ -159,6 +208,14 @@ CONTROL: list[Row] = [
             "bad_scenario: must be a scenario, an object with keys such as resellers, .*, not '.*'",
         ),
         *("Sandboxes", "the body is a scenario file itself", "the text is no scenario"),
+    ),
+    (
+        *("createSandbox", 400, "bad_scenario: cannot be read as YAML: .*"),
+        *("Sandboxes", "the body is a scenario file itself", "the text is no YAML"),
+    ),
+    (
+        *("createSandbox", 400, "bad_scenario: this file is empty; write 'extends: default' .*"),
+        *("Sandboxes", "the body is a scenario file itself", "an empty text"),
     ),
     (
         *("createSandbox", 400, "bad_scenario: a scenario is UTF-8 text"),
@@ -186,6 +243,10 @@ CONTROL: list[Row] = [
         *("Rules", "may name the timelines", "the sandbox has none of this name"),
     ),
     (
+        *("addRule", 400, "bad_scenario: then: 'refuse' is missing"),
+        *("Rules", _WRITTEN, "the section decides"),
+    ),
+    (
         *("addRule", 400, "bad_scenario: then.refund_after: only a void with status Success ends later"),
         *("Rules", _WRITTEN, "one key depends on another"),
     ),
@@ -196,6 +257,38 @@ CONTROL: list[Row] = [
             "bad_scenario: low_balance_threshold: a threshold is at least 1 and in whole sen, not .*",
         ),
         *("Resellers", "low_balance_threshold?", "one sen is the smallest"),
+    ),
+    (
+        *(
+            "addReseller",
+            400,
+            r"bad_scenario: (balance|low_balance_threshold): [0-9.]+ has more than 15 digits .*",
+        ),
+        *("Resellers", "low_balance_threshold?", "an amount has 15 digits"),
+    ),
+    (
+        *(
+            "addReseller",
+            400,
+            r"bad_scenario: api_keys\[[0-9]+\].secret: a secret of .* must be Base64 .*",
+        ),
+        *("Resellers", "api_keys?", "no Base64"),
+    ),
+    (
+        *(
+            "addReseller",
+            400,
+            r"bad_scenario: api_keys\[[0-9]+\]: 'secret' is missing; a key needs one unless .*",
+        ),
+        *("Resellers", "api_keys?", "a state of keys decides"),
+    ),
+    (
+        *(
+            "addReseller",
+            400,
+            r"bad_scenario: settings.ip_allowlist\[[0-9]+\]: .* must be an IP address or network such as 10.0.0.0/8",
+        ),
+        *("Resellers", "ip_allowlist?", "no address"),
     ),
     (
         *("changeCategory", 400, r"bad_scenario: product_codes\[[0-9]+\]: there is no product '.*' in the catalog"),

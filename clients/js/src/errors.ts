@@ -1,0 +1,52 @@
+/** What can go wrong, as types. Messages are sentences. */
+
+import { AssertionError } from "node:assert";
+
+/** One of the mistakes in a scenario or rule that was refused. */
+export interface Problem {
+  message: string;
+  path?: string;
+  line?: number;
+  column?: number;
+  [more: string]: unknown;
+}
+
+/** The control API refused a request: its status, its code and sentence, and every problem of a scenario or rule. */
+export class SimulatorError extends Error {
+  override name = "SimulatorError";
+
+  constructor(
+    readonly status: number,
+    readonly code: string,
+    message: string,
+    /** The part of the request that it is about, or empty. */
+    readonly path: string,
+    readonly problems: readonly Problem[] = [],
+  ) {
+    const where = path ? `, at ${path}` : "";
+    const lines = problems.map((problem) => `  ${problem.path ? `${problem.path}: ` : ""}${problem.message}`);
+    super([`${message} (${status} ${code}${where})`, ...lines].join("\n"));
+  }
+}
+
+/** Nothing answers at the simulator's address. */
+export class NotRunning extends Error {
+  override name = "NotRunning";
+}
+
+/** A simulator of our own could not be started; the message has what it said. */
+export class NotStarted extends Error {
+  override name = "NotStarted";
+}
+
+/** An expectation is not met. `evidence` is what did happen: a payment's story, refused requests, violations. */
+export class ExpectationFailed extends AssertionError {
+  readonly evidence!: string;
+
+  constructor(message: string, evidence: string, actual?: unknown, expected?: unknown) {
+    super({ message: evidence ? `${message}\n${evidence}` : message, actual, expected, operator: "expect" });
+    this.name = "ExpectationFailed";
+    // Runners print the members of an error, and the message has this already.
+    Object.defineProperty(this, "evidence", { value: evidence, enumerable: false });
+  }
+}

@@ -1,0 +1,47 @@
+/** What people read of a sandbox when a test has failed. */
+
+import type { Obligation } from "./records.js";
+import type { Sandbox } from "./sandbox.js";
+import { callbackLine, requestLine } from "./story.js";
+
+const MOST = 20;
+
+/** What was violated, where it is seen, and what to do. */
+export function findingLines({ id, section, title, log, evidence, advice }: Obligation): string {
+  const where = evidence.length > 0 ? ` (${log} ${evidence.join(", ")})` : "";
+  return `${id}, section ${section}${where}: ${title}\n  ${advice}`;
+}
+
+/** `1 payment`, `2 payments`. */
+export function counted(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? "" : "s"}`;
+}
+
+/** The stories of the latest payments, the requests that were refused and the attempts of callbacks, oldest first. */
+export async function evidence(sandbox: Sandbox): Promise<string> {
+  const payments = await sandbox.transactions();
+  const refused = await sandbox.refused();
+  const callbacks = await sandbox.callbacks();
+  const shown = payments.slice(0, MOST).reverse();
+  const stories = await Promise.all(shown.map(({ refid }) => sandbox.story(refid)));
+  const counts = `${counted(payments.length, "payment")}, ${counted(refused.length, "refused request")}`;
+  const lines = [`sandbox ${sandbox.id}: ${counts}`];
+  if (payments.length > shown.length) lines.push(`the latest ${shown.length} payments:`);
+  lines.push(...stories.map(String));
+  lines.push(...section("refused requests", refused.reverse().map(requestLine)));
+  lines.push(...section("callbacks", callbacks.map(callbackLine)));
+  if (payments.length === 0 && refused.length === 0) lines.push(...section("requests", await otherRequests(sandbox)));
+  return lines.join("\n");
+}
+
+/** Where no payment was made and nothing refused: what else was asked. */
+async function otherRequests(sandbox: Sandbox): Promise<string[]> {
+  const requests = (await sandbox.requests()).reverse().map(requestLine);
+  return requests.length > 0 ? requests : [`None has reached the sandbox: does the code under test use ${sandbox.url}?`];
+}
+
+/** A title and the latest lines below it; nothing if there are none. */
+function section(title: string, lines: readonly string[]): string[] {
+  const earlier = lines.length > MOST ? [`  ... ${lines.length - MOST} earlier`] : [];
+  return lines.length === 0 ? [] : [`${title}:`, ...earlier, ...lines.slice(-MOST).map((line) => `  ${line}`)];
+}

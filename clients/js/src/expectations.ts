@@ -1,0 +1,67 @@
+/** What a test expects of a sandbox. Each failure shows what did happen. */
+
+import { ExpectationFailed } from "./errors.js";
+import { counted, findingLines } from "./evidence.js";
+import type { CallbackRecord } from "./records.js";
+import type { Sandbox } from "./sandbox.js";
+import { requestLine } from "./story.js";
+
+/** The latest payment with this refid has this status. */
+export async function expectStatus(sandbox: Sandbox, refid: string, status: string): Promise<void> {
+  const payment = await sandbox.transaction(refid);
+  if (payment === null) throw await noPayment(sandbox, refid);
+  if (payment.status === status) return;
+  const story = `${await sandbox.story(refid)}`;
+  throw new ExpectationFailed(`payment ${refid} is ${payment.status}, expected ${status}`, story, payment.status, status);
+}
+
+/** A wallet has this balance. */
+export async function expectBalance(sandbox: Sandbox, amount: string | number, reseller?: string): Promise<void> {
+  const balance = await sandbox.balance(reseller);
+  if (balance === Number(amount)) return;
+  const payments = (await sandbox.transactions()).reverse();
+  const evidence = payments.map(({ refid, status, cost }) => `payment ${refid}: ${status}, cost ${cost}`).join("\n");
+  throw new ExpectationFailed(`the balance is ${balance}, expected ${amount}`, evidence, balance, Number(amount));
+}
+
+/** A receiver has accepted a callback of this payment, with this status. */
+export async function expectCallback(
+  sandbox: Sandbox,
+  refid: string,
+  { status }: { status?: string },
+): Promise<CallbackRecord> {
+  const attempts = await sandbox.callbacks({ refid });
+  const isWanted = (attempt: CallbackRecord) => (status ?? attempt.payment_status) === attempt.payment_status;
+  const found = attempts.find((attempt) => isWanted(attempt) && Math.floor((attempt.status ?? 0) / 100) === 2);
+  if (found !== undefined) return found;
+  const what = status === undefined ? "callback" : `callback with the status ${status}`;
+  throw new ExpectationFailed(`no ${what} for ${refid} was accepted`, await storyOrRefusals(sandbox, refid));
+}
+
+/** No request was refused. */
+export async function expectNoRefusals(sandbox: Sandbox): Promise<void> {
+  const refused = (await sandbox.refused()).reverse();
+  if (refused.length === 0) return;
+  throw new ExpectationFailed(counted(refused.length, "refused request"), refused.map(requestLine).join("\n"), refused.length, 0);
+}
+
+/** The client violated nothing that the service asks of it, but for warnings. */
+export async function expectCleanAudit(sandbox: Sandbox): Promise<void> {
+  const { obligations } = await sandbox.audit();
+  const violated = obligations.filter(({ state, severity }) => state === "violated" && severity !== "warning");
+  if (violated.length === 0) return;
+  const ids = violated.map(({ id }) => id);
+  throw new ExpectationFailed(`violated: ${ids.join(", ")}`, violated.map(findingLines).join("\n"), ids, []);
+}
+
+/** The failure that there is no payment with a refid, with the requests that were refused. */
+export async function noPayment(sandbox: Sandbox, refid: string): Promise<ExpectationFailed> {
+  const refused = (await sandbox.refused()).reverse();
+  return new ExpectationFailed(`no payment has the refid ${refid}`, refused.map(requestLine).join("\n"));
+}
+
+/** The story of a payment or, if there is none, why. */
+export async function storyOrRefusals(sandbox: Sandbox, refid: string): Promise<string> {
+  const payment = await sandbox.transaction(refid);
+  return payment === null ? (await noPayment(sandbox, refid)).message : `${await sandbox.story(refid)}`;
+}

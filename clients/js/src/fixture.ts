@@ -1,0 +1,86 @@
+/** What test runners share: one simulator for the tests of a process, a fresh sandbox for each test. */
+
+import { randomUUID } from "node:crypto";
+
+import { evidence } from "./evidence.js";
+import type { Sandbox } from "./sandbox.js";
+import { Simulator, type SandboxOptions } from "./simulator.js";
+
+const ID_CHARS_MAX = 48;
+
+/** The simulator that RESELLER_SIM_URL names, as under `reseller-sim exec`; without it one of our own. */
+export function findOrStart(): Promise<Simulator> {
+  return process.env["RESELLER_SIM_URL"] ? Promise.resolve(new Simulator()) : Simulator.start();
+}
+
+/** The options of a test's sandbox, whose id begins with the name of the test unless it is given. */
+export function named(options: SandboxOptions, test: string): SandboxOptions {
+  const name = test.toLowerCase().match(/[a-z0-9]+/g)?.join("-").slice(0, ID_CHARS_MAX) ?? "test";
+  return { id: `${name}-${randomUUID().slice(0, 8)}`, ...options };
+}
+
+/** Ends the test of a sandbox: prints what happened in it if the test has failed, deletes it. */
+export async function finish(sandbox: Sandbox, failed: boolean, print: (text: string) => void): Promise<void> {
+  try {
+    if (failed) print(await evidence(sandbox).catch((error: unknown) => `sandbox ${sandbox.id}: ${String(error)}`));
+  } finally {
+    await sandbox[Symbol.asyncDispose]();
+  }
+}
+
+let running: Promise<Simulator> | undefined;
+let users = 0;
+
+/** The sandbox of the test that runs. Tests inside a test share that of the outer one. */
+export class CurrentSandbox {
+  #sandbox: Sandbox | undefined;
+  #owner: string | undefined;
+
+  constructor(private readonly options: SandboxOptions) {
+    users += 1;
+  }
+
+  /** What tests use: each member is that of the sandbox of the test that runs. */
+  get facade(): Sandbox {
+    return new Proxy({} as Sandbox, {
+      get: (_, name) => {
+        if (this.#sandbox === undefined) throw new Error("there is a sandbox only while a test or its hooks run");
+        const member: unknown = Reflect.get(this.#sandbox, name, this.#sandbox);
+        return typeof member === "function" ? (member.bind(this.#sandbox) as unknown) : member;
+      },
+    });
+  }
+
+  /** The test `name` begins. `owner` is what identifies it: the names or ids of those around it, then its own. */
+  async begin(owner: string, separator: string, name: string): Promise<void> {
+    if (this.#owner === undefined) {
+      this.#owner = owner; // at once, so that a test that begins meanwhile is refused
+      try {
+        running ??= findOrStart();
+        this.#sandbox = await (await running).sandbox(named(this.options, name));
+      } catch (error) {
+        this.#owner = undefined;
+        throw error;
+      }
+    } else if (!owner.startsWith(this.#owner + separator)) {
+      throw new Error("tests that run at the same time need a sandbox each: await simulator.sandbox() in the test");
+    }
+  }
+
+  /** The test `owner` has ended. */
+  async end(owner: string, failed: boolean, print: (text: string) => void): Promise<void> {
+    const sandbox = this.#sandbox;
+    if (sandbox === undefined || owner !== this.#owner) return;
+    this.#sandbox = this.#owner = undefined;
+    await finish(sandbox, failed, print);
+  }
+
+  /** No test follows. The last one to say so ends the simulator. */
+  async close(): Promise<void> {
+    users -= 1;
+    if (users > 0 || running === undefined) return;
+    const simulator = running.catch(() => undefined); // a test has failed with the reason
+    running = undefined;
+    await (await simulator)?.close();
+  }
+}

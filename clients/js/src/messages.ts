@@ -1,0 +1,55 @@
+/** What an inbox received: a callback or a webhook. */
+
+import type { InboxRecord } from "./records.js";
+import { judgeWebhook, type Verdict } from "./webhooks.js";
+
+/** The payment that a callback is about, as far as it says. */
+export interface CallbackData {
+  refid?: string;
+  status?: string;
+  statusCode?: number;
+  remarks?: string;
+  balance?: number;
+  [more: string]: unknown;
+}
+
+/** A message of an inbox. */
+export class Message {
+  readonly n: number;
+  readonly at: string;
+  readonly method: string;
+  readonly query: Record<string, string>;
+  /** By their names in lower case. */
+  readonly headers: Record<string, string>;
+  readonly body: string;
+
+  constructor(record: InboxRecord) {
+    ({ n: this.n, at: this.at, method: this.method, query: this.query, body: this.body } = record);
+    this.headers = Object.fromEntries(record.headers.map(([name, value]) => [name.toLowerCase(), value]));
+  }
+
+  /** Its JSON: the body's or, of a callback by GET, that of the parameter `message`. Undefined when it has none. */
+  json(): unknown {
+    const text = this.method === "GET" ? this.query["message"] : this.body;
+    try {
+      return JSON.parse(text ?? "") as unknown;
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** What a callback says of its payment; empty for anything else. */
+  get data(): CallbackData {
+    const json = this.json();
+    if (typeof json !== "object" || json === null) return {};
+    const data = "data" in json ? json.data : json;
+    const named = typeof data === "object" && data !== null ? (data as CallbackData) : {};
+    return this.method === "GET" && this.query["refid"] ? { refid: this.query["refid"], ...named } : named;
+  }
+
+  /** Whether it is a webhook that was signed with this secret (`verified`), and if not why (`reason`). Callbacks of payments
+   * are not signed. */
+  verify(secret: string): Verdict {
+    return judgeWebhook(secret, this.headers, this.body);
+  }
+}

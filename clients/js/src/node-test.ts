@@ -1,0 +1,26 @@
+/** For Node's own test runner: a fresh sandbox for each test, and what happened in it under each test that fails. */
+
+import { after, afterEach, beforeEach, type TestContext } from "node:test";
+
+import { CurrentSandbox } from "./fixture.js";
+import type { Sandbox } from "./sandbox.js";
+import type { SandboxOptions } from "./simulator.js";
+
+/**
+ * The sandbox of the test that runs, for all tests of a file or, inside `describe`, of a suite. A test that fails prints the
+ * stories of its payments and its refused requests.
+ */
+export function useSandbox(options: SandboxOptions = {}): Sandbox {
+  const current = new CurrentSandbox(options);
+  beforeEach((context) => {
+    const { fullName, name } = context as TestContext;
+    return current.begin(fullName, " > ", name);
+  });
+  afterEach((context) => {
+    const test = context as TestContext;
+    const print = (text: string) => text.split("\n").forEach((line) => test.diagnostic(line));
+    return current.end(test.fullName, !test.passed, print);
+  });
+  after(() => current.close());
+  return current.facade;
+}

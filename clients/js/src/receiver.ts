@@ -1,0 +1,206 @@
+/// <reference lib="esnext.disposable" preserve="true" />
+/** A receiver of callbacks and webhooks on this machine, which answers as it is told to. */
+
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+
+import { ExpectationFailed } from "./errors.js";
+import { judgeWebhook, keyOf, UNCHECKED, UNSIGNED, Verdict } from "./webhooks.js";
+
+const MESSAGES_MAX = 10_000;
+const BODY_BYTES_MAX = 1 << 20;
+const BYTES_MAX = 64 << 20;
+const TOO_LARGE = 413;
+
+/** How a request is answered. */
+export interface Behaviour {
+  status?: number;
+  /** Seconds before the answer, of wall time. */
+  delayS?: number;
+  /** Close the connection instead of answering. */
+  disconnect?: boolean;
+  body?: string;
+}
+
+/** A request that came. */
+export class Received {
+  constructor(
+    readonly at: Date,
+    readonly method: string,
+    /** With the query. */
+    readonly path: string,
+    /** By their names in lower case. */
+    readonly headers: Record<string, string | undefined>,
+    readonly bytes: Uint8Array,
+    private readonly secrets: readonly string[],
+  ) {}
+
+  get body(): string {
+    return Buffer.from(this.bytes).toString("utf8");
+  }
+
+  /** Its JSON; throws a SyntaxError if it has none. */
+  json(): unknown {
+    return JSON.parse(this.body) as unknown;
+  }
+
+  /** What is known of its signature, by the secrets that the receiver was told: `verified`, and if not the `reason`. */
+  get signature(): Verdict {
+    if (this.headers["webhook-signature"] === undefined) return new Verdict(false, UNSIGNED);
+    const verdicts = this.secrets.map((secret) => judgeWebhook(secret, this.headers, this.bytes, this.at));
+    return verdicts.find(({ verified }) => verified) ?? verdicts.at(-1) ?? new Verdict(false, UNCHECKED);
+  }
+
+  /** True for a webhook that was signed with a secret that the receiver was told. */
+  get verified(): boolean {
+    return this.signature.verified;
+  }
+}
+
+/**
+ * A receiver on a free port of 127.0.0.1. It keeps the latest 10,000 requests, at most 64 MiB of them. A body of more than one
+ * MiB is answered 413 and not kept.
+ */
+export class Receiver {
+  /** What came and was kept, oldest first. */
+  readonly received: Received[] = [];
+  /** How many requests came and are not kept. */
+  leftOut = 0;
+  readonly #server: Server;
+  readonly #behaviours: Behaviour[] = [];
+  readonly #waiting = new Set<() => void>();
+  readonly #secrets: string[] = [];
+  #last: Behaviour = {};
+  #bytes = 0;
+  #count = 0;
+
+  private constructor(server: Server) {
+    this.#server = server;
+  }
+
+  static async start(): Promise<Receiver> {
+    const server = createServer();
+    const receiver = new Receiver(server);
+    server.on("request", (request, response) => void receiver.#receive(request, response));
+    await new Promise<void>((resolve, reject) => {
+      server.once("error", reject);
+      server.listen(0, "127.0.0.1", resolve);
+    });
+    server.unref(); // a test that fails before `close` does not keep the process
+    return receiver;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  /** Adds an answer: they are used in order, the last one again and again. Without any it is 200. */
+  reply(status: number, behaviour?: Behaviour): this;
+  reply(behaviour: Behaviour): this;
+  reply(first: number | Behaviour, more: Behaviour = {}): this {
+    this.#behaviours.push(typeof first === "number" ? { ...more, status: first } : first);
+    return this;
+  }
+
+  /** Judges webhooks, earlier ones too, by this secret: see `verified` of what came. After several calls each is right. */
+  verify(secret: string): this {
+    keyOf(secret);
+    this.#secrets.push(secret);
+    return this;
+  }
+
+  /** Forgets what came and which answers were added. Secrets stay. */
+  clear(): void {
+    this.received.length = this.#behaviours.length = 0;
+    this.#last = {};
+    this.#bytes = this.#count = this.leftOut = 0;
+  }
+
+  /** Waits until `count` requests have come since the beginning or the latest `clear`; returns those that are kept. */
+  async waitFor(count: number, { timeoutS = 10 }: { timeoutS?: number } = {}): Promise<readonly Received[]> {
+    const until = Date.now() + timeoutS * 1000;
+    while (this.#count < count) {
+      const left = until - Date.now();
+      if (left <= 0) {
+        const came = this.received.map(({ method, path, body }) => `${method} ${path} ${body.slice(0, 200)}`).join("\n");
+        throw new ExpectationFailed(`${this.#count} requests came in ${timeoutS} s, expected ${count}`, came);
+      }
+      await new Promise<void>((resolve) => {
+        const wake = () => {
+          clearTimeout(timer);
+          this.#waiting.delete(wake);
+          resolve();
+        };
+        const timer = setTimeout(wake, left);
+        this.#waiting.add(wake);
+      });
+    }
+    return this.received;
+  }
+
+  /** Closes its connections and its port. */
+  async close(): Promise<void> {
+    this.#server.closeAllConnections();
+    await new Promise<void>((resolve) => this.#server.close(() => resolve()));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  async #receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const body = await bodyOf(request);
+    if (body === "gone") return;
+    if (body === "too large") {
+      this.leftOut += 1;
+      await answer(response, { status: TOO_LARGE });
+      return;
+    }
+    const headers = Object.fromEntries(Object.entries(request.headers).map(([name, value]) => [name, value?.toString()]));
+    const { method = "", url = "" } = request;
+    this.#keep(new Received(new Date(), method, url, headers, body, this.#secrets));
+    this.#last = this.#behaviours.shift() ?? this.#last;
+    for (const wake of [...this.#waiting]) wake();
+    await answer(response, this.#last);
+  }
+
+  #keep(message: Received): void {
+    this.received.push(message);
+    this.#count += 1;
+    this.#bytes += sizeOf(message);
+    while (this.received.length > MESSAGES_MAX || this.#bytes > BYTES_MAX) {
+      this.#bytes -= sizeOf(this.received.shift() as Received);
+      this.leftOut += 1;
+    }
+  }
+}
+
+function sizeOf({ bytes, headers }: Received): number {
+  return Object.entries(headers).reduce((sum, [name, value = ""]) => sum + name.length + value.length, bytes.length);
+}
+
+/** The body as it came, to its end; of one that is too large nothing is kept. */
+async function bodyOf(request: IncomingMessage): Promise<Uint8Array | "too large" | "gone"> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  try {
+    for await (const chunk of request) {
+      size += (chunk as Uint8Array).length;
+      if (size <= BODY_BYTES_MAX) chunks.push(chunk as Uint8Array);
+      else chunks.length = 0;
+    }
+  } catch {
+    return "gone"; // the sender ended before its body did
+  }
+  return size > BODY_BYTES_MAX ? "too large" : Buffer.concat(chunks);
+}
+
+async function answer(response: ServerResponse, { status = 200, delayS = 0, disconnect, body = "" }: Behaviour): Promise<void> {
+  if (delayS > 0) await sleep(delayS * 1000, undefined, { ref: false });
+  if (disconnect) {
+    response.socket?.destroy();
+  } else {
+    response.writeHead(status).end(body);
+  }
+}

@@ -1,0 +1,169 @@
+/** What the control API answers, with its own names: `contracts/control.yaml` describes every member. */
+
+export interface Reseller {
+  code: string;
+  api_key: string | null;
+  api_secret: string | null;
+  username: string | null;
+  password: string | null;
+  balance: number;
+}
+
+export interface Clock {
+  mode: "real" | "manual" | "xN";
+  now: string;
+  rate: number;
+}
+
+export interface SandboxRecord {
+  id: string;
+  scenario: string;
+  seed: number;
+  url: string;
+  clock: Clock;
+  resellers: Reseller[];
+}
+
+/** What an advance has done. */
+export interface Advanced {
+  now: string;
+  fired: Record<string, unknown>[];
+  left_out: number;
+  /** False when something is left on the agenda; then `reason` says how to go on, if the advance was `runUntilIdle`. */
+  idle: boolean;
+  reason?: string;
+}
+
+/** A line of the journal. */
+export interface RequestRecord {
+  n: number;
+  at: string;
+  method: string;
+  path: string;
+  query: string;
+  status: number | null;
+  reseller: string;
+  rule: string;
+  fault: string;
+  error: string;
+  diagnosis: string;
+  trxid: string;
+}
+
+/** One attempt of a callback. `status` is the receiver's. */
+export interface CallbackRecord {
+  callback: string;
+  attempt: number;
+  trxid: string;
+  refid: string;
+  url: string;
+  payment_status: string;
+  at: string;
+  ending: string;
+  status: number | null;
+  error: string;
+  body: string;
+}
+
+export interface TransactionRecord {
+  trxid: string;
+  refid: string;
+  reseller: string;
+  product: string;
+  account: string;
+  amount: number;
+  cost: number;
+  status: string;
+  status_code: number;
+  created: string;
+  updated: string;
+  rule: string;
+}
+
+/** One attempt of a callback, in a story. */
+export interface CallbackAttempt {
+  number: number;
+  at: string;
+  ending: string;
+  status: number | null;
+  error: string;
+  body: string;
+}
+
+/** A payment with all that happened to it. */
+export interface StoryRecord extends TransactionRecord {
+  remarks: string;
+  requests: RequestRecord[];
+  requests_left_out: number;
+  statuses: {
+    at: string;
+    cause: string;
+    status: string;
+    status_code: number;
+    sn: string;
+    pin: string;
+    voucherlink: string;
+    remarks: string;
+  }[];
+  entries: { at: string; type: string; amount: number; balance: number; remarks: string }[];
+  callbacks: {
+    id: string;
+    url: string;
+    method: string;
+    copy: boolean;
+    state: string;
+    payment_status: string;
+    attempts: CallbackAttempt[];
+  }[];
+  callbacks_left_out: number;
+  /** Voids and disputes. */
+  cases: { at: string; kind: string; status: string; message: string; state: string; ended: string | null }[];
+}
+
+export interface LedgerEntry {
+  at: string;
+  type: string;
+  amount: number;
+  balance: number;
+}
+
+export interface Obligation {
+  id: string;
+  section: string;
+  severity: "error" | "warning";
+  state: "met" | "violated" | "not_exercised";
+  title: string;
+  log: "requests" | "notifications";
+  evidence: number[];
+  violations: number;
+  findings: unknown[];
+  advice: string;
+}
+
+export interface Audit {
+  ok: boolean;
+  left_out: number;
+  obligations: Obligation[];
+}
+
+/** What an inbox received. */
+export interface InboxRecord {
+  n: number;
+  at: string;
+  method: string;
+  query: Record<string, string>;
+  headers: [string, string][];
+  body: string;
+  json: unknown;
+  status: number | null;
+}
+
+/** A reply of an inbox; `repeat`, `during` and more as in a scenario. */
+export interface Reply {
+  status?: number;
+  delay?: number | string;
+  disconnect?: boolean;
+  body?: unknown;
+  headers?: Record<string, string>;
+  [more: string]: unknown;
+}

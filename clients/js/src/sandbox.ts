@@ -1,0 +1,274 @@
+/// <reference lib="esnext.disposable" preserve="true" />
+/** A sandbox: a service of its own, with wallet, payments, keys and time, and what a test asks of it. */
+
+import type { Control, Sent } from "./control.js";
+import { ExpectationFailed, SimulatorError } from "./errors.js";
+import * as expectations from "./expectations.js";
+import { Message } from "./messages.js";
+import type {
+  Advanced,
+  Audit,
+  CallbackRecord,
+  Clock,
+  InboxRecord,
+  LedgerEntry,
+  Reply,
+  RequestRecord,
+  Reseller,
+  SandboxRecord,
+  TransactionRecord,
+} from "./records.js";
+import { hmacHeaders } from "./signing.js";
+import { Story } from "./story.js";
+import { iso, seconds } from "./time.js";
+import type { AdvanceBy, CallbackFilters, CallbackWanted, PaymentFilters, RequestFilters, Rule } from "./wanted.js";
+
+/** A sandbox of a running simulator. */
+export class Sandbox {
+  readonly id: string;
+  /** Where its reseller API is: the base URL of the client that is tested. */
+  readonly url: string;
+  readonly controlUrl: string;
+  readonly resellers: readonly Reseller[];
+  readonly #control: Control;
+  readonly #path: string;
+  readonly #isOurs: boolean;
+
+  /** `isOurs`: `await using` deletes it. */
+  constructor(control: Control, record: SandboxRecord, isOurs = false) {
+    this.#isOurs = isOurs;
+    this.id = record.id;
+    this.url = record.url;
+    this.resellers = record.resellers;
+    this.#control = control;
+    this.#path = `/sandboxes/${encodeURIComponent(record.id)}`;
+    this.controlUrl = `${control.url}${this.#path}`;
+  }
+
+  /** The first reseller's. */
+  get apiKey(): string {
+    return this.resellers[0]?.api_key ?? "";
+  }
+
+  get apiSecret(): string {
+    return this.resellers[0]?.api_secret ?? "";
+  }
+
+  get username(): string {
+    return this.resellers[0]?.username ?? "";
+  }
+
+  get password(): string {
+    return this.resellers[0]?.password ?? "";
+  }
+
+  /** The variables that `reseller-sim exec` sets, for a program that reads its settings from its environment. */
+  get environment(): Record<string, string> {
+    const { url, apiKey, apiSecret, username, password, id } = this;
+    return {
+      RESELLER_BASE_URL: url,
+      RESELLER_API_KEY: apiKey,
+      RESELLER_API_SECRET: apiSecret,
+      RESELLER_USERNAME: username,
+      RESELLER_PASSWORD: password,
+      RESELLER_SANDBOX: id,
+      RESELLER_SIM_URL: this.#control.url,
+    };
+  }
+
+  /** `fetch` to a path of the reseller API, such as `/v2/balance`, signed over the bytes that are sent. Text is sent as JSON
+   * unless the headers say otherwise. */
+  async fetch(path: string, init: RequestInit = {}): Promise<Response> {
+    const request = new Request(`${this.url}${path}`, init);
+    const body = new Uint8Array(await request.arrayBuffer());
+    const headers = new Headers(request.headers);
+    if (typeof init.body === "string" && !new Headers(init.headers).has("Content-Type")) {
+      headers.set("Content-Type", "application/json");
+    }
+    const { method, url } = request;
+    const { apiKey, apiSecret } = this;
+    for (const [name, value] of Object.entries(hmacHeaders({ apiKey, apiSecret, method, url, body }))) {
+      headers.set(name, value);
+    }
+    const { signal, redirect } = request;
+    return fetch(url, { method, headers, signal, redirect, body: body.length > 0 ? body : null });
+  }
+
+  /** A signed request with a JSON body or none: `call("POST", "/v2/topup", { refid: "order-1", ... })`. */
+  call(method: string, path: string, json?: unknown): Promise<Response> {
+    return this.fetch(path, { method, body: json === undefined ? null : JSON.stringify(json) });
+  }
+
+  /** A request to the control API below this sandbox, for what has no method here. */
+  ask<T = unknown>(method: string, path: string, sent: Sent = {}): Promise<T> {
+    return this.#control.ask(method, `${this.#path}${path}`, sent);
+  }
+
+  /** Moves time on: `"90s"`, `90` seconds, or `{ to }` a time. Without an argument, what is due now happens. */
+  advance(by: AdvanceBy = 0): Promise<Advanced> {
+    const json = typeof by === "object" ? { to: iso(by.to) } : { seconds: seconds(by) };
+    return this.ask("POST", "/clock/advance", { json });
+  }
+
+  /** Moves time on until nothing is left to happen. */
+  runUntilIdle(): Promise<Advanced> {
+    return this.ask("POST", "/clock/advance", { json: { until: "idle" } });
+  }
+
+  /** Its time now. */
+  async now(): Promise<Date> {
+    return new Date((await this.ask<Clock>("GET", "/clock")).now);
+  }
+
+  /** Adds a rule, which comes before those that are there. `section`: `payments`, `voids`, `disputes`, `bills` or `faults`. */
+  async rule(section: string, rule: object): Promise<Rule> {
+    const { id } = await this.ask<{ id: string }>("POST", "/rules", { json: { section, rule } });
+    return { id, remove: () => this.ask("DELETE", `/rules/${encodeURIComponent(id)}`) };
+  }
+
+  /** Adds a fault: `{ when: { path: "/v2/topup" }, times: 1, then: { status: 503 } }`. */
+  fault(rule: object): Promise<Rule> {
+    return this.rule("faults", rule);
+  }
+
+  /** Credits a wallet, by default the first reseller's. */
+  deposit(amount: string | number, options: { reseller?: string; description?: string } = {}): Promise<LedgerEntry> {
+    const { reseller = this.resellers[0]?.code ?? "", description } = options;
+    return this.ask("POST", `/resellers/${encodeURIComponent(reseller)}/deposits`, { json: { amount, description } });
+  }
+
+  /** The latest payment with this reference; null if there is none. */
+  async transaction(refid: string): Promise<TransactionRecord | null> {
+    const query = { refid, limit: 1 };
+    const { transactions } = await this.ask<{ transactions: TransactionRecord[] }>("GET", "/transactions", { query });
+    return transactions[0] ?? null;
+  }
+
+  /** All payments, newest first. */
+  transactions(filters: PaymentFilters = {}): Promise<TransactionRecord[]> {
+    return this.#control.all(`${this.#path}/transactions`, "transactions", { ...filters });
+  }
+
+  /** All that happened to the latest payment with this reference. */
+  async story(refid: string): Promise<Story> {
+    const payment = await this.transaction(refid);
+    if (payment === null) throw await expectations.noPayment(this, refid);
+    return new Story(await this.ask("GET", `/transactions/${encodeURIComponent(payment.trxid)}`));
+  }
+
+  /** The journal of requests, newest first. */
+  requests(filters: RequestFilters = {}): Promise<RequestRecord[]> {
+    return this.#control.all(`${this.#path}/requests`, "requests", { ...filters });
+  }
+
+  /** The requests that were refused, newest first: `status` is 400 or more. `diagnosis` says why. */
+  async refused(): Promise<RequestRecord[]> {
+    return (await this.requests()).filter(({ status }) => (status ?? 0) >= 400);
+  }
+
+  /** Every attempt of a callback, oldest first. */
+  callbacks(filters: CallbackFilters = {}): Promise<CallbackRecord[]> {
+    return this.#control.all(`${this.#path}/callbacks`, "callbacks", { ...filters });
+  }
+
+  /** What the service asks of a client, and whether this one did it. */
+  audit(): Promise<Audit> {
+    return this.ask("GET", "/audit");
+  }
+
+  /** What an inbox received, oldest first. Callbacks go to `callbacks` until the client sets a URL of its own. */
+  async inbox(name = "callbacks"): Promise<Message[]> {
+    return (await this.#control.all<InboxRecord>(this.#inbox(name), "items")).map((item) => new Message(item));
+  }
+
+  /** What an inbox replies: in this order, the last one again and again. */
+  replies(name: string, replies: readonly Reply[]): Promise<void> {
+    return this.#control.ask("PUT", this.#inbox(name), { json: { replies } });
+  }
+
+  /** The first callback of this payment, with this status, that an inbox received or receives in `timeoutS` seconds, by
+   * default 10. */
+  async waitForCallback(wanted: CallbackWanted = {}): Promise<Message> {
+    const { refid, status, timeoutS = 10, inbox = "callbacks" } = wanted;
+    const until = Date.now() + timeoutS * 1000;
+    for (let cursor = 0; ; ) {
+      const left = Math.max(0, (until - Date.now()) / 1000);
+      const query = { cursor, wait_for: 1, timeout: left.toFixed(3) };
+      const { items } = await this.#control.ask<{ items: InboxRecord[] }>("GET", this.#inbox(inbox), { query });
+      const found = items
+        .map((item) => new Message(item))
+        .find(({ data }) => (refid ?? data.refid) === data.refid && (status ?? data.status) === data.status);
+      if (found) return found;
+      cursor = items.at(-1)?.n ?? cursor;
+      if (items.length === 0 && Date.now() >= until) throw await this.#noCallback(wanted, timeoutS);
+    }
+  }
+
+  /** Fails with the payment's story unless it has this status. */
+  expectStatus(refid: string, status: string): Promise<void> {
+    return expectations.expectStatus(this, refid, status);
+  }
+
+  /** The balance of a wallet, by default the first reseller's. */
+  async balance(reseller?: string): Promise<number> {
+    const { resellers } = await this.record();
+    const found = reseller === undefined ? resellers[0] : resellers.find(({ code }) => code === reseller);
+    if (found === undefined) throw new RangeError(`sandbox ${this.id} has no reseller ${reseller ?? ""}`);
+    return found.balance;
+  }
+
+  /** Fails with the payments unless a wallet, by default the first reseller's, has this balance. */
+  expectBalance(amount: string | number, reseller?: string): Promise<void> {
+    return expectations.expectBalance(this, amount, reseller);
+  }
+
+  /** Fails with the payment's story unless a receiver has accepted such a callback, which is returned. Does not wait. */
+  expectCallback(refid: string, wanted: { status?: string } = {}): Promise<CallbackRecord> {
+    return expectations.expectCallback(this, refid, wanted);
+  }
+
+  /** Fails with the refused requests and their diagnoses if there are any. */
+  expectNoRefusals(): Promise<void> {
+    return expectations.expectNoRefusals(this);
+  }
+
+  /** Fails with the violations, and what to do about them, if the client did what the service forbids. Warnings are
+   * allowed. */
+  expectCleanAudit(): Promise<void> {
+    return expectations.expectCleanAudit(this);
+  }
+
+  /** What it is like now: clock, resellers, balances. */
+  record(): Promise<SandboxRecord> {
+    return this.ask("GET", "");
+  }
+
+  /** Returns to the state in which it began. */
+  async reset(): Promise<void> {
+    await this.ask("POST", "/reset");
+  }
+
+  async delete(): Promise<void> {
+    await this.ask("DELETE", "");
+  }
+
+  /** Deletes it if it was created here and is still there. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (!this.#isOurs) return;
+    await this.delete().catch((error: unknown) => {
+      if (!(error instanceof SimulatorError && error.status === 404)) throw error;
+    });
+  }
+
+  #inbox(name: string): string {
+    return `${this.#path}/inbox/${encodeURIComponent(name)}`;
+  }
+
+  async #noCallback({ refid, status }: CallbackWanted, timeoutS: number): Promise<ExpectationFailed> {
+    const what = ["no callback", refid && `for ${refid}`, status && `with the status ${status}`].filter(Boolean).join(" ");
+    const { mode, pending } = await this.ask<Clock & { pending: number }>("GET", "/clock");
+    const hint = mode === "manual" && pending > 0 ? "; time stands still: call advance() or runUntilIdle() first" : "";
+    const evidence = refid === undefined ? "" : await expectations.storyOrRefusals(this, refid);
+    return new ExpectationFailed(`${what} came in ${timeoutS} s${hint}`, evidence);
+  }
+}

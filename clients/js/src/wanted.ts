@@ -1,0 +1,46 @@
+/** What can be asked of a sandbox, and what a rule is to who added it. */
+
+/** How to reach a state of the clock: a duration, or a time. */
+export type AdvanceBy = string | number | { to: string | Date };
+
+/** Filters of the journal. */
+export interface RequestFilters {
+  method?: string;
+  path?: string;
+  status?: number;
+  reseller?: string;
+  trxid?: string;
+  refid?: string;
+  rule?: string;
+  error?: string;
+  /** How many a page has; all pages are read. */
+  limit?: number;
+}
+
+/** Filters of payments. */
+export interface PaymentFilters {
+  refid?: string;
+  reseller?: string;
+}
+
+/** Filters of attempts of callbacks. */
+export interface CallbackFilters {
+  refid?: string;
+  trxid?: string;
+}
+
+/** Which callback is meant, and how long to wait for it. */
+export interface CallbackWanted {
+  refid?: string;
+  /** `Processing`, `Succesful` or `Failed`. */
+  status?: string;
+  timeoutS?: number;
+  /** The inbox that receives them. */
+  inbox?: string;
+}
+
+/** A rule that was added. */
+export interface Rule {
+  id: string;
+  remove(): Promise<void>;
+}

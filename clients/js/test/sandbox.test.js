@@ -1,0 +1,239 @@
+// Everything that a sandbox does, against a simulator that is started here.
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { writeFileSync } from "node:fs";
+import { after, before, test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { evidence, ExpectationFailed, NotRunning, NotStarted, Receiver, Sandbox, Simulator, SimulatorError } from "reseller-sim";
+
+/** @type {Simulator} */
+let simulator;
+before(async () => {
+  simulator = await Simulator.start({ scenario: "default", clock: "manual", seed: 7 });
+});
+after(() => simulator.close());
+
+/** @param {Sandbox} sandbox @param {string} refid */
+const pay = (sandbox, refid, amount = 10) =>
+  sandbox.call("POST", "/v2/topup", { refid, product: "RELOAD", account: "0123456789", amount });
+
+test("a simulator says where it is and what it has", async () => {
+  assert.equal((await simulator.health()).status, "ok");
+  assert.equal(simulator.controlUrl, `${simulator.url}/_sim`);
+  const existing = await simulator.open("default");
+  assert.equal((await existing.record()).seed, 7);
+  assert.equal(new Simulator({ url: `${simulator.controlUrl}/` }).url, simulator.url);
+});
+
+test("a sandbox comes from a name, an object, YAML and a file, and time stands still in it", async () => {
+  const yaml = "resellers:\n  - { code: R9, balance: 70 }\n";
+  writeFileSync("nine.yaml", yaml);
+  const wallets = [];
+  for (const scenario of ["default", { resellers: [{ code: "R9", balance: 70 }] }, yaml, "nine.yaml"]) {
+    const sandbox = await simulator.sandbox({ scenario });
+    wallets.push(await sandbox.balance());
+    assert.equal((await sandbox.record()).clock.mode, "manual");
+    await sandbox.delete();
+  }
+  assert.deepEqual(wallets, [5000, 70, 70, 70]);
+});
+
+test("a sandbox has the id, clock, seed and keys that it is given", async () => {
+  const options = { id: "mine", clock: "x60", start: new Date("2027-01-01T00:00:00Z"), seed: 3, credentials: /** @type {const} */ ("unique") };
+  const sandbox = await simulator.sandbox(options);
+  const { clock, seed } = await sandbox.record();
+  assert.deepEqual([sandbox.id, clock.mode, clock.rate, seed], ["mine", "xN", 60, 3]);
+  assert.equal((await sandbox.now()).getUTCFullYear(), 2027);
+  assert.notEqual(sandbox.apiKey, "test_key_RS001");
+  assert.equal(sandbox.environment["RESELLER_API_KEY"], sandbox.apiKey);
+  await sandbox[Symbol.asyncDispose]();
+  await sandbox[Symbol.asyncDispose](); // it is gone already
+  assert.deepEqual((await simulator.sandboxes()).map(({ id }) => id), ["default"]);
+});
+
+test("a file's sandbox begins with the clock and at the time that it is given", async () => {
+  const yaml = "clock: { mode: real, start: 2026-02-01T00:00:00Z }";
+  const sandbox = await simulator.sandbox({ scenario: yaml, clock: "x60", start: "2027-01-01T00:00:00+08:00" });
+  assert.deepEqual([(await sandbox.record()).clock.mode, (await sandbox.now()).getUTCFullYear()], ["xN", 2026]);
+  await sandbox.reset();
+  assert.deepEqual([(await sandbox.record()).clock.mode, (await sandbox.now()).toISOString().slice(0, 13)], ["xN", "2026-12-31T16"]);
+  await sandbox.delete();
+  await assert.rejects(simulator.sandbox({ scenario: yaml, clock: "fast" }), SimulatorError);
+});
+
+test("a refusal has the control API's sentence, code and problems", async () => {
+  await assert.rejects(simulator.sandbox({ scenario: "nope" }), (error) => {
+    assert.ok(error instanceof SimulatorError);
+    assert.deepEqual([error.status, error.code, error.path], [400, "bad_request", "scenario"]);
+    assert.match(error.message, /^there is no bundled scenario 'nope'; choose one of default, /);
+    return true;
+  });
+  await assert.rejects(simulator.sandbox({ scenario: { resellers: 5 } }), (error) => {
+    assert.ok(error instanceof SimulatorError);
+    assert.equal(error.problems[0]?.path, "resellers");
+    return true;
+  });
+  await assert.rejects(simulator.sandbox({ scenario: "clock: {}\nnothing: 1\n" }), SimulatorError);
+});
+
+test("who does not answer and what cannot be started are named", async () => {
+  const closed = await Receiver.start();
+  await closed.close();
+  await assert.rejects(new Simulator({ url: "http://127.0.0.1:1" }).health(), NotRunning);
+  await assert.rejects(Simulator.start({ command: ["no-such-program"] }), (error) => {
+    assert.ok(error instanceof NotStarted);
+    assert.match(error.message, /the command comes with the Python package reseller-sim: pip install FOLDER-OF-THE-CLONE, or set RESELLER_SIM_COMMAND \/ RESELLER_SIM_URL$/);
+    return true;
+  });
+  await assert.rejects(Simulator.start({ command: [process.execPath, "-e", "console.log('hello')", "--"] }), /printed "hello"/);
+  await assert.rejects(Simulator.start({ scenario: "nope.yaml" }), /nope\.yaml/);
+});
+
+test("what is sent is signed: text, bytes, forms, queries", async () => {
+  const sandbox = await simulator.sandbox();
+  const bodies = ['{"refid":"é"}', new TextEncoder().encode("{}"), new URLSearchParams({ a: "b c" }), undefined];
+  for (const body of bodies) {
+    const answer = await sandbox.fetch("/v2/topup?b=2&a=1&flag&a=0&empty=&t=x'y z", { method: "POST", body: body ?? null });
+    assert.notEqual(answer.status, 401, answer.headers.get("x-sim-diagnosis") ?? "");
+  }
+  assert.equal((await sandbox.call("GET", "/v2/balance")).status, 200);
+  const [last] = await sandbox.requests({ path: "/v2/balance" });
+  assert.equal(last?.status, 200);
+  await sandbox.delete();
+});
+
+test("time moves by durations, seconds and to a time, which never goes back", async () => {
+  const sandbox = await simulator.sandbox({ start: "2027-01-01T00:00:00Z" });
+  assert.equal((await sandbox.advance("250ms")).now, "2027-01-01T00:00:00.250000Z");
+  assert.equal((await sandbox.advance(90)).now, "2027-01-01T00:01:30.250000Z");
+  await sandbox.advance({ to: new Date("2027-01-02T00:00:00Z") });
+  await sandbox.advance("1d");
+  assert.equal((await sandbox.now()).toISOString(), "2027-01-03T00:00:00.000Z");
+  await assert.rejects(sandbox.advance({ to: "2026-01-01T00:00:00Z" }), SimulatorError);
+  await sandbox.advance("1h30m");
+  assert.equal((await sandbox.advance("0.5s 1ms")).now, "2027-01-03T01:30:00.501000Z");
+  for (const wrong of ["90", "", "1h 30", "s", "-1s", "1.s"]) {
+    assert.throws(() => sandbox.advance(wrong), /no duration such as "90s", "1h30m" or "500ms"/);
+  }
+  await sandbox.delete();
+});
+
+test("a callback is waited for, by POST and by GET", async () => {
+  const sandbox = await simulator.sandbox();
+  await pay(sandbox, "one");
+  const waiting = sandbox.waitForCallback({ refid: "one", status: "Succesful" });
+  await sandbox.runUntilIdle();
+  assert.equal((await waiting).data.statusCode, 20);
+  assert.equal((await waiting).verify("00").verified, false);
+  assert.match((await waiting).verify("00").reason, /^it has no webhook-id, /);
+  await sandbox.call("POST", "/v2/callback-url?url=inbox:by-get&method=GET");
+  await pay(sandbox, "two");
+  await sandbox.runUntilIdle();
+  const message = await sandbox.waitForCallback({ refid: "two", status: "Succesful", inbox: "by-get" });
+  assert.equal(message.query["refid"], "two");
+  await sandbox.delete();
+});
+
+test("a callback that does not come is explained", async () => {
+  const sandbox = await simulator.sandbox();
+  await pay(sandbox, "one");
+  const waiting = sandbox.waitForCallback({ refid: "one", timeoutS: 0.05 });
+  await assert.rejects(waiting, /no callback for one came in 0.05 s; time stands still: call advance\(\)[^]*one: RELOAD/);
+  await sandbox.delete();
+});
+
+test("a story has requests, statuses, wallet and callbacks in the order of their causes, as it has in Python", async () => {
+  const sandbox = await simulator.sandbox({ start: "2027-01-01T00:00:00Z" });
+  await pay(sandbox, "one");
+  await pay(sandbox, "one");
+  await sandbox.runUntilIdle();
+  const lines = `${await sandbox.story("one")}`.split("\n");
+  const [heading, names, ...events] = lines.map((line) => line.replace(/^ {2}2027-01-01 \d\d:\d\d:\d\d\.\d{3} {2}|^ {2}/, ""));
+  assert.equal(heading, "one: RELOAD 10.00 MYR to 0123456789, Succesful (20)");
+  assert.match(names ?? "", /^trxid \d+, reseller RS001, rule ordinary$/);
+  assert.deepEqual(events.map((line) => line.replace(/, sn \S+$/, ", sn …")), [
+    "#1 POST /v2/topup → 200, rule ordinary",
+    "status Accepted (1) by creation",
+    "wallet -9.75 MYR (TRANSACTION), balance 4990.25 MYR: Mobile Reload 0123456789",
+    "#2 POST /v2/topup → 200, rule ordinary",
+    "status Processing (2) by step",
+    "callback Processing to inbox:callbacks, attempt 1: answered 200",
+    "status Succesful (20) by step, sn …",
+    "callback Succesful to inbox:callbacks, attempt 1: answered 200",
+  ]);
+  await sandbox.delete();
+});
+
+test("the evidence of a sandbox has callbacks, and says when nothing came", async () => {
+  const sandbox = await simulator.sandbox({ id: "quiet" });
+  const counts = "sandbox quiet: 0 payments, 0 refused requests\nrequests:\n  ";
+  const asked = `None has reached the sandbox: does the code under test use ${sandbox.url}?`;
+  assert.equal(await evidence(sandbox), counts + asked);
+  await sandbox.call("GET", "/v2/balance");
+  assert.equal(await evidence(sandbox), `${counts}#1 GET /v2/balance → 200`);
+  await pay(sandbox, "one");
+  await pay(sandbox, "two", 7);
+  await sandbox.runUntilIdle();
+  const text = await evidence(sandbox);
+  assert.match(text, /\nrefused requests:\n {2}#3 POST .*RELOAD sells[^]*\ncallbacks:\n {2}one: callback Processing to inbox:callbacks, attempt 1: answered 200\n/);
+  assert.doesNotMatch(text, /\nrequests:/);
+  await sandbox.delete();
+});
+
+test("expectations that are not met show what happened", async () => {
+  const sandbox = await simulator.sandbox();
+  await pay(sandbox, "one");
+  await pay(sandbox, "two", 7);
+  await fetch(`${sandbox.url}/v2/balance`);
+  await assert.rejects(sandbox.expectStatus("one", "Failed"), /payment one is Accepted, expected Failed\none: RELOAD 10.00 MYR to /);
+  await assert.rejects(sandbox.expectStatus("three", "Failed"), /no payment has the refid three\n#2 POST .* 400.*RELOAD sells/);
+  await assert.rejects(sandbox.expectBalance(1), /the balance is 4990.25, expected 1\npayment one: Accepted, cost 9.75/);
+  await assert.rejects(sandbox.expectCallback("one", { status: "Failed" }), /no callback with the status Failed for one was accepted/);
+  await assert.rejects(sandbox.expectNoRefusals(), /2 refused requests\n#2 [^]*\n#3 .*X-Api-Key is absent/);
+  await assert.rejects(sandbox.story("three"), ExpectationFailed);
+  const headers = { "X-Nonce": "0123456789abcdef" };
+  await assert.rejects(sandbox.balance("R7"), RangeError);
+  await fetch(`${sandbox.url}/v2/balance?apiKey=${sandbox.apiSecret}`, { headers });
+  await assert.rejects(sandbox.expectCleanAudit(), /violated: [^]*, section 5\.1/);
+  await sandbox.delete();
+});
+
+test("rules, replies, deposits and a reset change the service", async () => {
+  const sandbox = await simulator.sandbox();
+  const rule = await sandbox.fault({ when: { path: "/v2/balance" }, then: { status: 503 } });
+  assert.equal((await sandbox.call("GET", "/v2/balance")).status, 503);
+  await rule.remove();
+  assert.equal((await sandbox.call("GET", "/v2/balance")).status, 200);
+  await sandbox.replies("callbacks", [{ status: 500 }, { status: 200 }]);
+  await pay(sandbox, "one");
+  await sandbox.runUntilIdle();
+  assert.equal((await sandbox.callbacks({ refid: "one" }))[0]?.status, 500);
+  assert.equal((await sandbox.deposit("0.50", { description: "a gift" })).amount, 0.5);
+  await sandbox.reset();
+  assert.equal(await sandbox.transaction("one"), null);
+  assert.deepEqual(await sandbox.ask("GET", "/transactions", { query: { limit: 1 } }), { transactions: [], cursor: null, has_more: false });
+  await sandbox.delete();
+});
+
+test("lists are read to their end", async () => {
+  const sandbox = await simulator.sandbox();
+  for (let n = 0; n < 5; n += 1) await sandbox.call("GET", "/v2/balance");
+  const numbers = (await sandbox.requests({ method: "GET", status: 200, limit: 2 })).map(({ n }) => n);
+  assert.deepEqual(numbers, [5, 4, 3, 2, 1]);
+  await sandbox.delete();
+});
+
+test("a simulator ends with the process that started it, also when that is told to end, or killed", async () => {
+  const code = 'import { Simulator } from "reseller-sim"; console.log((await Simulator.start()).url);';
+  for (const signal of /** @type {const} */ (["SIGTERM", "SIGKILL"])) {
+    const child = spawn(process.execPath, ["--input-type=module", "-e", code], { stdio: ["ignore", "pipe", "inherit"] });
+    const [url] = await once(child.stdout, "data");
+    const orphan = new Simulator({ url: `${url}`.trim() });
+    assert.equal((await orphan.health()).status, "ok");
+    child.kill(signal);
+    assert.equal((await once(child, "exit"))[1], signal);
+    for (let tries = 0; tries < 200 && (await orphan.health().catch(() => null)); tries += 1) await sleep(25);
+    await assert.rejects(orphan.health(), NotRunning);
+  }
+});

@@ -1,0 +1,28 @@
+"""What can go wrong between a test and the simulator."""
+
+
+class SimulatorError(Exception):
+    """The control API refused a request: `status` of HTTP, `code`, the sentence `message`, `path`, the member of the
+    request that it is about, or empty, and `problems` of a scenario or a rule, a line each."""
+
+    def __init__(self, status: int, code: str, message: str, path: str = "", problems: tuple[str, ...] = ()) -> None:
+        lines = [f"{message} ({status} {code}{f', at {path}' if path else ''})", *problems]
+        super().__init__("\n  ".join(lines))
+        self.status = status
+        self.code = code
+        self.message = message
+        self.path = path
+        self.problems = problems
+
+
+class NotRunning(ConnectionError):
+    """Nothing answers at the simulator's address; the text says what to start."""
+
+
+class NotStarted(Exception):
+    """A simulator of its own could not start; the text is what it said on stderr."""
+
+
+class NoAnswer(ConnectionError):
+    """A signed request got no complete response, because the connection ended or it took too long: its outcome is
+    unknown."""

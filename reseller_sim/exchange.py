@@ -1,0 +1,131 @@
+"""One HTTP request and its response, with the standard library and a connection of its own."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection, IncompleteRead
+from io import BufferedReader, RawIOBase
+from socket import socket
+from time import monotonic
+from typing import Any
+from urllib.parse import urlsplit
+
+from reseller_sim.decoding import decoded
+
+BODY_BYTES_MAX = 64 << 20
+PIECE_BYTES = 1 << 16
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A response; the names of `headers` are in lower case."""
+
+    status: int
+    headers: dict[str, str]
+    body: bytes
+
+    @property
+    def text(self) -> str:
+        """The body as text."""
+        return self.body.decode("utf-8", "replace")
+
+    def json(self) -> Any:
+        """The decoded body. Raises `ValueError` when it is no JSON."""
+        return decoded(self.body)
+
+    @property
+    def diagnosis(self) -> str:
+        """What the simulator says about the request beyond the service's response; empty when there is nothing."""
+        return self.headers.get("x-sim-diagnosis", "")
+
+
+class Unanswered(Exception):
+    """There was no complete response; the text is the reason."""
+
+
+class Unreachable(Unanswered):
+    """Nobody listens there."""
+
+
+def exchange(method: str, url: str, body: bytes | None, headers: Mapping[str, str], timeout_s: float) -> Answer:
+    """Send a request as it is and follow no redirect; the response may take `timeout_s` seconds in all, and its body
+    have 64 MiB. Raises `Unanswered`, and `ValueError` for an unusable URL."""
+    ends = monotonic() + timeout_s
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise ValueError(f"{url!r} is no http or https URL, such as http://127.0.0.1:8080")
+    kind = HTTPSConnection if parts.scheme == "https" else HTTPConnection
+    connection = kind(parts.hostname, parts.port, timeout=timeout_s)
+    try:
+        target = parts._replace(scheme="", netloc="", fragment="").geturl() or "/"
+        connection.request(method, target, body, dict(headers))
+        return _answer(connection, ends)
+    except (HTTPException, OSError) as error:
+        reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
+        refused = isinstance(error, ConnectionRefusedError)
+        raise (Unreachable if refused else Unanswered)(reason) from error
+    finally:
+        connection.close()
+
+
+def _answer(connection: HTTPConnection, ends: float) -> Answer:
+    """The response, read until it is complete or the time is over. Raises `HTTPException` and `OSError`."""
+
+    class Response(HTTPResponse):
+        def __init__(self, sock: socket, *args: Any, **kwargs: Any) -> None:
+            super().__init__(sock, *args, **kwargs)
+            self.fp = BufferedReader(_Until(self.fp.detach(), sock, ends))
+
+    connection.response_class = Response
+    try:
+        response = connection.getresponse()
+        return Answer(response.status, {name.lower(): text for name, text in response.getheaders()}, _body(response))
+    except ValueError as error:  # numbers that are none, as the length of a chunk
+        raise HTTPException(f"the response is malformed: {error}") from None
+
+
+def _body(response: HTTPResponse) -> bytes:
+    pieces, size = [], 0
+    while piece := response.read(PIECE_BYTES):
+        pieces.append(piece)
+        size += len(piece)
+        if size > BODY_BYTES_MAX:
+            raise HTTPException(f"the response has more than {BODY_BYTES_MAX} bytes")
+    if response.length:
+        raise IncompleteRead(b"".join(pieces), response.length)
+    return b"".join(pieces)
+
+
+class _Until(RawIOBase):
+    """What a socket receives until some time: its own timeout is that of each read."""
+
+    def __init__(self, raw: RawIOBase, sock: socket, ends: float) -> None:
+        self._raw = raw
+        self._sock = sock
+        self._ends = ends
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int | None:
+        left = self._ends - monotonic()
+        if left <= 0:
+            raise TimeoutError("timed out")
+        self._sock.settimeout(left)
+        return self._raw.readinto(buffer)
+
+    def close(self) -> None:
+        self._raw.close()
+        super().close()
+
+
+def encoded(value: Any) -> bytes:
+    """A value as JSON; a `Decimal` is a number."""
+    return json.dumps(value, default=_number, separators=(",", ":")).encode()
+
+
+def _number(value: Any) -> Any:
+    if isinstance(value, Decimal):
+        return int(value) if value == value.to_integral_value() else float(value)
+    raise TypeError(f"{type(value).__name__} is not JSON: {value!r}")

@@ -1,0 +1,83 @@
+"""What stands under a test that failed: the stories of its payments, the refused requests, the callbacks."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from reseller_sim.sandbox import Sandbox
+from reseller_sim.story import Story, attempt_line, request_line
+
+Section = tuple[str, str]  # title and text, as pytest's reports have them
+
+STORIES_MAX = 3
+STORY_LINES_MAX = (8, 22)  # from its beginning, and up to its end
+REFUSED_MAX = 10
+CALLBACKS_MAX = 12
+OTHERS_MAX = 20
+LINE_CHARS_MAX = 300
+RECENT = 1000  # requests, and payments, that are looked at
+REFUSED = 400
+TIMEOUT_S = 10.0  # a simulator that hangs holds up no run
+TITLE = "reseller-sim: "
+SETTLED_WELL = "Succesful"
+
+
+def evidence(sandbox: Sandbox) -> list[Section]:
+    """The sections, as far as the simulator still answers; one of one line says why there are no more."""
+    found: list[Section] = []
+    try:
+        found.extend((TITLE + printable(title), _text(lines)) for title, lines in _sections(sandbox))
+    except Exception as error:  # whatever is wrong with the evidence, pytest has to report the test
+        found.append((TITLE + "no more to show", printable(f"sandbox {sandbox.id} at {sandbox.url}: {error}")))
+    return found
+
+
+def _sections(sandbox: Sandbox) -> Iterator[tuple[str, list[str]]]:
+    payments = transactions(sandbox)
+    requests = sandbox.ask("GET", "/requests", query={"limit": RECENT}, timeout_s=TIMEOUT_S)["requests"]
+    for payment in payments[:STORIES_MAX]:
+        story = Story(sandbox.ask("GET", f"/transactions/{payment['trxid']}"))
+        yield f"story of {payment['refid']}", _ends(story.lines)
+    if others := payments[STORIES_MAX:]:
+        yield f"{len(others)} more payments", _first([f"{one['refid']} {one['status']}" for one in others], OTHERS_MAX)
+    if refused := [one for one in requests if one["status"] >= REFUSED]:
+        yield "refused requests", _last([request_line(one) for one in reversed(refused)], REFUSED_MAX)
+    if callbacks := sandbox.callbacks():
+        yield "callbacks", _last([_callback(one) for one in callbacks], CALLBACKS_MAX)
+    if not requests:
+        yield "requests", [f"none has reached the sandbox: does the code under test use {sandbox.url}?"]
+    elif not payments and not refused:
+        yield "requests", _last([request_line(one) for one in reversed(requests)], REFUSED_MAX)
+
+
+def transactions(sandbox: Sandbox) -> list[dict[str, Any]]:
+    """The latest payments of a sandbox, those that have not succeeded first, and of each the newest first."""
+    found = sandbox.ask("GET", "/transactions", query={"limit": RECENT}, timeout_s=TIMEOUT_S)["transactions"]
+    return sorted(found, key=lambda one: bool(one["status"] == SETTLED_WELL))
+
+
+def _callback(row: dict[str, Any]) -> str:
+    return f"{row['refid']}: {attempt_line(row, row['payment_status'], row['url'])}"
+
+
+def _ends(lines: list[str]) -> list[str]:
+    first, last = STORY_LINES_MAX
+    left_out = len(lines) - first - last
+    return [*lines[:first], f"  ... {left_out} more", *lines[-last:]] if left_out > 0 else lines
+
+
+def _first(lines: list[str], most: int) -> list[str]:
+    return [*lines[:most], f"... {len(lines) - most} more"] if len(lines) > most else lines
+
+
+def _last(lines: list[str], most: int) -> list[str]:
+    return [f"... {len(lines) - most} earlier", *lines[-most:]] if len(lines) > most else lines
+
+
+def _text(lines: Iterable[str]) -> str:
+    return "\n".join(map(printable, lines))
+
+
+def printable(line: str) -> str:
+    """A line of bounded length in which nothing controls a terminal."""
+    shown = "".join(one if one.isprintable() else repr(one)[1:-1] for one in line[: LINE_CHARS_MAX + 1])
+    return shown if len(line) <= LINE_CHARS_MAX else shown[:LINE_CHARS_MAX] + "…"

@@ -1,0 +1,125 @@
+"""The pytest plugin: the fixtures `reseller_sim`, `sandbox` and `async_sandbox`, the mark `scenario`, two options.
+
+pytest imports this module in each of its runs, so it imports nothing but pytest; all else is imported when a test first
+asks for a fixture. docs/pytest.md is about its use.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Iterator
+
+    from reseller_sim import AsyncSandbox, Sandbox, Simulator
+    from reseller_sim.pytest_watch import Watched
+
+WATCHED: pytest.StashKey[Watched] = pytest.StashKey()
+"""Of a test item: its sandbox."""
+
+CREDENTIALS = ("RESELLER_API_KEY", "RESELLER_API_SECRET", "RESELLER_USERNAME", "RESELLER_PASSWORD")
+MARK = (
+    "scenario(scenario=None, *, clock, start, seed, credentials, audit): what the test's sandbox begins with: a bundled"
+    " scenario's name, a YAML file (looked for beside the test, then in the root folder), YAML text or a mapping."
+    " audit=False: the test violates obligations on purpose."
+)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """The options and the settings of the ini file."""
+    group = parser.getgroup("reseller-sim")
+    group.addoption(
+        "--reseller-sim-audit",
+        action="store_true",
+        help="Fail a test that violates what the service asks of a client; warnings are listed at the end.",
+    )
+    group.addoption(
+        "--reseller-sim-report",
+        metavar="DIR",
+        help="Write what each test's sandbox did to this folder, as files and as a page.",
+    )
+    parser.addini(
+        "reseller_sim_scenario", "The scenario of tests without a mark: a bundled name or a file.", default=""
+    )
+    parser.addini("reseller_sim_clock", "The clock of tests without a mark: manual, real or xN.", default="manual")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Make the mark known; begin the report's folder, in the process that the user started."""
+    config.addinivalue_line("markers", MARK)
+    if config.getoption("--reseller-sim-report") and not hasattr(config, "workerinput"):
+        from reseller_sim.pytest_folder import begin
+
+        begin(config)
+
+
+@pytest.fixture(name="reseller_sim", scope="session")
+def _reseller_sim(pytestconfig: pytest.Config) -> Iterator[Simulator]:
+    """The simulator: the one that the environment names (`reseller-sim exec`), otherwise one of this process's own, so
+    that with xdist each worker has one."""
+    from reseller_sim.pytest_watch import simulator
+
+    with simulator(pytestconfig.rootpath) as found:
+        yield found
+
+
+@pytest.fixture
+def sandbox(request: pytest.FixtureRequest, reseller_sim: Simulator) -> Iterator[Sandbox]:
+    """A sandbox of the test's own, as `@pytest.mark.scenario` says; its clock moves only when it is advanced. It is
+    deleted after the test."""
+    from reseller_sim.pytest_watch import watched
+
+    with watched(request.node, reseller_sim) as found:
+        request.node.stash[WATCHED] = found
+        yield found.sandbox
+
+
+@pytest.fixture
+def async_sandbox(sandbox: Sandbox) -> Iterator[AsyncSandbox]:
+    """The test's sandbox with methods to await, for whatever runs asynchronous tests."""
+    from reseller_sim.pytest_watch import asynchronous
+
+    with asynchronous(sandbox) as found:
+        yield found
+
+
+@pytest.fixture
+def sandbox_environment(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> Sandbox:
+    """The test's sandbox, which the variables RESELLER_BASE_URL, RESELLER_API_KEY and so on name during the test."""
+    for name in CREDENTIALS:  # those of another service are never used, whatever the sandbox has none of
+        monkeypatch.delenv(name, raising=False)
+    for name, value in sandbox.environment.items():
+        monkeypatch.setenv(name, value)
+    return sandbox
+
+
+@pytest.hookimpl(trylast=True)  # behind the one that runs the test, and not at all when that fails
+def pytest_runtest_call(item: pytest.Item) -> None:
+    """With --reseller-sim-audit a test that violated an obligation fails."""
+    if WATCHED in item.stash and item.config.getoption("--reseller-sim-audit"):
+        item.stash[WATCHED].audit()
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Generator[None, Any, None]:
+    """Put the evidence under a test that failed; the sandbox exists as long as its fixture, and its evidence beyond."""
+    outcome = yield
+    if WATCHED in item.stash:
+        item.stash[WATCHED].add_to(outcome.get_result())
+        if call.when == "teardown":
+            del item.stash[WATCHED]  # a plugin may run the test again
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """List the audit's warnings, and say where the report is, whose page is written now."""
+    config = terminalreporter.config
+    if config.getoption("--reseller-sim-audit"):
+        from reseller_sim.pytest_audit import summarize
+
+        summarize(terminalreporter)
+    if config.getoption("--reseller-sim-report"):
+        from reseller_sim.pytest_folder import finish
+
+        terminalreporter.write_line(finish(config))

@@ -1,0 +1,222 @@
+"""A real receiver of callbacks and webhooks on a loopback port: it records, verifies, and misbehaves as told."""
+
+import threading
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from types import TracebackType
+from urllib.parse import parse_qsl, urlsplit
+
+from reseller_sim.messages import UNCHECKED, UNSIGNED, Message
+from reseller_sim.webhooks import Verdict, key_of, verify_webhook
+
+LOOPBACK = "127.0.0.1"
+MESSAGES_MAX = 10_000
+BODY_BYTES_MAX = 1 << 20
+BYTES_MAX = 64 << 20
+IDLE_S = 30.0  # after this a connection that sends nothing is closed
+DIGITS_MAX = 9
+WITHOUT_BODY = (HTTPStatus.NO_CONTENT, HTTPStatus.NOT_MODIFIED)
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What the receiver answers: a status, after a delay, with a body; or it ends the connection without an answer."""
+
+    status: int = 200
+    delay_s: float = 0.0
+    disconnect: bool = False
+    body: bytes = b""
+    content_type: str = "text/plain"
+
+
+class Receiver:
+    """Listens on a free port of 127.0.0.1 from its creation until `close`, which `with` calls.
+
+    It answers 200 until `reply` says otherwise, and keeps the latest 10,000 messages, at most 64 MiB of them;
+    `left_out` counts those that it discarded. A body of more than one MiB is answered 413 and not kept.
+    """
+
+    def __init__(self, *, secret: str | None = None) -> None:
+        self.left_out = 0
+        self._secrets: list[str] = []
+        if secret is not None:
+            self.verify(secret)
+        self._messages: deque[Message] = deque()
+        self._bytes = 0
+        self._count = 0
+        self._replies: deque[Reply] = deque()
+        self._last = Reply()
+        self._changed = threading.Condition()
+        self._is_closed = threading.Event()
+        self._server = _Server(self)
+        threading.Thread(target=self._server.serve_forever, args=(0.05,), name="receiver", daemon=True).start()
+
+    @property
+    def url(self) -> str:
+        """Its address; any path below it is received as well."""
+        return f"http://{LOOPBACK}:{self._server.server_port}"
+
+    @property
+    def received(self) -> list[Message]:
+        """The messages that it kept, oldest first, each with what is known of its signature."""
+        with self._changed:
+            found = list(self._messages)
+        return [self._judged(one) for one in found]
+
+    def verify(self, secret: str) -> None:
+        """Judge the signatures of all webhooks, earlier ones too, by this secret; after several calls by each of them.
+
+        Raises `ValueError` for a secret that is not hexadecimal.
+        """
+        key_of(secret)
+        self._secrets.append(secret)
+
+    def reply(
+        self,
+        status: int = 200,
+        *,
+        delay_s: float = 0.0,
+        disconnect: bool = False,
+        body: str | bytes = b"",
+        content_type: str = "text/plain",
+        times: int = 1,
+    ) -> "Receiver":
+        """Answer the next `times` messages that nothing is planned for like this, and the last plan all that follow."""
+        sent = body.encode() if isinstance(body, str) else body
+        with self._changed:
+            self._replies.extend([Reply(status, delay_s, disconnect, sent, content_type)] * times)
+        return self
+
+    def wait_for(self, n: int = 1, *, timeout_s: float = 10) -> list[Message]:
+        """All messages as soon as there were `n` since the beginning or the latest `clear`. Raises `AssertionError`
+        with those that came when `timeout_s` seconds pass before."""
+        with self._changed:
+            came = self._changed.wait_for(lambda: self._count >= n, timeout_s)
+            count = self._count
+        if not came:
+            lines = [f"\n  {one.method} {one.path}: {one.text[:200]}" for one in self.received]
+            raise AssertionError(f"{count} messages came in {timeout_s} s, not {n}{''.join(lines)}")
+        return self.received
+
+    def clear(self) -> None:
+        """Forget the messages and what was planned."""
+        with self._changed:
+            self._messages.clear()
+            self._replies.clear()
+            self._last = Reply()
+            self._bytes = self._count = self.left_out = 0
+
+    def close(self) -> None:
+        """Stop listening and end its delays. What it received is kept."""
+        if not self._is_closed.is_set():
+            self._is_closed.set()
+            self._server.shutdown()
+            self._server.server_close()
+
+    def __enter__(self) -> "Receiver":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"Receiver({self.url!r})"
+
+    def _judged(self, message: Message) -> Message:
+        if "webhook-signature" not in message.headers:
+            return message
+        return replace(message, signature=self._verdict(message))
+
+    def _verdict(self, message: Message) -> Verdict:
+        came_s = message.at.timestamp()
+        verdicts = [verify_webhook(one, message.headers, message.body, now=came_s) for one in self._secrets]
+        return next((one for one in verdicts if one), verdicts[-1] if verdicts else UNCHECKED)
+
+    def _take(self, method: str, target: str, headers: dict[str, str], body: bytes) -> Reply:
+        """Record a message and choose its answer."""
+        parts = urlsplit(target)
+        query = dict(parse_qsl(parts.query, keep_blank_values=True))
+        with self._changed:
+            reply = self._last = self._replies.popleft() if self._replies else self._last
+            self._count += 1
+            status = None if reply.disconnect else reply.status
+            at = datetime.now(UTC)
+            self._messages.append(Message(self._count, at, method, parts.path, query, headers, body, status, UNSIGNED))
+            self._bytes += _size(self._messages[-1])
+            while len(self._messages) > MESSAGES_MAX or self._bytes > BYTES_MAX:
+                self._bytes -= _size(self._messages.popleft())
+                self.left_out += 1
+            self._changed.notify_all()
+        return reply
+
+
+def _size(message: Message) -> int:
+    head = len(message.path) + sum(len(name) + len(text) for name, text in message.headers.items())
+    return len(message.body) + head + sum(len(name) + len(text) for name, text in message.query.items())
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    block_on_close = False
+    request_queue_size = 128
+
+    def __init__(self, receiver: Receiver) -> None:
+        self.take: Callable[[str, str, dict[str, str], bytes], Reply] = receiver._take
+        self.closed = receiver._is_closed
+        super().__init__((LOOPBACK, 0), _Handler)
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """A client that went away is no news."""
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    timeout = IDLE_S
+    server: _Server
+
+    def __getattr__(self, name: str) -> Callable[[], None]:
+        """Every method is received alike."""
+        if name.startswith("do_"):
+            return self._receive
+        raise AttributeError(name)
+
+    def _receive(self) -> None:
+        length = self.headers.get("Content-Length", "0")
+        if "Transfer-Encoding" in self.headers or not (length.isascii() and length.isdigit()):
+            self.close_connection = True
+            self._answer(Reply(HTTPStatus.LENGTH_REQUIRED))
+            return
+        if len(length) > DIGITS_MAX or int(length) > BODY_BYTES_MAX:
+            self.close_connection = True
+            self._answer(Reply(HTTPStatus.REQUEST_ENTITY_TOO_LARGE))
+            return
+        body = self.rfile.read(int(length))
+        if len(body) < int(length):
+            self.close_connection = True
+            return
+        headers = {name.lower(): value for name, value in self.headers.items()}
+        reply = self.server.take(self.command, self.path, headers, body)
+        was_closed = reply.delay_s > 0 and self.server.closed.wait(reply.delay_s)
+        if was_closed or reply.disconnect:
+            self.close_connection = True
+        else:
+            self._answer(reply)
+
+    def _answer(self, reply: Reply) -> None:
+        self.send_response(reply.status)
+        has_body = reply.status not in WITHOUT_BODY
+        if has_body:
+            self.send_header("Content-Type", reply.content_type)
+            self.send_header("Content-Length", str(len(reply.body)))
+        self.end_headers()
+        if has_body and self.command != "HEAD":
+            self.wfile.write(reply.body)
+
+    def log_message(self, format: str, *args: object) -> None:
+        """It records instead of printing."""

@@ -1,0 +1,196 @@
+"""Mistakes in the body hash of SPEC 5.1, as the text that a client signs in its place."""
+
+import hashlib
+import hmac
+import json
+import re
+from base64 import b64decode, b64encode, urlsafe_b64encode
+from collections.abc import Callable, Iterator
+from itertools import product
+from typing import Any
+from urllib.parse import urlencode
+
+from simulator.auth.autopsy.facts import BODY_BYTES_MAX, Facts, Variant, both, variant
+from simulator.auth.canonical import EMPTY_BODY_HASH, body_hash
+
+USUAL_JSON_BYTES_MAX = 4 * 1024
+"""A longer body is not parsed for the header of the response, since the event loop waits for it."""
+DEAR_JSON_BYTES_MAX = 16 * 1024
+"""A longer one is written in a few ways only, since that costs more than hashing it."""
+_LITERAL_BYTES_MAX = 4096  # a longer body is not tried as a part of the string itself
+_EMPTY_BODIES = (b"{}", b"null", b'""', b"[]", b"undefined", b"None", b" ", b"\n", b"0")
+_ALGORITHMS = {"sha1": "SHA-1", "sha512": "SHA-512", "md5": "MD5"}
+_TIGHT, _WIDE = (",", ":"), (", ", ": ")
+_BARE = re.compile(rb'"\\u0000([0-9.-]+)"')  # a number that Python would write otherwise
+_INDENTS = (2, 4, "\t", 1, 3)
+_ESCAPED = re.compile(rb"\\u[0-9a-f]{4}")
+_BOM = b"\xef\xbb\xbf"
+
+
+def body_hashes(facts: Facts) -> Iterator[Variant]:
+    """What costs little."""
+    digest = _digest(facts)
+    yield variant("body-hash-missing", b"")
+    yield variant("body-hash-hexadecimal", digest.hex().encode())
+    yield variant("body-hash-url-safe", urlsafe_b64encode(digest))
+    yield variant("body-hash-without-padding", facts.hashed.rstrip(b"="))
+    if not facts.body:
+        for body in _EMPTY_BODIES[:3]:
+            yield variant("body-hash-not-empty", body_hash(body))
+        return
+    yield variant("body-hash-of-nothing", EMPTY_BODY_HASH)
+    if len(facts.body) > BODY_BYTES_MAX:
+        return
+    yield variant("body-not-hashed", facts.body)
+    yield variant("body-line-end", body_hash(facts.body.rstrip(b"\r\n")))
+    yield variant("body-line-end", body_hash(facts.body + b"\n"))
+    if len(facts.body) <= USUAL_JSON_BYTES_MAX:
+        yield from _of_document(facts.body, _usual_json)
+
+
+def rare_body_hashes(facts: Facts) -> Iterator[Variant]:
+    """What fewer clients do."""
+    digest, body = _digest(facts), facts.body
+    hexadecimal = digest.hex().encode()
+    yield variant("body-hash-hexadecimal", hexadecimal.upper())
+    yield variant("body-hash-base64-of-hex", b64encode(hexadecimal))
+    yield variant("body-hash-without-padding", urlsafe_b64encode(digest).rstrip(b"="))
+    if len(body) > BODY_BYTES_MAX:
+        return
+    for name, shown in _ALGORITHMS.items():
+        other = hashlib.new(name, body, usedforsecurity=False)
+        yield variant("body-hash-other-algorithm", b64encode(other.digest()), shown)
+        yield variant("body-hash-other-algorithm", other.hexdigest().encode(), shown)
+    keyed = hmac.digest(facts.secret, body, "sha256")
+    yield variant("body-hash-keyed", b64encode(keyed))
+    yield variant("body-hash-keyed", keyed.hex().encode())
+    if not body:
+        for other_body in _EMPTY_BODIES:
+            yield variant("body-hash-not-empty", body_hash(other_body))
+        return
+    if len(body) <= _LITERAL_BYTES_MAX:
+        yield variant("body-only-encoded", b64encode(body))
+    yield variant("body-object-printed", body_hash(b"[object Object]"))
+    yield from _other_bytes(body)
+    if len(body) > USUAL_JSON_BYTES_MAX:
+        yield from _of_document(body, _usual_json)
+    yield from _of_document(body, _other_json)
+
+
+def dear_body_hashes(facts: Facts) -> Iterator[Variant]:
+    """Every spelling of a JSON text that is not too long, and the usual ones hashed in hexadecimal."""
+    if facts.body and len(facts.body) <= DEAR_JSON_BYTES_MAX:
+        yield from _of_document(facts.body, _dear_json)
+
+
+def _dear_json(value: Any, _: bytes) -> Iterator[Variant]:
+    again = "body-serialised-again"
+    for ascii_only in (True, False):
+        for separators in ((", ", ":"), (",", ": ")):
+            yield variant(again, _hashed_json(value, separators, ascii_only))
+        for indent in _INDENTS:
+            for is_sorted in (False, True):
+                pretty = _dumped(value, indent=indent, ensure_ascii=ascii_only, sort_keys=is_sorted)
+                # With the slashes of PHP, and line ends that editors add.
+                for text in (pretty, pretty.replace(b"/", b"\\/"), pretty + b"\n", pretty + b"\r\n"):
+                    yield variant("body-sorted" if is_sorted else again, body_hash(text))
+        for separators in (_TIGHT, _WIDE):
+            text = _dumped(value, separators=separators, ensure_ascii=ascii_only)
+            yield variant("body-line-end", body_hash(text + b"\r\n"))
+            for digest in (hashlib.sha256(text), hashlib.sha256(text.replace(b"/", b"\\/"))):
+                yield both(again, "body-hash-hexadecimal", digest.hexdigest().encode())
+        pretty = _dumped(value, indent=2, ensure_ascii=ascii_only)
+        yield both(again, "body-hash-hexadecimal", hashlib.sha256(pretty).hexdigest().encode())
+    for number in (_as_float, _as_whole, _as_text, _as_cents):
+        rewritten = _rewritten(value, number)
+        for separators, ascii_only in product((_TIGHT, _WIDE), (True, False)):
+            text = _dumped(rewritten, separators=separators, ensure_ascii=ascii_only)
+            yield variant("body-numbers-rewritten", body_hash(_BARE.sub(rb"\1", text)))
+    for separators in (_TIGHT, _WIDE):
+        capitals = _ESCAPED.sub(_in_capitals, _dumped(value, separators=separators))
+        for text in (capitals, capitals.replace(b"/", b"\\/")):
+            yield variant(again, body_hash(text))
+
+
+def _in_capitals(found: re.Match[bytes]) -> bytes:
+    return b"\\u" + found[0][2:].upper()
+
+
+def _other_bytes(body: bytes) -> Iterator[Variant]:
+    yield variant("body-line-end", body_hash(body + b"\r\n"))
+    yield variant("body-line-ends", body_hash(body.replace(b"\r\n", b"\n")))
+    yield variant("body-line-ends", body_hash(body.replace(b"\r\n", b"\n").replace(b"\n", b"\r\n")))
+    yield variant("body-byte-order-mark", body_hash(body.removeprefix(_BOM)))
+    yield variant("body-byte-order-mark", body_hash(_BOM + body))
+    text = body.decode("utf-8", "replace")
+    for charset, shown in (("latin-1", "Latin-1"), ("utf-16-le", "UTF-16"), ("utf-16", "UTF-16")):
+        yield variant("body-other-charset", body_hash(text.encode(charset, "replace")), shown)
+
+
+def _other_json(value: Any, body: bytes) -> Iterator[Variant]:
+    yield variant("body-serialised-again", body_hash(_dumped(value, indent=4)))
+    yield variant("body-serialised-again", body_hash(_dumped(value, indent="\t")))
+    yield variant("body-serialised-again", body_hash(_dumped(value, indent=2) + b"\n"))
+    yield variant("body-serialised-again", body_hash(repr(value).encode("utf-8", "surrogatepass")))
+    for ascii_only in (True, False):
+        tight = _dumped(value, separators=_TIGHT, ensure_ascii=ascii_only)
+        yield variant("body-serialised-again", body_hash(tight.replace(b"/", b"\\/")))  # as PHP does
+        escaped = tight.replace(b"&", b"\\u0026").replace(b"<", b"\\u003c").replace(b">", b"\\u003e")
+        yield variant("body-serialised-again", body_hash(escaped))  # as Go does
+        for separators in (_TIGHT, _WIDE):
+            in_order = _dumped(value, separators=separators, ensure_ascii=ascii_only, sort_keys=True)
+            yield variant("body-sorted", body_hash(in_order))
+    yield variant("body-encoded-twice", body_hash(_dumped(body.decode("utf-8", "replace"))))
+    if isinstance(value, dict) and not any(isinstance(one, dict | list) for one in value.values()):
+        yield variant("body-as-form", body_hash(urlencode(value).encode()))
+
+
+def _digest(facts: Facts) -> bytes:
+    return b64decode(facts.hashed)
+
+
+def _of_document(body: bytes, spellings: Callable[[Any, bytes], Iterator[Variant]]) -> Iterator[Variant]:
+    """Other spellings of a JSON text; none, or not all, of one that is nested too deeply or is no text."""
+    try:
+        yield from spellings(json.loads(body), body)
+    except (ValueError, RecursionError):
+        return
+
+
+def _usual_json(value: Any, _: bytes) -> Iterator[Variant]:
+    for separators in (_TIGHT, _WIDE):
+        for ascii_only in (True, False):
+            yield variant("body-serialised-again", _hashed_json(value, separators, ascii_only))
+    yield variant("body-serialised-again", body_hash(_dumped(value, indent=2)))
+
+
+def _dumped(value: Any, **how: Any) -> bytes:
+    return json.dumps(value, **how).encode("utf-8", "surrogatepass")
+
+
+def _hashed_json(value: Any, separators: tuple[str, str], ascii_only: bool) -> bytes:
+    return body_hash(_dumped(value, separators=separators, ensure_ascii=ascii_only))
+
+
+def _rewritten(value: Any, number: Callable[[int | float], Any]) -> Any:
+    """The value with its numbers written otherwise, two levels deep as bodies of this API are."""
+    if isinstance(value, dict):
+        return {key: _rewritten(one, number) if not isinstance(one, list) else one for key, one in value.items()}
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return number(value) if is_number else value
+
+
+def _as_float(value: int | float) -> Any:
+    return float(value) if abs(value) < 1e15 else value
+
+
+def _as_whole(value: int | float) -> Any:
+    return int(value) if abs(value) < 1e15 and int(value) == value else value
+
+
+def _as_text(value: int | float) -> Any:
+    return str(value) if abs(value) < 1e15 else "0"
+
+
+def _as_cents(value: int | float) -> Any:
+    return f"\x00{value:.2f}" if abs(value) < 1e15 else value

@@ -1,0 +1,95 @@
+"""`reseller-sim advance`: moves the clock of a sandbox, and prints what happened on the way."""
+
+import math
+from typing import Any
+
+import click
+
+from simulator.cli import values
+from simulator.cli.control import Control
+from simulator.cli.errors import Refused
+from simulator.cli.flags import json_flag, running_flags, verb
+from simulator.cli.output import echo_value
+from simulator.cli.tables import clock_time, print_line, print_table, times_of_day, wants_json
+
+TITLE = "reseller-sim advance"
+TIMEOUT_S = 3600.0
+USAGE = "write a duration such as 250ms, 90s, 5m or 2h, or `idle`, or `to` and a time such as 2027-01-10T23:59:00+08:00"
+COLUMNS = ("what", "refid", "status", "to", "answered")
+
+
+@verb("advance")
+@click.argument("how", metavar="DURATION|idle|to ISO", nargs=-1, required=True)
+@running_flags
+@json_flag(help="Print the answer of the control API, as in a pipe.")
+@click.pass_context
+def command(ctx: click.Context, /, how: tuple[str, ...], json: bool, **running: Any) -> int:
+    """Move the clock, and print what happened.
+
+    Statuses, callbacks, webhooks and what the scenario scheduled happen on the way, each at its time. `idle` goes on
+    until nothing is due any more; `to` takes a time with its offset. A running clock can be advanced, too. Exit code 1
+    means that it stopped before, and the last line says why.
+
+    \b
+    Examples:
+      reseller-sim advance 90s
+      reseller-sim advance idle
+      reseller-sim advance to 2027-01-10T23:59:00+08:00
+      reseller-sim advance 5m | jq '.fired[] | select(.kind == "callback")'
+    """
+    control = Control(TITLE, **running)
+    try:
+        done = control.post("/clock/advance", _asked(ctx, how), "advance-answer", timeout_s=TIMEOUT_S)
+    except Refused as refused:  # it names the field of the request
+        raise Refused(refused.message.replace(f"{TITLE}: to ", f"{TITLE}: {how[-1]} ", 1), refused.code) from None
+    if wants_json(json):
+        echo_value(done)
+    else:
+        _print(done)
+    return 1 if done.get("reason") else 0
+
+
+def _asked(ctx: click.Context, how: tuple[str, ...]) -> dict[str, Any]:
+    """The body of the request."""
+    if how == ("idle",):
+        return {"until": "idle"}
+    if len(how) == 2 and how[0] == "to":
+        values.time(ctx, ctx.command.params[0], how[1])
+        return {"to": how[1]}
+    if len(how) == 1 and (seconds := _seconds(how[0])) is not None:
+        return {"seconds": seconds}
+    raise click.UsageError(f"{' '.join(how)!r} is no time to advance by: {USAGE}", ctx)
+
+
+def _seconds(text: str) -> float | None:
+    """Seconds of a duration, or of a bare number; None for anything else and for none."""
+    from simulator.scenario.reading.values import duration
+
+    try:
+        seconds = float(text) if text[-1:].isdigit() else duration(text).total_seconds()
+    except ValueError:
+        return None
+    return seconds if 0 < seconds < math.inf else None
+
+
+def _print(done: dict[str, Any]) -> None:
+    heading, times = times_of_day([one["at"] for one in done["fired"]])
+    rows = [(at, *_row(one)) for one, at in zip(done["fired"], times, strict=True)]
+    if rows:
+        print_table((heading, *COLUMNS), rows)
+        print_line("")
+    if done["left_out"]:
+        print_line(f"and {done['left_out']} more before these")
+    what = "nothing more is due" if done["idle"] else "more is due later"
+    print_line(f"It is {clock_time(done['now'])} UTC; {what}." if rows else f"It is {clock_time(done['now'])} UTC.")
+    if done.get("reason"):
+        print_line(f"It stopped here: {done['reason']}", red=True)
+
+
+def _row(one: dict[str, Any]) -> tuple[object, ...]:
+    """A callback tells the status that it carries, a webhook the type of its event."""
+    what = one.get("type") or one.get("product") or one.get("amount") or one.get("rule") or ""
+    status = one.get("status") or what
+    code = f" {one['status_code']}" if "status_code" in one else ""
+    answered = one.get("answered") or one.get("ending") or ""
+    return one["kind"], one.get("refid", ""), f"{status}{code}", one.get("url", ""), answered

@@ -1,0 +1,122 @@
+"""What shells complete: names of scenarios, files, assumptions, and what a running simulator has.
+
+A shell waits for the answer, so a simulator is asked for a moment only; without one there is nothing to offer, and
+nothing is printed.
+"""
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+import click
+from click.shell_completion import CompletionItem
+
+ASK_S = 0.5
+YAML = (".yaml", ".yml")
+_PLAIN = re.compile(r"[A-Za-z0-9_.,:/@%+=-]+")
+
+
+def scenarios(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Names of bundled scenarios, and files; scripts of shells complete the files themselves."""
+    from simulator.scenario.reading.bundled import names
+
+    return [*_beginning(names(), incomplete), *yaml_files(ctx, param, incomplete)]
+
+
+def scenario_actions(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """The words behind `scenarios`."""
+    before = ctx.params.get("action") or ()
+    if not before:
+        return _beginning(("show", "magic", "schema"), incomplete)
+    return scenarios(ctx, param, incomplete) if before == ("show",) else []
+
+
+def yaml_files(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Folders and YAML files."""
+    from pathlib import Path
+
+    folder, slash, name = incomplete.rpartition("/")
+    try:
+        listed = sorted(Path(folder + slash or ".").iterdir())
+    except (OSError, ValueError):
+        return []
+    paths = [f"{folder}{slash}{one.name}{'/' if one.is_dir() else ''}" for one in listed]
+    shown = [one for one in paths if name.startswith(".") or not one.rpartition("/")[2].startswith(".")]
+    return _beginning([one for one in shown if one.endswith(("/", *YAML))], incomplete)
+
+
+def assumptions(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Ids of the register."""
+    from simulator.contract.register import assumptions as register
+
+    return _beginning((one.id for one in register()), incomplete)
+
+
+def clock_modes(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """The words of `--clock`, with one rate as an example."""
+    return _beginning(("real", "manual", "x60"), incomplete)
+
+
+def methods(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Methods of the service."""
+    from simulator.contract.endpoints import endpoints
+
+    return _beginning(dict.fromkeys(one.method for one in endpoints()), incomplete)
+
+
+def paths(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Paths of the service that have this method."""
+    from simulator.contract.endpoints import endpoints
+
+    method = str(ctx.params.get("method") or "").upper()
+    return _beginning((one.path for one in endpoints() if one.method == method), incomplete)
+
+
+def sandboxes(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Ids of the running simulator's sandboxes."""
+    found = _asked(ctx, "/sandboxes", "sandboxes-answer", is_root=True)
+    return _beginning((one["id"] for one in found.get("sandboxes", ())), incomplete)
+
+
+def rules(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Ids of the sandbox's rules."""
+    found = _asked(ctx, "/rules", "rules-answer")
+    return _beginning((one["id"] for one in found.get("rules", ())), incomplete)
+
+
+def refids(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Refids of the sandbox's latest payments."""
+    found = _asked(ctx, "/transactions", "transactions-answer")
+    return _beginning((one["refid"] for one in found.get("transactions", ())), incomplete)
+
+
+def products(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Codes of the default scenario's products."""
+    from simulator.scenario.library import load_scenario
+
+    return _beginning(load_scenario("default").catalog.products, incomplete)
+
+
+def inboxes(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Inboxes that callbacks of the sandbox went to, and the default scenario's."""
+    found = _asked(ctx, "/callbacks", "callbacks-answer")
+    urls = [one["url"] for one in found.get("callbacks", ())]
+    names = [url.removeprefix("inbox:") for url in urls if url.startswith("inbox:")]
+    return _beginning(dict.fromkeys(["callbacks", *names]), incomplete)
+
+
+def _asked(ctx: click.Context, path: str, answers: str, *, is_root: bool = False) -> dict[str, Any]:
+    from simulator.cli.control import Control
+
+    flags = ctx.params
+    try:
+        control = Control("", flags.get("url"), flags.get("sandbox") or "default", flags.get("control_token"))
+        answer: dict[str, Any] = control.get(path, answers, is_root=is_root, timeout_s=ASK_S)
+    except click.ClickException:
+        return {}
+    return answer
+
+
+def _beginning(words: Iterable[str], incomplete: str) -> list[CompletionItem]:
+    """The words that begin like this, but for those that a shell would not take as they are: clients choose refids."""
+    return [CompletionItem(word) for word in words if word.startswith(incomplete) and _PLAIN.fullmatch(word)]

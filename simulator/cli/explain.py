@@ -1,0 +1,151 @@
+"""`reseller-sim explain`: why a request is refused for its credentials, and how to mend it."""
+
+import json
+import os
+import time
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from simulator.cli.bounded import CannotRead, read_file, read_stdin
+from simulator.cli.control import Control
+from simulator.cli.errors import Refused
+from simulator.cli.flags import option, running_flags, verb
+from simulator.cli.output import echo, echo_json, one_line
+from simulator.cli.pasted_curl import NotCurl, Pasted, read_curl, words_of
+
+if TYPE_CHECKING:
+    from simulator.cli.explained import Explained
+
+TITLE = "reseller-sim explain"
+METHODS = ("GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT", "OPTIONS", "TRACE", "PATCH")
+# Without a variable: they belong to one request.
+own_option = partial(click.option, allow_from_autoenv=False)
+
+
+@verb("explain")
+@click.argument("words", nargs=-1, metavar="METHOD PATH | N | -- curl ... | -")
+@own_option("--header", "-H", metavar="'NAME: VALUE'", multiple=True, help="A header of the request.")
+@own_option("--data", "-d", metavar="BODY|@FILE|-", help="Its body: literal, from a file, or from stdin.")
+@option("--secret", metavar="SECRET", help="The key's secret, in Base64.  [default: as the simulator knows it]")
+@own_option("--string", metavar="TEXT", help="The string that your client signed, to compare it with the right one.")
+@own_option("--at", metavar="TIME", help="When it was sent: Unix seconds or ISO 8601.  [default: now]")
+@own_option("--last", is_flag=True, help="Explain the last request of the journal that was answered with 401.")
+@running_flags
+@own_option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def command(
+    words: tuple[str, ...],
+    header: tuple[str, ...],
+    data: str | None,
+    secret: str | None,
+    string: str | None,
+    at: str | None,
+    last: bool,
+    url: str | None,
+    sandbox: str,
+    control_token: str | None,
+    as_json: bool,
+) -> int:
+    """Say why a signature or another credential is refused.
+
+    Give a request as METHOD and PATH with the headers and the body that your client sends, or as a curl command, in the
+    arguments or on stdin (-); or the number of a request in the journal of a running simulator (its X-Sim-Request-Id).
+    Nothing is sent. It looks for one mistake, or two together, that lead to the signature, and prints the string that
+    should have been signed. Without --secret, it is the default scenario's, or the one that a running simulator has
+    for the key. Exit code 0 means that the signature is right, 1 that it is not, 3 that no simulator answered.
+
+    \b
+    Examples:
+      reseller-sim explain --last
+      reseller-sim explain 17 --sandbox mine
+      reseller-sim explain -- curl -X POST http://127.0.0.1:8080/v2/topup -H 'X-Api-Key: ...' -d @body.json
+      reseller-sim explain GET '/v2/catalog?is_active=true' -H 'X-Api-Key: ...' -H 'X-Timestamp: ...' --secret SECRET
+    """
+    from simulator.cli.explained import explained, key_of, known_locally, read_time
+
+    control = Control(TITLE, url, sandbox, control_token)
+    if last or (len(words) == 1 and words[0].isascii() and words[0].isdecimal()):
+        number = _last(control) if last else int(words[0])
+        return 0 if number is None else _of_journal(_exchange(control, number), as_json)
+    request = _request(words, header, data)
+    now_s = time.time() if at is None else read_time(at)
+    key = key_of(request)
+    known = known_locally() if url is None and sandbox == "default" else {}
+    if secret is None and key and key not in known:
+        shown = control.get("", "sandbox-answer")
+        known = {one["api_key"]: (one["api_secret"], one["code"]) for one in shown["resellers"] if one["api_secret"]}
+    made = explained(request, known, secret, now_s, string)
+    _print(made, as_json)
+    return 0 if made.is_right else 1
+
+
+def _last(control: Control) -> int | None:
+    rows = control.get("/requests", "journal-answer", query={"status": 401, "limit": 1})["requests"]
+    if not rows:
+        echo("the journal has no request that was answered with 401")
+        return None
+    return int(rows[0]["n"])
+
+
+def _exchange(control: Control, number: int) -> dict[str, Any]:
+    try:
+        return dict(control.get(f"/requests/{number}", "exchange-answer"))
+    except Refused as refused:
+        text = f"{refused.message} (request {number}, sandbox {control.sandbox})"
+        raise Refused(one_line(text), refused.code) from None
+
+
+def _request(words: tuple[str, ...], header: tuple[str, ...], data: str | None) -> Pasted:
+    try:
+        if words == ("-",):
+            return read_curl(words_of(os.fsdecode(read_stdin())))
+        if len(words) == 1 and " " in words[0]:
+            return read_curl(words_of(words[0]))
+        if words and words[0].endswith("curl"):
+            return read_curl(list(words))
+        if len(words) == 2 and words[0].upper() in METHODS and words[1].startswith(("/", "http://", "https://")):
+            return Pasted(words[0], words[1], header, _body(data))
+    except (NotCurl, CannotRead) as wrong:
+        raise click.UsageError(str(wrong), click.get_current_context()) from None
+    text = "give METHOD and PATH, the number of a request, a curl command behind --, or --last"
+    raise click.UsageError(text, click.get_current_context())
+
+
+def _body(data: str | None) -> bytes:
+    if data == "-":
+        return read_stdin()
+    return read_file(data[1:]) if data and data.startswith("@") else os.fsencode(data or "")
+
+
+def _of_journal(exchange: dict[str, Any], as_json: bool) -> int:
+    from simulator.cli.explained import lines_of_autopsy
+
+    found = exchange.get("autopsy")
+    is_right = not exchange["error"] if found is None else found["is_right"]
+    if as_json:
+        names = ("n", "method", "path", "status", "error", "diagnosis")
+        echo_json(
+            json.dumps({name: exchange[name] for name in names} | {"is_right": is_right, "autopsy": found}, indent=2)
+        )
+        return 0 if is_right else 1
+    query = f"?{exchange['query']}" if exchange["query"] else ""
+    lines = [f"request {exchange['n']}: {exchange['method']} {exchange['path']}{query}, {exchange['status']}"]
+    if found is not None:
+        of_form = exchange["diagnosis"] if exchange["error"] == "invalid_signature_format" else ""
+        lines += lines_of_autopsy(exchange["error"], found, of_form)
+    elif exchange["error"]:
+        lines.append(f"{exchange['error']}: {exchange['diagnosis']}")
+    else:
+        lines.append("it was not refused" + (f": {exchange['diagnosis']}" if exchange["diagnosis"] else ""))
+    echo("\n".join(map(one_line, lines)))
+    return 0 if is_right else 1
+
+
+def _print(made: "Explained", as_json: bool) -> None:
+    from simulator.cli.explained import lines_of
+
+    if as_json:
+        echo_json(json.dumps(made.as_json(), indent=2))
+    else:
+        echo("\n".join(map(one_line, lines_of(made))))

@@ -1,0 +1,220 @@
+"""Explains the credentials of one request that a client shows: what the headers lack, and what the signature shows."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC
+from difflib import get_close_matches
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
+
+import click
+
+from simulator.auth import headers as names
+from simulator.auth.autopsy.facts import Facts, Other
+from simulator.auth.autopsy.mistakes import BY_ID
+from simulator.auth.autopsy.report import Autopsy, autopsy, first_difference
+from simulator.auth.autopsy.strings import right
+from simulator.auth.canonical import body_hash, signature
+from simulator.auth.signature import BODY_BYTES_MAX, Denied, check_headers
+from simulator.cli.pasted_curl import Pasted
+from simulator.control.autopsies import joined, rendered
+from simulator.domain.model.instants import sandbox_time
+from simulator.upstream.signing import CannotSign, secret_bytes
+
+TOLERANCE_S = 300.0
+LINE_CHARS_MAX = 300
+HOURS_MAX, CLOCK_S = 14, 60.0  # a time zone's largest offset, and what a clock may be off beside it
+MILLISECONDS_DIGITS = 13  # from the year 2001 to 2286; of seconds they would be the year 33658 and later
+_OF_SIGNATURE = ("invalid_signature", "invalid_signature_format")
+
+Known = Mapping[str, tuple[str, str]]  # secrets, in Base64, and codes of resellers, by keys
+
+
+class _Key(NamedTuple):
+    secret_bytes: bytes
+    state: str = "active"
+
+
+@dataclass(frozen=True)
+class Explained:
+    """What is wrong with a request: `problems` of its headers as codes and sentences, and the autopsy of its signature
+    with the right signature, if nothing else is wrong. `compared` tells how a given string differs."""
+
+    method: str
+    target: str
+    problems: list[tuple[str, str]] = field(default_factory=list)
+    autopsy: Autopsy | None = None
+    signature: str = ""
+    compared: tuple[str, int] | None = None
+
+    @property
+    def is_right(self) -> bool:
+        """True when the service would accept it."""
+        return not self.problems and self.autopsy is not None and self.autopsy.is_right
+
+    def as_json(self) -> dict[str, Any]:
+        """The same as a JSON object."""
+        return {
+            "is_right": self.is_right,
+            "problems": [{"code": code, "message": text} for code, text in self.problems],
+            "autopsy": self.autopsy and rendered(self.autopsy),
+            "signature": self.signature or None,
+        }
+
+
+def known_locally() -> Known:
+    """The keys of the default scenario."""
+    from simulator.scenario.library import load_scenario
+
+    resellers = load_scenario("default").resellers
+    return {one.key: (one.secret, each.code) for each in resellers for one in each.keys if one.secret}
+
+
+def read_time(text: str) -> float:
+    """Unix seconds of `--at`. Anything else is a usage error."""
+    try:
+        return float(text) if text.replace(".", "", 1).isdigit() else sandbox_time(text).astimezone(UTC).timestamp()
+    except ValueError as wrong:
+        text = f"--at: {text!r} is neither Unix seconds nor a time such as 2026-10-01T12:00:00Z ({wrong})"
+        raise click.UsageError(text, click.get_current_context()) from None
+
+
+def key_of(request: Pasted) -> str:
+    """The API key of a request, empty without one."""
+    return _headers(request).get(names.API_KEY, b"").decode("utf-8", "replace")
+
+
+def _headers(request: Pasted) -> Mapping[bytes, bytes]:
+    pairs = (line.partition(":") for line in request.headers)
+    return joined(
+        [(name.strip().encode(errors="replace"), value.strip().encode(errors="replace")) for name, _, value in pairs]
+    )
+
+
+def explained(request: Pasted, known: Known, secret: str | None, now_s: float, signed: str | None) -> Explained:
+    """Explain a request that is sent at `now_s`; `secret` is that of its key, else it is looked up in `known`. `signed`
+    is the string that the client says it signed."""
+    headers, key = _headers(request), key_of(request)
+    secret_text = secret if secret is not None else known.get(key, ("", ""))[0]
+    held = _Key(_decoded(secret_text)) if secret_text else None
+    made = Explained(request.method, request.target)
+    checked = check_headers(headers, held, now_s, TOLERANCE_S)
+    if isinstance(checked, Denied):
+        made.problems.append(
+            (checked.code, _reason(checked, headers, known, secret_given=secret is not None, now_s=now_s))
+        )
+    if len(request.body) > BODY_BYTES_MAX:
+        made.problems.append(("body_too_large", "the body is over 10 MB"))
+    if held is None or not all(headers.get(name) for name in names.SIGNATURE_HEADERS):
+        return made
+    facts = _facts(request, headers, held.secret_bytes, key, known)
+    found = autopsy(facts)
+    if not found.is_right and "invalid_signature_format" not in dict(made.problems):
+        made.problems.append(("invalid_signature", found.sentence))
+    is_sendable = all(code in _OF_SIGNATURE for code, _ in made.problems)
+    return Explained(
+        made.method,
+        made.target,
+        made.problems,
+        found,
+        signature(held.secret_bytes, right(found.expected)) if is_sendable else "",
+        None if signed is None else (signed, first_difference(found.string, signed.encode())),
+    )
+
+
+def _reason(denied: Denied, headers: Mapping[bytes, bytes], known: Known, *, secret_given: bool, now_s: float) -> str:
+    if denied.code == "invalid_api_key" and not secret_given:
+        key = headers[names.API_KEY].decode("utf-8", "replace")
+        near = get_close_matches(key, known, 1)
+        return f"no secret is known for the key {key}" + (f"; did you mean {near[0]}?" if near else "; give --secret")
+    if denied.code == "timestamp_expired":
+        if len(headers[names.TIMESTAMP]) == MILLISECONDS_DIGITS:
+            return "the timestamp is in milliseconds; send seconds"
+        hours, rest = divmod(round(abs(off_s := int(headers[names.TIMESTAMP]) - now_s)), 3600)
+        near_s = min(rest, 3600 - rest)
+        if (hours := hours + (rest > 1800)) and hours <= HOURS_MAX and near_s <= CLOCK_S:
+            return f"the timestamp is {hours} h {'ahead' if off_s > 0 else 'behind'}: local time signed as UTC?"
+        return f"{denied.diagnosis}; --at says when it was sent, if that was not now"
+    return denied.diagnosis or denied.message
+
+
+def _decoded(secret: str) -> bytes:
+    try:
+        return secret_bytes(secret.strip())
+    except CannotSign as wrong:
+        raise click.UsageError(str(wrong), click.get_current_context()) from None
+
+
+def _facts(request: Pasted, headers: Mapping[bytes, bytes], secret: bytes, key: str, known: Known) -> Facts:
+    parts = urlsplit(request.target)
+    prefix, version, rest = parts.path.partition("/v2/")
+    query = request.target.partition("?")[2].partition("#")[0]
+    others = (Other(f"the key {each} of {code}", _decoded(text)) for each, (text, code) in known.items() if each != key)
+    return Facts(
+        timestamp=headers[names.TIMESTAMP],
+        nonce=headers[names.NONCE],
+        method=request.method.upper().encode(),
+        query=query.encode("utf-8", "surrogateescape"),
+        body=request.body,
+        hashed=body_hash(request.body),
+        signature=headers[names.SIGNATURE],
+        secret=secret,
+        path=(version + rest if version else parts.path).encode("utf-8", "surrogateescape"),
+        prefix=prefix.encode("utf-8", "surrogateescape") if version else b"",
+        host=parts.netloc.encode() or headers.get(b"host", b""),
+        api_key=key.encode(),
+        others=tuple(others),
+    )
+
+
+def lines_of(made: Explained) -> Iterator[str]:
+    """The same for people."""
+    yield f"{made.method} {made.target}"
+    if (upper := made.method.upper()) != made.method:
+        yield f"the method {made.method} is taken as {upper}: METHOD is in capitals in the string to sign"
+    for code, text in made.problems:
+        if made.autopsy is None or code not in _OF_SIGNATURE:
+            yield f"{code}: {text}"
+    if made.autopsy is None:
+        return
+    code, said = next((one for one in made.problems if one[0] in _OF_SIGNATURE), ("", ""))
+    yield from lines_of_autopsy(code, rendered(made.autopsy), said)
+    if made.compared is not None:
+        text, at = made.compared
+        if text == made.autopsy.string.decode("utf-8", "replace"):
+            yield "your string is the expected one: the key, the algorithm or the encoding is wrong"
+        else:
+            yield from _difference("yours", text, made.autopsy.string.decode("utf-8", "replace"), at)
+    if made.signature and not made.is_right:
+        yield f"signature  {made.signature}"
+
+
+def lines_of_autopsy(code: str, found: Mapping[str, Any], said: str = "") -> Iterator[str]:
+    """An autopsy as the control API shows it, for people; `said` is what the header says of the form of X-Signature,
+    which tells more than that no mistake is known."""
+    sentence = found["sentence"] if found["mistakes"] or not said else said
+    yield f"{code}: {sentence}" if code else str(sentence)
+    if found["is_right"]:
+        return
+    for fix in dict.fromkeys(BY_ID[one].fix for one in found["mistakes"] if one in BY_ID) or (found["fix"],):
+        yield f"fix: {fix}"
+    expected, nearest = found["expected"]["canonical_string"], found["nearest"]
+    if nearest is None or nearest["canonical_string"] == expected:
+        yield f"expected   {expected}"
+        return
+    yield from _difference("signed", nearest["canonical_string"], expected, nearest["at"])
+
+
+def _difference(title: str, signed: str, expected: str, at: int) -> Iterator[str]:
+    """Two strings below each other, and a caret below the first difference."""
+    start = max(0, at - LINE_CHARS_MAX // 2)
+    cut = "…" if start else ""
+    yield f"{'expected':<11}{cut}{_one(expected[start : start + LINE_CHARS_MAX])}"
+    yield f"{title:<11}{cut}{_one(signed[start : start + LINE_CHARS_MAX])}"
+    width = len(_one(signed[start:at])) if at <= len(signed) else 0
+    yield " " * (max(len(title), 11) + len(cut) + width) + "^"
+
+
+def _one(text: str) -> str:
+    """A text with its control characters written out, as it is shown."""
+    return text.replace("\\", "\\\\").replace("\n", "\\n").replace("\r", "\\r").replace("\t", "\\t")

@@ -1,0 +1,37 @@
+"""What somebody meant who wrote a word or a flag that a verb does not have."""
+
+from difflib import get_close_matches
+
+import click
+
+from simulator.options import DEFAULT_PORT, LOOPBACK
+
+SPELT = {"remove": "rm", "delete": "rm", "del": "rm", "create": "new", "make": "new", "add": "new", "ls": "list"}
+SWITCHES = {"help": "--help", "version": "--version"}
+
+
+class Actions(click.Group):
+    """A verb with further words; an unknown one gets the word that was meant."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Suggest the right word."""
+        if args[0] not in self.commands and not args[0].startswith("-"):
+            meant = SPELT.get(args[0])
+            near = [meant] if meant in self.commands else get_close_matches(args[0], self.commands, 1)
+            hint = f"did you mean {self.name} {near[0]}?" if near else f"choose one of {', '.join(self.commands)}"
+            raise click.UsageError(f"there is no verb '{self.name} {args[0]}'; {hint}", ctx)
+        return super().resolve_command(ctx, args)
+
+
+def of_unknown_flag(wrong: click.UsageError) -> str | None:
+    """What to write instead of a flag that does not exist; None when there is nothing better to say than click does."""
+    if not isinstance(wrong, click.NoSuchOption) or wrong.ctx is None:
+        return None
+    flags = {name for one in wrong.ctx.command.params for name in one.opts}
+    if wrong.option_name == "--port" and "--url" in flags:
+        return f"there is no --port here: give the simulator's address, such as --url http://{LOOPBACK}:{DEFAULT_PORT}"
+    if wrong.option_name[1:].isdecimal():
+        return f"{wrong.option_name} is below 0: write a number or a duration above 0"
+    return None

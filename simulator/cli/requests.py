@@ -1,0 +1,129 @@
+"""`reseller-sim requests`: the journal of a running sandbox, as a table, and single requests whole."""
+
+from collections.abc import Iterator
+from itertools import islice
+from typing import Any
+
+import click
+
+from simulator.cli.control import Control
+from simulator.cli.errors import Refused
+from simulator.cli.flags import json_flag, own_option, running_flags, verb
+from simulator.cli.output import echo, echo_value
+from simulator.cli.tables import clock_time, cut, print_line, print_table, times_of_day, wants_json
+
+TITLE = "reseller-sim requests"
+COLUMNS = ("method", "path", "status", "refid", "rule", "diagnosis")
+NO_ANSWER = "no answer"
+PATH_CHARS_MAX = 30
+REFUSED_FROM = 400
+SHOWN = 20
+SHOWN_MAX = 10_000
+NUMBER_MAX = 2**63 - 1
+FILTERS = ("method", "path", "status", "refid", "rule")
+
+
+@verb("requests")
+@click.argument("n", metavar="[N]", type=click.IntRange(1, NUMBER_MAX), required=False)
+@own_option("--last", is_flag=True, help="Print the latest one whole.")
+@own_option("--refused", is_flag=True, help="Only those that were refused or failed: statuses from 400, and none.")
+@own_option("--method", metavar="METHOD", help="Only those with this method.")
+@own_option("--path", metavar="PATH", help="Only those to this path.")
+@own_option("--status", metavar="STATUS", help="Only those with this HTTP status; 0 for none.")
+@own_option("--refid", metavar="REFID", help="Only those of this payment.")
+@own_option("--rule", metavar="NAME", help="Only those that this rule decided.")
+@own_option(
+    "--limit",
+    metavar="N",
+    type=click.IntRange(1, SHOWN_MAX),
+    default=SHOWN,
+    show_default=True,
+    help="How many, the latest ones.",
+)
+@running_flags
+@json_flag(help="Print JSON, newest first, as in a pipe; with N or --last one object.")
+def command(n: int | None, last: bool, refused: bool, limit: int, json: bool, **flags: Any) -> None:
+    """Print the requests that a sandbox received.
+
+    A line each, the latest one last, with the rule that decided it and the diagnosis of what is wrong. N, the number in
+    the first column and in X-Sim-Request-Id, prints that one whole. Exit code 1 means that there is no such request.
+
+    \b
+    Examples:
+      reseller-sim requests
+      reseller-sim requests --last --refused
+      reseller-sim requests 17
+      reseller-sim requests --path /v2/topup | jq '.requests[].status'
+    """
+    wanted = {name: flags.pop(name) for name in FILTERS}
+    control = Control(TITLE, **flags)
+    found = [] if n is not None else _found(control, wanted, refused, 1 if last else limit)
+    if n is not None or last:
+        if n is None and not found:
+            raise Refused(f"{TITLE}: the sandbox {control.sandbox} has received no such request")
+        _print_whole(control.get(f"/requests/{n or found[0]['n']}", "exchange-answer"), json)
+    elif wants_json(json):
+        echo_value({"requests": found})
+    else:
+        rows = found[::-1]
+        heading, times = times_of_day([one["at"] for one in rows])
+        cells = [(one["n"], at, *_row(one)) for one, at in zip(rows, times, strict=True)]
+        print_table(("n", heading, *COLUMNS), cells, reds=[_is_refused(one) for one in rows], wraps=True)
+
+
+def _found(control: Control, wanted: dict[str, Any], refused: bool, count: int) -> list[dict[str, Any]]:
+    """The latest requests that are wanted, newest first."""
+    query: dict[str, object] = {name: value for name, value in wanted.items() if value is not None}
+    if not refused:
+        query["limit"] = min(count, 1000)
+    rows: Iterator[dict[str, Any]] = control.rows("/requests", "requests", "journal-answer", query)
+    return list(islice(filter(_is_refused, rows) if refused else rows, count))
+
+
+def _is_refused(one: dict[str, Any]) -> bool:
+    """True without an answer, too."""
+    return bool(one["status"] >= REFUSED_FROM or one["status"] == 0)
+
+
+def _row(one: dict[str, Any]) -> tuple[object, ...]:
+    path = cut(_target(one), PATH_CHARS_MAX)
+    decided = f"rule {one['rule']}, fault {one['fault']}" if one["rule"] and one.get("fault") else one["rule"]
+    rule = decided or one.get("fault") or ""
+    return one["method"], path, one["status"] or NO_ANSWER, one.get("refid", ""), rule, one["diagnosis"]
+
+
+def _target(one: dict[str, Any]) -> str:
+    return f"{one['path']}?{one['query']}" if one["query"] else str(one["path"])
+
+
+def _print_whole(one: dict[str, Any], json: bool) -> None:
+    if wants_json(json):
+        echo_value(one)
+        return
+    print_line(f"{one['n']}  {clock_time(one['at'])} UTC  from {one.get('client') or 'an unknown address'}", bold=True)
+    for name in ("reseller", "rule", "fault", "error", "diagnosis"):
+        if one.get(name):
+            _print_unshortened(f"{name}: {one[name]}")
+    print_line("")
+    _print_message(f"{one['method']} {_target(one)}", one["request"])
+    print_line("")
+    _print_message(str(one["status"] or NO_ANSWER), one["response"])
+
+
+def _print_message(first: str, message: dict[str, Any]) -> None:
+    print_line(first, bold=True)
+    for name, value in message["headers"]:
+        _print_unshortened(f"{name}: {value}")
+    if message["body"]:
+        print_line("")
+        echo(message["body"])
+        left_out = message["body_bytes"] - len(message["body"].encode())
+        if left_out > 0:
+            print_line(f"({left_out} more bytes)")
+
+
+def _print_unshortened(line: str) -> None:
+    """A line that may be longer than the terminal, since all of it matters."""
+    from simulator.cli.output import one_line
+
+    echo(one_line(line))

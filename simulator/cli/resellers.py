@@ -1,0 +1,23 @@
+"""The resellers of a running sandbox, for verbs that act on one."""
+
+from typing import Any
+
+from simulator.cli.control import Control, path_part
+from simulator.cli.errors import Refused
+
+
+def deposit(
+    control: Control, amount: str, code: str | None = None, description: str | None = None
+) -> tuple[str, dict[str, Any]]:
+    """Add money to the wallet of a reseller, by default the first one; returns its code and the ledger entry."""
+    code = code or first_reseller(control)["code"]
+    body = {"amount": amount} | ({"description": description} if description is not None else {})
+    return code, control.post(f"/resellers/{path_part(code)}/deposits", body, "deposit-answer")
+
+
+def first_reseller(control: Control) -> dict[str, Any]:
+    """The first reseller of the sandbox, as the control API shows it."""
+    found: list[dict[str, Any]] = control.get("", "sandbox-answer")["resellers"]
+    if not found:
+        raise Refused(f"{control.verb}: the sandbox {control.sandbox} has no reseller")
+    return found[0]

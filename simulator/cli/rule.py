@@ -1,0 +1,195 @@
+"""`reseller-sim rule`: adds, lists and removes rules of a running sandbox."""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from simulator.cli import complete
+from simulator.cli.control import Control, path_part
+from simulator.cli.errors import Refused
+from simulator.cli.flags import json_flag, own_option, running_flags, verb, verb_group
+from simulator.cli.output import echo_value, one_line
+from simulator.cli.tables import print_line, print_table, wants_json
+
+TITLE = "reseller-sim rule"
+SECTIONS = ("payments", "voids", "disputes", "bills", "faults")
+BY_FLAGS = ("payments", "faults")
+COLUMNS = ("section", "id", "fallback", "matched", "chosen", "name")
+BYTES_MAX = 2 * 1024 * 1024
+EITHER = "write the rule as text, or give it with --file, or by flags such as --account and --status"
+BOTH = "write the rule as text, or give it with --file, or by flags, not both"
+
+
+@verb_group("rule")
+def command() -> None:
+    """Add, list and remove rules.
+
+    Rules decide what becomes of payments, voids, disputes and bills, and faults break answers; they are written as in a
+    scenario file. One that is added comes before all others of its section, until it is removed.
+
+    \b
+    Examples:
+      reseller-sim rule add payments --account 0123456789 --status Failed
+      reseller-sim rule list
+      reseller-sim rule rm added-1
+    """
+
+
+@verb("add")
+@click.argument("section", type=click.Choice(SECTIONS))
+@click.argument("text", metavar="[RULE]", required=False)
+@own_option(
+    "--file", "-f", metavar="FILE|-", shell_complete=complete.yaml_files, help="A file with the rule, or stdin."
+)
+@own_option("--name", metavar="NAME", help="Its name, as the journal and X-Sim-Rule tell it.")
+@own_option("--product", metavar="CODE", help="Only for this product.")
+@own_option("--account", metavar="NUMBER", help="Only for this account.")
+@own_option("--path", metavar="PATH", help="Only for requests to this path, of a fault.")
+@own_option("--times", metavar="N", type=click.IntRange(1), help="Only for the first N that match.")
+@own_option("--status", metavar="STATUS", help="The status of the payment, or of a fault the HTTP status.")
+@own_option("--after", metavar="DURATION", help="When the payment gets it, Processing before; or a fault's delay.")
+@own_option("--disconnect", is_flag=True, help="A fault that closes the connection.")
+@own_option("--after-commit", is_flag=True, help="A fault that comes when the payment has been made.")
+@running_flags
+@json_flag(help="Print the answer of the control API, as in a pipe.")
+def add(section: str, text: str | None, file: str | None, json: bool, **flags: Any) -> None:
+    """Add a rule, and print its id.
+
+    RULE is YAML or JSON, as an item of this section in a scenario file. For payments and faults flags do, too. Exit
+    code 1 means that the rule cannot be used, and says why.
+
+    \b
+    Examples:
+      reseller-sim rule add payments --account 0123456789 --status Failed --after 5s
+      reseller-sim rule add payments '{when: {account: {suffix: "48"}}, then: [{status: Failed, statusCode: 48}]}'
+      reseller-sim rule add faults --path /v2/topup --times 1 --after-commit --disconnect
+      reseller-sim rule add faults -f fault.yaml
+    """
+    running = {name: flags.pop(name) for name in ("url", "sandbox", "control_token")}
+    control = Control(f"{TITLE} add", **running)
+    given = {name: value for name, value in flags.items() if value not in (None, False)}
+    rule = _read(text, file, given)
+    if given:
+        rule = _from_flags(section, given)
+    answer = control.post("/rules", {"section": section, "rule": rule}, "rule-answer")
+    if wants_json(json):
+        echo_value(answer)
+    else:
+        print_line(f"{answer['id']} is the first of the rules of {section} now")
+
+
+@verb("list")
+@running_flags
+@json_flag(help="Print the answer of the control API, as in a pipe.")
+def list_all(json: bool, **running: Any) -> None:
+    """List the rules with their counts.
+
+    They are in the order in which they are tried. `matched` counts the requests that a rule applies to, `chosen` those
+    that it decided.
+
+    \b
+    Examples:
+      reseller-sim rule list
+      reseller-sim rule list | jq '.rules[] | select(.chosen == 0)'
+    """
+    found = list(Control(f"{TITLE} list", **running).rows("/rules", "rules", "rules-answer"))
+    if wants_json(json):
+        echo_value({"rules": found})
+    else:
+        print_table(COLUMNS, [_row(one) for one in found])
+
+
+@verb("rm")
+@click.argument("ids", metavar="ID...", nargs=-1, required=True, shell_complete=complete.rules)
+@running_flags
+def remove(ids: tuple[str, ...], **running: Any) -> None:
+    """Remove rules.
+
+    Payments that they decided go on. Exit code 1 means that there is no such rule.
+
+    \b
+    Examples:
+      reseller-sim rule rm added-1
+      reseller-sim rule rm added-1 added-2
+    """
+    for one in ids:
+        Control(f"{TITLE} rm", **running).delete(f"/rules/{path_part(one)}")
+
+
+for each in (add, list_all, remove):
+    command.add_command(each)
+
+
+def _from_flags(section: str, given: dict[str, Any]) -> dict[str, Any]:
+    """The rule that the flags make."""
+    if section not in BY_FLAGS:
+        text = (
+            f"flags make rules of {' and '.join(BY_FLAGS)}; write one of {section} as text, as a scenario file has it"
+        )
+        raise click.UsageError(text, click.get_current_context())
+    when = {name: given[name] for name in ("product", "account", "path") if name in given}
+    rule: dict[str, Any] = {name: given[name] for name in ("name", "times") if name in given} | {"when": when}
+    rule["then"] = _fault(given) if section == "faults" else _steps(given)
+    return rule
+
+
+def _fault(given: dict[str, Any]) -> dict[str, Any]:
+    then: dict[str, Any] = {name: True for name in ("disconnect", "after_commit") if name in given}
+    if "status" in given:
+        then["status"] = int(given["status"]) if given["status"].isdecimal() else given["status"]
+    return then | ({"delay": given["after"]} if "after" in given else {})
+
+
+def _steps(given: dict[str, Any]) -> list[dict[str, Any]]:
+    refused = [f"--{name.replace('_', '-')}" for name in ("disconnect", "after_commit") if name in given]
+    if refused or "status" not in given:
+        text = f"{refused[0]} is for faults" if refused else "--status is missing: which status does the payment get?"
+        raise click.UsageError(text, click.get_current_context())
+    if "after" not in given:
+        return [{"status": given["status"]}]
+    return [{"status": "Processing"}, {"after": given["after"], "status": given["status"]}]
+
+
+def _read(text: str | None, file: str | None, from_flags: dict[str, Any]) -> Any:
+    """The rule as data, from one of the three."""
+    ways = sum((text is not None, file is not None, bool(from_flags)))
+    if ways != 1:
+        raise click.UsageError(BOTH if ways else EITHER, click.get_current_context())
+    if from_flags:
+        return from_flags
+    from simulator.scenario.reading.document import ScenarioError
+    from simulator.scenario.reading.load import load_text
+
+    try:
+        document = load_text(_content(file), file) if file is not None else load_text(str(text), "rule")
+        if document.problems:
+            raise ScenarioError(document.problems)
+    except ScenarioError as error:
+        raise Refused("\n".join(map(one_line, error.problems))) from None
+    if not isinstance(document.data, dict):
+        raise Refused(f"{TITLE} add: a rule is a mapping such as {{when: {{}}, then: [{{status: Failed}}]}}")
+    return document.data
+
+
+def _content(file: str) -> bytes:
+    try:
+        if file == "-":
+            return sys.stdin.buffer.read(BYTES_MAX)
+        with Path(file).open("rb") as opened:
+            return opened.read(BYTES_MAX)
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or "not a file name"
+        raise click.UsageError(f"{file!r} cannot be read: {why}", click.get_current_context()) from None
+
+
+def _row(one: dict[str, Any]) -> tuple[object, ...]:
+    return (
+        one["section"],
+        one["id"],
+        "yes" if one["fallback"] else "",
+        one["matched"],
+        one["chosen"],
+        one["name"] or "",
+    )

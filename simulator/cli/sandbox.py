@@ -1,0 +1,210 @@
+"""`reseller-sim sandbox`: makes, lists and deletes sandboxes of a running simulator."""
+
+from datetime import datetime
+from difflib import get_close_matches
+from pathlib import Path
+from shlex import quote
+from typing import Any
+
+import click
+
+from simulator.cli import complete, values
+from simulator.cli.control import Control
+from simulator.cli.errors import Refused
+from simulator.cli.flags import SEED_MAX, json_flag, own_option, running_flags, verb, verb_group
+from simulator.cli.output import echo, echo_value, one_line
+from simulator.cli.tables import clock_time, print_line, print_table, wants_json
+from simulator.options import CONTROL_PATH
+
+TITLE = "reseller-sim sandbox"
+COLUMNS = ("id", "scenario", "clock", "time (UTC)", "balance", "url")
+
+
+@verb_group("sandbox")
+def command() -> None:
+    """Make, list and delete sandboxes.
+
+    A sandbox is a whole service of its own in a running simulator: clock, accounts, payments, rules and journal. One
+    for each test lets tests run beside each other. `default` always exists.
+
+    \b
+    Examples:
+      reseller-sim sandbox new
+      reseller-sim sandbox list
+      reseller-sim sandbox rm mine
+    """
+
+
+@verb("new")
+@click.argument("scenario", required=False, shell_complete=complete.scenarios)
+@own_option("--id", "sandbox_id", metavar="ID", help="Its id; by default a new one.")
+@own_option(
+    "--clock",
+    metavar="real|manual|xN",
+    callback=values.clock_mode,
+    shell_complete=complete.clock_modes,
+    help="By default the scenario's.",
+)
+@own_option("--start", metavar="ISO", callback=values.time, help="Its time when it starts; by default the present.")
+@own_option("--seed", metavar="N", type=click.IntRange(0, SEED_MAX), help="The seed of all its randomness.")
+@own_option("--unique", is_flag=True, help="Give it keys that no other sandbox has, which reach it without its URL.")
+@own_option("--export", is_flag=True, help="Print lines for a shell to eval; then all verbs use this sandbox.")
+@running_flags
+@json_flag(help="Print the answer of the control API, as in a pipe.")
+def new(
+    scenario: str | None,
+    sandbox_id: str | None,
+    clock: values.ClockMode | None,
+    start: datetime | None,
+    seed: int | None,
+    unique: bool,
+    export: bool,
+    json: bool,
+    sandbox: str,
+    **running: Any,
+) -> None:
+    """Make a sandbox, and print how to use it.
+
+    SCENARIO is a bundled name or a file here, which the simulator needs not see; by default it is the server's own.
+    With --export the lines set the variables that `exec` sets, and RESELLER_SIM_SANDBOX for these verbs. Exit code 1
+    means that the scenario cannot be used.
+
+    \b
+    Examples:
+      reseller-sim sandbox new
+      reseller-sim sandbox new mine.yaml --clock manual --id mine
+      eval "$(reseller-sim sandbox new --clock manual --export)"
+    """
+    control = Control(f"{TITLE} new", sandbox=sandbox, **running)
+    wanted = {
+        "scenario": None if scenario is None else _scenario(scenario),
+        "id": sandbox_id,
+        "clock": _clock(clock, start),
+        "seed": seed,
+        "credentials": "unique" if unique else None,
+    }
+    asked = {name: value for name, value in wanted.items() if value is not None}
+    try:
+        made = control.post("/sandboxes", asked, "sandbox-answer", is_root=True)
+    except Refused as refused:
+        raise Refused(refused.message + _similar(scenario, refused.message), refused.code) from None
+    if export:
+        echo("\n".join(f"export {name}={quote(one_line(value))}" for name, value in _variables(control, made).items()))
+    elif wants_json(json):
+        echo_value(made)
+    else:
+        _print_made(control, made)
+
+
+@verb("list")
+@running_flags
+@json_flag(help="Print the answer of the control API, as in a pipe.")
+def list_all(json: bool, **running: Any) -> None:
+    """List the sandboxes.
+
+    Of each its scenario, clock, and the balance of its first reseller; `sandbox list --json` has all resellers with
+    their credentials.
+
+    \b
+    Examples:
+      reseller-sim sandbox list
+      reseller-sim sandbox list | jq -r '.sandboxes[].id'
+    """
+    answer = Control(f"{TITLE} list", **running).get("/sandboxes", "sandboxes-answer", is_root=True)
+    if wants_json(json):
+        echo_value(answer)
+    else:
+        print_table(COLUMNS, [_row(one) for one in answer["sandboxes"]])
+
+
+@verb("rm")
+@click.argument("ids", metavar="ID...", nargs=-1, required=True, shell_complete=complete.sandboxes)
+@running_flags
+def remove(ids: tuple[str, ...], sandbox: str, **running: Any) -> None:
+    """Delete sandboxes.
+
+    With all that happened in them. `default` cannot be deleted. Exit code 3 means that there is no such sandbox.
+
+    \b
+    Examples:
+      reseller-sim sandbox rm mine
+      reseller-sim sandbox list | jq -r '.sandboxes[].id' | grep ^test- | xargs reseller-sim sandbox rm
+    """
+    for one in ids:
+        Control(f"{TITLE} rm", sandbox=one, **running).delete("")
+
+
+for each in (new, list_all, remove):
+    command.add_command(each)
+
+
+def _scenario(wanted: str) -> Any:
+    """What the simulator is sent: a bundled name, or a file merged with all that it extends."""
+    from simulator.scenario.library import load_scenario
+    from simulator.scenario.reading.bundled import is_path
+    from simulator.scenario.reading.document import ScenarioError
+
+    if not is_path(wanted) and not Path(wanted).is_file():
+        return wanted
+    try:
+        return load_scenario(wanted).document
+    except ScenarioError as error:
+        raise Refused("\n".join(map(one_line, error.problems))) from None
+
+
+def _similar(wanted: str | None, said: str) -> str:
+    """The bundled scenario that was meant by a name that the simulator does not know."""
+    from simulator.scenario.reading.bundled import names
+
+    near = get_close_matches(wanted, names(), 1) if wanted and repr(wanted) in said else []
+    return f"; did you mean {near[0]!r}?" if near else ""
+
+
+def _clock(mode: values.ClockMode | None, start: datetime | None) -> dict[str, Any] | None:
+    wanted: dict[str, Any] = {}
+    if mode is not None:
+        wanted["mode"] = mode.mode
+        if mode.mode == "xN":
+            wanted["rate"] = mode.rate
+    if start is not None:
+        wanted["start"] = start.isoformat()
+    return wanted or None
+
+
+def _variables(control: Control, made: dict[str, Any]) -> dict[str, str]:
+    """What programs and these verbs read, as `exec` sets it, for this sandbox."""
+    first = made["resellers"][0] if made["resellers"] else {}
+    named = {
+        "RESELLER_BASE_URL": made["url"],
+        "RESELLER_API_KEY": first.get("api_key"),
+        "RESELLER_API_SECRET": first.get("api_secret"),
+        "RESELLER_USERNAME": first.get("username"),
+        "RESELLER_PASSWORD": first.get("password"),
+        "RESELLER_SANDBOX": made["id"],
+        "RESELLER_SIM_URL": control.base + CONTROL_PATH,
+        "RESELLER_SIM_SANDBOX": made["id"],
+        "RESELLER_SIM_KEY": first.get("api_key"),
+        "RESELLER_SIM_SECRET": first.get("api_secret"),
+    }
+    return {name: value for name, value in named.items() if value is not None}
+
+
+def _print_made(control: Control, made: dict[str, Any]) -> None:
+    clock = made["clock"]
+    print_line(f"sandbox    {made['id']}, scenario {made['scenario']}, seed {made['seed']}")
+    print_line(f"url        {made['url']}")
+    print_line(f"clock      {clock['mode']}, {clock_time(clock['now'])} UTC")
+    for one in made["resellers"][:1]:
+        print_line(f"reseller   {one['code']}, balance {one['balance']:.2f} MYR")
+        print_line(f"API key    {one['api_key']}")
+        print_line(f"secret     {one['api_secret']}")
+    print_line("")
+    print_line(f"reseller-sim call --sandbox {made['id']} GET /v2/balance")
+    print_line(f"reseller-sim sandbox rm {made['id']}")
+
+
+def _row(one: dict[str, Any]) -> tuple[object, ...]:
+    clock = one["clock"]
+    mode = f"x{clock['rate']:g}" if clock["mode"] == "xN" else clock["mode"]
+    balance = f"{one['resellers'][0]['balance']:.2f}" if one["resellers"] else ""
+    return one["id"], one["scenario"], mode, clock_time(clock["now"]), balance, one["url"]

@@ -1,0 +1,122 @@
+"""Writes the lines of `serve`: what happens, as it happens, to a stream that may be slow or stop being read.
+
+The event loop renders, after the turn in which something happened, and a daemon thread writes. While the thread has
+much to write nothing is rendered: the events stay where they are, and what is evicted meanwhile becomes one line that
+says how much is missing.
+"""
+
+import asyncio
+import os
+import select
+import threading
+from queue import SimpleQueue
+from typing import TextIO
+
+from simulator.cli.lines import Event, Lines, is_coloured
+from simulator.control.event_rows import KINDS
+from simulator.control.events import EventSource, Wanted
+from simulator.control.masking import mask_of
+from simulator.runtime.sandboxes import Sandboxes
+from simulator.runtime.unexpected import report
+from simulator.wire.json import encode
+
+SHOWN = frozenset({"request", "status", "callback", "webhook"})
+WAITING_BYTES_MAX = 256 * 1024
+LAST_LINES_S = 0.2
+"""How long a server that stops waits for its last lines to be written."""
+
+assert frozenset(KINDS) >= SHOWN
+
+
+class Writer:
+    """Writes to a file descriptor in a thread of its own, which the process does not wait for."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._file = stream.fileno()
+        self._queue: SimpleQueue[bytes] = SimpleQueue()
+        self._lock = threading.Lock()
+        self._waiting = 0
+        self._loop = asyncio.get_running_loop()
+        self.has_room = asyncio.Event()
+        self.has_room.set()
+        self.is_idle = threading.Event()
+        self.is_broken = False
+        threading.Thread(target=self._run, name="lines", daemon=True).start()
+
+    def write(self, data: bytes) -> None:
+        """Have this written."""
+        with self._lock:
+            self._waiting += len(data)
+            self.is_idle.clear()
+            if self._waiting >= WAITING_BYTES_MAX:
+                self.has_room.clear()
+        self._queue.put(data)
+
+    def _run(self) -> None:
+        while not self.is_broken:
+            data = self._queue.get()
+            try:
+                self._write(data)
+            except OSError:
+                self.is_broken = True
+            with self._lock:
+                self._waiting -= len(data)
+                if not self._waiting:
+                    self.is_idle.set()
+                may_go_on = not self.has_room.is_set() and (self._waiting < WAITING_BYTES_MAX or self.is_broken)
+            if may_go_on and not self._loop.is_closed():
+                self._loop.call_soon_threadsafe(self.has_room.set)
+
+    def _write(self, data: bytes) -> None:
+        left = memoryview(data)
+        while left:
+            try:
+                left = left[os.write(self._file, left) :]
+            except BlockingIOError:  # whoever has the other end made it so
+                select.select([], [self._file], [])
+
+
+class Showing:
+    """Shows the events of all sandboxes, as text or as JSON. Needs a running event loop."""
+
+    def __init__(self, sandboxes: Sandboxes, stream: TextIO, *, as_json: bool) -> None:
+        self._sandboxes = sandboxes
+        self._as_json = as_json
+        self._lines = Lines(coloured=is_coloured(stream))
+        self._writer = Writer(stream)
+        self._reader = EventSource(sandboxes, Wanted(SHOWN)).reader()
+        self._reader.is_own = True
+        self._task = asyncio.get_running_loop().create_task(self._show())
+
+    def end(self) -> None:
+        """Show what is left: the server is about to stop. It does not wait for somebody who does not read."""
+        if self._writer.has_room.is_set() and not self._task.done():
+            self._write(self._reader.take())
+            self._writer.is_idle.wait(LAST_LINES_S)
+        self._task.cancel()
+
+    async def _show(self) -> None:
+        reader, writer = self._reader, self._writer
+        with reader:
+            while not reader.is_over:
+                await reader.wait(timeout_s=60.0)
+                await writer.has_room.wait()
+                if writer.is_broken:
+                    return
+                try:
+                    self._write(reader.take())
+                except Exception as error:  # our mistake: the next events get another chance
+                    report(error, "a line of serve")
+                    reader.skip()
+                await asyncio.sleep(0)
+
+    def _write(self, events: list[Event]) -> None:
+        if events:
+            self._writer.write(b"".join(self._shown(event) + b"\n" for event in events))
+
+    def _shown(self, event: Event) -> bytes:
+        """An event without secrets."""
+        mask = mask_of(self._sandboxes.find(event.get("sandbox", "")), self._sandboxes)
+        if self._as_json:
+            return mask.answer(encode(event))
+        return mask.text(self._lines.line(event)).encode("utf-8", "replace")

@@ -1,0 +1,97 @@
+"""Tables for people: columns that fit the terminal, colours on a terminal alone.
+
+Values come from clients and servers: each is one line without control characters before it is measured and cut.
+"""
+
+import os
+import shutil
+import sys
+from collections.abc import Sequence
+from textwrap import wrap
+
+import click
+
+from simulator.cli.output import echo_safe, one_line
+
+CELL_CHARS_MAX = 40
+LEAST_CHARS = 12
+GAP = "  "
+INDENT = "    "
+ELLIPSIS = "…"
+
+
+def is_terminal() -> bool:
+    """True when people read stdout; else a program does, which gets JSON."""
+    return sys.stdout.isatty()
+
+
+def wants_json(json: bool) -> bool:
+    """True with `--json`, and when a program reads stdout."""
+    return json or not is_terminal()
+
+
+def print_table(
+    names: Sequence[str], rows: Sequence[Sequence[object]], *, reds: Sequence[bool] = (), wraps: bool = False
+) -> None:
+    """Print rows below the names of their columns. The last column takes what is left of the terminal's width, the
+    others at most `CELL_CHARS_MAX`; columns without any value are left out. `reds` marks rows that went wrong. With
+    `wraps` a last cell that does not fit is written whole, on lines of its own below its row."""
+    shown = [at for at, _ in enumerate(names) if not rows or any(str(row[at]) for row in rows)]
+    cells = [[one_line(row[at]) for at in shown] for row in rows]
+    head = [names[at] for at in shown]
+    widths = [min(CELL_CHARS_MAX, max(len(row[at]) for row in [head, *cells])) for at in range(len(head))]
+    left = terminal_width() - sum(widths[:-1]) - len(GAP) * (len(widths) - 1)
+    print_line(_line(head, widths), bold=True)
+    for number, row in enumerate(cells):
+        is_red = bool(reds) and reds[number]
+        is_below = wraps and shown[-1:] == [len(names) - 1] and len(row[-1]) > left and is_terminal()
+        print_line(_line([*row[:-1], ""] if is_below else row, widths), red=is_red)
+        for line in wrap(row[-1], terminal_width() - len(INDENT)) if is_below else ():
+            print_line(INDENT + line, red=is_red)
+
+
+def terminal_width() -> int:
+    """How many characters a line may have."""
+    return max(LEAST_CHARS, shutil.get_terminal_size().columns)
+
+
+def print_line(text: str, *, bold: bool = False, red: bool = False) -> None:
+    """Print a text on one line, cut where the terminal ends."""
+    line = one_line(text)
+    if not is_terminal():
+        echo_safe(line)
+        return
+    line = cut(line, terminal_width())
+    has_style = (bold or red) and _has_colours()
+    echo_safe(click.style(line, bold=bold or None, fg="red" if red else None) if has_style else line)
+
+
+def cut(text: str, chars_max: int) -> str:
+    """A text of at most so many characters; one that was longer ends in an ellipsis."""
+    return text if len(text) <= chars_max else text[: chars_max - 1] + ELLIPSIS
+
+
+def clock_time(at: str | None) -> str:
+    """A time of the control API to the second, as tables show it; empty when there is none."""
+    return f"{at[:10]} {at[11:19]}" if at else ""
+
+
+def times_of_day(times: Sequence[str]) -> tuple[str, list[str]]:
+    """The heading of a column of times of the control API, and its cells to the millisecond: the date is in the
+    heading when it is the same for all."""
+    dates = {at[:10] for at in times if at}
+    shown = [at[11:23].removesuffix("Z") for at in times]
+    if len(dates) == 1:
+        return f"at {dates.pop()}", shown
+    return "at", [f"{at[:10]} {time}".strip() for at, time in zip(times, shown, strict=True)]
+
+
+def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
+    *others, last = cells
+    padded = (f"{cut(cell, width):<{width}}" for cell, width in zip(others, widths, strict=False))
+    return GAP.join([*padded, last]).rstrip()
+
+
+def _has_colours() -> bool:
+    """False where NO_COLOR is set to anything (no-color.org), or the terminal has none."""
+    return not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"

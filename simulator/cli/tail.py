@@ -1,0 +1,63 @@
+"""`reseller-sim tail`: prints what happens in a running simulator, as it happens."""
+
+import json
+import sys
+
+import click
+
+from simulator.cli import complete, values
+from simulator.cli.flags import option, own_option, verb
+from simulator.cli.output import printable_json
+from simulator.cli.request import DEFAULT_URL
+from simulator.cli.stream import Stream
+
+TITLE = "reseller-sim tail"
+
+
+@verb("tail")
+@option("--url", metavar="URL", help=f"The simulator's address.  [default: {DEFAULT_URL}]")
+@option(
+    "--sandbox",
+    metavar="ID",
+    shell_complete=complete.sandboxes,
+    help="Only this sandbox.  [default: all of them]",
+)
+@option(
+    "--token", "control_token", metavar="TOKEN", callback=values.token, help="The control API's token, if it has one."
+)
+@own_option("--refid", metavar="REFID", help="Only what is about this payment.")
+@own_option(
+    "--only",
+    metavar="KINDS",
+    callback=values.event_kinds,
+    help="Only these kinds of events, with commas: request, status, entry, callback, webhook, notification, action.",
+)
+@own_option("--history", is_flag=True, help="Begin with what the simulator still has.")
+@own_option("--json", "as_json", is_flag=True, help="Print each event as the control API has it, one on a line.")
+def command(
+    url: str | None,
+    sandbox: str | None,
+    control_token: str | None,
+    refid: str | None,
+    only: str,
+    history: bool,
+    as_json: bool,
+) -> None:
+    """Print what happens in a running simulator, as it happens.
+
+    The lines are those that `serve` prints, and those of wallets, e-mails and what is done to sandboxes. It ends with
+    Ctrl-C (exit code 130), with the sandbox (0), or when the simulator is gone (3).
+
+    \b
+    Examples:
+      reseller-sim tail
+      reseller-sim tail --sandbox mine --only callbacks,webhooks
+      reseller-sim tail --refid order-17 --history
+      reseller-sim tail --json | jq 'select(.kind == "request" and .status >= 400)'
+    """
+    from simulator.cli.lines import Lines, is_coloured
+
+    query = {name: value for name, value in (("refid", refid), ("only", only), ("after", "0" * history)) if value}
+    lines = Lines(coloured=is_coloured(sys.stdout))
+    for event in Stream(TITLE, url, control_token, sandbox, query).events():
+        click.echo(printable_json(json.dumps(event, ensure_ascii=False)) if as_json else lines.line(event))

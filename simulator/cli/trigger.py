@@ -1,0 +1,131 @@
+"""`reseller-sim trigger`: sends a webhook or a callback now, and prints what the receiver answered."""
+
+import secrets
+from collections.abc import Mapping
+from typing import Any
+
+import click
+
+from reseller_sim.story import outcome
+from simulator.cli import complete, values
+from simulator.cli.control import Control, path_part
+from simulator.cli.errors import Refused
+from simulator.cli.flags import json_flag, own_option, running_flags, verb
+from simulator.cli.output import echo_value
+from simulator.cli.resellers import deposit
+from simulator.cli.story import trxid_of
+from simulator.cli.tables import print_line, wants_json
+
+TITLE = "reseller-sim trigger"
+BALANCE, PRODUCT, CALLBACK = "balance.added", "product.updated", "callback"
+WHAT = {PRODUCT: "the code of a product", CALLBACK: "the refid of a payment"}
+NOBODY = {
+    BALANCE: "the deposit is made, but {} has no balance webhook that is enabled: PUT /v2/balance-webhook sets one",
+    PRODUCT: "{} is changed, but nobody is told: the scenario has no `webhooks: {{catalog: {{url: …}}}}`",
+}
+WAIT_S = 5
+
+
+def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[Any]:
+    """A product or a payment, whichever the event is about."""
+    offered = {PRODUCT: complete.products, CALLBACK: complete.refids}.get(str(ctx.params.get("event")))
+    return offered(ctx, param, incomplete) if offered else []
+
+
+@verb("trigger")
+@click.argument("event", type=click.Choice((BALANCE, PRODUCT, CALLBACK)))
+@click.argument("about", metavar="[CODE|REFID]", required=False, shell_complete=_complete)
+@own_option("--amount", callback=values.amount, metavar="MYR", help="Of balance.added: the deposit.  [default: 10]")
+@own_option("--reseller", metavar="CODE", help="Whose wallet or payment; by default the sandbox's first reseller's.")
+@running_flags
+@json_flag(help="Print the delivery or the callback with its attempts, as in a pipe.")
+@click.pass_context
+def command(
+    ctx: click.Context,
+    /,
+    event: str,
+    about: str | None,
+    amount: str | None,
+    reseller: str | None,
+    json: bool,
+    **running: Any,
+) -> None:
+    """Send a webhook or a callback now.
+
+    It is caused as the service causes it: balance.added by a deposit, product.updated CODE by another note of the
+    product, callback REFID by telling the present status of that payment once more. Exit code 1 means that nothing is
+    sent, and says why.
+
+    \b
+    Examples:
+      reseller-sim trigger balance.added --amount 250
+      reseller-sim trigger product.updated RELOAD
+      reseller-sim trigger callback order-1
+    """
+    _check_usage(ctx, event, about, amount)
+    control = Control(TITLE, **running)
+    if event == CALLBACK:
+        sent = _callback(control, trxid_of(control, str(about), reseller))
+    else:
+        since = control.get("/clock", "clock-answer")["now"]
+        if event == BALANCE:
+            about, _ = deposit(control, amount or "10", reseller)
+        else:
+            _change(control, str(about))
+        sent = _delivery(control, event, str(about), since)
+    if wants_json(json):
+        echo_value(sent)
+    else:
+        print_line(f"{event} to {sent['url']}: {_outcome(sent)}")
+
+
+def _check_usage(ctx: click.Context, event: str, about: str | None, amount: str | None) -> None:
+    if about is None and event in WHAT:
+        raise click.UsageError(f"{event} needs {WHAT[event]}", ctx)
+    if about is not None and event == BALANCE:
+        raise click.UsageError(f"{event} takes no {about!r}; --amount says how much, --reseller whose wallet", ctx)
+    if amount is not None and event != BALANCE:
+        raise click.UsageError(f"--amount is for {BALANCE}", ctx)
+
+
+def _change(control: Control, code: str) -> None:
+    """Change a product so that it differs from what it was."""
+    note = f"changed by reseller-sim trigger {secrets.token_hex(4)}"
+    control.patch(f"/catalog/products/{path_part(code)}", {"note": note}, "product-answer")
+
+
+def _delivery(control: Control, event: str, about: str, since: str) -> dict[str, Any]:
+    """The delivery that began since then, once it has ended or the time to wait is over. Raises `Refused`."""
+    path, answers = "/deliveries", "sandbox-deliveries-answer"
+    rows = control.rows(path, "deliveries", answers)
+    latest = None
+    for one in rows:
+        if one["type"] == event and one["created"] >= since:
+            latest = one
+    if latest is None:
+        raise Refused(f"{TITLE}: {NOBODY[event].format(about)}")
+    _run_what_is_due(control)
+    query = {"event": latest["event_id"], "wait_for": 1, "timeout": WAIT_S}
+    found: list[dict[str, Any]] = control.get(path, answers, query=query)["deliveries"]
+    return found[-1] if found else latest
+
+
+def _callback(control: Control, trxid: str) -> dict[str, Any]:
+    """The callback that is sent, once it is answered or the time to wait is over."""
+    path, answers = "/callbacks", "callbacks-answer"
+    ended = sum(1 for one in control.rows(path, "callbacks", answers, {"trxid": trxid}) if one["ending"])
+    made: dict[str, Any] = control.post(f"/transactions/{path_part(trxid)}/callbacks", {}, "sent-callback-answer")
+    _run_what_is_due(control)
+    control.get(path, answers, query={"trxid": trxid, "wait_for": ended + 1, "timeout": WAIT_S, "limit": 1})
+    story = control.get(f"/transactions/{path_part(trxid)}", "transaction-answer")
+    return next((one for one in story["callbacks"] if one["id"] == made["id"]), made)
+
+
+def _run_what_is_due(control: Control) -> None:
+    """Let a clock that stands do what is due at its time, which a running one does by itself."""
+    if control.get("/clock", "clock-answer")["mode"] == "manual":
+        control.post("/clock/advance", {"seconds": 0}, "advance-answer")
+
+
+def _outcome(sent: Mapping[str, Any]) -> str:
+    return outcome(sent["attempts"][-1]) if sent["attempts"] else "it is due"

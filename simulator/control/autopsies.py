@@ -1,0 +1,171 @@
+"""What the signature of a refused request shows, for who reads the journal.
+
+The search may take more than a second, so it is made beside the event loop, and only when somebody asks. Nothing
+of it is a signature: that of the expected string would be accepted.
+"""
+
+import asyncio
+from base64 import b64decode
+from binascii import Error
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from functools import lru_cache
+from itertools import islice
+from typing import Any, Final
+
+from simulator.auth import headers as names
+from simulator.auth.autopsy.facts import BODY_BYTES_MAX, Facts, Other, Parts
+from simulator.auth.autopsy.report import Autopsy, autopsy
+from simulator.auth.canonical import QueryRules, body_hash
+from simulator.control.masking import Mask
+from simulator.domain.model.resellers import ApiKey, Reseller
+from simulator.runtime.background import in_background, place
+from simulator.runtime.journal import Exchange
+from simulator.runtime.live_sandbox import LiveSandbox
+from simulator.shortened import shortened
+from simulator.wire.secrets import MASKED
+
+OTHERS_MAX: Final = 500
+"""So many secrets of other keys are tried, and so many that were replaced."""
+STRING_CHARS_MAX: Final = 4000
+_EARLIER, _LATER = 10, 3  # how far away in the journal a nonce may be that was signed in place of the right one
+_REFUSED: Final = ("invalid_signature", "invalid_signature_format")
+_CACHED: Final = 32
+# The body is a part of these strings as Base64, in which a secret would not be recognized by the name of its member.
+_HIDDEN: Final = frozenset({"body-only-encoded", "string-encoded-first"})
+
+
+async def autopsy_of(live: LiveSandbox, owner: LiveSandbox, exchange: Exchange, mask: Mask) -> dict[str, Any] | None:
+    """The autopsy of a request of `live`'s journal that was refused for its signature, else None; `owner` is the
+    sandbox whose credentials it named. Raises `Busy`."""
+    facts = _facts(live, owner, exchange)
+    if facts is None:
+        return None
+    found = _SEARCHES.get(id(exchange))
+    if found is None:
+        found = _SEARCHES[id(exchange)] = asyncio.ensure_future(_search(facts))
+        found.add_done_callback(lambda _: _SEARCHES.pop(id(exchange)))  # it keeps the object, and so its id
+    made = await asyncio.shield(found)
+    return rendered(made, lambda text: mask.body(exchange.path, text), _masked_query(mask, exchange))
+
+
+# Those that wait and run, by the exchange: who asks for the same one takes no place of its own.
+_SEARCHES: Final[dict[int, asyncio.Future[Autopsy]]] = {}
+
+
+async def _search(facts: Facts) -> Autopsy:
+    """The autopsy, made in the background. Raises `Busy`."""
+    search = _cached if len(facts.body) <= BODY_BYTES_MAX else _hashed_first
+    with place(len(facts.body)):
+        return await in_background(search, facts)
+
+
+def _hashed_first(facts: Facts) -> Autopsy:
+    """Hashing a body of megabytes takes too long for the event loop, too."""
+    return autopsy(replace(facts, hashed=body_hash(facts.body)))
+
+
+_cached = lru_cache(maxsize=_CACHED)(_hashed_first)
+
+
+def rendered(
+    made: Autopsy,
+    shown: Callable[[bytes], str] = lambda text: text.decode("utf-8", "replace"),
+    query: str | None = None,
+) -> dict[str, Any]:
+    """An autopsy as JSON; `shown` makes a text of what may have secrets, `query` replaces one that has."""
+    nearest = made.nearest
+    parts = {name: shown(value) for name, value in zip(_PARTS, made.expected, strict=True)}
+    if query is not None:
+        parts["query"] = query
+    expected = shown(made.string) if query is None else ":".join(["v1", *parts.values()])
+    is_hidden = query is not None or any(one.id in _HIDDEN for one in made.found)
+    return {
+        "is_right": made.is_right,
+        "mistakes": [one.id for one in made.found],
+        "sentence": shown(made.sentence.encode()),
+        "fix": made.fix,
+        "expected": {"canonical_string": _short(expected), "parts": {name: _short(one) for name, one in parts.items()}},
+        "nearest": nearest
+        and {
+            "canonical_string": MASKED
+            if is_hidden and nearest.string != made.string
+            else _short(shown(nearest.string)),
+            "differs": list(nearest.differs),
+            "at": nearest.at,
+        },
+    }
+
+
+_PARTS: Final = ("timestamp", "nonce", "method", "query", "body_hash")
+assert len(_PARTS) == len(Parts._fields)
+
+
+def _short(text: str) -> str:
+    return shortened(text, STRING_CHARS_MAX)
+
+
+def _masked_query(mask: Mask, exchange: Exchange) -> str | None:
+    """The query without its secrets, None when it has none."""
+    masked = mask.query(exchange.path, exchange.query)
+    return None if masked == exchange.query.decode("latin-1") else masked
+
+
+def _facts(live: LiveSandbox, owner: LiveSandbox, exchange: Exchange) -> Facts | None:
+    headers = joined(exchange.headers)
+    named = owner.core.state.keys.get(headers.get(names.API_KEY, b"").decode("latin-1"))
+    if exchange.error not in _REFUSED or named is None or exchange.unread:
+        return None
+    assume = owner.scenario.assume
+    return Facts(
+        timestamp=headers.get(names.TIMESTAMP, b""),
+        nonce=headers.get(names.NONCE, b""),
+        method=exchange.method.encode(),
+        query=exchange.query,
+        body=exchange.body,
+        hashed=b"",  # that is the first part of the search
+        signature=headers.get(names.SIGNATURE, b""),
+        secret=named[1].secret_bytes,
+        path=exchange.path.encode("utf-8", "surrogateescape"),
+        prefix=f"/s/{live.id}".encode(),
+        host=headers.get(b"host", b""),
+        api_key=named[1].key.encode(),
+        rules=QueryRules(
+            str(assume.get("repeated-query-keys", "either")), str(assume.get("empty-query-values", "either"))
+        ),
+        others=tuple(_others(owner, *named)),
+        nonces=tuple(_nonces(live, exchange.n)),
+    )
+
+
+def joined(pairs: list[tuple[bytes, bytes]]) -> Mapping[bytes, bytes]:
+    """Headers by their names in lower case; the values of a repeated one joined as for the signature check."""
+    headers: dict[bytes, bytes] = {}
+    for name, value in pairs:
+        lower = name.lower()
+        headers[lower] = headers[lower] + b", " + value if lower in headers else value
+    return headers
+
+
+def _others(owner: LiveSandbox, reseller: Reseller, key: ApiKey) -> Iterator[Other]:
+    state = owner.core.state
+    if reseller.webhook.secret:
+        yield Other(f"the webhook of {reseller.code}", reseller.webhook.secret.encode())
+    for holder, other in islice(state.keys.values(), OTHERS_MAX):
+        if other is not key and other.secret_bytes:
+            yield Other(f"the key {other.key} of {holder.code}", other.secret_bytes)
+    for secret in islice(state.secrets.former, OTHERS_MAX):
+        yield Other("", _decoded(secret))
+
+
+def _decoded(secret: str) -> bytes:
+    try:
+        return b64decode(secret, validate=True)
+    except (Error, ValueError):
+        return secret.encode()
+
+
+def _nonces(live: LiveSandbox, number: int) -> Iterator[bytes]:
+    for n in range(number - _EARLIER, number + _LATER + 1):
+        if n != number and (other := live.journal.find(n)) and (nonce := joined(other.headers).get(names.NONCE)):
+            yield nonce

@@ -1,0 +1,175 @@
+"""Renders events for the control API, without secrets."""
+
+from typing import Any
+
+from simulator.control import notifications, render, requests
+from simulator.control.callbacks import attempt
+from simulator.control.masking import mask_of
+from simulator.domain.model.callbacks import Callback
+from simulator.domain.model.happenings import Attempted, Posted, StatusChanged
+from simulator.domain.model.notifications import Notification
+from simulator.domain.model.webhooks import Delivery
+from simulator.runtime.event_items import Action, Gone, Item, Taken
+from simulator.runtime.journal import Exchange
+from simulator.runtime.live_sandbox import LiveSandbox
+from simulator.runtime.sandboxes import Sandboxes
+from simulator.wire import webhooks
+from simulator.wire.payments import CALLBACK_STATUS_NAMES, STATUS_NAMES
+
+KINDS = ("request", "status", "entry", "callback", "webhook", "notification", "action")
+
+
+class EventRows:
+    """Events as objects for JSON; `with_bodies` adds to a callback or webhook what was sent."""
+
+    def __init__(self, sandboxes: Sandboxes, *, with_bodies: bool = False) -> None:
+        self._sandboxes = sandboxes
+        self._with_bodies = with_bodies
+
+    def row(self, live: LiveSandbox, taken: Taken) -> dict[str, Any]:
+        """An event. Raises `Gone`."""
+        item = taken.item
+        envelope = {"sandbox": taken.sandbox, "number": taken.number, "kind": kind_of(live, item)}
+        wall = render.moment(taken.wall)
+        match item:
+            case int():
+                return envelope | {"wall": wall} | self._request(live, item)
+            case StatusChanged():
+                at, fields = item.result.at, _status(item)
+            case Posted():
+                at, fields = item.entry.at, _entry(live, item)
+            case Notification():
+                of_mail = notifications.row(item)
+                at, fields = item.at, {name: of_mail[name] for name in ("reseller", "refid", "trxid")}
+                fields["notification"] = of_mail
+            case Action():
+                at, fields = item.at, {"action": item.name, "about": item.about}
+            case Attempted():
+                at, fields = item.at, self._attempted(live, item)
+        return envelope | {"at": render.moment(at), "wall": wall} | fields
+
+    def _request(self, live: LiveSandbox, n: int) -> dict[str, Any]:
+        exchange = _exchange(live, n)
+        mask = mask_of(live, self._sandboxes, [self._sandboxes.find(exchange.owner)])
+        return requests.row(exchange, mask) | {"refid": exchange.refid}
+
+    def _attempted(self, live: LiveSandbox, item: Attempted) -> dict[str, Any]:
+        job = _job(live, item)
+        tried = attempt(job.attempts[item.number - 1])
+        fields = _callback(live, job) if isinstance(job, Callback) else _webhook(job)
+        fields |= {"url": job.url, "attempt": item.number, "state": job.attempts[item.number - 1].state}
+        fields |= {"ending": tried["ending"], "answered": tried["status"], "error": tried["error"]}
+        fields["next_due"] = render.moment(item.next_due)
+        if self._with_bodies:
+            fields["sent"] = self._sent(live, item)
+        return fields
+
+    def _sent(self, live: LiveSandbox, item: Attempted) -> dict[str, Any] | None:
+        """What an attempt sent, unless that is evicted."""
+        request = live.courier.sent.find(item.job, item.number)
+        if request is None:
+            return None
+        mask = mask_of(live, self._sandboxes)
+        headers = [[name, mask.text(value)] for name, value in request.headers]
+        body = (request.body or b"").decode("utf-8", "replace")
+        return {"method": request.method, "url": request.url, "headers": headers, "body": body}
+
+
+def refid_of(live: LiveSandbox, item: Item) -> str:
+    """The refid that an event is about, empty for none. Raises `Gone`."""
+    match item:
+        case int():
+            return _exchange(live, item).refid
+        case StatusChanged():
+            return item.transaction.refid
+        case Posted():
+            return _refid_of_entry(live, item)
+        case Notification():
+            return item.refid
+        case Attempted():
+            job = _job(live, item)
+            return job.transaction.refid if isinstance(job, Callback) else ""
+    return ""
+
+
+def kind_of(live: LiveSandbox, item: Item) -> str:
+    """The kind of an event. Raises `Gone`."""
+    match item:
+        case int():
+            return "request"
+        case StatusChanged():
+            return "status"
+        case Posted():
+            return "entry"
+        case Notification():
+            return "notification"
+        case Action():
+            return "action"
+        case Attempted():
+            return "callback" if isinstance(_job(live, item), Callback) else "webhook"
+
+
+def _exchange(live: LiveSandbox, n: int) -> Exchange:
+    exchange = live.journal.find(n)
+    if exchange is None:
+        raise Gone
+    return exchange
+
+
+def _refid_of_entry(live: LiveSandbox, item: Posted) -> str:
+    paid = live.core.state.transactions.get(item.entry.trxid)
+    return paid.refid if paid else ""
+
+
+def _job(live: LiveSandbox, item: Attempted) -> Callback | Delivery:
+    state = live.core.state
+    job = state.callbacks.find(item.job) or state.deliveries.find(item.job)
+    if job is None:
+        raise Gone
+    return job
+
+
+def _status(item: StatusChanged) -> dict[str, Any]:
+    one, result = item.transaction, item.result
+    return {
+        "refid": one.refid,
+        "trxid": one.trxid,
+        "reseller": one.reseller,
+        "product": one.product,
+        "status": STATUS_NAMES[result.status],
+        "status_code": result.code,
+        "cause": result.cause,
+        "rule": one.rule,
+    }
+
+
+def _entry(live: LiveSandbox, item: Posted) -> dict[str, Any]:
+    return {
+        "refid": _refid_of_entry(live, item),
+        "trxid": item.entry.trxid,
+        "reseller": item.reseller,
+        "entry": render.entry(item.entry),
+    }
+
+
+def _callback(live: LiveSandbox, job: Callback) -> dict[str, Any]:
+    return {
+        "refid": job.transaction.refid,
+        "trxid": job.transaction.trxid,
+        "reseller": job.transaction.reseller,
+        "callback": job.id,
+        "status": CALLBACK_STATUS_NAMES[job.result.status],
+        "method": job.method,
+        "attempts_max": live.scenario.limits.callback_retry.retries + 1,
+    }
+
+
+def _webhook(job: Delivery) -> dict[str, Any]:
+    return {
+        "delivery": job.id,
+        "event": job.event.id,
+        "type": job.event.type,
+        "reseller": job.reseller,
+        "method": webhooks.METHOD,
+        "attempts_max": job.retry_limit + 1,
+    }

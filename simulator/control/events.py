@@ -1,0 +1,160 @@
+"""`/_sim/events` and `/_sim/sandboxes/{id}/events`: what happens, as it happens, as server-sent events."""
+
+import asyncio
+import re
+from collections.abc import AsyncIterator
+from math import inf
+from typing import Any, NamedTuple
+
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
+
+from simulator.control.event_rows import KINDS, EventRows, kind_of, refid_of
+from simulator.control.http import InvalidInput, sandbox_of, sandboxes_of
+from simulator.control.masking import mask_of
+from simulator.control.parameters import query_of
+from simulator.runtime.event_items import Action, Place, Taken
+from simulator.runtime.events import EventLog, EventReader
+from simulator.runtime.sandboxes import Sandboxes
+from simulator.wire.json import encode
+
+Event = dict[str, Any]
+
+LAST_EVENT_ID = "last-event-id"
+ALWAYS = frozenset({"reset", "deleted"})
+"""Actions that every stream tells, whatever it is asked for: what came before is gone."""
+
+_ID = re.compile(r"([0-9a-f]{8})\.([0-9]{1,15})\.([0-9]{1,15})")
+_HELLO = b"retry: 1000\n: events of reseller-sim\n\n"
+
+
+class Wanted(NamedTuple):
+    """The events that a reader wants: of these `kinds`, all when empty, and about `refid`, if any; with the messages
+    that callbacks and webhooks sent."""
+
+    kinds: frozenset[str] = frozenset()
+    refid: str | None = None
+    with_bodies: bool = False
+
+
+class EventSource:
+    """Renders the events of one log, or of all."""
+
+    def __init__(self, sandboxes: Sandboxes, wanted: Wanted, only: EventLog | None = None) -> None:
+        self._sandboxes = sandboxes
+        self._hub = sandboxes.events
+        self._only = only
+        self._wanted = wanted
+        self._rows = EventRows(sandboxes, with_bodies=wanted.with_bodies)
+
+    def reader(self, after: str | None = None) -> EventReader[Event]:
+        """A reader behind the event with the id `after`, which may be 0 for all that is kept; None for those that come
+        from now on. Raises `InvalidInput`."""
+        logs = [self._only] if self._only else [live.events for live in self._sandboxes]
+        place, is_known = self._place(after, logs)
+        reader = EventReader(self._hub, self._only, place, logs, self._shown, self._gap)
+        if not is_known:
+            reader.first.append(self._gap(None, place))
+        return reader
+
+    def id_of(self, place: Place) -> str:
+        """The id of the event at this place."""
+        return f"{self._hub.boot}.{place.serial}.{place.number}"
+
+    def _place(self, after: str | None, logs: list[EventLog]) -> tuple[Place, bool]:
+        """Where to begin, and whether it is known how many are missing before."""
+        hub, only = self._hub, self._only
+        if after is None:
+            return Place(hub.latest, only.count if only else 0), True
+        if after == "0":
+            return Place(0, 0), True
+        found = _ID.fullmatch(after)
+        if found is None:
+            text = "after must be the id of an event, as a stream gave it, or 0 for all that is kept"
+            raise InvalidInput(text, "after")
+        place = Place(int(found[2]), int(found[3]))
+        is_ours = found[1] == hub.boot and place.serial <= hub.latest
+        if is_ours and not (only and place.serial < only.began):
+            return place, True
+        return min((log.oldest() for log in logs), default=Place(hub.latest, 0)), False
+
+    def _shown(self, taken: Taken) -> Event | None:
+        live = taken.life or self._sandboxes.get(taken.sandbox)
+        kinds, refid, _ = self._wanted
+        if not (isinstance(taken.item, Action) and taken.item.name in ALWAYS):
+            if kinds and kind_of(live, taken.item) not in kinds:
+                return None
+            if refid is not None and refid_of(live, taken.item) != refid:
+                return None
+        event = self._rows.row(live, taken)
+        return {"id": self.id_of(Place(taken.serial, taken.number)), **event}
+
+    def _gap(self, missing: int | None, place: Place) -> Event:
+        return {"id": self.id_of(place), "kind": "gap", "missing": missing}
+
+
+async def of_sandbox(request: Request) -> Response:
+    """The events of one sandbox."""
+    return _streamed(request, sandbox_of(request).events)
+
+
+async def of_all(request: Request) -> Response:
+    """The events of all sandboxes."""
+    return _streamed(request, None)
+
+
+def _streamed(request: Request, only: EventLog | None) -> Response:
+    query = query_of(request, "events-query")
+    sandboxes = sandboxes_of(request)
+    wanted = Wanted(_kinds(query), query.get("refid"), query.get("with") == "bodies")
+    source = EventSource(sandboxes, wanted, only)
+    reader = source.reader(request.headers.get(LAST_EVENT_ID) or query.get("after"))
+    sandboxes.events.refuse_when_full()
+    stream = _Stream(sandboxes, source, reader, query["heartbeat"], query.get("timeout", inf))
+    return StreamingResponse(stream.pieces(), media_type="text/event-stream", headers={"cache-control": "no-store"})
+
+
+def _kinds(query: dict[str, Any]) -> frozenset[str]:
+    """The kinds in `only`. Raises `InvalidInput`."""
+    kinds = frozenset(query["only"].split(",")) if "only" in query else frozenset()
+    if unknown := kinds.difference(KINDS):
+        raise InvalidInput(f"only has {min(unknown)!r}; use some of {', '.join(KINDS)}, with commas", "only")
+    return kinds
+
+
+class _Stream:
+    """One stream: events, and between them comments that show that it lives."""
+
+    def __init__(
+        self,
+        sandboxes: Sandboxes,
+        source: EventSource,
+        reader: EventReader[Event],
+        heartbeat_s: float,
+        timeout_s: float,
+    ) -> None:
+        self._sandboxes = sandboxes
+        self._source = source
+        self._reader = reader
+        self._heartbeat_s, self._timeout_s = heartbeat_s, timeout_s
+
+    async def pieces(self) -> AsyncIterator[bytes]:
+        """The body, until the sandbox is deleted, the time is over, the client leaves or the server stops."""
+        now = asyncio.get_running_loop().time
+        ends_at = now() + self._timeout_s
+        with self._reader as reader:
+            yield _HELLO
+            while not reader.is_over:
+                if events := reader.take():
+                    yield b"".join(map(self._piece, events))
+                    await asyncio.sleep(0)  # others go on in the middle of a long history
+                elif (left_s := ends_at - now()) <= 0:
+                    return
+                elif not await reader.wait(min(self._heartbeat_s, left_s)):
+                    yield b": still here\nid: %b\n\n" % self._source.id_of(reader.place).encode()
+
+    def _piece(self, event: Event) -> bytes:
+        """An event as it is sent, without secrets."""
+        live = self._sandboxes.find(event.get("sandbox", ""))
+        data = mask_of(live, self._sandboxes).answer(encode(event))
+        return b"id: %b\nevent: %b\ndata: %b\n\n" % (event["id"].encode(), event["kind"].encode(), data)

@@ -1,0 +1,43 @@
+"""What happens in a sandbox, as its log has it and as a reader takes it."""
+
+from datetime import datetime
+from typing import Any, NamedTuple
+
+import msgspec
+
+from simulator.domain.model.happenings import Happening
+
+
+class Gone(Exception):
+    """An event whose request or attempt was evicted meanwhile."""
+
+
+class Action(msgspec.Struct, frozen=True, gc=False):
+    """What was done to a sandbox beside its requests; `about` is what it was done to."""
+
+    name: str
+    at: datetime
+    about: str = ""
+
+
+Item = int | Happening | Action
+"""An event; a number is that of a request in the journal."""
+
+
+class Taken(NamedTuple):
+    """An event as a reader takes it: `serial` numbers those of a server, `number` those of its sandbox, from 1. `life`
+    is that of the sandbox which it belongs to, None for the present one."""
+
+    serial: int
+    number: int
+    sandbox: str
+    item: Item
+    wall: datetime
+    life: Any = None
+
+
+class Place(NamedTuple):
+    """Where a reader is: behind the event with these numbers."""
+
+    serial: int
+    number: int

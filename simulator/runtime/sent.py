@@ -1,0 +1,33 @@
+"""What the latest attempts of a sandbox sent, for those who pass it on. A webhook's signature is made for each."""
+
+from collections import OrderedDict
+
+from simulator.domain.model.effects import Outgoing, Send
+
+SENT_MAX = 1_000
+SENT_BYTES_MAX = 4 * 1024 * 1024
+
+_OVERHEAD_BYTES = 500
+
+
+class SentRequests:
+    """Requests by job and attempt; the oldest are evicted, by count and by bytes."""
+
+    def __init__(self) -> None:
+        self._by_attempt: OrderedDict[tuple[str, int], Outgoing] = OrderedDict()
+        self._bytes = 0
+
+    def add(self, send: Send, request: Outgoing) -> None:
+        """Remember what an attempt sends."""
+        self._by_attempt[send.job.id, send.attempt.number] = request
+        self._bytes += _size(request)
+        while len(self._by_attempt) > SENT_MAX or (self._bytes > SENT_BYTES_MAX and len(self._by_attempt) > 1):
+            self._bytes -= _size(self._by_attempt.popitem(last=False)[1])
+
+    def find(self, job: str, attempt: int) -> Outgoing | None:
+        """What an attempt sent, unless that is evicted."""
+        return self._by_attempt.get((job, attempt))
+
+
+def _size(request: Outgoing) -> int:
+    return _OVERHEAD_BYTES + len(request.url) + len(request.body or b"")

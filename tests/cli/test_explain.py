@@ -1,0 +1,251 @@
+"""`reseller-sim explain`: from flags, from a pasted curl command, of the journal."""
+
+import json
+import shlex
+from base64 import b64decode
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import urlencode
+
+import pytest
+from click.testing import CliRunner, Result
+
+from simulator.cli.control import Control
+from simulator.cli.errors import Refused
+from simulator.cli.main import cli
+from simulator.cli.request import defaultcredentials
+from tests.support.mistaken_clients import NONCE, NOW, POST, Request, Signer
+
+CREDENTIALS = defaultcredentials()
+KEY = lambda: b64decode(CREDENTIALS.secret)  # noqa: E731  # a step of a signer
+HEADERS = {"X-Api-Key": CREDENTIALS.key, "X-Timestamp": str(NOW), "X-Nonce": NONCE}
+BODY = POST.body.decode()
+
+
+def run(*words: str, stdin: str | None = None) -> Result:
+    """What the verb prints, and its exit code."""
+    return CliRunner().invoke(cli, ["explain", *words], input=stdin)
+
+
+def flags(signature: str, **changed: str | None) -> list[str]:
+    """The headers as flags, some changed or, for None, left out."""
+    wanted = HEADERS | {"X-Signature": signature} | {name.replace("_", "-"): value for name, value in changed.items()}
+    return [word for name, value in wanted.items() if value is not None for word in ("-H", f"{name}: {value}")]
+
+
+def sign(request: Request = POST, **steps: Any) -> str:
+    return Signer(**({"key": KEY} | steps)).sign(request)
+
+
+def explained(signature: str, *more: str, **changed: str | None) -> Result:
+    """Of `POST`, at its time."""
+    return run("POST", "/v2/topup", "-d", BODY, "--at", str(NOW), *flags(signature, **changed), *more)
+
+
+def test_a_mistake_is_explained_with_the_strings_and_the_right_signature() -> None:
+    said = explained(sign(method=str.lower))
+    assert said.exit_code == 1
+    lines = said.stdout.splitlines()
+    assert lines[:3] == [
+        "POST /v2/topup",
+        "invalid_signature: the method is in lower case",
+        "fix: sign the method in capitals",
+    ]
+    assert lines[3].startswith(f"expected   v1:{NOW}:{NONCE}:POST::")
+    assert lines[4].startswith(f"signed     v1:{NOW}:{NONCE}:post::")
+    assert lines[5] == " " * len(f"signed     v1:{NOW}:{NONCE}:") + "^"
+    assert lines[6] == f"signature  {sign()}"
+
+
+def test_two_mistakes_are_explained_as_json() -> None:
+    said = explained(sign(method=str.lower, encode=bytes.hex), "--json")
+    made = json.loads(said.stdout)
+    assert made["autopsy"]["mistakes"] == ["method-in-lower-case", "signature-hexadecimal"]
+    assert [one["code"] for one in made["problems"]] == ["invalid_signature"]
+    assert made["signature"] == sign()
+    fixes = [line for line in explained(sign(method=str.lower, encode=bytes.hex)).stdout.splitlines() if "fix:" in line]
+    assert fixes == ["fix: sign the method in capitals", "fix: encode the raw digest in Base64"]
+    assert said.exit_code == 1
+
+
+def test_a_right_request_is_right() -> None:
+    said = explained(sign())
+    assert (said.exit_code, said.stdout) == (0, "POST /v2/topup\nthe signature is right\n")
+
+
+def test_a_secret_can_be_given() -> None:
+    said = explained(sign(key=lambda: b"mine"), "--secret", "bWluZQ==", X_Api_Key="my-own")
+    assert said.exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"X_Nonce": None}, "missing_hmac_headers: not sent: X-Nonce"),
+        ({"X_Signature": ""}, "empty_hmac_values: sent without a value: X-Signature"),
+        ({"X_Nonce": "short"}, "invalid_nonce_format: the nonce has 5 characters; it must have 16 to 128"),
+        ({"X_Nonce": "n" * 16 + "!"}, "invalid_nonce_format: the nonce has '!'"),
+        ({"X_Timestamp": str(NOW * 1000)}, "timestamp_expired: the timestamp is in milliseconds; send seconds"),
+        ({"X_Timestamp": "1700000000000"}, "timestamp_expired: the timestamp is in milliseconds; send seconds"),
+        ({"X_Timestamp": str(NOW - 400)}, "timestamp_expired: the timestamp is 400 s behind"),
+        ({"X_Timestamp": "soon"}, "invalid_timestamp_format: X-Timestamp must be whole seconds"),
+        ({"X_Api_Key": None}, "missing_api_key: X-Api-Key is absent"),
+        ({"X_Signature": "v1=A-_A"}, "invalid_signature_format: "),
+    ],
+)
+def test_other_refusals_are_explained(changed: dict[str, str | None], said: str) -> None:
+    made = explained(sign(), "--secret", CREDENTIALS.secret, **changed)
+    assert said in made.stdout
+    assert made.exit_code == 1
+    assert "signature  v1=" not in made.stdout or "X_Signature" in changed
+
+
+def test_the_string_that_a_client_signed_is_compared() -> None:
+    wrong = sign(join=lambda t, n, m, q, h: f"{m}+{t}")
+    mine = f"v1:{NOW}:{NONCE}:POST:oops:x"
+    said = explained(wrong, "--string", mine)
+    lines = said.stdout.splitlines()
+    at = next(at for at, one in enumerate(lines) if mine in one)
+    assert lines[at].startswith("yours      v1:")
+    assert lines[at + 1].index("^") == lines[at].index("oops")
+    same = Signer().join(NOW, NONCE, "POST", "", Signer().hashed(POST.body))
+    assert isinstance(same, str)
+    said = explained(sign(key=lambda: b"unknown"), "--string", same)
+    assert "your string is the expected one: the key, the algorithm or the encoding is wrong" in said.stdout
+
+
+def curl(*more: str, signature: str = "", body: str = "--data-raw") -> str:
+    words = ["curl", "-sS", *flags(signature or sign(method=str.lower)), *more, "http://127.0.0.1:1/v2/topup"]
+    return shlex.join([*words, body, BODY])
+
+
+@pytest.mark.parametrize(
+    "pasted",
+    [curl(), curl("-XPOST", "-o", "/dev/null"), curl(body="--data-binary"), curl(body="-d"), curl("--max-time", "5")],
+)
+def test_a_curl_command_is_read(pasted: str) -> None:
+    for said in (
+        run("--at", str(NOW), "--", *shlex.split(pasted)),
+        run("--at", str(NOW), "-", stdin=pasted.replace(" -H", " \\\n  -H")),
+    ):
+        assert "the method is in lower case" in said.stdout, said.output
+        assert said.exit_code == 1
+
+
+def test_a_curl_command_with_get_signs_its_data_as_a_query() -> None:
+    request = Request("GET", "/v2/catalog", "b=2&a=1", b"")
+    words = ["curl", "-G", "http://h/s/mine/v2/catalog", "-d", "b=2", "-d", "a=1", *flags(sign(request))]
+    assert run("--at", str(NOW), "--", *words).exit_code == 0
+    unsorted = flags(sign(request, query=lambda one: one.query))
+    said = run("--at", str(NOW), "--", *words[:7], *unsorted)
+    assert "the query is not sorted by key" in said.stdout
+
+
+@pytest.mark.parametrize(
+    ("off_s", "said"),
+    [
+        (28_800, "8 h ahead: local time signed as UTC?"),
+        (-3602, "1 h behind: local time signed as UTC?"),
+        (1800, "1800 s ahead"),
+    ],
+)
+def test_a_clock_that_is_off_by_hours_is_taken_for_local_time(off_s: int, said: str) -> None:
+    lines = explained(sign(), X_Timestamp=str(NOW + off_s)).stdout
+    assert said in lines
+    assert ("local time" in lines) == (off_s != 1800)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ((), "give METHOD and PATH"),
+        (("GET",), "give METHOD and PATH"),
+        (("--", "curl", "-X"), "-X of the command has no value"),
+        (("--", "curl", "-s"), "the command has no URL"),
+        (("GET", "/v2/balance", "--at", "noon"), "--at"),
+    ],
+)
+def test_wrong_usage_is_2(words: tuple[str, ...], said: str) -> None:
+    made = run(*words)
+    assert made.exit_code == 2
+    assert said in made.stderr
+
+
+EXCHANGE: dict[str, Any] = {
+    "n": 17,
+    "method": "GET",
+    "path": "/v2/balance",
+    "query": "",
+    "status": 401,
+    "error": "nonce_reused",
+    "diagnosis": "each request needs a nonce of its own",
+    "autopsy": None,
+}
+
+
+@pytest.fixture
+def answers(monkeypatch: pytest.MonkeyPatch) -> Callable[[dict[str, Any]], None]:
+    """What the control API answers, by the ends of paths."""
+
+    def answer(by_path: dict[str, Any]) -> None:
+        def get(control: Control, path: str, schema: str, query: dict[str, Any] | None = None) -> Any:
+            target = f"/sandboxes/{control.sandbox}{path}" + (f"?{urlencode(query)}" if query else "")
+            return next(value for end, value in by_path.items() if target.endswith(end))
+
+        monkeypatch.setattr(Control, "get", get)
+
+    return answer
+
+
+def test_a_request_of_the_journal_is_explained(answers: Callable[[dict[str, Any]], None]) -> None:
+    answers({"/requests/17": EXCHANGE, "limit=1": {"requests": [{"n": 17}]}})
+    for words in (("17",), ("--last",)):
+        said = run(*words)
+        assert said.exit_code == 1
+        assert said.stdout.splitlines() == [
+            "request 17: GET /v2/balance, 401",
+            "nonce_reused: each request needs a nonce of its own",
+        ]
+    assert json.loads(run("17", "--json").stdout)["error"] == "nonce_reused"
+
+
+def test_a_signature_of_wrong_form_is_explained_as_the_header_does(
+    answers: Callable[[dict[str, Any]], None],
+) -> None:
+    found = {"is_right": False, "mistakes": [], "sentence": "no known mistake", "fix": "compare", "nearest": None}
+    found |= {"expected": {"canonical_string": "v1:", "parts": {}}}
+    of_form = {"error": "invalid_signature_format", "diagnosis": "nothing follows v1=", "autopsy": found}
+    answers({"/requests/17": EXCHANGE | of_form})
+    lines = run("17").stdout.splitlines()
+    assert lines[1] == "invalid_signature_format: nothing follows v1="
+    said = explained("v1=b'" + sign().removeprefix("v1=") + "'").stdout
+    assert "the signature is written as Python prints bytes" in said
+
+
+def test_a_request_that_is_not_in_the_journal_is_named_with_its_sandbox(monkeypatch: pytest.MonkeyPatch) -> None:
+    def get(*_: Any, **__: Any) -> Any:
+        raise Refused("reseller-sim explain: the journal has no such request", "unknown_request")
+
+    monkeypatch.setattr(Control, "get", get)
+    said = run("999", "--sandbox", "mine")
+    assert said.exit_code == 1
+    assert "the journal has no such request (request 999, sandbox mine)" in said.stderr
+
+
+def test_a_journal_without_refusals_is_no_error(answers: Callable[[dict[str, Any]], None]) -> None:
+    answers({"limit=1": {"requests": []}, "/requests/17": EXCHANGE | {"error": "", "status": 200, "diagnosis": ""}})
+    assert run("--last").exit_code == 0
+    assert "it was not refused" in run("17").stdout
+
+
+def test_the_secret_of_a_key_is_asked_of_a_running_simulator(answers: Callable[[dict[str, Any]], None]) -> None:
+    resellers = [
+        {"code": "A", "api_key": "a-key", "api_secret": "bWluZQ=="},
+        {"code": "B", "api_key": "b-key", "api_secret": "eW91cnM="},
+    ]
+    answers({"/sandboxes/mine": {"resellers": resellers}})
+    assert explained(sign(key=lambda: b"mine"), "--sandbox", "mine", X_Api_Key="a-key").exit_code == 0
+    other = explained(sign(key=lambda: b"yours"), "--sandbox", "mine", X_Api_Key="a-key")
+    assert "the secret is that of the key b-key of B" in other.stdout
+    unknown = explained(sign(), "--sandbox", "mine", X_Api_Key="a-kye")
+    assert "no secret is known for the key a-kye; did you mean a-key?" in unknown.stdout

@@ -1,0 +1,215 @@
+"""The verbs that ask a running simulator: wrong usage, and servers that are none, or hostile."""
+
+import json
+import threading
+from io import BufferedIOBase
+
+import pytest
+
+from simulator.cli import control
+from tests.support.answers_by_path import answering_by_path, sends
+from tests.support.runner import invoke, refusal
+
+ASKING = {
+    "advance": ("advance", "1s"),
+    "requests": ("requests",),
+    "a request": ("requests", "1"),
+    "story": ("story", "order-1"),
+    "inbox": ("inbox",),
+    "replies": ("inbox", "--reply", "500"),
+    "deposit": ("deposit", "5"),
+    "balance.added": ("trigger", "balance.added"),
+    "product.updated": ("trigger", "product.updated", "RELOAD"),
+    "callback": ("trigger", "callback", "order-1"),
+    "rule add": ("rule", "add", "payments", "--status", "Failed"),
+    "rule list": ("rule", "list"),
+    "rule rm": ("rule", "rm", "payments-1"),
+    "sandbox new": ("sandbox", "new"),
+    "sandbox list": ("sandbox", "list"),
+    "sandbox rm": ("sandbox", "rm", "mine"),
+    "health": ("health",),
+}
+USELESS = [b"", b"<html>", b"[]", b"{}", b'"\x1b"', b"[" * 100_000, b'{"rules": [{}], "sandboxes": 1}', b"\xff\xfe"]
+
+
+@pytest.mark.parametrize("arguments", ASKING.values(), ids=ASKING)
+def test_where_no_simulator_is_the_line_says_how_to_start_one(arguments: tuple[str, ...]) -> None:
+    line = refusal(invoke(*arguments, "--url", "http://127.0.0.1:1"), 3)
+    assert "http://127.0.0.1:1 does not answer" in line
+    assert "reseller-sim serve" in line
+
+
+@pytest.mark.parametrize("arguments", ASKING.values(), ids=ASKING)
+@pytest.mark.parametrize("body", USELESS, ids=lambda body: ascii(body[:12]))
+def test_an_answer_that_no_simulator_gives_ends_in_a_line(arguments: tuple[str, ...], body: bytes) -> None:
+    with answering_by_path({"*": sends(body)}) as url:
+        line = refusal(invoke(*arguments, "--url", url), 3)
+    assert url in line
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "code", "said"),
+    [
+        (401, b'{"error": "unauthorized", "message": "a token is needed"}', 3, "--token"),
+        (403, b'{"error": "forbidden", "message": "not from there"}', 3, "not from there"),
+        (404, b'{"error": "unknown_sandbox", "message": "x"}', 3, "no sandbox 'default': `reseller-sim sandbox list`"),
+        (404, b'{"error": "unknown_path", "message": "there is no such path"}', 1, "there is no such path"),
+        (404, b'{"message": "Not Found"}', 3, "answered 404"),
+        (409, b'{"error": "conflict", "message": "it is busy"}', 1, "it is busy"),
+        (400, b'{"error": "x", "message": "m", "problems": [{"path": "a", "message": "b"}, 7]}', 1, "a: b"),
+        (400, b'{"error": 7, "message": ["\\u001b"]}', 1, "\\x1b"),
+        (500, b'{"error": "unexpected", "message": "a mistake"}', 3, "a mistake"),
+        (302, b"{}", 3, "answered 302"),
+    ],
+)
+def test_a_refusal_is_told_in_a_line(status: int, body: bytes, code: int, said: str) -> None:
+    with answering_by_path({"*": sends(body, status)}) as url:
+        line = refusal(invoke("advance", "1s", "--url", url), code)
+    assert said in line
+    assert "\x1b" not in line
+
+
+def test_a_sandbox_that_does_not_exist_is_told_with_where_its_name_came_from(monkeypatch: pytest.MonkeyPatch) -> None:
+    with answering_by_path({"*": sends(b'{"error": "unknown_sandbox", "message": "x"}', 404)}) as url:
+        by_flag = refusal(invoke("requests", "--sandbox", "gone", "--url", url), 3)
+        by_variable = refusal(invoke("requests", "--url", url, RESELLER_SIM_SANDBOX="gone"), 3)
+        removed = refusal(invoke("sandbox", "rm", "gone", "--url", url, RESELLER_SIM_SANDBOX="mine"), 3)
+    assert by_flag.endswith("there is no sandbox 'gone': `reseller-sim sandbox list` lists them")
+    assert "'gone', which RESELLER_SIM_SANDBOX names: " in by_variable
+    assert removed == by_flag.replace("requests", "sandbox rm")
+    with answering_by_path({"*": sends(b'{"error": "unknown_path", "message": "x"}', 404)}) as url:
+        assert "404: there is no sandbox 'no/such'" in refusal(invoke("audit", "--sandbox", "no/such", "--url", url), 3)
+
+
+def test_an_answer_that_never_ends_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(control, "ANSWER_BYTES_MAX", 100_000)
+
+    def flood(out: BufferedIOBase) -> None:
+        try:
+            out.write(b"HTTP/1.0 200 OK\r\n\r\n[")
+            while True:
+                out.write(b"1," * 10_000)
+        except OSError:
+            """It was given up."""
+
+    with answering_by_path({"*": flood}) as url:
+        assert "more than 100000 bytes" in refusal(invoke("rule", "list", "--url", url), 3)
+
+
+@pytest.mark.parametrize("before", [b"", b"HTTP/1.0 200 OK\r\n", b"HTTP/1.0 200 OK\r\n\r\n{"])
+def test_an_answer_that_stalls_is_given_up(before: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(control, "TIMEOUT_S", 0.2)
+    given_up = threading.Event()
+
+    def stall(out: BufferedIOBase) -> None:
+        out.write(before)
+        out.flush()
+        given_up.wait()
+
+    with answering_by_path({"*": stall}) as url:
+        done = invoke("health", "--url", url)
+        given_up.set()
+    assert "did not answer within 0.2 seconds" in refusal(done, 3)
+
+
+def test_an_answer_that_drips_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(control, "TIMEOUT_S", 0.3)
+    given_up = threading.Event()
+
+    def drip(out: BufferedIOBase) -> None:
+        try:
+            out.write(b"HTTP/1.0 200 OK\r\n\r\n")
+            while not given_up.wait(0.05):
+                out.write(b" ")
+        except OSError:
+            """It was given up."""
+
+    with answering_by_path({"*": drip}) as url:
+        done = invoke("health", "--url", url)
+        given_up.set()
+    assert "did not answer within 0.3 seconds" in refusal(done, 3)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "hint"),
+    [
+        (("advance",), "DURATION"),
+        (("advance", "soon"), "90s, 5m or 2h"),
+        (("advance", "-5s"), "-5 is below 0: write a number or a duration above 0"),
+        (("advance", "0s"), "90s, 5m or 2h"),
+        (("advance", "nan1"), "90s, 5m or 2h"),
+        (("advance", "1e999"), "90s, 5m or 2h"),
+        (("advance", "to"), "90s, 5m or 2h"),
+        (("advance", "to", "tomorrow"), "ISO 8601"),
+        (("advance", "to", "2027-01-10T23:59:00"), "needs an offset"),
+        (("advance", "idle", "now"), "90s, 5m or 2h"),
+        (("requests", "0"), "[N]"),
+        (("requests", "last"), "[N]"),
+        (("requests", "--port", "8080"), "--url http://127.0.0.1:8080"),
+        (("deposit", "-5"), "above 0"),
+        (("help",), "did you mean --help?"),
+        (("version",), "did you mean --version?"),
+        (("rule", "remove", "added-1"), "there is no verb 'rule remove'; did you mean rule rm?"),
+        (("sandbox", "create"), "did you mean sandbox new?"),
+        (("sandbox", "delete", "mine"), "did you mean sandbox rm?"),
+        (("sandbox", "lst"), "did you mean sandbox list?"),
+        (("rule", "add", "bills", "--status", "Failed"), "write one of bills as text"),
+        (("requests", "--limit", "0"), "--limit"),
+        (("story",), "REFID"),
+        (("inbox", "--reply", "many"), "500,500,200"),
+        (("inbox", "--reply", ""), "500,500,200"),
+        (("inbox", "--reply", "199"), "500,500,200"),
+        (("inbox", "--reply", "200:soon"), "seconds"),
+        (("inbox", "--reply", "disconnect:1"), "500,500,200"),
+        (("inbox", "--wait-for", "0"), "--wait-for"),
+        (("inbox", "--timeout", "-1"), "--timeout"),
+        (("deposit",), "AMOUNT"),
+        (("deposit", "much"), "500 or 19.90"),
+        (("deposit", "0"), "500 or 19.90"),
+        (("deposit", "1.999"), "500 or 19.90"),
+        (("deposit", "5."), "500 or 19.90"),
+        (("deposit", "٥"), "500 or 19.90"),
+        (("deposit", "1" * 16), "500 or 19.90"),
+        (("trigger",), "product.updated"),
+        (("trigger", "balance.lost"), "balance.added"),
+        (("trigger", "balance.added", "RS001"), "--reseller"),
+        (("trigger", "product.updated"), "the code of a product"),
+        (("trigger", "callback"), "the refid of a payment"),
+        (("trigger", "callback", "order-1", "--amount", "5"), "is for balance.added"),
+        (("rule", "add", "payment", "{}"), "payments"),
+        (("rule", "add", "payments"), "--status"),
+        (("rule", "add", "payments", "{}", "--status", "Failed"), "or by flags, not both"),
+        (("rule", "add", "payments", "--account", "1"), "--status is missing"),
+        (("rule", "add", "payments", "--status", "Failed", "--disconnect"), "is for faults"),
+        (("rule", "add", "faults", "-f", "no-such-file"), "cannot be read: No such file"),
+        (("rule", "add", "faults", "--times", "0"), "--times"),
+        (("rule", "rm"), "ID"),
+        (("rule", "ad"), "ad"),
+        (("sandbox", "new", "--clock", "fast"), "real, manual, x60"),
+        (("sandbox", "new", "--start", "tomorrow"), "ISO 8601"),
+        (("sandbox", "new", "--seed", "-1"), "--seed"),
+        (("sandbox", "rm"), "ID"),
+        (("sandbox", "make"), "make"),
+        (("health", "now"), "now"),
+        (("health", "--url", "nonsense"), "no http or https URL"),
+        (("health", "--url", "ftp://127.0.0.1"), "no http or https URL"),
+        (("health", "--url", "http://127.0.0.1:99999"), "no http or https URL"),
+        (("health", "--token", "two words"), "visible ASCII"),
+        (("deposit", "5", "--reseller", "x", "--description", "\udcff"), "not text in UTF-8"),
+        (("completion",), "bash"),
+        (("completion", "csh"), "bash"),
+    ],
+    ids=lambda words: ascii(words),
+)
+def test_wrong_usage_is_told_in_a_line_that_names_the_help(arguments: tuple[str, ...], hint: str) -> None:
+    line = refusal(invoke(*arguments), 2)
+    assert hint in line
+    assert line.endswith("--help)")
+
+
+def test_a_variable_of_json_makes_people_get_json_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("simulator.cli.tables.is_terminal", lambda: True)
+    answer = json.dumps({"status": "ok", "version": "1.2.3"}).encode()
+    with answering_by_path({"/_sim/health": sends(answer)}) as url:
+        assert invoke("health", RESELLER_SIM_URL=url).stdout == f"reseller-sim 1.2.3 answers at {url}\n"
+        assert json.loads(invoke("health", RESELLER_SIM_URL=url, RESELLER_SIM_JSON="1").stdout)["version"] == "1.2.3"

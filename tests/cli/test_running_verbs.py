@@ -1,0 +1,379 @@
+"""The verbs that ask a running simulator: what they do, and what they print to programs and to people."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.answers_by_path import answering_by_path, sends
+from tests.support.asking import Asking
+from tests.support.processes import ask
+from tests.support.runner import invoke, refusal
+
+pytestmark = pytest.mark.slow
+
+HOSTILE = "r\x1b[31m\u202e-1"
+
+
+@pytest.fixture
+def terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As if people read what is printed, on a wide terminal without colours."""
+    monkeypatch.setattr("simulator.cli.tables.is_terminal", lambda: True)
+    monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.setenv("NO_COLOR", "1")
+
+
+def shown(asking: Asking, *arguments: str, status: int = 0) -> str:
+    done = asking.verb(*arguments)
+    assert (done.exit_code, done.stderr) == (status, ""), done.output
+    return done.stdout
+
+
+def test_a_clock_advances_by_a_duration_to_a_time_and_until_nothing_is_due(asking: Asking) -> None:
+    asking.pay("order-1")
+    first = asking.json("advance", "2s")
+    assert [one["kind"] for one in first["fired"]] == ["status", "callback"]
+    assert not first["idle"]
+    last = asking.json("advance", "idle")
+    assert last["fired"][-1]["status"] == "Succesful"
+    assert last["idle"]
+    assert asking.json("advance", "to", "2099-01-10T23:59:00+08:00")["now"].startswith("2099-01-10T15:59:00")
+    assert asking.json("advance", "1.5")["now"].startswith("2099-01-10T15:59:01.5")
+
+
+def test_an_advance_into_the_past_is_refused_in_a_line(asking: Asking) -> None:
+    assert "advance: 2001-01-10T23:59:00+08:00 is in the past" in refusal(
+        asking.verb("advance", "to", "2001-01-10T23:59:00+08:00"), 1
+    )
+
+
+@pytest.mark.parametrize("reason", [None, "it took too long"])
+def test_an_advance_that_stopped_before_its_end_exits_with_1(
+    asking: Asking, reason: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = f"/_sim/sandboxes/{asking.sandbox}/clock/advance"
+    done = ask(f"{asking.url}{path}", "POST", b'{"seconds": 1}').json | ({"reason": reason} if reason else {})
+    with answering_by_path({path: sends(json.dumps(done).encode())}) as url:
+        stopped = Asking(url, asking.sandbox)
+        assert stopped.json("advance", "1s", status=1 if reason else 0) == done
+        monkeypatch.setattr("simulator.cli.tables.is_terminal", lambda: True)
+        last = shown(stopped, "advance", "1s", status=1 if reason else 0).splitlines()[-1]
+    assert (last == f"It stopped here: {reason}") == bool(reason)
+
+
+@pytest.mark.usefixtures("terminal")
+def test_an_advance_shows_people_what_happened(asking: Asking) -> None:
+    asking.pay("order-1")
+    lines = shown(asking, "advance", "idle").splitlines()
+    assert re.sub(r"at \S+ ", "at ", lines[0]).split() == ["at", "what", "refid", "status", "to", "answered"]
+    assert re.fullmatch(r"[\d:]{8}\.\d{3} +status +order-1 +Processing 2", lines[1])
+    assert re.fullmatch(r"[\d:]{8}\.\d{3} +callback +order-1 +Succesful +inbox:callbacks +200", lines[4])
+    assert re.fullmatch(r"It is \S+ \S+ UTC; nothing more is due\.", lines[-1])
+    assert re.fullmatch(r"It is \S+ \S+ UTC\.\n", shown(asking, "advance", "1s"))
+
+
+def test_requests_are_filtered_and_the_latest_come_first_in_json(asking: Asking) -> None:
+    for refid, account in (("order-1", "0123456789"), ("order-2", "0123456789"), ("order-3", "1")):
+        asking.pay(refid, account)
+    asking.verb("call", "GET", "/v2/balance")
+    assert [one["n"] for one in asking.json("requests")["requests"]] == [4, 3, 2, 1]
+    assert [one["n"] for one in asking.json("requests", "--limit", "2")["requests"]] == [4, 3]
+    assert [one["n"] for one in asking.json("requests", "--refused")["requests"]] == [3]
+    assert [one["n"] for one in asking.json("requests", "--refid", "order-2")["requests"]] == [2]
+    assert [one["n"] for one in asking.json("requests", "--path", "/v2/balance")["requests"]] == [4]
+    assert [one["n"] for one in asking.json("requests", "--method", "POST", "--status", "200")["requests"]] == [2, 1]
+    assert [one["refid"] for one in asking.json("requests", "--rule", "ordinary")["requests"]] == ["order-2", "order-1"]
+
+
+def test_one_request_is_printed_whole(asking: Asking) -> None:
+    asking.pay("order-1", "1")
+    asking.verb("call", "GET", "/v2/balance")
+    assert asking.json("requests", "1")["request"]["body"].startswith('{"refid": "order-1"')
+    assert asking.json("requests", "--last")["n"] == 2
+    assert asking.json("requests", "--last", "--refused")["n"] == 1
+    assert "no such request" in refusal(asking.verb("requests", "99"), 1)
+    assert "instead of 2xx write status_min=200" in refusal(asking.verb("requests", "--status", "2xx"), 1)
+    assert "has received no such request" in refusal(asking.verb("requests", "--last", "--method", "PUT"), 1)
+
+
+@pytest.mark.usefixtures("terminal")
+def test_requests_are_a_table_for_people_with_the_diagnosis(asking: Asking) -> None:
+    asking.pay("order-1")
+    asking.pay("order-2", "1")
+    head, first, second = shown(asking, "requests").splitlines()
+    assert re.fullmatch(r"n +at \d{4}-\d\d-\d\d +method +path +status +refid +rule +diagnosis", head)
+    assert re.fullmatch(r"1 +[\d:]{8}\.\d{3} +POST +/v2/topup +200 +order-1 +ordinary", first)
+    assert re.fullmatch(r"2 +[\d:]{8}\.\d{3} +POST +/v2/topup +400 +(order-2 +)?account must match .*", second)
+    whole = shown(asking, "requests", "2")
+    assert "\nPOST /v2/topup\n" in whole
+    assert "\nx-api-key: " in whole
+    assert "\nerror: Invalid_Account\n" in whole
+    assert "\n400\n" in whole
+
+
+def test_a_story_is_found_by_refid_and_by_trxid(asking: Asking) -> None:
+    asking.pay("order-1")
+    asking.json("advance", "idle")
+    story = asking.json("story", "order-1")
+    assert [one["status"] for one in story["statuses"]] == ["Accepted", "Processing", "Succesful"]
+    assert asking.json("story", story["trxid"]) == story
+    assert asking.json("story", "order-1", "--reseller", "RS001") == story
+    for absent in ("order-9", "12345"):
+        assert "no" in refusal(asking.verb("story", absent), 1)
+
+
+def test_a_story_of_a_refused_payment_says_which_request_was_refused_and_why(asking: Asking) -> None:
+    asking.pay("order-3", "12")
+    at = f"/_sim/sandboxes/{asking.sandbox}"
+    journal = ask(f"{asking.url}{at}/requests").json
+    journal["requests"][0] |= {"n": 3, "refid": "order-3"}
+    why = journal["requests"][0]["diagnosis"]
+    payments = ask(f"{asking.url}{at}/transactions").body
+    answers = {f"{at}/transactions": sends(payments), f"{at}/requests": sends(json.dumps(journal).encode())}
+    with answering_by_path(answers) as url:
+        for verb in (("story", "order-3"), ("trigger", "callback", "order-3"), ("story", "17")):
+            line = refusal(Asking(url, asking.sandbox).verb(*verb), 1)
+            assert line.endswith(f": no payment was made; request 3 with this refid was refused: {why}")
+
+
+@pytest.mark.usefixtures("terminal")
+def test_a_request_without_an_answer_says_so_and_names_rule_and_fault(asking: Asking) -> None:
+    asking.verb("rule", "add", "faults", "--path", "/v2/topup", "--disconnect", "--after-commit", "--name", "cut")
+    asking.pay("order-1")
+    asking.verb("call", "GET", "/v2/balance")
+    for flags in ((), ("--refused",)):
+        _, first, *others = shown(asking, "requests", *flags).splitlines()
+        assert re.fullmatch(r"1 .* POST +/v2/topup +no answer +order-1 +rule ordinary, fault cut.*", first)
+        assert len(others) == (0 if flags else 1)
+    assert [one["status"] for one in asking.json("requests", "--refused", "--json")["requests"]] == [0]
+
+
+@pytest.mark.usefixtures("terminal")
+def test_a_story_tells_people_all_in_the_order_of_time(asking: Asking) -> None:
+    asking.pay("order-1", "0120000001")
+    asking.json("advance", "idle", "--json")
+    told = [line[27:] for line in shown(asking, "story", "order-1").splitlines()[2:]]
+    assert told == [
+        "#1 POST /v2/topup → 200, rule magic-01",
+        "status Accepted (1) by creation",
+        "wallet -9.75 MYR (TRANSACTION), balance 4990.25 MYR: Mobile Reload 0120000001",
+        "status Processing (2) by step",
+        "callback Processing to inbox:callbacks, attempt 1: answered 200",
+        "status Failed (48) by step, remarks HC",
+        "wallet +9.75 MYR (REFUND), balance 5000.00 MYR: refund of order-1",
+        "callback Failed to inbox:callbacks, attempt 1: answered 200",
+    ]
+
+
+@pytest.mark.usefixtures("terminal")
+def test_what_clients_sent_never_controls_the_terminal(asking: Asking) -> None:
+    asking.pay(HOSTILE)
+    asking.verb("requests")
+    ask(f"{asking.url}/_sim/inbox/{asking.sandbox}/callbacks", "POST", HOSTILE.encode())
+    printed = [shown(asking, *verb) for verb in (("requests", "1"), ("requests", "--last"), ("inbox",))]
+    assert "\\u202e-1" in printed[0]
+    assert r"r\x1b[31m\u202e-1" in printed[2]
+    assert re.search("[\x1b\u202e]", "".join(printed)) is None
+
+
+def test_an_inbox_is_read_programmed_waited_for_and_cleared(asking: Asking) -> None:
+    assert asking.json("inbox", "callbacks", "--reply", "500,200") == {
+        "name": "callbacks",
+        "complete": True,
+        "items": [],
+    }
+    asking.pay("order-1")
+    asking.json("advance", "2s")
+    assert [one["status"] for one in asking.json("inbox")["items"]] == [500]
+    late = asking.verb("inbox", "callbacks", "--wait-for", "2", "--timeout", "0")
+    assert (late.exit_code, late.stderr) == (1, "reseller-sim inbox: callbacks: 1 of 2 came in time\n")
+    assert not json.loads(late.stdout)["complete"]
+    asking.json("advance", "idle")
+    found = asking.json("inbox", "--wait-for", "3", "--timeout", "0")
+    assert [one["status"] for one in found["items"]] == [500, 200, 200]
+    assert asking.json("inbox", "--clear")["items"] == []
+    assert asking.json("inbox")["items"] == []
+    assert asking.json("inbox", "--reply", "200:0.5,disconnect", "--json")["complete"]
+
+
+@pytest.mark.usefixtures("terminal")
+def test_an_inbox_shows_people_which_payment_and_status_a_callback_told(asking: Asking) -> None:
+    assert shown(asking, "inbox", "other") == "other: nothing yet\n"
+    asking.pay("order-1")
+    asking.json("advance", "2s", "--json")
+    head, first = shown(asking, "inbox").splitlines()
+    assert re.fullmatch(r"n +at \d{4}-\d\d-\d\d +method +answered +refid +status +body", head)
+    assert re.fullmatch(r'1 .* POST +200 +order-1 +Processing +\{"data".*', first)
+    late = asking.verb("inbox", "--wait-for", "2", "--timeout", "0")
+    assert (late.exit_code, late.stderr) == (1, "reseller-sim inbox: callbacks: 1 of 2 came in time\n")
+    assert "500, then always 200" in shown(asking, "inbox", "--reply", "500,200")
+    assert shown(asking, "inbox", "--clear") == "callbacks: its messages are deleted\n"
+
+
+@pytest.mark.usefixtures("terminal")
+def test_a_deposit_is_in_the_wallet(asking: Asking) -> None:
+    assert shown(asking, "deposit", "19.90") == "RS001: 19.90 MYR added, balance 5019.90 MYR\n"
+    entry = asking.json("deposit", "500", "--reseller", "RS001", "--description", "bank transfer", "--json")
+    assert (entry["type"], entry["balance"], entry["remarks"]) == ("DEPOSIT", 5519.9, "bank transfer")
+    assert "NOBODY" in refusal(asking.verb("deposit", "5", "--reseller", "NOBODY"), 1)
+
+
+def test_a_triggered_callback_is_sent_at_once_even_though_the_clock_stands(asking: Asking) -> None:
+    asking.pay("order-1")
+    assert "a callback tells a later one" in refusal(asking.verb("trigger", "callback", "order-1"), 1)
+    asking.json("advance", "2s")
+    sent = asking.json("trigger", "callback", "order-1")
+    assert (sent["payment_status"], sent["state"], sent["copy"]) == ("Processing", "delivered", 1)
+    assert len(asking.json("inbox")["items"]) == 2
+    assert "no payment" in refusal(asking.verb("trigger", "callback", "order-9"), 1)
+
+
+def test_triggered_webhooks_reach_their_receivers_or_say_why_not(simulator_url: str, tmp_path: Path) -> None:
+    file = tmp_path / "hooked.yaml"
+    file.write_text("extends: default\nwebhooks: {catalog: {url: 'inbox:catalog'}}\n")
+    asking = Asking.of_new_sandbox(simulator_url, str(file))
+    assert "no balance webhook" in refusal(asking.verb("trigger", "balance.added"), 1)
+    asking.verb("call", "PUT", "/v2/balance-webhook", "-d", '{"url": "inbox:hooks"}')
+    sent = asking.json("trigger", "balance.added", "--amount", "250")
+    assert (sent["type"], sent["state"], sent["event"]["data"]["amount"]) == ("balance.added", "success", 250)
+    for _ in range(2):
+        assert asking.json("trigger", "product.updated", "RELOAD")["attempts"][0]["status"] == 200
+    assert len(asking.json("inbox", "catalog")["items"]) == 2
+    assert "'NONE'" in refusal(asking.verb("trigger", "product.updated", "NONE"), 1)
+
+
+def test_a_change_that_nobody_is_told_says_so(asking: Asking) -> None:
+    assert "nobody is told" in refusal(asking.verb("trigger", "product.updated", "RELOAD"), 1)
+
+
+@pytest.mark.usefixtures("terminal")
+def test_people_read_what_the_receiver_answered(asking: Asking) -> None:
+    asking.pay("order-1")
+    asking.json("advance", "2s", "--json")
+    asking.verb("inbox", "--reply", "503")
+    assert shown(asking, "trigger", "callback", "order-1") == "callback to inbox:callbacks: answered 503\n"
+
+
+def test_rules_are_added_by_flags_text_file_and_stdin_and_removed(asking: Asking, tmp_path: Path) -> None:
+    file = tmp_path / "fault.yaml"
+    file.write_text("when: {path: /v2/balance}\ntimes: 1\nthen: {status: 503}\n")
+    flags = ("--account", "0123456789", "--status", "Failed", "--after", "5s", "--name", "declined", "--times", "1")
+    made = [
+        asking.json("rule", "add", "payments", *flags)["id"],
+        asking.json("rule", "add", "payments", '{when: {account: {suffix: "48"}}, then: [{status: Failed}]}')["id"],
+        asking.json("rule", "add", "faults", "-f", str(file))["id"],
+        json.loads(asking.verb("rule", "add", "voids", "-f", "-", body=b"then: {status: Failed}").stdout)["id"],
+        asking.json("rule", "add", "faults", "--path", "/v2/topup", "--status", "504", "--after", "1s")["id"],
+        asking.json("rule", "add", "faults", "--path", "/v2/topup", "--after-commit", "--disconnect")["id"],
+    ]
+    listed = {one["id"]: one for one in asking.json("rule", "list")["rules"]}
+    assert set(made) <= set(listed)
+    assert listed[made[0]]["name"] == "declined"
+    assert asking.verb("rule", "rm", *made[1:]).output == ""
+    asking.pay("order-1")
+    asking.json("advance", "idle")
+    statuses = [one["status"] for one in asking.json("story", "order-1")["statuses"]]
+    assert statuses == ["Processing", "Failed"]
+    chosen = {one["id"]: one["chosen"] for one in asking.json("rule", "list")["rules"]}
+    assert chosen[made[0]] == 1
+    assert "no rule" in refusal(asking.verb("rule", "rm", made[1]), 1)
+
+
+def test_a_rule_that_cannot_be_used_says_why(asking: Asking) -> None:
+    wrong = asking.verb("rule", "add", "payments", "{whn: 1, then: [{status: Failed}]}")
+    assert "did you mean 'when'?" in refusal(wrong, 1)
+    assert "is a mapping" in refusal(asking.verb("rule", "add", "payments", "[1]"), 1)
+    assert "rule:1:" in refusal(asking.verb("rule", "add", "payments", "{a: 1"), 1)
+
+
+@pytest.mark.usefixtures("terminal")
+def test_rules_are_a_table_for_people(asking: Asking) -> None:
+    assert "is the first of the rules of payments now" in shown(asking, "rule", "add", "payments", "--status", "Failed")
+    head, added, ordinary, *_ = shown(asking, "rule", "list").splitlines()
+    assert head.split() == ["section", "id", "fallback", "matched", "chosen", "name"]
+    assert added.split() == ["payments", "added-1", "0", "0"]
+    shown(asking, "rule", "add", "faults", "--path", "/v2/balance", "--status", "503")
+    assert shown(asking, "rule", "rm", "added-1", "added-2") == ""
+    assert ordinary.split() == ["payments", "payments-1", "yes", "0", "0", "ordinary"]
+
+
+def test_sandboxes_are_made_listed_and_removed(simulator_url: str, tmp_path: Path) -> None:
+    (tmp_path / "base.yaml").write_text("extends: default\nseed: 7\n")
+    (tmp_path / "mine.yaml").write_text("extends: base.yaml\nscenario: of two files\n")
+    at = ("--url", simulator_url)
+    flags = ("--id", "mine", "--clock", "x60", "--start", "2027-01-10T23:59:00+08:00", "--unique")
+    made = json.loads(invoke("sandbox", "new", str(tmp_path / "mine.yaml"), *flags, *at).stdout)
+    assert (made["id"], made["scenario"], made["seed"]) == ("mine", "of two files", 7)
+    assert (made["clock"]["mode"], made["clock"]["rate"]) == ("xN", 60)
+    assert made["clock"]["now"].startswith("2027-01-10T15:59")
+    assert made["resellers"][0]["api_key"] != "test_key_RS001"
+    assert "mine" in refusal(invoke("sandbox", "new", "--id", "mine", *at), 1)
+    named = json.loads(invoke("sandbox", "new", "bad-day", "--seed", "5", *at).stdout)
+    assert (named["scenario"], named["seed"]) == ("bad-day", 5)
+    listed = [one["id"] for one in json.loads(invoke("sandbox", "list", *at).stdout)["sandboxes"]]
+    assert {"default", "mine", named["id"]} <= set(listed)
+    assert invoke("sandbox", "rm", "mine", named["id"], *at).output == ""
+    assert "no sandbox" in refusal(invoke("sandbox", "rm", "mine", *at), 3)
+    assert "always exists" in refusal(invoke("sandbox", "rm", "default", *at), 1)
+    assert "no such" in refusal(invoke("requests", "--sandbox", "mine", *at), 3).replace("there is no", "no such")
+
+
+def test_a_file_that_is_no_scenario_is_reported_as_check_does(simulator_url: str, tmp_path: Path) -> None:
+    bad = tmp_path / "bad.yaml"
+    bad.write_text("extends: default\npaymnts: []\nseed: many\n")
+    done = invoke("sandbox", "new", str(bad), "--url", simulator_url)
+    assert (done.exit_code, done.stdout) == (1, "")
+    assert done.stderr.splitlines()[0].startswith(f"{bad}:2:1: unknown_key ")
+    wrong = refusal(invoke("sandbox", "new", "bad-dya", "--url", simulator_url), 1)
+    assert "'bad-dya'" in wrong
+    assert wrong.endswith("; did you mean 'bad-day'?")
+
+
+def test_exported_variables_make_all_verbs_use_the_sandbox(simulator_url: str) -> None:
+    done = invoke("sandbox", "new", "--clock", "manual", "--export", "--url", simulator_url)
+    pairs = [line.removeprefix("export ").partition("=") for line in done.stdout.splitlines()]
+    variables: dict[str, Any] = {name: value for name, _, value in pairs}
+    sandbox = variables["RESELLER_SIM_SANDBOX"]
+    assert variables["RESELLER_BASE_URL"] == f"{simulator_url}/s/{sandbox}"
+    called = invoke("call", "GET", "/v2/balance", **variables)
+    assert f"x-sim-sandbox: {sandbox}\n" in called.stderr
+    assert len(json.loads(invoke("requests", **variables).stdout)["requests"]) == 1
+    assert f"/s/{sandbox}/v2/balance" in invoke("sign", "GET", "/v2/balance", **variables).stdout
+
+
+@pytest.mark.usefixtures("terminal")
+def test_a_new_sandbox_tells_people_how_to_use_it(simulator_url: str) -> None:
+    made = invoke("sandbox", "new", "--id", "for-people", "--url", simulator_url).stdout
+    assert "reseller-sim call --sandbox for-people GET /v2/balance\n" in made
+    listed = invoke("sandbox", "list", "--url", simulator_url).stdout.splitlines()
+    assert listed[0].split() == ["id", "scenario", "clock", "time", "(UTC)", "balance", "url"]
+    assert any(re.match(r"for-people +default +real .* 5000\.00 ", line) for line in listed)
+
+
+@pytest.mark.usefixtures("terminal")
+def test_health_names_the_simulator_that_answers(simulator_url: str) -> None:
+    assert invoke("health", "--url", f"{simulator_url}/_sim/").stdout.endswith(f" answers at {simulator_url}\n")
+    assert json.loads(invoke("health", "--json", "--url", simulator_url).stdout)["status"] == "ok"
+
+
+@pytest.mark.usefixtures("terminal")
+def test_an_audit_shows_people_violations_first_and_counts_what_was_not_exercised(
+    asking: Asking, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("simulator.cli.audit.is_terminal", lambda: True)
+    assert len(shown(asking, "audit").splitlines()) == 1
+    asking.pay("order-1")
+    for _ in range(2):
+        asking.verb("call", "POST", "/v2/token", "-d", '{"username": "a", "password": "wrong"}')
+    short = shown(asking, "audit", status=1).splitlines()
+    whole = shown(asking, "audit", "--all", status=1).splitlines()
+    marks = [line.split()[0] for line in short if line[:1].strip()]
+    assert marks[0] == "VIOLATED"
+    assert "ok" in marks[1:-1]
+    assert "-" not in marks
+    assert short[-1] == whole[-1]
+    assert sum(line.startswith("- ") for line in whole) == int(short[-1].split()[4])
+    monkeypatch.setattr("simulator.cli.audit.is_terminal", lambda: False)
+    assert shown(asking, "audit", status=1).splitlines() == whole

@@ -1,0 +1,259 @@
+"""What reads a stream of events: it goes on where it was interrupted, and says when the server is gone."""
+
+import asyncio
+import json
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from simulator.cli import stream as stream_module
+from simulator.cli.flags import CannotStart
+from simulator.cli.lines import Lines
+from simulator.cli.listen import _forwarded, target_of
+from simulator.cli.showing import Writer
+from simulator.cli.stream import Stream
+from tests.support.receivers import refused_url
+from tests.support.runner import invoke, refusal
+from tests.support.watchers import target
+
+HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n: hello\n\n"
+
+
+@contextmanager
+def server(*answers: bytes) -> Iterator[tuple[str, list[str]]]:
+    """A server that gives these answers, one to each connection, and then is gone; and the requests that it got."""
+    got: list[str] = []
+    listener = socket.create_server(("127.0.0.1", 0))
+
+    def serve() -> None:
+        with listener:
+            for answer in answers:
+                connection, _ = listener.accept()
+                with connection:
+                    got.append(connection.recv(65536).decode())
+                    connection.sendall(answer)
+
+    thread = threading.Thread(target=serve, daemon=True)
+    thread.start()
+    yield f"http://127.0.0.1:{listener.getsockname()[1]}", got
+    thread.join(10)
+
+
+def event(n: int, **fields: object) -> bytes:
+    data = json.dumps({"id": f"x.{n}", "kind": "status", **fields})
+    return f"id: x.{n}\nevent: status\ndata: {data}\n\n".encode()
+
+
+@pytest.fixture(autouse=True)
+def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stream_module, "PATIENCE_S", 0.0)
+    monkeypatch.setattr(stream_module, "PAUSE_S", 0.0)
+
+
+def test_an_interrupted_stream_goes_on_behind_the_last_event_that_came_whole() -> None:
+    cut = HEAD + event(1) + b": still here\nid: x.7\n\n" + b"id: x.8\ndata: {"
+    with server(cut, HEAD + event(9)) as (url, got):
+        events = Stream("tail", url, "secret", None, {"only": "status"}).events()
+        assert [next(events)["id"], next(events)["id"]] == ["x.1", "x.9"]
+        with pytest.raises(CannotStart, match="has ended, or does not answer any more"):
+            next(events)
+    assert got[0].startswith("GET /_sim/events?only=status HTTP/1.1\r\n")
+    assert "last-event-id" not in got[0].lower()
+    assert "Last-Event-ID: x.7\r\n" in got[1]
+    assert "Authorization: Bearer secret\r\n" in got[0]
+
+
+def test_the_stream_of_a_sandbox_ends_when_it_is_deleted_and_that_of_all_goes_on() -> None:
+    answer = HEAD + event(1, action="deleted")
+    with server(answer) as (url, got):
+        assert len(list(Stream("tail", f"{url}/_sim", None, "a b", {}).events())) == 1
+    assert got[0].startswith("GET /_sim/sandboxes/a%20b/events HTTP/1.1\r\n")
+    with server(answer) as (url, _), pytest.raises(CannotStart):
+        list(Stream("tail", url, None, None, {}).events())
+
+
+def test_what_a_server_refuses_is_said() -> None:
+    refused = b'HTTP/1.1 404 X\r\ncontent-length: 30\r\n\r\n{"message": "no such sandbox"} '
+    with server(refused) as (url, _):
+        said = refusal(invoke("tail", "--url", url, "--sandbox", "none"), 3)
+    assert said == f"reseller-sim tail: {url} answered 404: no such sandbox"
+
+
+def test_what_is_no_stream_is_said() -> None:
+    with server(HEAD + b"data: hello\n\n") as (url, _):
+        said = refusal(invoke("tail", "--url", url), 3)
+    assert said == f"reseller-sim tail: {url} sent something that is no event: is it a simulator?"
+
+
+def raw(data: str) -> bytes:
+    return HEAD + f"id: x.1\ndata: {data}\n\n".encode()
+
+
+NO_ACTIONS: list[Any] = [["deleted"], 5, {}, None]
+SENT = {"method": "POST", "url": "http://x/y", "headers": [["A", "b"]], "body": "x"}
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        raw("[" * 100_000),
+        raw('{"id": "x", "kind": "request", "status": ' + "[" * 60_000 + "]" * 60_000 + "}"),
+        raw('{"id": "x", "kind": ["request"]}'),
+        *(HEAD + event(1, action=action) for action in NO_ACTIONS),
+        HEAD + event(1, sandbox=[1]),
+        HEAD + event(1, at={}),
+        HEAD + event(1, entry=1),
+        HEAD + event(1, notification={"to": 5, "subject": 1}),
+        *(HEAD + event(1, sent=sent) for sent in ("abc", [1], {"method": "GET"}, SENT | {"url": 5})),
+        *(HEAD + event(1, sent=SENT | {"headers": headers}) for headers in (5, [["a"]], [["a", None]])),
+        *(HEAD + event(1, sent=SENT | wrong) for wrong in ({"body": 5}, {"body": None}, {"method": 5})),
+        HEAD + b"id: a\rX-Evil: 1\ndata: " + json.dumps({"id": "a", "kind": "status"}).encode() + b"\n\n",
+        b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n-5\r\nabc",
+    ],
+    ids=lambda answer: answer[len(HEAD) :][:60].decode(),
+)
+@pytest.mark.parametrize("verb", [["tail"], ["listen", "--forward-to", "http://127.0.0.1:9"]], ids=" ".join)
+def test_what_has_no_shape_of_an_event_is_said(verb: list[str], answer: bytes) -> None:
+    with server(answer) as (url, _):
+        done = invoke(*verb, "--url", url)
+    assert (done.exit_code, done.stdout) == (3, "")
+    assert (
+        done.stderr.splitlines()[-1]
+        == f"reseller-sim {verb[0]}: {url} sent something that is no event: is it a simulator?"
+    )
+
+
+def test_a_line_without_an_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stream_module, "LINE_BYTES_MAX", 1000)
+    with server(HEAD + b"data: " + b"x" * 2000) as (url, _):
+        assert "is no event" in refusal(invoke("tail", "--url", url), 3)
+
+
+def test_fields_that_no_event_has_are_not_kept() -> None:
+    fields = b"".join(b"f%d: x\n" % n for n in range(1000))
+    with server(HEAD + fields + b"event: later\n" + event(3)) as (url, _):
+        assert next(Stream("tail", url, None, None, {}).events())["id"] == "x.3"
+
+
+@contextmanager
+def endless(begin: bytes, more: bytes) -> Iterator[str]:
+    """A server that never ends its answer."""
+    listener = socket.create_server(("127.0.0.1", 0))
+
+    def serve() -> None:
+        connection, _ = listener.accept()
+        with connection, suppress(OSError):
+            connection.sendall(begin)
+            while True:
+                connection.sendall(more)
+
+    thread = threading.Thread(target=serve, daemon=True)
+    thread.start()
+    yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+    listener.close()
+    thread.join(10)
+
+
+INTERIM = b"HTTP/1.1 100 Continue\r\n\r\n"
+
+
+def test_a_stream_has_to_begin_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stream_module, "BEGIN_S", 0.2)
+    with endless(INTERIM, INTERIM) as url:
+        assert "does not answer (nothing within 0.2 seconds)" in refusal(invoke("tail", "--url", url), 3)
+
+
+def test_the_timeout_of_a_message_is_that_of_the_whole_exchange() -> None:
+    with endless(INTERIM, INTERIM) as url:
+        assert " no answer (nothing within 0.2 seconds) in " in _forwarded(url, SENT, 0.2)
+
+
+def test_a_message_that_cannot_be_sent_is_said_and_the_next_one_goes_on() -> None:
+    bad = [SENT | {"url": "http://[x"}, SENT | {"method": "GET / HTTP/1.1\r\nX: y"}, SENT | {"url": "http://x/a b"}]
+    bad += [SENT | {"headers": [["X: 1\r\nY", "b"]]}, SENT | {"headers": [["X", "\u20ac"]]}]
+    answer = HEAD + b"".join(event(n, sent=sent) for n, sent in enumerate([*bad, SENT]))
+    with target() as mine, server(answer) as (url, _):
+        done = invoke("listen", "--url", url, "--forward-to", mine.url)
+        said = [line for line in done.output.splitlines() if line.startswith("  -> ")]
+        assert [message.path for message in mine.got] == ["/y"]
+        assert mine.got[0].headers["connection"] == "close"
+    assert len(said) == len(bad) + 1
+    assert said[0].startswith("  -> not passed on: the URL that was called cannot be read (")
+    assert all(" no answer (" in line for line in said[1:-1])
+    assert " 200 in " in said[-1]
+
+
+@pytest.mark.parametrize(
+    ("verb", "asked"),
+    [
+        (["tail"], "/events HTTP/1.1"),
+        (["tail", "--only", "statuses"], "/events?only=status HTTP/1.1"),
+        (["listen", "--forward-to", "http://x"], "/events?only=callback%2Cwebhook&with=bodies HTTP/1.1"),
+        (["listen", "--forward-to", "http://x", "--only", "webhooks"], "/events?only=webhook&with=bodies HTTP/1.1"),
+        (["listen", "--forward-to", "http://x", "--only", "callbacks"], "/events?only=callback&with=bodies HTTP/1.1"),
+    ],
+)
+def test_the_sandbox_of_the_variable_is_the_one_that_is_watched(verb: list[str], asked: str) -> None:
+    with server(HEAD) as (url, got):
+        assert invoke(*verb, "--url", url, RESELLER_SIM_SANDBOX="mine").exit_code == 3
+    assert got[0].splitlines()[0] == f"GET /_sim/sandboxes/mine{asked}"
+
+
+def test_who_does_not_read_the_lines_of_serve_does_not_keep_it_alive(tmp_path: Path) -> None:
+    async def made() -> list[bool]:
+        with (tmp_path / "lines").open("w") as stream:
+            before = set(threading.enumerate())
+            Writer(stream)
+            return [thread.daemon for thread in set(threading.enumerate()) - before]
+
+    assert asyncio.run(made()) == [True]
+
+
+@pytest.mark.parametrize("flags", [["--only", "nothing"], ["--url", "ftp://x"], ["--sandbox"]])
+def test_tail_refuses_what_it_cannot_use(flags: list[str]) -> None:
+    refusal(invoke("tail", *flags), 2)
+
+
+@pytest.mark.parametrize("flags", [[], ["--forward-to", "localhost:3000"], ["--forward-to", "http://x", "--only", "x"]])
+def test_listen_refuses_what_it_cannot_use(flags: list[str]) -> None:
+    refusal(invoke("listen", *flags), 2)
+
+
+@pytest.mark.parametrize(
+    ("to", "sent", "expected"),
+    [
+        ("http://me", "inbox:callbacks", "/"),
+        ("http://me/", "inbox:callbacks?refid=1", "/?refid=1"),
+        ("http://me/here", "https://shop.example/there?a=1&refid=2", "/here?a=1&refid=2"),
+        ("http://me/here?b=2", "https://shop.example/there?a=1", "/here?b=2&a=1"),
+        ("http://me", "https://shop.example/there?a=1", "/there?a=1"),
+        ("http://me/", "https://shop.example", "/"),
+    ],
+)
+def test_a_message_goes_to_the_path_of_the_target_or_to_its_own(to: str, sent: str, expected: str) -> None:
+    assert target_of(to, sent) == expected
+
+
+def test_a_message_that_is_not_answered_in_time_is_given_up() -> None:
+    sent = {"method": "POST", "url": "inbox:x", "headers": [["Content-Length", "9"], ["A", "b"]], "body": "{}"}
+    with target() as mine:
+        mine.may_answer.clear()
+        assert _forwarded(mine.url, sent, 0.2).startswith(f"POST {mine.url}/ no answer (")
+        assert (mine.got[0].headers["content-length"], mine.got[0].headers["a"]) == ("2", "b")
+    with refused_url() as url:
+        assert " no answer (Connection refused) in " in _forwarded(url, sent, 1)
+
+
+def test_lines_are_coloured_only_when_asked_for_and_never_by_what_came() -> None:
+    came = {"kind": "status", "at": "2026-11-21T12:00:00.123456Z", "sandbox": "s", "refid": "\x1b[31mred\n"}
+    whole = came | {"status": "Succesful", "rule": "r"}
+    assert Lines(coloured=False).line(whole) == r"12:00:00.123 s status  \x1b[31mred\x0a Succesful rule=r"
+    assert "\x1b[32mSuccesful\x1b[0m" in Lines(coloured=True).line(whole)
+    assert Lines(coloured=False).line(came) == "12:00:00.123 s status "
+    assert Lines(coloured=False).line({"kind": "later", "sandbox": "s"}) == " s later  "
+    assert Lines(coloured=False).line({"kind": "gap", "missing": 3}).startswith("... 3 events are missing here")

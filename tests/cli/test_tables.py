@@ -1,0 +1,59 @@
+"""Tables on a terminal: as wide as it is, in colour where it has colours."""
+
+import re
+
+import pytest
+
+from simulator.cli.output import one_line
+from simulator.cli.tables import clock_time, cut, print_table, times_of_day
+from tests.support.asking import Asking
+from tests.support.processes import PROGRAM, environment
+from tests.support.terminal import shown_on_terminal
+
+pytestmark = pytest.mark.slow
+
+
+def test_a_table_fits_the_terminal_and_marks_what_went_wrong(asking: Asking) -> None:
+    asking.pay("order-1")
+    asking.pay("order-2", "12")
+    where = {"RESELLER_SIM_URL": asking.url, "RESELLER_SIM_SANDBOX": asking.sandbox}
+    coloured = shown_on_terminal([*PROGRAM, "requests"], environment(**where, NO_COLOR=""), 80)
+    head, first, second, *_ = coloured.splitlines()
+    assert head.startswith("\x1b[1mn  at ")
+    assert "\x1b" not in first
+    assert second.startswith("\x1b[31m2 ")
+    below = re.search(r"\n\x1b\[31m    account must match .*", coloured)
+    assert below is not None
+    assert below[0].endswith("\x1b[0m")
+    plain = shown_on_terminal([*PROGRAM, "requests"], environment(**where, NO_COLOR="1"), 80)
+    assert "\x1b" not in plain
+    assert max(map(len, plain.splitlines())) <= 80
+    assert "…" not in plain
+    diagnosis = asking.json("requests", "--refused")["requests"][0]["diagnosis"]
+    assert " ".join(plain.split()).endswith(diagnosis)
+    assert shown_on_terminal([*PROGRAM, "requests", "--json"], environment(**where), 80).startswith("{\n")
+
+
+def test_columns_without_a_value_are_left_out_and_controls_escaped(capsys: pytest.CaptureFixture[str]) -> None:
+    print_table(("a", "b", "c"), [("1", "", "x\x1b"), ("22", "", "y\n")])
+    assert capsys.readouterr().out == "a   c\n1   x\\x1b\n22  y\\x0a\n"
+    print_table(("a", "b"), [])
+    assert capsys.readouterr().out == "a  b\n"
+
+
+def test_a_long_cell_is_cut() -> None:
+    assert cut("abcdef", 4) == "abc…"
+    assert cut("abcd", 4) == "abcd"
+    assert clock_time(None) == ""
+    assert one_line(clock_time("2027-01-10T15:59:00.000000Z")) == "2027-01-10 15:59:00"
+
+
+def test_times_of_one_day_have_the_date_in_the_heading_alone() -> None:
+    times = ["2027-01-10T15:59:00.123456Z", "2027-01-10T15:59:01.000000Z"]
+    assert times_of_day(times) == ("at 2027-01-10", ["15:59:00.123", "15:59:01.000"])
+    assert times_of_day([*times, "2027-01-11T00:00:00.000000Z"])[0] == "at"
+    assert times_of_day([times[0], "2027-01-11T00:00:00.000000Z"])[1] == [
+        "2027-01-10 15:59:00.123",
+        "2027-01-11 00:00:00.000",
+    ]
+    assert times_of_day([]) == ("at", [])

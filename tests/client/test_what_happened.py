@@ -1,0 +1,194 @@
+"""The client shows what happened, waits for callbacks, and says of a failed expectation what happened instead."""
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from reseller_sim import AsyncSimulator
+
+PAYMENT = {"refid": "order-1", "product": "RELOAD", "account": "0123456789", "amount": 10}
+
+
+def test_a_story_has_a_line_for_all_that_happened(client: Any) -> None:
+    with client.sandbox() as sandbox:
+        sandbox.replies("callbacks", [{"status": 500}, {"status": 200}])
+        sandbox.call("POST", "/v2/topup", PAYMENT)
+        sandbox.run_until_idle()
+        story = sandbox.story("order-1")
+        said = [line[27:] for line in story.lines[2:]]
+        assert story.lines[0] == "order-1: RELOAD 10.00 MYR to 0123456789, Succesful (20)"
+        assert story.lines[1] == f"  trxid {story.data['trxid']}, reseller RS001, rule ordinary"
+        assert said[:3] == [
+            "#1 POST /v2/topup → 200, rule ordinary",
+            "status Accepted (1) by creation",
+            "wallet -9.75 MYR (TRANSACTION), balance 4990.25 MYR: Mobile Reload 0123456789",
+        ]
+        assert "callback Processing to inbox:callbacks, attempt 1: answered 500" in said
+        assert "callback Succesful to inbox:callbacks, attempt 1: answered 200" in said
+        assert (story.status, story.data["refid"], str(story)) == ("Succesful", "order-1", "\n".join(story.lines))
+
+
+def test_a_story_on_a_standing_clock_shows_each_thing_behind_what_caused_it(client: Any) -> None:
+    with client.sandbox() as sandbox:
+        sandbox.call("POST", "/v2/topup", PAYMENT)
+        sandbox.call("POST", "/v2/topup", PAYMENT)
+        sandbox.advance("2s")
+        sandbox.call("POST", "/v2/topup", PAYMENT)
+        said = [line[27:].split(",")[0] for line in sandbox.story("order-1").lines[2:]]
+        assert said == [
+            "#1 POST /v2/topup → 200",
+            "status Accepted (1) by creation",
+            "wallet -9.75 MYR (TRANSACTION)",
+            "#2 POST /v2/topup → 200",
+            "status Processing (2) by step",
+            "callback Processing to inbox:callbacks",
+            "#3 POST /v2/topup → 200",
+        ]
+
+
+def test_a_callback_that_was_sent_once_more_is_told_apart(client: Any) -> None:
+    with client.sandbox() as sandbox:
+        sandbox.call("POST", "/v2/topup", PAYMENT)
+        sandbox.run_until_idle()
+        sandbox.ask("POST", f"/transactions/{sandbox.transaction('order-1')['trxid']}/callbacks", {})
+        sandbox.advance()
+        assert "callback Succesful again to inbox:callbacks, attempt 1: answered 200" in str(sandbox.story("order-1"))
+
+
+def test_a_story_of_an_unknown_payment_says_what_there_is(client: Any) -> None:
+    with client.sandbox() as sandbox:
+        sandbox.call("POST", "/v2/topup", PAYMENT)
+        with pytest.raises(LookupError, match=r"(?s)no payment has the refid 'order-2'.*order-1: RELOAD 10.00 MYR"):
+            sandbox.story("order-2")
+
+
+def test_a_callback_that_came_already_is_found(client: Any) -> None:
+    with client.sandbox() as sandbox:
+        sandbox.call("POST", "/v2/topup", PAYMENT)
+        sandbox.run_until_idle()
+        message = sandbox.wait_for_callback("order-1", status="Succesful")
+        assert (message.n, message.json()["data"]["refid"], message.data["status"]) == (2, "order-1", "Succesful")
+        assert sandbox.wait_for_callback().n == 1
+        assert message.headers["content-type"] == "application/json"
+        assert message.path == f"/_sim/inbox/{sandbox.id}/callbacks"
+        assert not message.signature, "transaction callbacks are not signed"
+
+
+def test_a_callback_is_awaited(client: Any) -> None:
+    with client.sandbox(clock="x1000") as sandbox:
+        sandbox.call("POST", "/v2/topup", PAYMENT)
+        message = sandbox.wait_for_callback("order-1", status="Succesful")
+        assert message.data["status"] == "Succesful"
+
+
+def test_a_cancelled_wait_returns_at_once(server: str) -> None:
+    async def cancel() -> int:
+        async with AsyncSimulator(server).sandbox() as sandbox:
+            waiting = asyncio.gather(*[sandbox.wait_for_callback(timeout_s=300) for _ in range(40)])
+            with pytest.raises(TimeoutError):
+                await asyncio.wait_for(waiting, 0.1)
+            return (await sandbox.call("GET", "/v2/balance")).status
+
+    assert asyncio.run(cancel()) == 200
+
+
+def test_a_callback_by_get_is_found_by_its_query(client: Any) -> None:
+    with client.sandbox() as sandbox:
+        sandbox.call("POST", "/v2/callback-url?method=GET&url=inbox%3Acallbacks")
+        sandbox.call("POST", "/v2/topup", PAYMENT)
+        sandbox.run_until_idle()
+        message = sandbox.wait_for_callback("order-1", status="Succesful")
+        assert message.method == "GET"
+
+
+def test_a_callback_that_does_not_come_is_explained(client: Any) -> None:
+    with client.sandbox() as sandbox:
+        sandbox.call("POST", "/v2/topup", PAYMENT)
+        with pytest.raises(AssertionError) as failed:
+            sandbox.wait_for_callback("order-1", timeout_s=0)
+        text = str(failed.value)
+        assert text.startswith(
+            "no callback about 'order-1' came to the inbox 'callbacks'; the clock is manual and 1 is"
+        )
+        assert "status Accepted (1) by creation" in text
+
+
+def test_pages_are_read_to_the_last(client: Any) -> None:
+    with client.sandbox() as sandbox:
+        for _ in range(30):
+            sandbox.call("GET", "/v2/balance")
+        assert [one["n"] for one in sandbox.requests(path="/v2/balance")] == list(range(30, 0, -1))
+
+
+def test_expectations_that_hold_say_nothing(client: Any) -> None:
+    with client.sandbox() as sandbox:
+        sandbox.call("POST", "/v2/topup", PAYMENT)
+        sandbox.run_until_idle()
+        sandbox.expect_status("order-1", "Succesful")
+        sandbox.expect_balance("4990.25")
+        sandbox.expect_callback("order-1", status="Processing")
+        sandbox.expect_no_refusals()
+        sandbox.expect_clean_audit()
+
+
+def test_another_status_is_shown_with_the_story(client: Any) -> None:
+    with client.sandbox() as sandbox:
+        sandbox.call("POST", "/v2/topup", PAYMENT)
+        with pytest.raises(AssertionError, match=r"(?s)^order-1 is Accepted, not Succesful\n.*#1 POST /v2/topup"):
+            sandbox.expect_status("order-1", "Succesful")
+
+
+def test_a_missing_payment_is_explained_by_the_refused_request(client: Any) -> None:
+    with client.sandbox() as sandbox:
+        sandbox.call("POST", "/v2/topup", {"refid": "order-1"})
+        with pytest.raises(AssertionError, match=r"(?s)no payment has .*there are no payments.*product is required"):
+            sandbox.expect_status("order-1", "Succesful")
+
+
+def test_another_balance_is_shown_with_the_payments(client: Any) -> None:
+    with client.sandbox() as sandbox:
+        sandbox.call("POST", "/v2/topup", PAYMENT)
+        with pytest.raises(
+            AssertionError, match=r"(?s)the balance is 4990.25, not 5000\n.*order-1: RELOAD 10.00 MYR .* 9.75 MYR"
+        ):
+            sandbox.expect_balance(5000)
+
+
+def test_a_callback_that_was_not_accepted_is_not_one(client: Any) -> None:
+    with client.sandbox() as sandbox:
+        sandbox.replies("callbacks", [{"status": 500}])
+        sandbox.call("POST", "/v2/topup", PAYMENT)
+        sandbox.run_until_idle()
+        with pytest.raises(AssertionError, match=r"(?s)no callback about 'order-1' was accepted.*answered 500"):
+            sandbox.expect_callback("order-1")
+
+
+def test_refusals_are_shown_with_their_diagnosis(client: Any) -> None:
+    with client.sandbox() as sandbox:
+        sandbox.call("POST", "/v2/topup", {"refid": "order-1"})
+        assert [one["status"] for one in sandbox.refused()] == [400]
+        with pytest.raises(AssertionError, match=r"1 request was refused:\n  #1 POST /v2/topup → 400, .* is required"):
+            sandbox.expect_no_refusals()
+
+
+def test_violations_are_shown_with_what_to_do(client: Any) -> None:
+    with client.sandbox() as sandbox:
+        sandbox.call("POST", "/v2/topup", {"refid": "order-1"})
+        sandbox.call("POST", "/v2/topup", {"refid": "order-1"})
+        assert not sandbox.audit()["ok"]
+        sandbox.expect_clean_audit()  # that was a warning
+        for _ in range(2):
+            sandbox.call("POST", "/v2/token", {"username": "nobody", "password": "wrong"})
+        with pytest.raises(AssertionError, match=r"(?s)violated.*SPEC .*requests #"):
+            sandbox.expect_clean_audit()
+
+
+def test_callbacks_to_a_closed_port_are_listed_with_their_error(client: Any) -> None:
+    with client.sandbox() as sandbox:
+        sandbox.call("POST", "/v2/callback-url?method=POST&url=http%3A%2F%2F127.0.0.1%3A9%2F")
+        sandbox.call("POST", "/v2/topup", PAYMENT)
+        sandbox.run_until_idle()
+        assert {one["ending"] for one in sandbox.callbacks(refid="order-1")} == {"connection"}
+        with pytest.raises(AssertionError, match=r"to http://127\.0\.0\.1:9/, attempt 1"):
+            sandbox.expect_callback("order-1")

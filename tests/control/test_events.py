@@ -1,0 +1,553 @@
+"""`/_sim/events` and `/_sim/sandboxes/{id}/events`: what is told, filters, places, gaps, ends."""
+
+import asyncio
+import json
+from collections.abc import Iterator
+from contextlib import AsyncExitStack
+from typing import Any
+
+import pytest
+
+from simulator.control.event_rows import EventRows
+from simulator.control.events import EventSource, Wanted
+from simulator.runtime import events
+from simulator.runtime.event_items import Taken
+from simulator.runtime.live_sandbox import LiveSandbox
+from simulator.wire.secrets import MASKED
+from tests.support.client import Client, Response, running
+
+PATH = "/sandboxes/default/events"
+PLAIN = {"scenario": "plain", "extends": "default", "clock": "manual"}
+MEMBERS = {
+    "gap": ["missing"],
+    "request": [
+        "sandbox",
+        "number",
+        "at",
+        "wall",
+        "refid",
+        "trxid",
+        "reseller",
+        "n",
+        "method",
+        "path",
+        "query",
+        "client",
+        "status",
+        "rule",
+        "fault",
+        "error",
+        "diagnosis",
+        "duration_us",
+    ],
+    "status": [
+        "sandbox",
+        "number",
+        "at",
+        "wall",
+        "refid",
+        "trxid",
+        "reseller",
+        "product",
+        "status",
+        "status_code",
+        "cause",
+        "rule",
+    ],
+    "entry": ["sandbox", "number", "at", "wall", "refid", "trxid", "reseller", "entry"],
+    "callback": [
+        "sandbox",
+        "number",
+        "at",
+        "wall",
+        "refid",
+        "trxid",
+        "reseller",
+        "callback",
+        "status",
+        "method",
+        "url",
+        "attempt",
+        "attempts_max",
+        "state",
+        "ending",
+        "answered",
+        "error",
+        "next_due",
+    ],
+    "webhook": [
+        "sandbox",
+        "number",
+        "at",
+        "wall",
+        "reseller",
+        "delivery",
+        "event",
+        "type",
+        "method",
+        "url",
+        "attempt",
+        "attempts_max",
+        "state",
+        "ending",
+        "answered",
+        "error",
+        "next_due",
+    ],
+    "notification": ["sandbox", "number", "at", "wall", "refid", "trxid", "reseller", "notification"],
+    "action": ["sandbox", "number", "at", "wall", "action", "about"],
+}
+PAID_KINDS = ["action", "request", "entry", "status"]
+
+
+@pytest.fixture
+def client() -> Iterator[Client]:
+    with running() as client:
+        yield client
+
+
+def told(client: Client, query: str = "", path: str = PATH, **headers: str) -> list[Any]:
+    """The events that there are now."""
+    begin = "" if "after=" in query or headers else "after=0&"
+    return told_in(client.sim("GET", f"{path}?timeout=0&{begin}{query}", **headers))
+
+
+def told_in(answer: Response) -> list[Any]:
+    assert answer.status == 200, answer.body
+    assert answer.headers["content-type"].startswith("text/event-stream")
+    found = []
+    for block in answer.body.decode().split("\n\n"):
+        fields = dict(line.split(": ", 1) for line in block.splitlines() if line and not line.startswith(":"))
+        if "data" in fields:
+            event = json.loads(fields["data"])
+            assert (fields["id"], fields["event"]) == (event["id"], event["kind"])
+            assert set(event) - {"sent"} == {"id", "kind", *MEMBERS[event["kind"]]}
+            found.append(event)
+    return found
+
+
+def kinds(found: list[Any]) -> list[str]:
+    return [event["kind"] for event in found]
+
+
+def test_a_payment_is_told_from_its_request_to_its_status(client: Client) -> None:
+    client.pay("e1")
+    _, request, entry, status = found = told(client)
+    assert kinds(found) == PAID_KINDS
+    assert [event["number"] for event in found] == [1, 2, 3, 4]
+    assert {event["sandbox"] for event in found} == {"default"}
+    assert (entry["refid"], entry["entry"]["amount"], entry["entry"]["type"]) == ("e1", -9.75, "TRANSACTION")
+    assert (status["refid"], status["status"], status["cause"]) == ("e1", "Accepted", "creation")
+    assert (request["refid"], request["n"], request["path"], request["status"]) == ("e1", 1, "/v2/topup", 200)
+    assert request["trxid"] == status["trxid"] == entry["trxid"]
+
+
+def test_what_time_brings_is_told_with_the_attempts_of_callbacks(client: Client) -> None:
+    client.pay("e1")
+    client.advance()
+    found = told(client, "only=status,callback,action")
+    assert [event["status"] for event in found if event["kind"] == "status"] == ["Accepted", "Processing", "Succesful"]
+    last = [event for event in found if event["kind"] == "callback"][-1]
+    assert (last["refid"], last["status"], last["attempt"]) == ("e1", "Succesful", 1)
+    assert (last["state"], last["ending"], last["answered"], last["next_due"]) == ("delivered", "answered", 200, None)
+    assert "sent" not in last
+    assert found[-1]["action"] == "clock_advanced"
+
+
+def test_a_webhook_is_told_with_what_was_sent_when_that_is_asked_for() -> None:
+    with running({"resellers": [{"code": "RS001", "balance_webhook": {"url": "inbox:hooks"}}]}) as client:
+        client.sim("POST", "/sandboxes/default/resellers/RS001/deposits", {"amount": "5.00"})
+        client.advance()
+        entry, action, webhook = told(client, "only=webhook,entry,action&with=bodies")[1:4]
+        received = client.inbox("hooks")[0]
+    assert (entry["entry"]["type"], entry["refid"], action["action"]) == ("DEPOSIT", "", "deposited")
+    assert (webhook["type"], webhook["attempt"], webhook["answered"]) == ("balance.added", 1, 200)
+    sent = webhook["sent"]
+    assert (sent["method"], sent["url"]) == ("POST", "inbox:hooks")
+    assert json.loads(sent["body"]) == received["json"]
+    names = {name.lower(): value for name, value in sent["headers"]}
+    assert MASKED not in names.values()
+    assert names.items() <= dict(received["headers"]).items()
+
+
+def test_an_attempt_that_fails_says_when_the_next_is_due() -> None:
+    with running({"inboxes": {"callbacks": {"replies": [{"status": 500}, {"status": 200}]}}}) as client:
+        client.pay("e1")
+        client.advance()
+        first, second = [event for event in told(client, "only=callback") if event["status"] == "Processing"]
+    assert (first["state"], first["answered"], first["attempt"]) == ("pending", 500, 1)
+    assert first["next_due"] is not None
+    assert first["at"] < first["next_due"] == second["at"]
+    assert (second["state"], second["attempt"]) == ("delivered", 2)
+
+
+def test_a_low_balance_is_told_as_a_notification() -> None:
+    with running({"resellers": [{"code": "RS001", "balance": "10.00", "low_balance_threshold": "5.00"}]}) as client:
+        client.pay("e1")
+        (mail,) = told(client, "only=notification")
+    assert (mail["notification"]["kind"], mail["reseller"]) == ("low_balance", "RS001")
+
+
+def test_what_is_done_to_a_sandbox_is_told(client: Client) -> None:
+    rule = {"section": "payments", "rule": {"when": {}, "then": {"refuse": "Invalid_Account"}}}
+    added = client.sim("POST", "/sandboxes/default/rules", rule)
+    assert added.status == 201, added.body
+    client.sim("DELETE", f"/sandboxes/default/rules/{added.json['id']}")
+    client.sim("PUT", "/sandboxes/default/clock", {"mode": "real"})
+    client.sim("PUT", "/sandboxes/default/network/RELOAD", {"status": "Interruption"})
+    client.sim("POST", "/sandboxes/default/deliveries/unknown/replay")
+    assert told(client, "only=action")[1]["about"] == added.json["id"]
+    done = [event["action"] for event in told(client)]
+    assert done == ["created", "rule_added", "rule_removed", "clock_set", "network_set"]
+
+
+def test_a_refused_payment_is_found_by_the_refid_of_its_body(client: Client) -> None:
+    body = {"refid": "e1", "product": "RELOAD", "account": "0123456789"}
+    assert client.call("POST", "/v2/topup", body=body | {"amount": 1_000_000}).status == 400
+    assert client.call("POST", "/v2/topup", body=body).status == 400
+    assert client.call("POST", "/v2/topup", body=body | {"refid": "x" * 51}).status == 400
+    assert client.call("POST", "/v2/topup", body=body | {"refid": 5}).status == 400
+    assert [event["n"] for event in told(client, "refid=e1")] == [1, 2]
+    rows = client.sim("GET", "/sandboxes/default/requests?refid=e1").json["requests"]
+    assert [row["n"] for row in rows] == [2, 1]
+    assert [event["refid"] for event in told(client, "only=request")] == ["e1", "e1", "", ""]
+
+
+def test_events_are_filtered_by_kind_and_refid(client: Client) -> None:
+    client.pay("e1")
+    client.pay("e2")
+    assert [event["refid"] for event in told(client, "only=status,request")] == ["e1", "e1", "e2", "e2"]
+    assert {event["refid"] for event in told(client, "refid=e2")} == {"e2"}
+    assert kinds(told(client, "refid=e2&only=entry,action")) == ["entry"]
+
+
+@pytest.mark.parametrize(
+    "query", ["only=nothing", "only=", "with=all", "after=x", "after=1", "heartbeat=0", "timeout=-1", "since=1"]
+)
+def test_a_query_that_no_stream_has_is_refused(client: Client, query: str) -> None:
+    assert client.sim("GET", f"{PATH}?timeout=0&{query}").status == 400
+
+
+def test_a_stream_begins_with_what_comes_and_goes_on_behind_any_event(client: Client) -> None:
+    client.pay("e1")
+    assert told_in(client.sim("GET", f"{PATH}?timeout=0")) == []
+    found = told(client)
+    client.pay("e2")
+    behind = told(client, last_event_id=found[1]["id"])
+    assert behind[:2] == found[2:]
+    assert [event["refid"] for event in behind[2:]] == ["e2", "e2", "e2"]
+    assert told(client, f"after={found[1]['id']}") == behind
+    assert client.sim("GET", f"{PATH}?timeout=0", last_event_id="mine").status == 400
+
+
+def test_a_heartbeat_moves_the_place_past_what_was_filtered_out(client: Client) -> None:
+    client.pay("e1")
+    answer = client.sim("GET", f"{PATH}?after=0&only=webhook&heartbeat=0.01&timeout=0.02").body.decode()
+    last = told(client)[-1]["id"]
+    assert f": still here\nid: {last}\n\n" in answer
+
+
+def test_what_the_log_has_no_more_is_said_as_a_gap(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(events, "EVENTS_MAX", 5)
+    client.sandbox(PLAIN, "small")
+    path = "/sandboxes/small/events"
+    begin = told(client, path=path)[0]["id"]
+    for n in range(3):
+        client.pay(f"e{n}", sandbox="small")
+    gap, *rest = told(client, path=path, last_event_id=begin)
+    assert (gap["kind"], gap["missing"]) == ("gap", 4)
+    assert [event["number"] for event in rest] == [6, 7, 8, 9, 10]
+    assert told(client, path=path, last_event_id=gap["id"]) == rest
+    assert told(client, "only=webhook", path=path, last_event_id=begin)[0]["missing"] == 4
+
+
+def test_requests_that_the_journal_evicted_are_a_gap_too() -> None:
+    with running({"limits": {"journal": 1}}) as client:
+        for _ in range(3):
+            client.call("GET", "/v2/balance")
+        assert [(event["kind"], event.get("missing")) for event in told(client)[1:]] == [("gap", 2), ("request", None)]
+
+
+def test_an_id_of_another_server_or_of_a_deleted_sandbox_is_an_unknown_gap(client: Client) -> None:
+    client.sandbox(PLAIN, "twice")
+    path = "/sandboxes/twice/events"
+    old = told(client, path=path)[0]["id"]
+    client.sim("DELETE", "/sandboxes/twice")
+    client.sandbox(PLAIN, "twice")
+    for id_ in (old, "00000000.1.1"):
+        gap, created = told(client, path=path, last_event_id=id_)
+        assert (gap["missing"], created["action"]) == (None, "created")
+
+
+def test_the_same_place_of_another_server_is_not_this_one(client: Client) -> None:
+    client.pay("e1")
+    last = told(client)[-1]["id"]
+    assert told(client, last_event_id=last) == []
+    boot, _, place = last.partition(".")
+    other = f"{int(boot, 16) ^ 1:08x}.{place}"
+    assert [event.get("missing", event["kind"]) for event in told(client, last_event_id=other)] == [None, *PAID_KINDS]
+
+
+def test_the_header_of_an_interrupted_stream_wins_over_where_it_began(client: Client) -> None:
+    client.pay("e1")
+    found = told(client)
+    assert told(client, "after=0", last_event_id=found[2]["id"]) == found[3:]
+
+
+def test_all_sandboxes_are_told_in_one_order_and_a_deleted_one_is_a_gap(client: Client) -> None:
+    client.sandbox(PLAIN, "one")
+    client.sandbox(PLAIN, "two")
+    for name in ("one", "two", "one"):
+        client.call("GET", "/v2/balance", sandbox=name)
+    found = told(client, path="/events")
+    assert [(event["sandbox"], event["number"]) for event in found] == [
+        ("default", 1), ("one", 1), ("two", 1), ("one", 2), ("two", 2), ("one", 3),
+    ]  # fmt: skip
+    client.sim("DELETE", "/sandboxes/one")
+    client.call("GET", "/v2/balance", sandbox="two")
+    rest = told(client, path="/events", last_event_id=found[2]["id"])
+    assert [event.get("missing", event.get("number")) for event in rest] == [1, 2, 2, 3]
+
+
+def test_a_secret_is_masked_in_whatever_a_client_sent(client: Client) -> None:
+    client.call("GET", f"/v2/transactions?refid={client.secret}")
+    client.send("POST", "/v2/topup", f"key={client.secret}")
+    client.pay(client.secret)
+    shown = client.sim("GET", f"{PATH}?timeout=0&after=0&with=bodies").body.decode()
+    assert client.secret not in shown
+    assert MASKED in shown
+
+
+def test_only_so_many_streams_are_open_at_once(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(events, "READERS_MAX", 0)
+    answer = client.sim("GET", f"{PATH}?timeout=0")
+    assert (answer.status, answer.json["error"]) == (429, "too_many_waiting")
+    assert client.app.sandboxes.events.readers == []
+
+
+class Following:
+    """A stream that is open while other things happen; `may_read` is cleared while its client does not read."""
+
+    def __init__(self, client: Client, path: str, query: str = "") -> None:
+        self._client, self._path, self._query = client, path, query
+        self.may_read = asyncio.Event()
+        self.may_read.set()
+        self.body = b""
+        self.has_come = asyncio.Event()
+
+    async def __aenter__(self) -> "Following":
+        self.task = asyncio.create_task(self._run())
+        await self.until(": events of")
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self.task.cancel()
+        await asyncio.gather(self.task, return_exceptions=True)
+
+    async def until(self, text: str) -> None:
+        """Wait until this has come."""
+        while text not in self.body.decode():
+            assert not self.task.done(), self.body
+            self.has_come.clear()
+            await asyncio.wait_for(self.has_come.wait(), 10)
+
+    @property
+    def events(self) -> list[Any]:
+        return told_in(Response(200, {"content-type": "text/event-stream"}, self.body))
+
+    async def _run(self) -> None:
+        scope: dict[str, Any] = {
+            "type": "http",
+            "http_version": "1.1",
+            "method": "GET",
+            "scheme": "http",
+            "path": "/_sim" + self._path,
+        }
+        scope |= {"raw_path": b"", "query_string": self._query.encode(), "headers": [(b"host", b"localhost")]}
+        scope |= {"client": ("127.0.0.1", 1), "server": ("127.0.0.1", 8080), "root_path": "", "extensions": {}}
+        await self._client.app(scope, self._receive, self._send)
+
+    async def _receive(self) -> Any:
+        return await asyncio.Event().wait()
+
+    async def _send(self, message: Any) -> None:
+        await self.may_read.wait()
+        self.body += message.get("body", b"")
+        self.has_come.set()
+
+
+def test_events_come_as_they_happen_and_the_stream_ends_with_the_sandbox(client: Client) -> None:
+    client.sandbox(PLAIN, "live")
+
+    async def follow() -> list[Any]:
+        async with Following(client, "/sandboxes/live/events", "only=request") as stream:
+            await client.acall("GET", "/v2/balance", sandbox="live")
+            await stream.until('"kind":"request"')
+            await client.asim("POST", "/sandboxes/live/reset")
+            await client.acall("GET", "/v2/balance", sandbox="live")
+            await client.acall("GET", "/v2/balance", sandbox="live")
+            await client.asim("DELETE", "/sandboxes/live")
+            await stream.task
+            return stream.events
+
+    found = client.run(follow())
+    assert [event.get("action") or event["n"] for event in found] == [1, "reset", 1, 2, "deleted"]
+    assert client.app.sandboxes.events.readers == []
+
+
+def test_what_was_not_read_before_a_reset_is_told_before_it(client: Client) -> None:
+    async def follow() -> list[Any]:
+        async with Following(client, PATH, "only=request") as stream:
+            stream.may_read.clear()
+            for _ in range(5):
+                await client.acall("GET", "/v2/balance")
+            await client.asim("POST", "/sandboxes/default/reset")
+            stream.may_read.set()
+            await stream.until('"reset"')
+            return stream.events
+
+    assert [event.get("n") or event["action"] for event in client.run(follow())] == [1, 2, 3, 4, 5, "reset"]
+
+
+def test_readers_that_do_not_read_cost_a_reset_nothing_and_miss_nothing(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rendered: list[int] = []
+    row = EventRows.row
+
+    def counted(rows: EventRows, live: LiveSandbox, taken: Taken) -> dict[str, Any]:
+        rendered.append(taken.number)
+        return row(rows, live, taken)
+
+    monkeypatch.setattr(EventRows, "row", counted)
+
+    async def follow() -> list[list[Any]]:
+        async with AsyncExitStack() as stack:
+            stalled = [Following(client, "/events", "only=request") for _ in range(10)]
+            for stream in stalled:
+                await stack.enter_async_context(stream)
+                stream.may_read.clear()
+            for _ in range(100):
+                await client.acall("GET", "/v2/balance")
+            before = len(rendered)
+            await client.asim("POST", "/sandboxes/default/reset")
+            assert len(rendered) - before <= len(stalled)  # each may take the reset in its next turn
+            assert len(client.app.sandboxes.events.ended) == 1
+            for stream in stalled:
+                stream.may_read.set()
+                await stream.until('"reset"')
+            return [stream.events for stream in stalled]
+
+    for found in client.run(follow()):
+        assert [event.get("n") or event["action"] for event in found] == [*range(1, 101), "reset"]
+    assert client.app.sandboxes.events.ended == []
+
+
+def test_only_the_latest_lives_that_ended_are_kept_for_a_reader(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(events, "ENDED_MAX", 2)
+
+    async def follow() -> list[Any]:
+        async with Following(client, PATH, "only=request") as stream:
+            stream.may_read.clear()
+            for _ in range(5):
+                await client.acall("GET", "/v2/balance")
+                await client.asim("POST", "/sandboxes/default/reset")
+            assert len(client.app.sandboxes.events.ended) == 2
+            await client.acall("GET", "/v2/transactions")
+            stream.may_read.set()
+            await stream.until("/v2/transactions")
+            assert client.app.sandboxes.events.ended == []
+            return stream.events
+
+    found = client.run(follow())
+    missing = sum(event["missing"] for event in found if event["kind"] == "gap")
+    told = [event for event in found if event["kind"] != "gap"]
+    assert missing > 0
+    assert missing + len(told) == told[-1]["number"] - 1
+
+
+def test_the_lines_of_the_server_itself_are_no_stream_of_a_client(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(events, "READERS_MAX", 1)
+    own = EventSource(client.app.sandboxes, Wanted()).reader()
+    own.is_own = True
+    with own:
+        assert client.sim("GET", f"{PATH}?timeout=0").status == 200
+
+
+def test_a_reader_that_does_not_read_holds_nothing_and_learns_how_much_it_missed(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(events, "EVENTS_MAX", 10)
+    client.sandbox(PLAIN, "busy")
+
+    async def follow() -> list[Any]:
+        async with Following(client, "/sandboxes/busy/events") as stream:
+            stream.may_read.clear()
+            for _ in range(100):
+                await client.acall("GET", "/v2/balance", sandbox="busy")
+            (reader,) = client.app.sandboxes.events.readers
+            assert [log.sandbox for log in reader.logs] == ["busy"]
+            stream.may_read.set()
+            await stream.until('"number":101')
+            return stream.events
+
+    found = client.run(follow())
+    read = [event["number"] for event in found if event["kind"] == "request"]
+    (gap,) = [event for event in found if event["kind"] == "gap"]
+    assert read[-10:] == list(range(92, 102))
+    assert gap["missing"] + len(read) == 100
+
+
+def test_a_stream_of_all_sandboxes_has_those_that_come_and_ends_with_the_server(client: Client) -> None:
+    async def follow() -> list[Any]:
+        async with Following(client, "/events", "only=action,request") as stream:
+            await client.asim("POST", "/sandboxes", {"id": "later"})
+            await client.acall("GET", "/v2/balance", sandbox="later")
+            await client.asim("DELETE", "/sandboxes/later")
+            await stream.until('"deleted"')
+            client.app.sandboxes.end_waits()
+            await stream.task
+            return stream.events
+
+    found = client.run(follow())
+    assert [event.get("action") or event["path"] for event in found] == ["created", "/v2/balance", "deleted"]
+
+
+def test_a_sandbox_whose_events_are_read_is_not_idle(client: Client) -> None:
+    client.sandbox(PLAIN, "watched")
+
+    async def follow() -> list[bool]:
+        live = client.app.sandboxes.get("watched")
+        async with Following(client, "/events"):
+            alone = live.is_busy
+        async with Following(client, "/sandboxes/watched/events"):
+            return [alone, live.is_busy]
+
+    assert client.run(follow()) == [False, True]
+
+
+def test_a_long_history_is_sent_in_turns_between_which_others_go_on(client: Client) -> None:
+    for _ in range(100):
+        client.call("GET", "/v2/balance")
+
+    async def follow() -> tuple[int, int]:
+        turns = 0
+
+        async def count() -> None:
+            nonlocal turns
+            while True:
+                turns += 1
+                await asyncio.sleep(0)
+
+        counting = asyncio.create_task(count())
+        answer = await client.asim("GET", f"{PATH}?after=0&timeout=0")
+        counting.cancel()
+        return turns, len(told_in(answer))
+
+    turns, count = client.run(follow())
+    assert count == 101
+    assert turns > count / events.TAKEN_MAX

@@ -1,0 +1,41 @@
+"""Commands on a terminal: what it would show of them."""
+
+import os
+import pty
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+from threading import Timer
+
+from tests.support.processes import DEADLINE_S
+
+
+def shown_on_terminal(
+    command: list[str], variables: Mapping[str, str], columns: int = 120, folder: Path | None = None
+) -> str:
+    """All that a command prints to a terminal of so many columns, with plain line feeds."""
+    ours, its = pty.openpty()
+    sized = {"TERM": "xterm", **variables, "COLUMNS": str(columns)}
+    process = subprocess.Popen(command, stdin=its, stdout=its, stderr=its, env=sized, cwd=folder)
+    os.close(its)
+    killer = Timer(4 * DEADLINE_S, process.kill)
+    killer.start()
+    try:
+        return _all_of(ours).decode().replace("\r\n", "\n")
+    finally:
+        process.wait()
+        killer.cancel()
+        os.close(ours)
+
+
+def _all_of(terminal: int) -> bytes:
+    """What comes until the last process has closed it, which is an error on Linux."""
+    read = bytearray()
+    while True:
+        try:
+            piece = os.read(terminal, 65_536)
+        except OSError:
+            return bytes(read)
+        if not piece:
+            return bytes(read)
+        read += piece
