@@ -47,11 +47,11 @@ class EventSource:
         self._wanted = wanted
         self._rows = EventRows(sandboxes, with_bodies=wanted.with_bodies)
 
-    def reader(self, after: str | None = None) -> EventReader[Event]:
-        """A reader behind the event with the id `after`, which may be 0 for all that is kept; None for those that come
-        from now on. Raises `InvalidInput`."""
+    def reader(self, after: str | None = None, last: int = 0) -> EventReader[Event]:
+        """A reader behind the event with the id `after`, which may be 0 for all that is kept; None for the `last` ones
+        and those that come from now on. Raises `InvalidInput`."""
         logs = [self._only] if self._only else [live.events for live in self._sandboxes]
-        place, is_known = self._place(after, logs)
+        place, is_known = self._place(after, logs) if after is not None else (self._before(last), True)
         reader = EventReader(self._hub, self._only, place, logs, self._shown, self._gap)
         if not is_known:
             reader.first.append(self._gap(None, place))
@@ -61,11 +61,15 @@ class EventSource:
         """The id of the event at this place."""
         return f"{self._hub.boot}.{place.serial}.{place.number}"
 
-    def _place(self, after: str | None, logs: list[EventLog]) -> tuple[Place, bool]:
+    def _before(self, last: int) -> Place:
+        """The place before the last events: of one sandbox, or of all together."""
+        if self._only:
+            return self._only.before(last)
+        return Place(max(self._hub.latest - last, 0), 0)
+
+    def _place(self, after: str, logs: list[EventLog]) -> tuple[Place, bool]:
         """Where to begin, and whether it is known how many are missing before."""
         hub, only = self._hub, self._only
-        if after is None:
-            return Place(hub.latest, only.count if only else 0), True
         if after == "0":
             return Place(0, 0), True
         found = _ID.fullmatch(after)
@@ -108,7 +112,7 @@ def _streamed(request: Request, only: EventLog | None) -> Response:
     sandboxes = sandboxes_of(request)
     wanted = Wanted(_kinds(query), query.get("refid"), query.get("with") == "bodies")
     source = EventSource(sandboxes, wanted, only)
-    reader = source.reader(request.headers.get(LAST_EVENT_ID) or query.get("after"))
+    reader = source.reader(request.headers.get(LAST_EVENT_ID) or query.get("after"), query.get("last", 0))
     sandboxes.events.refuse_when_full()
     stream = _Stream(sandboxes, source, reader, query["heartbeat"], query.get("timeout", inf))
     return StreamingResponse(stream.pieces(), media_type="text/event-stream", headers={"cache-control": "no-store"})

@@ -89,9 +89,13 @@ class EventLog:
             return Place(self.hub.latest, self.count)
         return Place(self._serials[0] - 1, self.count - len(self._items))
 
-    def newest(self) -> Place:
-        """The place of a reader behind all that there is."""
-        return Place(self.hub.latest, self.count)
+    def before(self, last: int) -> Place:
+        """The place of a reader before the last few."""
+        if last == 0:
+            return Place(self.hub.latest, self.count)
+        if last >= len(self._items):
+            return self.oldest()
+        return Place(self._serials[-last] - 1, self.count - last)
 
     def end(self, life: object) -> None:
         """The same, and let the streams of this sandbox alone end."""

@@ -1,0 +1,81 @@
+"""The console of a real server in a real Chromium: one browser and one server for a module, a fresh sandbox for a test."""
+
+import base64
+import json
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import count
+from typing import TYPE_CHECKING, Any
+
+from tests.support.browser import page as opened_page
+from tests.support.client import Response
+from tests.support.processes import Serving, ask, serving
+from tests.support.signing import sign
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Locator, Page
+
+_ids = count(1)
+
+
+class Console:
+    """A sandbox, and the page that shows it. `mistakes` is all that the page logged as an error or failed to load."""
+
+    def __init__(self, server: Serving, page: "Page", mistakes: list[str]) -> None:
+        self.url: str = server.ready["url"]
+        self.page, self.mistakes = page, mistakes
+        self.sandbox = ""
+        self.reseller: dict[str, Any] = {}
+
+    def new_sandbox(self, scenario: object = "default", mode: str = "manual") -> None:
+        """Make a sandbox under a manual clock; the page is not led there yet."""
+        asked = {"id": f"console-{next(_ids)}", "scenario": scenario, "clock": {"mode": mode}}
+        made = self.control("POST", "sandboxes", asked)
+        self.sandbox, self.reseller = made["id"], made["resellers"][0]
+
+    def open(self, view: str = "live") -> "Page":
+        """Lead the page to a view of the sandbox, such as `payments/TRXID?at=…`."""
+        self.page.goto(f"{self.url}/_sim/s/{self.sandbox}/{view}")
+        return self.page
+
+    def control(self, method: str, path: str, body: object = None) -> Any:
+        """A request to the control API, which has to be accepted; its JSON."""
+        sent = None if body is None else json.dumps(body).encode()
+        answer = ask(f"{self.url}/_sim/{path}", method, sent)
+        assert answer.status < 300, answer.body
+        return answer.json if answer.body else None
+
+    def mine(self, method: str, path: str, body: object = None) -> Any:
+        """The same below the sandbox: `mine("POST", "clock/advance", {"seconds": 5})`."""
+        return self.control(method, f"sandboxes/{self.sandbox}/{path}".rstrip("/"), body)
+
+    def call(self, method: str, path: str, body: object = None) -> Response:
+        """A signed request of the reseller."""
+        sent = b"" if body is None else json.dumps(body).encode()
+        moment, nonce = str(int(time.time())), f"console-nonce-{next(_ids):012d}"
+        secret = base64.b64decode(self.reseller["api_secret"])
+        signature = sign(method, path.partition("?")[2], sent, timestamp=moment, nonce=nonce, secret=secret)
+        names = ("X-Api-Key", "X-Timestamp", "X-Nonce", "X-Signature")
+        signed = dict(zip(names, (self.reseller["api_key"], moment, nonce, signature), strict=True))
+        return ask(f"{self.url}/s/{self.sandbox}{path}", method, sent or None, signed)
+
+    def pay(self, refid: str, **changes: str) -> str:
+        """A payment; its trxid."""
+        body = {"refid": refid, "product": "FP", "account": "0123456789", "amount": "5"} | changes
+        self.call("POST", "/v2/topup", body)
+        found = self.mine("GET", f"transactions?refid={refid}")["transactions"]
+        return str(found[0]["trxid"]) if found else ""
+
+    def row(self, text: str) -> "Locator":
+        """The rows of the list that is shown which have this text, newest first."""
+        return self.page.locator("sim-list .rows .row", has_text=text)
+
+
+@contextmanager
+def console(*flags: str) -> Iterator[Console]:
+    """A server with these flags of `serve`, and a page. At the end the page must have made no mistake."""
+    with serving("--port", "0", "--json", *flags) as server, opened_page() as (page, mistakes):
+        shown = Console(server, page, mistakes)
+        yield shown
+        assert mistakes == []
