@@ -86,7 +86,7 @@ WITHOUT_SUBJECT: dict[str, set[str]] = {
     },
     "control": {
         "api_docs", "app", "audit", "autopsies", "clock", "event_rows", "events", "exports", "filters", "fired",
-        "guard", "har", "http", "masked_send", "masking", "meta", "parameters", "probes", "render", "requests",
+        "guard", "har", "http", "masked_send", "masking", "meta", "pages", "parameters", "probes", "render", "requests",
         "sandboxes",
     },
     "runtime": {

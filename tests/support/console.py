@@ -1,4 +1,4 @@
-"""The console of a real server in a real Chromium: one browser and one server for a module, a fresh sandbox for a test."""
+"""The console of a real server in a real Chromium: one of each for a module, a fresh sandbox for a test."""
 
 import base64
 import json
