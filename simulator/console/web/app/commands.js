@@ -10,18 +10,18 @@ export const quoted = (word) => (PLAIN.test(word) ? word : `'${word.replaceAll("
 
 /** `reseller-sim advance 1m`, with the sandbox and address where they are not the usual ones. @param {string[]} words */
 export function cliLine(words) {
-  const all = ["reseller-sim", ...words];
-  if (place.sandbox && place.sandbox !== "default") all.push("--sandbox", place.sandbox);
-  const server = ROOT.href.replace(/\/_sim\/$/, "");
-  if (server !== "http://127.0.0.1:8080") all.push("--url", server);
-  return all.map(quoted).join(" ");
+	const all = ["reseller-sim", ...words];
+	if (place.sandbox && place.sandbox !== "default") all.push("--sandbox", place.sandbox);
+	const server = ROOT.href.replace(/\/_sim\/$/, "");
+	if (server !== "http://127.0.0.1:8080") all.push("--url", server);
+	return all.map(quoted).join(" ");
 }
 
 /** @param {string} method @param {string} path below `/_sim/` @param {any} [body] */
 export function curlLine(method, path, body) {
-  const all = ["curl"];
-  if (method !== "GET" && !(method === "POST" && body !== undefined)) all.push("-X", method);
-  all.push(new URL(path, ROOT).href);
-  if (body !== undefined) all.push("-d", typeof body === "string" ? body : JSON.stringify(body));
-  return all.map(quoted).join(" ");
+	const all = ["curl"];
+	if (method !== "GET" && !(method === "POST" && body !== undefined)) all.push("-X", method);
+	all.push(new URL(path, ROOT).href);
+	if (body !== undefined) all.push("-d", typeof body === "string" ? body : JSON.stringify(body));
+	return all.map(quoted).join(" ");
 }

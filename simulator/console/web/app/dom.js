@@ -11,7 +11,7 @@
  * @returns {HTMLElement}
  */
 export function h(name, attributes = {}, ...children) {
-  return fill(document.createElement(name), attributes, children);
+	return fill(document.createElement(name), attributes, children);
 }
 
 const SVG = "http://www.w3.org/2000/svg";
@@ -24,35 +24,35 @@ const SVG = "http://www.w3.org/2000/svg";
  * @returns {SVGElement}
  */
 export function svg(name, attributes = {}, ...children) {
-  return fill(/** @type {SVGElement} */ (document.createElementNS(SVG, name)), attributes, children);
+	return fill(/** @type {SVGElement} */ (document.createElementNS(SVG, name)), attributes, children);
 }
 
 /** @template {HTMLElement | SVGElement} T @param {T} made @param {Record<string, any>} attributes @param {Child[]} children @returns {T} */
 function fill(made, attributes, children) {
-  for (const [key, value] of Object.entries(attributes)) {
-    if (typeof value === "function") made.addEventListener(key.slice(2), value);
-    else if (key === "value" && made instanceof HTMLElement) /** @type {any} */ (made).value = value;
-    else if (value !== false && value !== null && value !== undefined)
-      made.setAttribute(key, value === true ? "" : String(value));
-  }
-  made.append(...nodes(children));
-  return made;
+	for (const [key, value] of Object.entries(attributes)) {
+		if (typeof value === "function") made.addEventListener(key.slice(2), value);
+		else if (key === "value" && made instanceof HTMLElement) /** @type {any} */ (made).value = value;
+		else if (value !== false && value !== null && value !== undefined)
+			made.setAttribute(key, value === true ? "" : String(value));
+	}
+	made.append(...nodes(children));
+	return made;
 }
 
 /** Put these children in place of what an element has. @param {Element} into @param {...Child} children */
 export function put(into, ...children) {
-  into.replaceChildren(...nodes(children));
+	into.replaceChildren(...nodes(children));
 }
 
 /** @param {Child[]} children @returns {(Node | string)[]} */
 function nodes(children) {
-  const all = /** @type {(Node | string | number | null | undefined | false)[]} */ (children.flat());
-  return all
-    .filter((one) => one !== null && one !== undefined && one !== false)
-    .map((one) => (one instanceof Node ? one : String(one)));
+	const all = /** @type {(Node | string | number | null | undefined | false)[]} */ (children.flat());
+	return all
+		.filter((one) => one !== null && one !== undefined && one !== false)
+		.map((one) => (one instanceof Node ? one : String(one)));
 }
 
 /** Set a text only where it differs, so that nothing is laid out for nothing. @param {Node} node @param {string} text */
 export function say(node, text) {
-  if (node.textContent !== text) node.textContent = text;
+	if (node.textContent !== text) node.textContent = text;
 }

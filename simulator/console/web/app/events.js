@@ -17,55 +17,56 @@ let following = new AbortController();
 
 /** Follow another sandbox, or none. @param {string} sandbox */
 export function watchEvents(sandbox) {
-  following.abort();
-  following = new AbortController();
-  log.rows = [];
-  log.dropped = 0;
-  changed("events");
-  if (sandbox) follow(sandbox, FIRST, { onEvents: add, onState: state }, following.signal).catch(() => state("lost"));
-  if (sandbox) idle(() => older(sandbox, following.signal));
+	following.abort();
+	following = new AbortController();
+	log.rows = [];
+	log.dropped = 0;
+	changed("events");
+	if (sandbox) follow(sandbox, FIRST, { onEvents: add, onState: state }, following.signal).catch(() => state("lost"));
+	if (sandbox) idle(() => older(sandbox, following.signal));
 }
 
 /** @param {() => void} then */
-const idle = (then) => ("requestIdleCallback" in window ? requestIdleCallback(then, { timeout: 2000 }) : setTimeout(then, 200));
+const idle = (then) =>
+	"requestIdleCallback" in window ? requestIdleCallback(then, { timeout: 2000 }) : setTimeout(then, 200);
 
 /** @param {string} sandbox @param {AbortSignal} signal */
 async function older(sandbox, signal) {
-  const all = await everything(sandbox, signal).catch(() => []);
-  if (signal.aborted) return;
-  const first = log.rows[0]?.number ?? Infinity;
-  log.rows = [...all.filter((event) => event.number < first).map(rowOf), ...log.rows];
-  changed("events");
+	const all = await everything(sandbox, signal).catch(() => []);
+	if (signal.aborted) return;
+	const first = log.rows[0]?.number ?? Infinity;
+	log.rows = [...all.filter((event) => event.number < first).map(rowOf), ...log.rows];
+	changed("events");
 }
 
 /** @param {any[]} events */
 function add(events) {
-  let restarted = false;
-  for (const event of events) {
-    const row = rowOf(event);
-    log.rows.push(row);
-    if (event.kind === "action" && (event.action === "reset" || event.action === "deleted")) restarted = true;
-  }
-  if (log.rows.length > ROWS_MAX * 1.2) log.dropped += log.rows.splice(0, log.rows.length - ROWS_MAX).length;
-  changed("events");
-  if (restarted) changed("restarted");
-  if (events.some((event) => CLOCK_KINDS.has(event.kind))) clockMoved();
+	let restarted = false;
+	for (const event of events) {
+		const row = rowOf(event);
+		log.rows.push(row);
+		if (event.kind === "action" && (event.action === "reset" || event.action === "deleted")) restarted = true;
+	}
+	if (log.rows.length > ROWS_MAX * 1.2) log.dropped += log.rows.splice(0, log.rows.length - ROWS_MAX).length;
+	changed("events");
+	if (restarted) changed("restarted");
+	if (events.some((event) => CLOCK_KINDS.has(event.kind))) clockMoved();
 }
 
 let asked = false;
 
 /** Read the clock again soon, once for all that comes meanwhile. */
 function clockMoved() {
-  if (asked) return;
-  asked = true;
-  setTimeout(() => {
-    asked = false;
-    readClock().catch(() => {});
-  }, 100);
+	if (asked) return;
+	asked = true;
+	setTimeout(() => {
+		asked = false;
+		readClock().catch(() => {});
+	}, 100);
 }
 
 /** @param {import("./store.js").Connection} now */
 function state(now) {
-  store.connection = now;
-  changed("connection");
+	store.connection = now;
+	changed("connection");
 }

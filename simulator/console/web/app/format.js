@@ -19,25 +19,35 @@ export const dateTime = (moment) => (moment ? `${zoned(moment).toISOString().sli
 export const bothTimes = (at, wall) => `${dateTime(at)}${wall ? `\nby the wall ${dateTime(wall)}` : ""}`;
 
 /** `100.00`. @param {number | string | null | undefined} amount */
-export const money = (amount) => (amount === null || amount === undefined || amount === "" ? "" : Number(amount).toFixed(2).replace(/\B(?=(\d{3})+(?!\d))/g, ","));
+export const money = (amount) =>
+	amount === null || amount === undefined || amount === ""
+		? ""
+		: Number(amount)
+				.toFixed(2)
+				.replace(/\B(?=(\d{3})+(?!\d))/g, ",");
 
 /** `MYR 100.00`, with a real minus. @param {number | string} amount */
 export const sum = (amount) => `${Number(amount) < 0 ? "−" : ""}${CURRENCY} ${money(Math.abs(Number(amount)))}`;
 
-const UNITS = /** @type {[string, number][]} */ ([["d", 86_400_000], ["h", 3_600_000], ["min", 60_000], ["s", 1000]]);
+const UNITS = /** @type {[string, number][]} */ ([
+	["d", 86_400_000],
+	["h", 3_600_000],
+	["min", 60_000],
+	["s", 1000],
+]);
 
 /** `2 min 5 s`, two units at most. @param {number} span_ms */
 export function span(span_ms) {
-  let left = Math.abs(span_ms);
-  if (left < 1000) return `${Math.round(left)} ms`;
-  left = left < 60_000 ? Math.round(left / 100) * 100 : Math.round(left / 1000) * 1000;
-  const parts = [];
-  for (const [unit, size] of UNITS) {
-    const count = unit === "s" ? left / size : Math.floor(left / size);
-    if (count >= 1 && parts.length < 2) parts.push(`${Number(count.toFixed(1))} ${unit}`);
-    left -= Math.floor(left / size) * size;
-  }
-  return parts.join(" ");
+	let left = Math.abs(span_ms);
+	if (left < 1000) return `${Math.round(left)} ms`;
+	left = left < 60_000 ? Math.round(left / 100) * 100 : Math.round(left / 1000) * 1000;
+	const parts = [];
+	for (const [unit, size] of UNITS) {
+		const count = unit === "s" ? left / size : Math.floor(left / size);
+		if (count >= 1 && parts.length < 2) parts.push(`${Number(count.toFixed(1))} ${unit}`);
+		left -= Math.floor(left / size) * size;
+	}
+	return parts.join(" ");
 }
 
 /** Microseconds as `4 ms`, or `0.2 ms`. @param {number} us */

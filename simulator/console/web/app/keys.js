@@ -13,30 +13,30 @@ let beforeAt = 0;
 
 /** @param {Key[]} keys @returns {() => void} takes them out again */
 export function addKeys(keys) {
-  all.add(keys);
-  return () => all.delete(keys);
+	all.add(keys);
+	return () => all.delete(keys);
 }
 
 /** The keys that work now, the latest element's first. @returns {Key[]} */
 export function keysNow() {
-  return [...all].reverse().flat();
+	return [...all].reverse().flat();
 }
 
 /** @param {KeyboardEvent} event */
 function pressed(event) {
-  if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
-  const inField = event.target instanceof Element && event.target.closest("input, textarea, select, dialog[open]");
-  if (inField && event.key !== "Escape") return;
-  const isButton = event.target instanceof Element && event.target.closest("button, a, summary, [role=tab]");
-  if (isButton && (event.key === "Enter" || event.key === " ")) return;
-  const sequence = event.timeStamp - beforeAt < SEQUENCE_MS ? `${before} ${event.key}` : "";
-  const found = keysNow();
-  const key = found.find((one) => one.key === sequence) ?? found.find((one) => one.key === event.key);
-  [before, beforeAt] = [event.key, event.timeStamp];
-  if (!key) return;
-  event.preventDefault();
-  before = "";
-  key.run(event);
+	if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
+	const inField = event.target instanceof Element && event.target.closest("input, textarea, select, dialog[open]");
+	if (inField && event.key !== "Escape") return;
+	const isButton = event.target instanceof Element && event.target.closest("button, a, summary, [role=tab]");
+	if (isButton && (event.key === "Enter" || event.key === " ")) return;
+	const sequence = event.timeStamp - beforeAt < SEQUENCE_MS ? `${before} ${event.key}` : "";
+	const found = keysNow();
+	const key = found.find((one) => one.key === sequence) ?? found.find((one) => one.key === event.key);
+	[before, beforeAt] = [event.key, event.timeStamp];
+	if (!key) return;
+	event.preventDefault();
+	before = "";
+	key.run(event);
 }
 
 addEventListener("keydown", pressed);

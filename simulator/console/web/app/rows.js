@@ -21,72 +21,86 @@ const PRODUCTS_MAX = 20_000;
 
 /** @param {any} event @returns {Row} */
 export function rowOf(event) {
-  if (event.product && event.trxid && products.size < PRODUCTS_MAX) products.set(event.trxid, event.product);
-  const shown = (RENDER[event.kind] ?? other)(event);
-  return {
-    id: event.id,
-    number: event.number,
-    kind: event.kind,
-    at: event.at ?? "",
-    wall: event.wall ?? "",
-    refid: event.refid ?? "",
-    trxid: event.trxid ?? "",
-    product: event.product ?? products.get(event.trxid) ?? "",
-    rule: event.rule || event.fault || "",
-    state: "",
-    tone: "past",
-    text: "",
-    refused: false,
-    took: "",
-    event,
-    ...shown,
-  };
+	if (event.product && event.trxid && products.size < PRODUCTS_MAX) products.set(event.trxid, event.product);
+	const shown = (RENDER[event.kind] ?? other)(event);
+	return {
+		id: event.id,
+		number: event.number,
+		kind: event.kind,
+		at: event.at ?? "",
+		wall: event.wall ?? "",
+		refid: event.refid ?? "",
+		trxid: event.trxid ?? "",
+		product: event.product ?? products.get(event.trxid) ?? "",
+		rule: event.rule || event.fault || "",
+		state: "",
+		tone: "past",
+		text: "",
+		refused: false,
+		took: "",
+		event,
+		...shown,
+	};
 }
 
 /** @type {Record<string, (event: any) => Partial<Row> & { what: string }>} */
 const RENDER = {
-  request: (one) => {
-    const refused = one.status >= 400 || one.status === 0 || Boolean(one.error);
-    return {
-      what: `${one.method} ${one.path}${one.query ? `?${one.query}` : ""}`,
-      state: one.status ? String(one.status) : "no answer",
-      tone: refused ? "bad" : "good",
-      refused,
-      text: [one.error, one.diagnosis].filter(Boolean).join("   "),
-      took: one.duration_us === undefined ? "" : took(one.duration_us),
-    };
-  },
-  status: (one) => ({
-    what: "status",
-    state: one.status,
-    tone: /** @type {Tone} */ (/** @type {any} */ (FINAL)[one.status] ?? "wait"),
-    text: [one.status === "Failed" ? `code ${one.status_code}` : "", one.cause === "creation" ? "" : `by ${one.cause}`].filter(Boolean).join(", "),
-  }),
-  entry: (one) => ({
-    what: "wallet",
-    state: `${one.entry.amount < 0 ? "−" : "+"}${money(Math.abs(one.entry.amount))}`,
-    tone: "past",
-    text: `${one.entry.type.toLowerCase()}, balance ${money(one.entry.balance)}   ${one.entry.remarks}`,
-  }),
-  callback: (one) => attempt(one, `callback ${one.status}`),
-  webhook: (one) => attempt(one, `webhook ${one.type}`),
-  notification: (one) => ({ what: "alert", state: "e-mail", tone: "wait", text: one.notification?.subject ?? one.notification?.kind ?? "" }),
-  action: (one) => ({ what: "you", state: one.action, tone: "past", text: String(one.about ?? "") }),
-  gap: (one) => ({ what: "gap", tone: "wait", text: one.missing === null ? "some events are missing here" : `${count(one.missing)} events are missing here: they were evicted before they were read` }),
+	request: (one) => {
+		const refused = one.status >= 400 || one.status === 0 || Boolean(one.error);
+		return {
+			what: `${one.method} ${one.path}${one.query ? `?${one.query}` : ""}`,
+			state: one.status ? String(one.status) : "no answer",
+			tone: refused ? "bad" : "good",
+			refused,
+			text: [one.error, one.diagnosis].filter(Boolean).join("   "),
+			took: one.duration_us === undefined ? "" : took(one.duration_us),
+		};
+	},
+	status: (one) => ({
+		what: "status",
+		state: one.status,
+		tone: /** @type {Tone} */ (/** @type {any} */ (FINAL)[one.status] ?? "wait"),
+		text: [one.status === "Failed" ? `code ${one.status_code}` : "", one.cause === "creation" ? "" : `by ${one.cause}`]
+			.filter(Boolean)
+			.join(", "),
+	}),
+	entry: (one) => ({
+		what: "wallet",
+		state: `${one.entry.amount < 0 ? "−" : "+"}${money(Math.abs(one.entry.amount))}`,
+		tone: "past",
+		text: `${one.entry.type.toLowerCase()}, balance ${money(one.entry.balance)}   ${one.entry.remarks}`,
+	}),
+	callback: (one) => attempt(one, `callback ${one.status}`),
+	webhook: (one) => attempt(one, `webhook ${one.type}`),
+	notification: (one) => ({
+		what: "alert",
+		state: "e-mail",
+		tone: "wait",
+		text: one.notification?.subject ?? one.notification?.kind ?? "",
+	}),
+	action: (one) => ({ what: "you", state: one.action, tone: "past", text: String(one.about ?? "") }),
+	gap: (one) => ({
+		what: "gap",
+		tone: "wait",
+		text:
+			one.missing === null
+				? "some events are missing here"
+				: `${count(one.missing)} events are missing here: they were evicted before they were read`,
+	}),
 };
 
 /** @param {any} one @param {string} what @returns {Partial<Row> & { what: string }} */
 function attempt(one, what) {
-  const ok = one.answered >= 200 && one.answered < 300;
-  const retry = one.next_due ? `retry at ${time(one.next_due)}` : "";
-  const last = !ok && !one.next_due ? "given up" : "";
-  return {
-    what: `${what}, ${one.attempt} of ${one.attempts_max}`,
-    state: one.answered ? String(one.answered) : one.ending,
-    tone: ok ? "good" : one.next_due ? "wait" : "bad",
-    refused: !ok,
-    text: [`→ ${one.url}`, one.error, retry, last].filter(Boolean).join("   "),
-  };
+	const ok = one.answered >= 200 && one.answered < 300;
+	const retry = one.next_due ? `retry at ${time(one.next_due)}` : "";
+	const last = !ok && !one.next_due ? "given up" : "";
+	return {
+		what: `${what}, ${one.attempt} of ${one.attempts_max}`,
+		state: one.answered ? String(one.answered) : one.ending,
+		tone: ok ? "good" : one.next_due ? "wait" : "bad",
+		refused: !ok,
+		text: [`→ ${one.url}`, one.error, retry, last].filter(Boolean).join("   "),
+	};
 }
 
 /** @param {any} one @returns {Partial<Row> & { what: string }} */

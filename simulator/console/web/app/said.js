@@ -17,24 +17,24 @@ const SAID_MAX = 50;
  * @returns {Promise<any>} the answer. Throws `Refused`, for who asked to show where it was asked.
  */
 export async function act({ method, path, body, type, cli, says }) {
-  const answer = await change(method, path, body, type);
-  say(typeof says === "string" ? says : says(answer), cli ? cliLine(cli) : "", curlLine(method, path, body));
-  return answer;
+	const answer = await change(method, path, body, type);
+	say(typeof says === "string" ? says : says(answer), cli ? cliLine(cli) : "", curlLine(method, path, body));
+	return answer;
 }
 
 /** @param {string} text @param {string} [cli] @param {string} [curl] */
 export function say(text, cli = "", curl = "") {
-  said.push({ text, cli, curl, at: new Date() });
-  said.splice(0, said.length - SAID_MAX);
-  changed("said");
+	said.push({ text, cli, curl, at: new Date() });
+	said.splice(0, said.length - SAID_MAX);
+	changed("said");
 }
 
 /** Copy a text, and say so. @param {string} text @param {string} what */
 export async function copy(text, what) {
-  try {
-    await navigator.clipboard.writeText(text);
-    say(`copied ${what}`);
-  } catch {
-    say(`the browser did not allow copying; here is ${what}`, text);
-  }
+	try {
+		await navigator.clipboard.writeText(text);
+		say(`copied ${what}`);
+	} catch {
+		say(`the browser did not allow copying; here is ${what}`, text);
+	}
 }
