@@ -1,5 +1,6 @@
 """`/_sim/`: the console, a web page. Its files are read once; the page is the same at every one of its addresses."""
 
+import gzip
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
@@ -34,6 +35,7 @@ _ROOT = b"{{root}}"
 
 class _File(NamedTuple):
     body: bytes
+    packed: bytes
     media_type: str
     etag: str
 
@@ -57,16 +59,20 @@ async def asset(request: Request) -> Response:
     found = (await in_background(_files)).get(request.path_params["name"])
     if found is None:
         return error(404, "unknown_path", "the console has no such file")
-    headers = _HEADERS | {"etag": found.etag}
+    headers = _HEADERS | {"etag": found.etag, "vary": "accept-encoding"}
     if found.etag in request.headers.get("if-none-match", ""):
         return Response(status_code=304, headers=headers)
+    if "gzip" in request.headers.get("accept-encoding", ""):
+        return Response(found.packed, media_type=found.media_type, headers=headers | {"content-encoding": "gzip"})
     return Response(found.body, media_type=found.media_type, headers=headers)
 
 
 @cache
 def _files() -> dict[str, _File]:
     return {
-        path.relative_to(_WEB).as_posix(): _File(body, _TYPES[path.suffix], f'"{sha256(body).hexdigest()[:20]}"')
+        path.relative_to(_WEB).as_posix(): _File(
+            body, gzip.compress(body, mtime=0), _TYPES[path.suffix], f'"{sha256(body).hexdigest()[:20]}"'
+        )
         for path in sorted(_WEB.rglob("*.*"))
         if path.suffix in _TYPES
         for body in (path.read_bytes(),)
