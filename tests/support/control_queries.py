@@ -4,6 +4,7 @@ _ONE = "/_sim/sandboxes/{sandbox}"
 
 QUERIES = {
     ("post", "/_sim/sandboxes"): "sandbox-query",
+    ("get", f"{_ONE}/due"): "due-query",
     ("get", f"{_ONE}/rules"): "rules-query",
     ("patch", f"{_ONE}/catalog/products/{{code}}"): "product-change-query",
     ("get", f"{_ONE}/requests"): "requests-query",

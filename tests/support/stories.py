@@ -95,6 +95,8 @@ def account(p: Player) -> None:
     p.call("GET", "/v2/callback-url")
     p.call("POST", "/v2/callback-url?url=inbox:callbacks&method=GET")
     p.pay("order-4001")
+    p.pay("order-4002")
+    p.sim("GET", f"{DEFAULT}/due?limit=1")
     p.advance()
     p.sim("GET", f"{DEFAULT}/inbox/callbacks?limit=1")
     p.call("POST", "/v2/low-balance-threshold?amount=100.00")

@@ -310,6 +310,10 @@ CONTROL: list[Row] = [
         ),
         *("Time", "time never goes back", "what time it is decides"),
     ),
+    (
+        *("listDue", 400, "bad_request: cursor: cursor is behind the first 2000, which is all that this lists; .*"),
+        *("Time", "the first 2,000 are listed", "the number of them decides"),
+    ),
     ("advanceClock", 400, "bad_request: to: to is in the past: it is .*", "Time", '{"to": time}', "never back"),
     (
         *("advanceClock", 400, "bad_request: seconds: seconds must end before 2200: it is .*"),
