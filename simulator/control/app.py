@@ -74,6 +74,7 @@ ROUTES = [
     Route(ONE + "/clock", clock.show, methods=["GET"]),
     Route(ONE + "/clock", clock.put, methods=["PUT"]),
     Route(ONE + "/clock/advance", clock.advance, methods=["POST"]),
+    Route(ONE + "/clock/advance", clock.stop, methods=["DELETE"]),
     Route(ONE + "/due", due.list_all, methods=["GET"]),
     Route(ONE + "/rules", rules.list_all, methods=["GET"]),
     Route(ONE + "/rules", rules.add, methods=["POST"]),

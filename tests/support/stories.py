@@ -97,6 +97,8 @@ def account(p: Player) -> None:
     p.pay("order-4001")
     p.pay("order-4002")
     p.sim("GET", f"{DEFAULT}/due?limit=1")
+    p.beside([("POST", f"{DEFAULT}/clock/advance", {"until": "idle"})], "DELETE", f"{DEFAULT}/clock/advance")
+    p.sim("DELETE", f"{DEFAULT}/clock/advance")
     p.advance()
     p.sim("GET", f"{DEFAULT}/inbox/callbacks?limit=1")
     p.call("POST", "/v2/low-balance-threshold?amount=100.00")

@@ -311,6 +311,10 @@ CONTROL: list[Row] = [
         *("Time", "time never goes back", "what time it is decides"),
     ),
     (
+        *("stopAdvance", 409, "not_advancing: this sandbox is not being advanced, so there is nothing to stop"),
+        *("Time", "409 `not_advancing`", "none runs"),
+    ),
+    (
         *("listDue", 400, "bad_request: cursor: cursor is behind the first 2000, which is all that this lists; .*"),
         *("Time", "the first 2,000 are listed", "the number of them decides"),
     ),
