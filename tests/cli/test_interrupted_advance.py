@@ -23,7 +23,7 @@ def test_an_interrupted_advance_stops_and_says_where_the_clock_stands(asking: As
         asking.pay(f"order-{number}")
     asking.json("advance", "1s")
     control = Control("test", asking.url, asking.sandbox, None)
-    control.put("/inbox/callbacks", {"replies": [{"status": 200, "delay": "400ms"}] * 12}, "inbox-answer")
+    control.put("/inbox/callbacks", {"replies": [{"status": 200, "delay": "400ms"}] * 12}, "inbox-replies-request")
     command = [
         sys.executable,
         "-m",
