@@ -58,6 +58,8 @@ def payments(p: Player) -> None:
     p.sim("GET", f"{DEFAULT}/events?{kinds}&heartbeat=15&timeout=0&after=0")
     p.sim("GET", f"/events?{kinds}&heartbeat=15&timeout=0&after=0")
     p.sim("GET", f"{DEFAULT}/transactions?limit=1")
+    page = p.sim("GET", f"{DEFAULT}/ledger?type=TRANSACTION&limit=1")
+    p.sim("GET", f"{DEFAULT}/ledger?limit=1&cursor={page.json['cursor']}")
     p.sim("GET", f"{DEFAULT}/requests?path=/v2/topup&limit=2")
     p.sim("GET", f"{DEFAULT}/requests/2")
     p.sim("GET", f"{DEFAULT}/coverage")
