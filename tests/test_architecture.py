@@ -86,8 +86,8 @@ WITHOUT_SUBJECT: dict[str, set[str]] = {
     },
     "control": {
         "api_docs", "app", "audit", "autopsies", "clock", "due", "event_rows", "events", "exports", "filters",
-        "fired", "guard", "har", "http", "ledger", "masked_send", "masking", "meta", "parameters", "probes", "render",
-        "requests", "sandboxes",
+        "fired", "guard", "har", "http", "ledger", "masked_send", "masking", "meta", "parameters", "probes", "products",
+        "render", "requests", "sandboxes",
     },
     "runtime": {
         "actions", "advance", "background", "clock", "counters", "courier", "driver", "ended_jobs",

@@ -76,6 +76,7 @@ def catalog(p: Player) -> None:
     p.call("GET", "/v1/interbank/billers?limit=1&page=1&suggested_category=Insurance")
     p.sim("PATCH", f"{DEFAULT}/catalog/products/DATA", {"is_active": False, "note": "back on Monday"})
     p.sim("PATCH", f"{DEFAULT}/catalog/products/RELOAD?reseller=RS001", {"is_active": True})
+    p.sim("GET", f"{DEFAULT}/catalog?limit=1")
     p.sim("PATCH", f"{DEFAULT}/catalog/categories/parking", {"name": "Parking and tolls"})
     p.sim("PATCH", f"{DEFAULT}/catalog/groups/travel", {"name": "On the road"})
     p.sim("PUT", f"{DEFAULT}/network/RELOAD", {"status": "Interruption"})
