@@ -11,6 +11,7 @@ QUERIES = {
     ("get", f"{_ONE}/requests.har"): "requests-har-query",
     ("get", f"{_ONE}/transactions"): "sandbox-transactions-query",
     ("get", f"{_ONE}/catalog"): "sandbox-catalog-query",
+    ("get", f"{_ONE}/figures"): "figures-query",
     ("get", f"{_ONE}/ledger"): "ledger-query",
     ("get", f"{_ONE}/callbacks"): "callbacks-query",
     ("get", f"{_ONE}/notifications"): "notifications-query",

@@ -173,6 +173,7 @@ def resellers(p: Player) -> None:
     p.sim("POST", f"{DEFAULT}/resellers", {"code": "RS002", "email": "second@example.com", "balance": "100.00"})
     one = f"{DEFAULT}/resellers/RS002"
     p.sim("POST", f"{one}/deposits", DEPOSIT)
+    p.sim("GET", f"{DEFAULT}/figures?reseller=RS002")
     p.sim("PATCH", f"{one}/settings", {"require_api_key_for_topup": True})
     key = p.sim("POST", f"{one}/api-keys", {}).json["api_key"]
     p.sim("DELETE", f"{one}/api-keys/{key}")

@@ -155,7 +155,10 @@ CONTROL: list[Row] = [
         *("Filters of the journal", "filters that contradict each\nother", "one filter depends on another"),
     ),
     (
-        *("(exportRequests|list(Requests|Transactions|SandboxDeliveries|Notifications|Ledger|Products))", 400),
+        *(
+            "(exportRequests|getFigures|list(Requests|Transactions|SandboxDeliveries|Notifications|Ledger|Products))",
+            400,
+        ),
         *("bad_request: reseller: reseller must be a reseller of this sandbox.*", "Filters of the journal"),
         *("an unknown reseller", "no such reseller"),
     ),
