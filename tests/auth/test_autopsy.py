@@ -2,6 +2,7 @@
 
 import json
 from base64 import b64decode, b64encode
+from collections.abc import Callable
 from dataclasses import replace
 from hashlib import sha256
 from itertools import combinations
@@ -226,11 +227,14 @@ def test_any_timestamp_can_be_looked_at(timestamp: str) -> None:
 
 
 def test_a_search_is_bounded_by_the_bytes_that_it_hashes(monkeypatch: pytest.MonkeyPatch) -> None:
-    hashed = []
+    hashed: list[int] = []
 
-    def counted(key: bytes, text: bytes) -> bytes:
-        hashed.append(len(text))
-        return bytes(32)
+    def counted(_: bytes) -> Callable[[bytes], bytes]:
+        def digest_of(text: bytes) -> bytes:
+            hashed.append(len(text))
+            return bytes(32)
+
+        return digest_of
 
     reading = signatures.Reading((), counted, b"x" * 32)
     monkeypatch.setattr(signatures, "readings", lambda _: [reading])

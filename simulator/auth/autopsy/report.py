@@ -3,16 +3,19 @@
 from dataclasses import dataclass
 from itertools import takewhile
 
+from simulator.auth.autopsy.candidates import rights
 from simulator.auth.autopsy.facts import Facts, Parts
 from simulator.auth.autopsy.mistakes import Found
-from simulator.auth.autopsy.search import Match, whole_search
+from simulator.auth.autopsy.search import whole_search
 from simulator.auth.autopsy.strings import right
-from simulator.auth.canonical import canonical_queries
 
 IS_RIGHT = "the signature is right"
 _UNKNOWN = "no known mistake explains the signature, and no two of those that are tried together"
 _UNKNOWN_FIX = "compare the string that your client signs with the expected one, and its secret with that of the key"
-_UNFINISHED = "no known mistake explains the signature, but the request is too long to try them all"
+_UNFINISHED = (
+    "no known mistake explains the signature, but not all pairs were tried: the request is long, or several forms of "
+    "its query are accepted"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +45,7 @@ class Autopsy:
 def autopsy(facts: Facts) -> Autopsy:
     """Search for what is wrong with a signature. Takes up to a second or two when nothing explains it."""
     match, is_complete = whole_search(facts)
-    expected = _expected(facts, match)
+    expected = match.right if match is not None else rights(facts)[0]
     string = right(expected)
     if match is None:
         text = _UNKNOWN if is_complete else _UNFINISHED
@@ -59,10 +62,3 @@ def autopsy(facts: Facts) -> Autopsy:
 def first_difference(one: bytes, other: bytes) -> int:
     """How many bytes at the beginning are equal."""
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
-
-
-def _expected(facts: Facts, match: Match | None) -> Parts:
-    """The parts to sign; of several accepted queries the one that was signed, or the most literal one."""
-    forms = canonical_queries(facts.query, facts.rules)
-    form = match.parts.query if match is not None and match.parts.query in forms else forms[0]
-    return Parts(facts.timestamp, facts.nonce, facts.method, form, facts.hashed)
