@@ -10,7 +10,7 @@ from itertools import chain, combinations
 from typing import NamedTuple, TypeVar
 
 from simulator.auth.autopsy import bodies, keys, parts, queries, strings
-from simulator.auth.autopsy.facts import Facts, Joining, Parts, Variant
+from simulator.auth.autopsy.facts import QUERY_BYTES_MAX, Facts, Joining, Parts, Variant
 from simulator.auth.autopsy.mistakes import Found
 from simulator.auth.canonical import canonical_queries
 
@@ -61,8 +61,8 @@ class Candidates:
     def __init__(self, facts: Facts) -> None:
         self._facts = facts
         self._right_key = [Variant((), facts.secret)]
-        self._rights = rights(facts)
-        self._right_texts: list[Text] = [(strings.right(one), (), one) for one in self._rights]
+        self.rights = rights(facts)
+        self._right_texts: list[Text] = [(strings.right(one), (), one) for one in self.rights]
 
     def right(self) -> Iterator[Trial]:
         """What should have been signed, in each accepted form."""
@@ -70,29 +70,38 @@ class Candidates:
 
     def singles(self) -> Iterator[Trial]:
         """One mistake."""
-        yield Trial(self._keys, self._right_texts)
-        for right in self._rights:
+        yield Trial(self.keys, self._right_texts)
+        for right in self.rights:
             yield Trial(self._right_key, self._one_mistake(right))
-        yield Trial(self._others, self._right_texts)
+        yield Trial(self.others, self._right_texts)
 
     def dear_singles(self) -> Iterator[Trial]:
         """One mistake of those that have thousands of values."""
-        for right in self._rights:
+        for right in self.rights:
             yield Trial(self._right_key, self._dear_mistakes(right))
 
     def pairs(self) -> Iterator[Trial]:
         """Two mistakes in different places of the most literal form."""
-        yield from self._pairs_of(self._rights[0])
+        yield from self._pairs_of(self.rights[0])
 
     def pairs_of_other_forms(self) -> Iterator[Trial]:
         """The same of the other forms that are accepted, if there are any."""
-        for right in self._rights[1:]:
+        for right in self.rights[1:]:
             yield from self._pairs_of(right)
 
+    def texts(self) -> Iterator[Text]:
+        """Every string that is tried, whatever the key; of a long query none with two mistakes."""
+        for right in self.rights:
+            yield from self._one_mistake(right)
+        for right in self.rights:
+            yield from self._dear_mistakes(right)
+        for right in self.rights if len(self._facts.query) <= QUERY_BYTES_MAX else ():
+            yield from self._two_mistakes(right)
+
     def _pairs_of(self, right: Parts) -> Iterator[Trial]:
-        yield Trial([*self._keys, *self._others[: 2 * PAIRED_SECRETS_MAX]], self._one_mistake(right))
+        yield Trial([*self.keys, *self.others[: 2 * PAIRED_SECRETS_MAX]], self._one_mistake(right))
         yield Trial(self._right_key, self._two_mistakes(right))
-        yield Trial(self._keys[:1], _with_part(right, _TIMESTAMP, parts.milliseconds(self._facts)))
+        yield Trial(self.keys[:1], _with_part(right, _TIMESTAMP, parts.milliseconds(self._facts)))
 
     def _one_mistake(self, right: Parts) -> Iterator[Text]:
         for joining in self._joinings:
@@ -121,12 +130,14 @@ class Candidates:
             yield from _with_two_parts(right, at, variants, other_at, others)
 
     @cached_property
-    def _keys(self) -> list[Variant]:
+    def keys(self) -> list[Variant]:
+        """What the secret of the key may be used as."""
         made = chain(keys.keys(self._facts), keys.rare_keys(self._facts))
         return _unlike(self._facts.secret, made)
 
     @cached_property
-    def _others(self) -> list[Variant]:
+    def others(self) -> list[Variant]:
+        """Other secrets."""
         return _unlike(self._facts.secret, keys.other_keys(self._facts))
 
     @cached_property

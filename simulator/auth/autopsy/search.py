@@ -6,7 +6,6 @@ made when somebody reads the journal, or asks `explain`. It tries the likeliest 
 pair, so that a budget that does not suffice leaves out what hardly anybody does.
 """
 
-import hmac
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -70,7 +69,7 @@ def short_search(facts: Facts, digest: bytes) -> tuple[Found, ...]:
         hashed_bytes -= len(text)
         if hmacs < 0 or hashed_bytes < 0:
             break
-        if hmac.compare_digest(reading.algorithm(key)(text), reading.digest):
+        if signatures.is_equal(reading.algorithm(key)(text), reading.digest):
             return (*found, *reading.found)
     return ()
 
@@ -131,7 +130,7 @@ def _first(reading: Reading, trials: Iterator[Trial], budget: _Budget) -> Match 
     for possible_keys, texts in trials:
         keyed = [(reading.algorithm(key), how) for how, key in possible_keys]
         seen: set[bytes] = set()  # no more bytes than the budget has
-        digest, is_equal = reading.digest, hmac.compare_digest
+        digest, is_equal = reading.digest, signatures.is_equal
         for text, found, right in texts:
             if text in seen:
                 continue

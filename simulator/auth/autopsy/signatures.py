@@ -28,6 +28,9 @@ _PYTHON_BYTES = re.compile(rb"""b['"]([^'"]*)['"]""")
 _OTHER_PREFIX = re.compile(rb"(?:v\d+|sha256|hmac-sha256|hmac|signature|bearer|t=\d+,v1)[=: ]+", re.IGNORECASE)
 
 
+is_equal = hmac.compare_digest
+
+
 class Reading(NamedTuple):
     """A digest that the header may stand for, made by an algorithm, and the mistakes that this supposes."""
 
