@@ -31,9 +31,7 @@ _FIXES = {
 }
 _SIX = "sign v1:<timestamp>:<nonce>:<METHOD>:<query>:<body hash>, with all five colons, and nothing behind it"
 _NOT_OF_IT = "the signature was not made of it with this secret"
-_OTHER_KEY = (
-    "print the secret, its decoded bytes and the string where the HMAC is made, and compare them: either is another there"
-)
+_OTHER_KEY = "print the secret, its decoded bytes and the string where the HMAC is made: one of them is another there"
 
 
 class Piece(NamedTuple):

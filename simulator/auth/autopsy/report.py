@@ -12,8 +12,8 @@ from simulator.auth.autopsy.strings import right
 IS_RIGHT = "the signature is right"
 _UNKNOWN = "no known mistake explains the signature, and no two of those that are tried together"
 _UNKNOWN_FIX = (
-    "print the string that your client gives to the HMAC and have it compared (`reseller-sim explain` with --string, or "
-    "?string= of the request in the journal); compare the secret with that of the key, too"
+    "print the string that your client gives to the HMAC and have it compared (`reseller-sim explain` with --string, "
+    "or ?string= of the request in the journal); compare the secret with that of the key, too"
 )
 _UNFINISHED = (
     "no known mistake explains the signature, but not all pairs were tried: the request is long, or several forms of "
