@@ -47,10 +47,14 @@ class _Budget:
     def allows(self, text: bytes, wanted: int) -> int:
         """How many HMACs of a text may be made, of so many; of shorter ones there may be more. Raises `Spent`."""
         size = len(text) + _HMAC_BYTES
+        if wanted <= self.hmacs and wanted * size <= self.hashed_bytes:
+            self.hmacs -= wanted
+            self.hashed_bytes -= wanted * size
+            return wanted
         if self.hmacs <= 0 or self.refused >= REFUSED_MAX:
             raise Spent
-        count = min(wanted, self.hmacs, self.hashed_bytes // size)
-        self.refused += count < wanted
+        count = min(self.hmacs, self.hashed_bytes // size)
+        self.refused += 1
         self.hmacs -= count
         self.hashed_bytes -= count * size
         return count
