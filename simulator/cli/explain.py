@@ -10,7 +10,7 @@ import click
 
 from simulator.cli.bounded import CannotRead, bounded, read_file, read_stdin
 from simulator.cli.control import Control
-from simulator.cli.errors import Refused
+from simulator.cli.errors import CannotStart, Refused
 from simulator.cli.flags import option, running_flags, verb
 from simulator.cli.output import echo, echo_json, one_line
 from simulator.cli.pasted_curl import NotCurl, Pasted, read_curl, words_of
@@ -86,11 +86,19 @@ def command(
     key = key_of(request)
     known = known_locally() if url is None and sandbox == "default" else {}
     if secret is None and key and key not in known and ", " not in key:
-        shown = control.get("", "sandbox-answer")
-        known = {one["api_key"]: (one["api_secret"], one["code"]) for one in shown["resellers"] if one["api_secret"]}
+        known = _known_to(control, key)
     made = explained(request, known, secret, now_s, given)
     _print(made, as_json)
     return 0 if made.is_right else 1
+
+
+def _known_to(control: Control, key: str) -> dict[str, tuple[str, str]]:
+    """The secrets that a running simulator has, by their keys, with the codes of their resellers."""
+    try:
+        shown = control.get("", "sandbox-answer")
+    except CannotStart as missing:
+        raise CannotStart(f"{missing.message}; or give the secret of {one_line(key)} with --secret") from None
+    return {one["api_key"]: (one["api_secret"], one["code"]) for one in shown["resellers"] if one["api_secret"]}
 
 
 def _wrong(text: str) -> click.UsageError:

@@ -27,6 +27,7 @@ LINE_CHARS_MAX = 300
 HOURS_MAX, CLOCK_S = 14, 60.0  # a time zone's largest offset, and what a clock may be off beside it
 SECONDS_CHARS_MAX = 20
 MILLISECONDS_DIGITS = 13  # from the year 2001 to 2286; of seconds they would be the year 33658 and later
+OF_FORM = "send v1= and the 44 characters of the Base64 of the HMAC, and nothing else"
 _OF_SIGNATURE = ("invalid_signature", "invalid_signature_format")
 
 Known = Mapping[str, tuple[str, str]]  # secrets, in Base64, and codes of resellers, by keys
@@ -204,7 +205,7 @@ def lines_of(made: Explained) -> Iterator[str]:
     if made.autopsy is None:
         return
     code, said = next((one for one in made.problems if one[0] in _OF_SIGNATURE), ("", ""))
-    yield from lines_of_autopsy(code, rendered(made.autopsy), said)
+    yield from lines_of_autopsy(code, rendered(made.autopsy), said if code == "invalid_signature_format" else "")
     if made.signature and not made.is_right:
         yield f"signature  {made.signature}"
 
@@ -216,7 +217,9 @@ def lines_of_autopsy(code: str, found: Mapping[str, Any], said: str = "") -> Ite
     yield f"{code}: {sentence}" if code else str(sentence)
     if found["is_right"]:
         return
-    for fix in dict.fromkeys(BY_ID[one].fix for one in found["mistakes"] if one in BY_ID) or (found["fix"],):
+    for fix in dict.fromkeys(BY_ID[one].fix for one in found["mistakes"] if one in BY_ID) or (
+        OF_FORM if said else found["fix"],
+    ):
         yield f"fix: {fix}"
     expected, nearest, compared = found["expected"]["canonical_string"], found["nearest"], found["compared"]
     if nearest is not None and nearest["canonical_string"] != expected:

@@ -118,3 +118,15 @@ def test_a_query_of_options_and_a_url_without_scheme_are_read_as_curl_does(tmp_p
     words = ("curl", "h:8080/s/one/v2/catalog?a=1", "--url-query", "b=c d", "-G", "--data-urlencode", f"e@{file}")
     made = run("--", *words)
     assert made.stdout.splitlines()[0] == "GET http://h:8080/s/one/v2/catalog?a=1&b=c%20d&e=x%20y"
+
+
+def test_an_unknown_key_without_a_simulator_asks_for_its_secret() -> None:
+    sent = [word.replace(KEY, "theirs") for word in SENT]
+    made = run("GET", "/v2/balance", "--at", str(NOW), *sent, "--url", "http://127.0.0.1:9")
+    assert made.exit_code == 3
+    assert "; or give the secret of theirs with --secret" in made.stderr
+
+
+def test_a_signature_of_wrong_form_has_a_fix_of_its_own() -> None:
+    made = run("GET", "/v2/balance", "--at", str(NOW), *SENT, "-H", "X-Signature: v1=BBBB")
+    assert "fix: send v1= and the 44 characters" in made.stdout
