@@ -33,8 +33,8 @@ METHODS: Final = frozenset(
 OWN_ERRORS: Final = frozenset(
     {
         "api_key_required", "integration_timeout", "invalid_credentials", "ip_blocked", "ip_not_allowed",
-        "nonce_service_unavailable", "sandbox_reset", "unexpected", "unknown_rule", "unknown_transaction",
-        "Invalid request",
+        "nonce_service_unavailable", "sandbox_reset", "unexpected", "unknown_rule", "unknown_sandbox",
+        "unknown_transaction", "Invalid request",
     }
 )  # fmt: skip
 ERRORS: Final = OWN_ERRORS.union(MESSAGES, *(map(str, each) for each in (Reason, ReplayRefused, BillError)))

@@ -21,6 +21,8 @@ from tests.support.receivers import refused_url
 from tests.support.runner import invoke, refusal
 from tests.support.watchers import target
 
+AT = "2026-11-21T12:00:00.000000Z"
+ALWAYS = {"sandbox": "default", "number": 1, "at": AT, "wall": AT}
 HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n: hello\n\n"
 
 
@@ -45,8 +47,14 @@ def server(*answers: bytes) -> Iterator[tuple[str, list[str]]]:
 
 
 def event(n: int, **fields: object) -> bytes:
-    data = json.dumps({"id": f"x.{n}", "kind": "status", **fields})
-    return f"id: x.{n}\nevent: status\ndata: {data}\n\n".encode()
+    whole = {"id": f"x.{n}", "kind": "action"} | ALWAYS | {"action": "created", "about": "default"} | fields
+    return f"id: x.{n}\ndata: {json.dumps(whole)}\n\n".encode()
+
+
+def attempt(n: int, **fields: object) -> bytes:
+    ended = {"url": "http://x/y", "attempt": 1, "attempts_max": 4, "state": "delivered", "ending": "answered"}
+    ended |= {"answered": 200, "error": "", "next_due": None, "status": "Succesful", "method": "POST"}
+    return event(n, kind="callback", refid="r", trxid="t", reseller="RS001", callback="c1", **ended | fields)
 
 
 @pytest.fixture(autouse=True)
@@ -107,11 +115,14 @@ SENT = {"method": "POST", "url": "http://x/y", "headers": [["A", "b"]], "body": 
         *(HEAD + event(1, action=action) for action in NO_ACTIONS),
         HEAD + event(1, sandbox=[1]),
         HEAD + event(1, at={}),
-        HEAD + event(1, entry=1),
-        HEAD + event(1, notification={"to": 5, "subject": 1}),
-        *(HEAD + event(1, sent=sent) for sent in ("abc", [1], {"method": "GET"}, SENT | {"url": 5})),
-        *(HEAD + event(1, sent=SENT | {"headers": headers}) for headers in (5, [["a"]], [["a", None]])),
-        *(HEAD + event(1, sent=SENT | wrong) for wrong in ({"body": 5}, {"body": None}, {"method": 5})),
+        HEAD + event(1, kind="later"),
+        HEAD + event(1, kind="status"),
+        HEAD + event(1, kind="entry", refid="", trxid="", reseller="", entry=1),
+        HEAD + event(1, kind="notification", refid="", trxid="", reseller="", notification={"to": 5, "subject": 1}),
+        HEAD + attempt(1, status=5),
+        *(HEAD + attempt(1, sent=sent) for sent in ("abc", [1], {"method": "GET"}, SENT | {"url": 5})),
+        *(HEAD + attempt(1, sent=SENT | {"headers": headers}) for headers in (5, [["a"]], [["a", None]])),
+        *(HEAD + attempt(1, sent=SENT | wrong) for wrong in ({"body": 5}, {"body": None}, {"method": 5})),
         HEAD + b"id: a\rX-Evil: 1\ndata: " + json.dumps({"id": "a", "kind": "status"}).encode() + b"\n\n",
         b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n-5\r\nabc",
     ],
@@ -176,7 +187,7 @@ def test_the_timeout_of_a_message_is_that_of_the_whole_exchange() -> None:
 def test_a_message_that_cannot_be_sent_is_said_and_the_next_one_goes_on() -> None:
     bad = [SENT | {"url": "http://[x"}, SENT | {"method": "GET / HTTP/1.1\r\nX: y"}, SENT | {"url": "http://x/a b"}]
     bad += [SENT | {"headers": [["X: 1\r\nY", "b"]]}, SENT | {"headers": [["X", "\u20ac"]]}]
-    answer = HEAD + b"".join(event(n, sent=sent) for n, sent in enumerate([*bad, SENT]))
+    answer = HEAD + b"".join(attempt(n, sent=sent) for n, sent in enumerate([*bad, SENT]))
     with target() as mine, server(answer) as (url, _):
         done = invoke("listen", "--url", url, "--forward-to", mine.url)
         said = [line for line in done.output.splitlines() if line.startswith("  -> ")]
