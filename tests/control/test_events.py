@@ -411,6 +411,30 @@ def test_only_the_latest_lives_that_ended_are_kept_for_a_reader(
     assert missing + len(told) == told[-1]["number"] - 1
 
 
+def test_lives_that_ended_are_kept_within_bytes(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    hub = client.app.sandboxes.events
+
+    async def happens(stream: Following) -> None:
+        stream.may_read.clear()
+        await client.acall("GET", "/v2/balance")  # which it has taken
+        for n in range(3):
+            await client.acall("POST", "/v2/topup", body=b"x" * 100_000)
+            await client.asim("POST", "/sandboxes/default/reset")
+            assert [log.size > 100_000 for log in hub.ended] == [True] * min(n + 1, 2)
+            monkeypatch.setattr(events, "ENDED_BYTES_MAX", 5 * hub.ended[0].size // 2)
+        monkeypatch.setattr(events, "ENDED_BYTES_MAX", 100_000)
+        await client.acall("POST", "/v2/topup", body=b"x" * 100_000)
+        await client.asim("POST", "/sandboxes/default/reset")
+        assert hub.ended == []  # not even one
+        await client.acall("GET", "/v2/transactions")
+        stream.may_read.set()
+        await stream.until("/v2/transactions")
+
+    found = followed(client, PATH, happens, "only=request")
+    missing = sum(event["missing"] for event in found if event["kind"] == "gap")
+    assert missing + sum(event["kind"] != "gap" for event in found) == found[-1]["number"] - 1
+
+
 def test_the_lines_of_the_server_itself_are_no_stream_of_a_client(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
