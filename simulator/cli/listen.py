@@ -8,11 +8,10 @@ from urllib.parse import urlsplit
 
 import click
 
-from simulator.cli import complete, values
+from simulator.cli import values
 from simulator.cli.deadline import deadline
-from simulator.cli.flags import option, own_option, verb
+from simulator.cli.flags import own_option, verb, watching_flags
 from simulator.cli.output import one_line
-from simulator.cli.request import DEFAULT_URL
 from simulator.cli.stream import Event, Stream
 
 TITLE = "reseller-sim listen"
@@ -25,16 +24,7 @@ OF_CONNECTIONS = frozenset({"host", "content-length", "connection", "transfer-en
 @own_option(
     "--forward-to", "target", metavar="URL", required=True, callback=values.http_url, help="Where each message goes."
 )
-@option("--url", metavar="URL", help=f"The simulator's address.  [default: {DEFAULT_URL}]")
-@option(
-    "--sandbox",
-    metavar="ID",
-    shell_complete=complete.sandboxes,
-    help="Only those of this sandbox.  [default: all of them]",
-)
-@option(
-    "--token", "control_token", metavar="TOKEN", callback=values.token, help="The control API's token, if it has one."
-)
+@watching_flags
 @own_option("--only", type=click.Choice(list(CHOICES)), help="Only these.")
 @own_option(
     "--timeout",
