@@ -400,3 +400,8 @@ def test_an_audit_shows_people_violations_first_and_counts_what_was_not_exercise
     assert sum(line.startswith("- ") for line in whole) == int(short[-1].split()[4])
     monkeypatch.setattr("simulator.cli.audit.is_terminal", lambda: False)
     assert shown(asking, "audit", status=1).splitlines() == whole
+
+
+@pytest.mark.parametrize("event", ["callback", "product.updated"])
+def test_an_event_about_nothing_is_a_usage_error(asking: Asking, event: str) -> None:
+    assert f"{event} needs the " in refusal(asking.verb("trigger", event, ""), 2)

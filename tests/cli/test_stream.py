@@ -38,7 +38,8 @@ def server(*answers: bytes) -> Iterator[tuple[str, list[str]]]:
                 connection, _ = listener.accept()
                 with connection:
                     got.append(connection.recv(65536).decode())
-                    connection.sendall(answer)
+                    with suppress(OSError):  # it may be read in part
+                        connection.sendall(answer)
 
     thread = threading.Thread(target=serve, daemon=True)
     thread.start()
@@ -258,6 +259,34 @@ def test_a_message_that_is_not_answered_in_time_is_given_up() -> None:
         assert (mine.got[0].headers["content-length"], mine.got[0].headers["a"]) == ("2", "b")
     with refused_url() as url:
         assert " no answer (Connection refused) in " in _forwarded(url, sent, 1)
+
+
+OK = b"HTTP/1.1 200 OK\r\n"
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (OK + b"content-length: 104857600\r\n\r\n" + b"x" * 2_000_000, "200"),
+        (OK + b"content-length: 5\r\n\r\nx", "200"),
+        (OK + b"content-length: -5\r\n\r\nx", "200"),
+        (OK + b"transfer-encoding: chunked\r\n\r\nffffffff\r\nabc", "no answer (it broke off)"),
+        (OK + b"transfer-encoding: chunked\r\n\r\n-5\r\nabc", "no answer (it broke off)"),
+        (b"HTTP/1.1 302 Found\r\nlocation: http://127.0.0.1:9/\r\ncontent-length: 0\r\n\r\n", "302"),
+        (b"\x00\x1b[31m garbage\r\n\r\n", r"no answer (what came is no HTTP: \x00\x1b[31m garbage)"),
+        (b"HTTP/1.1 99999 OK\r\n\r\n", "no answer (what came is no HTTP: HTTP/1.1 99999 OK)"),
+        (b"y" * 70_000 + b"\r\n", "no answer (got more than 65536 bytes when reading status line)"),
+        (OK + b"a: b\r\n" * 10_000 + b"\r\n", "no answer (got more than 100 headers)"),
+        (b"", "no answer (Remote end closed connection without response)"),
+    ],
+    ids=lambda value: value[:40].decode("latin-1") if isinstance(value, bytes) else None,
+)
+def test_whatever_a_target_answers_is_one_line(answer: bytes, said: str) -> None:
+    with server(answer) as (url, got):
+        line = _forwarded(url, SENT, 5)
+    assert line.startswith(f"POST {url}/y {said} in ")
+    assert line.isprintable()
+    assert len(got) == 1  # nothing is followed or sent again
 
 
 def test_lines_are_coloured_only_when_asked_for_and_never_by_what_came() -> None:
