@@ -2,7 +2,7 @@
 
 Nothing is rendered before it is read, and nothing is copied: a sandbox's log has references to what happened, the
 latest ones, and a reader has a position. So a reader that is slow misses what was evicted meanwhile, and holds nothing
-but lives of sandboxes that have ended: a few are kept, for all readers together, until these have read them. Readers
+but lives of sandboxes that have ended: a few are kept, within so many bytes, until all have read them. Readers
 are woken once in a turn of the event loop. While nobody reads, an event costs appending it.
 """
 
@@ -18,7 +18,7 @@ from typing import Any, Generic, TypeVar
 
 from simulator.domain.errors import Busy
 from simulator.runtime.clock import Clock
-from simulator.runtime.event_items import Gone, Item, Place, Taken
+from simulator.runtime.event_items import EVENT_BYTES, Gone, Item, Place, Sized, Taken
 
 EVENTS_MAX = 10_000
 """The latest events of a sandbox that a reader may still get."""
@@ -30,25 +30,31 @@ TAKEN_MAX = 32
 """How many events a reader takes in one turn."""
 
 ENDED_MAX = 4
-"""How many lives that have ended are kept at a server for readers that have not read them yet."""
-
-
+ENDED_BYTES_MAX = 64 * 1024 * 1024
+"""How many lives that have ended are kept at a server for readers that have not read them yet, and their memory."""
 Shown = TypeVar("Shown")
 
 
 class EventLog:
-    """The latest events of one sandbox, whose `clock` knows the wall time that was read last."""
+    """The latest events of one sandbox, whose `clock` knows the wall time that was read last; `size` is the memory that
+    an ended life holds, in bytes."""
 
     def __init__(self, sandbox: str) -> None:
         self.sandbox = sandbox
         self.hub = EventHub()
         self.clock: Clock
+        self._holds: tuple[Sized, ...] = ()
         self._items: deque[Item] = deque(maxlen=EVENTS_MAX)
         self._walls: deque[datetime] = deque(maxlen=EVENTS_MAX)
         self._serials: deque[int] = deque(maxlen=EVENTS_MAX)
         self.count = 0
         self.began = 0
         self.life: Any = None
+        self.size = 0
+
+    def begin(self, clock: Clock, *holds: Sized) -> None:
+        """Begin a life with this clock, whose events refer to what these hold."""
+        self.clock, self._holds = clock, holds
 
     def join(self, hub: "EventHub") -> None:
         """Be one of the logs of a server."""
@@ -113,6 +119,7 @@ class EventLog:
         for reader in behind:
             reader.logs[ended] = None
         if behind:
+            ended.size = EVENT_BYTES * len(ended._items) + sum(each.size for each in self._holds)
             hub.keep(ended)
 
     def forget(self) -> None:
@@ -148,9 +155,9 @@ class EventHub:
             reader.wake()
 
     def keep(self, ended: EventLog) -> None:
-        """Keep what a life has told until it is read, unless more lives end meanwhile than are kept."""
+        """Keep what a life has told until it is read, unless more lives end meanwhile than are kept, or larger ones."""
         self.ended.append(ended)
-        if len(self.ended) > ENDED_MAX:
+        while len(self.ended) > ENDED_MAX or sum(log.size for log in self.ended) > ENDED_BYTES_MAX:
             self.ended.pop(0).forget()
 
     def release(self) -> None:

@@ -87,6 +87,28 @@ def test_requests_are_filtered_and_the_latest_come_first_in_json(asking: Asking)
     assert [one["refid"] for one in asking.json("requests", "--rule", "ordinary")["requests"]] == ["order-2", "order-1"]
 
 
+@pytest.mark.parametrize(
+    ("status", "found"),
+    [
+        ("2xx", [3, 1]),
+        ("4XX", [2]),
+        ("400-499", [2]),
+        ("200..299", [3, 1]),
+        (">=400", [2]),
+        (">200", [2]),
+        ("<400", [3, 1]),
+        ("!200", [2]),
+        ("200", [3, 1]),
+        ("0", []),
+    ],
+)
+def test_several_statuses_are_written_as_people_write_them(asking: Asking, status: str, found: list[int]) -> None:
+    asking.pay("order-1")
+    asking.pay("order-2", "1")
+    asking.verb("call", "GET", "/v2/balance")
+    assert [one["n"] for one in asking.json("requests", "--status", status)["requests"]] == found
+
+
 def test_one_request_is_printed_whole(asking: Asking) -> None:
     asking.pay("order-1", "1")
     asking.verb("call", "GET", "/v2/balance")
@@ -94,7 +116,8 @@ def test_one_request_is_printed_whole(asking: Asking) -> None:
     assert asking.json("requests", "--last")["n"] == 2
     assert asking.json("requests", "--last", "--refused")["n"] == 1
     assert "no such request" in refusal(asking.verb("requests", "99"), 1)
-    assert "instead of 2xx write status_min=200" in refusal(asking.verb("requests", "--status", "2xx"), 1)
+    said = refusal(asking.verb("requests", "--status", "2-5"), 1)
+    assert said.startswith("reseller-sim requests: status must be one status from 100 to 599")
     assert "has received no such request" in refusal(asking.verb("requests", "--last", "--method", "PUT"), 1)
 
 
@@ -377,3 +400,8 @@ def test_an_audit_shows_people_violations_first_and_counts_what_was_not_exercise
     assert sum(line.startswith("- ") for line in whole) == int(short[-1].split()[4])
     monkeypatch.setattr("simulator.cli.audit.is_terminal", lambda: False)
     assert shown(asking, "audit", status=1).splitlines() == whole
+
+
+@pytest.mark.parametrize("event", ["callback", "product.updated"])
+def test_an_event_about_nothing_is_a_usage_error(asking: Asking, event: str) -> None:
+    assert f"{event} needs the " in refusal(asking.verb("trigger", event, ""), 2)
