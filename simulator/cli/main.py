@@ -33,6 +33,7 @@ VERBS = {
     "trigger": "Send a webhook or a callback now.",
     "rule": "Add, list and remove rules.",
     "sandbox": "Make, list and delete sandboxes.",
+    "expectations": "Say whether a scenario's expectations are met.",
     "health": "Say whether a simulator answers.",
     "import": "Print a scenario that serves a real account's catalog.",
     "scenarios": "Print bundled scenarios, magic accounts or the JSON Schema.",
