@@ -15,8 +15,9 @@ from simulator.cli.tables import print_line, wants_json
 def command(json: bool, **running: Any) -> int:
     """Say whether a scenario's expectations are met.
 
-    They are what the scenario has under `expect`, as things stand now, since the start of the sandbox or its last reset.
-    Of one that is not met it prints what came nearest, and what is still to come. Exit code 1 means that one is not met.
+    They are what the scenario has under `expect`. They are judged as things stand now, since the start of the sandbox
+    or its last reset. Below one that is not met stands what came nearest, and what is still to come. Exit code 1 means
+    that one is not met.
 
     \b
     Examples:

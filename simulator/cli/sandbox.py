@@ -49,7 +49,9 @@ def command() -> None:
 @own_option("--start", metavar="ISO", callback=values.time, help="Its time when it starts; by default the present.")
 @own_option("--seed", metavar="N", type=click.IntRange(0, SEED_MAX), help="The seed of all its randomness.")
 @own_option(
-    "--server-file", metavar="FILE", help="Instead of SCENARIO: a file of the folder that the server has by --scenarios."
+    "--server-file",
+    metavar="FILE",
+    help="Instead of SCENARIO: a file of the folder that the server has by --scenarios.",
 )
 @own_option("--unique", is_flag=True, help="Give it keys that no other sandbox has, which reach it without its URL.")
 @own_option("--export", is_flag=True, help="Print lines for a shell to eval; then all verbs use this sandbox.")
