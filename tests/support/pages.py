@@ -85,7 +85,8 @@ def printed(commands: str, folder: Path, url: str, deadline_s: float = 4 * DEADL
 def printed_on_terminal(commands: str, folder: Path, url: str) -> str:
     """The same as people see it: tables, and indented JSON."""
     variables = {**_variables(folder, url), "NO_COLOR": "1"}
-    return _with_address(shown_on_terminal(_shell(commands, url), variables, folder=folder), url)
+    shown = shown_on_terminal(_shell(commands, url), variables, folder=folder, deadline_s=12 * DEADLINE_S)
+    return _with_address(shown, url)
 
 
 def _shell(commands: str, url: str) -> list[str]:
