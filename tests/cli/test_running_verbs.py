@@ -423,7 +423,8 @@ def test_an_advance_shows_people_what_the_scenario_scheduled(simulator_url: str,
         "  - { at: 2s, rule: { add: { payments: { name: down, then: { refuse: Invalid_Account } } } } }\n"
         "  - { at: 3s, rule: { remove: down } }\n"
         "  - { at: 4s, deposit: { reseller: RS001, amount: '7.50' } }\n"
-        "  - { at: 5s, settings: { reseller: RS001, low_balance_threshold: '9.00', callback: { url: 'inbox:other' } } }\n"
+        "  - { at: 5s, settings: { reseller: RS001, low_balance_threshold: '9.00',"
+        " callback: { url: 'inbox:other' } } }\n"
         "  - { at: 6s, api_key: { reseller: RS001, key: test_key_RS001, state: revoked } }\n"
         "  - { at: 7s, product: { code: GAME, set: { is_active: false } } }\n"
     )

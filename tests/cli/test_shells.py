@@ -1,7 +1,6 @@
 """Completion in real shells, which read the scripts as docs/cli.md says."""
 
 import socket
-import time
 from pathlib import Path
 
 import pytest
@@ -12,7 +11,7 @@ from tests.support.shells import Shell, shell
 pytestmark = [pytest.mark.slow, pytest.mark.parametrize("name", ["bash", "zsh", "fish"])]
 
 NO_SIMULATOR = "http://127.0.0.1:1"
-FAST_S = 5.0  # of a shell that starts, asks and stops; a simulator alone would be waited for a minute
+DEADLINE_S = 20.0  # of a shell that starts and asks; without a bound of its own it would wait a minute for a simulator
 
 
 def made(name: str, folder: Path, url: str, sandbox: str = "default") -> Shell:
@@ -89,7 +88,5 @@ def test_a_simulator_that_is_down_or_hangs_is_not_waited_for(name: str, tmp_path
     with socket.create_server(("127.0.0.1", 0)) as silent:
         for number, port in enumerate((1, silent.getsockname()[1])):
             (tmp_path / str(number)).mkdir()
-            a_shell = made(name, tmp_path / str(number), f"http://127.0.0.1:{port}")
-            began = time.monotonic()
-            check(a_shell, {"story ord": "story ord"})
-            assert time.monotonic() - began < FAST_S
+            variables = {"RESELLER_SIM_URL": f"http://127.0.0.1:{port}"}
+            check(shell(name, tmp_path / str(number), variables, DEADLINE_S), {"story ord": "story ord"})

@@ -14,7 +14,7 @@ from unittest import mock
 import pytest
 
 from tests.support.pages import Block, assert_shown, blocks, empty_folder, follow, printed
-from tests.support.processes import ROOT, serving
+from tests.support.processes import ROOT
 from tests.support.tools import NODE_COMMANDS
 
 PAGE = (ROOT / "docs" / "generate-a-client.md").read_text("utf-8")

@@ -8,10 +8,10 @@ import pty
 import select
 import subprocess
 import termios
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Timer
 
 from tests.support.processes import DEADLINE_S, PROGRAM, environment
 from tests.support.tools import program
@@ -34,6 +34,7 @@ class Shell:
     home: Path
     folder: Path
     variables: Mapping[str, str]
+    deadline_s: float = 4 * DEADLINE_S
 
     def completed(self, *typed: str) -> list[str]:
         """Each of the lines as it is after the Tab key."""
@@ -49,7 +50,7 @@ class Shell:
             cwd=self.folder,
             capture_output=True,
             text=True,
-            timeout=DEADLINE_S,
+            timeout=self.deadline_s,
             check=True,
         )
         assert done.stderr == ""
@@ -81,18 +82,21 @@ class Shell:
             start_new_session=True,
         )
         os.close(its)
+        killer = Timer(self.deadline_s, process.kill)
+        killer.start()
         try:
             for count, line in enumerate(["", *typed]):
                 os.write(ours, line.encode() + TAB + WRITE_DOWN if count else b"")
                 _wait(written, count + 1, ours)
         finally:
+            killer.cancel()
             process.kill()
             process.wait()
             os.close(ours)
         return written.read_text().splitlines()[1:]
 
 
-def shell(name: str, folder: Path, variables: Mapping[str, str]) -> Shell:
+def shell(name: str, folder: Path, variables: Mapping[str, str], deadline_s: float = 4 * DEADLINE_S) -> Shell:
     """A shell that has completion set up as docs/cli.md says; `folder` is empty."""
     program(name)
     home, work = folder / "home", folder / "work"
@@ -101,7 +105,7 @@ def shell(name: str, folder: Path, variables: Mapping[str, str]) -> Shell:
     ours = home / "bin" / "reseller-sim"
     ours.write_text(f'#!/bin/sh\nexec {" ".join(PROGRAM)} "$@"\n')
     ours.chmod(0o755)
-    made = Shell(name, home, work, variables)
+    made = Shell(name, home, work, variables, deadline_s)
     if name == "fish":
         script = home / ".config" / "fish" / "completions" / "reseller-sim.fish"
         script.parent.mkdir(parents=True)
@@ -114,9 +118,10 @@ def shell(name: str, folder: Path, variables: Mapping[str, str]) -> Shell:
 
 def _wait(written: Path, lines: int, terminal: int) -> None:
     """Until so many lines are written down; what the shell shows meanwhile is read, so that it can go on."""
-    until = time.monotonic() + 4 * DEADLINE_S
     shown = b""
     while not written.exists() or len(written.read_text().splitlines()) < lines:
-        assert time.monotonic() < until, shown.decode(errors="replace")
         if select.select([terminal], [], [], 0.02)[0]:
-            shown += os.read(terminal, 65_536)
+            try:
+                shown += os.read(terminal, 65_536)
+            except OSError as gone:
+                raise AssertionError(f"the shell was stopped after {shown.decode(errors='replace')}") from gone
