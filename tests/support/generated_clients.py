@@ -14,7 +14,7 @@ from unittest import mock
 import pytest
 
 from tests.support.pages import Block, assert_shown, blocks, empty_folder, follow, printed
-from tests.support.processes import ROOT, serving
+from tests.support.processes import ROOT
 from tests.support.tools import NODE_COMMANDS
 
 PAGE = (ROOT / "docs" / "generate-a-client.md").read_text("utf-8")
@@ -58,14 +58,13 @@ def once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], None
 
 
 def play(folder: Path, language: str, prepare: Callable[[Path], None] | None = None) -> None:
-    """Fetch the documents into `folder/empty`, `prepare` it, do there what the page says of a language. What the
+    """Print the documents into `folder/empty`, `prepare` it, do there what the page says of a language. What the
     commands printed is in its `printed.json`, command by command."""
     work, shown, all_shown = empty_folder(folder), "", {}
     _commands(folder / "bin", work)
     fetching, rest = STEPS[:1], STEPS[1:]
     with mock.patch.dict(os.environ, QUIET):
-        with serving("--port", "0", "--json") as server:
-            follow(fetching, work, server)
+        follow(fetching, work)
         if prepare is not None:
             prepare(work)
         is_ours = True

@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -45,6 +46,12 @@ class Done:
         assert not self.out, self.out
         assert self.err.count("\n") == 1, self.err
         return self.err.strip()
+
+
+def free_port() -> int:
+    """A port of 127.0.0.1 that nobody has at the moment."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        return int(server.getsockname()[1])
 
 
 def environment(**changes: str) -> dict[str, str]:
