@@ -1,6 +1,7 @@
 """What stands under a test that failed: the stories of its payments, the refused requests, the callbacks."""
 
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Container, Iterable, Iterator
 from typing import Any
 
 from reseller_sim.sandbox import Sandbox
@@ -19,6 +20,8 @@ REFUSED = 400
 TIMEOUT_S = 10.0  # a simulator that hangs holds up no run
 TITLE = "reseller-sim: "
 SETTLED_WELL = "Succesful"
+LEFT_OUT = "... "
+_PREFIX = re.compile(r"^(E  +)? *")  # of each line of an error's text, in most of pytest's styles
 
 
 def evidence(sandbox: Sandbox) -> list[Section]:
@@ -49,6 +52,16 @@ def _sections(sandbox: Sandbox) -> Iterator[tuple[str, list[str]]]:
         yield "requests", _last([request_line(one) for one in reversed(requests)], REFUSED_MAX)
 
 
+def untold(sections: list[Section], shown: str) -> list[Section]:
+    """The sections without those that the text of a failure has already, as an expectation's text has a story."""
+    told = {printable(_PREFIX.sub("", line)) for line in shown.splitlines()}
+    return [(title, text) for title, text in sections if not all(_is_told(line, told) for line in text.splitlines())]
+
+
+def _is_told(line: str, told: Container[str]) -> bool:
+    return line.strip().startswith(LEFT_OUT) or line.strip() in told
+
+
 def transactions(sandbox: Sandbox) -> list[dict[str, Any]]:
     """The latest payments of a sandbox, those that have not succeeded first, and of each the newest first."""
     found = sandbox.ask("GET", "/transactions", query={"limit": RECENT}, timeout_s=TIMEOUT_S)["transactions"]
@@ -62,15 +75,15 @@ def _callback(row: dict[str, Any]) -> str:
 def _ends(lines: list[str]) -> list[str]:
     first, last = STORY_LINES_MAX
     left_out = len(lines) - first - last
-    return [*lines[:first], f"  ... {left_out} more", *lines[-last:]] if left_out > 0 else lines
+    return [*lines[:first], f"  {LEFT_OUT}{left_out} more", *lines[-last:]] if left_out > 0 else lines
 
 
 def _first(lines: list[str], most: int) -> list[str]:
-    return [*lines[:most], f"... {len(lines) - most} more"] if len(lines) > most else lines
+    return [*lines[:most], f"{LEFT_OUT}{len(lines) - most} more"] if len(lines) > most else lines
 
 
 def _last(lines: list[str], most: int) -> list[str]:
-    return [f"... {len(lines) - most} earlier", *lines[-most:]] if len(lines) > most else lines
+    return [f"{LEFT_OUT}{len(lines) - most} earlier", *lines[-most:]] if len(lines) > most else lines
 
 
 def _text(lines: Iterable[str]) -> str:
