@@ -4,7 +4,10 @@ import re
 from collections.abc import Container, Iterable, Iterator
 from typing import Any
 
+from reseller_sim.checking import Shape
+from reseller_sim.control import below
 from reseller_sim.sandbox import Sandbox
+from reseller_sim.shapes import PAYMENTS_PAGE, REQUESTS_PAGE, STORY
 from reseller_sim.story import Story, attempt_line, request_line
 
 Section = tuple[str, str]  # title and text, as pytest's reports have them
@@ -36,9 +39,11 @@ def evidence(sandbox: Sandbox) -> list[Section]:
 
 def _sections(sandbox: Sandbox) -> Iterator[tuple[str, list[str]]]:
     payments = transactions(sandbox)
-    requests = sandbox.ask("GET", "/requests", query={"limit": RECENT}, timeout_s=TIMEOUT_S)["requests"]
+    requests = sandbox.ask("GET", "/requests", query={"limit": RECENT}, timeout_s=TIMEOUT_S, shape=REQUESTS_PAGE)[
+        "requests"
+    ]
     for payment in payments[:STORIES_MAX]:
-        story = Story(sandbox.ask("GET", f"/transactions/{payment['trxid']}"))
+        story = Story(sandbox.ask("GET", below("/transactions", payment["trxid"]), shape=STORY))
         yield f"story of {payment['refid']}", _ends(story.lines)
     if others := payments[STORIES_MAX:]:
         yield f"{len(others)} more payments", _first([f"{one['refid']} {one['status']}" for one in others], OTHERS_MAX)
@@ -64,8 +69,14 @@ def _is_told(line: str, told: Container[str]) -> bool:
 
 def transactions(sandbox: Sandbox) -> list[dict[str, Any]]:
     """The latest payments of a sandbox, those that have not succeeded first, and of each the newest first."""
-    found = sandbox.ask("GET", "/transactions", query={"limit": RECENT}, timeout_s=TIMEOUT_S)["transactions"]
+    found = _latest(sandbox, "transactions", PAYMENTS_PAGE)
     return sorted(found, key=lambda one: bool(one["status"] == SETTLED_WELL))
+
+
+def _latest(sandbox: Sandbox, name: str, page: Shape) -> list[dict[str, Any]]:
+    asked = sandbox.ask("GET", f"/{name}", query={"limit": RECENT}, timeout_s=TIMEOUT_S, shape=page)
+    found: list[dict[str, Any]] = asked[name]
+    return found
 
 
 def _callback(row: dict[str, Any]) -> str:
