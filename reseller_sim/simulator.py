@@ -54,7 +54,7 @@ class Simulator:
         wanted += [] if seed is None else ["--seed", str(seed)]
         wanted += [] if scenarios is None or "--scenarios" in arguments else ["--scenarios", str(scenarios)]
         process = Process([*wanted, *arguments])
-        simulator = cls(process.ready["url"], process.ready["control_token"])
+        simulator = cls(process.ready["url"], process.ready.get("control_token"))
         simulator._process = process
         simulator._folder = None if scenarios is None or "--scenarios" in arguments else Path(scenarios).resolve()
         return simulator
