@@ -2,6 +2,7 @@
 
 import json
 import re
+import sys
 import tarfile
 import tomllib
 from collections.abc import Iterator
@@ -124,6 +125,33 @@ def test_durations_are_those_of_scenarios(project: Path) -> None:
     assert len(found["too_long"]) == len(durations.TOO_LONG)
     for text in found["too_long"]:
         assert re.fullmatch('RangeError: ".*" is longer than 3660 days', text)
+
+
+BAD_START = """
+import { Simulator } from "reseller-sim";
+
+const command = [process.argv[2], "-c", process.argv[3]];
+await Simulator.start({ command, timeoutS: 2 }).catch((error) => console.log(`${error}`));
+"""
+NOTED = "import os, sys, time, signal; print('it is broken', os.getpid(), file=sys.stderr, flush=True); "
+
+
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        ("sys.exit(7)", r"did not start: it ended with 7\nit is broken (\d+)"),
+        ("time.sleep(600)", r"did not start: it said nothing in 2 s\nit is broken (\d+)"),
+        ("print('no', os.getpid(), flush=True); time.sleep(600)", r'is no reseller-sim: it printed "no (\d+)"'),
+        ("signal.signal(15, signal.SIG_IGN); time.sleep(600)", r"said nothing in 2 s\nit is broken (\d+)"),
+    ],
+)
+def test_a_command_that_is_no_simulator_says_what_it_did_and_is_ended(project: Path, code: str, said: str) -> None:
+    (project / "bad-start.mjs").write_text(BAD_START)
+    printed = ran(project, "node", "bad-start.mjs", sys.executable, NOTED + code)
+    found = re.search(said, printed)
+    assert found, printed
+    assert printed.startswith("NotStarted: ")
+    assert not Path(f"/proc/{found[1]}").exists()
 
 
 def test_the_client_of_the_page_about_signatures_pays(project: Path, simulator: dict[str, str]) -> None:
