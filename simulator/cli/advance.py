@@ -14,7 +14,7 @@ from simulator.cli.tables import clock_time, print_line, print_table, times_of_d
 
 TITLE = "reseller-sim advance"
 TIMEOUT_S = 3600.0
-USAGE = "write a duration such as 250ms, 90s, 5m or 2h, or `idle`, or `to` and a time such as 2027-01-10T23:59:00+08:00"
+USAGE = "write a duration such as 90s, 1h30m or 1.5d, or `idle`, or `to` and a time such as 2027-01-10T23:59:00+08:00"
 COLUMNS = ("what", "refid", "status", "to", "answered", "skipped")
 FACTS = ("product", "category", "group", "api_key", "rule", "status", "state")  # of what a scenario scheduled
 

@@ -221,6 +221,7 @@ def test_sign_prints_a_body_with_control_characters_as_its_octal_bytes(tmp_path:
         ("advance", UNSAFE),
         ("requests", UNSAFE),
         ("story", UNSAFE, "--url", UNSAFE),
+        ("expectations", "--url", f"http://{UNSAFE}/"),
         ("inbox", "--reply", UNSAFE),
         ("deposit", UNSAFE),
         ("trigger", "balance.added", UNSAFE),
