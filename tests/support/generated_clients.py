@@ -2,7 +2,6 @@
 played in a folder that the workers of a test run share.
 """
 
-import faulthandler
 import fcntl
 import json
 import os
@@ -16,6 +15,7 @@ import pytest
 from tests.support.pages import Block, assert_shown, blocks, empty_folder, follow, printed
 from tests.support.processes import ROOT
 from tests.support.tools import NODE_COMMANDS
+from tests.support.watchdog import WATCHDOG
 
 PAGE = (ROOT / "docs" / "generate-a-client.md").read_text("utf-8")
 STEPS = [block for block in blocks(PAGE) if block.language != "console"]
@@ -45,7 +45,7 @@ def side(block: Block) -> str:
 
 def once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], None]) -> Path:
     """A folder that the first worker to need it fills, while others wait."""
-    faulthandler.cancel_dump_traceback_later()  # the bound of a test is too near; each command has one of its own
+    WATCHDOG.leave()  # the bound of a test is too near; each command has one of its own
     base = factory.getbasetemp().parent if "PYTEST_XDIST_WORKER" in os.environ else factory.getbasetemp()
     folder, done = base / name, base / f"{name}.done"
     with (base / f"{name}.lock").open("w") as lock:

@@ -20,7 +20,7 @@ from tests.support.contract_check import assert_in_contract
 
 ROOT = Path(__file__).parents[2]
 PROGRAM = [sys.executable, "-m", "simulator"]
-DEADLINE_S = 15.0
+DEADLINE_S = 60.0  # what takes half a second alone takes twenty where others are at work
 REQUEST_ID = "x-sim-request-id"
 SERVED_S = 900.0  # a server may be shared by all tests of a module, on a machine that is busy
 

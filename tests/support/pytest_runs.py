@@ -54,7 +54,7 @@ def run_pytest(folder: Path, *arguments: str, files: dict[str, str] | None = Non
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        timeout=8 * DEADLINE_S,
+        timeout=4 * DEADLINE_S,
         check=False,
     )
     return Run(done.returncode, done.stdout)
