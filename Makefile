@@ -19,7 +19,7 @@ help:                ## this list
 	@sed -n 's/^\([a-z][a-z-]*\):.*## \(.*\)/\1\t\2/p' $(firstword $(MAKEFILE_LIST)) | while IFS='	' read -r name text; do printf '  %-15s %s\n' "$$name" "$$text"; done
 
 test: $(DEV_READY)   ## the test suite, on all cores
-	$(BIN)/python -m pytest -n auto --ignore $(INTEROP) $(ARGS)
+	$(BIN)/python -m pytest -n auto --dist worksteal --ignore $(INTEROP) $(ARGS)
 
 test-fast: $(DEV_READY)  ## without slow tests and most rows of long tables, in well under a minute
 	$(BIN)/python -m pytest -n auto --dist loadfile --ignore $(INTEROP) -m "not slow" --hypothesis-profile fast $(ARGS)

@@ -75,7 +75,7 @@ def _answer(connection: HTTPConnection, ends: float) -> Answer:
     class Response(HTTPResponse):
         def __init__(self, sock: socket, *args: Any, **kwargs: Any) -> None:
             super().__init__(sock, *args, **kwargs)
-            self.fp = BufferedReader(_Until(self.fp.detach(), sock, ends))
+            self.fp = BufferedReader(Until(self.fp.detach(), sock, ends))
 
     connection.response_class = Response
     try:
@@ -97,23 +97,26 @@ def _body(response: HTTPResponse) -> bytes:
     return b"".join(pieces)
 
 
-class _Until(RawIOBase):
+class Until(RawIOBase):
     """What a socket receives until some time: its own timeout is that of each read."""
 
     def __init__(self, raw: RawIOBase, sock: socket, ends: float) -> None:
         self._raw = raw
         self._sock = sock
-        self._ends = ends
+        self.ends = ends
+        self.has_ended = False
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: Any) -> int | None:
-        left = self._ends - monotonic()
+        left = self.ends - monotonic()
         if left <= 0:
             raise TimeoutError("timed out")
         self._sock.settimeout(left)
-        return self._raw.readinto(buffer)
+        count = self._raw.readinto(buffer)
+        self.has_ended = count == 0
+        return count
 
     def close(self) -> None:
         self._raw.close()

@@ -97,7 +97,7 @@ class App:
             sandbox_id, _, rest = path[len(SANDBOX_PREFIX) :].partition("/")
             sandbox = self.sandboxes.find(sandbox_id)
             if sandbox is None:
-                refusal = refusals.unknown_sandbox(sandbox_id)
+                refusal = partial(refusals.unknown_sandbox, sandbox_id)
                 return self._pipeline.answer(self._default, path, request, refusal=refusal)
             return self._pipeline.answer(sandbox, "/" + rest, request, prefix=SANDBOX_PREFIX + sandbox_id)
         if self.sandboxes.unique_keys:

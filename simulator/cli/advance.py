@@ -15,8 +15,9 @@ from simulator.cli.tables import clock_time, print_line, print_table, times_of_d
 TITLE = "reseller-sim advance"
 TIMEOUT_S = 3600.0
 INTERRUPTED = 130
-USAGE = "write a duration such as 250ms, 90s, 5m or 2h, or `idle`, or `to` and a time such as 2027-01-10T23:59:00+08:00"
-COLUMNS = ("what", "refid", "status", "to", "answered")
+USAGE = "write a duration such as 90s, 1h30m or 1.5d, or `idle`, or `to` and a time such as 2027-01-10T23:59:00+08:00"
+COLUMNS = ("what", "refid", "status", "to", "answered", "skipped")
+FACTS = ("product", "category", "group", "api_key", "rule", "status", "state")  # of what a scenario scheduled
 
 
 @verb("advance")
@@ -106,8 +107,16 @@ def _print(done: dict[str, Any]) -> None:
 
 def _row(one: dict[str, Any]) -> tuple[object, ...]:
     """A callback tells the status that it carries, a webhook the type of its event."""
-    what = one.get("type") or one.get("product") or one.get("amount") or one.get("rule") or ""
-    status = one.get("status") or what
-    code = f" {one['status_code']}" if "status_code" in one else ""
     answered = one.get("answered") or one.get("ending") or ""
-    return one["kind"], one.get("refid", ""), f"{status}{code}", one.get("url", ""), answered
+    return one["kind"], one.get("refid", ""), _status(one), one.get("url", ""), answered, one.get("skipped", "")
+
+
+def _status(one: dict[str, Any]) -> str:
+    """What became of it: of a payment its status, of anything else what changed."""
+    if "status_code" in one:
+        return f"{one['status']} {one['status_code']}"
+    if one["kind"] in ("callback", "webhook"):
+        return one.get("status") or one.get("type") or ""
+    facts = [str(one[name]) for name in FACTS if one.get(name)]
+    amount = [f"{one['amount']:.2f} MYR"] if "amount" in one else []
+    return " ".join([*facts, *amount]) or ", ".join(one.get("changed", ()))

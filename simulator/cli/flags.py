@@ -144,25 +144,32 @@ def control_flags(port: int) -> Callable[[Decorated], Decorated]:
 
 def running_flags(function: Decorated) -> Decorated:
     """The flags of a verb that asks a running simulator: `url`, `sandbox`, `control_token`."""
-    decorators = [
-        option("--url", metavar="URL", help=f"The simulator's address.  [default: http://{LOOPBACK}:{DEFAULT_PORT}]"),
-        option(
-            "--sandbox",
-            metavar="ID",
-            default="default",
-            show_default=True,
-            shell_complete=complete.sandboxes,
-            help="The sandbox.",
-        ),
-        option(
-            "--token",
-            "control_token",
-            metavar="TOKEN",
-            callback=values.token,
-            help="The control API's token, if it has one.",
-        ),
-    ]
-    return _all_of(decorators)(function)
+    sandbox = option(
+        "--sandbox",
+        metavar="ID",
+        default="default",
+        show_default=True,
+        shell_complete=complete.sandboxes,
+        help="The sandbox.",
+    )
+    return _all_of([_url("simulator"), sandbox, _TOKEN])(function)
+
+
+def watching_flags(function: Decorated) -> Decorated:
+    """The same of a verb that follows what happens in one sandbox, or in all: `sandbox` is then None."""
+    text = "Only this sandbox.  [default: all of them]"
+    sandbox = option("--sandbox", metavar="ID", shell_complete=complete.sandboxes, help=text)
+    return _all_of([_url("simulator"), sandbox, _TOKEN])(function)
+
+
+def _url(whose: str) -> Callable[[Any], Any]:
+    text = f"The {whose}'s address.  [default: http://{LOOPBACK}:{DEFAULT_PORT}]"
+    return option("--url", metavar="URL", help=text)
+
+
+_TOKEN = option(
+    "--token", "control_token", metavar="TOKEN", callback=values.token, help="The control API's token, if it has one."
+)
 
 
 def request_flags(function: Decorated) -> Decorated:
@@ -171,7 +178,7 @@ def request_flags(function: Decorated) -> Decorated:
         click.argument("method", shell_complete=complete.methods),
         click.argument("path", shell_complete=complete.paths),
         option("--data", "-d", metavar="BODY|@FILE|-", help="The body: literal, from a file, or from stdin."),
-        option("--url", metavar="URL", help=f"The service's address.  [default: http://{LOOPBACK}:{DEFAULT_PORT}]"),
+        _url("service"),
         option(
             "--sandbox", metavar="ID", shell_complete=complete.sandboxes, help="The sandbox, when --url names none."
         ),

@@ -29,7 +29,11 @@ FILTERS = ("method", "path", "status", "refid", "rule")
 @own_option("--refused", is_flag=True, help="Only those that were refused or failed: statuses from 400, and none.")
 @own_option("--method", metavar="METHOD", help="Only those with this method.")
 @own_option("--path", metavar="PATH", help="Only those to this path.")
-@own_option("--status", metavar="STATUS", help="Only those with this HTTP status; 0 for none.")
+@own_option(
+    "--status",
+    metavar="STATUS",
+    help="Only those with this HTTP status, 0 for none, or with such: 2xx, 500-599, >=400, !404.",
+)
 @own_option("--refid", metavar="REFID", help="Only those of this payment.")
 @own_option("--rule", metavar="NAME", help="Only those that this rule decided.")
 @own_option(
@@ -74,6 +78,12 @@ def command(n: int | None, last: bool, refused: bool, limit: int, json: bool, **
 def _found(control: Control, wanted: dict[str, Any], refused: bool, count: int) -> list[dict[str, Any]]:
     """The latest requests that are wanted, newest first."""
     query: dict[str, object] = {name: value for name, value in wanted.items() if value is not None}
+    if not (status := str(query.get("status", "0"))).isdigit():
+        from simulator.control.filters import status_filters  # imported lazily, since it takes a while
+
+        if meant := status_filters(status):
+            del query["status"]
+            query |= meant
     if not refused:
         query["limit"] = min(count, 1000)
     rows: Iterator[dict[str, Any]] = control.rows("/requests", "requests", "journal-answer", query)

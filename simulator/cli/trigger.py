@@ -80,7 +80,7 @@ def command(
 
 
 def _check_usage(ctx: click.Context, event: str, about: str | None, amount: str | None) -> None:
-    if about is None and event in WHAT:
+    if not about and event in WHAT:
         raise click.UsageError(f"{event} needs {WHAT[event]}", ctx)
     if about is not None and event == BALANCE:
         raise click.UsageError(f"{event} takes no {about!r}; --amount says how much, --reseller whose wallet", ctx)

@@ -14,7 +14,8 @@ from simulator.control.http import InvalidInput, sandbox_of, sandboxes_of
 from simulator.control.masking import mask_of
 from simulator.control.parameters import query_of
 from simulator.runtime.event_items import Action, Place, Taken
-from simulator.runtime.events import EventLog, EventReader
+from simulator.runtime.event_reader import EventReader
+from simulator.runtime.events import EventLog
 from simulator.runtime.sandboxes import Sandboxes
 from simulator.wire.json import encode
 

@@ -1,11 +1,21 @@
 """What happens in a sandbox, as its log has it and as a reader takes it."""
 
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple, Protocol
 
 import msgspec
 
 from simulator.domain.model.happenings import Happening
+
+EVENT_BYTES: Final = 1000
+"""The estimated memory of an event with its share of the payment that it is about."""
+
+
+class Sized(Protocol):
+    """A log to which events refer, and its approximate memory, in bytes."""
+
+    @property
+    def size(self) -> int: ...
 
 
 class Gone(Exception):

@@ -27,6 +27,8 @@ ASKING = {
     "sandbox new": ("sandbox", "new"),
     "sandbox list": ("sandbox", "list"),
     "sandbox rm": ("sandbox", "rm", "mine"),
+    "expectations": ("expectations",),
+    "server file": ("sandbox", "new", "--server-file", "mine.yaml"),
     "health": ("health",),
 }
 USELESS = [b"", b"<html>", b"[]", b"{}", b'"\x1b"', b"[" * 100_000, b'{"rules": [{}], "sandboxes": 1}', b"\xff\xfe"]
@@ -191,6 +193,9 @@ def test_an_answer_that_drips_is_given_up(monkeypatch: pytest.MonkeyPatch) -> No
         (("sandbox", "rm"), "ID"),
         (("sandbox", "make"), "make"),
         (("health", "now"), "now"),
+        (("health", "--wait", "-1"), "--wait"),
+        (("expectations", "now"), "now"),
+        (("sandbox", "new", "bad-day", "--server-file", "x.yaml"), "not both"),
         (("health", "--url", "nonsense"), "no http or https URL"),
         (("health", "--url", "ftp://127.0.0.1"), "no http or https URL"),
         (("health", "--url", "http://127.0.0.1:99999"), "no http or https URL"),

@@ -90,4 +90,4 @@ def test_an_answer_that_drips_ends_with_the_time_of_the_whole() -> None:
 def test_pages_without_end_are_none() -> None:
     sent = HEAD + b'{"items": [], "has_more": true, "cursor": null}'
     with answering(lambda connection: connection.sendall(sent)) as simulator, pytest.raises(NotRunning, match="page"):
-        list(simulator.control.pages("/x", "items", {}))
+        list(simulator.control.pages("/x", "items", {}, {}))

@@ -302,7 +302,7 @@ assert not {"yaml", "jsonschema_rs"} & set(sys.modules), "too early"
 simulator.contract.validate.prepare("topup-request")
 assert "yaml" not in sys.modules, "validators need no yaml"
 """
-    subprocess.run([sys.executable, "-c", code], check=True, timeout=20)  # our own interpreter and code
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)  # our own interpreter and code
 
 
 def test_what_is_wrong_within_a_value_is_said_in_place_of_no_alternative_fits() -> None:

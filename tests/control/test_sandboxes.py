@@ -358,7 +358,7 @@ def test_who_waits_on_a_deleted_sandbox_is_answered(client: Client) -> None:
         ]
         await asyncio.sleep(0)
         await client.asim("DELETE", "/sandboxes/gone")
-        return await asyncio.wait_for(asyncio.gather(*waits), 10)
+        return await asyncio.wait_for(asyncio.gather(*waits), 60)
 
     assert [answer.json["complete"] for answer in client.run(main())] == [False] * 3
 

@@ -23,6 +23,7 @@ QUERIES = {
 
 PROXY_QUERIES = {
     ("get", f"{_ONE}/requests"): "observed-requests-query",
+    ("get", f"{_ONE}/requests.har"): "observed-har-query",
     ("get", f"{_ONE}/transactions"): "observed-payments-query",
     ("get", f"{_ONE}/callbacks"): "observed-callbacks-query",
     ("get", f"{_ONE}/departures"): "departures-query",

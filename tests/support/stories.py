@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from contextlib import ExitStack
+from functools import cache
 from typing import Any
 
 from simulator.runtime.background import PLACES, place
@@ -241,6 +242,19 @@ STORIES: tuple[tuple[Story, dict[str, Any]], ...] = (
     (guarded, {"control_token": "example-token"}),
 )
 """Each with the simulator that it needs."""
+
+
+@cache
+def _sent(story: Story) -> frozenset[tuple[str, str, str]]:
+    """Document, method and path of the operations that a story uses."""
+    found = set()
+    play(story, lambda one: found.add((one.document, one.method, one.template)))
+    return frozenset(found)
+
+
+def stories_with(document: str, method: str, path: str) -> list[tuple[Story, dict[str, Any]]]:
+    """Those that use an operation."""
+    return [(story, needed) for story, needed in STORIES if (document, method, path) in _sent(story)]
 
 
 def play(story: Story, seen: Callable[[Exchange], object]) -> None:
