@@ -9,6 +9,7 @@ QUERIES = {
     ("patch", f"{_ONE}/catalog/products/{{code}}"): "product-change-query",
     ("get", f"{_ONE}/requests"): "requests-query",
     ("get", f"{_ONE}/requests.har"): "requests-har-query",
+    ("get", f"{_ONE}/requests/{{n}}"): "request-query",
     ("get", f"{_ONE}/transactions"): "sandbox-transactions-query",
     ("get", f"{_ONE}/catalog"): "sandbox-catalog-query",
     ("get", f"{_ONE}/figures"): "figures-query",
