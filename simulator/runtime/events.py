@@ -13,14 +13,11 @@ from collections import deque
 from collections.abc import Iterator
 from datetime import datetime
 from itertools import count, islice
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from simulator.domain.errors import Busy
 from simulator.runtime.clock import Clock
 from simulator.runtime.event_items import EVENT_BYTES, Item, Place, Sized, Taken
-
-if TYPE_CHECKING:
-    from simulator.runtime.event_reader import EventReader
 
 EVENTS_MAX = 10_000
 """The latest events of a sandbox that a reader may still get."""
@@ -31,6 +28,22 @@ READERS_MAX = 64
 ENDED_MAX = 4
 ENDED_BYTES_MAX = 64 * 1024 * 1024
 """How many lives that have ended are kept at a server for readers that have not read them yet, and their memory."""
+
+
+class Reader(Protocol):
+    """Who reads: behind which place, from which logs, and whether of one sandbox `only`."""
+
+    only: "EventLog | None"
+    place: Place
+    logs: "dict[EventLog, None]"
+    is_last: bool
+    is_own: bool
+
+    def reads(self, log: "EventLog") -> bool:
+        """True when it reads this log."""
+
+    def wake(self) -> None:
+        """Let it see what there is."""
 
 
 class EventLog:
@@ -139,7 +152,7 @@ class EventHub:
     def __init__(self) -> None:
         self.boot = secrets.token_hex(4)
         self.latest = 0
-        self.readers: list[EventReader[Any]] = []
+        self.readers: list[Reader] = []
         self.is_closed = False
         self._touched: set[EventLog] = set()
         self.ended: list[EventLog] = []
@@ -166,7 +179,7 @@ class EventHub:
         """Keep no life any more that all have read."""
         self.ended = [log for log in self.ended if any(log in reader.logs for reader in self.readers)]
 
-    def readers_of(self, log: EventLog) -> "list[EventReader[Any]]":
+    def readers_of(self, log: EventLog) -> "list[Reader]":
         """Those who read this log."""
         return [reader for reader in self.readers if reader.reads(log)]
 

@@ -10,7 +10,7 @@ import pytest
 
 from simulator.control.event_rows import EventRows
 from simulator.control.events import EventSource, Wanted
-from simulator.runtime import event_reader
+from simulator.runtime import event_reader, events
 from simulator.runtime.event_items import Taken
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.wire.secrets import MASKED
