@@ -29,6 +29,7 @@ from simulator.control import (
     resellers,
     rules,
     sandboxes,
+    scenario,
     transactions,
 )
 from simulator.control.guard import Guard
@@ -65,6 +66,10 @@ ROUTES = [
     Route("/openapi.json", meta.reseller_document, methods=["GET"]),
     Route("/_sim/openapi.json", meta.control_document, methods=["GET"]),
     Route("/_sim/assumptions", meta.register, methods=["GET"]),
+    Route("/_sim/scenario.schema.json", scenario.schema, methods=["GET"]),
+    Route("/_sim/scenarios", scenario.list_all, methods=["GET"]),
+    Route("/_sim/scenarios/check", scenario.check, methods=["POST"]),
+    Route("/_sim/scenarios/{name}", scenario.show, methods=["GET"]),
     Route("/_sim/sandboxes", sandboxes.list_all, methods=["GET"]),
     Route("/_sim/sandboxes", sandboxes.create, methods=["POST"]),
     Route(ONE, sandboxes.show, methods=["GET"]),

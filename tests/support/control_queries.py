@@ -3,6 +3,8 @@
 _ONE = "/_sim/sandboxes/{sandbox}"
 
 QUERIES = {
+    ("get", "/_sim/scenarios"): "scenarios-query",
+    ("get", "/_sim/scenarios/{name}"): "scenario-query",
     ("post", "/_sim/sandboxes"): "sandbox-query",
     ("get", f"{_ONE}/rules"): "rules-query",
     ("patch", f"{_ONE}/catalog/products/{{code}}"): "product-change-query",

@@ -19,6 +19,7 @@ clock: manual
 payments:
   - { name: hangs, when: { product: WATER }, then: [{ status: Accepted }, { after: 10m, status: Succesful }] }
 """
+MISSPELT = "extends: default\nseed: 7\npayments:\n  - { when: { prodct: WATER }, then: [{ status: Failed }] }\n"
 FAULTS = {
     "faults": [
         {"name": "nonce service down", "when": {"path": "/v2/balance"}, "then": {"nonce_service": "down"}},
@@ -142,6 +143,12 @@ def sandboxes(p: Player) -> None:
     p.send("GET", "/openapi.json")
     p.sim("GET", "/openapi.json")
     p.sim("GET", "/assumptions")
+    p.sim("GET", "/scenario.schema.json")
+    page = p.sim("GET", "/scenarios?limit=2").json["cursor"]
+    p.sim("GET", f"/scenarios?limit=2&cursor={page}")
+    p.sim("GET", "/scenarios/rate-limit?source=bundled")
+    p.sim("POST", "/scenarios/check", {"text": MISSPELT})
+    p.sim("POST", "/scenarios/check", SCENARIO, content_type="application/yaml")
     wanted = {"id": "night-run", "scenario": "default", "seed": 7, "clock": {"mode": "manual"}}
     p.sim("POST", "/sandboxes", wanted)
     p.sim("POST", "/sandboxes", wanted)
