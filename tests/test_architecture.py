@@ -86,8 +86,8 @@ WITHOUT_SUBJECT: dict[str, set[str]] = {
     },
     "control": {
         "api_docs", "app", "audit", "autopsies", "clock", "event_rows", "events", "exports", "filters", "fired",
-        "guard", "har", "http", "masked_send", "masking", "meta", "parameters", "probes", "render", "requests",
-        "sandboxes",
+        "guard", "har", "http", "masked_send", "masking", "meta", "parameters", "probes", "received", "render",
+        "replies", "requests", "sandboxes",
     },
     "runtime": {
         "actions", "advance", "background", "clock", "counters", "courier", "driver", "ended_jobs",
@@ -98,7 +98,7 @@ WITHOUT_SUBJECT: dict[str, set[str]] = {
     "scenario/sections": {"assumptions", "changes", "form_fields", "headers", "matchers", "templates", "variants"},
     "wire": {
         "billers", "curl", "diagnoses", "errors", "headers", "json", "legacy", "named_secrets", "outbound", "paging",
-        "secrets", "signing", "timestamps", "tokens", "unescaped",
+        "secrets", "signing", "timestamps", "tokens", "unescaped", "verifying",
     },
 }  # fmt: skip
 LINES_MAX = 300

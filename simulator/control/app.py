@@ -109,6 +109,7 @@ ROUTES = [
     Route(ONE + "/coverage", coverage.show, methods=["GET"]),
     Route(ONE + "/audit", audit.show, methods=["GET"]),
     Route(ONE + "/expectations", expectations.show, methods=["GET"]),
+    Route(ONE + "/inbox", inboxes.list_all, methods=["GET"]),
     Route(ONE + "/inbox/{name}", inboxes.show, methods=["GET"]),
     Route(ONE + "/inbox/{name}", inboxes.set_replies, methods=["PUT"]),
     Route(ONE + "/inbox/{name}", inboxes.clear, methods=["DELETE"]),

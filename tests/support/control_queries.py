@@ -16,6 +16,7 @@ QUERIES = {
     ("get", f"{_ONE}/deliveries"): "sandbox-deliveries-query",
     ("get", f"{_ONE}/events"): "events-query",
     ("get", "/_sim/events"): "events-query",
+    ("get", f"{_ONE}/inbox"): "inboxes-query",
     ("get", f"{_ONE}/inbox/{{name}}"): "inbox-query",
 }
 

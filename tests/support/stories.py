@@ -134,6 +134,10 @@ def webhooks(p: Player) -> None:
     p.call("GET", f"{WEBHOOK}/deliveries?limit=1")
     p.sim("GET", f"{DEFAULT}/deliveries?limit=1")
     p.call("DELETE", WEBHOOK)
+    p.pay("order-4001")
+    p.advance()
+    page = p.sim("GET", f"{DEFAULT}/inbox?limit=1").json["cursor"]
+    p.sim("GET", f"{DEFAULT}/inbox?limit=1&cursor={page}")
     p.sim("DELETE", f"{DEFAULT}/inbox/events")
 
 
