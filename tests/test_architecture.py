@@ -85,8 +85,8 @@ WITHOUT_SUBJECT: dict[str, set[str]] = {
         "versions", "waiting",
     },
     "control": {
-        "api_docs", "app", "audit", "autopsies", "clock", "event_rows", "events", "exports", "filters", "fired",
-        "guard", "har", "http", "masked_send", "masking", "meta", "parameters", "probes", "received", "render",
+        "api_docs", "app", "audit", "autopsies", "clock", "configured", "event_rows", "events", "exports", "filters",
+        "fired", "guard", "har", "http", "masked_send", "masking", "meta", "parameters", "probes", "received", "render",
         "replies", "requests", "sandboxes",
     },
     "runtime": {

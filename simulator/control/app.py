@@ -82,6 +82,7 @@ ROUTES = [
     Route(ONE + "/rules", rules.add, methods=["POST"]),
     Route(ONE + "/rules/{rule}", rules.remove, methods=["DELETE"]),
     Route(ONE + "/network/{product}", network.put, methods=["PUT"]),
+    Route(ONE + "/resellers", resellers.list_all, methods=["GET"]),
     Route(ONE + "/resellers", resellers.add, methods=["POST"]),
     Route(ONE + "/resellers/{code}/deposits", resellers.deposit, methods=["POST"]),
     Route(ONE + "/resellers/{code}/settings", resellers.change_settings, methods=["PATCH"]),

@@ -175,6 +175,8 @@ def sandboxes(p: Player) -> None:
 def resellers(p: Player) -> None:
     """One more reseller, with money, settings and another key."""
     p.sim("POST", f"{DEFAULT}/resellers", {"code": "RS002", "email": "second@example.com", "balance": "100.00"})
+    page = p.sim("GET", f"{DEFAULT}/resellers?limit=1").json["cursor"]
+    p.sim("GET", f"{DEFAULT}/resellers?limit=1&cursor={page}")
     one = f"{DEFAULT}/resellers/RS002"
     p.sim("POST", f"{one}/deposits", DEPOSIT)
     p.sim("PATCH", f"{one}/settings", {"require_api_key_for_topup": True})
