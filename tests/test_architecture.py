@@ -87,7 +87,7 @@ WITHOUT_SUBJECT: dict[str, set[str]] = {
     "control": {
         "api_docs", "app", "audit", "autopsies", "clock", "configured", "event_rows", "events", "exports", "filters",
         "fired", "guard", "har", "http", "masked_send", "masking", "meta", "parameters", "probes", "received", "render",
-        "replies", "requests", "sandboxes",
+        "replays", "replies", "requests", "sandboxes",
     },
     "runtime": {
         "actions", "advance", "background", "clock", "counters", "courier", "driver", "ended_jobs",

@@ -25,6 +25,7 @@ from simulator.control import (
     network,
     notifications,
     probes,
+    replays,
     requests,
     resellers,
     rules,
@@ -95,6 +96,7 @@ ROUTES = [
     Route(ONE + "/requests.har", exports.as_har, methods=["GET"]),
     Route(ONE + "/requests/{n}.curl", exports.as_curl, methods=["GET"]),
     Route(ONE + "/requests/{n}", requests.show, methods=["GET"]),
+    Route(ONE + "/requests/{n}/replay", replays.replay, methods=["POST"]),
     Route(ONE + "/transactions", transactions.list_all, methods=["GET"]),
     Route(ONE + "/transactions/{trxid}", transactions.show, methods=["GET"]),
     Route(ONE + "/transactions/{trxid}/callbacks", callbacks.send, methods=["POST"]),
@@ -126,10 +128,15 @@ PAGES = [
 
 class ControlApp:
     """`/_sim` as an ASGI application. `default_scenario` is the scenario of a new sandbox that names none, `scenarios`
-    the folder whose files new sandboxes may name."""
+    the folder whose files new sandboxes may name; `resend` sends a request of a journal to the reseller API."""
 
     def __init__(
-        self, sandboxes_: Sandboxes, default_scenario: Scenario, guard: Guard, scenarios: Path | None = None
+        self,
+        sandboxes_: Sandboxes,
+        default_scenario: Scenario,
+        guard: Guard,
+        resend: replays.Resend,
+        scenarios: Path | None = None,
     ) -> None:
         self._guard = guard
         self._answers = count(1)
@@ -146,6 +153,7 @@ class ControlApp:
         self._app.router.redirect_slashes = False
         self._app.state.sandboxes = sandboxes_
         self._app.state.default_scenario = default_scenario
+        self._app.state.resend = resend
         files = None if scenarios is None else ClientFiles(ScenariosFolder.at(scenarios))
         self._app.state.client_files = files
 

@@ -135,8 +135,16 @@ CONTROL: list[Row] = [
         *("Resellers", "catalog/groups/{id}", "not in the catalog"),
     ),
     (
-        *("getRequest(AsCurl)?", 404, "unknown_request: the journal has no such request, or has evicted it"),
+        *("(get|replay)Request(AsCurl)?", 404, "unknown_request: the journal has no such request, or has evicted it"),
         *("What happened", "requests/{n}", "unknown, or evicted"),
+    ),
+    (
+        *("replayRequest", 409, "body_not_read: n: Its body .* was not read[.] So there is nothing to send again; .*"),
+        *("What happened", "409 `body_not_read`", "a refusal came before the body was read"),
+    ),
+    (
+        *("replayRequest", 409, "cannot_sign: n: its X-Api-Key has no secret in this sandbox, .*"),
+        *("What happened", "409 `cannot_sign`", "no secret is known for the key"),
     ),
     (
         *("(list|export)Requests", 400, "bad_request: (method|method_not): method(_not)? must be a method of HTTP .*"),
