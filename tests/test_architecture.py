@@ -85,9 +85,9 @@ WITHOUT_SUBJECT: dict[str, set[str]] = {
         "versions", "waiting",
     },
     "control": {
-        "api_docs", "app", "audit", "autopsies", "clock", "configured", "event_rows", "events", "exports", "filters",
-        "fired", "guard", "har", "http", "masked_send", "masking", "meta", "parameters", "probes", "received", "render",
-        "replays", "replies", "requests", "sandboxes",
+        "api_docs", "app", "audit", "autopsies", "clock", "configured", "event_rows", "events", "explained", "exports",
+        "filters", "fired", "guard", "har", "http", "masked_send", "masking", "meta", "parameters", "pasted", "probes",
+        "received", "render", "replays", "replies", "requests", "sandboxes",
     },
     "runtime": {
         "actions", "advance", "background", "clock", "counters", "courier", "driver", "ended_jobs",
@@ -97,8 +97,9 @@ WITHOUT_SUBJECT: dict[str, set[str]] = {
     },
     "scenario/sections": {"assumptions", "changes", "form_fields", "headers", "matchers", "templates", "variants"},
     "wire": {
-        "billers", "curl", "diagnoses", "errors", "headers", "json", "legacy", "named_secrets", "outbound", "paging",
-        "secrets", "signing", "timestamps", "tokens", "unescaped", "verifying",
+        "billers", "curl", "curl_options", "diagnoses", "errors", "headers", "json", "legacy", "named_secrets",
+        "outbound", "paging", "pasted_curl", "secrets", "shell_words", "signing", "timestamps", "tokens", "unescaped",
+        "verifying",
     },
 }  # fmt: skip
 LINES_MAX = 300

@@ -11,6 +11,7 @@ QUERIES = {
     ("patch", f"{_ONE}/catalog/products/{{code}}"): "product-change-query",
     ("get", f"{_ONE}/requests"): "requests-query",
     ("get", f"{_ONE}/requests.har"): "requests-har-query",
+    ("get", f"{_ONE}/requests/{{n}}"): "request-query",
     ("get", f"{_ONE}/transactions"): "sandbox-transactions-query",
     ("get", f"{_ONE}/callbacks"): "callbacks-query",
     ("get", f"{_ONE}/notifications"): "notifications-query",

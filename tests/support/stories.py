@@ -10,6 +10,8 @@ from tests.support.played import DEFAULT, Exchange, Player, Story, player
 WEBHOOK = "/v2/balance-webhook"
 DEPOSIT = {"amount": "250.00", "description": "bank transfer"}
 RELOAD = {"refid": "order-1001", "product": "RELOAD", "account": "0123456789", "amount": "10"}
+BENCH = {"method": "GET", "path": "/v2/catalog?product_code=RELOAD", "headers": {"X-Api-Key": "test_key_RS001",
+         "X-Timestamp": "1795233600", "X-Nonce": "example-nonce-bench", "X-Signature": "v1=d3Jvbmc="}}  # fmt: skip
 RULE = {"section": "payments", "rule": {"name": "number gone", "when": {"account": "0199999999"},
         "then": {"refuse": "Invalid_Account"}}}  # fmt: skip
 SLOW = {"name": "slow", "when": {"account": "0199999999"}, "then": [{"status": "Accepted"}]}
@@ -62,6 +64,7 @@ def payments(p: Player) -> None:
     p.sim("GET", f"{DEFAULT}/requests?path=/v2/topup&limit=2")
     p.sim("GET", f"{DEFAULT}/requests/2")
     p.sim("POST", f"{DEFAULT}/requests/2/replay")
+    p.sim("POST", f"{DEFAULT}/explain", BENCH)
     p.sim("GET", f"{DEFAULT}/coverage")
     p.sim("GET", f"{DEFAULT}/audit")
     p.sim("GET", f"{DEFAULT}/invariants")

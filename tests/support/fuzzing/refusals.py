@@ -139,6 +139,38 @@ CONTROL: list[Row] = [
         *("What happened", "requests/{n}", "unknown, or evicted"),
     ),
     (
+        *("explainRequest", 400, "bad_request: (method|path): (method|path) is missing; send method and path, or curl"),
+        *("The signing bench", "`{method, path, headers", "one way of giving it depends on the other"),
+    ),
+    (
+        *("explainRequest", 400, "bad_request: [a-z0-9_]+: [a-z0-9_]+ is in the curl command; send one of the two"),
+        *("The signing bench", "`{method, path, headers", "one way of giving it depends on the other"),
+    ),
+    (
+        *("explainRequest", 400, "bad_request: body_base64: body_base64 (must be Base64|is the body in Base64; .*)"),
+        *("The signing bench", "`{method, path, headers", "no Base64, or beside body"),
+    ),
+    (
+        *("explainRequest", 400, "bad_request: (secret: secret must be Base64, .*|headers: there are at most .*)"),
+        *("The signing bench", "`{method, path, headers", "no Base64, or too much together"),
+    ),
+    (
+        *(
+            "explainRequest",
+            400,
+            "bad_request: (method: method must be one of HTTP, .*|path: path must begin with /.*)",
+        ),
+        *("The signing bench", "`{method, path, headers", "no method or no path"),
+    ),
+    (
+        *("explainRequest", 400, "bad_request: path: path has at most .*"),
+        *("The signing bench", "`{method, path, headers", "too long, in a curl command"),
+    ),
+    (
+        *("explainRequest", 400, "bad_request: curl: (the command |--).*"),
+        *("The signing bench", "a command that is read as a POSIX shell does", "no curl command that can be read"),
+    ),
+    (
         *("replayRequest", 409, "body_not_read: n: Its body .* was not read[.] So there is nothing to send again; .*"),
         *("What happened", "409 `body_not_read`", "a refusal came before the body was read"),
     ),
