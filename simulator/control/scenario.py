@@ -3,6 +3,7 @@
 import re
 from typing import Any, Final
 
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -18,6 +19,7 @@ from simulator.scenario.reading.files import ScenariosFolder, Unreadable
 from simulator.scenario.texts import listed, text_of
 
 SUGGESTED: Final = re.compile(r"\(did you mean '([^']+)'\?\)")
+CHECK: Final = "check"  # the last part of a path that has a method of its own, and no scenario's name
 LINE_CHARS_MAX: Final = 10_000  # of a line in which the end of a value is looked for
 
 
@@ -34,6 +36,8 @@ async def list_all(request: Request) -> Response:
 
 async def show(request: Request) -> Response:
     """The text of one, as it is written."""
+    if request.path_params["name"] == CHECK:
+        raise HTTPException(405)
     name, wanted = request.path_params["name"], query_of(request, "scenario-query").get("source")
     with place(0):
         source, text = await in_background(text_of, name, wanted, _folder(request))

@@ -229,6 +229,12 @@ def test_a_folder_is_refused_by_a_server_without_one(client: Client) -> None:
     assert refusal(response) == (400, "no_scenarios_folder", "extends_dir")
 
 
+@pytest.mark.parametrize("method", ["GET", "DELETE"])
+def test_the_path_of_the_check_takes_no_other_method(client: Client, method: str) -> None:
+    response = client.sim(method, "/scenarios/check")
+    assert (response.status, response.headers["allow"]) == (405, "POST")
+
+
 def test_a_check_has_no_parameters(client: Client) -> None:
     assert refusal(send(client, OWN, "id=mine")) == (400, "bad_request", "id")
 
