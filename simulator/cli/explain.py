@@ -13,7 +13,7 @@ from simulator.cli.control import Control
 from simulator.cli.errors import CannotStart, Refused
 from simulator.cli.flags import option, running_flags, verb
 from simulator.cli.output import echo, echo_json, one_line
-from simulator.cli.pasted_curl import NotCurl, Pasted, read_curl, words_of
+from simulator.wire.pasted_curl import NotCurl, Pasted, read_curl, words_of
 
 if TYPE_CHECKING:
     from simulator.cli.explained import Explained
@@ -169,7 +169,7 @@ def _request(words: tuple[str, ...], header: tuple[str, ...], data: str | None) 
         curl = _curl(words)
         if curl is not None:
             _refuse_flags_of_others("in a curl command", "header", "data")
-            return read_curl(curl)
+            return read_curl(curl, read_file)
         if len(words) == 2 and words[0].upper() in METHODS and words[1].startswith(("/", "http://", "https://")):
             return Pasted(words[0], words[1], header, _body(data))
     except (NotCurl, CannotRead) as wrong:

@@ -17,10 +17,10 @@ from simulator.auth.autopsy.report import Autopsy, autopsy
 from simulator.auth.autopsy.strings import right
 from simulator.auth.canonical import body_hash, signature
 from simulator.auth.signature import BODY_BYTES_MAX, Denied, check_headers
-from simulator.cli.pasted_curl import Pasted
 from simulator.control.autopsies import joined, rendered
 from simulator.domain.model.instants import sandbox_time
 from simulator.upstream.signing import CannotSign, secret_bytes
+from simulator.wire.pasted_curl import Pasted
 
 TOLERANCE_S = 300.0
 LINE_CHARS_MAX = 300

@@ -48,7 +48,7 @@ async def autopsy_of(
     key = (id(exchange), given)
     found = _SEARCHES.get(key)
     if found is None:
-        found = _SEARCHES[key] = asyncio.ensure_future(_search(facts, given))
+        found = _SEARCHES[key] = asyncio.ensure_future(search(facts, given))
         found.add_done_callback(lambda _: _SEARCHES.pop((id(exchange), given)))  # it keeps the object, and so its id
     made = await asyncio.shield(found)
     return rendered(made, lambda text: mask.body(exchange.path, text), _masked_query(mask, exchange))
@@ -58,11 +58,11 @@ async def autopsy_of(
 _SEARCHES: Final[dict[tuple[int, bytes | None], asyncio.Future[Autopsy]]] = {}
 
 
-async def _search(facts: Facts, given: bytes | None) -> Autopsy:
+async def search(facts: Facts, given: bytes | None) -> Autopsy:
     """The autopsy, made in the background. Raises `Busy`."""
-    search = _cached if len(facts.body) <= BODY_BYTES_MAX else _hashed_first
+    work = _cached if len(facts.body) <= BODY_BYTES_MAX else _hashed_first
     with place(len(facts.body)):
-        return await in_background(search, facts, given)
+        return await in_background(work, facts, given)
 
 
 def _hashed_first(facts: Facts, given: bytes | None) -> Autopsy:
@@ -148,7 +148,6 @@ def _facts(live: LiveSandbox, owner: LiveSandbox, exchange: Exchange) -> Facts |
     named = owner.core.state.keys.get(headers.get(names.API_KEY, b"").decode("latin-1"))
     if exchange.error not in _REFUSED or named is None or exchange.unread:
         return None
-    assume = owner.scenario.assume
     return Facts(
         timestamp=headers.get(names.TIMESTAMP, b""),
         nonce=headers.get(names.NONCE, b""),
@@ -162,12 +161,16 @@ def _facts(live: LiveSandbox, owner: LiveSandbox, exchange: Exchange) -> Facts |
         prefix=f"/s/{live.id}".encode(),
         host=headers.get(b"host", b""),
         api_key=named[1].key.encode(),
-        rules=QueryRules(
-            str(assume.get("repeated-query-keys", "either")), str(assume.get("empty-query-values", "either"))
-        ),
-        others=tuple(_others(owner, *named)),
+        rules=query_rules(owner),
+        others=tuple(others_of(owner, *named)),
         nonces=tuple(_nonces(live, exchange.n)),
     )
+
+
+def query_rules(owner: LiveSandbox) -> QueryRules:
+    """The sandbox's choices for what SPEC 5.1 leaves open about queries."""
+    assume = owner.scenario.assume
+    return QueryRules(str(assume.get("repeated-query-keys", "either")), str(assume.get("empty-query-values", "either")))
 
 
 def joined(pairs: list[tuple[bytes, bytes]]) -> Mapping[bytes, bytes]:
@@ -179,7 +182,8 @@ def joined(pairs: list[tuple[bytes, bytes]]) -> Mapping[bytes, bytes]:
     return headers
 
 
-def _others(owner: LiveSandbox, reseller: Reseller, key: ApiKey) -> Iterator[Other]:
+def others_of(owner: LiveSandbox, reseller: Reseller, key: ApiKey) -> Iterator[Other]:
+    """Other secrets with which a request of this key may have been signed."""
     state = owner.core.state
     if reseller.webhook.secret:
         yield Other(f"the webhook of {reseller.code}", reseller.webhook.secret.encode())

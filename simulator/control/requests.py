@@ -40,7 +40,8 @@ _FILTERS: Mapping[str, Callable[[Exchange], Any]] = {
 
 def row(exchange: Exchange, mask: Mask) -> dict[str, Any]:
     """One row of the journal, without secrets."""
-    return {
+    shown = {"replay_of": exchange.replay_of} if exchange.replay_of else {}
+    return shown | {
         "n": exchange.n,
         "at": render.moment(exchange.at),
         "method": exchange.method,

@@ -1,15 +1,14 @@
-"""Reads a pasted `curl` command: the request that it would send. It is never run."""
+"""Reads a pasted `curl` command: the request that it would send. It is never run, and reads no file by itself."""
 
 import os
 import re
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Callable, Iterator
+from pathlib import PurePath
 from typing import NamedTuple
 from urllib.parse import quote
 
-from simulator.cli.bounded import CannotRead, read_file
-from simulator.cli.curl_options import SHORT, WITH_VALUE
-from simulator.cli.shell_words import shell_words
+from simulator.wire.curl_options import SHORT, WITH_VALUE
+from simulator.wire.shell_words import shell_words
 
 _METHOD, _HEADER, _URL, _QUERY = "--request", "--header", "--url", "--url-query"
 _BODIES = ("--data", "--data-ascii", "--data-raw", "--data-binary", "--data-urlencode", "--json")
@@ -46,11 +45,16 @@ def words_of(text: str) -> list[str]:
         raise NotCurl(f"the command cannot be read: {wrong}") from None
 
 
-def read_curl(words: list[str]) -> Pasted:
-    """The request of a curl command; files of bodies are read. Raises `NotCurl`."""
-    if not words or Path(words[0]).name not in ("curl", "curl.exe"):
+def no_file(name: str) -> bytes:
+    """Refuses the file of a body, for who must not read files of others. Raises `NotCurl`."""
+    raise NotCurl(f"the command reads its body from the file {name!r}: write the body in its place")
+
+
+def read_curl(words: list[str], read_file: Callable[[str], bytes] = no_file) -> Pasted:
+    """The request of a curl command; `read_file` reads files of bodies. Raises `NotCurl`."""
+    if not words or PurePath(words[0]).name not in ("curl", "curl.exe"):
         raise NotCurl("the command does not begin with curl")
-    made = _Read()
+    made = _Read(read_file)
     for name, value in _options(words[1:]):
         made.take(name, value)
     return made.request()
@@ -59,7 +63,8 @@ def read_curl(words: list[str]) -> Pasted:
 class _Read:
     """What the options say, one after another."""
 
-    def __init__(self) -> None:
+    def __init__(self, read_file: Callable[[str], bytes]) -> None:
+        self._read_file = read_file
         self._method, self._url = "", ""
         self._headers, self._bodies, self._query = list[str](), list[bytes](), list[bytes]()
         self._seen = set[str]()
@@ -78,9 +83,11 @@ class _Read:
                 raise NotCurl(f"the command has two URLs, {self._url!r} and {value!r}: give one request")
             self._url = value
         elif name == _QUERY:
-            self._query.append(os.fsencode(value[1:]) if value.startswith("+") else _data("--data-urlencode", value))
+            self._query.append(
+                os.fsencode(value[1:]) if value.startswith("+") else self._data("--data-urlencode", value)
+            )
         elif name in _BODIES:
-            self._bodies.append(_data(name, value))
+            self._bodies.append(self._data(name, value))
 
     def request(self) -> Pasted:
         """The request. Raises `NotCurl` without a URL."""
@@ -92,6 +99,28 @@ class _Read:
             query, body, has_body = [*query, body], b"", False
         usual = "HEAD" if "--head" in self._seen else "POST" if has_body else "GET"
         return Pasted(self._method or usual, _with_query(self._url, query), tuple(self._headers), body)
+
+    def _data(self, name: str, value: str) -> bytes:
+        if name == "--data-urlencode":
+            return self._encoded(value)
+        if name == "--data-raw" or not value.startswith("@"):
+            return os.fsencode(value)
+        raw = self._file(value[1:])
+        return raw if name in ("--data-binary", "--json") else raw.translate(None, b"\r\n\0")
+
+    def _encoded(self, value: str) -> bytes:
+        """What `--data-urlencode` makes of `content`, `=content`, `name=content`, `@file` or `name@file`."""
+        found = re.match(r"([^=@]*)([=@])", value)
+        if found is None:
+            return quote(os.fsencode(value), safe="").encode()
+        name, rest = found[1], value[found.end() :]
+        content = quote(self._file(rest) if found[2] == "@" else os.fsencode(rest), safe="").encode()
+        return os.fsencode(name) + b"=" + content if name else content
+
+    def _file(self, name: str) -> bytes:
+        if name == "-":
+            raise NotCurl("the command reads its body from stdin: give it with --data-binary @FILE")
+        return self._read_file(name)
 
 
 def _with_query(url: str, more: list[bytes]) -> str:
@@ -136,31 +165,3 @@ def _value(name: str, rest: Iterator[str]) -> str:
     if value is None:
         raise NotCurl(f"{name} of the command has no value")
     return value
-
-
-def _data(name: str, value: str) -> bytes:
-    if name == "--data-urlencode":
-        return _encoded(value)
-    if name == "--data-raw" or not value.startswith("@"):
-        return os.fsencode(value)
-    raw = _file(value[1:])
-    return raw if name in ("--data-binary", "--json") else raw.translate(None, b"\r\n\0")
-
-
-def _encoded(value: str) -> bytes:
-    """What `--data-urlencode` makes of `content`, `=content`, `name=content`, `@file` or `name@file`."""
-    found = re.match(r"([^=@]*)([=@])", value)
-    if found is None:
-        return quote(os.fsencode(value), safe="").encode()
-    name, rest = found[1], value[found.end() :]
-    content = quote(_file(rest) if found[2] == "@" else os.fsencode(rest), safe="").encode()
-    return os.fsencode(name) + b"=" + content if name else content
-
-
-def _file(name: str) -> bytes:
-    if name == "-":
-        raise NotCurl("the command reads its body from stdin: give it with --data-binary @FILE")
-    try:
-        return read_file(name)
-    except CannotRead as wrong:
-        raise NotCurl(str(wrong)) from None
