@@ -85,9 +85,9 @@ WITHOUT_SUBJECT: dict[str, set[str]] = {
         "versions", "waiting",
     },
     "control": {
-        "api_docs", "app", "audit", "autopsies", "clock", "event_rows", "events", "exports", "filters", "fired",
-        "guard", "har", "http", "masked_send", "masking", "meta", "pages", "parameters", "probes", "render", "requests",
-        "sandboxes",
+        "api_docs", "app", "audit", "autopsies", "clock", "due", "event_rows", "events", "exports", "filters",
+        "fired", "guard", "har", "http", "ledger", "masked_send", "masking", "meta", "pages", "parameters", "probes",
+        "products", "render", "requests", "sandboxes",
     },
     "runtime": {
         "actions", "advance", "background", "clock", "counters", "courier", "driver", "ended_jobs",
