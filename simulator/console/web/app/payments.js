@@ -34,6 +34,8 @@ export class Payments {
 	/** Read all pages up to a bound; `then` after each. @param {AbortSignal} signal @param {() => void} then */
 	async readAll(signal, then) {
 		this.known.clear();
+		this.all = [];
+		then();
 		let cursor = "";
 		for (let limit = FIRST; this.known.size < KEPT_MAX; limit = PAGE) {
 			const page = await this.page({ limit, cursor }, signal);
@@ -50,11 +52,13 @@ export class Payments {
 		if (this.hasMore) await this.page({ limit: FIRST, refid }, signal);
 	}
 
-	/** @param {Record<string, any>} asked @param {AbortSignal} signal */
+	/** @param {Record<string, any>} asked the newest ones where no `cursor` and `refid` is @param {AbortSignal} signal */
 	async page(asked, signal) {
 		const page = await get(`${path("sandboxes", place.sandbox)}/transactions${query(asked)}`, signal);
 		for (const one of page.transactions) this.put(one);
-		this.sort();
+		const trxids = page.transactions.map((/** @type {any} */ one) => one.trxid);
+		const before = this.all.map((one) => one.trxid);
+		this.order(asked.cursor || asked.refid ? [...before, ...trxids] : [...trxids, ...before]);
 		return page;
 	}
 
@@ -65,10 +69,10 @@ export class Payments {
 			this.known.set(one.trxid, { ...one, refused: one.status === "Failed" });
 	}
 
-	sort() {
-		this.all = [...this.known.values()].sort((a, b) =>
-			a.created < b.created ? 1 : a.created > b.created ? -1 : a.trxid < b.trxid ? 1 : -1,
-		);
+	/** Newest first; of one moment, in the order of the control API. @param {string[]} trxids */
+	order(trxids) {
+		const all = [...new Set(trxids)].map((trxid) => this.known.get(trxid));
+		this.all = all.sort((a, b) => (a.created < b.created ? 1 : a.created > b.created ? -1 : 0));
 	}
 
 	/** What the events since the last call say of payments. @returns {boolean} whether there are payments to be read */
@@ -82,7 +86,7 @@ export class Payments {
 			if (!before) isNew = true;
 			else this.put({ ...before, status: row.event.status, status_code: row.event.status_code, updated: row.at });
 		}
-		if (fresh.length) this.sort();
+		if (fresh.length) this.order(this.all.map((one) => one.trxid));
 		return isNew;
 	}
 }

@@ -64,7 +64,7 @@ function thing(lane, event) {
 		at,
 		end: at + waited(event),
 		label: label.length > LABEL_CHARS ? `${label.slice(0, LABEL_CHARS)}…` : label,
-		mark: isFailed && event.ending !== null ? MARKS.bad : MARKS[row.tone],
+		mark: lane === "wallet" ? "▪" : isFailed && event.ending !== null ? MARKS.bad : MARKS[row.tone],
 		isDue: false,
 		row,
 	};

@@ -44,7 +44,7 @@ export class SimDetail extends SimElement {
 
 	/** @param {Row | null} row */
 	set row(row) {
-		if (row?.event === this.shown?.event) return;
+		if (JSON.stringify(row?.event) === JSON.stringify(this.shown?.event)) return;
 		this.shown = row;
 		this.draw();
 	}

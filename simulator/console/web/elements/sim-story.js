@@ -55,7 +55,7 @@ export class SimStory extends SimElement {
 			fields: [{ name: "other", label: "Another payment", hint: "its refid or trxid", size: 24 }],
 			run: async ({ other }) => setQuery({ with: await trxidOf(other.trim()), at: "" }),
 		});
-		put(this, this.head, this.mistake, this.lines, this.hint, this.detail, this.beside);
+		put(this, this.mistake, this.lines, this.hint, this.detail, this.head, this.beside);
 		this.watch("place", () => this.follow());
 		this.watch(["events", "clock"], () => this.happened());
 		this.watch("restarted", () => this.soon());
@@ -135,8 +135,9 @@ export class SimStory extends SimElement {
 			return;
 		}
 		const focused = this.focused();
+		const scrolled = [...this.querySelectorAll(".line")].map((line) => line.scrollLeft);
 		const selected = place.query.get("at") ?? "";
-		const room = Math.max(240, this.clientWidth - SIDES_PX - 48);
+		const room = Math.max(240, this.clientWidth - SIDES_PX - 8);
 		const scale = scaleOf(
 			stories.flatMap((one, at) => boxesOf(one.things, one.start).map((box) => ({ ...box, lane: `${at}${box.lane}` }))),
 			room,
@@ -168,6 +169,7 @@ export class SimStory extends SimElement {
 		);
 		const found = this.things().find((one) => one.id === selected);
 		this.detail.row = found?.thing.row ?? null;
+		this.querySelectorAll(".line").forEach((line, at) => (line.scrollLeft = scrolled[at] ?? 0));
 		this.focusOn(focused);
 	}
 
