@@ -82,6 +82,7 @@ class Pipeline:
             packed_headers=head,
             client=client,
             target=request.target,
+            replay_of=request.replay_of,
         )
         call = Call(
             sandbox=sandbox,

@@ -8,26 +8,18 @@ from typing import NamedTuple
 from urllib.parse import quote
 
 from simulator.cli.bounded import CannotRead, read_file
+from simulator.cli.curl_options import SHORT, WITH_VALUE
 from simulator.cli.shell_words import shell_words
 
-# What takes a value, by its long name; the short ones are below. Every other option is taken for a switch.
-_METHOD, _HEADER, _URL = "--request", "--header", "--url"
+_METHOD, _HEADER, _URL, _QUERY = "--request", "--header", "--url", "--url-query"
 _BODIES = ("--data", "--data-ascii", "--data-raw", "--data-binary", "--data-urlencode", "--json")
-_IGNORED = (
-    "--user", "--output", "--user-agent", "--referer", "--cookie", "--cookie-jar", "--max-time", "--connect-timeout",
-    "--proxy", "--write-out", "--retry", "--retry-delay", "--retry-max-time", "--cacert", "--capath", "--cert", "--key",
-    "--resolve", "--connect-to", "--interface", "--config", "--dump-header", "--limit-rate", "--max-redirs",
-    "--range", "--unix-socket", "--trace", "--trace-ascii", "--stderr", "--ciphers",
-    "--oauth2-bearer", "--noproxy", "--max-filesize", "--speed-limit", "--speed-time", "--tls-max", "--pinnedpubkey",
-)  # fmt: skip
-_NOT_READ = ("--form", "--form-string", "--upload-file")  # a body that curl makes by itself
-_WITH_VALUE = frozenset({_METHOD, _HEADER, _URL, *_BODIES, *_IGNORED, *_NOT_READ})
-_SHORT = {
-    "X": _METHOD, "H": _HEADER, "d": "--data", "u": "--user", "o": "--output", "A": "--user-agent", "e": "--referer",
-    "b": "--cookie", "c": "--cookie-jar", "m": "--max-time", "x": "--proxy", "w": "--write-out", "E": "--cert",
-    "K": "--config", "D": "--dump-header", "F": "--form", "T": "--upload-file", "r": "--range",
-}  # fmt: skip
-_SWITCHES = {"G": "--get", "I": "--head"}
+_NOT_READ = {
+    **dict.fromkeys(("--form", "--form-string", "--upload-file"), "curl makes the body: give it with --data-binary"),
+    "--config": "it is a file of options: give them in the command",
+    "--next": "it begins a second request: give one",
+    "--request-target": "it replaces the target: give the URL that is sent",
+}
+_SWITCHES = {"G": "--get", "I": "--head", ":": "--next"}
 _OF_CMD = re.compile(r'\^(?:"|\s*\r?\n)')
 
 
@@ -58,29 +50,64 @@ def read_curl(words: list[str]) -> Pasted:
     """The request of a curl command; files of bodies are read. Raises `NotCurl`."""
     if not words or Path(words[0]).name not in ("curl", "curl.exe"):
         raise NotCurl("the command does not begin with curl")
-    method, target, headers, parts, switches = "", "", list[str](), list[bytes](), set[str]()
+    made = _Read()
     for name, value in _options(words[1:]):
+        made.take(name, value)
+    return made.request()
+
+
+class _Read:
+    """What the options say, one after another."""
+
+    def __init__(self) -> None:
+        self._method, self._url = "", ""
+        self._headers, self._bodies, self._query = list[str](), list[bytes](), list[bytes]()
+        self._seen = set[str]()
+
+    def take(self, name: str, value: str) -> None:
+        """One option, or the URL. Raises `NotCurl`."""
+        self._seen.add(name)
+        if name in _NOT_READ:
+            raise NotCurl(f"{name} of the command is not read, since {_NOT_READ[name]}")
         if name == _METHOD:
-            method = value
+            self._method = value
         elif name == _HEADER:
-            headers.append(value)
+            self._headers.append(_header(value))
         elif name in ("", _URL):
-            target = value
-        elif name in _NOT_READ:
-            raise NotCurl(f"{name} of the command is not read, since curl makes the body: give it with --data-binary")
+            if self._url:
+                raise NotCurl(f"the command has two URLs, {self._url!r} and {value!r}: give one request")
+            self._url = value
+        elif name == _QUERY:
+            self._query.append(os.fsencode(value[1:]) if value.startswith("+") else _data("--data-urlencode", value))
         elif name in _BODIES:
-            parts.append(_data(name, value))
-            switches.add(name)
-        else:
-            switches.add(name)
-    if not target:
-        raise NotCurl("the command has no URL")
-    body = (b"" if "--json" in switches else b"&").join(parts)
-    if "--get" in switches and parts:
-        target += ("&" if "?" in target else "?") + body.decode("utf-8", "surrogateescape")
-        body, parts = b"", []
-    usual = "HEAD" if "--head" in switches else "POST" if parts else "GET"
-    return Pasted(method or usual, target, tuple(headers), body)
+            self._bodies.append(_data(name, value))
+
+    def request(self) -> Pasted:
+        """The request. Raises `NotCurl` without a URL."""
+        if not self._url:
+            raise NotCurl("the command has no URL")
+        body = (b"" if "--json" in self._seen else b"&").join(self._bodies)
+        query, has_body = self._query, bool(self._bodies)
+        if "--get" in self._seen and has_body:
+            query, body, has_body = [*query, body], b"", False
+        usual = "HEAD" if "--head" in self._seen else "POST" if has_body else "GET"
+        return Pasted(self._method or usual, _with_query(self._url, query), tuple(self._headers), body)
+
+
+def _with_query(url: str, more: list[bytes]) -> str:
+    target, mark, fragment = url.partition("#")
+    if "://" not in target and not target.startswith("/"):
+        target = f"http://{target}"
+    for one in more:
+        target += ("&" if "?" in target else "?") + one.decode("utf-8", "surrogateescape")
+    return target + mark + fragment
+
+
+def _header(line: str) -> str:
+    """A header's line. With a semicolon at its end curl sends it empty."""
+    if line.startswith("@"):
+        raise NotCurl(f"--header {line!r} of the command is not read, since it is a file: give each header itself")
+    return f"{line[:-1]}:" if line.endswith(";") and ":" not in line else line
 
 
 def _options(words: list[str]) -> Iterator[tuple[str, str]]:
@@ -91,15 +118,15 @@ def _options(words: list[str]) -> Iterator[tuple[str, str]]:
             yield "", word
         elif word.startswith("--"):
             name, equals, value = word.partition("=")
-            yield name, value if equals else _value(name, rest) if name in _WITH_VALUE else ""
+            yield name, value if equals else _value(name, rest) if name in WITH_VALUE else ""
         else:
             yield from _short_options(word[1:], rest)
 
 
 def _short_options(letters: str, rest: Iterator[str]) -> Iterator[tuple[str, str]]:
     for at, letter in enumerate(letters):
-        if letter in _SHORT:
-            yield _SHORT[letter], letters[at + 1 :] or _value(f"-{letter}", rest)
+        if letter in SHORT:
+            yield SHORT[letter], letters[at + 1 :] or _value(f"-{letter}", rest)
             return
         yield _SWITCHES.get(letter, f"-{letter}"), ""
 
@@ -113,15 +140,27 @@ def _value(name: str, rest: Iterator[str]) -> str:
 
 def _data(name: str, value: str) -> bytes:
     if name == "--data-urlencode":
-        key, equals, content = value.partition("=")
-        encoded = f"{key}={quote(content, safe='')}" if key and equals else quote(content or key, safe="")
-        return encoded.encode()
+        return _encoded(value)
     if name == "--data-raw" or not value.startswith("@"):
         return os.fsencode(value)
-    if value == "@-":
+    raw = _file(value[1:])
+    return raw if name in ("--data-binary", "--json") else raw.translate(None, b"\r\n\0")
+
+
+def _encoded(value: str) -> bytes:
+    """What `--data-urlencode` makes of `content`, `=content`, `name=content`, `@file` or `name@file`."""
+    found = re.match(r"([^=@]*)([=@])", value)
+    if found is None:
+        return quote(os.fsencode(value), safe="").encode()
+    name, rest = found[1], value[found.end() :]
+    content = quote(_file(rest) if found[2] == "@" else os.fsencode(rest), safe="").encode()
+    return os.fsencode(name) + b"=" + content if name else content
+
+
+def _file(name: str) -> bytes:
+    if name == "-":
         raise NotCurl("the command reads its body from stdin: give it with --data-binary @FILE")
     try:
-        raw = read_file(value[1:])
+        return read_file(name)
     except CannotRead as wrong:
         raise NotCurl(str(wrong)) from None
-    return raw if name == "--data-binary" else raw.translate(None, b"\r\n\0")

@@ -26,6 +26,7 @@ FILTERS = ("method", "path", "status", "refid", "rule")
 @verb("requests")
 @click.argument("n", metavar="[N]", type=click.IntRange(1, NUMBER_MAX), required=False)
 @own_option("--last", is_flag=True, help="Print the latest one whole.")
+@own_option("--replay", is_flag=True, help="Send N, or the latest one, again: signed anew, to the same sandbox.")
 @own_option("--refused", is_flag=True, help="Only those that were refused or failed: statuses from 400, and none.")
 @own_option("--method", metavar="METHOD", help="Only those with this method.")
 @own_option("--path", metavar="PATH", help="Only those to this path.")
@@ -42,26 +43,33 @@ FILTERS = ("method", "path", "status", "refid", "rule")
 )
 @running_flags
 @json_flag(help="Print JSON, newest first, as in a pipe; with N or --last one object.")
-def command(n: int | None, last: bool, refused: bool, limit: int, json: bool, **flags: Any) -> None:
+def command(n: int | None, last: bool, replay: bool, refused: bool, limit: int, json: bool, **flags: Any) -> None:
     """Print the requests that a sandbox received.
 
     A line each, the latest one last, with the rule that decided it and the diagnosis of what is wrong. N, the number in
-    the first column and in X-Sim-Request-Id, prints that one whole. Exit code 1 means that there is no such request.
+    the first column and in X-Sim-Request-Id, prints that one whole. With --replay it is sent once more first, signed
+    anew, and what came of that is printed. Exit code 1 means that there is no such request, or that it cannot be sent
+    again.
 
     \b
     Examples:
       reseller-sim requests
       reseller-sim requests --last --refused
       reseller-sim requests 17
+      reseller-sim requests 17 --replay
       reseller-sim requests --path /v2/topup | jq '.requests[].status'
     """
     wanted = {name: flags.pop(name) for name in FILTERS}
     control = Control(TITLE, **flags)
-    found = [] if n is not None else _found(control, wanted, refused, 1 if last else limit)
-    if n is not None or last:
+    is_one = n is not None or last or replay
+    found = [] if n is not None else _found(control, wanted, refused, 1 if is_one else limit)
+    if is_one:
         if n is None and not found:
             raise Refused(f"{TITLE}: the sandbox {control.sandbox} has received no such request")
-        _print_whole(control.get(f"/requests/{n or found[0]['n']}", "exchange-answer"), json)
+        number = n or found[0]["n"]
+        if replay:
+            number = control.post(f"/requests/{number}/replay", {}, "replayed-request-answer")["n"]
+        _print_whole(control.get(f"/requests/{number}", "exchange-answer"), json)
     elif wants_json(json):
         echo_value({"requests": found})
     else:
@@ -101,6 +109,8 @@ def _print_whole(one: dict[str, Any], json: bool) -> None:
         echo_value(one)
         return
     print_line(f"{one['n']}  {clock_time(one['at'])} UTC  from {one.get('client') or 'an unknown address'}", bold=True)
+    if one.get("replay_of"):
+        print_line(f"replay of {one['replay_of']}")
     for name in ("reseller", "rule", "fault", "error", "diagnosis"):
         if one.get(name):
             _print_unshortened(f"{name}: {one[name]}")

@@ -29,10 +29,12 @@ from simulator.control import (
     pages,
     probes,
     products,
+    replays,
     requests,
     resellers,
     rules,
     sandboxes,
+    scenario,
     transactions,
 )
 from simulator.control.guard import Guard
@@ -69,6 +71,10 @@ ROUTES = [
     Route("/openapi.json", meta.reseller_document, methods=["GET"]),
     Route("/_sim/openapi.json", meta.control_document, methods=["GET"]),
     Route("/_sim/assumptions", meta.register, methods=["GET"]),
+    Route("/_sim/scenario.schema.json", scenario.schema, methods=["GET"]),
+    Route("/_sim/scenarios", scenario.list_all, methods=["GET"]),
+    Route("/_sim/scenarios/check", scenario.check, methods=["POST"]),
+    Route("/_sim/scenarios/{name}", scenario.show, methods=["GET"]),
     Route("/_sim/sandboxes", sandboxes.list_all, methods=["GET"]),
     Route("/_sim/sandboxes", sandboxes.create, methods=["POST"]),
     Route(ONE, sandboxes.show, methods=["GET"]),
@@ -83,6 +89,7 @@ ROUTES = [
     Route(ONE + "/rules", rules.add, methods=["POST"]),
     Route(ONE + "/rules/{rule}", rules.remove, methods=["DELETE"]),
     Route(ONE + "/network/{product}", network.put, methods=["PUT"]),
+    Route(ONE + "/resellers", resellers.list_all, methods=["GET"]),
     Route(ONE + "/resellers", resellers.add, methods=["POST"]),
     Route(ONE + "/resellers/{code}/deposits", resellers.deposit, methods=["POST"]),
     Route(ONE + "/resellers/{code}/settings", resellers.change_settings, methods=["PATCH"]),
@@ -96,6 +103,7 @@ ROUTES = [
     Route(ONE + "/requests.har", exports.as_har, methods=["GET"]),
     Route(ONE + "/requests/{n}.curl", exports.as_curl, methods=["GET"]),
     Route(ONE + "/requests/{n}", requests.show, methods=["GET"]),
+    Route(ONE + "/requests/{n}/replay", replays.replay, methods=["POST"]),
     Route(ONE + "/transactions", transactions.list_all, methods=["GET"]),
     Route(ONE + "/transactions/{trxid}", transactions.show, methods=["GET"]),
     Route(ONE + "/transactions/{trxid}/callbacks", callbacks.send, methods=["POST"]),
@@ -112,6 +120,7 @@ ROUTES = [
     Route(ONE + "/coverage", coverage.show, methods=["GET"]),
     Route(ONE + "/audit", audit.show, methods=["GET"]),
     Route(ONE + "/expectations", expectations.show, methods=["GET"]),
+    Route(ONE + "/inbox", inboxes.list_all, methods=["GET"]),
     Route(ONE + "/inbox/{name}", inboxes.show, methods=["GET"]),
     Route(ONE + "/inbox/{name}", inboxes.set_replies, methods=["PUT"]),
     Route(ONE + "/inbox/{name}", inboxes.clear, methods=["DELETE"]),
@@ -131,10 +140,15 @@ PAGES = [
 
 class ControlApp:
     """`/_sim` as an ASGI application. `default_scenario` is the scenario of a new sandbox that names none, `scenarios`
-    the folder whose files new sandboxes may name."""
+    the folder whose files new sandboxes may name; `resend` sends a request of a journal to the reseller API."""
 
     def __init__(
-        self, sandboxes_: Sandboxes, default_scenario: Scenario, guard: Guard, scenarios: Path | None = None
+        self,
+        sandboxes_: Sandboxes,
+        default_scenario: Scenario,
+        guard: Guard,
+        resend: replays.Resend,
+        scenarios: Path | None = None,
     ) -> None:
         self._guard = guard
         self._answers = count(1)
@@ -151,6 +165,7 @@ class ControlApp:
         self._app.router.redirect_slashes = False
         self._app.state.sandboxes = sandboxes_
         self._app.state.default_scenario = default_scenario
+        self._app.state.resend = resend
         files = None if scenarios is None else ClientFiles(ScenariosFolder.at(scenarios))
         self._app.state.client_files = files
 

@@ -74,6 +74,26 @@ def test_an_advance_shows_people_what_happened(asking: Asking) -> None:
     assert re.fullmatch(r"It is \S+ \S+ UTC\.\n", shown(asking, "advance", "1s"))
 
 
+def test_a_request_is_sent_once_more_and_what_came_of_it_is_printed(asking: Asking) -> None:
+    asking.pay("order-1")
+    asking.json("advance", "idle")
+    again = asking.json("requests", "1", "--replay")
+    assert (again["n"], again["replay_of"], again["status"]) == (2, 1, 200)
+    assert "Succesful" in again["response"]["body"]
+    assert asking.json("requests", "--path", "/v2/topup", "--replay")["replay_of"] == 2
+
+
+def test_a_request_that_was_sent_once_more_says_so_to_people(asking: Asking, terminal: None) -> None:
+    asking.pay("order-1")
+    assert "replay of 1" in shown(asking, "requests", "1", "--replay").splitlines()
+    assert "replay of" not in shown(asking, "requests", "1")
+
+
+def test_a_request_that_cannot_be_sent_again_is_refused_in_a_line(asking: Asking) -> None:
+    assert "the journal has no such request" in refusal(asking.verb("requests", "9", "--replay"), 1)
+    assert "has received no such request" in refusal(asking.verb("requests", "--replay"), 1)
+
+
 def test_requests_are_filtered_and_the_latest_come_first_in_json(asking: Asking) -> None:
     for refid, account in (("order-1", "0123456789"), ("order-2", "0123456789"), ("order-3", "1")):
         asking.pay(refid, account)

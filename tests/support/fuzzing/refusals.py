@@ -94,12 +94,24 @@ _SANDBOX = "unknown_sandbox: there is no sandbox '.*'; GET /_sim/sandboxes lists
 
 CONTROL: list[Row] = [
     (
-        "(?!createSandbox|listSandboxes).*",
+        "(?!createSandbox|listSandboxes|getScenario).*",
         404,
         _SANDBOX,
         "Sandboxes",
         "`GET /_sim/sandboxes`",
         "no sandbox has this id",
+    ),
+    (
+        *("getScenario", 404, "unknown_scenario: name: there is no .* '.*'; GET /_sim/scenarios lists them"),
+        *("Scenarios", "404 `unknown_scenario`", "no such scenario"),
+    ),
+    (
+        *("getScenario", 404, "unknown_scenario: name: there is no .* '.*' [(]did you mean '.*'[?][)]"),
+        *("Scenarios", "404 `unknown_scenario`", "no such scenario, but a similar one"),
+    ),
+    (
+        *("checkScenario", 400, "no_scenarios_folder: extends_dir: start the server with --scenarios DIR to .*"),
+        *("Scenarios", "400 `no_scenarios_folder`", "this server has no folder"),
     ),
     (
         *("sendProbes|addDeposit|changeSettings|addApiKey|revokeApiKey|changeProduct", 404),
@@ -123,8 +135,16 @@ CONTROL: list[Row] = [
         *("Resellers", "catalog/groups/{id}", "not in the catalog"),
     ),
     (
-        *("getRequest(AsCurl)?", 404, "unknown_request: the journal has no such request, or has evicted it"),
+        *("(get|replay)Request(AsCurl)?", 404, "unknown_request: the journal has no such request, or has evicted it"),
         *("What happened", "requests/{n}", "unknown, or evicted"),
+    ),
+    (
+        *("replayRequest", 409, "body_not_read: n: Its body .* was not read[.] So there is nothing to send again; .*"),
+        *("What happened", "409 `body_not_read`", "a refusal came before the body was read"),
+    ),
+    (
+        *("replayRequest", 409, "cannot_sign: n: its X-Api-Key has no secret in this sandbox, .*"),
+        *("What happened", "409 `cannot_sign`", "no secret is known for the key"),
     ),
     (
         *("(list|export)Requests", 400, "bad_request: (method|method_not): method(_not)? must be a method of HTTP .*"),
