@@ -146,7 +146,7 @@ def test_a_callback_is_sent_once_more_and_appears(page: Console) -> None:
 
 
 def test_a_callback_that_cannot_be_sent_is_refused_in_the_words_of_the_control_api(page: Console) -> None:
-    page.new_sandbox({"scenario": "no-receiver", "extends": "default", "resellers": [{"code": "RS001", "callback": {"url": ""}}]})
+    page.reseller = page.mine("POST", "resellers", {"code": "RS009", "balance": 100})
     trxid = page.pay("order-7")
     shown = page.open(f"payments/{trxid}")
     shown.get_by_role("button", name="send callback").click()
@@ -173,7 +173,7 @@ def test_two_stories_have_the_same_scale_and_each_opens(page: Console) -> None:
     shown.get_by_label("body of request").get_by_text("order-2").wait_for()
     shown.get_by_role("button", name="only the first").click()
     shown.wait_for_url(f"**/payments/{first}")
-    assert shown.locator("section.story").count() == 1
+    shown.wait_for_function("document.querySelectorAll('section.story').length === 1")
 
 
 def test_on_a_phone_the_story_stands_upright(page: Console) -> None:

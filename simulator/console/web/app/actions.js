@@ -64,6 +64,7 @@ async function replayRequest(n) {
 	await act({
 		method: "POST",
 		path: `${sandbox()}/requests/${n}/replay`,
+		cli: ["requests", String(n), "--replay"],
 		says: (made) => `request ${n} was sent once more: it is request ${made.n}, answered ${made.status}`,
 	});
 }
