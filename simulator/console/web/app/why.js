@@ -48,7 +48,7 @@ function attempt({ event, at }, { before }, cause) {
 			Boolean,
 		);
 	const waited = span(Date.parse(at) - Date.parse(before.at));
-	const ended = before.status ? `was answered ${before.status}` : before.error || `ended as ${before.ending}`;
+	const ended = before.status ? `was answered ${before.status}` : `ended in: ${before.error || before.ending}`;
 	return [`A retry, ${waited} after attempt ${before.number}, which ${ended}.`, copy, next(event)].filter(Boolean);
 }
 

@@ -112,7 +112,7 @@ export class SimStory extends SimElement {
 		const fresh = log.rows.slice(Math.max(0, this.seen - log.dropped));
 		this.seen = log.dropped + log.rows.length;
 		const trxids = this.trxids.split(" ");
-		if (fresh.some((row) => trxids.includes(row.trxid) || row.kind === "action")) this.soon();
+		if (fresh.some((row) => trxids.includes(row.trxid) || (row.kind === "action" && this.stories.length))) this.soon();
 	}
 
 	soon() {
