@@ -173,7 +173,7 @@ def test_two_stories_have_the_same_scale_and_each_opens(page: Console) -> None:
     shown.get_by_label("body of request").get_by_text("order-2").wait_for()
     shown.get_by_role("button", name="only the first").click()
     shown.wait_for_url(f"**/payments/{first}")
-    shown.wait_for_function("document.querySelectorAll('section.story').length === 1")
+    shown.locator("section.story").nth(1).wait_for(state="detached")
 
 
 def test_on_a_phone_the_story_stands_upright(page: Console) -> None:
