@@ -25,6 +25,7 @@ def page(shared: Console) -> Console:
 def test_the_console_begins_with_what_happens_in_the_default_sandbox(shared: Console) -> None:
     shared.page.goto(f"{shared.url}/_sim")
     shared.page.wait_for_url("**/_sim/s/default/live")
+    shared.page.locator("nav [aria-current=page]").wait_for()
     assert "Live · default" in shared.page.title()
 
 

@@ -31,7 +31,10 @@ def page() -> Iterator["tuple[Page, list[str]]"]:
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=executable, args=list(FLAGS))
         opened = browser.new_page()
-        opened.on("console", lambda said: mistakes.append(said.text) if said.type == "error" else None)
+        opened.on(
+            "console",
+            lambda said: mistakes.append(f"{said.text} {said.location['url']}") if said.type == "error" else None,
+        )
         opened.on("pageerror", lambda error: mistakes.append(str(error)))
         opened.on("requestfailed", lambda request: mistakes.extend(_failed(request)))
         yield opened, mistakes
@@ -39,6 +42,6 @@ def page() -> Iterator["tuple[Page, list[str]]"]:
 
 
 def _failed(request: "Request") -> list[str]:
-    """What to say of a request that failed. A stream of events ends unfinished when its page is left."""
-    is_left = request.failure == "net::ERR_ABORTED" and "/events?" in request.url
+    """What to say of a request that failed. A page gives up reading when it, or a view of it, is left."""
+    is_left = request.failure == "net::ERR_ABORTED" and request.resource_type in ("fetch", "script")
     return [] if is_left else [f"{request.url}: {request.failure}"]

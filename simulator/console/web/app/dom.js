@@ -1,6 +1,8 @@
 // Makes elements. What came from outside goes in as text and never as markup.
 
-/** @typedef {Node | string | number | null | undefined | false | (Node | string | number | null | undefined | false)[]} Child */
+/** @typedef {Node | string | number | null | undefined | false} One */
+/** @typedef {One | ChildList} Child */
+/** @typedef {Array<One | ChildList>} ChildList */
 
 /**
  * An element with attributes and children. An attribute of which the value is a function is a listener (`onclick`); one
@@ -46,7 +48,7 @@ export function put(into, ...children) {
 
 /** @param {Child[]} children @returns {(Node | string)[]} */
 function nodes(children) {
-	const all = /** @type {(Node | string | number | null | undefined | false)[]} */ (children.flat());
+	const all = /** @type {One[]} */ (/** @type {any[]} */ (children).flat(9));
 	return all
 		.filter((one) => one !== null && one !== undefined && one !== false)
 		.map((one) => (one instanceof Node ? one : String(one)));

@@ -14,27 +14,33 @@ export const WORDS = {
 	path: (row) => row.event.path ?? "",
 	reseller: (row) => row.event.reseller ?? "",
 	error: (row) => row.event.error ?? "",
+	n: (row) => String(row.event.n ?? ""),
 };
 
 const PART = /(-?)(?:([a-z]+):)?("[^"]*"?|\S+)/g;
 
+/** Where bare words are looked for. @type {(row: Row) => string[]} */
+const TEXTS = (row) => [row.what, row.state, row.refid, row.trxid, row.product, row.rule, row.text];
+
 /**
  * Reads what is in the box. Values are compared without case, and `*` stands for anything; bare words are looked for anywhere.
- * @param {string} text @returns {{ test: Test | null, mistake: string }} no test for an empty box
+ * @param {string} text @param {Record<string, (item: any) => string>} [words] of another list than that of rows
+ * @param {(item: any) => string[]} [texts]
+ * @returns {{ test: ((item: any) => boolean) | null, mistake: string }} no test for an empty box
  */
-export function filterOf(text) {
+export function filterOf(text, words = WORDS, texts = TEXTS) {
 	/** @type {Test[]} */
 	const tests = [];
 	for (const [, minus, word, quoted] of text.matchAll(PART)) {
 		const value = quoted.replaceAll('"', "");
-		if (word && !(word in WORDS))
-			return { test: null, mistake: `there is no ${word}: here; use ${Object.keys(WORDS).join(", ")}` };
+		if (word && !Object.hasOwn(words, word))
+			return { test: null, mistake: `there is no ${word}: here; use ${Object.keys(words).join(", ")}` };
 		if (!value) continue;
 		const test = word
-			? compared(WORDS[word], value)
+			? compared(words[word], value)
 			: value === "refused"
 				? (/** @type {Row} */ row) => row.refused
-				: anywhere(value);
+				: anywhere(texts, value);
 		tests.push(minus ? (row) => !test(row) : test);
 	}
 	return { test: tests.length ? (row) => tests.every((test) => test(row)) : null, mistake: "" };
@@ -51,11 +57,8 @@ function compared(of, value) {
 /** @param {string} text */
 const escaped = (text) => text.replace(/[.+?^${}()|[\]\\]/g, "\\$&");
 
-/** @param {string} value @returns {Test} */
-function anywhere(value) {
+/** @param {(row: Row) => string[]} texts @param {string} value @returns {Test} */
+function anywhere(texts, value) {
 	const wanted = value.toLowerCase();
-	return (row) =>
-		[row.what, row.state, row.refid, row.trxid, row.product, row.rule, row.text].some((one) =>
-			one.toLowerCase().includes(wanted),
-		);
+	return (row) => texts(row).some((one) => one.toLowerCase().includes(wanted));
 }

@@ -79,6 +79,13 @@ const RENDER = {
 		text: one.notification?.subject ?? one.notification?.kind ?? "",
 	}),
 	action: (one) => ({ what: "you", state: one.action, tone: "past", text: String(one.about ?? "") }),
+	case: (one) => ({
+		what: one.what,
+		state: one.is_due ? "due" : one.state,
+		tone: one.is_due ? "wait" : one.state === "Failed" ? "bad" : "past",
+		text: one.message ?? "",
+	}),
+	due: (one) => ({ what: one.about, state: "due", tone: "wait", text: "" }),
 	gap: (one) => ({
 		what: "gap",
 		tone: "wait",
@@ -93,11 +100,11 @@ const RENDER = {
 function attempt(one, what) {
 	const ok = one.answered >= 200 && one.answered < 300;
 	const retry = one.next_due ? `retry at ${time(one.next_due)}` : "";
-	const last = !ok && !one.next_due ? "given up" : "";
+	const last = !ok && !one.next_due && one.ending ? "given up" : "";
 	return {
-		what: `${what}, ${one.attempt} of ${one.attempts_max}`,
-		state: one.answered ? String(one.answered) : one.ending,
-		tone: ok ? "good" : one.next_due ? "wait" : "bad",
+		what: `${what}, ${one.attempt}${one.attempts_max ? ` of ${one.attempts_max}` : ""}`,
+		state: one.answered ? String(one.answered) : (one.ending ?? "under way"),
+		tone: ok ? "good" : one.next_due || !one.ending ? "wait" : "bad",
 		refused: !ok,
 		text: [`→ ${one.url}`, one.error, retry, last].filter(Boolean).join("   "),
 	};

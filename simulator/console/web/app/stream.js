@@ -34,14 +34,30 @@ export async function follow(sandbox, last, listener, signal) {
 	}
 }
 
-/** All events that are kept, oldest first. @param {string} sandbox @param {AbortSignal} signal @returns {Promise<any[]>} */
-export async function everything(sandbox, signal) {
-	const where = `sandboxes/${encodeURIComponent(sandbox)}/events${query({ after: "0", timeout: 0 })}`;
+/** All events that are kept, oldest first. @param {string} sandbox @param {AbortSignal} signal @param {Record<string, any>} [asked] @returns {Promise<any[]>} */
+export async function everything(sandbox, signal, asked = {}) {
+	const where = `sandboxes/${encodeURIComponent(sandbox)}/events${query({ after: "0", timeout: 0, ...asked })}`;
 	const answer = await ask("GET", where, null, {}, signal);
 	if (!answer.ok || !answer.body) return [];
 	const all = [];
 	for await (const [, events] of pieces(answer.body)) all.push(...events);
 	return all;
+}
+
+/**
+ * The first of the events that are kept for which `test` holds, read no further than to it.
+ * @param {string} sandbox @param {Record<string, any>} asked the query @param {(event: any) => boolean} test @param {AbortSignal} signal
+ * @returns {Promise<any>} null when there is none, or none any more
+ */
+export async function findEvent(sandbox, asked, test, signal) {
+	const where = `sandboxes/${encodeURIComponent(sandbox)}/events${query({ after: "0", timeout: 0, ...asked })}`;
+	const answer = await ask("GET", where, null, {}, signal);
+	if (!answer.ok || !answer.body) return null;
+	for await (const [, events] of pieces(answer.body)) {
+		const found = events.find(test);
+		if (found) return found;
+	}
+	return null;
 }
 
 /** What arrived together: the last id, and the events. @param {ReadableStream<Uint8Array>} body @returns {AsyncGenerator<[string, any[]]>} */

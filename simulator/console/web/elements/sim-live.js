@@ -1,6 +1,7 @@
 // Everything that happens in the sandbox, as it happens: requests, statuses, callbacks, webhooks, alerts.
 
 import "./sim-detail.js";
+import { thingId } from "../app/things.js";
 import { SimList } from "./sim-list.js";
 import { h, put, say } from "../app/dom.js";
 import { SimElement } from "../app/element.js";
@@ -115,7 +116,7 @@ class SimLive extends SimElement {
 
 	/** @param {Row} row */
 	open(row) {
-		if (row.trxid) go(here(["payments", row.trxid], { at: row.kind === "request" ? `request-${row.event.n}` : "" }));
+		if (row.trxid) go(here(["payments", row.trxid], { at: thingId(row.event) }));
 	}
 
 	empty() {
