@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import count
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 from tests.support.browser import page as opened_page
 from tests.support.client import Response
@@ -23,6 +24,7 @@ class Console:
     """A sandbox, and the page that shows it. `mistakes` is all that the page logged as an error or failed to load."""
 
     def __init__(self, server: Serving, page: "Page", mistakes: list[str]) -> None:
+        self.server = server
         self.url: str = server.ready["url"]
         self.page, self.mistakes = page, mistakes
         self.sandbox = ""
@@ -42,7 +44,8 @@ class Console:
     def control(self, method: str, path: str, body: object = None) -> Any:
         """A request to the control API, which has to be accepted; its JSON."""
         sent = None if body is None else json.dumps(body).encode()
-        answer = ask(f"{self.url}/_sim/{path}", method, sent)
+        token = self.server.ready["control_token"]
+        answer = ask(f"{self.url}/_sim/{path}", method, sent, {"Authorization": f"Bearer {token}"} if token else {})
         assert answer.status < 300, answer.body
         return answer.json if answer.body else None
 
@@ -62,10 +65,18 @@ class Console:
 
     def pay(self, refid: str, **changes: str) -> str:
         """A payment; its trxid."""
+        self.pay_only(refid, **changes)
+        found = self.mine("GET", f"transactions?refid={quote(refid)}")["transactions"]
+        return str(found[0]["trxid"]) if found else ""
+
+    def pay_only(self, refid: str, **changes: str) -> None:
+        """The same, without asking for its trxid."""
         body = {"refid": refid, "product": "FP", "account": "0123456789", "amount": "5"} | changes
         self.call("POST", "/v2/topup", body)
-        found = self.mine("GET", f"transactions?refid={refid}")["transactions"]
-        return str(found[0]["trxid"]) if found else ""
+
+    def inbox(self, name: str, body: bytes, headers: dict[str, str]) -> None:
+        """A message from a stranger."""
+        ask(f"{self.url}/_sim/inbox/{self.sandbox}/{name}", "POST", body, headers)
 
     def row(self, text: str) -> "Locator":
         """The rows of the list that is shown which have this text, newest first."""

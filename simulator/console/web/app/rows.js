@@ -31,7 +31,10 @@ export function rowOf(event) {
 		wall: event.wall ?? "",
 		refid: event.refid ?? "",
 		trxid: event.trxid ?? "",
-		product: event.product ?? products.get(event.trxid) ?? "",
+		/** Of a request it is known once its payment's status is. */
+		get product() {
+			return event.product ?? products.get(event.trxid) ?? "";
+		},
 		rule: event.rule || event.fault || "",
 		state: "",
 		tone: "past",
