@@ -85,15 +85,15 @@ WITHOUT_SUBJECT: dict[str, set[str]] = {
         "versions", "waiting",
     },
     "control": {
-        "api_docs", "app", "audit", "autopsies", "clock", "event_rows", "events", "exports", "filters", "fired",
-        "guard", "har", "http", "masked_send", "masking", "meta", "pages", "parameters", "probes", "render", "requests",
-        "sandboxes",
+        "api_docs", "app", "audit", "autopsies", "clock", "due", "event_rows", "events", "exports", "figures",
+        "filters", "fired", "guard", "har", "http", "ledger", "masked_send", "masking", "meta", "pages", "parameters",
+        "probes", "products", "render", "requests", "sandboxes",
     },
     "runtime": {
-        "actions", "advance", "background", "clock", "counters", "courier", "driver", "ended_jobs",
-        "event_items", "events", "evicted", "facts",
-        "inbox_budget", "journal", "known_secrets", "lanes", "live_sandbox", "near_misses", "probes", "ring",
-        "rule_names", "sandboxes", "seen", "sent", "unexpected", "upcoming", "value_counts", "waiting", "watch",
+        "actions", "advance", "background", "clock", "counters", "courier", "driver", "ended_jobs", "event_items",
+        "events", "evicted", "facts", "inbox_budget", "journal", "known_secrets", "lanes", "live_sandbox",
+        "near_misses", "probes", "receiver_times", "ring", "rule_names", "sandboxes", "seen", "sent", "unexpected",
+        "upcoming", "value_counts", "waiting", "watch",
     },
     "scenario/sections": {"assumptions", "changes", "form_fields", "headers", "matchers", "templates", "variants"},
     "wire": {

@@ -9,11 +9,12 @@ from simulator.cli import values
 from simulator.cli.control import Control
 from simulator.cli.errors import Refused
 from simulator.cli.flags import json_flag, running_flags, verb
-from simulator.cli.output import echo_value
+from simulator.cli.output import echo_value, one_line
 from simulator.cli.tables import clock_time, print_line, print_table, times_of_day, wants_json
 
 TITLE = "reseller-sim advance"
 TIMEOUT_S = 3600.0
+INTERRUPTED = 130
 USAGE = "write a duration such as 250ms, 90s, 5m or 2h, or `idle`, or `to` and a time such as 2027-01-10T23:59:00+08:00"
 COLUMNS = ("what", "refid", "status", "to", "answered")
 
@@ -28,7 +29,7 @@ def command(ctx: click.Context, /, how: tuple[str, ...], json: bool, **running: 
 
     Statuses, callbacks, webhooks and what the scenario scheduled happen on the way, each at its time. `idle` goes on
     until nothing is due any more; `to` takes a time with its offset. A running clock can be advanced, too. Exit code 1
-    means that it stopped before, and the last line says why.
+    means that it stopped before, and the last line says why. Ctrl-C stops it after what it is at (130).
 
     \b
     Examples:
@@ -40,6 +41,8 @@ def command(ctx: click.Context, /, how: tuple[str, ...], json: bool, **running: 
     control = Control(TITLE, **running)
     try:
         done = control.post("/clock/advance", _asked(ctx, how), "advance-answer", timeout_s=TIMEOUT_S)
+    except KeyboardInterrupt:
+        return _stop(control)
     except Refused as refused:  # it names the field of the request
         raise Refused(refused.message.replace(f"{TITLE}: to ", f"{TITLE}: {how[-1]} ", 1), refused.code) from None
     if wants_json(json):
@@ -47,6 +50,21 @@ def command(ctx: click.Context, /, how: tuple[str, ...], json: bool, **running: 
     else:
         _print(done)
     return 1 if done.get("reason") else 0
+
+
+def _stop(control: Control) -> int:
+    """Stop the advance that runs, and say where the clock stands. It may have ended by itself meanwhile."""
+    try:
+        clock = control.delete("/clock/advance", "clock-answer")
+    except Refused as refused:
+        if refused.code != "not_advancing":
+            raise
+        clock = control.get("/clock", "clock-answer")
+    where = f"the clock of {control.sandbox} stands at {clock_time(clock['now'])} UTC"
+    if clock["advancing"]:
+        where = f"{where} and will stop when the receiver that is being called has answered"
+    click.echo(one_line(f"{TITLE}: interrupted; {where}"), err=True)
+    return INTERRUPTED
 
 
 def _asked(ctx: click.Context, how: tuple[str, ...]) -> dict[str, Any]:

@@ -219,7 +219,7 @@ async def page(
     asked: PageRequest,
     found: Iterable[Row],
     row: Callable[[Row], Any],
-    place: Callable[[Row], int] | None = None,
+    place: Callable[[Row], object] | None = None,
 ) -> dict[str, Any]:
     """One page of a list called `name`, its rows rendered by `row`; it ends early with the row that fills it.
 

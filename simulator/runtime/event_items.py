@@ -13,11 +13,14 @@ class Gone(Exception):
 
 
 class Action(msgspec.Struct, frozen=True, gc=False):
-    """What was done to a sandbox beside its requests; `about` is what it was done to."""
+    """What was done to a sandbox beside its requests; `about` is what it was done to. Of its clock: the `mode` and the
+    `rate` that it has now."""
 
     name: str
     at: datetime
     about: str = ""
+    mode: str = ""
+    rate: float = 0.0
 
 
 Item = int | Happening | Action

@@ -121,7 +121,8 @@ def told_in(answer: Response) -> list[Any]:
         if "data" in fields:
             event = json.loads(fields["data"])
             assert (fields["id"], fields["event"]) == (event["id"], event["kind"])
-            assert set(event) - {"sent"} == {"id", "kind", *MEMBERS[event["kind"]]}
+            clocked = ["mode", "rate"] if event.get("action", "").startswith("clock_") else []
+            assert set(event) - {"sent"} == {"id", "kind", *MEMBERS[event["kind"]], *clocked}
             found.append(event)
     return found
 

@@ -4,11 +4,15 @@ _ONE = "/_sim/sandboxes/{sandbox}"
 
 QUERIES = {
     ("post", "/_sim/sandboxes"): "sandbox-query",
+    ("get", f"{_ONE}/due"): "due-query",
     ("get", f"{_ONE}/rules"): "rules-query",
     ("patch", f"{_ONE}/catalog/products/{{code}}"): "product-change-query",
     ("get", f"{_ONE}/requests"): "requests-query",
     ("get", f"{_ONE}/requests.har"): "requests-har-query",
     ("get", f"{_ONE}/transactions"): "sandbox-transactions-query",
+    ("get", f"{_ONE}/catalog"): "sandbox-catalog-query",
+    ("get", f"{_ONE}/figures"): "figures-query",
+    ("get", f"{_ONE}/ledger"): "ledger-query",
     ("get", f"{_ONE}/callbacks"): "callbacks-query",
     ("get", f"{_ONE}/notifications"): "notifications-query",
     ("get", f"{_ONE}/deliveries"): "sandbox-deliveries-query",

@@ -155,7 +155,10 @@ CONTROL: list[Row] = [
         *("Filters of the journal", "filters that contradict each\nother", "one filter depends on another"),
     ),
     (
-        *("(exportRequests|list(Requests|Transactions|SandboxDeliveries|Notifications))", 400),
+        *(
+            "(exportRequests|getFigures|list(Requests|Transactions|SandboxDeliveries|Notifications|Ledger|Products))",
+            400,
+        ),
         *("bad_request: reseller: reseller must be a reseller of this sandbox.*", "Filters of the journal"),
         *("an unknown reseller", "no such reseller"),
     ),
@@ -309,6 +312,14 @@ CONTROL: list[Row] = [
             "clock_goes_back: now: the clock cannot go back: it is .*; reset the sandbox to begin again",
         ),
         *("Time", "time never goes back", "what time it is decides"),
+    ),
+    (
+        *("stopAdvance", 409, "not_advancing: this sandbox is not being advanced, so there is nothing to stop"),
+        *("Time", "409 `not_advancing`", "none runs"),
+    ),
+    (
+        *("listDue", 400, "bad_request: cursor: cursor is behind the first 2000, which is all that this lists; .*"),
+        *("Time", "the first 2,000 are listed", "the number of them decides"),
     ),
     ("advanceClock", 400, "bad_request: to: to is in the past: it is .*", "Time", '{"to": time}', "never back"),
     (
