@@ -3,7 +3,7 @@
 import { curveOf, LINES_MAX } from "../app/curve.js";
 import { h } from "../app/dom.js";
 import { barsOf, legend } from "../app/drawing.js";
-import { count, counted, dateTime, sum } from "../app/format.js";
+import { count, counted, dateTime, signed } from "../app/format.js";
 import { short } from "../app/outside.js";
 import { here, place, setQuery } from "../app/router.js";
 import { sandboxNow } from "../app/store.js";
@@ -28,9 +28,13 @@ export function figuresOf(figures, width_px) {
 /** @param {any} figures @param {number} width */
 function balances({ wallets, wallets_left_out }, width) {
 	const now = sandboxNow() ?? new Date();
+	const first =
+		wallets
+			.flatMap((/** @type {any} */ one) => one.points.slice(0, 1).map((/** @type {[string]} */ [at]) => at))
+			.sort()[0] ?? now.toISOString();
 	const lines = wallets.slice(0, LINES_MAX).map((/** @type {any} */ one) => ({
 		name: one.reseller,
-		points: one.points.length ? one.points : [[now.toISOString(), one.balance]],
+		points: one.points.length ? one.points : [[first, one.balance]],
 	}));
 	const left = wallets.length - lines.length + wallets_left_out;
 	const whole = figure(
@@ -44,11 +48,11 @@ function balances({ wallets, wallets_left_out }, width) {
 					name: "reseller",
 					cell: (one) => h("a", { href: here(["wallet", "ledger"], { reseller: one.reseller }) }, short(one.reseller)),
 				},
-				number("balance", (one) => sum(one.balance)),
-				number("credited", (one) => sum(one.credited)),
-				number("debited", (one) => sum(one.debited)),
-				number("lowest", (one) => sum(extreme(Math.min, one))),
-				number("highest", (one) => sum(extreme(Math.max, one))),
+				number("balance, MYR", (one) => signed(one.balance)),
+				number("credited, MYR", (one) => signed(one.credited)),
+				number("debited, MYR", (one) => signed(one.debited)),
+				number("lowest, MYR", (one) => signed(extreme(Math.min, one))),
+				number("highest, MYR", (one) => signed(extreme(Math.max, one))),
 			],
 			wallets,
 		),
@@ -77,7 +81,7 @@ function points(wallets) {
 	const columns = [
 		{ name: "at", cell: (/** @type {any} */ one) => dateTime(one.at) },
 		{ name: "reseller", cell: (/** @type {any} */ one) => short(one.reseller) },
-		number("balance", (one) => sum(one.balance)),
+		number("balance, MYR", (one) => signed(one.balance)),
 	];
 	return h("div", {}, button, isOpen && table("Points of the lines", columns, all));
 }
@@ -148,7 +152,7 @@ function products({ by_product }, width) {
 				number("payments", (one) => count(one.count)),
 				number("succeeded", (one) => count(one.succeeded)),
 				number("failed", (one) => count(one.failed)),
-				number("amount", (one) => sum(one.amount_myr)),
+				number("amount, MYR", (one) => signed(one.amount_myr)),
 			],
 			by_product.slice(0, LISTED_MAX),
 		),
