@@ -1,7 +1,12 @@
 // The page begins here: the frame, the first view, and then what the address says.
 
 import "../elements/sim-frame.js";
+import { ROOT } from "./api.js";
 import { begin } from "./router.js";
 
 document.body.append(document.createElement("sim-frame"));
 begin();
+
+// The browser reads the icon anew when the address changes, from which its relative one would then lead elsewhere.
+const icon = document.querySelector("link[rel=icon]");
+icon?.setAttribute("href", new URL("console/icon.svg", ROOT).pathname);

@@ -23,6 +23,7 @@ export class ClockPanel extends HTMLElement {
 		this.advance = () => {};
 		/** @type {{ node: HTMLElement, at: number }[]} */
 		this.spans = [];
+		this.mode = "";
 	}
 
 	connectedCallback() {
@@ -40,6 +41,7 @@ export class ClockPanel extends HTMLElement {
 
 	/** Anew, as it is opened. */
 	begin() {
+		this.mode = store.clock?.mode ?? "manual";
 		this.goTo = form({
 			label: "Advance the clock",
 			submit: "advance",
@@ -61,12 +63,12 @@ export class ClockPanel extends HTMLElement {
 			label: "Mode of the clock",
 			submit: "set",
 			fields: [
-				{ name: "mode", label: "mode", options: MODES, value: store.clock?.mode ?? "manual" },
+				{ name: "mode", label: "mode", options: MODES, value: this.mode },
 				{
 					name: "rate",
 					label: "times as fast",
 					size: 8,
-					value: store.clock?.mode === "xN" ? String(store.clock.rate) : "60",
+					value: this.mode === "xN" ? String(store.clock.rate) : "60",
 				},
 			],
 			run: ({ mode, rate }) => setMode(mode, rate),
@@ -86,9 +88,11 @@ export class ClockPanel extends HTMLElement {
 
 	/** The clock was read: another may have changed its mode. */
 	show() {
+		if (store.clock.mode === this.mode) return;
+		this.mode = store.clock.mode;
 		const select = /** @type {HTMLSelectElement | null} */ (this.modes?.elements.namedItem("mode") ?? null);
-		if (!select || this.modes?.contains(document.activeElement) || select.value === store.clock.mode) return;
-		select.value = store.clock.mode;
+		if (!select || select.value === this.mode) return;
+		select.value = this.mode;
 		select.dispatchEvent(new Event("change"));
 	}
 
