@@ -122,7 +122,7 @@ class SimCatalog extends SimElement {
 		if (this.magic) this.magic.hidden = !isMagic;
 		const text = place.query.get("q") ?? "";
 		if (this.box && this.box.value !== text) this.box.value = text;
-		if (this.rows && this.of !== reseller) this.read();
+		if (this.reading && this.of !== reseller) this.read();
 		else this.show();
 	}
 

@@ -97,7 +97,7 @@ class SimWallet extends SimElement {
 		const reseller = chosenReseller();
 		try {
 			const figures = await get(`${path("sandboxes", place.sandbox)}/figures${query({ reseller })}`);
-			if (reseller !== chosenReseller()) return;
+			if (reseller !== chosenReseller()) return void this.read();
 			say(/** @type {Node} */ (this.mistake), "");
 			this.figures = { ...figures, of: reseller };
 		} catch (failure) {
