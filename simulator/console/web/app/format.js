@@ -29,6 +29,9 @@ export const money = (amount) =>
 /** `MYR 100.00`, with a real minus. @param {number | string} amount */
 export const sum = (amount) => `${Number(amount) < 0 ? "−" : ""}${CURRENCY} ${money(Math.abs(Number(amount)))}`;
 
+/** `−100.00`, for a column that names the currency. @param {number | string} amount */
+export const signed = (amount) => `${Number(amount) < 0 ? "−" : ""}${money(Math.abs(Number(amount)))}`;
+
 const UNITS = /** @type {[string, number][]} */ ([
 	["d", 86_400_000],
 	["h", 3_600_000],

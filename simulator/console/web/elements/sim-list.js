@@ -13,12 +13,13 @@ import { SimElement } from "../app/element.js";
  *   open?: (item: T) => void,
  *   select?: (item: T | null) => void,
  *   empty?: () => Node,
+ *   end?: () => void,
  * }} Of
  */
 
 const OVERSCAN = 8;
 
-/** Set `of` once, then `items`, newest first, as often as they change. */
+/** Set `of` once (`end` is called when the last items are near, for who reads pages), then `items`, newest first, as often as they change. */
 export class SimList extends SimElement {
 	constructor() {
 		super();
@@ -142,6 +143,7 @@ export class SimList extends SimElement {
 		for (const [key, { row }] of this.drawn) if (seen.get(key)?.row !== row) row.remove();
 		this.drawn = seen;
 		this.mark();
+		if (this.all.length && last === this.all.length) this.of.end?.();
 	}
 
 	/** @param {any} item @param {string} key */
