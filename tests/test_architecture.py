@@ -85,9 +85,9 @@ WITHOUT_SUBJECT: dict[str, set[str]] = {
         "versions", "waiting",
     },
     "control": {
-        "api_docs", "app", "audit", "autopsies", "clock", "due", "event_rows", "events", "exports", "figures",
-        "filters", "fired", "guard", "har", "http", "ledger", "masked_send", "masking", "meta", "pages", "parameters",
-        "probes", "products", "render", "requests", "sandboxes",
+        "api_docs", "app", "audit", "autopsies", "clock", "configured", "due", "event_rows", "events", "exports",
+        "figures", "filters", "fired", "guard", "har", "http", "ledger", "masked_send", "masking", "meta", "pages",
+        "parameters", "probes", "products", "received", "render", "replies", "requests", "sandboxes",
     },
     "runtime": {
         "actions", "advance", "background", "clock", "counters", "courier", "driver", "ended_jobs", "event_items",
@@ -98,7 +98,7 @@ WITHOUT_SUBJECT: dict[str, set[str]] = {
     "scenario/sections": {"assumptions", "changes", "form_fields", "headers", "matchers", "templates", "variants"},
     "wire": {
         "billers", "curl", "diagnoses", "errors", "headers", "json", "legacy", "named_secrets", "outbound", "paging",
-        "secrets", "signing", "timestamps", "tokens", "unescaped",
+        "secrets", "signing", "timestamps", "tokens", "unescaped", "verifying",
     },
 }  # fmt: skip
 LINES_MAX = 300

@@ -116,7 +116,8 @@ class Courier:
             return AttemptResult(AttemptEnd.BLOCKED, error=bad.reason)
         query = request.url.partition("?")[2].encode()
         headers = [(name.lower().encode(), value.encode()) for name, value in request.headers]
-        reply = self._inboxes.take(target.name, clock.now(), request.method, query, headers, request.body or b"")
+        body, wall = request.body or b"", clock.wall()
+        reply = self._inboxes.take(target.name, clock.now(), request.method, query, headers, body, wall)
         delay_s = clock.wall_seconds(reply.delay)
         if delay_s:
             await asyncio.sleep(min(delay_s, timeout_s))

@@ -107,7 +107,7 @@ class LiveSandbox:
         self.scenario = scenario = self.core.state.scenario
         self._secrets = Secrets()
         self._secrets_version = 0
-        self.inboxes = Inboxes(scenario.limits, self._inbox_budget, self.core.state.started)
+        self.inboxes = Inboxes(scenario.limits, self._inbox_budget, self.core.state.started, self.core.state.secrets)
         self.inboxes.follow(scenario.inboxes)
         self.counters = Counters(scenario.expect, self.core.state)
         self._watch_evicted()

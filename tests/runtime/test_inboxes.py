@@ -12,6 +12,7 @@ import pytest
 from simulator.domain.errors import Conflict
 from simulator.domain.model.inboxes import InboxProgram, InboxReply
 from simulator.domain.model.scenario import Limits
+from simulator.domain.model.secret_log import SecretLog
 from simulator.runtime.inbox_budget import MESSAGE_BYTES, NAME_BYTES
 from simulator.runtime.inboxes import Inboxes, server_budget
 
@@ -20,7 +21,8 @@ BOUND = 1024 * 1024
 
 
 def inboxes(server: Any = None, **limits: int) -> Inboxes:
-    return Inboxes(Limits(**limits), server or server_budget(), NOW)  # type: ignore[arg-type]  # int limits only
+    bounds = Limits(**limits)  # type: ignore[arg-type]  # int limits only
+    return Inboxes(bounds, server or server_budget(), NOW, SecretLog())
 
 
 def replying(*replies: InboxReply) -> InboxProgram:

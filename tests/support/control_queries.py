@@ -3,9 +3,12 @@
 _ONE = "/_sim/sandboxes/{sandbox}"
 
 QUERIES = {
+    ("get", "/_sim/scenarios"): "scenarios-query",
+    ("get", "/_sim/scenarios/{name}"): "scenario-query",
     ("post", "/_sim/sandboxes"): "sandbox-query",
     ("get", f"{_ONE}/due"): "due-query",
     ("get", f"{_ONE}/rules"): "rules-query",
+    ("get", f"{_ONE}/resellers"): "resellers-query",
     ("patch", f"{_ONE}/catalog/products/{{code}}"): "product-change-query",
     ("get", f"{_ONE}/requests"): "requests-query",
     ("get", f"{_ONE}/requests.har"): "requests-har-query",
@@ -18,6 +21,7 @@ QUERIES = {
     ("get", f"{_ONE}/deliveries"): "sandbox-deliveries-query",
     ("get", f"{_ONE}/events"): "events-query",
     ("get", "/_sim/events"): "events-query",
+    ("get", f"{_ONE}/inbox"): "inboxes-query",
     ("get", f"{_ONE}/inbox/{{name}}"): "inbox-query",
 }
 

@@ -138,11 +138,13 @@ def player(seen: Callable[[Exchange], object], scenario: Any = "default", **opti
 
 
 def shown(exchange: Exchange) -> Any:
-    """An answer as an example: lists shortened, what is measured fixed, of a contract its outline."""
+    """An answer as an example: lists shortened, what is measured fixed, of a contract or schema its outline."""
     answer = exchange.answer
     if exchange.template.endswith("openapi.json"):
         answer = {key: value for key, value in answer.items() if key in ("openapi", "info", "servers", "tags")}
         answer |= {"paths": {}, "components": {}}
+    if exchange.template.endswith(".schema.json"):
+        answer = {"$schema": answer["$schema"], "properties": {}, "definitions": {}}
     return _shortened(answer)
 
 

@@ -19,6 +19,7 @@ clock: manual
 payments:
   - { name: hangs, when: { product: WATER }, then: [{ status: Accepted }, { after: 10m, status: Succesful }] }
 """
+MISSPELT = "extends: default\nseed: 7\npayments:\n  - { when: { prodct: WATER }, then: [{ status: Failed }] }\n"
 FAULTS = {
     "faults": [
         {"name": "nonce service down", "when": {"path": "/v2/balance"}, "then": {"nonce_service": "down"}},
@@ -140,6 +141,10 @@ def webhooks(p: Player) -> None:
     p.call("GET", f"{WEBHOOK}/deliveries?limit=1")
     p.sim("GET", f"{DEFAULT}/deliveries?limit=1")
     p.call("DELETE", WEBHOOK)
+    p.pay("order-4001")
+    p.advance()
+    page = p.sim("GET", f"{DEFAULT}/inbox?limit=1").json["cursor"]
+    p.sim("GET", f"{DEFAULT}/inbox?limit=1&cursor={page}")
     p.sim("DELETE", f"{DEFAULT}/inbox/events")
 
 
@@ -149,6 +154,12 @@ def sandboxes(p: Player) -> None:
     p.send("GET", "/openapi.json")
     p.sim("GET", "/openapi.json")
     p.sim("GET", "/assumptions")
+    p.sim("GET", "/scenario.schema.json")
+    page = p.sim("GET", "/scenarios?limit=2").json["cursor"]
+    p.sim("GET", f"/scenarios?limit=2&cursor={page}")
+    p.sim("GET", "/scenarios/rate-limit?source=bundled")
+    p.sim("POST", "/scenarios/check", {"text": MISSPELT})
+    p.sim("POST", "/scenarios/check", SCENARIO, content_type="application/yaml")
     wanted = {"id": "night-run", "scenario": "default", "seed": 7, "clock": {"mode": "manual"}}
     p.sim("POST", "/sandboxes", wanted)
     p.sim("POST", "/sandboxes", wanted)
@@ -171,6 +182,8 @@ def sandboxes(p: Player) -> None:
 def resellers(p: Player) -> None:
     """One more reseller, with money, settings and another key."""
     p.sim("POST", f"{DEFAULT}/resellers", {"code": "RS002", "email": "second@example.com", "balance": "100.00"})
+    page = p.sim("GET", f"{DEFAULT}/resellers?limit=1").json["cursor"]
+    p.sim("GET", f"{DEFAULT}/resellers?limit=1&cursor={page}")
     one = f"{DEFAULT}/resellers/RS002"
     p.sim("POST", f"{one}/deposits", DEPOSIT)
     p.sim("GET", f"{DEFAULT}/figures?reseller=RS002")

@@ -94,12 +94,24 @@ _SANDBOX = "unknown_sandbox: there is no sandbox '.*'; GET /_sim/sandboxes lists
 
 CONTROL: list[Row] = [
     (
-        "(?!createSandbox|listSandboxes).*",
+        "(?!createSandbox|listSandboxes|getScenario).*",
         404,
         _SANDBOX,
         "Sandboxes",
         "`GET /_sim/sandboxes`",
         "no sandbox has this id",
+    ),
+    (
+        *("getScenario", 404, "unknown_scenario: name: there is no .* '.*'; GET /_sim/scenarios lists them"),
+        *("Scenarios", "404 `unknown_scenario`", "no such scenario"),
+    ),
+    (
+        *("getScenario", 404, "unknown_scenario: name: there is no .* '.*' [(]did you mean '.*'[?][)]"),
+        *("Scenarios", "404 `unknown_scenario`", "no such scenario, but a similar one"),
+    ),
+    (
+        *("checkScenario", 400, "no_scenarios_folder: extends_dir: start the server with --scenarios DIR to .*"),
+        *("Scenarios", "400 `no_scenarios_folder`", "this server has no folder"),
     ),
     (
         *("sendProbes|addDeposit|changeSettings|addApiKey|revokeApiKey|changeProduct", 404),
