@@ -14,6 +14,7 @@ export const WORDS = {
 	path: (row) => row.event.path ?? "",
 	reseller: (row) => row.event.reseller ?? "",
 	error: (row) => row.event.error ?? "",
+	n: (row) => String(row.event.n ?? ""),
 };
 
 const PART = /(-?)(?:([a-z]+):)?("[^"]*"?|\S+)/g;
