@@ -20,7 +20,7 @@ def test_a_violation_is_said_with_its_advice_and_leads_to_its_requests(shared: C
     shown = shared.open("audit")
     shown.get_by_text("nothing was exercised yet").wait_for()
     shared.call("GET", "/v2/balance?api_secret=abc")
-    found = shown.locator("details[data-key=no-credentials-in-query]", has_text="error")
+    found = shown.locator("details[data-key=violated-no-credentials-in-query]", has_text="error")
     found.wait_for()
     assert "§ 5.1" in found.inner_text()
     assert "To do: Send the API key as X-Api-Key" in found.inner_text()

@@ -52,7 +52,7 @@ def test_it_is_read_anew_when_something_happens(shared: Console) -> None:
 
 def test_the_name_of_a_rule_is_text(shared: Console) -> None:
     hostile = "<img src=x onerror=alert(1)>\u202e"
-    rule = {"name": hostile, "then": {"outcome": "success"}}
+    rule = {"name": hostile, "when": {"product": "FP"}, "then": [{"status": "Succesful"}]}
     shared.new_sandbox()
     shared.mine("POST", "rules", {"section": "payments", "rule": rule})
     shown = shared.open("coverage")

@@ -105,7 +105,7 @@ function obligation(one) {
 	const isViolated = one.state === "violated";
 	return h(
 		"details",
-		{ "data-key": one.id, open: isViolated },
+		{ "data-key": `${one.state}-${one.id}`, open: isViolated },
 		h("summary", {}, ...title),
 		isViolated &&
 			h("ul", {}, ...one.findings.map((/** @type {string} */ text) => h("li", { class: "outside" }, visible(text)))),
