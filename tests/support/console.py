@@ -78,4 +78,4 @@ def console(*flags: str) -> Iterator[Console]:
     with serving("--port", "0", "--json", *flags) as server, opened_page() as (page, mistakes):
         shown = Console(server, page, mistakes)
         yield shown
-        assert mistakes == []
+        assert mistakes == [], mistakes
