@@ -39,6 +39,6 @@ def page() -> Iterator["tuple[Page, list[str]]"]:
 
 
 def _failed(request: "Request") -> list[str]:
-    """What to say of a request that failed. A stream of events ends unfinished when its page is left."""
-    is_left = request.failure == "net::ERR_ABORTED" and "/events?" in request.url
+    """What to say of a request that failed. What a page reads of its sandbox ends unfinished when the page is left."""
+    is_left = request.failure == "net::ERR_ABORTED" and request.method == "GET" and "/_sim/sandboxes/" in request.url
     return [] if is_left else [f"{request.url}: {request.failure}"]
