@@ -10,7 +10,3 @@ if (icon instanceof HTMLLinkElement) icon.href = new URL("console/icon.svg", ROO
 
 document.body.append(document.createElement("sim-frame"));
 begin();
-
-// The browser reads the icon anew when the address changes, from which its relative one would then lead elsewhere.
-const icon = document.querySelector("link[rel=icon]");
-icon?.setAttribute("href", new URL("console/icon.svg", ROOT).pathname);
