@@ -39,6 +39,6 @@ def page() -> Iterator["tuple[Page, list[str]]"]:
 
 
 def _failed(request: "Request") -> list[str]:
-    """What to say of a request that failed. A stream of events ends unfinished when its page is left."""
-    is_left = request.failure == "net::ERR_ABORTED" and "/events?" in request.url
+    """What to say of a request that failed. Streams of events and checks end unfinished when their page is left."""
+    is_left = request.failure == "net::ERR_ABORTED" and "/_sim/" in request.url
     return [] if is_left else [f"{request.url}: {request.failure}"]

@@ -48,3 +48,6 @@ export const SECTIONS = ["payments", "faults", "voids", "disputes", "bills"];
 
 /** @param {string} section */
 export const ruleOf = (section) => `${section.replace(/s$/, "")}_rule`;
+
+/** A rule that has nothing but the beginning of what it does. @param {string} section @returns {Record<string, any>} */
+export const emptyRule = (section) => ({ then: section === "payments" ? [{ status: "Accepted" }] : undefined });

@@ -5,7 +5,7 @@ import { Refused, get, path } from "../app/api.js";
 import { h, put, say } from "../app/dom.js";
 import { SimElement } from "../app/element.js";
 import { short } from "../app/outside.js";
-import { PRESETS, SECTIONS, ruleOf } from "../app/presets.js";
+import { PRESETS, SECTIONS, emptyRule, ruleOf } from "../app/presets.js";
 import { place, setQuery } from "../app/router.js";
 import { act, copy } from "../app/said.js";
 import { resolved, scenarioSchema } from "../app/schema.js";
@@ -30,7 +30,10 @@ class SimRuleMaker extends SimElement {
 		this.choice = /** @type {HTMLSelectElement} */ (
 			h(
 				"select",
-				{ id: "rule-section", onchange: () => this.take({ [this.choice?.value ?? ""]: [{ then: undefined }] }) },
+				{
+					id: "rule-section",
+					onchange: () => this.take({ [this.choice?.value ?? ""]: [emptyRule(this.choice?.value ?? "")] }),
+				},
 				...SECTIONS.map((one) => h("option", { value: one }, one)),
 			)
 		);
@@ -83,7 +86,7 @@ class SimRuleMaker extends SimElement {
 			return;
 		}
 		if (place.query.get("draft")) this.follow();
-		else this.show({ payments: [{ then: undefined }] }, "");
+		else this.show({ payments: [emptyRule("payments")] }, "");
 	}
 
 	text() {
