@@ -50,4 +50,8 @@ export const SECTIONS = ["payments", "faults", "voids", "disputes", "bills"];
 export const ruleOf = (section) => `${section.replace(/s$/, "")}_rule`;
 
 /** A rule that has nothing but the beginning of what it does. @param {string} section @returns {Record<string, any>} */
-export const emptyRule = (section) => ({ then: section === "payments" ? [{ status: "Accepted" }] : undefined });
+export const emptyRule = (section) => ({
+	name: undefined,
+	when: undefined,
+	then: section === "payments" ? [{ status: "Accepted" }] : undefined,
+});
