@@ -31,7 +31,9 @@ def page() -> Iterator["tuple[Page, list[str]]"]:
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=executable, args=list(FLAGS))
         opened = browser.new_page()
-        opened.on("console", lambda said: mistakes.append(said.text) if said.type == "error" else None)
+        opened.on(
+            "console", lambda said: mistakes.append(f"{said.text} {said.location}") if said.type == "error" else None
+        )
         opened.on("pageerror", lambda error: mistakes.append(str(error)))
         opened.on("requestfailed", lambda request: mistakes.extend(_failed(request)))
         yield opened, mistakes

@@ -5,3 +5,7 @@ import { begin } from "./router.js";
 
 document.body.append(document.createElement("sim-frame"));
 begin();
+
+// The icon's address is relative to the page's, which changes.
+const icon = document.querySelector('link[rel="icon"]');
+if (icon instanceof HTMLLinkElement) icon.setAttribute("href", icon.href);
