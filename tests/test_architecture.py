@@ -86,7 +86,7 @@ WITHOUT_SUBJECT: dict[str, set[str]] = {
     },
     "control": {
         "api_docs", "app", "audit", "autopsies", "clock", "configured", "due", "event_rows", "events", "exports",
-        "figures", "filters", "fired", "guard", "har", "http", "ledger", "magic", "masked_send", "masking", "meta", "pages",
+        "figures", "filters", "fired", "guard", "har", "http", "ledger", "masked_send", "masking", "meta", "pages",
         "parameters", "probes", "products", "received", "render", "replies", "requests", "sandboxes",
     },
     "runtime": {

@@ -1,0 +1,15 @@
+"""`GET …/magic`: the magic accounts of a sandbox's scenario."""
+
+from tests.support.client import Client
+
+
+def test_magic_accounts_are_those_of_the_scenario(client: Client) -> None:
+    found = client.sim("GET", "/sandboxes/default/magic").data
+    assert {"digits": "06", "outcome": "callbacks never sent"} in found["outcomes"]
+    assert {"digit": "3", "seconds": 300} in found["durations"]
+
+
+def test_a_scenario_may_have_none(client: Client) -> None:
+    wanted = {"id": "plain", "scenario": {"extends": "default", "magic": None}}
+    assert client.sim("POST", "/sandboxes", wanted).status == 201
+    assert client.sim("GET", "/sandboxes/plain/magic").data == {"outcomes": [], "durations": []}
