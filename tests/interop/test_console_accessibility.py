@@ -11,9 +11,11 @@ from tests.support.console import Console, console
 pytestmark = pytest.mark.slow
 
 AXE = Path(__file__).parent / "node_modules" / "axe-core" / "axe.min.js"
-VIEWS = ("live", "live?at=2", "payments", "payments/{trxid}", "payments/{trxid}?with={other}", "wallet", "rules")
-VIEWS += ("inbox", "inbox/callbacks", "webhooks", "catalog", "coverage", "audit", "sign")
-SERVER_VIEWS = ("sandboxes", "scenarios", "scenarios/default")
+VIEWS = [
+    *("live", "live?at=2", "payments", "payments/{trxid}", "payments/{trxid}?with={other}", "wallet", "wallet/ledger"),
+    *("rules", "inbox", "inbox/callbacks", "webhooks", "catalog", "catalog/FP", "coverage", "audit", "sign"),
+]
+SERVER_VIEWS = ["sandboxes", "scenarios", "scenarios/default"]
 RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
 FOUND = """async (tags) => {
   const found = await axe.run(document, { runOnly: tags });

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Locator, Page
 
 _ids = count(1)
+UNTIL_S = 15
 
 
 class Console:
@@ -84,6 +85,17 @@ class Console:
         found = [one for one in self.mistakes if one.startswith(said)]
         assert found, self.mistakes
         self.mistakes.remove(found[0])
+
+    def until(self, expression: str) -> None:
+        """Wait until this is true in the page, whose policy forbids what `wait_for_function` does to wait."""
+        deadline = time.monotonic() + UNTIL_S
+        while not self.page.evaluate(expression):
+            assert time.monotonic() < deadline, expression
+            self.page.wait_for_timeout(20)
+
+    def forget_refusals(self) -> None:
+        """What the browser logs of each answer that is no success is no mistake of a page that shows the answer."""
+        self.mistakes[:] = [one for one in self.mistakes if "the server responded with a status of 4" not in one]
 
     def row(self, text: str) -> "Locator":
         """The rows of the list that is shown which have this text, newest first."""

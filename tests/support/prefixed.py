@@ -42,7 +42,7 @@ def _pass_on(client: socket.socket, target: tuple[str | None, int | None], prefi
             client.sendall(b"HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\nconnection: close\r\n\r\n")
             return
         line, _, fields = rest[len(prefix) :].partition(b"\r\n")
-        with socket.create_connection(target) as server:  # type: ignore[arg-type]
+        with socket.create_connection(target) as server:
             server.sendall(method + b" " + line + b"\r\nConnection: close\r\n" + _without_connection(fields))
             threading.Thread(target=_copy, args=(client, server), daemon=True).start()
             _copy(server, client)

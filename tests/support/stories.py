@@ -106,6 +106,7 @@ def account(p: Player) -> None:
     p.pay("order-4001")
     p.pay("order-4002")
     p.sim("GET", f"{DEFAULT}/due?limit=1")
+    p.sim("GET", f"{DEFAULT}/magic")
     p.beside([("POST", f"{DEFAULT}/clock/advance", {"until": "idle"})], "DELETE", f"{DEFAULT}/clock/advance")
     p.sim("DELETE", f"{DEFAULT}/clock/advance")
     p.advance()

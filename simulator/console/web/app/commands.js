@@ -17,11 +17,13 @@ export function cliLine(words) {
 	return all.map(quoted).join(" ");
 }
 
-/** @param {string} method @param {string} path below `/_sim/` @param {any} [body] */
-export function curlLine(method, path, body) {
+/** @param {string} method @param {string} path below `/_sim/` @param {any} [body] @param {string} [type] of a body that is no JSON */
+export function curlLine(method, path, body, type) {
 	const all = ["curl"];
 	if (method !== "GET" && !(method === "POST" && body !== undefined)) all.push("-X", method);
 	all.push(new URL(path, ROOT).href);
-	if (body !== undefined) all.push("-d", typeof body === "string" ? body : JSON.stringify(body));
+	if (type) all.push("-H", `Content-Type: ${type}`);
+	if (body !== undefined)
+		all.push(type ? "--data-binary" : "-d", typeof body === "string" ? body : JSON.stringify(body));
 	return all.map(quoted).join(" ");
 }

@@ -21,9 +21,23 @@ export function address(sandbox, parts, query = {}) {
 /** The address of a view of the sandbox that is shown. @param {string[]} parts @param {Record<string, string>} [query] */
 export const here = (parts, query) => address(place.sandbox, parts, query);
 
+/** Asks before a draft is left behind; set by who has one. @type {{ ask: (() => Promise<boolean>) | null }} */
+export const leaving = { ask: null };
+
 /** Go to an address of the page. @param {string} to @param {boolean} [replace] without a step to go back to */
 export function go(to, replace = false) {
 	if (to === location.pathname + location.search) return;
+	if (leaving.ask) return void goIfLeft(leaving.ask, to, replace);
+	moved(to, replace);
+}
+
+/** @param {() => Promise<boolean>} ask @param {string} to @param {boolean} replace */
+async function goIfLeft(ask, to, replace) {
+	if (await ask()) moved(to, replace);
+}
+
+/** @param {string} to @param {boolean} replace */
+function moved(to, replace) {
 	history[replace ? "replaceState" : "pushState"](null, "", to);
 	read();
 }

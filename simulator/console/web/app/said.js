@@ -18,7 +18,7 @@ const SAID_MAX = 50;
  */
 export async function act({ method, path, body, type, cli, says }) {
 	const answer = await change(method, path, body, type);
-	say(typeof says === "string" ? says : says(answer), cli ? cliLine(cli) : "", curlLine(method, path, body));
+	say(typeof says === "string" ? says : says(answer), cli ? cliLine(cli) : "", curlLine(method, path, body, type));
 	return answer;
 }
 
