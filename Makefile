@@ -10,7 +10,7 @@ INTEROP_READY := $(INTEROP)/node_modules/.ready
 # Where the environment forbids bytecode, each process of a test run would compile the tests and the simulator anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run help test test-fast interop check lint types audit docs bench bench-history campaign fuzz interop-tools wheel npm-package clean
+.PHONY: run help test test-fast interop check lint types audit docs bench bench-history campaign fuzz screenshots interop-tools wheel npm-package clean
 
 run: $(READY)        ## serve the default scenario
 	@$(BIN)/reseller-sim serve $(ARGS)
@@ -50,6 +50,9 @@ fuzz: $(DEV_READY)   ## ten minutes of Schemathesis over both documents: what wa
 
 docs: $(DEV_READY)   ## write what follows from contracts/, the audit and the known mistakes: the schema's `assume` section, three pages, tables of two
 	$(BIN)/python -m tests.support.generated
+
+screenshots: $(DEV_READY)  ## the pictures of the console in README, by Chromium
+	@$(BIN)/python -m tests.support.screenshots
 
 interop: $(DEV_READY) $(INTEROP_READY)  ## other people's linters, generators, clients and a fuzzer, on the served documents
 	$(BIN)/python -m pytest -n auto $(INTEROP) $(ARGS)
