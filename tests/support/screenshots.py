@@ -1,4 +1,4 @@
-"""`make screenshots`: the pictures of the console in README, of a real server whose sandbox has the same day each time."""
+"""`make screenshots`: the pictures of the console in README, of a real server with the same day each time."""
 
 from pathlib import Path
 
@@ -32,9 +32,9 @@ def main() -> None:
     with console() as shown:
         shown.control("POST", "sandboxes", {"id": "day"})
         trxid = day(shown)
-        shown.page.set_viewport_size(SIZE)  # type: ignore[arg-type]
+        shown.page.set_viewport_size(SIZE)
         for scheme in ("light", "dark"):
-            shown.page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+            shown.page.emulate_media(color_scheme=scheme)
             for name, view in (("live", "live"), ("story", f"payments/{trxid}")):
                 shown.open(view)
                 shown.page.wait_for_timeout(1500)
