@@ -6,7 +6,6 @@ from tests.support.console import Console, console
 
 IMAGES = Path(__file__).parents[2] / "docs" / "images"
 START = "2027-01-10T23:58:00+08:00"
-SIZE = {"width": 1280, "height": 560}
 ORDERS = (("order-1", "0123456789"), ("order-2", "0123456701"), ("order-3", "0123456789"), ("order-7", "0123456707"))
 
 
@@ -32,7 +31,7 @@ def main() -> None:
     with console() as shown:
         shown.control("POST", "sandboxes", {"id": "day"})
         trxid = day(shown)
-        shown.page.set_viewport_size(SIZE)
+        shown.page.set_viewport_size({"width": 1280, "height": 560})
         for scheme in ("light", "dark"):
             shown.page.emulate_media(color_scheme=scheme)
             for name, view in (("live", "live"), ("story", f"payments/{trxid}")):
