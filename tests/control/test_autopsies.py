@@ -232,6 +232,16 @@ def test_a_given_string_is_compared_with_the_expected_one() -> None:
         assert (found["sentence"], found["fix"]) == (found["compared"]["sentence"], found["compared"]["fix"])
 
 
+def test_a_given_string_that_is_no_text_is_compared_by_its_bytes() -> None:
+    with running() as client:
+        now = str(int(client.wall().timestamp()))
+        mine = f"v1:{now}:{NONCE}:POST:account=Jos\xe9:{sha256(TOP_UP.body)}".encode("latin-1")
+        refused = send(client, TOP_UP, join=lambda *_: mine)
+        number = refused.headers["x-sim-request-id"]
+        found = client.sim("GET", f"/sandboxes/default/requests/{number}?{urlencode({'string': mine})}").json["autopsy"]
+        assert found["compared"]["is_signed"]
+
+
 def test_a_given_string_is_no_way_to_read_a_secret_of_the_query() -> None:
     with running() as client:
         request = replace(POST, query="token=hunter2hunter2")

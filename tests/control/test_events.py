@@ -149,7 +149,18 @@ def test_events_are_filtered_by_kind_and_refid(client: Client) -> None:
 
 
 @pytest.mark.parametrize(
-    "query", ["only=nothing", "only=", "with=all", "after=x", "after=1", "heartbeat=0", "timeout=-1", "since=1"]
+    "query",
+    [
+        "only=nothing",
+        "only=",
+        "with=all",
+        "after=x",
+        "after=1",
+        "heartbeat=0",
+        "timeout=-1",
+        "since=1",
+        "only=status&only=entry",
+    ],
 )
 def test_a_query_that_no_stream_has_is_refused(client: Client, query: str) -> None:
     assert client.sim("GET", f"{PATH}?timeout=0&{query}").status == 400
