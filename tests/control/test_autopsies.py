@@ -165,6 +165,19 @@ def test_who_asks_for_the_same_one_at_once_takes_one_place(monkeypatch: pytest.M
     assert all(one.json["autopsy"]["mistakes"] == ["method-in-lower-case"] for one in answers)
 
 
+def test_searches_that_differ_take_one_place_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("simulator.runtime.background.PLACES", 1)
+    with running() as client:
+        refused = send(client, TOP_UP, method=str.lower)
+        path = f"/sandboxes/default/requests/{refused.headers['x-sim-request-id']}"
+
+        async def ask() -> list[Response]:
+            return await asyncio.gather(*(client.asim("GET", f"{path}?string=other{n}") for n in range(20)))
+
+        statuses = [one.status for one in client.run(ask())]
+    assert set(statuses) == {200, 429}
+
+
 def test_only_refused_signatures_have_an_autopsy() -> None:
     with running() as client:
         good, expired = client.call("GET", "/v2/balance"), client.call("GET", "/v2/balance", timestamp=1)
