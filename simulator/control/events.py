@@ -77,10 +77,11 @@ class EventSource:
         if is_ours and only is None:
             return place, True
         if is_ours and only and place.serial >= only.began:
-            number = only.number_at(place.serial)
-            if number is not None:  # that of the id may be another sandbox's
-                return Place(place.serial, number), True
-            if 0 < place.number <= only.oldest().number:
+            oldest = only.oldest()
+            if place.serial >= oldest.serial or not oldest.number:  # the id's number may be another sandbox's
+                later = sum(1 for _ in only.after(place.serial, only.count))
+                return Place(place.serial, only.count - later), True
+            if 0 < place.number <= oldest.number:
                 return place, True
         return min((log.oldest() for log in logs), default=Place(hub.latest, 0)), False
 

@@ -84,13 +84,6 @@ class EventLog:
         """True when there are events behind a serial number."""
         return bool(self._serials) and self._serials[-1] > serial
 
-    def number_at(self, serial: int) -> int | None:
-        """How many events this sandbox had told when the server had told `serial`; None when that was evicted."""
-        evicted = self.count - len(self._items)
-        if evicted and not (self._serials and serial >= self._serials[0] - 1) and serial < self.hub.latest:
-            return None
-        return evicted + bisect_right(self._serials, serial)
-
     @property
     def is_watched(self) -> bool:
         """True while somebody reads the events of this sandbox alone."""
