@@ -156,7 +156,7 @@ def _print_nothing(as_json: bool) -> None:
 
 
 def _exchange(control: Control, number: int, given: bytes | None) -> dict[str, Any]:
-    query = None if given is None else {"string": given.decode("utf-8", "replace")}
+    query = None if given is None else {"string": given}
     try:
         return dict(control.get(f"/requests/{number}", "exchange-answer", query=query))
     except Refused as refused:
