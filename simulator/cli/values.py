@@ -67,7 +67,7 @@ def request_number(ctx: click.Context, param: click.Parameter, text: str | None)
     """The number of a request in the journal."""
     if text is None:
         return None
-    if not (text.isascii() and text.isdigit() and 0 < int(text[:NUMBER_DIGITS_MAX + 1]) <= NUMBER_MAX):
+    if not (text.isascii() and text.isdigit() and 0 < int(text[: NUMBER_DIGITS_MAX + 1]) <= NUMBER_MAX):
         what = "the number of a request: write one of the first column, or the X-Sim-Request-Id of an answer"
         raise click.BadParameter(f"{one_line(text, SHOWN_CHARS_MAX)!r} is not {what}", ctx, param)
     return int(text)
