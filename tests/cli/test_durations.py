@@ -38,7 +38,7 @@ def test_anything_else_is_refused_with_what_to_write(text: str) -> None:
 
 LENGTHS = {
     "serve --sandbox-ttl": ("serve",),
-    "exec --sandbox-ttl": ("exec",),
+    "exec --sandbox-ttl": ("exec", "--", "true"),
     "listen --timeout": ("listen", "--forward-to", "http://127.0.0.1:1"),
     "inbox --timeout": ("inbox",),
     "health --wait": ("health",),
@@ -52,9 +52,9 @@ LENGTHS = {
 @pytest.mark.parametrize(("name", "words"), LENGTHS.items(), ids=LENGTHS)
 def test_every_length_of_time_says_what_to_write(name: str, words: tuple[str, ...]) -> None:
     flag = name.split()[1]
-    line = refusal(invoke(*words, flag, "soon"), 2)
+    line = refusal(invoke(words[0], flag, "soon", *words[1:]), 2)
     assert f"'{flag}': 'soon' is no length of time: write a duration such as 90s, 1h30m or 500ms" in line
-    assert "is not" in refusal(invoke(*words, flag, "-1s"), 2)
+    assert "is not" in refusal(invoke(words[0], flag, "-1s", *words[1:]), 2)
 
 
 def test_no_other_flag_takes_seconds_in_another_way() -> None:
