@@ -59,8 +59,8 @@ interop: $(DEV_READY) $(INTEROP_READY)  ## other people's linters, generators, c
 
 interop-tools: $(INTEROP_READY)  ## what `make interop` needs from npm
 
-wheel: $(DEV_READY)  ## the package, in dist/
-	$(BIN)/python -m build --wheel --outdir dist .
+wheel: $(READY)      ## the package, in dist/
+	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist .
 
 npm-package: $(INTEROP_READY)  ## clients/js as a package for npm, in dist
 	@mkdir -p dist

@@ -1,6 +1,6 @@
 """`reseller-sim advance`: moves the clock of a sandbox, and prints what happened on the way."""
 
-import math
+import re
 from typing import Any
 
 import click
@@ -17,6 +17,7 @@ TIMEOUT_S = 3600.0
 INTERRUPTED = 130
 USAGE = "write a duration such as 90s, 1h30m or 1.5d, or `idle`, or `to` and a time such as 2027-01-10T23:59:00+08:00"
 COLUMNS = ("what", "refid", "status", "to", "answered", "skipped")
+_NUMBER = re.compile(r"[0-9]{1,10}([.][0-9]{1,6})?")
 FACTS = ("product", "category", "group", "api_key", "rule", "status", "state")  # of what a scenario scheduled
 
 
@@ -75,20 +76,28 @@ def _asked(ctx: click.Context, how: tuple[str, ...]) -> dict[str, Any]:
     if len(how) == 2 and how[0] == "to":
         values.time(ctx, ctx.command.params[0], how[1])
         return {"to": how[1]}
-    if len(how) == 1 and (seconds := _seconds(how[0])) is not None:
-        return {"seconds": seconds}
-    raise click.UsageError(f"{' '.join(how)!r} is no time to advance by: {USAGE}", ctx)
-
-
-def _seconds(text: str) -> float | None:
-    """Seconds of a duration, or of a bare number; None for anything else and for none."""
-    from simulator.scenario.reading.values import duration
-
     try:
-        seconds = float(text) if text[-1:].isdigit() else duration(text).total_seconds()
-    except ValueError:
-        return None
-    return seconds if 0 < seconds < math.inf else None
+        return {"seconds": _seconds(" ".join(how))}
+    except ValueError as wrong:
+        raise click.UsageError(f"{' '.join(how)!r} {wrong}", ctx) from None
+
+
+def _seconds(text: str) -> float:
+    """Seconds of a duration, or of a bare number, from 0. Raises `ValueError`, said behind the argument."""
+    from simulator.scenario.reading.values import DURATION_MAX, duration
+
+    is_number = _NUMBER.fullmatch(text) is not None
+    if is_number and float(text) > DURATION_MAX.total_seconds():
+        raise ValueError(f"is longer than {DURATION_MAX.days} days")
+    try:
+        seconds = float(text) if is_number else duration(text).total_seconds()
+    except ValueError as wrong:
+        if str(wrong).startswith("is longer"):
+            raise
+        raise ValueError(f"is no time to advance by: {USAGE}") from None
+    if seconds < 0:
+        raise ValueError("is before the present: time never goes back")
+    return seconds
 
 
 def _print(done: dict[str, Any]) -> None:

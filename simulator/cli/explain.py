@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 TITLE = "reseller-sim explain"
 METHODS = ("GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT", "OPTIONS", "TRACE", "PATCH")
 NUMBER_DIGITS_MAX = 16
+NOTHING = (
+    "the journal has no request that was answered with 401; a 400 is about what a request says, not about its "
+    "signature: `reseller-sim requests --refused` lists those"
+)
 # Without a variable: they belong to one request.
 own_option = partial(click.option, allow_from_autoenv=False)
 
@@ -32,7 +36,9 @@ own_option = partial(click.option, allow_from_autoenv=False)
 @option("--secret", metavar="SECRET", help="The key's secret, in Base64.  [default: as the simulator knows it]")
 @own_option("--string", metavar="TEXT|@FILE|-", help="The string that your client gave to the HMAC, to compare it.")
 @own_option("--at", metavar="TIME", help="When it was sent: Unix seconds or ISO 8601.  [default: now]")
-@own_option("--last", is_flag=True, help="Explain the last request of the journal that was answered with 401.")
+@own_option(
+    "--last", is_flag=True, help="Explain the last request of the journal that was answered with 401; a 400 is none."
+)
 @running_flags
 @own_option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def command(
@@ -80,7 +86,7 @@ def command(
         if number is not None:
             return _of_journal(_exchange(control, number, given), as_json)
         _print_nothing(as_json)
-        return 0
+        return 1
     request = _request(words, header, data)
     now_s = time.time() if at is None else read_time(at)
     key = key_of(request)
@@ -152,11 +158,11 @@ def _print_nothing(as_json: bool) -> None:
     if as_json:
         echo_json("null")
     else:
-        echo("the journal has no request that was answered with 401")
+        echo(NOTHING)
 
 
 def _exchange(control: Control, number: int, given: bytes | None) -> dict[str, Any]:
-    query = None if given is None else {"string": given.decode("utf-8", "replace")}
+    query = None if given is None else {"string": given}
     try:
         return dict(control.get(f"/requests/{number}", "exchange-answer", query=query))
     except Refused as refused:

@@ -12,6 +12,7 @@ import click
 from simulator.cli import complete, values
 from simulator.cli.errors import CannotStart as CannotStart  # where the verbs import it from
 from simulator.cli.hints import Actions
+from simulator.cli.spans import Span
 from simulator.options import DEFAULT_PORT, LOOPBACK
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
@@ -86,9 +87,9 @@ def server_flags(port: int = DEFAULT_PORT, *, port_variable: bool = True) -> Cal
         option("--trust-forwarded", is_flag=True, help="Take a client's address from X-Forwarded-For."),
         option(
             "--sandbox-ttl",
-            metavar="SECONDS",
-            callback=values.seconds,
-            help="Delete a sandbox after this many idle seconds.",
+            metavar="DURATION",
+            type=Span(),
+            help="Delete a sandbox that is idle for so long.",
         ),
         option(
             "--scenarios",

@@ -3,12 +3,11 @@
 from time import monotonic, sleep
 from typing import Any
 
-import click
-
 from simulator.cli.control import Control
 from simulator.cli.errors import CannotStart
 from simulator.cli.flags import json_flag, own_option, running_flags, verb
 from simulator.cli.output import echo_value
+from simulator.cli.spans import Span
 from simulator.cli.tables import print_line, wants_json
 
 PAUSE_S = 0.05
@@ -19,8 +18,8 @@ WAIT_MAX_S = 3600.0
 @own_option(
     "--wait",
     "wait_s",
-    metavar="SECONDS",
-    type=click.FloatRange(0, WAIT_MAX_S),
+    metavar="DURATION",
+    type=Span(0, WAIT_MAX_S),
     default=0.0,
     help="Ask until one answers, for so long at most.",
 )
@@ -36,7 +35,7 @@ def command(wait_s: float, json: bool, **running: Any) -> None:
     Examples:
       reseller-sim health
       reseller-sim health --url http://simulator:8080
-      reseller-sim health --wait 30
+      reseller-sim health --wait 30s
     """
     control = Control("reseller-sim health", **running)
     answer = _asked(control, monotonic() + wait_s)

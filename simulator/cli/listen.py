@@ -20,6 +20,7 @@ from simulator.cli import values
 from simulator.cli.deadline import deadline
 from simulator.cli.flags import own_option, verb, watching_flags
 from simulator.cli.output import one_line
+from simulator.cli.spans import Span
 from simulator.cli.stream import Event, Stream
 from simulator.shortened import shortened
 
@@ -38,9 +39,9 @@ OF_CONNECTIONS = frozenset({"host", "content-length", "connection", "transfer-en
 @own_option("--only", type=click.Choice(list(CHOICES)), help="Only these.")
 @own_option(
     "--timeout",
-    metavar="SECONDS",
-    type=click.FloatRange(0.1, 300),
-    default=15.0,
+    metavar="DURATION",
+    type=Span(0.1, 300),
+    default="15s",
     show_default=True,
     help="How long one message may take until it is answered.",
 )

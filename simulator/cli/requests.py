@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from simulator.cli import values
 from simulator.cli.control import Control
 from simulator.cli.errors import Refused
 from simulator.cli.flags import json_flag, own_option, running_flags, verb
@@ -19,12 +20,11 @@ PATH_CHARS_MAX = 30
 REFUSED_FROM = 400
 SHOWN = 20
 SHOWN_MAX = 10_000
-NUMBER_MAX = 2**63 - 1
 FILTERS = ("method", "path", "status", "refid", "rule")
 
 
 @verb("requests")
-@click.argument("n", metavar="[N]", type=click.IntRange(1, NUMBER_MAX), required=False)
+@click.argument("n", metavar="[N]", callback=values.request_number, required=False)
 @own_option("--last", is_flag=True, help="Print the latest one whole.")
 @own_option("--replay", is_flag=True, help="Send N, or the latest one, again: signed anew, to the same sandbox.")
 @own_option("--refused", is_flag=True, help="Only those that were refused or failed: statuses from 400, and none.")
@@ -33,6 +33,7 @@ FILTERS = ("method", "path", "status", "refid", "rule")
 @own_option(
     "--status",
     metavar="STATUS",
+    callback=values.statuses,
     help="Only those with this HTTP status, 0 for none, or with such: 2xx, 500-599, >=400, !404.",
 )
 @own_option("--refid", metavar="REFID", help="Only those of this payment.")
@@ -63,6 +64,9 @@ def command(n: int | None, last: bool, replay: bool, refused: bool, limit: int, 
       reseller-sim requests 17 --replay
       reseller-sim requests --path /v2/topup | jq '.requests[].status'
     """
+    if last and n is not None:
+        meant = f"write --limit {n} for the latest {n}, or {n} without --last for the request of this number"
+        raise click.UsageError(f"--last is one request, and takes no {n}: {meant}", click.get_current_context())
     wanted = {name: flags.pop(name) for name in FILTERS}
     control = Control(TITLE, **flags)
     is_one = n is not None or last or replay
@@ -85,13 +89,8 @@ def command(n: int | None, last: bool, replay: bool, refused: bool, limit: int, 
 
 def _found(control: Control, wanted: dict[str, Any], refused: bool, count: int) -> list[dict[str, Any]]:
     """The latest requests that are wanted, newest first."""
-    query: dict[str, object] = {name: value for name, value in wanted.items() if value is not None}
-    if not (status := str(query.get("status", "0"))).isdigit():
-        from simulator.control.filters import status_filters  # imported lazily, since it takes a while
-
-        if meant := status_filters(status):
-            del query["status"]
-            query |= meant
+    statuses = wanted.pop("status") or {}
+    query: dict[str, object] = {name: value for name, value in wanted.items() if value is not None} | statuses
     if not refused:
         query["limit"] = min(count, 1000)
     rows: Iterator[dict[str, Any]] = control.rows("/requests", "requests", "journal-answer", query)

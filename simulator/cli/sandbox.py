@@ -19,6 +19,7 @@ from simulator.options import CONTROL_PATH
 TITLE = "reseller-sim sandbox"
 EITHER = "name SCENARIO, which is a bundled one or a file here, or --server-file, not both"
 COLUMNS = ("id", "scenario", "clock", "time (UTC)", "balance", "url")
+DROPPABLE = ("time (UTC)", "balance", "clock", "scenario")  # the URL is what people copy
 
 
 @verb_group("sandbox")
@@ -124,7 +125,7 @@ def list_all(json: bool, **running: Any) -> None:
     if wants_json(json):
         echo_value(answer)
     else:
-        print_table(COLUMNS, [_row(one) for one in answer["sandboxes"]])
+        print_table(COLUMNS, [_row(one) for one in answer["sandboxes"]], droppable=DROPPABLE)
 
 
 @verb("rm")

@@ -59,8 +59,8 @@ class EventSource:
         return reader
 
     def id_of(self, place: Place) -> str:
-        """The id of the event at this place."""
-        return f"{self._hub.boot}.{place.serial}.{place.number}"
+        """The id of the event at this place. In a stream of all sandboxes it has no number of one."""
+        return f"{self._hub.boot}.{place.serial}.{place.number if self._only else 0}"
 
     def _before(self, last: int) -> Place:
         """The place before the last events: of one sandbox, or of all together."""
@@ -79,8 +79,15 @@ class EventSource:
             raise InvalidInput(text, "after")
         place = Place(int(found[2]), int(found[3]))
         is_ours = found[1] == hub.boot and place.serial <= hub.latest
-        if is_ours and not (only and place.serial < only.began):
+        if is_ours and only is None:
             return place, True
+        if is_ours and only and place.serial >= only.began:
+            oldest = only.oldest()
+            if place.serial >= oldest.serial or not oldest.number:  # the id's number may be another sandbox's
+                later = sum(1 for _ in only.after(place.serial, only.count))
+                return Place(place.serial, only.count - later), True
+            if 0 < place.number <= oldest.number:
+                return place, True
         return min((log.oldest() for log in logs), default=Place(hub.latest, 0)), False
 
     def _shown(self, taken: Taken) -> Event | None:

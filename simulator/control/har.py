@@ -15,6 +15,7 @@ from simulator.wire.json import encode
 
 HAR_VERSION = "1.2"
 SAFE_IN_PATH = "/:@!$&'()*+,;=~%"
+SAFE_IN_URL = SAFE_IN_PATH + "?"
 HAR_BYTES_MAX = 8 * 1024 * 1024
 
 Record = TypeVar("Record")
@@ -45,7 +46,7 @@ def exported(url: str, sandbox_id: str, exchange: Exchange, mask: Mask) -> dict[
     """An exchange as the control API shows it, with the `url` that it was sent to; `url` is the server's."""
     target = without_origin(sent_target(sandbox_id, exchange, mask)).decode("latin-1")
     path, question, query = target.partition("?")
-    url += quote(path, safe=SAFE_IN_PATH) + question + query
+    url += "".join(quote(part, safe=SAFE_IN_URL, encoding="latin-1") for part in (path, question, query))
     return whole(sandbox_id, exchange, mask) | {"url": url, "unread": exchange.unread}
 
 

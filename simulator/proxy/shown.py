@@ -5,7 +5,7 @@ from urllib.parse import quote
 
 from simulator.control import render
 from simulator.control.exports import Sent
-from simulator.control.har import SAFE_IN_PATH
+from simulator.control.har import SAFE_IN_PATH, SAFE_IN_URL
 from simulator.control.masking import Mask
 from simulator.proxy.fields import value_of
 from simulator.proxy.log import SeenCall, SeenDeparture, SeenNotification
@@ -52,7 +52,8 @@ def exchange(seen: SeenCall, mask: Mask) -> dict[str, Any]:
 
 def exported(url: str, seen: SeenCall, mask: Mask) -> dict[str, Any]:
     """A call as `har_parts` takes it, with the address at the proxy, which is at `url`."""
-    return exchange(seen, mask) | {"url": url + _target(seen, mask).decode("ascii"), "unread": _unread(seen)}
+    target = quote(_target(seen, mask).decode("latin-1"), safe=SAFE_IN_URL, encoding="latin-1")
+    return exchange(seen, mask) | {"url": url + target, "unread": _unread(seen)}
 
 
 def sent(seen: SeenCall, mask: Mask) -> Sent:
@@ -77,7 +78,8 @@ def sent(seen: SeenCall, mask: Mask) -> Sent:
 def _target(seen: SeenCall, mask: Mask) -> bytes:
     """The target as it was sent, without secrets."""
     path, query = seen.call.path, mask.query(seen.call.path, seen.call.query)
-    return (quote(mask.text(path), safe=SAFE_IN_PATH, encoding="latin-1") + (f"?{query}" if query else "")).encode()
+    sent_path = quote(mask.text(path), safe=SAFE_IN_PATH, encoding="latin-1")
+    return (sent_path + (f"?{query}" if query else "")).encode("latin-1")
 
 
 def _unread(seen: SeenCall) -> str:

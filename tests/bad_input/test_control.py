@@ -180,7 +180,7 @@ BODIES: list[tuple[str, str, Any, str, str]] = [
     ("clock/advance", "POST", {"seconds": None}, "bad_request", "seconds"),
     ("clock/advance", "POST", {"seconds": True}, "bad_request", "seconds"),
     ("clock/advance", "POST", {"seconds": 10**30}, "bad_request", "seconds"),
-    ("clock/advance", "POST", {"seconds": 3162240001}, "bad_request", "seconds"),
+    ("clock/advance", "POST", {"seconds": 316224001}, "bad_request", "seconds"),
     ("clock/advance", "POST", b'{"seconds": 1e400}', "bad_request", "seconds"),
     ("clock/advance", "POST", b'{"seconds": 1e999999999}', "bad_request", "seconds"),
     ("clock/advance", "POST", {"to": "tomorrow"}, "bad_request", "to"),

@@ -299,9 +299,11 @@ def test_a_request_that_is_not_in_the_journal_is_named_with_its_sandbox(monkeypa
     assert "the journal has no such request (request 999, sandbox mine)" in said.stderr
 
 
-def test_a_journal_without_refusals_is_no_error(answers: Callable[[dict[str, Any]], None]) -> None:
+def test_a_journal_without_refusals_leaves_nothing_to_explain(answers: Callable[[dict[str, Any]], None]) -> None:
     answers({"limit=1": {"requests": []}, "/requests/17": EXCHANGE | {"error": "", "status": 200, "diagnosis": ""}})
-    assert run("--last").exit_code == 0
+    nothing = run("--last")
+    assert (nothing.exit_code, run("--last", "--json").stdout) == (1, "null\n")
+    assert "a 400 is about what a request says" in nothing.stdout
     assert "it was not refused" in run("17").stdout
 
 

@@ -137,8 +137,6 @@ def test_one_request_is_printed_whole(asking: Asking) -> None:
     assert asking.json("requests", "--last")["n"] == 2
     assert asking.json("requests", "--last", "--refused")["n"] == 1
     assert "no such request" in refusal(asking.verb("requests", "99"), 1)
-    said = refusal(asking.verb("requests", "--status", "2-5"), 1)
-    assert said.startswith("reseller-sim requests: status must be one status from 100 to 599")
     assert "has received no such request" in refusal(asking.verb("requests", "--last", "--method", "PUT"), 1)
 
 
@@ -279,6 +277,9 @@ def test_triggered_webhooks_reach_their_receivers_or_say_why_not(simulator_url: 
     file.write_text("extends: default\nwebhooks: {catalog: {url: 'inbox:catalog'}}\n")
     asking = Asking.of_new_sandbox(simulator_url, str(file))
     assert "no balance webhook" in refusal(asking.verb("trigger", "balance.added"), 1)
+    balances = [one["balance"] for one in ask(f"{simulator_url}/_sim/sandboxes/{asking.sandbox}").json["resellers"]]
+    assert balances == [5000]  # what is refused has changed nothing
+    assert "no reseller 'NOBODY'" in refusal(asking.verb("trigger", "balance.added", "--reseller", "NOBODY"), 1)
     asking.verb("call", "PUT", "/v2/balance-webhook", "-d", '{"url": "inbox:hooks"}')
     sent = asking.json("trigger", "balance.added", "--amount", "250")
     assert (sent["type"], sent["state"], sent["event"]["data"]["amount"]) == ("balance.added", "success", 250)
@@ -286,6 +287,26 @@ def test_triggered_webhooks_reach_their_receivers_or_say_why_not(simulator_url: 
         assert asking.json("trigger", "product.updated", "RELOAD")["attempts"][0]["status"] == 200
     assert len(asking.json("inbox", "catalog")["items"]) == 2
     assert "'NONE'" in refusal(asking.verb("trigger", "product.updated", "NONE"), 1)
+
+
+def test_probes_say_what_a_receiver_believed(asking: Asking) -> None:
+    asking.pay("order-1")
+    asking.json("advance", "10s")
+    believed = asking.json("trigger", "probes", status=1)
+    assert believed["findings"] > 0
+
+
+def test_probes_that_find_nothing_end_with_0(asking: Asking) -> None:
+    asking.verb("inbox", "--reply", "404")
+    verdicts = [one["verdict"] for one in asking.json("trigger", "probes", "--reseller", "RS001")["probes"]]
+    assert set(verdicts) == {"skipped"}  # there is neither a payment nor a webhook that a message could be about
+
+
+@pytest.mark.usefixtures("terminal")
+def test_people_read_a_line_for_each_probe(asking: Asking) -> None:
+    asking.pay("order-1")
+    asking.json("advance", "10s", "--json")
+    assert re.search(r"^callback-unknown-refid +finding ", shown(asking, "trigger", "probes", status=1), re.MULTILINE)
 
 
 def test_a_change_that_nobody_is_told_says_so(asking: Asking) -> None:

@@ -91,6 +91,10 @@ def test_what_a_server_refuses_is_said() -> None:
     with server(refused) as (url, _):
         said = refusal(invoke("tail", "--url", url, "--sandbox", "none"), 3)
     assert said == f"reseller-sim tail: {url} answered 404: no such sandbox"
+    body = b'{"error": "unknown_sandbox", "message": "GET /_sim/sandboxes lists them"}'
+    with server(b"HTTP/1.1 404 X\r\ncontent-length: %d\r\n\r\n%b" % (len(body), body)) as (url, _):
+        said = refusal(invoke("tail", "--url", url, "--sandbox", "none"), 3)
+    assert said.endswith("404: there is no sandbox 'none': `reseller-sim sandbox list` lists them")
 
 
 def test_what_is_no_stream_is_said() -> None:

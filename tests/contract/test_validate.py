@@ -153,7 +153,7 @@ AMOUNT_TEXT = "must be a positive amount with at most two decimals"
         ("advance-request", {}, {"": [ADVANCE_TEXT]}),
         ("advance-request", {"seconds": 1, "until": "idle"}, {"": [ADVANCE_TEXT]}),
         ("advance-request", {"until": "later"}, {"until": ["must be idle"]}),
-        ("advance-request", {"seconds": -1}, {"seconds": ["must be a number from 0 to 3162240000"]}),
+        ("advance-request", {"seconds": -1}, {"seconds": ["must be a number from 0 to 316224000"]}),
         ("rule-request", {"section": "faults", "rule": {}}, {}),
         (
             "rule-request",

@@ -165,6 +165,19 @@ def test_who_asks_for_the_same_one_at_once_takes_one_place(monkeypatch: pytest.M
     assert all(one.json["autopsy"]["mistakes"] == ["method-in-lower-case"] for one in answers)
 
 
+def test_searches_that_differ_take_one_place_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("simulator.runtime.background.PLACES", 1)
+    with running() as client:
+        refused = send(client, TOP_UP, method=str.lower)
+        path = f"/sandboxes/default/requests/{refused.headers['x-sim-request-id']}"
+
+        async def ask() -> list[Response]:
+            return await asyncio.gather(*(client.asim("GET", f"{path}?string=other{n}") for n in range(20)))
+
+        statuses = [one.status for one in client.run(ask())]
+    assert set(statuses) == {200, 429}
+
+
 def test_only_refused_signatures_have_an_autopsy() -> None:
     with running() as client:
         good, expired = client.call("GET", "/v2/balance"), client.call("GET", "/v2/balance", timestamp=1)
@@ -230,6 +243,16 @@ def test_a_given_string_is_compared_with_the_expected_one() -> None:
             "at": mine.index("none"),
         }
         assert (found["sentence"], found["fix"]) == (found["compared"]["sentence"], found["compared"]["fix"])
+
+
+def test_a_given_string_that_is_no_text_is_compared_by_its_bytes() -> None:
+    with running() as client:
+        now = str(int(client.wall().timestamp()))
+        mine = f"v1:{now}:{NONCE}:POST:account=Jos\xe9:{sha256(TOP_UP.body)}".encode("latin-1")
+        refused = send(client, TOP_UP, join=lambda *_: mine)
+        number = refused.headers["x-sim-request-id"]
+        found = client.sim("GET", f"/sandboxes/default/requests/{number}?{urlencode({'string': mine})}").json["autopsy"]
+        assert found["compared"]["is_signed"]
 
 
 def test_a_given_string_is_no_way_to_read_a_secret_of_the_query() -> None:

@@ -149,7 +149,18 @@ def test_events_are_filtered_by_kind_and_refid(client: Client) -> None:
 
 
 @pytest.mark.parametrize(
-    "query", ["only=nothing", "only=", "with=all", "after=x", "after=1", "heartbeat=0", "timeout=-1", "since=1"]
+    "query",
+    [
+        "only=nothing",
+        "only=",
+        "with=all",
+        "after=x",
+        "after=1",
+        "heartbeat=0",
+        "timeout=-1",
+        "since=1",
+        "only=status&only=entry",
+    ],
 )
 def test_a_query_that_no_stream_has_is_refused(client: Client, query: str) -> None:
     assert client.sim("GET", f"{PATH}?timeout=0&{query}").status == 400
@@ -204,6 +215,47 @@ def test_an_id_of_another_server_or_of_a_deleted_sandbox_is_an_unknown_gap(clien
     for id_ in (old, "00000000.1.1"):
         gap, created = told(client, path=path, last_event_id=id_)
         assert (gap["missing"], created["action"]) == (None, "created")
+
+
+def test_an_id_of_another_sandbox_is_a_place_in_time(client: Client) -> None:
+    for _ in range(3):
+        client.call("GET", "/v2/balance")
+    client.sandbox(PLAIN, "gb")
+    path = "/sandboxes/gb/events"
+    for name in ("gb",) * 9 + ("default", "gb", "default", "gb"):
+        client.call("GET", "/v2/balance", sandbox=name)
+    everything = told(client, path="/events")
+    own = told(client, path=path)
+    for at, event in enumerate(everything):
+        rest = told(client, path=path, last_event_id=event["id"])
+        known = [other for other in rest if other["kind"] != "gap"]
+        assert len(known) == sum(other["sandbox"] == "gb" for other in everything[at + 1 :])
+        assert not [other for other in rest if other.get("missing")]
+    for event in told(client):
+        rest = [other for other in told(client, path=path, last_event_id=event["id"]) if other["kind"] != "gap"]
+        assert rest == own[len(own) - len(rest) :]
+
+
+def test_a_place_of_all_sandboxes_that_was_evicted_is_an_unknown_gap(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(events, "EVENTS_MAX", 5)
+    client.sandbox(PLAIN, "small")
+    begin = told(client, path="/events")[-1]["id"]
+    for n in range(3):
+        client.pay(f"e{n}", sandbox="small")
+    gap, *rest = told(client, path="/sandboxes/small/events", last_event_id=begin)
+    assert (gap["kind"], gap["missing"]) == ("gap", None)
+    assert [event["number"] for event in rest] == [6, 7, 8, 9, 10]
+
+
+def test_a_place_that_is_not_reached_yet_is_an_unknown_gap(client: Client) -> None:
+    client.pay("e1")
+    boot, serial, number = told(client)[-1]["id"].split(".")
+    ahead = f"{boot}.{int(serial) + 1}.{int(number) + 1}"
+    for path in (PATH, "/events"):
+        found = told(client, path=path, last_event_id=ahead)
+        assert [event.get("missing", event["kind"]) for event in found] == [None, *PAID_KINDS]
 
 
 def test_the_same_place_of_another_server_is_not_this_one(client: Client) -> None:

@@ -197,7 +197,10 @@ def test_a_har_has_no_secrets() -> None:
         login = {"username": "someone", "password": "hunter2hunter2"}
         client.send("POST", "/v2/token", "", client.encoded(login), {})
         client.send("GET", "/v2/balance", f"note={client.secret}", b"", {"x-note": client.secret})
-        text = client.sim("GET", f"{ONE}/requests.har").body.decode()
+        answer = client.sim("GET", f"{ONE}/requests.har")
+    text = answer.body.decode()
+    urls = [entry["request"]["url"] for entry in answer.json["log"]["entries"]]
+    assert urls[-1].endswith("/v2/balance?note=(not%20shown)"), "a URL has no blanks"
     assert "hunter2" not in text
     assert client.secret not in text
 

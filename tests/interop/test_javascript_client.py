@@ -87,6 +87,14 @@ def test_version_licence_and_tools_are_those_of_the_project() -> None:
     assert PACKAGE["devDependencies"].items() <= pinned.items()
 
 
+def test_the_oldest_vitest_is_one_that_takes_a_chosen_scenario() -> None:
+    """Older ones than 4.1 give a fixture the values of the `test` that was extended, not of the one that extends."""
+    assert PACKAGE["peerDependencies"] == {"vitest": ">=4.1"}
+    for page in (PAGE, README):
+        assert "wants Vitest 4.1 or later" in page
+    assert "vitest@4 FOLDER" in PAGE
+
+
 def test_its_own_tests_and_those_of_the_page_and_of_the_readme_pass(project: Path, simulator: dict[str, str]) -> None:
     files = [*sorted((project / "test").iterdir()), project / "shop.test.js", project / "readme.test.js"]
     printed = ran(project, "node", "--test", "--test-reporter", "tap", *map(str, files), variables=simulator)

@@ -139,3 +139,15 @@ def test_a_packed_body_is_unpacked_in_the_command_and_one_that_was_not_kept_is_n
             assert f"# Its body of {len(bomb)} bytes was not kept. Both commands are without it.\n" in missing
 
     asyncio.run(main())
+
+
+def test_a_har_of_a_masked_query_has_a_url_without_blanks() -> None:
+    async def main() -> None:
+        async with proxied(replies) as one:
+            await one.get("/v2/a%2Fb?q=%ff&token=hush-hush-hush-hush")
+            entry = (await one.sim("/requests.har"))["log"]["entries"][0]
+            assert entry["request"]["url"].endswith("/v2/a%2Fb?q=%ff&token=(not%20shown)")
+            status, command = await text(one, "/requests/1.curl")
+            assert (status, SECRET in command) == (200, False)
+
+    asyncio.run(main())
