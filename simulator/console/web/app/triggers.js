@@ -1,12 +1,11 @@
 // Forms that cause events as the service causes them, and that send probes to receivers.
 
-import { path } from "./api.js";
+import { change, path } from "./api.js";
 import { form } from "./form.js";
+import { visible } from "./outside.js";
 import { place } from "./router.js";
 import { act } from "./said.js";
 import { store } from "./store.js";
-import { change } from "./api.js";
-import { visible } from "./outside.js";
 
 /** @param {...string} parts */
 const below = (...parts) => path("sandboxes", place.sandbox, ...parts);
@@ -24,7 +23,7 @@ async function runWhatIsDue() {
 }
 
 /**
- * @param {string[]} codes of resellers @param {() => any} configured the answer of `GET …/resellers` @param {() => Promise<void>} then
+ * @param {string[]} codes of resellers @param {() => Promise<any>} configured the answer of `GET …/resellers` @param {() => Promise<void>} then
  * @returns {HTMLElement[]}
  */
 export function triggerForms(codes, configured, then) {
@@ -42,7 +41,7 @@ export function triggerForms(codes, configured, then) {
 			});
 			await runWhatIsDue();
 			await then();
-			const found = configured()?.resellers.find((/** @type {any} */ one) => one.code === reseller);
+			const found = (await configured()).resellers.find((/** @type {any} */ one) => one.code === reseller);
 			if (found && !found.webhooks.some((/** @type {any} */ one) => one.enabled))
 				throw new Error(
 					`the deposit is made, but ${visible(reseller)} has no balance webhook that is enabled: PUT /v2/balance-webhook sets one`,
@@ -63,7 +62,7 @@ export function triggerForms(codes, configured, then) {
 			});
 			await runWhatIsDue();
 			await then();
-			if (!configured()?.catalog_webhook?.enabled)
+			if (!(await configured()).catalog_webhook?.enabled)
 				throw new Error(
 					`${visible(code.trim())} is changed, but nobody is told: the scenario has no \`webhooks: {catalog: {url: …}}\``,
 				);

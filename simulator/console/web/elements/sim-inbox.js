@@ -42,6 +42,7 @@ const delivery = (one) => (one.delivery ? h("a", { href: here(["webhooks"], { at
 class SimInbox extends Reading {
 	/** @type {any[]} */
 	inboxes = [];
+	hasMore = false;
 	shown = "";
 	leave = () => {};
 
@@ -92,7 +93,8 @@ class SimInbox extends Reading {
 	}
 
 	async read() {
-		this.inboxes = (await get(`${mine("inbox")}?limit=200`)).inboxes;
+		const answer = await get(`${mine("inbox")}?limit=200`);
+		[this.inboxes, this.hasMore] = [answer.inboxes, answer.has_more];
 		this.turn();
 	}
 
@@ -107,7 +109,7 @@ class SimInbox extends Reading {
 		const shown = this.inboxes.some((one) => one.name === this.current)
 			? this.inboxes
 			: [{ name: this.current, count: 0 }, ...this.inboxes];
-		redraw(this.names, ...shown.map((one) => this.tab(one)));
+		redraw(this.names, ...shown.map((one) => this.tab(one)), this.hasMore && "… and more, by address");
 		const found = this.inboxes.find((one) => one.name === this.current);
 		if (this.next) say(this.next, found ? programText(found.replies) : "next: 200");
 		const at = /^\d{1,12}$/.test(place.query.get("at") ?? "") ? Number(place.query.get("at")) : 0;

@@ -33,10 +33,11 @@ const COLUMNS = [
 	{ name: "to", class: "text", cell: (/** @type {any} */ one) => short(one.url) },
 ];
 
+/** How the resellers are configured now. @returns {Promise<any>} */
+const configured = () => get(`${mine("resellers")}?limit=200`);
+
 class SimWebhooks extends Reading {
 	deliveries = new Deliveries();
-	/** @type {any} */
-	configured = null;
 	formsOf = "";
 
 	start() {
@@ -84,7 +85,7 @@ class SimWebhooks extends Reading {
 		this.watch("sandbox", () => this.forms());
 		this.watch("restarted", () => this.deliveries.forget());
 		this.turn();
-		this.follow(["webhook", "action", "entry"]);
+		this.follow(["webhook", "action", "entry", "request"], 500);
 	}
 
 	filter() {
@@ -122,9 +123,7 @@ class SimWebhooks extends Reading {
 	}
 
 	async read() {
-		const configured = await get(`${mine("resellers")}?limit=200`);
-		this.configured = configured;
-		if (this.configuration) redraw(this.configuration, ...configurationOf(configured));
+		if (this.configuration) redraw(this.configuration, ...configurationOf(await configured()));
 		const of = JSON.stringify(this.filter());
 		const items = await this.deliveries.read(this.filter());
 		if (of !== JSON.stringify(this.filter()) || !this.list) return;
@@ -143,7 +142,7 @@ class SimWebhooks extends Reading {
 		if (of === this.formsOf || !this.triggers || !this.probes || !codes.length) return;
 		this.formsOf = of;
 		const after = () => this.now();
-		put(this.triggers, h("div", { class: "tools" }, ...triggerForms(codes, () => this.configured, after)));
+		put(this.triggers, h("div", { class: "tools" }, ...triggerForms(codes, configured, after)));
 		const found = (/** @type {any} */ answer) => {
 			if (this.verdicts) put(this.verdicts, verdictsOf(answer));
 		};

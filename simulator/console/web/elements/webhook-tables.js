@@ -7,12 +7,13 @@ import { marked } from "../app/reading.js";
 import { table } from "../app/table.js";
 
 /** @param {any} answer of `GET …/resellers` @returns {HTMLElement[]} */
-export function configurationOf({ resellers, catalog_webhook: catalog }) {
+export function configurationOf({ resellers, catalog_webhook: catalog, has_more: hasMore }) {
 	const webhooks = resellers.flatMap((/** @type {any} */ one) =>
 		one.webhooks.map((/** @type {any} */ hook) => ({ ...hook, of: one.code })),
 	);
 	if (catalog) webhooks.push({ ...catalog, of: "all (catalog)" });
 	return [
+		...(hasMore ? [h("p", { class: "past" }, `The first ${resellers.length} resellers.`)] : []),
 		table("Webhooks", WEBHOOKS, webhooks, "no webhook is set: PUT /v2/balance-webhook sets a reseller's own"),
 		table("Callbacks", CALLBACKS, resellers),
 		table("Settings", SETTINGS, resellers),
