@@ -22,7 +22,7 @@ async def list_all(request: Request) -> Response:
     query = query_of(request, "sandbox-catalog-query")
     refuse_unknown_reseller(live, query)
     asked, state = page_of(query), live.core.state
-    buyer = state.resellers[query["reseller"]] if "reseller" in query else None
+    buyer = state.resellers.get(query.get("reseller", ""))
     places = {category.id: group.name for group in state.catalog.groups for category in group.categories}
     # Whoever changes the catalog replaces it, so what is listed here is of one moment.
     found = islice(state.catalog.products.values(), asked.cursor + asked.limit + 1)

@@ -129,7 +129,7 @@ def test_a_scenario_is_a_file(client: Any, tmp_path: Path, kind: Any) -> None:
 def test_a_clock_runs_faster(client: Any, scenario: str | None) -> None:
     with client.sandbox(scenario, clock="x60") as sandbox:
         assert sandbox.ask("GET", "/clock") | {"now": ""} == {
-            "mode": "xN", "now": "", "rate": 60.0, "pending": 0, "next_due": None,
+            "mode": "xN", "now": "", "rate": 60.0, "pending": 0, "next_due": None, "advancing": None,
         }  # fmt: skip
 
 

@@ -172,9 +172,9 @@ def tighter(part: Schema, value: Any) -> Iterator[tuple[str, Any]]:
         yield "minProperties", len(value) + 1
     if "maxProperties" in part and isinstance(value, dict):
         yield "maxProperties", len(value) - 1
-    if "maxItems" in part:
+    if "maxItems" in part and isinstance(value, list):
         yield "maxItems", len(value) - 1
-    if "minItems" in part:
+    if "minItems" in part and isinstance(value, list):
         yield "minItems", len(value) + 1
 
 

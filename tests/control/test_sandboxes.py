@@ -270,7 +270,7 @@ def test_a_token_is_asked_for_everywhere_but_at_the_inbox_and_for_health() -> No
 
 
 def test_unknown_control_paths_and_methods(client: Client) -> None:
-    for path in ("/nothing", "", "/"):
+    for path in ("/nothing", "/nothing/", "/sandboxes/"):
         answer = client.sim("GET", path).json
         assert answer["error"] == "unknown_path"
         assert "docs/control-api.md" in answer["message"]

@@ -1,7 +1,7 @@
 // What the service asks of a client, and whether this one does it: each finding with the requests that show it.
 
 import { get } from "../app/api.js";
-import { h, put, say } from "../app/dom.js";
+import { h, put } from "../app/dom.js";
 import { counted } from "../app/format.js";
 import { visible } from "../app/outside.js";
 import { marked, mine, Reading, redraw, share } from "../app/reading.js";

@@ -116,9 +116,9 @@ class History:
         """Add a new transaction. Returns how many additions and changes the indexes have yet to process."""
         if one.results[-1].status is PROCESSING:
             self.processing += 1
-        one.place = place = len(self._all)
+        one.place = len(self._all)
         self._all.append(one)
-        return place + 1 - len(self._before) + len(self._changed)
+        return self.lag
 
     def note_change(self, one: Transaction) -> int:
         """Record a changed status. Returns the same as `add`."""
@@ -126,6 +126,11 @@ class History:
         self.processing += (after.status is PROCESSING) - (before.status is PROCESSING)
         if one.place < len(self._before):
             self._changed.append(one)
+        return self.lag
+
+    @property
+    def lag(self) -> int:
+        """How many additions and changes the indexes have yet to process."""
         return len(self._all) - len(self._before) + len(self._changed)
 
     def catch_up(self) -> None:
