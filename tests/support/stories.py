@@ -61,6 +61,7 @@ def payments(p: Player) -> None:
     p.sim("GET", f"{DEFAULT}/transactions?limit=1")
     p.sim("GET", f"{DEFAULT}/requests?path=/v2/topup&limit=2")
     p.sim("GET", f"{DEFAULT}/requests/2")
+    p.sim("GET", f"{DEFAULT}/requests/2?string=v1:1795233600:nonce:GET::")
     p.sim("GET", f"{DEFAULT}/coverage")
     p.sim("GET", f"{DEFAULT}/audit")
     p.sim("GET", f"{DEFAULT}/invariants")
