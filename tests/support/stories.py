@@ -68,6 +68,7 @@ def payments(p: Player) -> None:
     p.sim("GET", f"{DEFAULT}/requests/2")
     p.sim("POST", f"{DEFAULT}/requests/2/replay")
     p.sim("POST", f"{DEFAULT}/explain", BENCH)
+    p.sim("GET", f"{DEFAULT}/requests/2?string=v1:1795233600:nonce:GET::")
     p.sim("GET", f"{DEFAULT}/coverage")
     p.sim("GET", f"{DEFAULT}/audit")
     p.sim("GET", f"{DEFAULT}/invariants")
