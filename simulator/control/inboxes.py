@@ -192,6 +192,10 @@ async def clear(request: Request) -> Response:
     return no_content()
 
 
+# Who may program an inbox must not have scripts run in the console's origin.
+_NO_PAGE = {"content-security-policy": "sandbox", "x-content-type-options": "nosniff"}
+
+
 async def receive(request: Request) -> Response:
     """Accept any request, and answer as programmed."""
     name = _name_of(request)
@@ -205,7 +209,7 @@ async def receive(request: Request) -> Response:
         await asyncio.sleep(live.clock.wall_seconds(taken.delay))
     if taken.disconnect:
         return Disconnect()
-    return Response(taken.body, taken.status, dict(taken.headers))
+    return Response(taken.body, taken.status, dict(taken.headers) | _NO_PAGE)
 
 
 class Disconnect(Response):

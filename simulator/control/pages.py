@@ -31,6 +31,7 @@ _HEADERS = {
     "cache-control": "no-cache",
 }
 _ROOT = b"{{root}}"
+_DEPTH_MAX = 20
 
 
 class _File(NamedTuple):
@@ -48,7 +49,8 @@ async def at_the_door(request: Request) -> Response:
 async def page(request: Request) -> Response:
     """The page. It names its files relative to its address, so that any prefix may stand before `/_sim`."""
     files = await in_background(_files)
-    depth = request.url.path.removeprefix("/_sim/").count("/")
+    sent = request.scope.get("raw_path") or request.url.path.encode()
+    depth = min(sent.removeprefix(b"/_sim/").count(b"/"), _DEPTH_MAX)
     return Response(
         files["index.html"].body.replace(_ROOT, b"../" * depth), media_type=_TYPES[".html"], headers=_HEADERS
     )

@@ -43,5 +43,5 @@ def page() -> Iterator["tuple[Page, list[str]]"]:
 
 def _failed(request: "Request") -> list[str]:
     """What to say of a request that failed. A page gives up reading when it, or a view of it, is left."""
-    is_left = request.failure == "net::ERR_ABORTED" and request.resource_type in ("fetch", "script")
+    is_left = request.failure == "net::ERR_ABORTED" and request.resource_type != "document"
     return [] if is_left else [f"{request.url}: {request.failure}"]

@@ -50,12 +50,23 @@ export function filterOf(text, words = WORDS, texts = TEXTS) {
 function compared(of, value) {
 	const wanted = value.toLowerCase();
 	if (!wanted.includes("*")) return (row) => of(row).toLowerCase() === wanted;
-	const pattern = new RegExp(`^${wanted.split("*").map(escaped).join(".*")}$`, "s");
-	return (row) => pattern.test(of(row).toLowerCase());
+	const [first, ...parts] = wanted.split("*");
+	const last = parts.pop() ?? "";
+	return (row) => fits(of(row).toLowerCase(), first, parts, last);
 }
 
-/** @param {string} text */
-const escaped = (text) => text.replace(/[.+?^${}()|[\]\\]/g, "\\$&");
+/** Whether a text begins and ends so and has these parts between, in time that grows with its length. @param {string} text @param {string} first @param {string[]} parts @param {string} last */
+function fits(text, first, parts, last) {
+	let at = first.length;
+	const end = text.length - last.length;
+	if (at > end || !text.startsWith(first) || !text.endsWith(last)) return false;
+	for (const part of parts) {
+		const found = text.indexOf(part, at);
+		if (found < 0 || found + part.length > end) return false;
+		at = found + part.length;
+	}
+	return true;
+}
 
 /** @param {(row: Row) => string[]} texts @param {string} value @returns {Test} */
 function anywhere(texts, value) {

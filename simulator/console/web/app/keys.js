@@ -25,7 +25,9 @@ export function keysNow() {
 /** @param {KeyboardEvent} event */
 function pressed(event) {
 	if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
-	const inField = event.target instanceof Element && event.target.closest("input, textarea, select, dialog[open]");
+	const target = event.target instanceof Element ? event.target : document.body;
+	if (target.closest("dialog[open]")) return;
+	const inField = target.closest("input, textarea, select");
 	if (inField && event.key !== "Escape") return;
 	const isButton = event.target instanceof Element && event.target.closest("button, a, summary, [role=tab]");
 	if (isButton && (event.key === "Enter" || event.key === " ")) return;

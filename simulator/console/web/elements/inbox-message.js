@@ -65,6 +65,10 @@ function whole(one) {
 
 /** A link to the payment, or to all that has this refid. @param {{ refid: string, trxid: string | null }} one */
 export const payment = ({ refid, trxid }) =>
-	h("a", { href: trxid ? here(["payments", trxid]) : here(["live"], { q: `refid:${JSON.stringify(refid)}` }) }, short(refid));
+	h(
+		"a",
+		{ href: trxid ? here(["payments", trxid]) : here(["live"], { q: `refid:${JSON.stringify(refid)}` }) },
+		short(refid),
+	);
 
 customElements.define("inbox-message", InboxMessage);

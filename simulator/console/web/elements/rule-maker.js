@@ -108,6 +108,11 @@ class SimRuleMaker extends SimElement {
 	follow() {
 		const draft = place.query.get("draft") ?? "";
 		if (!this.root || !draft || draft === this.text() || this.waiting) return;
+		if (draft.length > ADDRESS_CHARS_MAX)
+			return say(
+				/** @type {Node} */ (this.mistake),
+				`the draft in the address has more than ${ADDRESS_CHARS_MAX} characters`,
+			);
 		if (this.editor) this.editor.text = draft;
 		this.typed();
 	}

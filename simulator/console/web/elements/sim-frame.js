@@ -6,6 +6,7 @@ import "./sim-said.js";
 import { Refused, get, token } from "../app/api.js";
 import { h, put } from "../app/dom.js";
 import { SimElement } from "../app/element.js";
+import { visible } from "../app/outside.js";
 import { watchEvents } from "../app/events.js";
 import { address, go, here, place } from "../app/router.js";
 import { changed, readClock, readSandboxes, store } from "../app/store.js";
@@ -67,7 +68,10 @@ class SimFrame extends SimElement {
 		if (place.sandbox !== this.shown.sandbox) this.open(place.sandbox);
 		const view = viewOf(place.sandbox, place.view);
 		this.drawTabs(view.name);
-		document.title = [place.rest[0], view.title, place.sandbox, "reseller-sim"].filter(Boolean).join(" · ");
+		document.title = [place.rest[0], view.title, place.sandbox, "reseller-sim"]
+			.filter(Boolean)
+			.map(visible)
+			.join(" · ");
 		const shown = { sandbox: place.sandbox, view: view.name };
 		if (this.shown.sandbox === shown.sandbox && this.shown.view === shown.view) return;
 		this.shown = shown;

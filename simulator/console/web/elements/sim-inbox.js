@@ -37,7 +37,8 @@ const COLUMNS = [
 ];
 
 /** @param {Brief} one */
-const delivery = (one) => (one.delivery ? h("a", { href: here(["webhooks"], { at: one.delivery }) }, one.delivery) : "");
+const delivery = (one) =>
+	one.delivery ? h("a", { href: here(["webhooks"], { at: one.delivery }) }, one.delivery) : "";
 
 class SimInbox extends Reading {
 	/** @type {any[]} */

@@ -5,6 +5,7 @@ import { thingId } from "../app/things.js";
 import { SimList } from "./sim-list.js";
 import { h, put, say } from "../app/dom.js";
 import { SimElement } from "../app/element.js";
+import { visible } from "../app/outside.js";
 import { log } from "../app/events.js";
 import { filterOf, WORDS } from "../app/filter.js";
 import { bothTimes, count, time } from "../app/format.js";
@@ -19,23 +20,24 @@ const COLUMNS = [
 		class: "time",
 		cell: (/** @type {Row} */ row) => h("time", { title: bothTimes(row.at, row.wall) }, time(row.at)),
 	},
-	{ name: "what", class: "what", cell: (/** @type {Row} */ row) => row.what },
+	{ name: "what", class: "what", cell: (/** @type {Row} */ row) => visible(row.what) },
 	{
 		name: "state",
 		class: "state",
-		cell: (/** @type {Row} */ row) => (row.state ? `${MARKS[row.tone]} ${row.state}` : ""),
+		cell: (/** @type {Row} */ row) => (row.state ? `${MARKS[row.tone]} ${visible(row.state)}` : ""),
 	},
 	{
 		name: "refid",
 		class: "refid",
 		cell: (/** @type {Row} */ row) =>
-			row.trxid ? h("a", { href: here(["payments", row.trxid]) }, row.refid) : row.refid,
+			row.trxid ? h("a", { href: here(["payments", row.trxid]) }, visible(row.refid)) : visible(row.refid),
 	},
-	{ name: "product", class: "product", cell: (/** @type {Row} */ row) => row.product },
+	{ name: "product", class: "product", cell: (/** @type {Row} */ row) => visible(row.product) },
 	{
 		name: "why",
 		class: "text",
-		cell: (/** @type {Row} */ row) => [row.rule ? `rule: ${row.rule}` : "", row.text].filter(Boolean).join("   "),
+		cell: (/** @type {Row} */ row) =>
+			visible([row.rule ? `rule: ${row.rule}` : "", row.text].filter(Boolean).join("   ")),
 	},
 	{ name: "took", class: "took", cell: (/** @type {Row} */ row) => row.took },
 ];

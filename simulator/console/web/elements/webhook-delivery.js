@@ -86,7 +86,12 @@ const ATTEMPTS = [
 		name: "what the receiver answered",
 		cell: (/** @type {any} */ one) =>
 			one.body
-				? h("details", { "data-key": `answer-${one.number}` }, h("summary", {}, "body"), bodyOf(one.body, { label: "answer" }))
+				? h(
+						"details",
+						{ "data-key": `answer-${one.number}` },
+						h("summary", {}, "body"),
+						bodyOf(one.body, { label: "answer" }),
+					)
 				: short(one.error, 500),
 	},
 ];

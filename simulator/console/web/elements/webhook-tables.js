@@ -57,7 +57,8 @@ const SETTINGS = [
 	{ name: "allowed addresses", cell: (one) => short(one.settings.ip_allowlist.slice(0, 20).join(" ") || "all") },
 	{
 		name: "API keys",
-		cell: (one) => one.api_keys.slice(0, 20).map((/** @type {any} */ key) => h("div", {}, short(key.key), ` ${key.state}`)),
+		cell: (one) =>
+			one.api_keys.slice(0, 20).map((/** @type {any} */ key) => h("div", {}, short(key.key), ` ${key.state}`)),
 	},
 ];
 
