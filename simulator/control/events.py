@@ -160,6 +160,8 @@ class _Stream:
                 if events := reader.take():
                     yield b"".join(map(self._piece, events))
                     await asyncio.sleep(0)  # others go on in the middle of a long history
+                elif reader.has_more:  # all that was taken was about something else
+                    await asyncio.sleep(0)
                 elif (left_s := ends_at - now()) <= 0:
                     return
                 elif not await reader.wait(min(self._heartbeat_s, left_s)):

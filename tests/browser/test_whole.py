@@ -124,4 +124,5 @@ def test_thousands_of_entries_are_painted_at_once(page: Console) -> None:
     shown.get_by_text("10,0").first.wait_for()
     assert shown.locator("sim-list .rows .row").count() < 120
     shown.get_by_label("Filter").fill("refid:order-0")
-    page.row("POST /v2/topup").wait_for()
+    shown.get_by_text("3 of 10,0").wait_for()
+    assert page.row("POST /v2/topup").count() == 1

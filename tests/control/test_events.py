@@ -566,3 +566,11 @@ def test_a_long_history_is_sent_in_turns_between_which_others_go_on(client: Clie
     turns, count = client.run(follow())
     assert count == 101
     assert turns > count / event_reader.TAKEN_MAX
+
+
+def test_a_filtered_history_is_read_to_its_end_without_waiting(client: Client) -> None:
+    for number in range(40):
+        client.call("GET", "/v2/balance" if number < 39 else "/v2/nowhere")
+    client.sim("POST", "/sandboxes/default/resellers/RS001/deposits", {"amount": "5.00"})
+    answer = client.sim("GET", f"{PATH}?after=0&timeout=0&only=entry")
+    assert answer.body.count(b"event: entry") == 1

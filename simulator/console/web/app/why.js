@@ -74,7 +74,7 @@ async function ruled(name) {
 const PARTS = "timestamp, nonce, method, query, body_hash".split(", ");
 
 /** The autopsy of a refused signature: what should have been signed, and where it differs. @param {any} found */
-function autopsy(found) {
+export function autopsy(found) {
 	if (!found || found.is_right) return null;
 	const { expected, nearest } = found;
 	const differs = new Set(nearest?.differs ?? []);
