@@ -22,7 +22,7 @@ def seconds(duration: Duration) -> float:
     if isinstance(duration, int | float) and not isinstance(duration, bool):
         return _bounded(duration, duration)
     if not isinstance(duration, str):
-        raise ValueError(f"{type(duration).__name__} is no duration: give seconds, a text such as '90s', or a timedelta")
+        raise ValueError(f"{type(duration).__name__} is no duration: give seconds, '90s' or a timedelta")
     if _DURATION.fullmatch(duration) is None:
         raise ValueError(f"{duration!r} is no duration such as '90s', '1h30m', '1.5d' or '500ms'")
     total = sum(Decimal(count) * _MICROSECONDS[unit] for count, unit in _PART.findall(duration)) / 1_000_000

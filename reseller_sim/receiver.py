@@ -20,7 +20,8 @@ class Receiver:
 
     It answers 200 until `reply` says otherwise, and keeps the latest 10,000 messages, at most 64 MiB of them;
     `left_out` counts those that it discarded. What is no request, is chunked or has a body of more than one MiB is
-    refused and not kept, a request without a length has an empty body; a request has 30 seconds to arrive, and of 256 connections the next one is closed at once.
+    refused and not kept; one without a length has an empty body. A request has 30 seconds to arrive, and of 256
+    connections the next one is closed at once.
     """
 
     def __init__(self, *, secret: str | None = None) -> None:
@@ -69,8 +70,7 @@ class Receiver:
         times: int = 1,
     ) -> "Receiver":
         """Answer the next `times` messages that nothing is planned for like this, and the last plan all that follow.
-        Raises `ValueError` for a status outside 200 to 599, a delay of more than a day and a content type that no header
-        can have."""
+        Raises `ValueError` for a status outside 200 to 599, a delay of more than a day and an impossible content type."""
         sent = body.encode() if isinstance(body, str) else body
         planned = Reply(status, delay_s, disconnect, sent, content_type)
         check_reply(planned)

@@ -40,7 +40,19 @@ def test_a_time_without_a_zone_is_refused() -> None:
 
 @pytest.mark.parametrize(
     "value",
-    [float("nan"), float("inf"), -1, -0.5, True, None, [], timedelta(days=99999), timedelta(seconds=-1), 10**30, 10**400],
+    [
+        float("nan"),
+        float("inf"),
+        -1,
+        -0.5,
+        True,
+        None,
+        [],
+        timedelta(days=99999),
+        timedelta(seconds=-1),
+        10**30,
+        10**400,
+    ],
 )
 def test_what_is_no_number_of_seconds_is_refused(value: Any) -> None:
     with pytest.raises(ValueError, match=r"is no duration|is longer than 3660 days|is below 0"):

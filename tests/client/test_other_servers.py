@@ -140,7 +140,12 @@ def test_pages_without_items_that_say_there_is_more_end() -> None:
     "said",
     [
         {"error": "\ud800", "message": "\udfff"},
-        {"error": "e", "message": "\x1b[2J\x07", "path": "\x9b", "problems": ["\x1b", {"line": "\x1b", "path": "\ud800"}]},
+        {
+            "error": "e",
+            "message": "\x1b[2J\x07",
+            "path": "\x9b",
+            "problems": ["\x1b", {"line": "\x1b", "path": "\ud800"}],
+        },
         {"error": ["x"] * 100_000, "message": "m" * 3_000_000},
     ],
 )
