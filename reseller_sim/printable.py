@@ -11,7 +11,7 @@ def printable(text: str) -> str:
 
 
 def shortened(value: Any) -> str:
-    """A decoded value as printable text of at most 4000 characters and an ellipsis; of a list or object only its kind."""
+    """A decoded value as printable text of at most 4000 characters and an ellipsis; of a list only its kind."""
     if not isinstance(value, str):
         value = str(value) if isinstance(value, int | float | None) else f"({type(value).__name__})"
     return printable(value[:CHARS_MAX]) + ("…" if len(value) > CHARS_MAX else "")

@@ -70,7 +70,7 @@ class Receiver:
         times: int = 1,
     ) -> "Receiver":
         """Answer the next `times` messages that nothing is planned for like this, and the last plan all that follow.
-        Raises `ValueError` for a status outside 200 to 599, a delay of more than a day and an impossible content type."""
+        Raises `ValueError` for a status outside 200 to 599, a delay of more than a day and a bad content type."""
         sent = body.encode() if isinstance(body, str) else body
         planned = Reply(status, delay_s, disconnect, sent, content_type)
         check_reply(planned)
