@@ -6,13 +6,15 @@ from urllib.parse import quote, urlencode
 
 from reseller_sim.checking import Mismatch, Shape, check
 from reseller_sim.errors import NotRunning, SimulatorError, WrongAnswer
-from reseller_sim.exchange import Answer, Unanswered, encoded, exchange
+from reseller_sim.exchange import Answer, Malformed, Unanswered, encoded, exchange
+from reseller_sim.printable import shortened
 from reseller_sim.shapes import ANYTHING, page_of
 
 CONTROL_PATH = "/_sim"
 TIMEOUT_S = 60.0
 PAGE = 1000
 PAGES_MAX = 10_000
+PROBLEMS_MAX = 1000
 HTTP_REDIRECT = 300
 HTTP_ERROR = 400
 Query = Mapping[str, Any]  # without those that are None
@@ -59,6 +61,8 @@ class Control:
         url = f"{self.url}{path}{'?' if asked else ''}{asked}"
         try:
             answer = exchange(method, url, body, headers, timeout_s)
+        except Malformed as error:
+            raise wrong_answer(method, self.url + path, shortened(str(error))) from None
         except Unanswered as error:
             raise self.not_running(error) from None
         return _decoded(method, self.url + path, answer, shape)
@@ -109,16 +113,16 @@ def _decoded(method: str, url: str, answer: Answer, shape: Shape) -> Any:
 def _refusal(status: int, decoded: Any) -> SimulatorError:
     said = decoded if isinstance(decoded, dict) else {}
     listed = said.get("problems")
-    problems = tuple(_problem(one) for one in listed) if isinstance(listed, list) else ()
+    problems = tuple(_problem(one) for one in listed[:PROBLEMS_MAX]) if isinstance(listed, list) else ()
     code, message = said.get("error", "unknown"), said.get("message", "the control API refused the request")
-    return SimulatorError(status, str(code), str(message), str(said.get("path") or ""), problems)
+    return SimulatorError(status, shortened(code), shortened(message), shortened(said.get("path") or ""), problems)
 
 
 def _problem(one: Any) -> str:
     if not isinstance(one, dict):
-        return str(one)
-    line = f"line {one['line']}, " if one.get("line") else ""
-    return f"{line}{one.get('path', '')}: {one.get('message', '')}"
+        return shortened(one)
+    line = f"line {shortened(one['line'])}, " if one.get("line") else ""
+    return f"{line}{shortened(one.get('path', ''))}: {shortened(one.get('message', ''))}"
 
 
 def below(path: str, *names: str) -> str:

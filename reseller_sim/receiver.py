@@ -8,7 +8,7 @@ from types import TracebackType
 from urllib.parse import parse_qsl, urlsplit
 
 from reseller_sim.messages import UNCHECKED, UNSIGNED, Message
-from reseller_sim.receiving import LOOPBACK, Reply, Server
+from reseller_sim.receiving import LOOPBACK, Reply, Server, check_reply
 from reseller_sim.webhooks import Verdict, key_of, verify_webhook
 
 MESSAGES_MAX = 10_000
@@ -19,8 +19,9 @@ class Receiver:
     """Listens on a free port of 127.0.0.1 from its creation until `close`, which `with` calls.
 
     It answers 200 until `reply` says otherwise, and keeps the latest 10,000 messages, at most 64 MiB of them;
-    `left_out` counts those that it discarded. What is no request, has no length or a body of more than one MiB is
-    refused and not kept; a request has 30 seconds to arrive, and of 256 connections the next one is closed at once.
+    `left_out` counts those that it discarded. What is no request, is chunked or has a body of more than one MiB is
+    refused and not kept; one without a length has an empty body. A request has 30 seconds to arrive, and of 256
+    connections the next one is closed at once.
     """
 
     def __init__(self, *, secret: str | None = None) -> None:
@@ -68,10 +69,13 @@ class Receiver:
         content_type: str = "text/plain",
         times: int = 1,
     ) -> "Receiver":
-        """Answer the next `times` messages that nothing is planned for like this, and the last plan all that follow."""
+        """Answer the next `times` messages that nothing is planned for like this, and the last plan all that follow.
+        Raises `ValueError` for a status outside 200 to 599, a delay of more than a day and a bad content type."""
         sent = body.encode() if isinstance(body, str) else body
+        planned = Reply(status, delay_s, disconnect, sent, content_type)
+        check_reply(planned)
         with self._changed:
-            self._replies.extend([Reply(status, delay_s, disconnect, sent, content_type)] * times)
+            self._replies.extend([planned] * times)
         return self
 
     def wait_for(self, n: int = 1, *, timeout_s: float = 10) -> list[Message]:

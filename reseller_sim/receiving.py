@@ -1,10 +1,12 @@
 """The HTTP server of the receiver: bounded in what it reads, how long that takes and how many send at a time."""
 
+import re
 import socket
 import threading
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from email import errors
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from io import BufferedReader
@@ -18,6 +20,15 @@ BODY_BYTES_MAX = 1 << 20
 CONNECTIONS_MAX = 256
 REQUEST_S = 30.0  # from the end of the answer before: after this a connection is closed, whatever it still sends
 DIGITS_MAX = 9
+_METHOD = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+HEAD_DEFECTS = (  # lines without a colon or with a blank before it; a multipart body has defects of its own
+    errors.MissingHeaderBodySeparatorDefect,
+    errors.FirstHeaderLineIsContinuationDefect,
+    errors.MisplacedEnvelopeHeaderDefect,
+    errors.InvalidHeaderDefect,
+)
+STATUS_MIN, STATUS_MAX = 200, 599
+DELAY_S_MAX = 86_400
 WITHOUT_BODY = (HTTPStatus.NO_CONTENT, HTTPStatus.NOT_MODIFIED)
 
 
@@ -30,6 +41,18 @@ class Reply:
     disconnect: bool = False
     body: bytes = b""
     content_type: str = "text/plain"
+
+
+def check_reply(reply: Reply) -> None:
+    """Raise `ValueError` for what cannot be answered."""
+    is_status = isinstance(reply.status, int) and not isinstance(reply.status, bool)
+    if not is_status or not STATUS_MIN <= reply.status <= STATUS_MAX:
+        raise ValueError(f"{reply.status!r:.60} is no status of an answer: give a number from 200 to 599")
+    is_number = isinstance(reply.delay_s, int | float) and not isinstance(reply.delay_s, bool)
+    if not is_number or not 0 <= reply.delay_s <= DELAY_S_MAX:
+        raise ValueError(f"{reply.delay_s!r:.60} is no delay: give seconds from 0 to {DELAY_S_MAX}")
+    if not (reply.content_type.isascii() and reply.content_type.isprintable()):
+        raise ValueError(f"{reply.content_type!r:.60} is no content type: give printable ASCII such as text/plain")
 
 
 Take = Callable[[str, str, dict[str, str], bytes], Reply]
@@ -98,7 +121,10 @@ class _Handler(BaseHTTPRequestHandler):
         if self._until.has_ended:  # in the middle of the headers
             self.close_connection = True
             return
-        length = self.headers.get("Content-Length", "0")
+        if not self._is_request():
+            self._refuse(HTTPStatus.BAD_REQUEST)
+            return
+        length = self.headers.get("Content-Length", "0")  # without a length the body is empty, as servers have it
         if "Transfer-Encoding" in self.headers or not (length.isascii() and length.isdigit()):
             self._refuse(HTTPStatus.LENGTH_REQUIRED)
             return
@@ -120,6 +146,18 @@ class _Handler(BaseHTTPRequestHandler):
             self.close_connection = True
         else:
             self._answer(reply)
+
+    def _is_request(self) -> bool:
+        """Whether the head is one that every server would read alike."""
+        if self.request_version == "HTTP/0.9":
+            self.request_version = "HTTP/1.0"  # so that the refusal has a status line
+            return False
+        return (
+            _METHOD.fullmatch(self.command) is not None
+            and not any(isinstance(one, HEAD_DEFECTS) for one in self.headers.defects)
+            and not any("\r" in value or "\n" in value for value in self.headers.values())
+            and len(set(self.headers.get_all("Content-Length", []))) <= 1
+        )
 
     def _refuse(self, status: HTTPStatus) -> None:
         self.close_connection = True

@@ -17,6 +17,7 @@ from reseller_sim.evidence import Evidence, violated
 from reseller_sim.exchange import Answer, Unanswered, Unreachable, encoded, exchange
 from reseller_sim.identity import Identity
 from reseller_sim.messages import Message, from_inbox
+from reseller_sim.printable import printable
 from reseller_sim.story import Story
 
 ADVANCE_TIMEOUT_S = 600.0
@@ -221,7 +222,7 @@ class Sandbox(Identity):
                 if refid in (None, message.data.get("refid")) and status in (None, message.data.get("status")):
                     return message
             if not page["items"] and left == 0:
-                raise AssertionError(self.evidence.no_callback(refid, status, inbox))
+                raise AssertionError(printable(self.evidence.no_callback(refid, status, inbox)))
 
     # What should have happened
 
@@ -235,16 +236,16 @@ class Sandbox(Identity):
         __tracebackhide__ = True  # pytest shows the line of the test
         found = self.transaction(refid)
         if found is None:
-            raise AssertionError(self.evidence.no_payment(refid))
+            raise AssertionError(printable(self.evidence.no_payment(refid)))
         if found["status"] != status:
-            raise AssertionError(f"{refid} is {found['status']}, not {status}\n{self.story(refid)}")
+            raise AssertionError(printable(f"{refid} is {found['status']}, not {status}\n{self.story(refid)}"))
 
     def expect_balance(self, amount: Money, reseller: str | None = None) -> None:
         """A wallet has this balance, by default the first reseller's. Raises `AssertionError` with its payments."""
         __tracebackhide__ = True  # pytest shows the line of the test
         balance = self.balance(reseller)
         if balance != Decimal(str(amount)):
-            raise AssertionError(f"the balance is {balance}, not {amount}\n{self.evidence.payments()}")
+            raise AssertionError(printable(f"the balance is {balance}, not {amount}\n{self.evidence.payments()}"))
 
     def expect_callback(self, refid: str, *, status: str | None = None) -> dict[str, Any]:
         """A callback about the payment, with this status, was accepted by its receiver; returns the attempt. Raises
@@ -253,14 +254,14 @@ class Sandbox(Identity):
         for one in self.callbacks(refid=refid):
             if one["state"] == "delivered" and status in (None, one["payment_status"]):
                 return one
-        raise AssertionError(self.evidence.no_callback(refid, status))
+        raise AssertionError(printable(self.evidence.no_callback(refid, status)))
 
     def expect_no_refusals(self) -> None:
         """No request was answered with a status from 400. Raises `AssertionError` with those that were, and why."""
         __tracebackhide__ = True  # pytest shows the line of the test
         refused = self.refused()
         if refused:
-            raise AssertionError(self.evidence.refusals(refused))
+            raise AssertionError(printable(self.evidence.refusals(refused)))
 
     def expect_clean_audit(self) -> None:
         """Nothing that the service asks of a client was violated, but for warnings. Raises `AssertionError` with what
@@ -268,7 +269,7 @@ class Sandbox(Identity):
         __tracebackhide__ = True  # pytest shows the line of the test
         broken = violated(self.audit())
         if broken:
-            raise AssertionError(self.evidence.violations(broken))
+            raise AssertionError(printable(self.evidence.violations(broken)))
 
     def __enter__(self) -> "Sandbox":
         return self

@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import Any
 
 from reseller_sim.control import Control, sandbox_path
-from reseller_sim.durations import moment
+from reseller_sim.durations import RATE, moment
 from reseller_sim.process import Process
 from reseller_sim.sandbox import Sandbox
 from reseller_sim.shapes import HEALTH, SANDBOX, SANDBOXES
@@ -151,10 +151,10 @@ class Simulator:
 
 
 def _clock(clock: str | None, start: str | None) -> dict[str, Any] | None:
-    """`x60` as the mode and rate of the control API."""
+    """`x60` as the mode and rate of the control API, which refuses a mode that it does not know."""
     wanted: dict[str, Any] = {} if start is None else {"start": start}
-    if clock is not None and clock.startswith("x") and clock != "xN":
-        wanted |= {"mode": "xN", "rate": float(clock[1:])}
+    if clock is not None and (rate := RATE.fullmatch(clock)):
+        wanted |= {"mode": "xN", "rate": float(rate[1])}
     elif clock is not None:
         wanted["mode"] = clock
     return wanted or None

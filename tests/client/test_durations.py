@@ -1,10 +1,13 @@
 """Durations and times, as tests write them."""
 
 from datetime import datetime, timedelta
+from typing import Any
 
 import pytest
 
+from reseller_sim import Simulator, SimulatorError
 from reseller_sim.durations import moment, seconds
+from reseller_sim.exchange import encoded
 from tests.support import durations
 
 
@@ -33,3 +36,36 @@ def test_numbers_are_seconds(value: float | timedelta) -> None:
 def test_a_time_without_a_zone_is_refused() -> None:
     with pytest.raises(ValueError, match="has no time zone"):
         moment(datetime(2027, 1, 2))  # noqa: DTZ001  # what is refused
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        float("nan"),
+        float("inf"),
+        -1,
+        -0.5,
+        True,
+        None,
+        [],
+        timedelta(days=99999),
+        timedelta(seconds=-1),
+        10**30,
+        10**400,
+    ],
+)
+def test_what_is_no_number_of_seconds_is_refused(value: Any) -> None:
+    with pytest.raises(ValueError, match=r"is no duration|is longer than 3660 days|is below 0"):
+        seconds(value)
+
+
+@pytest.mark.parametrize("clock", ["x1_0", "x٣", "xabc", "xnan", "xinf", "x", "x-1", "x1e3", "x 1"])
+def test_a_clock_of_no_plain_rate_is_refused_as_the_mode_that_it_is(server: str, clock: str) -> None:
+    with pytest.raises(SimulatorError) as raised:
+        Simulator(server).sandbox(clock=clock)
+    assert (raised.value.status, raised.value.path) == (400, "clock.mode"), raised.value
+
+
+def test_a_body_never_has_a_number_that_json_has_not() -> None:
+    with pytest.raises(ValueError, match="JSON"):
+        encoded({"amount": float("nan")})

@@ -4,6 +4,7 @@ import socket
 from collections.abc import Iterator
 from contextlib import ExitStack, suppress
 from time import monotonic
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
@@ -59,6 +60,14 @@ def answered(receiver: Receiver, sent: bytes) -> bytes:
         (POST + b"Content-Length: 9" + b"9" * 5000 + b"\r\n\r\n", b"413"),
         (POST + b"Content-Length: 104857600\r\n\r\n" + b"a" * (8 << 20), b"413"),
         (POST + b"Transfer-Encoding: chunked\r\n\r\nzz\r\n\xff\r\n0\r\n\r\n", b"411"),
+        (POST + "Content-Length: ٣\r\n\r\nabc".encode(), b"411"),
+        (POST + b"Content-Length: \xb3\r\n\r\nabc", b"411"),
+        (POST + b"garbage no colon\r\nContent-Length: 3\r\n\r\nabc", b"400"),
+        (POST + b"Content-Length : 3\r\n\r\nabc", b"400"),
+        (POST + b"Content-Length: 3\r\nContent-Length: 5\r\n\r\nabcde", b"400"),
+        (POST + b"X-A: b\r\n folded\r\n\r\n", b"400"),
+        (b"G\x01T /paid HTTP/1.1\r\nHost: x\r\n\r\n", b"400"),
+        (b"GET /\r\n\r\n", b"400"),
     ],
 )
 def test_what_is_no_message_is_refused_and_not_kept(receiver: Receiver, sent: bytes, status: bytes) -> None:
@@ -127,3 +136,34 @@ def test_closing_ends_connections_that_still_send() -> None:
             with suppress(ConnectionError):
                 assert one.recv(1) == b""
         assert monotonic() - began < SOON_S
+
+
+def test_a_message_without_a_length_has_an_empty_body(receiver: Receiver) -> None:
+    assert b" 200 OK" in answered(receiver, POST + b"Content-Type: multipart/form-data; boundary=x\r\n\r\n")
+    assert [message.body for message in receiver.received] == [b""]
+    receiver.clear()
+
+
+@pytest.mark.parametrize(
+    "planned",
+    [
+        {"status": 99}, {"status": 0}, {"status": 100}, {"status": 1000}, {"status": "200"}, {"status": True},
+        {"delay_s": 1e20}, {"delay_s": -1}, {"delay_s": float("nan")}, {"content_type": "text/plain\r\nX-A: b"},
+    ],
+)  # fmt: skip
+def test_a_reply_that_cannot_be_answered_is_refused_where_it_is_planned(
+    receiver: Receiver, planned: dict[str, Any]
+) -> None:
+    with pytest.raises(ValueError, match=r"is no (status of an answer|delay|content type): give "):
+        receiver.reply(**planned)
+
+
+def test_the_time_of_a_message_begins_with_the_message(receiver: Receiver, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A connection lives longer than one request may take, as long as each keeps its time."""
+    monkeypatch.setattr(receiving, "REQUEST_S", 0.6)
+    began = monotonic()
+    with connected(receiver) as connection:
+        while monotonic() - began < 1.5:
+            connection.sendall(POST + b"Content-Length: 2\r\n\r\n{}")
+            assert b" 200 OK" in connection.recv(1 << 16)
+    receiver.clear()

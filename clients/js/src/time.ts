@@ -19,7 +19,7 @@ export function seconds(duration: string | number): number {
 
 /** The clock of a sandbox that is created, from `manual`, `real` or one such as `x60`. */
 export function clockOf(mode: string, start: string | Date | undefined): Record<string, unknown> {
-  const rate = /^x(\d+(?:\.\d+)?)$/.exec(mode)?.[1];
+  const rate = /^x([0-9]{1,9}(?:\.[0-9]{1,9})?)$/.exec(mode)?.[1];
   const clock = rate === undefined ? { mode } : { mode: "xN", rate: Number(rate) };
   return start === undefined ? clock : { ...clock, start: iso(start) };
 }
