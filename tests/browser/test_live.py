@@ -1,11 +1,13 @@
 """The live list: everything that happens, as it happens, found by the words of the API."""
 
 import re
+import shlex
 from collections.abc import Iterator
 
 import pytest
 
 from tests.support.console import Console, console
+from tests.support.processes import run
 
 pytestmark = pytest.mark.slow
 
@@ -105,3 +107,19 @@ def test_the_clock_is_advanced_by_a_key_and_the_page_says_its_command(page: Cons
     shown.keyboard.press("a")
     page.row("callback Succesful").wait_for()
     shown.get_by_role("button", name=f"reseller-sim advance 1m --sandbox {page.sandbox}").wait_for()
+
+
+def test_an_empty_list_teaches_the_first_calls_and_what_you_did_is_told_in_words(page: Console) -> None:
+    shown = page.open()
+    line = shown.locator("first-steps code").first
+    line.wait_for()
+    assert shown.locator("first-steps button").count() == 3
+    verb, *words = shlex.split(line.inner_text())
+    assert verb == "reseller-sim"
+    done = run(*words)
+    assert done.status == 0, done.err
+    page.row("POST /v2/topup").wait_for()
+    shown.locator("first-steps").wait_for(state="detached")
+    page.mine("POST", "clock/advance", {"seconds": 60})
+    page.row("you: clock advanced").wait_for()
+    assert "+08, manual" in page.row("you: clock advanced").inner_text()

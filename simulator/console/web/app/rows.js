@@ -1,6 +1,6 @@
 // Events as rows of the list: what happened, in which state it ended, what it is about, why.
 
-import { count, money, time, took } from "./format.js";
+import { count, dateTime, money, time, took } from "./format.js";
 
 /**
  * @typedef {"good" | "bad" | "wait" | "past"} Tone green, red, amber, grey; never without a mark or a word beside it
@@ -46,6 +46,9 @@ export function rowOf(event) {
 	};
 }
 
+/** What was done, to what or how far. @param {any} one */
+const actionText = (one) => (one.mode ? `to ${dateTime(one.at)}, ${one.mode}` : String(one.about ?? ""));
+
 /** @type {Record<string, (event: any) => Partial<Row> & { what: string }>} */
 const RENDER = {
 	request: (one) => {
@@ -81,7 +84,7 @@ const RENDER = {
 		tone: "wait",
 		text: one.notification?.subject ?? one.notification?.kind ?? "",
 	}),
-	action: (one) => ({ what: "you", state: one.action, tone: "past", text: String(one.about ?? "") }),
+	action: (one) => ({ what: `you: ${one.action.replaceAll("_", " ")}`, tone: "past", text: actionText(one) }),
 	case: (one) => ({
 		what: one.what,
 		state: one.is_due ? "due" : one.state,

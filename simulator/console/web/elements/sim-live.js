@@ -1,5 +1,6 @@
 // Everything that happens in the sandbox, as it happens: requests, statuses, callbacks, webhooks, alerts.
 
+import "./first-steps.js";
 import "./sim-detail.js";
 import { thingId } from "../app/things.js";
 import { SimList } from "./sim-list.js";
@@ -68,6 +69,7 @@ class SimLive extends SimElement {
 			empty: () => this.empty(),
 		};
 		this.detail = h("sim-detail");
+		this.first = h("first-steps");
 		this.paused = false;
 		put(
 			this,
@@ -98,6 +100,9 @@ class SimLive extends SimElement {
 
 	show() {
 		if (!this.list) return;
+		const isFresh = log.rows.length > 0 && log.rows.every((row) => row.kind === "action");
+		if (!isFresh) this.first?.remove();
+		else if (this.first && !this.first.isConnected) this.list.parentElement?.before(this.first);
 		const rows = this.test ? log.rows.filter(this.test) : [...log.rows];
 		this.list.items = rows.reverse();
 		say(

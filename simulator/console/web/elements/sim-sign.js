@@ -1,15 +1,15 @@
 // The signing bench: a request or a curl command goes in; the string to sign comes out piece by piece, with the autopsy.
+// What is pasted may be a real request, so it stands in no address.
 
 import { change, path } from "../app/api.js";
 import { h, put } from "../app/dom.js";
 import { SimElement } from "../app/element.js";
 import { short, visible } from "../app/outside.js";
-import { place, setQuery } from "../app/router.js";
+import { place } from "../app/router.js";
 import { copy } from "../app/said.js";
 import { table } from "../app/table.js";
 import { autopsy } from "../app/why.js";
 
-const ADDRESS_CHARS_MAX = 6000; // a longer command stands in no address
 const SAMPLE = `curl 'http://127.0.0.1:8080/v2/balance' -H 'X-Api-Key: …' -H 'X-Timestamp: …' -H 'X-Nonce: …' -H 'X-Signature: v1=…'`;
 const NAMES = /** @type {Record<string, string>} */ ({ body_hash: "body hash" });
 
@@ -49,18 +49,13 @@ class SimSign extends SimElement {
 			this.mistake,
 			this.result,
 		);
-		pasted.area.value = place.query.get("request") ?? "";
-		own.area.value = place.query.get("string") ?? "";
 		this.asked = 0;
-		if (pasted.area.value) this.explain();
 	}
 
 	async explain() {
 		const asked = (this.asked = (this.asked ?? 0) + 1);
 		const request = this.pasted?.value.trim() ?? "";
 		const own = this.own?.value.replace(/\n$/, "") ?? "";
-		const fits = request.length + own.length <= ADDRESS_CHARS_MAX;
-		setQuery({ request: fits ? request : "", string: fits ? own : "" });
 		put(/** @type {HTMLElement} */ (this.mistake));
 		try {
 			const answer = await change("POST", `${path("sandboxes", place.sandbox)}/explain`, {
