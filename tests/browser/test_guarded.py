@@ -32,11 +32,11 @@ def test_the_token_is_asked_for_once_and_kept_in_the_tab(guarded: Console) -> No
     enter(page, "a wrong one")
     shown.get_by_text("That is not this simulator's token.").wait_for()
     enter(page)
-    page.row("created").wait_for()
+    page.row("created").first.wait_for()
     page.open("payments")
     shown.get_by_role("navigation").get_by_text("Payments").wait_for()
     page.open()
-    page.row("created").wait_for()
+    page.row("created").first.wait_for()
     assert shown.locator("dialog[open]").count() == 0
     assert shown.evaluate("Object.keys(localStorage).length + document.cookie.length") == 0
     page.mistakes[:] = [one for one in page.mistakes if "401" not in one]
@@ -49,7 +49,7 @@ def test_the_page_works_below_a_prefix(guarded: Console) -> None:
         enter(page)
         page.page.wait_for_url(f"{url}/_sim/s/default/live")
         page.page.goto(f"{url}/_sim/s/{page.sandbox}/live")
-        page.row("created").wait_for()
+        page.row("created").first.wait_for()
         page.pay("order-7")
         page.row("order-7").first.locator("a").click()
         page.page.locator("main > sim-payments").wait_for()

@@ -93,7 +93,7 @@ def test_forgetting_asks_for_the_name_and_takes_it_from_the_list(page: Console) 
     dialog.get_by_label("Type").fill(page.sandbox)
     page.page.keyboard.press("Enter")
     page.page.get_by_role("button", name=f"reseller-sim sandbox rm {page.sandbox}").wait_for()
-    assert page.page.get_by_role("link", name=page.sandbox, exact=True).count() == 0
+    page.page.get_by_role("link", name=page.sandbox, exact=True).wait_for(state="detached")
     assert page.page.get_by_role("button", name="Forget default").count() == 0
 
 
