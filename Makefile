@@ -10,7 +10,7 @@ INTEROP_READY := $(INTEROP)/node_modules/.ready
 # Where the environment forbids bytecode, each process of a test run would compile the tests and the simulator anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run help test test-fast interop check lint types audit docs bench bench-history campaign fuzz interop-tools wheel npm-package clean
+.PHONY: run help test test-fast interop check lint types audit docs bench bench-history campaign fuzz screenshots interop-tools wheel npm-package clean
 
 run: $(READY)        ## serve the default scenario
 	@$(BIN)/reseller-sim serve $(ARGS)
@@ -19,7 +19,7 @@ help:                ## this list
 	@sed -n 's/^\([a-z][a-z-]*\):.*## \(.*\)/\1\t\2/p' $(firstword $(MAKEFILE_LIST)) | while IFS='	' read -r name text; do printf '  %-15s %s\n' "$$name" "$$text"; done
 
 test: $(DEV_READY)   ## the test suite, on all cores
-	$(BIN)/python -m pytest -n auto --ignore $(INTEROP) $(ARGS)
+	$(BIN)/python -m pytest -n auto --dist worksteal --ignore $(INTEROP) $(ARGS)
 
 test-fast: $(DEV_READY)  ## without slow tests and most rows of long tables, in well under a minute
 	$(BIN)/python -m pytest -n auto --dist loadfile --ignore $(INTEROP) -m "not slow" --hypothesis-profile fast $(ARGS)
@@ -51,13 +51,16 @@ fuzz: $(DEV_READY)   ## ten minutes of Schemathesis over both documents: what wa
 docs: $(DEV_READY)   ## write what follows from contracts/, the audit and the known mistakes: the schema's `assume` section, three pages, tables of two
 	$(BIN)/python -m tests.support.generated
 
+screenshots: $(DEV_READY)  ## the pictures of the console in README, by Chromium
+	@$(BIN)/python -m tests.support.screenshots
+
 interop: $(DEV_READY) $(INTEROP_READY)  ## other people's linters, generators, clients and a fuzzer, on the served documents
 	$(BIN)/python -m pytest -n auto $(INTEROP) $(ARGS)
 
 interop-tools: $(INTEROP_READY)  ## what `make interop` needs from npm
 
-wheel: $(DEV_READY)  ## the package, in dist/
-	$(BIN)/python -m build --wheel --outdir dist .
+wheel: $(READY)      ## the package, in dist/
+	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist .
 
 npm-package: $(INTEROP_READY)  ## clients/js as a package for npm, in dist
 	@mkdir -p dist

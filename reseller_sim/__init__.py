@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from reseller_sim.asynchronous import AsyncRule, AsyncSandbox, AsyncSimulator
     from reseller_sim.auth import HMACAuth
-    from reseller_sim.errors import NoAnswer, NotRunning, NotStarted, SimulatorError
+    from reseller_sim.errors import NoAnswer, NotRunning, NotStarted, SimulatorError, WrongAnswer
     from reseller_sim.exchange import Answer
     from reseller_sim.messages import Message
     from reseller_sim.receiver import Receiver
@@ -35,6 +35,7 @@ _MODULES = {
     "SimulatorError": "errors",
     "Story": "story",
     "Verdict": "webhooks",
+    "WrongAnswer": "errors",
     "verify_webhook": "webhooks",
 }
 
@@ -55,6 +56,7 @@ __all__ = [
     "SimulatorError",
     "Story",
     "Verdict",
+    "WrongAnswer",
     "verify_webhook",
 ]
 

@@ -119,6 +119,7 @@ class AsyncSandbox(Identity):
 
     call = awaited(Sandbox.call)
     ask = awaited(Sandbox.ask)
+    clock = awaited(Sandbox.clock)
     advance = awaited(Sandbox.advance)
     run_until_idle = awaited(Sandbox.run_until_idle)
     deposit = awaited(Sandbox.deposit)

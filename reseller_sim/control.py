@@ -1,18 +1,22 @@
 """The control API of a running simulator, as requests and answers."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any, TypeVar
+from typing import Any
 from urllib.parse import quote, urlencode
 
-from reseller_sim.errors import NotRunning, SimulatorError
-from reseller_sim.exchange import Unanswered, encoded, exchange
+from reseller_sim.checking import Mismatch, Shape, check
+from reseller_sim.errors import NotRunning, SimulatorError, WrongAnswer
+from reseller_sim.exchange import Answer, Malformed, Unanswered, encoded, exchange
+from reseller_sim.printable import shortened
+from reseller_sim.shapes import ANYTHING, page_of
 
 CONTROL_PATH = "/_sim"
 TIMEOUT_S = 60.0
 PAGE = 1000
+PAGES_MAX = 10_000
+PROBLEMS_MAX = 1000
 HTTP_REDIRECT = 300
 HTTP_ERROR = 400
-T = TypeVar("T")
 Query = Mapping[str, Any]  # without those that are None
 
 
@@ -25,11 +29,19 @@ class Control:
         self.token = token
 
     def ask(
-        self, method: str, path: str, json: Any = None, *, query: Query | None = None, timeout_s: float = TIMEOUT_S
+        self,
+        method: str,
+        path: str,
+        json: Any = None,
+        *,
+        query: Query | None = None,
+        timeout_s: float = TIMEOUT_S,
+        shape: Shape = ANYTHING,
     ) -> Any:
-        """The decoded answer, None for 204. Raises `SimulatorError` for a refusal and `NotRunning`."""
+        """The decoded answer, None for 204, which has this shape. Raises `SimulatorError` for a refusal, `NotRunning`
+        when nobody answers and `WrongAnswer` for what the control API would not."""
         body = None if json is None else encoded(json)
-        return self.send(method, path, body, "application/json", query or {}, timeout_s)
+        return self.send(method, path, body, "application/json", query or {}, timeout_s, shape)
 
     def send(
         self,
@@ -39,6 +51,7 @@ class Control:
         content_type: str,
         query: Query,
         timeout_s: float = TIMEOUT_S,
+        shape: Shape = ANYTHING,
     ) -> Any:
         """The same for a body of any type."""
         headers = {"Content-Type": content_type} if body is not None else {}
@@ -48,28 +61,11 @@ class Control:
         url = f"{self.url}{path}{'?' if asked else ''}{asked}"
         try:
             answer = exchange(method, url, body, headers, timeout_s)
+        except Malformed as error:
+            raise wrong_answer(method, self.url + path, shortened(str(error))) from None
         except Unanswered as error:
             raise self.not_running(error) from None
-        try:
-            decoded = answer.json() if answer.body else None
-        except ValueError:
-            raise self.no_simulator(f"{answer.status} without JSON") from None
-        if answer.status >= HTTP_ERROR:
-            raise _refusal(answer.status, decoded)
-        if answer.status >= HTTP_REDIRECT or not isinstance(decoded, dict | None):
-            raise self.no_simulator(f"{answer.status}, and not as the control API does")
-        return decoded
-
-    def no_simulator(self, answered: str) -> NotRunning:
-        """What to say when something else answers."""
-        return NotRunning(f"{self.root} answered {answered}: is it a simulator?")
-
-    def member(self, found: Any, name: str, kind: type[T]) -> T:
-        """A member of an answer that has to be there. Raises `NotRunning`."""
-        value = found.get(name) if isinstance(found, dict) else None
-        if not isinstance(value, kind):
-            raise self.no_simulator(f"without {name!r}")
-        return value
+        return _decoded(method, self.url + path, answer, shape)
 
     def not_running(self, reason: Unanswered) -> NotRunning:
         """What to do when nobody answers."""
@@ -78,37 +74,62 @@ class Control:
             "`Simulator.start()`, or name another address in RESELLER_SIM_URL"
         )
 
-    def pages(self, path: str, member: str, filters: Query) -> Iterator[dict[str, Any]]:
-        """Every item of a list, over all of its pages."""
+    def pages(self, path: str, member: str, row: Shape, filters: Query) -> Iterator[dict[str, Any]]:
+        """Every item of a list, each of this shape, over all of its pages."""
         cursor: Any = None
-        while True:
-            page = self.ask("GET", path, query={**filters, "limit": PAGE, "cursor": cursor})
-            rows = self.member(page, member, list)
-            if not all(isinstance(one, dict) for one in rows):
-                raise self.no_simulator(f"without {member!r} that are objects")
-            yield from rows
-            if not self.member(page, "has_more", bool):
+        for _ in range(PAGES_MAX):
+            query = {**filters, "limit": PAGE, "cursor": cursor}
+            page = self.ask("GET", path, query=query, shape=page_of(member, row))
+            yield from page[member]
+            if not page["has_more"]:
                 return
-            if page.get("cursor") in (None, cursor):
-                raise self.no_simulator("the same page again")
+            if page.get("cursor") in (None, cursor) or not page[member]:
+                raise wrong_answer("GET", self.url + path, "it has more, but the same page again")
             cursor = page["cursor"]
+        raise wrong_answer("GET", self.url + path, f"it has more than {PAGES_MAX} pages")
+
+
+def wrong_answer(method: str, url: str, wrong: str) -> WrongAnswer:
+    """What to say when something else answers."""
+    return WrongAnswer(f"{method} {url} was not answered as by a simulator of this version: {wrong}")
+
+
+def _decoded(method: str, url: str, answer: Answer, shape: Shape) -> Any:
+    try:
+        found = answer.json() if answer.body else None
+    except ValueError:
+        raise wrong_answer(method, url, f"{answer.status} without JSON") from None
+    if answer.status >= HTTP_ERROR:
+        raise _refusal(answer.status, found)
+    if answer.status >= HTTP_REDIRECT or not isinstance(found, dict | None):
+        raise wrong_answer(method, url, f"{answer.status}, and not with an object")
+    try:
+        check(found, shape)
+    except Mismatch as mismatch:
+        raise wrong_answer(method, url, str(mismatch)) from None
+    return found
 
 
 def _refusal(status: int, decoded: Any) -> SimulatorError:
     said = decoded if isinstance(decoded, dict) else {}
     listed = said.get("problems")
-    problems = tuple(_problem(one) for one in listed) if isinstance(listed, list) else ()
+    problems = tuple(_problem(one) for one in listed[:PROBLEMS_MAX]) if isinstance(listed, list) else ()
     code, message = said.get("error", "unknown"), said.get("message", "the control API refused the request")
-    return SimulatorError(status, str(code), str(message), str(said.get("path") or ""), problems)
+    return SimulatorError(status, shortened(code), shortened(message), shortened(said.get("path") or ""), problems)
 
 
 def _problem(one: Any) -> str:
     if not isinstance(one, dict):
-        return str(one)
-    line = f"line {one['line']}, " if one.get("line") else ""
-    return f"{line}{one.get('path', '')}: {one.get('message', '')}"
+        return shortened(one)
+    line = f"line {shortened(one['line'])}, " if one.get("line") else ""
+    return f"{line}{shortened(one.get('path', ''))}: {shortened(one.get('message', ''))}"
+
+
+def below(path: str, *names: str) -> str:
+    """A path with more parts, which are names."""
+    return "/".join([path, *(quote(name, safe="") for name in names)])
 
 
 def sandbox_path(sandbox: str) -> str:
     """The path of a sandbox below `/_sim`."""
-    return f"/sandboxes/{quote(sandbox, safe='')}"
+    return below("/sandboxes", sandbox)

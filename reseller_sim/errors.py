@@ -19,6 +19,10 @@ class NotRunning(ConnectionError):
     """Nothing answers at the simulator's address; the text says what to start."""
 
 
+class WrongAnswer(NotRunning):
+    """What answers there is no simulator of this version; the text says which address, and what is wrong where."""
+
+
 class NotStarted(Exception):
     """A simulator of its own could not start; the text is what it said on stderr."""
 

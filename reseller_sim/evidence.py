@@ -50,7 +50,7 @@ class Evidence:
         return "\n".join(["callbacks:", *_indented(rows)]) if rows else "there were no callbacks"
 
     def _hint(self) -> str:
-        clock = self._sandbox.ask("GET", "/clock")
+        clock = self._sandbox.clock()
         if clock["mode"] != "manual" or not clock["pending"]:
             return ""
         due = "is" if clock["pending"] == 1 else "are"

@@ -1,6 +1,7 @@
 """One HTTP request and its response, with the standard library and a connection of its own."""
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
@@ -15,6 +16,8 @@ from reseller_sim.decoding import decoded
 
 BODY_BYTES_MAX = 64 << 20
 PIECE_BYTES = 1 << 16
+CHUNK_LINE_BYTES_MAX = 1 << 10
+_CHUNK_SIZE = re.compile(rb"[0-9A-Fa-f]{1,15}")  # int() would also take -1, which reads to the end, and 1_0
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +51,10 @@ class Unreachable(Unanswered):
     """Nobody listens there."""
 
 
+class Malformed(Unanswered):
+    """Something answered, but not as HTTP has it, or with too much."""
+
+
 def exchange(method: str, url: str, body: bytes | None, headers: Mapping[str, str], timeout_s: float) -> Answer:
     """Send a request as it is and follow no redirect; the response may take `timeout_s` seconds in all, and its body
     have 64 MiB. Raises `Unanswered`, and `ValueError` for an unusable URL."""
@@ -63,10 +70,16 @@ def exchange(method: str, url: str, body: bytes | None, headers: Mapping[str, st
         return _answer(connection, ends)
     except (HTTPException, OSError) as error:
         reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
-        refused = isinstance(error, ConnectionRefusedError)
-        raise (Unreachable if refused else Unanswered)(reason) from error
+        raise _kind(error)(reason) from error
     finally:
         connection.close()
+
+
+def _kind(error: Exception) -> type[Unanswered]:
+    if isinstance(error, ConnectionRefusedError):
+        return Unreachable
+    # A connection that ends before an answer is an error of both families.
+    return Unanswered if isinstance(error, OSError) else Malformed
 
 
 def _answer(connection: HTTPConnection, ends: float) -> Answer:
@@ -75,7 +88,14 @@ def _answer(connection: HTTPConnection, ends: float) -> Answer:
     class Response(HTTPResponse):
         def __init__(self, sock: socket, *args: Any, **kwargs: Any) -> None:
             super().__init__(sock, *args, **kwargs)
-            self.fp = BufferedReader(_Until(self.fp.detach(), sock, ends))
+            self.fp = BufferedReader(Until(self.fp.detach(), sock, ends))
+
+        def _read_next_chunk_size(self) -> int:
+            line = self.fp.readline(CHUNK_LINE_BYTES_MAX)
+            size = line.partition(b";")[0].strip(b" \t\r\n")
+            if not line.endswith(b"\n") or _CHUNK_SIZE.fullmatch(size) is None:
+                raise HTTPException(f"the response is malformed: {size[:40]!r} is no length of a chunk")
+            return int(size, 16)
 
     connection.response_class = Response
     try:
@@ -97,23 +117,26 @@ def _body(response: HTTPResponse) -> bytes:
     return b"".join(pieces)
 
 
-class _Until(RawIOBase):
+class Until(RawIOBase):
     """What a socket receives until some time: its own timeout is that of each read."""
 
     def __init__(self, raw: RawIOBase, sock: socket, ends: float) -> None:
         self._raw = raw
         self._sock = sock
-        self._ends = ends
+        self.ends = ends
+        self.has_ended = False
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: Any) -> int | None:
-        left = self._ends - monotonic()
+        left = self.ends - monotonic()
         if left <= 0:
             raise TimeoutError("timed out")
         self._sock.settimeout(left)
-        return self._raw.readinto(buffer)
+        count = self._raw.readinto(buffer)
+        self.has_ended = count == 0
+        return count
 
     def close(self) -> None:
         self._raw.close()
@@ -121,8 +144,8 @@ class _Until(RawIOBase):
 
 
 def encoded(value: Any) -> bytes:
-    """A value as JSON; a `Decimal` is a number."""
-    return json.dumps(value, default=_number, separators=(",", ":")).encode()
+    """A value as JSON; a `Decimal` is a number. Raises `ValueError` for a number that JSON has not, such as NaN."""
+    return json.dumps(value, default=_number, separators=(",", ":"), allow_nan=False).encode()
 
 
 def _number(value: Any) -> Any:

@@ -64,9 +64,6 @@ def from_inbox(item: Mapping[str, Any], path: str) -> Message:
     headers: dict[str, str] = {}
     for name, value in item["headers"]:
         headers[name.lower()] = f"{headers[name.lower()]}, {value}" if name.lower() in headers else value
-    query = {name: value if isinstance(value, str) else value[-1] for name, value in item["query"].items()}
-    at = datetime.fromisoformat(item["at"])
+    at, body = datetime.fromisoformat(item["at"]), item["body"].encode()
     signature = UNCHECKED if "webhook-signature" in headers else UNSIGNED
-    return Message(
-        item["n"], at, item["method"], path, query, headers, item["body"].encode(), item["status"], signature
-    )
+    return Message(item["n"], at, item["method"], path, item["query"], headers, body, item.get("status"), signature)

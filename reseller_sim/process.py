@@ -1,7 +1,6 @@
 """A simulator in a process of its own."""
 
 import atexit
-import json
 import os
 import subprocess
 import sys
@@ -11,12 +10,20 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import IO, Any
 
+from reseller_sim.checking import Shape, check
+from reseller_sim.decoding import decoded
 from reseller_sim.errors import NotStarted
+from reseller_sim.shapes import TEXT
 
 CHILD = str(Path(__file__).absolute().parent / "child.py")
 START_TIMEOUT_S = 60.0
 STOP_TIMEOUT_S = 5.0
+CLOSED_TIMEOUT_S = 1.0  # between the end of its output and its own
 LINES_KEPT = 1000
+LINES_SHOWN = 20
+LINE_CHARS_MAX = 16_384  # a longer line counts as several
+LINE_CHARS_SHOWN = 200
+READY: Shape = {"url": TEXT, "control_token?": TEXT}
 
 
 class Process:
@@ -44,18 +51,40 @@ class Process:
         self.ready = self._await_ready(self._process.stdout, errors)
 
     def _await_ready(self, out: IO[str], errors: threading.Thread) -> dict[str, Any]:
-        timer = threading.Timer(START_TIMEOUT_S, self._process.kill)
+        """What it prints as its first line, once it answers. Raises `NotStarted`, after its end."""
+        late = threading.Event()
+        timer = threading.Timer(START_TIMEOUT_S, self._give_up, [late])
+        timer.daemon = True
         timer.start()
-        line = out.readline()
+        line = out.readline(LINE_CHARS_MAX)
         timer.cancel()
         self._drain(out)
         try:
-            ready: dict[str, Any] = json.loads(line)
+            ready = decoded(line)
+            check(ready, READY)
         except ValueError:
+            reason = self._reason(line, late.is_set())
             self.close()
             errors.join(STOP_TIMEOUT_S)
-            raise NotStarted("\n".join([*self.lines, line]).strip() or "the simulator ended without a word") from None
-        return ready
+            said = [text[:LINE_CHARS_SHOWN] for text in self.lines if text.strip()][-LINES_SHOWN:]
+            raise NotStarted("\n  ".join([reason, *said])) from None
+        found: dict[str, Any] = ready
+        return found
+
+    def _give_up(self, late: threading.Event) -> None:
+        late.set()
+        self._process.kill()
+
+    def _reason(self, line: str, is_late: bool) -> str:
+        """Why it did not start, as far as its first line says."""
+        if is_late:
+            return f"the simulator was not ready in {START_TIMEOUT_S:g} s"
+        if line.strip():
+            return f"the simulator printed {line.strip()[:LINE_CHARS_SHOWN]!r}, which is not how it begins"
+        try:
+            return f"the simulator ended at once, with exit code {self._process.wait(CLOSED_TIMEOUT_S)}"
+        except subprocess.TimeoutExpired:
+            return "the simulator closed its output before it was ready"
 
     def _drain(self, stream: IO[str]) -> threading.Thread:
         """Read what it prints until it ends, since a full pipe would hold it up."""
@@ -65,7 +94,8 @@ class Process:
 
     def _read(self, stream: IO[str]) -> None:
         with stream:
-            self.lines.extend(line.rstrip("\n") for line in stream)
+            while line := stream.readline(LINE_CHARS_MAX):
+                self.lines.append(line.rstrip("\n"))
 
     def close(self) -> None:
         """End it; once it has ended, do nothing. In a forked copy of the process that started it, nothing either."""

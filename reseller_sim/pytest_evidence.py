@@ -1,9 +1,13 @@
 """What stands under a test that failed: the stories of its payments, the refused requests, the callbacks."""
 
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Container, Iterable, Iterator
 from typing import Any
 
+from reseller_sim.checking import Shape
+from reseller_sim.control import below
 from reseller_sim.sandbox import Sandbox
+from reseller_sim.shapes import PAYMENTS_PAGE, REQUESTS_PAGE, STORY
 from reseller_sim.story import Story, attempt_line, request_line
 
 Section = tuple[str, str]  # title and text, as pytest's reports have them
@@ -19,6 +23,8 @@ REFUSED = 400
 TIMEOUT_S = 10.0  # a simulator that hangs holds up no run
 TITLE = "reseller-sim: "
 SETTLED_WELL = "Succesful"
+LEFT_OUT = "... "
+_PREFIX = re.compile(r"^(E  +)? *")  # of each line of an error's text, in most of pytest's styles
 
 
 def evidence(sandbox: Sandbox) -> list[Section]:
@@ -33,9 +39,11 @@ def evidence(sandbox: Sandbox) -> list[Section]:
 
 def _sections(sandbox: Sandbox) -> Iterator[tuple[str, list[str]]]:
     payments = transactions(sandbox)
-    requests = sandbox.ask("GET", "/requests", query={"limit": RECENT}, timeout_s=TIMEOUT_S)["requests"]
+    requests = sandbox.ask("GET", "/requests", query={"limit": RECENT}, timeout_s=TIMEOUT_S, shape=REQUESTS_PAGE)[
+        "requests"
+    ]
     for payment in payments[:STORIES_MAX]:
-        story = Story(sandbox.ask("GET", f"/transactions/{payment['trxid']}"))
+        story = Story(sandbox.ask("GET", below("/transactions", payment["trxid"]), shape=STORY))
         yield f"story of {payment['refid']}", _ends(story.lines)
     if others := payments[STORIES_MAX:]:
         yield f"{len(others)} more payments", _first([f"{one['refid']} {one['status']}" for one in others], OTHERS_MAX)
@@ -49,10 +57,26 @@ def _sections(sandbox: Sandbox) -> Iterator[tuple[str, list[str]]]:
         yield "requests", _last([request_line(one) for one in reversed(requests)], REFUSED_MAX)
 
 
+def untold(sections: list[Section], shown: str) -> list[Section]:
+    """The sections without those that the text of a failure has already, as an expectation's text has a story."""
+    told = {printable(_PREFIX.sub("", line)) for line in shown.splitlines()}
+    return [(title, text) for title, text in sections if not all(_is_told(line, told) for line in text.splitlines())]
+
+
+def _is_told(line: str, told: Container[str]) -> bool:
+    return line.strip().startswith(LEFT_OUT) or line.strip() in told
+
+
 def transactions(sandbox: Sandbox) -> list[dict[str, Any]]:
     """The latest payments of a sandbox, those that have not succeeded first, and of each the newest first."""
-    found = sandbox.ask("GET", "/transactions", query={"limit": RECENT}, timeout_s=TIMEOUT_S)["transactions"]
+    found = _latest(sandbox, "transactions", PAYMENTS_PAGE)
     return sorted(found, key=lambda one: bool(one["status"] == SETTLED_WELL))
+
+
+def _latest(sandbox: Sandbox, name: str, page: Shape) -> list[dict[str, Any]]:
+    asked = sandbox.ask("GET", f"/{name}", query={"limit": RECENT}, timeout_s=TIMEOUT_S, shape=page)
+    found: list[dict[str, Any]] = asked[name]
+    return found
 
 
 def _callback(row: dict[str, Any]) -> str:
@@ -62,15 +86,15 @@ def _callback(row: dict[str, Any]) -> str:
 def _ends(lines: list[str]) -> list[str]:
     first, last = STORY_LINES_MAX
     left_out = len(lines) - first - last
-    return [*lines[:first], f"  ... {left_out} more", *lines[-last:]] if left_out > 0 else lines
+    return [*lines[:first], f"  {LEFT_OUT}{left_out} more", *lines[-last:]] if left_out > 0 else lines
 
 
 def _first(lines: list[str], most: int) -> list[str]:
-    return [*lines[:most], f"... {len(lines) - most} more"] if len(lines) > most else lines
+    return [*lines[:most], f"{LEFT_OUT}{len(lines) - most} more"] if len(lines) > most else lines
 
 
 def _last(lines: list[str], most: int) -> list[str]:
-    return [f"... {len(lines) - most} earlier", *lines[-most:]] if len(lines) > most else lines
+    return [f"{LEFT_OUT}{len(lines) - most} earlier", *lines[-most:]] if len(lines) > most else lines
 
 
 def _text(lines: Iterable[str]) -> str:

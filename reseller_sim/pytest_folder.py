@@ -11,8 +11,10 @@ from typing import Any
 
 import pytest
 
+from reseller_sim.control import below
 from reseller_sim.pytest_evidence import printable, transactions
 from reseller_sim.sandbox import Sandbox
+from reseller_sim.shapes import STORY
 
 OPTION = "--reseller-sim-report"
 INDEX = "index.html"
@@ -73,7 +75,7 @@ def _name(sandbox: str) -> str:
 def _stories(sandbox: Sandbox) -> dict[str, Any]:
     """The stories of payments, those that have not succeeded first."""
     payments = transactions(sandbox)
-    stories = [sandbox.ask("GET", f"/transactions/{one['trxid']}") for one in payments[:STORIES_MAX]]
+    stories = [sandbox.ask("GET", below("/transactions", one["trxid"]), shape=STORY) for one in payments[:STORIES_MAX]]
     return {"payments": stories, "left_out": len(payments) - len(stories)}
 
 

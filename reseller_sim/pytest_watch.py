@@ -12,7 +12,7 @@ import pytest
 from reseller_sim.asynchronous import AsyncSandbox
 from reseller_sim.errors import NotRunning, NotStarted, SimulatorError
 from reseller_sim.pytest_audit import Audited, audited
-from reseller_sim.pytest_evidence import Section, evidence
+from reseller_sim.pytest_evidence import Section, evidence, untold
 from reseller_sim.pytest_marks import Settings, settings_of
 from reseller_sim.sandbox import Sandbox
 from reseller_sim.simulator import Simulator
@@ -72,7 +72,8 @@ class Watched:
             report.reseller_sim_warnings = self._audited.warnings  # type: ignore[attr-defined]
         if report.failed and self._outcome == "passed":
             self._outcome = "failed"
-            report.sections += self._last if self._last is not None else evidence(self.sandbox)
+            found = self._last if self._last is not None else evidence(self.sandbox)
+            report.sections += untold(found, report.longreprtext)
 
     def end(self) -> None:
         """Keep the evidence, since another fixture's end may fail, write the files, delete the sandbox."""

@@ -2,42 +2,26 @@
 
 import threading
 from collections import deque
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
-from http import HTTPStatus
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from urllib.parse import parse_qsl, urlsplit
 
 from reseller_sim.messages import UNCHECKED, UNSIGNED, Message
+from reseller_sim.receiving import LOOPBACK, Reply, Server, check_reply
 from reseller_sim.webhooks import Verdict, key_of, verify_webhook
 
-LOOPBACK = "127.0.0.1"
 MESSAGES_MAX = 10_000
-BODY_BYTES_MAX = 1 << 20
 BYTES_MAX = 64 << 20
-IDLE_S = 30.0  # after this a connection that sends nothing is closed
-DIGITS_MAX = 9
-WITHOUT_BODY = (HTTPStatus.NO_CONTENT, HTTPStatus.NOT_MODIFIED)
-
-
-@dataclass(frozen=True, slots=True)
-class Reply:
-    """What the receiver answers: a status, after a delay, with a body; or it ends the connection without an answer."""
-
-    status: int = 200
-    delay_s: float = 0.0
-    disconnect: bool = False
-    body: bytes = b""
-    content_type: str = "text/plain"
 
 
 class Receiver:
     """Listens on a free port of 127.0.0.1 from its creation until `close`, which `with` calls.
 
     It answers 200 until `reply` says otherwise, and keeps the latest 10,000 messages, at most 64 MiB of them;
-    `left_out` counts those that it discarded. A body of more than one MiB is answered 413 and not kept.
+    `left_out` counts those that it discarded. What is no request, is chunked or has a body of more than one MiB is
+    refused and not kept; one without a length has an empty body. A request has 30 seconds to arrive, and of 256
+    connections the next one is closed at once.
     """
 
     def __init__(self, *, secret: str | None = None) -> None:
@@ -52,7 +36,7 @@ class Receiver:
         self._last = Reply()
         self._changed = threading.Condition()
         self._is_closed = threading.Event()
-        self._server = _Server(self)
+        self._server = Server(self._take, self._is_closed)
         threading.Thread(target=self._server.serve_forever, args=(0.05,), name="receiver", daemon=True).start()
 
     @property
@@ -85,10 +69,13 @@ class Receiver:
         content_type: str = "text/plain",
         times: int = 1,
     ) -> "Receiver":
-        """Answer the next `times` messages that nothing is planned for like this, and the last plan all that follow."""
+        """Answer the next `times` messages that nothing is planned for like this, and the last plan all that follow.
+        Raises `ValueError` for a status outside 200 to 599, a delay of more than a day and a bad content type."""
         sent = body.encode() if isinstance(body, str) else body
+        planned = Reply(status, delay_s, disconnect, sent, content_type)
+        check_reply(planned)
         with self._changed:
-            self._replies.extend([Reply(status, delay_s, disconnect, sent, content_type)] * times)
+            self._replies.extend([planned] * times)
         return self
 
     def wait_for(self, n: int = 1, *, timeout_s: float = 10) -> list[Message]:
@@ -116,6 +103,7 @@ class Receiver:
             self._is_closed.set()
             self._server.shutdown()
             self._server.server_close()
+            self._server.end_connections()
 
     def __enter__(self) -> "Receiver":
         return self
@@ -139,7 +127,7 @@ class Receiver:
         return next((one for one in verdicts if one), verdicts[-1] if verdicts else UNCHECKED)
 
     def _take(self, method: str, target: str, headers: dict[str, str], body: bytes) -> Reply:
-        """Record a message and choose its answer."""
+        """Record a message and choose its answer. Raises `ValueError` for a target that is no URL."""
         parts = urlsplit(target)
         query = dict(parse_qsl(parts.query, keep_blank_values=True))
         with self._changed:
@@ -157,66 +145,7 @@ class Receiver:
 
 
 def _size(message: Message) -> int:
-    head = len(message.path) + sum(len(name) + len(text) for name, text in message.headers.items())
+    head = (
+        len(message.method) + len(message.path) + sum(len(name) + len(text) for name, text in message.headers.items())
+    )
     return len(message.body) + head + sum(len(name) + len(text) for name, text in message.query.items())
-
-
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
-    block_on_close = False
-    request_queue_size = 128
-
-    def __init__(self, receiver: Receiver) -> None:
-        self.take: Callable[[str, str, dict[str, str], bytes], Reply] = receiver._take
-        self.closed = receiver._is_closed
-        super().__init__((LOOPBACK, 0), _Handler)
-
-    def handle_error(self, request: object, client_address: object) -> None:
-        """A client that went away is no news."""
-
-
-class _Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    timeout = IDLE_S
-    server: _Server
-
-    def __getattr__(self, name: str) -> Callable[[], None]:
-        """Every method is received alike."""
-        if name.startswith("do_"):
-            return self._receive
-        raise AttributeError(name)
-
-    def _receive(self) -> None:
-        length = self.headers.get("Content-Length", "0")
-        if "Transfer-Encoding" in self.headers or not (length.isascii() and length.isdigit()):
-            self.close_connection = True
-            self._answer(Reply(HTTPStatus.LENGTH_REQUIRED))
-            return
-        if len(length) > DIGITS_MAX or int(length) > BODY_BYTES_MAX:
-            self.close_connection = True
-            self._answer(Reply(HTTPStatus.REQUEST_ENTITY_TOO_LARGE))
-            return
-        body = self.rfile.read(int(length))
-        if len(body) < int(length):
-            self.close_connection = True
-            return
-        headers = {name.lower(): value for name, value in self.headers.items()}
-        reply = self.server.take(self.command, self.path, headers, body)
-        was_closed = reply.delay_s > 0 and self.server.closed.wait(reply.delay_s)
-        if was_closed or reply.disconnect:
-            self.close_connection = True
-        else:
-            self._answer(reply)
-
-    def _answer(self, reply: Reply) -> None:
-        self.send_response(reply.status)
-        has_body = reply.status not in WITHOUT_BODY
-        if has_body:
-            self.send_header("Content-Type", reply.content_type)
-            self.send_header("Content-Length", str(len(reply.body)))
-        self.end_headers()
-        if has_body and self.command != "HEAD":
-            self.wfile.write(reply.body)
-
-    def log_message(self, format: str, *args: object) -> None:
-        """It records instead of printing."""

@@ -8,13 +8,16 @@ from time import monotonic
 from types import TracebackType
 from typing import Any
 
-from reseller_sim.control import CONTROL_PATH, TIMEOUT_S, Control, Query
+from reseller_sim import shapes
+from reseller_sim.checking import Shape
+from reseller_sim.control import CONTROL_PATH, TIMEOUT_S, Control, Query, below, wrong_answer
 from reseller_sim.durations import Duration, moment, seconds
 from reseller_sim.errors import NoAnswer, NotRunning, SimulatorError
 from reseller_sim.evidence import Evidence, violated
 from reseller_sim.exchange import Answer, Unanswered, Unreachable, encoded, exchange
 from reseller_sim.identity import Identity
 from reseller_sim.messages import Message, from_inbox
+from reseller_sim.printable import printable
 from reseller_sim.story import Story
 
 ADVANCE_TIMEOUT_S = 600.0
@@ -33,7 +36,7 @@ class Rule:
 
     def remove(self) -> None:
         """Delete it; payments that it decided continue."""
-        self._control.ask("DELETE", f"{self._path}/rules/{self.id}")
+        self._control.ask("DELETE", below(self._path, "rules", self.id))
 
     def __repr__(self) -> str:
         return f"Rule({self.id!r})"
@@ -44,7 +47,7 @@ class Sandbox(Identity):
     deletes the one that was made."""
 
     def __init__(self, control: Control, described: Mapping[str, Any], *, is_ours: bool = False) -> None:
-        super().__init__(control, dict(described or {}))
+        super().__init__(control, dict(described))
         self._is_ours = is_ours
 
     # Requests
@@ -72,20 +75,22 @@ class Sandbox(Identity):
         *,
         query: Query | None = None,
         timeout_s: float = TIMEOUT_S,
+        shape: Shape = shapes.ANYTHING,
     ) -> Any:
         """One request to the control API below this sandbox, for what has no method here. Raises `SimulatorError`."""
-        return self._control.ask(method, self._path + path, json, query=query, timeout_s=timeout_s)
+        return self._control.ask(method, self._path + path, json, query=query, timeout_s=timeout_s, shape=shape)
 
     # Time
 
     @property
     def now(self) -> datetime:
         """The sandbox's time."""
-        now = self._control.member(self.ask("GET", "/clock"), "now", str)
-        try:
-            return datetime.fromisoformat(now)
-        except ValueError:
-            raise self._control.no_simulator(f"the time {now[:40]!r}") from None
+        return datetime.fromisoformat(self.clock()["now"])
+
+    def clock(self) -> dict[str, Any]:
+        """The clock: `mode`, `now`, how many events are `pending`, and when the `next_due` is."""
+        found: dict[str, Any] = self.ask("GET", "/clock", shape=shapes.CLOCK)
+        return found
 
     def advance(self, by: Duration | None = None, *, to: str | datetime | None = None) -> dict[str, Any]:
         """Move the clock by a duration (`"90s"`, `90`, a timedelta) or to a time, and run all that is due until then,
@@ -101,7 +106,9 @@ class Sandbox(Identity):
         return self._advance({"until": "idle"})
 
     def _advance(self, wanted: Mapping[str, Any]) -> dict[str, Any]:
-        done: dict[str, Any] = self.ask("POST", "/clock/advance", wanted, timeout_s=ADVANCE_TIMEOUT_S)
+        done: dict[str, Any] = self.ask(
+            "POST", "/clock/advance", wanted, timeout_s=ADVANCE_TIMEOUT_S, shape=shapes.ADVANCED
+        )
         return done
 
     # What it does
@@ -109,8 +116,8 @@ class Sandbox(Identity):
     def rule(self, section: str, rule: Mapping[str, Any]) -> Rule:
         """Add a rule before all others of `payments`, `voids`, `disputes`, `bills` or `faults`, written as in a
         scenario. Raises `SimulatorError`."""
-        made = self.ask("POST", "/rules", {"section": section, "rule": dict(rule)})
-        return Rule(self._control, self._path, self._control.member(made, "id", str))
+        made = self.ask("POST", "/rules", {"section": section, "rule": dict(rule)}, shape=shapes.MADE_RULE)
+        return Rule(self._control, self._path, made["id"])
 
     def fault(self, rule: Mapping[str, Any]) -> Rule:
         """Add a fault: `{"when": {"path": "/v2/topup"}, "times": 1, "then": {"status": 500}}`."""
@@ -119,16 +126,17 @@ class Sandbox(Identity):
     def deposit(self, amount: Money, reseller: str | None = None, description: str | None = None) -> dict[str, Any]:
         """Credit a wallet, by default the first reseller's; returns the ledger entry."""
         body = {"amount": str(amount)} | ({} if description is None else {"description": description})
-        entry: dict[str, Any] = self.ask("POST", f"/resellers/{reseller or self._first('code')}/deposits", body)
+        path = below("/resellers", reseller or self.code, "deposits")
+        entry: dict[str, Any] = self.ask("POST", path, body, shape=shapes.ENTRY)
         return entry
 
     def replies(self, name: str, replies: Sequence[Mapping[str, Any]]) -> None:
         """What an inbox answers, in order, the last one repeated: `[{"status": 500}, {"status": 200, "delay": 1}]`."""
-        self.ask("PUT", f"/inbox/{name}", {"replies": [dict(one) for one in replies]})
+        self.ask("PUT", below("/inbox", name), {"replies": [dict(one) for one in replies]})
 
     def reset(self) -> None:
         """Return to the start of the scenario."""
-        self._described.update(self.ask("POST", "/reset"))
+        self._described.update(self.ask("POST", "/reset", shape=shapes.SANDBOX))
 
     def delete(self) -> None:
         """Delete it; of the default sandbox this is refused."""
@@ -139,31 +147,31 @@ class Sandbox(Identity):
     def balance(self, reseller: str | None = None) -> Decimal:
         """The balance of a wallet, by default the first reseller's. Raises `LookupError` for an unknown code."""
         code = reseller or self.code
-        for one in self._control.member(self.ask("GET"), "resellers", list):
+        for one in self.ask("GET", shape=shapes.SANDBOX)["resellers"]:
             if one["code"] == code:
                 return Decimal(str(one["balance"]))
         raise LookupError(f"there is no reseller {code!r}")
 
     def transaction(self, refid: str) -> dict[str, Any] | None:
         """The payment with a refid, the latest one if resellers share it; None when there is none."""
-        found: list[dict[str, Any]] = self.ask("GET", "/transactions", query={"refid": refid})["transactions"]
+        found = self.ask("GET", "/transactions", query={"refid": refid}, shape=shapes.PAYMENTS_PAGE)["transactions"]
         return found[0] if found else None
 
     def transactions(self, /, **filters: Any) -> list[dict[str, Any]]:
         """Payments, newest first; filters `refid`, `reseller`."""
-        return list(self._control.pages(f"{self._path}/transactions", "transactions", filters))
+        return self._listed("/transactions", "transactions", shapes.PAYMENT, filters)
 
     def story(self, refid: str) -> Story:
         """All that happened to a payment. Raises `LookupError` for a refid that no payment has."""
         found = self.transaction(refid)
         if found is None:
             raise LookupError(self.evidence.no_payment(refid))
-        return Story(self.ask("GET", f"/transactions/{found['trxid']}"))
+        return Story(self.ask("GET", below("/transactions", found["trxid"]), shape=shapes.STORY))
 
     def requests(self, /, **filters: Any) -> list[dict[str, Any]]:
         """The journal, newest first; filters `method`, `path`, `status`, `reseller`, `trxid`, `refid`, `rule`,
         `error`."""
-        return list(self._control.pages(f"{self._path}/requests", "requests", filters))
+        return self._listed("/requests", "requests", shapes.REQUEST, filters)
 
     def refused(self) -> list[dict[str, Any]]:
         """The requests that were answered with a status from 400, newest first, each with its `diagnosis`."""
@@ -171,16 +179,20 @@ class Sandbox(Identity):
 
     def callbacks(self, /, **filters: Any) -> list[dict[str, Any]]:
         """Every callback attempt and its outcome, oldest first; filters `refid`, `trxid`."""
-        return list(self._control.pages(f"{self._path}/callbacks", "callbacks", filters))
+        return self._listed("/callbacks", "callbacks", shapes.CALLBACK, filters)
+
+    def _listed(self, path: str, member: str, row: Shape, filters: Mapping[str, Any]) -> list[dict[str, Any]]:
+        """All rows of a list."""
+        return list(self._control.pages(self._path + path, member, row, filters))
 
     def audit(self) -> dict[str, Any]:
         """What the service asks of a client, and whether this one did it."""
-        found: dict[str, Any] = self.ask("GET", "/audit")
+        found: dict[str, Any] = self.ask("GET", "/audit", shape=shapes.AUDIT)
         return found
 
     def inbox(self, name: str = "callbacks") -> list[Message]:
         """What an inbox received, oldest first."""
-        items = self._control.pages(f"{self._path}/inbox/{name}", "items", {})
+        items = self._listed(below("/inbox", name), "items", shapes.RECEIVED, {})
         return [from_inbox(one, self._address(name)) for one in items]
 
     def _address(self, inbox: str) -> str:
@@ -200,15 +212,17 @@ class Sandbox(Identity):
         while True:
             left = max(0.0, ends - monotonic())
             query = {"cursor": cursor, "wait_for": 1, "timeout": round(left, 3)}
-            page = self.ask("GET", f"/inbox/{inbox}", query=query, timeout_s=left + TIMEOUT_S)
-            items = self._control.member(page, "items", list)
-            for item in items:
+            path = below("/inbox", inbox)
+            page = self.ask("GET", path, query=query, timeout_s=left + TIMEOUT_S, shape=shapes.RECEIVED_PAGE)
+            for item in page["items"]:
+                if item["n"] <= cursor:
+                    raise wrong_answer("GET", self.control_url + path, "an earlier message again")
                 cursor = item["n"]
                 message = from_inbox(item, self._address(inbox))
                 if refid in (None, message.data.get("refid")) and status in (None, message.data.get("status")):
                     return message
-            if not items and left == 0:
-                raise AssertionError(self.evidence.no_callback(refid, status, inbox))
+            if not page["items"] and left == 0:
+                raise AssertionError(printable(self.evidence.no_callback(refid, status, inbox)))
 
     # What should have happened
 
@@ -222,16 +236,16 @@ class Sandbox(Identity):
         __tracebackhide__ = True  # pytest shows the line of the test
         found = self.transaction(refid)
         if found is None:
-            raise AssertionError(self.evidence.no_payment(refid))
+            raise AssertionError(printable(self.evidence.no_payment(refid)))
         if found["status"] != status:
-            raise AssertionError(f"{refid} is {found['status']}, not {status}\n{self.story(refid)}")
+            raise AssertionError(printable(f"{refid} is {found['status']}, not {status}\n{self.story(refid)}"))
 
     def expect_balance(self, amount: Money, reseller: str | None = None) -> None:
         """A wallet has this balance, by default the first reseller's. Raises `AssertionError` with its payments."""
         __tracebackhide__ = True  # pytest shows the line of the test
         balance = self.balance(reseller)
         if balance != Decimal(str(amount)):
-            raise AssertionError(f"the balance is {balance}, not {amount}\n{self.evidence.payments()}")
+            raise AssertionError(printable(f"the balance is {balance}, not {amount}\n{self.evidence.payments()}"))
 
     def expect_callback(self, refid: str, *, status: str | None = None) -> dict[str, Any]:
         """A callback about the payment, with this status, was accepted by its receiver; returns the attempt. Raises
@@ -240,14 +254,14 @@ class Sandbox(Identity):
         for one in self.callbacks(refid=refid):
             if one["state"] == "delivered" and status in (None, one["payment_status"]):
                 return one
-        raise AssertionError(self.evidence.no_callback(refid, status))
+        raise AssertionError(printable(self.evidence.no_callback(refid, status)))
 
     def expect_no_refusals(self) -> None:
         """No request was answered with a status from 400. Raises `AssertionError` with those that were, and why."""
         __tracebackhide__ = True  # pytest shows the line of the test
         refused = self.refused()
         if refused:
-            raise AssertionError(self.evidence.refusals(refused))
+            raise AssertionError(printable(self.evidence.refusals(refused)))
 
     def expect_clean_audit(self) -> None:
         """Nothing that the service asks of a client was violated, but for warnings. Raises `AssertionError` with what
@@ -255,7 +269,7 @@ class Sandbox(Identity):
         __tracebackhide__ = True  # pytest shows the line of the test
         broken = violated(self.audit())
         if broken:
-            raise AssertionError(self.evidence.violations(broken))
+            raise AssertionError(printable(self.evidence.violations(broken)))
 
     def __enter__(self) -> "Sandbox":
         return self

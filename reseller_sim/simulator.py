@@ -8,9 +8,10 @@ from types import TracebackType
 from typing import Any
 
 from reseller_sim.control import Control, sandbox_path
-from reseller_sim.durations import moment
+from reseller_sim.durations import RATE, moment
 from reseller_sim.process import Process
 from reseller_sim.sandbox import Sandbox
+from reseller_sim.shapes import HEALTH, SANDBOX, SANDBOXES
 
 DEFAULT_URL = "http://127.0.0.1:8080"
 YAML = "application/yaml"
@@ -53,7 +54,7 @@ class Simulator:
         wanted += [] if seed is None else ["--seed", str(seed)]
         wanted += [] if scenarios is None or "--scenarios" in arguments else ["--scenarios", str(scenarios)]
         process = Process([*wanted, *arguments])
-        simulator = cls(process.ready["url"], process.ready["control_token"])
+        simulator = cls(process.ready["url"], process.ready.get("control_token"))
         simulator._process = process
         simulator._folder = None if scenarios is None or "--scenarios" in arguments else Path(scenarios).resolve()
         return simulator
@@ -75,15 +76,12 @@ class Simulator:
 
     def health(self) -> dict[str, Any]:
         """`{"status": "ok", "version"}`. Raises `NotRunning`."""
-        found: dict[str, Any] = self.control.ask("GET", "/health")
-        if self.control.member(found, "status", str) != "ok":
-            raise self.control.no_simulator(f"the status {found['status']!r}")
-        self.control.member(found, "version", str)
+        found: dict[str, Any] = self.control.ask("GET", "/health", shape=HEALTH)
         return found
 
     def sandboxes(self) -> list[dict[str, Any]]:
         """Every sandbox, as the control API describes it."""
-        found: list[dict[str, Any]] = self.control.member(self.control.ask("GET", "/sandboxes"), "sandboxes", list)
+        found: list[dict[str, Any]] = self.control.ask("GET", "/sandboxes", shape=SANDBOXES)["sandboxes"]
         return found
 
     def sandbox(
@@ -108,16 +106,16 @@ class Simulator:
         text, value = self._read(scenario)
         if text is not None:
             query = own | {"clock": clock, "start": first}
-            made = self.control.send("POST", "/sandboxes", text.encode(), YAML, query=query)
+            made = self.control.send("POST", "/sandboxes", text.encode(), YAML, query, shape=SANDBOX)
         else:
             wanted = own | {"scenario": value, "clock": _clock(clock, first)}
             body = {name: part for name, part in wanted.items() if part is not None}
-            made = self.control.ask("POST", "/sandboxes", body)
+            made = self.control.ask("POST", "/sandboxes", body, shape=SANDBOX)
         return Sandbox(self.control, made, is_ours=True)
 
     def open(self, id: str = "default") -> Sandbox:
         """One that exists, which `with` does not delete. Raises `SimulatorError`."""
-        return Sandbox(self.control, self.control.ask("GET", sandbox_path(id)))
+        return Sandbox(self.control, self.control.ask("GET", sandbox_path(id), shape=SANDBOX))
 
     def _read(self, scenario: Scenario | None) -> tuple[str | None, Any]:
         """The scenario as YAML, or what the control API takes in its place."""
@@ -153,10 +151,10 @@ class Simulator:
 
 
 def _clock(clock: str | None, start: str | None) -> dict[str, Any] | None:
-    """`x60` as the mode and rate of the control API."""
+    """`x60` as the mode and rate of the control API, which refuses a mode that it does not know."""
     wanted: dict[str, Any] = {} if start is None else {"start": start}
-    if clock is not None and clock.startswith("x") and clock != "xN":
-        wanted |= {"mode": "xN", "rate": float(clock[1:])}
+    if clock is not None and (rate := RATE.fullmatch(clock)):
+        wanted |= {"mode": "xN", "rate": float(rate[1])}
     elif clock is not None:
         wanted["mode"] = clock
     return wanted or None

@@ -3,6 +3,8 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from reseller_sim.printable import printable
+
 Row = Mapping[str, Any]
 Event = tuple[str, int, int, str]  # time, order within an instant, order within that, and text
 
@@ -45,7 +47,7 @@ class Story:
         return [heading, INDENT + ", ".join(names), *left_out, *happened]
 
     def __str__(self) -> str:
-        return "\n".join(self.lines)
+        return printable("\n".join(self.lines))
 
     def __repr__(self) -> str:
         return f"<Story of {self.lines[0]}>"

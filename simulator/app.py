@@ -19,7 +19,8 @@ from simulator.options import CONTROL_PATH, Options
 from simulator.preparation import prepare
 from simulator.runtime.clock import Wall
 from simulator.runtime.courier import Sender
-from simulator.runtime.live_sandbox import SandboxSpec
+from simulator.runtime.journal import Exchange
+from simulator.runtime.live_sandbox import LiveSandbox, SandboxSpec
 from simulator.runtime.sandboxes import DEFAULT, Sandboxes
 from simulator.scenario.library import load_scenario
 from simulator.scenario.overrides import with_callback
@@ -97,7 +98,7 @@ class App:
             sandbox_id, _, rest = path[len(SANDBOX_PREFIX) :].partition("/")
             sandbox = self.sandboxes.find(sandbox_id)
             if sandbox is None:
-                refusal = refusals.unknown_sandbox(sandbox_id)
+                refusal = partial(refusals.unknown_sandbox, sandbox_id)
                 return self._pipeline.answer(self._default, path, request, refusal=refusal)
             return self._pipeline.answer(sandbox, "/" + rest, request, prefix=SANDBOX_PREFIX + sandbox_id)
         if self.sandboxes.unique_keys:
@@ -117,7 +118,7 @@ class App:
             from simulator.control.guard import Guard
 
             guard = Guard(self.options.control_token, self.options.allowed_hosts)
-            self._control = ControlApp(self.sandboxes, self.scenario, guard, self.options.scenarios)
+            self._control = ControlApp(self.sandboxes, self.scenario, guard, self._resend, self.options.scenarios)
         responder = responder_of(scope)
         if responder is not None:
             scope["cancel_when_left"] = responder.cancel_when_left
@@ -125,6 +126,25 @@ class App:
             if scope["method"] == "GET":  # it changes nothing, but may wait for minutes
                 responder.cancel_when_left()
         await self._control(scope, receive, send)
+
+    async def _resend(
+        self, sandbox: LiveSandbox, recorded_by: LiveSandbox, one: Exchange, headers: list[tuple[bytes, bytes]]
+    ) -> tuple[int, bytes]:
+        """See `control.replays.Resend`. How the connection would have ended is not played."""
+        request = Incoming(
+            method=one.method,
+            query=one.query,
+            headers=headers,
+            by_name=dict(headers),
+            client=one.client,
+            body=one.body,
+            target=one.target,
+            replay_of=one.n,
+        )
+        prefix = "" if sandbox is self._default else SANDBOX_PREFIX + sandbox.id
+        anonymous = None if sandbox is recorded_by else recorded_by
+        status, lines, _, _ = await self._pipeline.answer(sandbox, one.path, request, prefix, anonymous)
+        return status, lines
 
     async def load(self, scenario: Scenario) -> tuple[str, ...]:
         """Switch the default sandbox and all new ones to another scenario; see `LiveSandbox.load`."""

@@ -1,16 +1,19 @@
-"""What holds for the whole suite: how Hypothesis chooses examples, what of long tables is fast, garbage, long turns."""
+"""What holds for the whole suite: how Hypothesis chooses examples, what of long tables is fast, garbage, long turns,
+hangs."""
 
 import gc
 import os
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 
 import pytest
+from _pytest.faulthandler import fault_handler_stderr_fd_key  # of what it does not capture; there is no other way
 from hypothesis import HealthCheck, settings
 
 from simulator.scenario.sections.people import person_pools
 from tests.support.longest_turn import LIMIT_S, LONGEST_TURN
 from tests.support.slow_rows import slow_rows
 from tests.support.tools import not_run
+from tests.support.watchdog import WATCHDOG
 
 # How long an example takes is the machine's affair: no deadlines. Every run has the same examples, so that a failure is
 # one of the change under test, and nothing is remembered in the checkout; `--hypothesis-profile random` draws others.
@@ -35,6 +38,26 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
     return cores if config.option.markexpr else WORKERS_PER_CORE * cores
 
 
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_protocol() -> Generator[None, object, object]:
+    """No test hangs for ever."""
+    WATCHDOG.begin()
+    try:
+        return (yield)
+    finally:
+        WATCHDOG.end()
+
+
+def pytest_enter_pdb() -> None:
+    """Whoever debugs takes the time that it takes."""
+    WATCHDOG.leave()
+
+
+def pytest_unconfigure() -> None:
+    """No test comes any more."""
+    WATCHDOG.stop()
+
+
 @pytest.fixture(autouse=True)
 def _no_turn_is_long() -> Iterator[None]:
     """Each callback of an event loop ends soon, since one process answers all."""
@@ -55,10 +78,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker("slow")
 
 
-def pytest_collection_finish() -> None:
+def pytest_collection_finish(session: pytest.Session) -> None:
     """Import Faker ahead, as a server does, and keep the garbage collector away from what lives as long as the run: the
     tests themselves and the modules."""
     person_pools()
+    WATCHDOG.start(session.config.stash[fault_handler_stderr_fd_key])
     gc.freeze()
     gc.enable()
 

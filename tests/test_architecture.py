@@ -85,20 +85,22 @@ WITHOUT_SUBJECT: dict[str, set[str]] = {
         "versions", "waiting",
     },
     "control": {
-        "api_docs", "app", "audit", "autopsies", "clock", "event_rows", "events", "exports", "filters", "fired",
-        "guard", "har", "http", "masked_send", "masking", "meta", "parameters", "probes", "render", "requests",
+        "api_docs", "app", "audit", "autopsies", "clock", "configured", "due", "event_rows", "events", "explained",
+        "exports", "figures", "filters", "fired", "guard", "har", "http", "ledger", "masked_send", "masking", "meta",
+        "pages", "parameters", "pasted", "probes", "products", "received", "render", "replays", "replies", "requests",
         "sandboxes",
     },
     "runtime": {
-        "actions", "advance", "background", "clock", "counters", "courier", "driver", "ended_jobs",
-        "event_items", "events", "evicted", "facts",
-        "inbox_budget", "journal", "known_secrets", "lanes", "live_sandbox", "near_misses", "probes", "ring",
-        "rule_names", "sandboxes", "seen", "sent", "unexpected", "upcoming", "value_counts", "waiting", "watch",
+        "actions", "advance", "background", "clock", "counters", "courier", "driver", "ended_jobs", "event_items",
+        "event_reader", "events", "evicted", "facts", "inbox_budget", "journal", "known_secrets", "lanes",
+        "live_sandbox", "near_misses", "probes", "receiver_times", "ring", "rule_names", "sandboxes", "seen", "sent",
+        "unexpected", "upcoming", "value_counts", "waiting", "watch",
     },
     "scenario/sections": {"assumptions", "changes", "form_fields", "headers", "matchers", "templates", "variants"},
     "wire": {
-        "billers", "curl", "diagnoses", "errors", "headers", "json", "legacy", "named_secrets", "outbound", "paging",
-        "secrets", "signing", "timestamps", "tokens", "unescaped",
+        "billers", "curl", "curl_options", "diagnoses", "errors", "headers", "json", "legacy", "named_secrets",
+        "outbound", "paging", "pasted_curl", "secrets", "shell_words", "signing", "timestamps", "tokens", "unescaped",
+        "verifying",
     },
 }  # fmt: skip
 LINES_MAX = 300

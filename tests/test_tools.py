@@ -57,7 +57,7 @@ def test_the_script_of_the_build_machine_says_where_it_runs_and_what_is_missing(
         capture_output=True,
         text=True,
         check=True,
-        timeout=20,
+        timeout=60,
     )
     made = [f"make interop, CI is {then}"] if has_npm else []
     assert ran.stdout.splitlines() == [*made, f"make test, CI is {then}"]

@@ -61,21 +61,26 @@ func reconcile(client *Client, orders []*Order, deposits []Sen, days string, pag
 			result.differs("%s is in the history, and not in our records", refid)
 		}
 	}
-	paidIn := map[Sen]bool{}
+	deposited := map[Sen]int{} // in the statement more often than in our records; each deposit counts once
 	for _, entry := range statement {
 		switch entry.Type {
 		case "TRANSACTION", "REFUND":
 			spent -= entry.Amount
 		case "DEPOSIT":
-			paidIn[entry.Amount] = true
+			deposited[entry.Amount]++
 		}
 	}
 	if spent != prices {
 		result.differs("the statement's payments come to %s, those of the history to %s", spent, prices)
 	}
 	for _, amount := range deposits {
-		if !paidIn[amount] {
+		if deposited[amount]--; deposited[amount] < 0 {
 			result.differs("a deposit of %s is not in the statement", amount)
+		}
+	}
+	for amount, count := range deposited {
+		for ; count > 0; count-- {
+			result.differs("a deposit of %s is in the statement, and not in our records", amount)
 		}
 	}
 	return result, nil

@@ -53,16 +53,20 @@ final class Reconcile {
             if (Set.of("TRANSACTION", "REFUND").contains(entry.get("type"))) {
                 spent = spent.subtract(amount);
             } else if ("DEPOSIT".equals(entry.get("type"))) {
-                paidIn.add(amount);
+                paidIn.add(amount.setScale(2));
             }
         }
         if (spent.compareTo(prices) != 0) {
             differences.add("the statement's payments come to " + spent + ", those of the history to " + prices);
         }
+        // Each deposit counts once, so that a second one of the same amount is noticed.
         for (BigDecimal amount : deposits) {
-            if (paidIn.stream().noneMatch(one -> one.compareTo(amount) == 0)) {
-                differences.add("a deposit of " + amount + " is not in the statement");
+            if (!paidIn.remove(amount.setScale(2))) {
+                differences.add("a deposit of " + plain(amount) + " is not in the statement");
             }
+        }
+        for (BigDecimal amount : paidIn) {
+            differences.add("a deposit of " + plain(amount) + " is in the statement, and not in our records");
         }
         return new Result(history.size(), statement.size(), differences);
     }

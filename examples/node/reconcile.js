@@ -25,9 +25,15 @@ export async function reconcile(client, orders, deposits, days, page) {
   if (spent !== prices) {
     differences.push(`the statement's payments come to ${text(spent)}, those of the history to ${text(prices)}`);
   }
+  // Each deposit counts once, so that a second one of the same amount is noticed.
   const paidIn = amounts("DEPOSIT");
   for (const amount of deposits) {
-    if (!paidIn.includes(amount)) differences.push(`a deposit of ${text(amount)} is not in the statement`);
+    const at = paidIn.indexOf(amount);
+    if (at < 0) differences.push(`a deposit of ${text(amount)} is not in the statement`);
+    else paidIn.splice(at, 1);
+  }
+  for (const amount of paidIn) {
+    differences.push(`a deposit of ${text(amount)} is in the statement, and not in our records`);
   }
   return { payments: history.size, entries: statement.length, differences };
 }
@@ -44,7 +50,8 @@ function compare(order, record) {
   };
   return Object.entries(pairs)
     .filter(([, [a, b]]) => a !== b)
-    .map(([name, [a, b]]) => `${order.refid}: ${name} is ${a}, in the history ${b}`);
+    .map(([name, pair]) => [name, ...pair.map((one) => (typeof one === "bigint" ? text(one) : one))])
+    .map(([name, a, b]) => `${order.refid}: ${name} is ${a}, in the history ${b}`);
 }
 
 /** All payments by refid: `offset` moves on until a page is not full. */

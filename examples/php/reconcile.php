@@ -32,8 +32,18 @@ function reconcile(Client $client, array $orders, array $deposits, string $days,
         [$a, $b] = [money($spent), money($prices)];
         $differences[] = "the statement's payments come to $a, those of the history to $b";
     }
-    foreach (array_diff($deposits, amounts($statement, 'DEPOSIT')) as $amount) {
-        $differences[] = 'a deposit of ' . money($amount) . ' is not in the statement';
+    // Each deposit counts once, so that a second one of the same amount is noticed.
+    $paid_in = amounts($statement, 'DEPOSIT');
+    foreach ($deposits as $amount) {
+        $at = array_search($amount, $paid_in, true);
+        if ($at === false) {
+            $differences[] = 'a deposit of ' . money($amount) . ' is not in the statement';
+        } else {
+            unset($paid_in[$at]);
+        }
+    }
+    foreach ($paid_in as $amount) {
+        $differences[] = 'a deposit of ' . money($amount) . ' is in the statement, and not in our records';
     }
     return [count($history), count($statement), $differences];
 }

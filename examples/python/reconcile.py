@@ -1,5 +1,6 @@
 """Compares our records with the service's: payments with the history, the wallet with its statement."""
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal
@@ -32,8 +33,13 @@ def reconcile(client: Client, orders: Iterable[Order], deposits: Iterable[Decima
     prices = sum(Decimal(one["price"]) for one in history.values())
     if spent != prices:
         found.append(f"the statement's payments come to {spent:.2f}, those of the history to {prices:.2f}")
-    paid_in = [one["amount"] for one in statement if one["type"] == "DEPOSIT"]
-    found += [f"a deposit of {amount} is not in the statement" for amount in deposits if amount not in paid_in]
+    # Each deposit counts once, so that a second one of the same amount is noticed.
+    noted, paid_in = Counter(deposits), Counter(one["amount"] for one in statement if one["type"] == "DEPOSIT")
+    found += [f"a deposit of {amount:.2f} is not in the statement" for amount in (noted - paid_in).elements()]
+    found += [
+        f"a deposit of {amount:.2f} is in the statement, and not in our records"
+        for amount in (paid_in - noted).elements()
+    ]
     return Result(len(history), len(statement), found)
 
 

@@ -27,8 +27,8 @@ Receive = Callable[[], Awaitable[Any]]
 
 class Incoming(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """An incoming request. Header names are in lower case; `by_name` has the last of repeated headers. `client` is the
-    socket's address. `body` is None when it must be awaited from `receive`, ASGI's own. `target` is what `Exchange`
-    calls so."""
+    socket's address. `body` is None when it must be awaited from `receive`, ASGI's own. `target` and `replay_of` are
+    what `Exchange` calls so."""
 
     method: str
     query: bytes
@@ -38,6 +38,7 @@ class Incoming(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     body: bytes | None
     receive: Receive | None = None
     target: bytes = b""
+    replay_of: int = 0
 
 
 # A reply as the server sends it: status, header lines with line ends, body, ending.

@@ -1,15 +1,16 @@
 """`POST /v2/topup`: create or re-query a payment (SPEC 4.11)."""
 
 from collections.abc import Mapping
+from functools import cache
 
 from simulator.api.call import Call, Problems, Reply
 from simulator.api.diagnoses import explain
+from simulator.contract.schemas import schema
 from simulator.domain.commands import CreatePayment
 from simulator.domain.model.answers import PaymentRefused
 from simulator.domain.model.transactions import Reason
 from simulator.wire import payments
 
-REFID_CHARS_MAX = 50
 NO_EXTRAS: Mapping[str, object] = {}
 
 
@@ -50,7 +51,7 @@ def invalid_request(call: Call, problems: Problems) -> Reply:
     state, reason = call.sandbox.core.state, Reason.REQUEST
     call.exchange.error = reason
     refid = call.fields.get("refid")
-    if isinstance(refid, str) and len(refid) <= REFID_CHARS_MAX:
+    if isinstance(refid, str) and len(refid) <= _refid_chars_max():
         call.exchange.refid = refid
     code = call.fields.get("product")
     product = call.owner.sees(state.catalog, code) if isinstance(code, str) else None
@@ -59,3 +60,10 @@ def invalid_request(call: Call, problems: Problems) -> Reply:
         reason=reason, code=state.codes[reason], balance=call.owner.wallet.balance, product_name=name
     )
     return Reply(400, payments.refusal(refused, call.fields, call.now))
+
+
+@cache
+def _refid_chars_max() -> int:
+    """How long a refid may be, by the contract."""
+    length: int = schema("topup-request")["properties"]["refid"]["maxLength"]
+    return length

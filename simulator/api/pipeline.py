@@ -8,6 +8,7 @@ It awaits only the rest of a body, a fault's delay, and what is due by the time 
 one turn's share. Any other request is answered without any await that suspends, so the server can answer it at once.
 """
 
+from collections.abc import Callable
 from time import perf_counter
 
 from simulator.api import refusals
@@ -54,7 +55,7 @@ class Pipeline:
         request: Incoming,
         prefix: str = "",
         anonymous: LiveSandbox | None = None,
-        refusal: Reply | None = None,
+        refusal: Callable[[Call], Reply] | None = None,
     ) -> EncodedReply:
         """Answer, write the journal, pass due work to the driver. `path` is the part after `prefix`, which named the
         sandbox.
@@ -82,6 +83,7 @@ class Pipeline:
             packed_headers=head,
             client=client,
             target=request.target,
+            replay_of=request.replay_of,
         )
         call = Call(
             sandbox=sandbox,
@@ -93,7 +95,7 @@ class Pipeline:
             prefix=prefix,
         )
         try:
-            reply = refusal or await self._reply(call, request)
+            reply = await self._reply(call, request) if refusal is None else refusal(call)
             if not call.has_body and (counters.needs_bodies or (anonymous and anonymous.counters.needs_bodies)):
                 await keep_unread(call, request)
             content = reply.body if type(reply.body) is bytes else encode(reply.body)
@@ -159,11 +161,11 @@ class Pipeline:
             methods, call.path_parameters = paths.match(exchange.path)
         if methods is None:
             note_token(call)
-            return refusals.unknown_path(exchange.path, paths.known)
+            return refusals.unknown_path(call, paths.known)
         endpoint = methods.get(exchange.method)
         if endpoint is None:
             self._note_deprecation(call)
-            return refusals.wrong_method(exchange.method, list(methods))
+            return refusals.wrong_method(call, list(methods))
         call.endpoint = endpoint
         if endpoint.is_deprecated:
             call.is_deprecated = True
@@ -225,7 +227,9 @@ def _check_fields(call: Call, endpoint: Endpoint) -> Reply | None:
 
 
 def _execute(call: Call) -> Reply:
-    """Execute a call at once. What it causes is told behind its request, which has no number yet."""
+    """Execute a call at once. What a command causes is told behind its request, which has no number yet."""
+    if call.exchange.method == "GET":  # it commands nothing
+        return call.endpoint.handle(call)
     core, events = call.sandbox.core, call.sandbox.events
     core.watch(call.caused.append)
     try:

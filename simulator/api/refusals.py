@@ -9,7 +9,7 @@ from simulator.api.call import (
     Problems,
     Reply,
 )
-from simulator.api.notes import hint, note, note_problems
+from simulator.api.notes import hint, note, note_problems, suggestion
 from simulator.auth.signature import BODY_BYTES_MAX, Denied
 from simulator.runtime.unexpected import report
 from simulator.shortened import shortened
@@ -80,11 +80,13 @@ def address_not_allowed(address: str) -> Reply:
     return Reply(403, errors.coded("ip_not_allowed", f"Requests from {address} are not allowed for this account."))
 
 
-def unknown_path(path: str, known: list[str]) -> Reply:
+def unknown_path(call: Call, known: list[str]) -> Reply:
     """404 for a path that the service does not have."""
     by_name = {_unversioned(each): each for each in known}
-    near = get_close_matches(_unversioned(path), by_name, 1, PATHS_ALIKE_MIN)
-    hint = f" Did you mean {by_name[near[0]]}?" if near else ""
+    near = get_close_matches(_unversioned(call.exchange.path), by_name, 1, PATHS_ALIKE_MIN)
+    likely = by_name[near[0]] if near else ""
+    note(call, f"the service has no such path{suggestion(likely)}")
+    hint = f" Did you mean {likely}?" if likely else ""
     return Reply(404, errors.parameters(f"There is no such path.{hint}", {}))
 
 
@@ -93,15 +95,18 @@ def _unversioned(path: str) -> str:
     return _VERSION.sub("", path.lower())
 
 
-def wrong_method(method: str, allowed: list[str]) -> Reply:
+def wrong_method(call: Call, allowed: list[str]) -> Reply:
     """405 with the path's allowed methods."""
     text = ", ".join(sorted(allowed))
-    body = errors.parameters(f"{method} is not possible here; use {text}.", {})
+    note(call, f"the path has another method; use {text}")
+    body = errors.parameters(f"{call.exchange.method} is not possible here; use {text}.", {})
     return Reply(405, body, ((b"allow", text.encode()),))
 
 
-def unknown_sandbox(sandbox_id: str) -> Reply:
+def unknown_sandbox(sandbox_id: str, call: Call) -> Reply:
     """404 for the URL of a sandbox that does not exist."""
+    call.exchange.error = "unknown_sandbox"
+    note(call, f"there is no sandbox {_shown(sandbox_id)}; GET /_sim/sandboxes lists them")
     return Reply(404, errors.coded("unknown_sandbox", f"There is no sandbox {_shown(sandbox_id)} at this address."))
 
 

@@ -1,6 +1,6 @@
 """`reseller-sim advance`: moves the clock of a sandbox, and prints what happened on the way."""
 
-import math
+import re
 from typing import Any
 
 import click
@@ -9,13 +9,16 @@ from simulator.cli import values
 from simulator.cli.control import Control
 from simulator.cli.errors import Refused
 from simulator.cli.flags import json_flag, running_flags, verb
-from simulator.cli.output import echo_value
+from simulator.cli.output import echo_value, one_line
 from simulator.cli.tables import clock_time, print_line, print_table, times_of_day, wants_json
 
 TITLE = "reseller-sim advance"
 TIMEOUT_S = 3600.0
-USAGE = "write a duration such as 250ms, 90s, 5m or 2h, or `idle`, or `to` and a time such as 2027-01-10T23:59:00+08:00"
-COLUMNS = ("what", "refid", "status", "to", "answered")
+INTERRUPTED = 130
+USAGE = "write a duration such as 90s, 1h30m or 1.5d, or `idle`, or `to` and a time such as 2027-01-10T23:59:00+08:00"
+COLUMNS = ("what", "refid", "status", "to", "answered", "skipped")
+_NUMBER = re.compile(r"[0-9]{1,10}([.][0-9]{1,6})?")
+FACTS = ("product", "category", "group", "api_key", "rule", "status", "state")  # of what a scenario scheduled
 
 
 @verb("advance")
@@ -28,7 +31,7 @@ def command(ctx: click.Context, /, how: tuple[str, ...], json: bool, **running: 
 
     Statuses, callbacks, webhooks and what the scenario scheduled happen on the way, each at its time. `idle` goes on
     until nothing is due any more; `to` takes a time with its offset. A running clock can be advanced, too. Exit code 1
-    means that it stopped before, and the last line says why.
+    means that it stopped before, and the last line says why. Ctrl-C stops it after what it is at (130).
 
     \b
     Examples:
@@ -40,6 +43,8 @@ def command(ctx: click.Context, /, how: tuple[str, ...], json: bool, **running: 
     control = Control(TITLE, **running)
     try:
         done = control.post("/clock/advance", _asked(ctx, how), "advance-answer", timeout_s=TIMEOUT_S)
+    except KeyboardInterrupt:
+        return _stop(control)
     except Refused as refused:  # it names the field of the request
         raise Refused(refused.message.replace(f"{TITLE}: to ", f"{TITLE}: {how[-1]} ", 1), refused.code) from None
     if wants_json(json):
@@ -49,6 +54,21 @@ def command(ctx: click.Context, /, how: tuple[str, ...], json: bool, **running: 
     return 1 if done.get("reason") else 0
 
 
+def _stop(control: Control) -> int:
+    """Stop the advance that runs, and say where the clock stands. It may have ended by itself meanwhile."""
+    try:
+        clock = control.delete("/clock/advance", "clock-answer")
+    except Refused as refused:
+        if refused.code != "not_advancing":
+            raise
+        clock = control.get("/clock", "clock-answer")
+    where = f"the clock of {control.sandbox} stands at {clock_time(clock['now'])} UTC"
+    if clock["advancing"]:
+        where = f"{where} and will stop when the receiver that is being called has answered"
+    click.echo(one_line(f"{TITLE}: interrupted; {where}"), err=True)
+    return INTERRUPTED
+
+
 def _asked(ctx: click.Context, how: tuple[str, ...]) -> dict[str, Any]:
     """The body of the request."""
     if how == ("idle",):
@@ -56,20 +76,28 @@ def _asked(ctx: click.Context, how: tuple[str, ...]) -> dict[str, Any]:
     if len(how) == 2 and how[0] == "to":
         values.time(ctx, ctx.command.params[0], how[1])
         return {"to": how[1]}
-    if len(how) == 1 and (seconds := _seconds(how[0])) is not None:
-        return {"seconds": seconds}
-    raise click.UsageError(f"{' '.join(how)!r} is no time to advance by: {USAGE}", ctx)
-
-
-def _seconds(text: str) -> float | None:
-    """Seconds of a duration, or of a bare number; None for anything else and for none."""
-    from simulator.scenario.reading.values import duration
-
     try:
-        seconds = float(text) if text[-1:].isdigit() else duration(text).total_seconds()
-    except ValueError:
-        return None
-    return seconds if 0 < seconds < math.inf else None
+        return {"seconds": _seconds(" ".join(how))}
+    except ValueError as wrong:
+        raise click.UsageError(f"{' '.join(how)!r} {wrong}", ctx) from None
+
+
+def _seconds(text: str) -> float:
+    """Seconds of a duration, or of a bare number, from 0. Raises `ValueError`, said behind the argument."""
+    from simulator.scenario.reading.values import DURATION_MAX, duration
+
+    is_number = _NUMBER.fullmatch(text) is not None
+    if is_number and float(text) > DURATION_MAX.total_seconds():
+        raise ValueError(f"is longer than {DURATION_MAX.days} days")
+    try:
+        seconds = float(text) if is_number else duration(text).total_seconds()
+    except ValueError as wrong:
+        if str(wrong).startswith("is longer"):
+            raise
+        raise ValueError(f"is no time to advance by: {USAGE}") from None
+    if seconds < 0:
+        raise ValueError("is before the present: time never goes back")
+    return seconds
 
 
 def _print(done: dict[str, Any]) -> None:
@@ -88,8 +116,16 @@ def _print(done: dict[str, Any]) -> None:
 
 def _row(one: dict[str, Any]) -> tuple[object, ...]:
     """A callback tells the status that it carries, a webhook the type of its event."""
-    what = one.get("type") or one.get("product") or one.get("amount") or one.get("rule") or ""
-    status = one.get("status") or what
-    code = f" {one['status_code']}" if "status_code" in one else ""
     answered = one.get("answered") or one.get("ending") or ""
-    return one["kind"], one.get("refid", ""), f"{status}{code}", one.get("url", ""), answered
+    return one["kind"], one.get("refid", ""), _status(one), one.get("url", ""), answered, one.get("skipped", "")
+
+
+def _status(one: dict[str, Any]) -> str:
+    """What became of it: of a payment its status, of anything else what changed."""
+    if "status_code" in one:
+        return f"{one['status']} {one['status_code']}"
+    if one["kind"] in ("callback", "webhook"):
+        return one.get("status") or one.get("type") or ""
+    facts = [str(one[name]) for name in FACTS if one.get(name)]
+    amount = [f"{one['amount']:.2f} MYR"] if "amount" in one else []
+    return " ".join([*facts, *amount]) or ", ".join(one.get("changed", ()))

@@ -42,7 +42,7 @@ def page(running: Running) -> str:
 
 def _facts(running: Running) -> list[tuple[str, str]]:
     sandbox = running.sandbox
-    facts = [("control API", running.control_url)]
+    facts = [("console", f"{running.control_url}/"), ("control API", running.control_url)]
     if running.control_token is not None:
         facts.append(("", f"Authorization: Bearer {running.control_token}"))
     if api_docs.is_installed():

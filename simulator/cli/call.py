@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 import click
 
 from simulator.cli import values
-from simulator.cli.flags import CannotStart, option, request_flags, verb
+from simulator.cli.flags import CannotStart, option, own_option, request_flags, verb
 from simulator.cli.output import one_line, print_to_stderr, printable_body
 from simulator.cli.request import signed_request
 from simulator.upstream.signing import SignedRequest, with_bearer
@@ -39,6 +39,7 @@ class Lines(click.types.StringParamType):
     callback=values.headers,
     help="One more header; it replaces a generated header of that name.",
 )
+@own_option("--include", "-i", is_flag=True, help="Print all headers of the response, not only the simulator's.")
 def command(
     method: str,
     path: str,
@@ -49,6 +50,7 @@ def command(
     secret: str | None,
     bearer: str | None,
     header: dict[str, str],
+    include: bool,
 ) -> int:
     """Send one signed request and print the response.
 
@@ -70,7 +72,7 @@ def command(
     status, reason, headers, body = _exchange(request, header)
     print_to_stderr(one_line(f"{status} {reason}".rstrip()))
     for name, value in headers:
-        if name.lower().startswith("x-sim-"):
+        if include or name.lower().startswith("x-sim-"):
             print_to_stderr(one_line(f"{name}: {value}"))
     _print_body(body)
     return 0 if 200 <= status < 300 else 1

@@ -6,6 +6,7 @@ nothing is printed.
 
 import re
 from collections.abc import Iterable
+from os import environ
 from typing import Any
 
 import click
@@ -13,11 +14,15 @@ from click.shell_completion import CompletionItem
 
 ASK_S = 0.5
 YAML = (".yaml", ".yml")
+VARIABLE = "_RESELLER_SIM_COMPLETE"
+BEHIND_DASHES = "simulator.cli.complete.behind_dashes"
 _PLAIN = re.compile(r"[A-Za-z0-9_.,:/@%+=-]+")
 
 
 def scenarios(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Names of bundled scenarios, and files; scripts of shells complete the files themselves."""
+    """Names of bundled scenarios, and files; behind `--` of `exec` what a shell completes by itself."""
+    if ctx.meta.get(BEHIND_DASHES):
+        return [CompletionItem(incomplete, type="file")]
     from simulator.scenario.reading.bundled import names
 
     return [*_beginning(names(), incomplete), *yaml_files(ctx, param, incomplete)]
@@ -118,5 +123,8 @@ def _asked(ctx: click.Context, path: str, answers: str, *, is_root: bool = False
 
 
 def _beginning(words: Iterable[str], incomplete: str) -> list[CompletionItem]:
-    """The words that begin like this, but for those that a shell would not take as they are: clients choose refids."""
-    return [CompletionItem(word) for word in words if word.startswith(incomplete) and _PLAIN.fullmatch(word)]
+    """The words that begin like this, but for those that a shell would not take as they are: clients choose refids.
+    Bash takes a word as it comes; zsh and fish quote it, so that only what is no text of one line is left out."""
+    quotes = environ.get(VARIABLE, "").startswith(("zsh", "fish"))
+    usable = str.isprintable if quotes else _PLAIN.fullmatch
+    return [CompletionItem(word) for word in words if word.startswith(incomplete) and word and usable(word)]

@@ -16,6 +16,7 @@ from simulator.cli.output import echo, one_line
 from simulator.cli.reports.conform import ConformFiles
 from simulator.cli.reports.flags import UNWRITABLE
 from simulator.cli.request import DEFAULT_URL, credentials
+from simulator.cli.spans import Span
 from simulator.options import CONTROL_PATH
 from simulator.shortened import shortened
 from simulator.upstream.signing import CannotSign, secret_bytes, split_base
@@ -80,17 +81,17 @@ file_option = partial(
 )
 @option(
     "--timeout",
-    metavar="SECONDS",
-    type=click.FloatRange(0, 600, min_open=True),
-    default=35,
+    metavar="DURATION",
+    type=Span(most_s=600),
+    default="35s",
     show_default=True,
     help="How long an answer may take; the service itself gives up after 29 seconds.",
 )
 @option(
     "--wait",
-    metavar="SECONDS",
-    type=click.FloatRange(0, WAIT_S_MAX),
-    default=90,
+    metavar="DURATION",
+    type=Span(0, WAIT_S_MAX),
+    default="90s",
     show_default=True,
     help="How long payments may take to become final, and voids to be refunded.",
 )

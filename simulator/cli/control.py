@@ -74,9 +74,9 @@ class Control:
         """`PATCH` with a JSON body."""
         return self._ask("PATCH", path, body, answers)
 
-    def delete(self, path: str) -> None:
-        """`DELETE`, which has no answer."""
-        self._ask("DELETE", path, None, "")
+    def delete(self, path: str, answers: str = "") -> Any:
+        """`DELETE`, whose answer is empty unless `answers` names a schema."""
+        return self._ask("DELETE", path, None, answers)
 
     def rows(self, path: str, name: str, answers: str, query: Mapping[str, object] | None = None) -> Iterator[Any]:
         """The rows of a list, page by page as they are asked for; `name` is the member that has them."""

@@ -10,7 +10,9 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.shell_completion import CompletionItem
 
+from simulator.cli.complete import BEHIND_DASHES
 from simulator.cli.flags import CannotStart, ServerFlags, option, server_flags, verb
 from simulator.cli.output import print_to_stderr
 from simulator.cli.reports import earlier
@@ -33,10 +35,17 @@ class WithCommand(click.Command):
         if "--" in args:
             at = args.index("--")
             before, after = args[:at], args[at + 1 :]
+            ctx.meta[BEHIND_DASHES] = True
         if not after and "--help" not in before and not ctx.resilient_parsing:
             raise click.UsageError("put -- and a command after the options: reseller-sim exec -- npm test", ctx)
         ctx.obj = after
         return super().parse_args(ctx, before)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Behind `--` files, which commands take; else what every verb offers."""
+        if ctx.meta.get(BEHIND_DASHES):
+            return [CompletionItem(incomplete, type="file")]
+        return super().shell_complete(ctx, incomplete)
 
     def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
         """The usage line, with the command in it."""
@@ -68,7 +77,7 @@ def command(ctx: click.Context, /, coverage: bool, audit: bool, report: Path | N
 
     With --coverage, or RESELLER_SIM_COVERAGE=1, it reports at the end which rules, endpoints and outcomes were met.
     With --audit, or RESELLER_SIM_AUDIT=1, it prints how COMMAND violated what the service asks of a client; when it
-    succeeded, the exit code is 1 for a violation that is more than a warning.
+    succeeded, the exit code is 1 for a violation that is more than a warning, and when no request came at all.
     With --format github, or RESELLER_SIM_FORMAT=github, what is not as expected is annotated.
 
     \b

@@ -8,18 +8,23 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from simulator.cli.bounded import CannotRead, read_file, read_stdin
+from simulator.cli.bounded import CannotRead, bounded, read_file, read_stdin
 from simulator.cli.control import Control
-from simulator.cli.errors import Refused
+from simulator.cli.errors import CannotStart, Refused
 from simulator.cli.flags import option, running_flags, verb
 from simulator.cli.output import echo, echo_json, one_line
-from simulator.cli.pasted_curl import NotCurl, Pasted, read_curl, words_of
+from simulator.wire.pasted_curl import NotCurl, Pasted, read_curl, words_of
 
 if TYPE_CHECKING:
     from simulator.cli.explained import Explained
 
 TITLE = "reseller-sim explain"
 METHODS = ("GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT", "OPTIONS", "TRACE", "PATCH")
+NUMBER_DIGITS_MAX = 16
+NOTHING = (
+    "the journal has no request that was answered with 401; a 400 is about what a request says, not about its "
+    "signature: `reseller-sim requests --refused` lists those"
+)
 # Without a variable: they belong to one request.
 own_option = partial(click.option, allow_from_autoenv=False)
 
@@ -29,9 +34,11 @@ own_option = partial(click.option, allow_from_autoenv=False)
 @own_option("--header", "-H", metavar="'NAME: VALUE'", multiple=True, help="A header of the request.")
 @own_option("--data", "-d", metavar="BODY|@FILE|-", help="Its body: literal, from a file, or from stdin.")
 @option("--secret", metavar="SECRET", help="The key's secret, in Base64.  [default: as the simulator knows it]")
-@own_option("--string", metavar="TEXT", help="The string that your client signed, to compare it with the right one.")
+@own_option("--string", metavar="TEXT|@FILE|-", help="The string that your client gave to the HMAC, to compare it.")
 @own_option("--at", metavar="TIME", help="When it was sent: Unix seconds or ISO 8601.  [default: now]")
-@own_option("--last", is_flag=True, help="Explain the last request of the journal that was answered with 401.")
+@own_option(
+    "--last", is_flag=True, help="Explain the last request of the journal that was answered with 401; a 400 is none."
+)
 @running_flags
 @own_option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 def command(
@@ -52,45 +59,112 @@ def command(
     Give a request as METHOD and PATH with the headers and the body that your client sends, or as a curl command, in the
     arguments or on stdin (-); or the number of a request in the journal of a running simulator (its X-Sim-Request-Id).
     Nothing is sent. It looks for one mistake, or two together, that lead to the signature, and prints the string that
-    should have been signed. Without --secret, it is the default scenario's, or the one that a running simulator has
-    for the key. Exit code 0 means that the signature is right, 1 that it is not, 3 that no simulator answered.
+    should have been signed. --string says what your client signed: whether the signature was made of it, and where it
+    differs. Without --secret, it is the default scenario's, or the one that a running simulator has for the key. Exit
+    code 0 means that the signature is right, 1 that it is not, 3 that no simulator answered.
 
     \b
     Examples:
       reseller-sim explain --last
       reseller-sim explain 17 --sandbox mine
+      reseller-sim explain --last --string @signed.txt
       reseller-sim explain -- curl -X POST http://127.0.0.1:8080/v2/topup -H 'X-Api-Key: ...' -d @body.json
       reseller-sim explain GET '/v2/catalog?is_active=true' -H 'X-Api-Key: ...' -H 'X-Timestamp: ...' --secret SECRET
     """
     from simulator.cli.explained import explained, key_of, known_locally, read_time
 
     control = Control(TITLE, url, sandbox, control_token)
-    if last or (len(words) == 1 and words[0].isascii() and words[0].isdecimal()):
-        number = _last(control) if last else int(words[0])
-        return 0 if number is None else _of_journal(_exchange(control, number), as_json)
+    is_number = len(words) == 1 and words[0].isascii() and words[0].isdecimal()
+    if last and words:
+        raise _wrong(f"--last takes no {words[0]!r}: it finds the request itself")
+    if string == "-" and (data == "-" or words == ("-",)):
+        raise _wrong("stdin can be read once: give --string @FILE")
+    given = _given(string)
+    if last or is_number:
+        _refuse_flags_of_others("of a request of the journal", "header", "data", "secret", "at")
+        number = _last(control) if last else _number(words[0])
+        if number is not None:
+            return _of_journal(_exchange(control, number, given), as_json)
+        _print_nothing(as_json)
+        return 1
     request = _request(words, header, data)
     now_s = time.time() if at is None else read_time(at)
     key = key_of(request)
     known = known_locally() if url is None and sandbox == "default" else {}
-    if secret is None and key and key not in known:
-        shown = control.get("", "sandbox-answer")
-        known = {one["api_key"]: (one["api_secret"], one["code"]) for one in shown["resellers"] if one["api_secret"]}
-    made = explained(request, known, secret, now_s, string)
+    if secret is None and key and key not in known and ", " not in key:
+        known = _known_to(control, key)
+    made = explained(request, known, secret, now_s, given)
     _print(made, as_json)
     return 0 if made.is_right else 1
 
 
+def _known_to(control: Control, key: str) -> dict[str, tuple[str, str]]:
+    """The secrets that a running simulator has, by their keys, with the codes of their resellers."""
+    try:
+        shown = control.get("", "sandbox-answer")
+    except CannotStart as missing:
+        raise CannotStart(f"{missing.message}; or give the secret of {one_line(key)} with --secret") from None
+    return {one["api_key"]: (one["api_secret"], one["code"]) for one in shown["resellers"] if one["api_secret"]}
+
+
+def _wrong(text: str) -> click.UsageError:
+    return click.UsageError(text, click.get_current_context())
+
+
+def _refuse_flags_of_others(what: str, *names: str) -> None:
+    """Flags that would be ignored, unless a variable sets them."""
+    context = click.get_current_context()
+    for name in names:
+        if context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
+            raise _wrong(f"--{name} goes with METHOD and PATH; {what} it is known")
+
+
+def _number(text: str) -> int:
+    if len(text) > NUMBER_DIGITS_MAX:
+        raise _wrong(f"no request has a number of {len(text)} digits; give that of its X-Sim-Request-Id")
+    return int(text)
+
+
+def _given(string: str | None) -> bytes | None:
+    """The string of `--string`. One line end behind it is dropped, as files have one."""
+    from simulator.auth.autopsy.compared import STRING_BYTES_MAX
+
+    if string is None:
+        return None
+    try:
+        if string == "-":
+            given = _without_line_end(read_stdin(STRING_BYTES_MAX))
+        elif string.startswith("@"):
+            given = _without_line_end(read_file(string[1:], "the string", STRING_BYTES_MAX))
+        else:
+            given = bounded(os.fsencode(string), "the string", STRING_BYTES_MAX)
+    except CannotRead as wrong:
+        raise _wrong(f"--string: {wrong}") from None
+    if not given:
+        raise _wrong("--string is empty; give what your client passes to the HMAC")
+    return given
+
+
+def _without_line_end(raw: bytes) -> bytes:
+    return raw.removesuffix(b"\n").removesuffix(b"\r")
+
+
 def _last(control: Control) -> int | None:
     rows = control.get("/requests", "journal-answer", query={"status": 401, "limit": 1})["requests"]
-    if not rows:
-        echo("the journal has no request that was answered with 401")
-        return None
-    return int(rows[0]["n"])
+    return int(rows[0]["n"]) if rows else None
 
 
-def _exchange(control: Control, number: int) -> dict[str, Any]:
+def _print_nothing(as_json: bool) -> None:
+    if as_json:
+        echo_json("null")
+    else:
+        echo(NOTHING)
+
+
+def _exchange(control: Control, number: int, given: bytes | None) -> dict[str, Any]:
+    query = None if given is None else {"string": given}
     try:
-        return dict(control.get(f"/requests/{number}", "exchange-answer"))
+        return dict(control.get(f"/requests/{number}", "exchange-answer", query=query))
     except Refused as refused:
         text = f"{refused.message} (request {number}, sandbox {control.sandbox})"
         raise Refused(one_line(text), refused.code) from None
@@ -98,18 +172,28 @@ def _exchange(control: Control, number: int) -> dict[str, Any]:
 
 def _request(words: tuple[str, ...], header: tuple[str, ...], data: str | None) -> Pasted:
     try:
-        if words == ("-",):
-            return read_curl(words_of(os.fsdecode(read_stdin())))
-        if len(words) == 1 and " " in words[0]:
-            return read_curl(words_of(words[0]))
-        if words and words[0].endswith("curl"):
-            return read_curl(list(words))
+        curl = _curl(words)
+        if curl is not None:
+            _refuse_flags_of_others("in a curl command", "header", "data")
+            return read_curl(curl, read_file)
         if len(words) == 2 and words[0].upper() in METHODS and words[1].startswith(("/", "http://", "https://")):
             return Pasted(words[0], words[1], header, _body(data))
     except (NotCurl, CannotRead) as wrong:
-        raise click.UsageError(str(wrong), click.get_current_context()) from None
-    text = "give METHOD and PATH, the number of a request, a curl command behind --, or --last"
-    raise click.UsageError(text, click.get_current_context())
+        raise _wrong(str(wrong)) from None
+    if len(words) == 2 and words[1].startswith("/"):
+        raise _wrong(f"{words[0]!r} is no method of HTTP; give METHOD and PATH, such as GET {words[1]}")
+    if len(words) == 2 and words[0].upper() in METHODS:
+        raise _wrong(f"the path {words[1]!r} does not begin with /; give METHOD and PATH, or a URL with http://")
+    raise _wrong("give METHOD and PATH, the number of a request, a curl command behind --, or --last")
+
+
+def _curl(words: tuple[str, ...]) -> list[str] | None:
+    """The words of a curl command, None if it is none."""
+    if words == ("-",):
+        return words_of(os.fsdecode(read_stdin()))
+    if len(words) == 1 and " " in words[0]:
+        return words_of(words[0])
+    return list(words) if words and words[0].endswith(("curl", "curl.exe")) else None
 
 
 def _body(data: str | None) -> bytes:

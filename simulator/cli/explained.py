@@ -1,30 +1,33 @@
 """Explains the credentials of one request that a client shows: what the headers lack, and what the signature shows."""
 
+import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC
 from difflib import get_close_matches
 from typing import Any, NamedTuple
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 import click
 
 from simulator.auth import headers as names
 from simulator.auth.autopsy.facts import Facts, Other
 from simulator.auth.autopsy.mistakes import BY_ID
-from simulator.auth.autopsy.report import Autopsy, autopsy, first_difference
+from simulator.auth.autopsy.report import Autopsy, autopsy
 from simulator.auth.autopsy.strings import right
 from simulator.auth.canonical import body_hash, signature
 from simulator.auth.signature import BODY_BYTES_MAX, Denied, check_headers
-from simulator.cli.pasted_curl import Pasted
 from simulator.control.autopsies import joined, rendered
 from simulator.domain.model.instants import sandbox_time
 from simulator.upstream.signing import CannotSign, secret_bytes
+from simulator.wire.pasted_curl import Pasted
 
 TOLERANCE_S = 300.0
 LINE_CHARS_MAX = 300
 HOURS_MAX, CLOCK_S = 14, 60.0  # a time zone's largest offset, and what a clock may be off beside it
+SECONDS_CHARS_MAX = 20
 MILLISECONDS_DIGITS = 13  # from the year 2001 to 2286; of seconds they would be the year 33658 and later
+OF_FORM = "send v1= and the 44 characters of the Base64 of the HMAC, and nothing else"
 _OF_SIGNATURE = ("invalid_signature", "invalid_signature_format")
 
 Known = Mapping[str, tuple[str, str]]  # secrets, in Base64, and codes of resellers, by keys
@@ -38,14 +41,13 @@ class _Key(NamedTuple):
 @dataclass(frozen=True)
 class Explained:
     """What is wrong with a request: `problems` of its headers as codes and sentences, and the autopsy of its signature
-    with the right signature, if nothing else is wrong. `compared` tells how a given string differs."""
+    with the right signature, if nothing else is wrong."""
 
     method: str
     target: str
     problems: list[tuple[str, str]] = field(default_factory=list)
     autopsy: Autopsy | None = None
     signature: str = ""
-    compared: tuple[str, int] | None = None
 
     @property
     def is_right(self) -> bool:
@@ -73,8 +75,10 @@ def known_locally() -> Known:
 def read_time(text: str) -> float:
     """Unix seconds of `--at`. Anything else is a usage error."""
     try:
-        return float(text) if text.replace(".", "", 1).isdigit() else sandbox_time(text).astimezone(UTC).timestamp()
-    except ValueError as wrong:
+        if text.isascii() and text.replace(".", "", 1).isdigit() and len(text) <= SECONDS_CHARS_MAX:
+            return float(text)
+        return sandbox_time(text).astimezone(UTC).timestamp()
+    except (ValueError, OverflowError) as wrong:
         text = f"--at: {text!r} is neither Unix seconds nor a time such as 2026-10-01T12:00:00Z ({wrong})"
         raise click.UsageError(text, click.get_current_context()) from None
 
@@ -85,16 +89,22 @@ def key_of(request: Pasted) -> str:
 
 
 def _headers(request: Pasted) -> Mapping[bytes, bytes]:
-    pairs = (line.partition(":") for line in request.headers)
-    return joined(
-        [(name.strip().encode(errors="replace"), value.strip().encode(errors="replace")) for name, _, value in pairs]
-    )
+    pairs: list[tuple[bytes, bytes]] = []
+    for line in map(os.fsencode, request.headers):
+        name, colon, value = line.partition(b":")
+        if not (colon and name.strip()):
+            text = f"the header {os.fsdecode(line)!r} has no {'name' if colon else 'colon'}; give 'NAME: VALUE'"
+            raise click.UsageError(text, click.get_current_context())
+        pairs.append((name.strip(), value.strip()))
+    return joined(pairs)
 
 
-def explained(request: Pasted, known: Known, secret: str | None, now_s: float, signed: str | None) -> Explained:
-    """Explain a request that is sent at `now_s`; `secret` is that of its key, else it is looked up in `known`. `signed`
+def explained(request: Pasted, known: Known, secret: str | None, now_s: float, given: bytes | None) -> Explained:
+    """Explain a request that is sent at `now_s`; `secret` is that of its key, else it is looked up in `known`. `given`
     is the string that the client says it signed."""
     headers, key = _headers(request), key_of(request)
+    if secret is not None and not secret.strip():
+        raise click.UsageError("--secret is empty; give the key's secret in Base64", click.get_current_context())
     secret_text = secret if secret is not None else known.get(key, ("", ""))[0]
     held = _Key(_decoded(secret_text)) if secret_text else None
     made = Explained(request.method, request.target)
@@ -108,7 +118,7 @@ def explained(request: Pasted, known: Known, secret: str | None, now_s: float, s
     if held is None or not all(headers.get(name) for name in names.SIGNATURE_HEADERS):
         return made
     facts = _facts(request, headers, held.secret_bytes, key, known)
-    found = autopsy(facts)
+    found = autopsy(facts, given)
     if not found.is_right and "invalid_signature_format" not in dict(made.problems):
         made.problems.append(("invalid_signature", found.sentence))
     is_sendable = all(code in _OF_SIGNATURE for code, _ in made.problems)
@@ -118,13 +128,14 @@ def explained(request: Pasted, known: Known, secret: str | None, now_s: float, s
         made.problems,
         found,
         signature(held.secret_bytes, right(found.expected)) if is_sendable else "",
-        None if signed is None else (signed, first_difference(found.string, signed.encode())),
     )
 
 
 def _reason(denied: Denied, headers: Mapping[bytes, bytes], known: Known, *, secret_given: bool, now_s: float) -> str:
     if denied.code == "invalid_api_key" and not secret_given:
         key = headers[names.API_KEY].decode("utf-8", "replace")
+        if ", " in key:
+            return f"X-Api-Key was sent more than once, or with a comma: {key}; send one key"
         near = get_close_matches(key, known, 1)
         return f"no secret is known for the key {key}" + (f"; did you mean {near[0]}?" if near else "; give --secret")
     if denied.code == "timestamp_expired":
@@ -145,25 +156,41 @@ def _decoded(secret: str) -> bytes:
         raise click.UsageError(str(wrong), click.get_current_context()) from None
 
 
+def _others(known: Known, own: str) -> Iterator[Other]:
+    """The secrets of other keys, as far as they are Base64."""
+    for key, (text, code) in known.items():
+        try:
+            if key != own:
+                yield Other(f"the key {key} of {code}", secret_bytes(text))
+        except CannotSign:
+            continue
+
+
+def _split(target: str) -> SplitResult:
+    try:
+        return urlsplit(target)
+    except ValueError as wrong:
+        raise click.UsageError(f"the URL {target!r} cannot be read: {wrong}", click.get_current_context()) from None
+
+
 def _facts(request: Pasted, headers: Mapping[bytes, bytes], secret: bytes, key: str, known: Known) -> Facts:
-    parts = urlsplit(request.target)
+    parts = _split(request.target)
     prefix, version, rest = parts.path.partition("/v2/")
     query = request.target.partition("?")[2].partition("#")[0]
-    others = (Other(f"the key {each} of {code}", _decoded(text)) for each, (text, code) in known.items() if each != key)
     return Facts(
         timestamp=headers[names.TIMESTAMP],
         nonce=headers[names.NONCE],
-        method=request.method.upper().encode(),
-        query=query.encode("utf-8", "surrogateescape"),
+        method=os.fsencode(request.method.upper()),
+        query=os.fsencode(query),
         body=request.body,
         hashed=body_hash(request.body),
         signature=headers[names.SIGNATURE],
         secret=secret,
-        path=(version + rest if version else parts.path).encode("utf-8", "surrogateescape"),
-        prefix=prefix.encode("utf-8", "surrogateescape") if version else b"",
-        host=parts.netloc.encode() or headers.get(b"host", b""),
+        path=os.fsencode(version + rest if version else parts.path),
+        prefix=os.fsencode(prefix) if version else b"",
+        host=os.fsencode(parts.netloc) or headers.get(b"host", b""),
         api_key=key.encode(),
-        others=tuple(others),
+        others=tuple(_others(known, key)),
     )
 
 
@@ -178,13 +205,7 @@ def lines_of(made: Explained) -> Iterator[str]:
     if made.autopsy is None:
         return
     code, said = next((one for one in made.problems if one[0] in _OF_SIGNATURE), ("", ""))
-    yield from lines_of_autopsy(code, rendered(made.autopsy), said)
-    if made.compared is not None:
-        text, at = made.compared
-        if text == made.autopsy.string.decode("utf-8", "replace"):
-            yield "your string is the expected one: the key, the algorithm or the encoding is wrong"
-        else:
-            yield from _difference("yours", text, made.autopsy.string.decode("utf-8", "replace"), at)
+    yield from lines_of_autopsy(code, rendered(made.autopsy), said if code == "invalid_signature_format" else "")
     if made.signature and not made.is_right:
         yield f"signature  {made.signature}"
 
@@ -196,13 +217,28 @@ def lines_of_autopsy(code: str, found: Mapping[str, Any], said: str = "") -> Ite
     yield f"{code}: {sentence}" if code else str(sentence)
     if found["is_right"]:
         return
-    for fix in dict.fromkeys(BY_ID[one].fix for one in found["mistakes"] if one in BY_ID) or (found["fix"],):
+    for fix in dict.fromkeys(BY_ID[one].fix for one in found["mistakes"] if one in BY_ID) or (
+        OF_FORM if said else found["fix"],
+    ):
         yield f"fix: {fix}"
-    expected, nearest = found["expected"]["canonical_string"], found["nearest"]
-    if nearest is None or nearest["canonical_string"] == expected:
+    expected, nearest, compared = found["expected"]["canonical_string"], found["nearest"], found["compared"]
+    if nearest is not None and nearest["canonical_string"] != expected:
+        yield from _difference("signed", nearest["canonical_string"], expected, nearest["at"])
+    elif compared is None or compared["is_expected"]:
         yield f"expected   {expected}"
-        return
-    yield from _difference("signed", nearest["canonical_string"], expected, nearest["at"])
+    if compared is not None:
+        yield from _lines_of_compared(compared, found)
+
+
+def _lines_of_compared(compared: Mapping[str, Any], found: Mapping[str, Any]) -> Iterator[str]:
+    """The string that the client says it signed; without what the autopsy says already."""
+    if compared["sentence"] != found["sentence"]:
+        yield f"{compared['sentence']}"
+        if compared["fix"] not in ("", found["fix"]):
+            yield f"fix: {compared['fix']}"
+    if not compared["is_expected"]:
+        expected = found["expected"]["canonical_string"]
+        yield from _difference("yours", compared["canonical_string"], expected, compared["at"])
 
 
 def _difference(title: str, signed: str, expected: str, at: int) -> Iterator[str]:

@@ -12,6 +12,7 @@ import click
 from simulator.cli import complete, values
 from simulator.cli.errors import CannotStart as CannotStart  # where the verbs import it from
 from simulator.cli.hints import Actions
+from simulator.cli.spans import Span
 from simulator.options import DEFAULT_PORT, LOOPBACK
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
@@ -86,9 +87,9 @@ def server_flags(port: int = DEFAULT_PORT, *, port_variable: bool = True) -> Cal
         option("--trust-forwarded", is_flag=True, help="Take a client's address from X-Forwarded-For."),
         option(
             "--sandbox-ttl",
-            metavar="SECONDS",
-            callback=values.seconds,
-            help="Delete a sandbox after this many idle seconds.",
+            metavar="DURATION",
+            type=Span(),
+            help="Delete a sandbox that is idle for so long.",
         ),
         option(
             "--scenarios",
@@ -144,25 +145,32 @@ def control_flags(port: int) -> Callable[[Decorated], Decorated]:
 
 def running_flags(function: Decorated) -> Decorated:
     """The flags of a verb that asks a running simulator: `url`, `sandbox`, `control_token`."""
-    decorators = [
-        option("--url", metavar="URL", help=f"The simulator's address.  [default: http://{LOOPBACK}:{DEFAULT_PORT}]"),
-        option(
-            "--sandbox",
-            metavar="ID",
-            default="default",
-            show_default=True,
-            shell_complete=complete.sandboxes,
-            help="The sandbox.",
-        ),
-        option(
-            "--token",
-            "control_token",
-            metavar="TOKEN",
-            callback=values.token,
-            help="The control API's token, if it has one.",
-        ),
-    ]
-    return _all_of(decorators)(function)
+    sandbox = option(
+        "--sandbox",
+        metavar="ID",
+        default="default",
+        show_default=True,
+        shell_complete=complete.sandboxes,
+        help="The sandbox.",
+    )
+    return _all_of([_url("simulator"), sandbox, _TOKEN])(function)
+
+
+def watching_flags(function: Decorated) -> Decorated:
+    """The same of a verb that follows what happens in one sandbox, or in all: `sandbox` is then None."""
+    text = "Only this sandbox.  [default: all of them]"
+    sandbox = option("--sandbox", metavar="ID", shell_complete=complete.sandboxes, help=text)
+    return _all_of([_url("simulator"), sandbox, _TOKEN])(function)
+
+
+def _url(whose: str) -> Callable[[Any], Any]:
+    text = f"The {whose}'s address.  [default: http://{LOOPBACK}:{DEFAULT_PORT}]"
+    return option("--url", metavar="URL", help=text)
+
+
+_TOKEN = option(
+    "--token", "control_token", metavar="TOKEN", callback=values.token, help="The control API's token, if it has one."
+)
 
 
 def request_flags(function: Decorated) -> Decorated:
@@ -171,7 +179,7 @@ def request_flags(function: Decorated) -> Decorated:
         click.argument("method", shell_complete=complete.methods),
         click.argument("path", shell_complete=complete.paths),
         option("--data", "-d", metavar="BODY|@FILE|-", help="The body: literal, from a file, or from stdin."),
-        option("--url", metavar="URL", help=f"The service's address.  [default: http://{LOOPBACK}:{DEFAULT_PORT}]"),
+        _url("service"),
         option(
             "--sandbox", metavar="ID", shell_complete=complete.sandboxes, help="The sandbox, when --url names none."
         ),

@@ -1,31 +1,56 @@
 """`reseller-sim health`: whether a simulator answers, and which."""
 
+from time import monotonic, sleep
 from typing import Any
 
 from simulator.cli.control import Control
-from simulator.cli.flags import json_flag, running_flags, verb
+from simulator.cli.errors import CannotStart
+from simulator.cli.flags import json_flag, own_option, running_flags, verb
 from simulator.cli.output import echo_value
+from simulator.cli.spans import Span
 from simulator.cli.tables import print_line, wants_json
+
+PAUSE_S = 0.05
+WAIT_MAX_S = 3600.0
 
 
 @verb("health")
+@own_option(
+    "--wait",
+    "wait_s",
+    metavar="DURATION",
+    type=Span(0, WAIT_MAX_S),
+    default=0.0,
+    help="Ask until one answers, for so long at most.",
+)
 @running_flags
 @json_flag(help="Print the answer of the control API, as in a pipe.")
-def command(json: bool, **running: Any) -> None:
+def command(wait_s: float, json: bool, **running: Any) -> None:
     """Say whether a simulator answers.
 
-    It asks for what every simulator answers without a token, so it can wait for a start in a script or be a container's
-    health check. Exit code 3 means that no simulator is there.
+    It asks for what every simulator answers without a token, so it can be a container's health check, or wait in a
+    script until a simulator has started. Exit code 3 means that no simulator is there.
 
     \b
     Examples:
       reseller-sim health
       reseller-sim health --url http://simulator:8080
-      until reseller-sim health; do sleep 1; done
+      reseller-sim health --wait 30s
     """
     control = Control("reseller-sim health", **running)
-    answer = control.get("/health", "health-answer", is_root=True)
+    answer = _asked(control, monotonic() + wait_s)
     if wants_json(json):
         echo_value(answer)
     else:
         print_line(f"reseller-sim {answer['version']} answers at {control.base}")
+
+
+def _asked(control: Control, until: float) -> Any:
+    """The answer, or why there is none at this time of the monotonic clock."""
+    while True:
+        try:
+            return control.get("/health", "health-answer", is_root=True)
+        except CannotStart:
+            if monotonic() >= until:
+                raise
+        sleep(PAUSE_S)

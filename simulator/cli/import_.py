@@ -7,6 +7,7 @@ import click
 from simulator.cli import values
 from simulator.cli.flags import CannotStart, option, verb
 from simulator.cli.output import one_line, print_to_stderr
+from simulator.cli.spans import Span
 
 PROGRAM = "reseller-sim import"
 
@@ -39,9 +40,7 @@ PROGRAM = "reseller-sim import"
     show_default=True,
     help="At most so many requests in this run.",
 )
-@option(
-    "--timeout", metavar="SECONDS", callback=values.seconds, default="60", show_default=True, help="For each response."
-)
+@option("--timeout", metavar="DURATION", type=Span(), default="60s", show_default=True, help="For each response.")
 @option(
     "--state",
     metavar="FILE",

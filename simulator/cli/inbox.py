@@ -9,6 +9,7 @@ from simulator.cli import complete, values
 from simulator.cli.control import TIMEOUT_S, Control, path_part
 from simulator.cli.flags import json_flag, own_option, running_flags, verb
 from simulator.cli.output import echo_value, one_line, print_to_stderr
+from simulator.cli.spans import Span
 from simulator.cli.tables import print_line, print_table, times_of_day, wants_json
 
 TITLE = "reseller-sim inbox"
@@ -22,9 +23,9 @@ MESSAGES_MAX = 10_000
 @own_option("--wait-for", metavar="N", type=click.IntRange(1, MESSAGES_MAX), help="Wait until it has this many.")
 @own_option(
     "--timeout",
-    metavar="SECONDS",
-    type=click.FloatRange(0, WAIT_MAX_S),
-    default=10.0,
+    metavar="DURATION",
+    type=Span(0, WAIT_MAX_S),
+    default="10s",
     show_default=True,
     help="How long to wait for them.",
 )

@@ -1,23 +1,33 @@
 """`reseller-sim listen`: passes the callbacks and webhooks of a running simulator on to an address of yours."""
 
 import sys
-from http.client import HTTPConnection, HTTPException, HTTPSConnection
+from http.client import (
+    BadStatusLine,
+    HTTPConnection,
+    HTTPException,
+    HTTPResponse,
+    HTTPSConnection,
+    IncompleteRead,
+    RemoteDisconnected,
+)
 from time import monotonic
 from typing import Any
 from urllib.parse import urlsplit
 
 import click
 
-from simulator.cli import complete, values
+from simulator.cli import values
 from simulator.cli.deadline import deadline
-from simulator.cli.flags import option, own_option, verb
+from simulator.cli.flags import own_option, verb, watching_flags
 from simulator.cli.output import one_line
-from simulator.cli.request import DEFAULT_URL
+from simulator.cli.spans import Span
 from simulator.cli.stream import Event, Stream
+from simulator.shortened import shortened
 
 TITLE = "reseller-sim listen"
 CHOICES = {"callbacks": "callback", "webhooks": "webhook"}
 READ_BYTES_MAX = 1024 * 1024
+ODD_CHARS_MAX = 60
 OF_CONNECTIONS = frozenset({"host", "content-length", "connection", "transfer-encoding"})
 
 
@@ -25,22 +35,13 @@ OF_CONNECTIONS = frozenset({"host", "content-length", "connection", "transfer-en
 @own_option(
     "--forward-to", "target", metavar="URL", required=True, callback=values.http_url, help="Where each message goes."
 )
-@option("--url", metavar="URL", help=f"The simulator's address.  [default: {DEFAULT_URL}]")
-@option(
-    "--sandbox",
-    metavar="ID",
-    shell_complete=complete.sandboxes,
-    help="Only those of this sandbox.  [default: all of them]",
-)
-@option(
-    "--token", "control_token", metavar="TOKEN", callback=values.token, help="The control API's token, if it has one."
-)
+@watching_flags
 @own_option("--only", type=click.Choice(list(CHOICES)), help="Only these.")
 @own_option(
     "--timeout",
-    metavar="SECONDS",
-    type=click.FloatRange(0.1, 300),
-    default=15.0,
+    metavar="DURATION",
+    type=Span(0.1, 300),
+    default="15s",
     show_default=True,
     help="How long one message may take until it is answered.",
 )
@@ -97,13 +98,30 @@ def _forwarded(target: str, sent: Event, timeout_s: float) -> str:
         with deadline(connection, timeout_s):
             connection.request(sent["method"], path, sent["body"].encode() or None, _headers(sent))
             answer = connection.getresponse()
-            answer.read(READ_BYTES_MAX)  # what is left unread would end the connection with a reset
+            _read(answer)
         said = str(answer.status)
     except (HTTPException, OSError, ValueError) as error:
-        said = f"no answer ({getattr(error, 'strerror', None) or error or type(error).__name__})"
+        said = f"no answer ({_reason(error)})"
     finally:
         connection.close()
     return one_line(f"{sent['method']} {parts.scheme}://{parts.netloc}{path} {said} in {_ms(began)} ms")
+
+
+def _read(answer: HTTPResponse) -> None:
+    """Read a body, since what is left unread ends the connection with a reset; a part of a long one."""
+    try:
+        answer.read(READ_BYTES_MAX)
+    except ValueError:  # what stands where the length of a chunk should
+        raise IncompleteRead(b"") from None
+
+
+def _reason(error: Exception) -> str:
+    """Why there is no answer, in words; those of the standard library name its own calls."""
+    if isinstance(error, IncompleteRead):
+        return "it broke off"
+    if isinstance(error, BadStatusLine) and not isinstance(error, RemoteDisconnected):
+        return f"what came is no HTTP: {shortened(str(error).strip(), ODD_CHARS_MAX, '…')}"
+    return str(getattr(error, "strerror", None) or error or type(error).__name__)
 
 
 def _headers(sent: Event) -> dict[str, Any]:

@@ -5,11 +5,13 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 from importlib import import_module
 from keyword import iskeyword
+from os import environ
 from typing import Any, NoReturn
 
 import click
 
 from simulator import __version__
+from simulator.cli.complete import VARIABLE
 from simulator.cli.hints import SWITCHES, of_unknown_flag
 from simulator.cli.output import give_up, print_to_stderr
 
@@ -33,6 +35,7 @@ VERBS = {
     "trigger": "Send a webhook or a callback now.",
     "rule": "Add, list and remove rules.",
     "sandbox": "Make, list and delete sandboxes.",
+    "expectations": "Say whether a scenario's expectations are met.",
     "health": "Say whether a simulator answers.",
     "import": "Print a scenario that serves a real account's catalog.",
     "scenarios": "Print bundled scenarios, magic accounts or the JSON Schema.",
@@ -84,6 +87,8 @@ class Verbs(click.Group):
         sys.exit(self._run(args, prog_name or PROGRAM, extra))
 
     def _run(self, args: Sequence[str] | None, prog_name: str, extra: dict[str, Any]) -> int:
+        if VARIABLE in environ:
+            import_module("simulator.cli.completion").use_own_classes()
         try:
             code: int = super().main(args, prog_name, **extra) or 0
             if sys.stdout is not None:

@@ -12,6 +12,7 @@ from simulator.cli.files import refuse_other_than_file, write_whole
 from simulator.cli.flags import CannotStart, control_flags, json_flag, option, verb
 from simulator.cli.output import give_up, one_line, print_to_stderr, printable_json
 from simulator.cli.process import exit_quietly_when_stopped, raise_file_limit
+from simulator.cli.spans import Span
 from simulator.options import CONTROL_PATH
 
 if TYPE_CHECKING:
@@ -78,9 +79,9 @@ class ProxyFlags:
 )
 @option(
     "--timeout",
-    metavar="SECONDS",
-    type=click.FloatRange(0, 600, min_open=True),
-    default=35,
+    metavar="DURATION",
+    type=Span(most_s=600),
+    default="35s",
     show_default=True,
     help="How long the service may be silent; it gives up itself after 29 seconds.",
 )

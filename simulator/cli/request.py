@@ -1,12 +1,11 @@
 """Builds a signed request from the flags of `call` and `sign`: body, URL, credentials."""
 
 import os
-import sys
-from pathlib import Path
 from urllib.parse import quote
 
 import click
 
+from simulator.cli.bounded import CannotRead, read_file, read_stdin
 from simulator.cli.errors import CannotStart
 from simulator.options import CONTROL_PATH, DEFAULT_PORT, LOOPBACK
 from simulator.upstream.signing import CannotSign, Credentials, SignedRequest, sign
@@ -41,18 +40,15 @@ def signed_request(
 
 
 def read_body(data: str | None) -> bytes:
-    """The bytes of `--data`."""
-    if data is None:
-        return b""
-    if data == "-":
-        return sys.stdin.buffer.read()
-    if not data.startswith("@"):
-        return os.fsencode(data)
+    """The bytes of `--data`. What cannot be read, or is over 10 MB, is a usage error."""
     try:
-        return Path(data[1:]).read_bytes()
-    except OSError as error:
-        text = f"the body {data[1:]!r} cannot be read: {error.strerror}"
-        raise click.UsageError(text, click.get_current_context()) from None
+        if data == "-":
+            return read_stdin()
+        if data is not None and data.startswith("@"):
+            return read_file(data[1:])
+    except CannotRead as error:
+        raise click.UsageError(str(error), click.get_current_context()) from None
+    return os.fsencode(data or "")
 
 
 def credentials(key: str | None, secret: str | None) -> Credentials:

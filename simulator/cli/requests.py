@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from simulator.cli import values
 from simulator.cli.control import Control
 from simulator.cli.errors import Refused
 from simulator.cli.flags import json_flag, own_option, running_flags, verb
@@ -19,17 +20,22 @@ PATH_CHARS_MAX = 30
 REFUSED_FROM = 400
 SHOWN = 20
 SHOWN_MAX = 10_000
-NUMBER_MAX = 2**63 - 1
 FILTERS = ("method", "path", "status", "refid", "rule")
 
 
 @verb("requests")
-@click.argument("n", metavar="[N]", type=click.IntRange(1, NUMBER_MAX), required=False)
+@click.argument("n", metavar="[N]", callback=values.request_number, required=False)
 @own_option("--last", is_flag=True, help="Print the latest one whole.")
+@own_option("--replay", is_flag=True, help="Send N, or the latest one, again: signed anew, to the same sandbox.")
 @own_option("--refused", is_flag=True, help="Only those that were refused or failed: statuses from 400, and none.")
 @own_option("--method", metavar="METHOD", help="Only those with this method.")
 @own_option("--path", metavar="PATH", help="Only those to this path.")
-@own_option("--status", metavar="STATUS", help="Only those with this HTTP status; 0 for none.")
+@own_option(
+    "--status",
+    metavar="STATUS",
+    callback=values.statuses,
+    help="Only those with this HTTP status, 0 for none, or with such: 2xx, 500-599, >=400, !404.",
+)
 @own_option("--refid", metavar="REFID", help="Only those of this payment.")
 @own_option("--rule", metavar="NAME", help="Only those that this rule decided.")
 @own_option(
@@ -42,26 +48,36 @@ FILTERS = ("method", "path", "status", "refid", "rule")
 )
 @running_flags
 @json_flag(help="Print JSON, newest first, as in a pipe; with N or --last one object.")
-def command(n: int | None, last: bool, refused: bool, limit: int, json: bool, **flags: Any) -> None:
+def command(n: int | None, last: bool, replay: bool, refused: bool, limit: int, json: bool, **flags: Any) -> None:
     """Print the requests that a sandbox received.
 
     A line each, the latest one last, with the rule that decided it and the diagnosis of what is wrong. N, the number in
-    the first column and in X-Sim-Request-Id, prints that one whole. Exit code 1 means that there is no such request.
+    the first column and in X-Sim-Request-Id, prints that one whole. With --replay it is sent once more first, signed
+    anew, and what came of that is printed. Exit code 1 means that there is no such request, or that it cannot be sent
+    again.
 
     \b
     Examples:
       reseller-sim requests
       reseller-sim requests --last --refused
       reseller-sim requests 17
+      reseller-sim requests 17 --replay
       reseller-sim requests --path /v2/topup | jq '.requests[].status'
     """
+    if last and n is not None:
+        meant = f"write --limit {n} for the latest {n}, or {n} without --last for the request of this number"
+        raise click.UsageError(f"--last is one request, and takes no {n}: {meant}", click.get_current_context())
     wanted = {name: flags.pop(name) for name in FILTERS}
     control = Control(TITLE, **flags)
-    found = [] if n is not None else _found(control, wanted, refused, 1 if last else limit)
-    if n is not None or last:
+    is_one = n is not None or last or replay
+    found = [] if n is not None else _found(control, wanted, refused, 1 if is_one else limit)
+    if is_one:
         if n is None and not found:
             raise Refused(f"{TITLE}: the sandbox {control.sandbox} has received no such request")
-        _print_whole(control.get(f"/requests/{n or found[0]['n']}", "exchange-answer"), json)
+        number = n or found[0]["n"]
+        if replay:
+            number = control.post(f"/requests/{number}/replay", {}, "replayed-request-answer")["n"]
+        _print_whole(control.get(f"/requests/{number}", "exchange-answer"), json)
     elif wants_json(json):
         echo_value({"requests": found})
     else:
@@ -73,7 +89,8 @@ def command(n: int | None, last: bool, refused: bool, limit: int, json: bool, **
 
 def _found(control: Control, wanted: dict[str, Any], refused: bool, count: int) -> list[dict[str, Any]]:
     """The latest requests that are wanted, newest first."""
-    query: dict[str, object] = {name: value for name, value in wanted.items() if value is not None}
+    statuses = wanted.pop("status") or {}
+    query: dict[str, object] = {name: value for name, value in wanted.items() if value is not None} | statuses
     if not refused:
         query["limit"] = min(count, 1000)
     rows: Iterator[dict[str, Any]] = control.rows("/requests", "requests", "journal-answer", query)
@@ -101,6 +118,8 @@ def _print_whole(one: dict[str, Any], json: bool) -> None:
         echo_value(one)
         return
     print_line(f"{one['n']}  {clock_time(one['at'])} UTC  from {one.get('client') or 'an unknown address'}", bold=True)
+    if one.get("replay_of"):
+        print_line(f"replay of {one['replay_of']}")
     for name in ("reseller", "rule", "fault", "error", "diagnosis"):
         if one.get(name):
             _print_unshortened(f"{name}: {one[name]}")

@@ -17,7 +17,9 @@ from simulator.cli.tables import clock_time, print_line, print_table, wants_json
 from simulator.options import CONTROL_PATH
 
 TITLE = "reseller-sim sandbox"
+EITHER = "name SCENARIO, which is a bundled one or a file here, or --server-file, not both"
 COLUMNS = ("id", "scenario", "clock", "time (UTC)", "balance", "url")
+DROPPABLE = ("time (UTC)", "balance", "clock", "scenario")  # the URL is what people copy
 
 
 @verb_group("sandbox")
@@ -47,6 +49,11 @@ def command() -> None:
 )
 @own_option("--start", metavar="ISO", callback=values.time, help="Its time when it starts; by default the present.")
 @own_option("--seed", metavar="N", type=click.IntRange(0, SEED_MAX), help="The seed of all its randomness.")
+@own_option(
+    "--server-file",
+    metavar="FILE",
+    help="Instead of SCENARIO: a file of the folder that the server has by --scenarios.",
+)
 @own_option("--unique", is_flag=True, help="Give it keys that no other sandbox has, which reach it without its URL.")
 @own_option("--export", is_flag=True, help="Print lines for a shell to eval; then all verbs use this sandbox.")
 @running_flags
@@ -57,6 +64,7 @@ def new(
     clock: values.ClockMode | None,
     start: datetime | None,
     seed: int | None,
+    server_file: str | None,
     unique: bool,
     export: bool,
     json: bool,
@@ -73,11 +81,14 @@ def new(
     Examples:
       reseller-sim sandbox new
       reseller-sim sandbox new mine.yaml --clock manual --id mine
+      reseller-sim sandbox new --server-file shop/night.yaml
       eval "$(reseller-sim sandbox new --clock manual --export)"
     """
+    if scenario is not None and server_file is not None:
+        raise click.UsageError(EITHER, click.get_current_context())
     control = Control(f"{TITLE} new", sandbox=sandbox, **running)
     wanted = {
-        "scenario": None if scenario is None else _scenario(scenario),
+        "scenario": {"file": server_file} if server_file is not None else _scenario(scenario),
         "id": sandbox_id,
         "clock": _clock(clock, start),
         "seed": seed,
@@ -114,7 +125,7 @@ def list_all(json: bool, **running: Any) -> None:
     if wants_json(json):
         echo_value(answer)
     else:
-        print_table(COLUMNS, [_row(one) for one in answer["sandboxes"]])
+        print_table(COLUMNS, [_row(one) for one in answer["sandboxes"]], droppable=DROPPABLE)
 
 
 @verb("rm")
@@ -138,13 +149,13 @@ for each in (new, list_all, remove):
     command.add_command(each)
 
 
-def _scenario(wanted: str) -> Any:
-    """What the simulator is sent: a bundled name, or a file merged with all that it extends."""
+def _scenario(wanted: str | None) -> Any:
+    """What the simulator is sent: nothing, a bundled name, or a file merged with all that it extends."""
     from simulator.scenario.library import load_scenario
     from simulator.scenario.reading.bundled import is_path
     from simulator.scenario.reading.document import ScenarioError
 
-    if not is_path(wanted) and not Path(wanted).is_file():
+    if wanted is None or (not is_path(wanted) and not Path(wanted).is_file()):
         return wanted
     try:
         return load_scenario(wanted).document

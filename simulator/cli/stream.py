@@ -12,6 +12,7 @@ from urllib.parse import quote, urlencode, urlsplit
 
 import click
 
+from simulator.cli.control import NO_PATH, NO_SANDBOX, path_part
 from simulator.cli.deadline import deadline
 from simulator.cli.flags import CannotStart
 from simulator.cli.output import one_line, print_to_stderr
@@ -33,6 +34,7 @@ BEGIN_S = 40.0
 LINE_BYTES_MAX = 4 * 1024 * 1024
 FIELDS = frozenset({"id", "data"})
 OK = 200
+UNAUTHORIZED = 401
 
 
 class Stream:
@@ -42,6 +44,7 @@ class Stream:
         self, verb: str, url: str | None, token: str | None, sandbox: str | None, query: Mapping[str, str]
     ) -> None:
         self._verb = verb
+        self._sandbox = sandbox
         self._base = (url or DEFAULT_URL).rstrip("/").removesuffix(CONTROL_PATH)
         path = "/events" if sandbox is None else f"/sandboxes/{quote(sandbox, safe='')}/events"
         self._target = CONTROL_PATH + path + ("?" + urlencode(query) if query else "")
@@ -142,7 +145,12 @@ class Stream:
             hint = "start `reseller-sim serve`, or name another address with --url"
             raise CannotStart(one_line(f"{self._verb}: {self._base} does not answer ({reason}): {hint}")) from None
         connection.close()
-        raise CannotStart(one_line(f"{self._verb}: {self._base} answered {status}: {_message(body)}"))
+        code, said = _refusal(body)
+        is_odd = self._sandbox is not None and path_part(self._sandbox) != self._sandbox
+        if code == NO_SANDBOX or (code == NO_PATH and is_odd):
+            said = f"there is no sandbox {self._sandbox!r}: `reseller-sim sandbox list` lists them"
+        hint = "; give the control API's token with --token" if status == UNAUTHORIZED else ""
+        raise CannotStart(one_line(f"{self._verb}: {self._base} answered {status}: {said}{hint}"))
 
     def _new_connection(self) -> HTTPConnection:
         try:
@@ -156,12 +164,13 @@ class Stream:
         return (HTTPSConnection if parts.scheme == "https" else HTTPConnection)(host, port, timeout=SILENCE_S)
 
 
-def _message(body: bytes) -> str:
-    """What a refusal says."""
+def _refusal(body: bytes) -> tuple[str, str]:
+    """The code of a refusal, and what it says."""
     import msgspec
 
     try:
         answer = msgspec.json.decode(body)
     except (msgspec.DecodeError, UnicodeError, RecursionError):
-        return "without JSON: is it a simulator?"
-    return str(answer.get("message", "")) if isinstance(answer, dict) else ""
+        return "", "without JSON: is it a simulator?"
+    fields = answer if isinstance(answer, dict) else {}
+    return str(fields.get("error", "")), str(fields.get("message", ""))

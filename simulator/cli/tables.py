@@ -31,23 +31,47 @@ def wants_json(json: bool) -> bool:
 
 
 def print_table(
-    names: Sequence[str], rows: Sequence[Sequence[object]], *, reds: Sequence[bool] = (), wraps: bool = False
+    names: Sequence[str],
+    rows: Sequence[Sequence[object]],
+    *,
+    reds: Sequence[bool] = (),
+    wraps: bool = False,
+    droppable: Sequence[str] = (),
 ) -> None:
     """Print rows below the names of their columns. The last column takes what is left of the terminal's width, the
     others at most `CELL_CHARS_MAX`; columns without any value are left out. `reds` marks rows that went wrong. With
-    `wraps` a last cell that does not fit is written whole, on lines of its own below its row."""
+    `wraps` a last cell that does not fit is written whole, on lines of its own below its row, and so is a last heading.
+    Columns of `droppable` are left out, in this order, while the last column would be cut on a terminal."""
     shown = [at for at, _ in enumerate(names) if not rows or any(str(row[at]) for row in rows)]
+    for name in droppable if is_terminal() else ():
+        if _width_of(names, rows, shown) > terminal_width():
+            shown = [at for at in shown if names[at] != name]
     cells = [[one_line(row[at]) for at in shown] for row in rows]
     head = [names[at] for at in shown]
-    widths = [min(CELL_CHARS_MAX, max(len(row[at]) for row in [head, *cells])) for at in range(len(head))]
+    widths = _widths(head, cells)
     left = terminal_width() - sum(widths[:-1]) - len(GAP) * (len(widths) - 1)
-    print_line(_line(head, widths), bold=True)
+    is_heading_below = wraps and len(head) > 1 and len(head[-1]) > left and is_terminal()
+    print_line(_line([*head[:-1], ""] if is_heading_below else head, widths), bold=True)
+    if is_heading_below:
+        print_line(INDENT + head[-1], bold=True)
     for number, row in enumerate(cells):
         is_red = bool(reds) and reds[number]
         is_below = wraps and shown[-1:] == [len(names) - 1] and len(row[-1]) > left and is_terminal()
         print_line(_line([*row[:-1], ""] if is_below else row, widths), red=is_red)
         for line in wrap(row[-1], terminal_width() - len(INDENT)) if is_below else ():
             print_line(INDENT + line, red=is_red)
+
+
+def _width_of(names: Sequence[str], rows: Sequence[Sequence[object]], shown: Sequence[int]) -> int:
+    """How wide a table of these columns is, with the last one whole."""
+    cells = [[one_line(row[at]) for at in shown] for row in rows]
+    head = [names[at] for at in shown]
+    last = max((len(row[-1]) for row in [head, *cells]), default=0)
+    return sum(_widths(head, cells)[:-1]) + len(GAP) * (len(shown) - 1) + last
+
+
+def _widths(head: Sequence[str], cells: Sequence[Sequence[str]]) -> list[int]:
+    return [min(CELL_CHARS_MAX, max(len(row[at]) for row in [head, *cells])) for at in range(len(head))]
 
 
 def terminal_width() -> int:

@@ -5,26 +5,16 @@ import sys
 
 import click
 
-from simulator.cli import complete, values
-from simulator.cli.flags import option, own_option, verb
+from simulator.cli import values
+from simulator.cli.flags import own_option, verb, watching_flags
 from simulator.cli.output import printable_json
-from simulator.cli.request import DEFAULT_URL
 from simulator.cli.stream import Stream
 
 TITLE = "reseller-sim tail"
 
 
 @verb("tail")
-@option("--url", metavar="URL", help=f"The simulator's address.  [default: {DEFAULT_URL}]")
-@option(
-    "--sandbox",
-    metavar="ID",
-    shell_complete=complete.sandboxes,
-    help="Only this sandbox.  [default: all of them]",
-)
-@option(
-    "--token", "control_token", metavar="TOKEN", callback=values.token, help="The control API's token, if it has one."
-)
+@watching_flags
 @own_option("--refid", metavar="REFID", help="Only what is about this payment.")
 @own_option(
     "--only",

@@ -12,18 +12,20 @@ from simulator.cli.control import Control, path_part
 from simulator.cli.errors import Refused
 from simulator.cli.flags import json_flag, own_option, running_flags, verb
 from simulator.cli.output import echo_value
-from simulator.cli.resellers import deposit
+from simulator.cli.resellers import deposit, reseller
 from simulator.cli.story import trxid_of
-from simulator.cli.tables import print_line, wants_json
+from simulator.cli.tables import print_line, print_table, wants_json
 
 TITLE = "reseller-sim trigger"
-BALANCE, PRODUCT, CALLBACK = "balance.added", "product.updated", "callback"
+BALANCE, PRODUCT, CALLBACK, PROBES = "balance.added", "product.updated", "callback", "probes"
 WHAT = {PRODUCT: "the code of a product", CALLBACK: "the refid of a payment"}
 NOBODY = {
-    BALANCE: "the deposit is made, but {} has no balance webhook that is enabled: PUT /v2/balance-webhook sets one",
+    BALANCE: "the deposit is made, but the balance webhook of {} was changed meanwhile, and nothing is sent",
     PRODUCT: "{} is changed, but nobody is told: the scenario has no `webhooks: {{catalog: {{url: …}}}}`",
 }
+NO_WEBHOOK = "nothing is done, since {} has no balance webhook that is enabled: PUT /v2/balance-webhook sets one"
 WAIT_S = 5
+PROBES_TIMEOUT_S = 600.0
 
 
 def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[Any]:
@@ -33,10 +35,15 @@ def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> li
 
 
 @verb("trigger")
-@click.argument("event", type=click.Choice((BALANCE, PRODUCT, CALLBACK)))
+@click.argument("event", type=click.Choice((BALANCE, PRODUCT, CALLBACK, PROBES)))
 @click.argument("about", metavar="[CODE|REFID]", required=False, shell_complete=_complete)
 @own_option("--amount", callback=values.amount, metavar="MYR", help="Of balance.added: the deposit.  [default: 10]")
-@own_option("--reseller", metavar="CODE", help="Whose wallet or payment; by default the sandbox's first reseller's.")
+@own_option(
+    "--reseller",
+    "whose",
+    metavar="CODE",
+    help="Whose wallet, payment or receivers; by default the sandbox's first reseller's.",
+)
 @running_flags
 @json_flag(help="Print the delivery or the callback with its attempts, as in a pipe.")
 @click.pass_context
@@ -46,30 +53,35 @@ def command(
     event: str,
     about: str | None,
     amount: str | None,
-    reseller: str | None,
+    whose: str | None,
     json: bool,
     **running: Any,
-) -> None:
+) -> int:
     """Send a webhook or a callback now.
 
     It is caused as the service causes it: balance.added by a deposit, product.updated CODE by another note of the
-    product, callback REFID by telling the present status of that payment once more. Exit code 1 means that nothing is
-    sent, and says why.
+    product, callback REFID by telling the present status of that payment once more. probes are messages that a receiver
+    must not believe: forged, stale and repeated ones. Exit code 1 means that nothing is sent, and says why, or that the
+    receiver believed a probe.
 
     \b
     Examples:
       reseller-sim trigger balance.added --amount 250
       reseller-sim trigger product.updated RELOAD
       reseller-sim trigger callback order-1
+      reseller-sim trigger probes
     """
     _check_usage(ctx, event, about, amount)
     control = Control(TITLE, **running)
+    if event == PROBES:
+        return _send_probes(control, whose, json)
     if event == CALLBACK:
-        sent = _callback(control, trxid_of(control, str(about), reseller))
+        sent = _callback(control, trxid_of(control, str(about), whose))
     else:
         since = control.get("/clock", "clock-answer")["now"]
         if event == BALANCE:
-            about, _ = deposit(control, amount or "10", reseller)
+            about = _reseller_to_tell(control, whose)
+            deposit(control, amount or "10", about)
         else:
             _change(control, str(about))
         sent = _delivery(control, event, str(about), since)
@@ -77,13 +89,38 @@ def command(
         echo_value(sent)
     else:
         print_line(f"{event} to {sent['url']}: {_outcome(sent)}")
+    return 0
+
+
+def _send_probes(control: Control, whose: str | None, json: bool) -> int:
+    """Send all of them; the exit code."""
+    wanted = {} if whose is None else {"reseller": whose}
+    answer = control.post("/probes", wanted, "probes-answer", timeout_s=PROBES_TIMEOUT_S)
+    if wants_json(json):
+        echo_value(answer)
+    else:
+        rows = [(one["probe"], one["verdict"], one["reason"] or one["about"]) for one in answer["probes"]]
+        reds = [one["verdict"] == "finding" for one in answer["probes"]]
+        print_table(("probe", "verdict", "about"), rows, reds=reds, wraps=True)
+    return 1 if answer["findings"] else 0
+
+
+def _reseller_to_tell(control: Control, whose: str | None) -> str:
+    """The code of a reseller that is told of a deposit. Raises `Refused` before anything is changed."""
+    found = reseller(control, whose)
+    # Older simulators do not say where webhooks go; then the delivery is looked for afterwards.
+    if found.get("balance_webhook", "") is None:
+        raise Refused(f"{TITLE}: {NO_WEBHOOK.format(found['code'])}")
+    return str(found["code"])
 
 
 def _check_usage(ctx: click.Context, event: str, about: str | None, amount: str | None) -> None:
-    if about is None and event in WHAT:
+    if not about and event in WHAT:
         raise click.UsageError(f"{event} needs {WHAT[event]}", ctx)
     if about is not None and event == BALANCE:
         raise click.UsageError(f"{event} takes no {about!r}; --amount says how much, --reseller whose wallet", ctx)
+    if about is not None and event == PROBES:
+        raise click.UsageError(f"{event} takes no {about!r}; --reseller says whose receivers", ctx)
     if amount is not None and event != BALANCE:
         raise click.UsageError(f"--amount is for {BALANCE}", ctx)
 

@@ -1,6 +1,5 @@
 """Parsers of flag values that click has no type for, as callbacks: invalid text is a usage error."""
 
-import math
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -8,12 +7,19 @@ from urllib.parse import urlsplit
 
 import click
 
+from simulator.cli.spans import Span
 from simulator.domain.errors import Unacceptable
 from simulator.domain.model.instants import sandbox_time
 from simulator.runtime.clock import parse_mode
+from simulator.shortened import one_line
 
 TOKEN_CHARS_MAX = 4096
 AMOUNT_DIGITS_MAX = 15
+NUMBER_MAX = 2**63 - 1
+NUMBER_DIGITS_MAX = 19
+STATUS_MAX = 599
+SHOWN_CHARS_MAX = 60
+SPAN = Span()
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,12 +58,42 @@ def amount(ctx: click.Context, param: click.Parameter, text: str | None) -> str 
     digits = whole + cents
     is_amount = digits.isascii() and digits.isdigit() and bool(whole) and len(whole) <= AMOUNT_DIGITS_MAX
     if not is_amount or len(cents) > 2 or (point and not cents) or not int(digits):
-        raise click.BadParameter(f"{text!r} is not an amount of money above 0 such as 500 or 19.90", ctx, param)
+        what = "an amount of money above 0 with at most two decimals such as 500 or 19.90"
+        raise click.BadParameter(f"{text!r} is not {what}", ctx, param)
     return text
 
 
+def request_number(ctx: click.Context, param: click.Parameter, text: str | None) -> int | None:
+    """The number of a request in the journal."""
+    if text is None:
+        return None
+    if not (text.isascii() and text.isdigit() and 0 < int(text[: NUMBER_DIGITS_MAX + 1]) <= NUMBER_MAX):
+        what = "the number of a request: write one of the first column, or the X-Sim-Request-Id of an answer"
+        raise click.BadParameter(f"{one_line(text, SHOWN_CHARS_MAX)!r} is not {what}", ctx, param)
+    return int(text)
+
+
+def statuses(ctx: click.Context, param: click.Parameter, text: str | None) -> dict[str, int] | None:
+    """The journal's filters that mean one HTTP status, 0 for none, or several."""
+    from simulator.control.filters import status_filters  # imported lazily, since it takes a while
+
+    if text is None:
+        return None
+    if text.isascii() and text.isdigit() and len(text) <= len("599") and (int(text) == 0 or 100 <= int(text) <= 599):
+        return {"status": int(text)}
+    meant = status_filters(text)
+    if not meant or any(value > STATUS_MAX for value in meant.values()) or not _is_range(meant):
+        what = "a status: write one such as 401, 0 for none, or several as 2xx, 500-599, >=400 or !404"
+        raise click.BadParameter(f"{one_line(text, SHOWN_CHARS_MAX)!r} is not {what}", ctx, param)
+    return meant
+
+
+def _is_range(meant: dict[str, int]) -> bool:
+    return meant.get("status_min", 0) <= meant.get("status_max", STATUS_MAX)
+
+
 def replies(ctx: click.Context, param: click.Parameter, text: str | None) -> list[dict[str, Any]] | None:
-    """What an inbox answers, in order: statuses with a delay in seconds if any, or `disconnect`; "500,200:1.5"."""
+    """What an inbox answers, in order: statuses with a delay if any, or `disconnect`; "500,200:1.5"."""
     return None if text is None else [_reply(ctx, param, one.strip()) for one in text.split(",")]
 
 
@@ -66,9 +102,9 @@ def _reply(ctx: click.Context, param: click.Parameter, text: str) -> dict[str, A
     if status == "disconnect" and not colon:
         return {"disconnect": True}
     if not (status.isascii() and status.isdigit() and 200 <= int(status[:4]) <= 599):
-        example = "such as 500,500,200, 200:1.5 for one after 1.5 seconds, or disconnect"
+        example = "such as 500,500,200, 200:1.5s for one after 1.5 seconds, or disconnect"
         raise click.BadParameter(f"{text!r} is no reply {example}", ctx, param)
-    return {"status": int(status)} | ({"delay": seconds(ctx, param, delay)} if colon else {})
+    return {"status": int(status)} | ({"delay": SPAN.convert(delay, param, ctx)} if colon else {})
 
 
 def target(ctx: click.Context, param: click.Parameter, text: str | None) -> str | None:
@@ -81,19 +117,6 @@ def target(ctx: click.Context, param: click.Parameter, text: str | None) -> str 
     if reason is not None:
         raise click.BadParameter(f"{text!r} cannot be called back: {reason}", ctx, param)
     return text
-
-
-def seconds(ctx: click.Context, param: click.Parameter, text: str | None) -> float | None:
-    """A number of seconds above 0."""
-    if text is None:
-        return None
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not 0 < value < math.inf:
-        raise click.BadParameter(f"{text!r} is not a number of seconds above 0", ctx, param)
-    return value
 
 
 def token(ctx: click.Context, param: click.Parameter, text: str | None) -> str | None:

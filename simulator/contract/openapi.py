@@ -35,7 +35,8 @@ def bundled(document: str = OPENAPI) -> dict[str, Any]:
     each schema file, and each of its definitions. A single property that is referred to is copied, and so is what a
     reference with conditions beside it names, since code generators read the reference alone; with properties beside it
     it becomes an `allOf`, so that neither hides the other's. A choice between an object and other types is copied too,
-    since a generator names what is within it after the component, twice in a class with two such members.
+    since a generator names what is within it after the component, twice in a class with two such members. A
+    `discriminator` gets the `mapping` of values to components, which a schema file has no names for.
 
     A schema with `x-published` is published as that: the server checks some members in two steps, the first by this
     schema and the second as it reads a scenario file, so that its messages are those for a file. What a
@@ -129,7 +130,18 @@ def _rebased(part: Any, within: str, waiting: set[_Part]) -> Any:
         twice = named.keys() & copy.keys() - _ANNOTATIONS
         assert not twice, f"{ref} and what stands beside it both say {twice}"
         return named | copy
+    if isinstance(part.get("discriminator"), dict):
+        copy["discriminator"] = part["discriminator"] | {"mapping": _mapping(part, copy, within)}
     return copy
+
+
+def _mapping(part: Schema, copy: Schema, within: str) -> dict[str, str]:
+    """The component of each value of the member that discriminates the alternatives of `part`, which are definitions of
+    the file `within`."""
+    member = part["discriminator"]["propertyName"]
+    found = [at_pointer(schema(within), each["$ref"].removeprefix("#")) for each in part["oneOf"]]
+    values = [one["properties"][member]["const"] for one in found]
+    return {value: each["$ref"] for value, each in zip(values, copy["oneOf"], strict=True)}
 
 
 def _resolved(ref: str, within: str, waiting: set[_Part], *, copied: bool) -> dict[str, Any]:

@@ -17,18 +17,27 @@ from simulator.control import (
     clock,
     coverage,
     deliveries,
+    due,
     events,
     expectations,
+    explained,
     exports,
+    figures,
     inboxes,
+    ledger,
+    magic,
     meta,
     network,
     notifications,
+    pages,
     probes,
+    products,
+    replays,
     requests,
     resellers,
     rules,
     sandboxes,
+    scenario,
     transactions,
 )
 from simulator.control.guard import Guard
@@ -46,8 +55,8 @@ from simulator.scenario.reading.files import ScenariosFolder
 
 HEALTH_PATH = "/_sim/health"
 DOCS_PATH = "/_sim/docs"
-OPEN_PATHS = (HEALTH_PATH, "/openapi.json", "/_sim/openapi.json", DOCS_PATH)
-OPEN_PREFIXES = (INBOX_PATH, DOCS_PATH + "/")
+OPEN_PATHS = (HEALTH_PATH, "/openapi.json", "/_sim/openapi.json", DOCS_PATH, "/_sim", "/_sim/")
+OPEN_PREFIXES = (INBOX_PATH, DOCS_PATH + "/", pages.FILES_PATH + "/", *pages.PAGE_PREFIXES)
 SANDBOXES_PATH = "/_sim/sandboxes/"
 ONE = SANDBOXES_PATH + "{sandbox}"
 
@@ -65,6 +74,10 @@ ROUTES = [
     Route("/openapi.json", meta.reseller_document, methods=["GET"]),
     Route("/_sim/openapi.json", meta.control_document, methods=["GET"]),
     Route("/_sim/assumptions", meta.register, methods=["GET"]),
+    Route("/_sim/scenario.schema.json", scenario.schema, methods=["GET"]),
+    Route("/_sim/scenarios", scenario.list_all, methods=["GET"]),
+    Route("/_sim/scenarios/check", scenario.check, methods=["POST"]),
+    Route("/_sim/scenarios/{name}", scenario.show, methods=["GET"]),
     Route("/_sim/sandboxes", sandboxes.list_all, methods=["GET"]),
     Route("/_sim/sandboxes", sandboxes.create, methods=["POST"]),
     Route(ONE, sandboxes.show, methods=["GET"]),
@@ -73,25 +86,34 @@ ROUTES = [
     Route(ONE + "/clock", clock.show, methods=["GET"]),
     Route(ONE + "/clock", clock.put, methods=["PUT"]),
     Route(ONE + "/clock/advance", clock.advance, methods=["POST"]),
+    Route(ONE + "/clock/advance", clock.stop, methods=["DELETE"]),
+    Route(ONE + "/due", due.list_all, methods=["GET"]),
     Route(ONE + "/rules", rules.list_all, methods=["GET"]),
     Route(ONE + "/rules", rules.add, methods=["POST"]),
     Route(ONE + "/rules/{rule}", rules.remove, methods=["DELETE"]),
+    Route(ONE + "/magic", magic.show, methods=["GET"]),
     Route(ONE + "/network/{product}", network.put, methods=["PUT"]),
+    Route(ONE + "/resellers", resellers.list_all, methods=["GET"]),
     Route(ONE + "/resellers", resellers.add, methods=["POST"]),
     Route(ONE + "/resellers/{code}/deposits", resellers.deposit, methods=["POST"]),
     Route(ONE + "/resellers/{code}/settings", resellers.change_settings, methods=["PATCH"]),
     Route(ONE + "/resellers/{code}/api-keys", resellers.add_api_key, methods=["POST"]),
     Route(ONE + "/resellers/{code}/api-keys/{key}", resellers.revoke_api_key, methods=["DELETE"]),
+    Route(ONE + "/catalog", products.list_all, methods=["GET"]),
     Route(ONE + "/catalog/products/{code}", catalog.change_product, methods=["PATCH"]),
     Route(ONE + "/catalog/categories/{id}", catalog.change_category, methods=["PATCH"]),
     Route(ONE + "/catalog/groups/{id}", catalog.change_group, methods=["PATCH"]),
+    Route(ONE + "/explain", explained.explain, methods=["POST"]),
     Route(ONE + "/requests", requests.list_all, methods=["GET"]),
     Route(ONE + "/requests.har", exports.as_har, methods=["GET"]),
     Route(ONE + "/requests/{n}.curl", exports.as_curl, methods=["GET"]),
     Route(ONE + "/requests/{n}", requests.show, methods=["GET"]),
+    Route(ONE + "/requests/{n}/replay", replays.replay, methods=["POST"]),
     Route(ONE + "/transactions", transactions.list_all, methods=["GET"]),
     Route(ONE + "/transactions/{trxid}", transactions.show, methods=["GET"]),
     Route(ONE + "/transactions/{trxid}/callbacks", callbacks.send, methods=["POST"]),
+    Route(ONE + "/figures", figures.show, methods=["GET"]),
+    Route(ONE + "/ledger", ledger.list_all, methods=["GET"]),
     Route(ONE + "/callbacks", callbacks.list_all, methods=["GET"]),
     Route(ONE + "/deliveries", deliveries.list_all, methods=["GET"]),
     Route(ONE + "/deliveries/{job}", deliveries.show, methods=["GET"]),
@@ -104,6 +126,7 @@ ROUTES = [
     Route(ONE + "/coverage", coverage.show, methods=["GET"]),
     Route(ONE + "/audit", audit.show, methods=["GET"]),
     Route(ONE + "/expectations", expectations.show, methods=["GET"]),
+    Route(ONE + "/inbox", inboxes.list_all, methods=["GET"]),
     Route(ONE + "/inbox/{name}", inboxes.show, methods=["GET"]),
     Route(ONE + "/inbox/{name}", inboxes.set_replies, methods=["PUT"]),
     Route(ONE + "/inbox/{name}", inboxes.clear, methods=["DELETE"]),
@@ -114,15 +137,24 @@ ROUTES = [
 PAGES = [
     Route(DOCS_PATH, api_docs.page, methods=["GET"]),
     Route(DOCS_PATH + "/{name}", api_docs.asset, methods=["GET"]),
+    Route("/_sim", pages.at_the_door, methods=["GET"]),
+    Route("/_sim/", pages.page, methods=["GET"]),
+    Route(pages.FILES_PATH + "/{name:path}", pages.asset, methods=["GET"]),
+    *(Route(prefix + "{view:path}", pages.page, methods=["GET"]) for prefix in pages.PAGE_PREFIXES),
 ]
 
 
 class ControlApp:
     """`/_sim` as an ASGI application. `default_scenario` is the scenario of a new sandbox that names none, `scenarios`
-    the folder whose files new sandboxes may name."""
+    the folder whose files new sandboxes may name; `resend` sends a request of a journal to the reseller API."""
 
     def __init__(
-        self, sandboxes_: Sandboxes, default_scenario: Scenario, guard: Guard, scenarios: Path | None = None
+        self,
+        sandboxes_: Sandboxes,
+        default_scenario: Scenario,
+        guard: Guard,
+        resend: replays.Resend,
+        scenarios: Path | None = None,
     ) -> None:
         self._guard = guard
         self._answers = count(1)
@@ -139,6 +171,7 @@ class ControlApp:
         self._app.router.redirect_slashes = False
         self._app.state.sandboxes = sandboxes_
         self._app.state.default_scenario = default_scenario
+        self._app.state.resend = resend
         files = None if scenarios is None else ClientFiles(ScenariosFolder.at(scenarios))
         self._app.state.client_files = files
 

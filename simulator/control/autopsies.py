@@ -1,6 +1,6 @@
 """What the signature of a refused request shows, for who reads the journal.
 
-The search may take more than a second, so it is made beside the event loop, and only when somebody asks. Nothing
+The search takes a tenth of a second or more, so it is made beside the event loop, and only when somebody asks. Nothing
 of it is a signature: that of the expected string would be accepted.
 """
 
@@ -14,8 +14,10 @@ from itertools import islice
 from typing import Any, Final
 
 from simulator.auth import headers as names
+from simulator.auth.autopsy.compared import Compared
 from simulator.auth.autopsy.facts import BODY_BYTES_MAX, Facts, Other, Parts
 from simulator.auth.autopsy.report import Autopsy, autopsy
+from simulator.auth.autopsy.strings import right
 from simulator.auth.canonical import QueryRules, body_hash
 from simulator.control.masking import Mask
 from simulator.domain.model.resellers import ApiKey, Reseller
@@ -35,34 +37,37 @@ _CACHED: Final = 32
 _HIDDEN: Final = frozenset({"body-only-encoded", "string-encoded-first"})
 
 
-async def autopsy_of(live: LiveSandbox, owner: LiveSandbox, exchange: Exchange, mask: Mask) -> dict[str, Any] | None:
+async def autopsy_of(
+    live: LiveSandbox, owner: LiveSandbox, exchange: Exchange, mask: Mask, given: bytes | None = None
+) -> dict[str, Any] | None:
     """The autopsy of a request of `live`'s journal that was refused for its signature, else None; `owner` is the
-    sandbox whose credentials it named. Raises `Busy`."""
+    sandbox whose credentials it named, `given` the string that the client says it signed. Raises `Busy`."""
     facts = _facts(live, owner, exchange)
     if facts is None:
         return None
-    found = _SEARCHES.get(id(exchange))
+    key = (id(exchange), given)
+    found = _SEARCHES.get(key)
     if found is None:
-        found = _SEARCHES[id(exchange)] = asyncio.ensure_future(_search(facts))
-        found.add_done_callback(lambda _: _SEARCHES.pop(id(exchange)))  # it keeps the object, and so its id
+        found = _SEARCHES[key] = asyncio.ensure_future(search(facts, given))
+        found.add_done_callback(lambda _: _SEARCHES.pop((id(exchange), given)))  # it keeps the object, and so its id
     made = await asyncio.shield(found)
     return rendered(made, lambda text: mask.body(exchange.path, text), _masked_query(mask, exchange))
 
 
-# Those that wait and run, by the exchange: who asks for the same one takes no place of its own.
-_SEARCHES: Final[dict[int, asyncio.Future[Autopsy]]] = {}
+# Those that wait and run, by the exchange and the given string: who asks for the same takes no place of its own.
+_SEARCHES: Final[dict[tuple[int, bytes | None], asyncio.Future[Autopsy]]] = {}
 
 
-async def _search(facts: Facts) -> Autopsy:
+async def search(facts: Facts, given: bytes | None) -> Autopsy:
     """The autopsy, made in the background. Raises `Busy`."""
-    search = _cached if len(facts.body) <= BODY_BYTES_MAX else _hashed_first
+    work = _cached if len(facts.body) <= BODY_BYTES_MAX else _hashed_first
     with place(len(facts.body)):
-        return await in_background(search, facts)
+        return await in_background(work, facts, given)
 
 
-def _hashed_first(facts: Facts) -> Autopsy:
+def _hashed_first(facts: Facts, given: bytes | None) -> Autopsy:
     """Hashing a body of megabytes takes too long for the event loop, too."""
-    return autopsy(replace(facts, hashed=body_hash(facts.body)))
+    return autopsy(replace(facts, hashed=body_hash(facts.body)), given)
 
 
 _cached = lru_cache(maxsize=_CACHED)(_hashed_first)
@@ -94,6 +99,33 @@ def rendered(
             "differs": list(nearest.differs),
             "at": nearest.at,
         },
+        "compared": made.compared and _compared(made.compared, shown, is_query_hidden=query is not None),
+    }
+
+
+def _compared(made: Compared, shown: Callable[[bytes], str], *, is_query_hidden: bool) -> dict[str, Any]:
+    """A given string as JSON. Of a hidden query it does not tell how far the given one is right, since whoever asks
+    often enough would read it."""
+    at = made.at
+    if is_query_hidden and not made.is_expected:
+        at = min(at, len(right(made.expected._replace(query=b"", hashed=b""))) - 1)
+    pieces = [
+        {
+            "name": one.name,
+            "expected": _short(MASKED if is_query_hidden and one.name == "query" else shown(one.expected)),
+            "given": None if one.given is None else _short(shown(one.given)),
+        }
+        for one in made.pieces
+    ]
+    return {
+        "canonical_string": _short(shown(made.given)),
+        "is_signed": made.is_signed,
+        "is_expected": made.is_expected,
+        "mistakes": [one.id for one in made.found],
+        "sentence": shown(made.sentence.encode()),
+        "fix": made.fix,
+        "pieces": pieces,
+        "at": at,
     }
 
 
@@ -116,7 +148,6 @@ def _facts(live: LiveSandbox, owner: LiveSandbox, exchange: Exchange) -> Facts |
     named = owner.core.state.keys.get(headers.get(names.API_KEY, b"").decode("latin-1"))
     if exchange.error not in _REFUSED or named is None or exchange.unread:
         return None
-    assume = owner.scenario.assume
     return Facts(
         timestamp=headers.get(names.TIMESTAMP, b""),
         nonce=headers.get(names.NONCE, b""),
@@ -130,12 +161,16 @@ def _facts(live: LiveSandbox, owner: LiveSandbox, exchange: Exchange) -> Facts |
         prefix=f"/s/{live.id}".encode(),
         host=headers.get(b"host", b""),
         api_key=named[1].key.encode(),
-        rules=QueryRules(
-            str(assume.get("repeated-query-keys", "either")), str(assume.get("empty-query-values", "either"))
-        ),
-        others=tuple(_others(owner, *named)),
+        rules=query_rules(owner),
+        others=tuple(others_of(owner, *named)),
         nonces=tuple(_nonces(live, exchange.n)),
     )
+
+
+def query_rules(owner: LiveSandbox) -> QueryRules:
+    """The sandbox's choices for what SPEC 5.1 leaves open about queries."""
+    assume = owner.scenario.assume
+    return QueryRules(str(assume.get("repeated-query-keys", "either")), str(assume.get("empty-query-values", "either")))
 
 
 def joined(pairs: list[tuple[bytes, bytes]]) -> Mapping[bytes, bytes]:
@@ -147,7 +182,8 @@ def joined(pairs: list[tuple[bytes, bytes]]) -> Mapping[bytes, bytes]:
     return headers
 
 
-def _others(owner: LiveSandbox, reseller: Reseller, key: ApiKey) -> Iterator[Other]:
+def others_of(owner: LiveSandbox, reseller: Reseller, key: ApiKey) -> Iterator[Other]:
+    """Other secrets with which a request of this key may have been signed."""
     state = owner.core.state
     if reseller.webhook.secret:
         yield Other(f"the webhook of {reseller.code}", reseller.webhook.secret.encode())

@@ -1,4 +1,4 @@
-"""`/_sim/sandboxes/{id}/clock`: read it, set it, advance it."""
+"""`/_sim/sandboxes/{id}/clock`: read it, set it, advance it, stop an advance."""
 
 from datetime import timedelta
 from typing import Any
@@ -8,21 +8,45 @@ from starlette.responses import Response
 
 from simulator.control import render
 from simulator.control.fired import fired
-from simulator.control.http import InvalidInput, body_of, parse_time, reply, sandbox_of
+from simulator.control.http import InvalidInput, body_of, parse_time, refuse_lost_sandbox, reply, sandbox_of
+from simulator.control.parameters import refuse_other_parameters
+from simulator.domain.errors import Conflict
 from simulator.domain.model.instants import LATEST
-from simulator.runtime.advance import Advance
+from simulator.runtime.advance import STOPPED, Advance
 from simulator.runtime.event_items import Action
 from simulator.runtime.live_sandbox import LiveSandbox
 
+STOP_TIMEOUT_S = 5.0
+"""How long to wait for the end of an advance that was asked to stop; a receiver may take longer to answer."""
+
 
 def _shown(live: LiveSandbox) -> dict[str, Any]:
+    running = live.driver.advancing
     return {
         "mode": live.clock.mode,
         "now": render.moment(live.clock.now()),
         "rate": live.clock.rate,
         "pending": len(live.core.state.agenda),
         "next_due": render.moment(live.core.next_due),
+        "advancing": None if running is None else _advancing(live, running),
     }
+
+
+def _advancing(live: LiveSandbox, running: Advance) -> dict[str, Any]:
+    return {
+        "from": render.moment(running.began),
+        "to": render.moment(running.target),
+        "now": render.moment(live.clock.now()),
+        "fired": running.events,
+        "stopping": running.is_stopping,
+        "started_wall": render.moment(running.wall),
+    }
+
+
+def _moved(live: LiveSandbox, name: str) -> Action:
+    """An event that tells where the clock stands, so that nobody needs to ask."""
+    clock = live.clock
+    return Action(name, clock.now(), clock.mode if name == "clock_set" else "", clock.mode, clock.rate)
 
 
 async def show(request: Request) -> Response:
@@ -38,7 +62,7 @@ async def put(request: Request) -> Response:
     mode = "xN" if "mode" not in wanted and rate is not None else wanted.get("mode")
     now = parse_time(wanted["now"], "now") if "now" in wanted else None
     await live.driver.set_clock(mode, rate, now)
-    live.events.note(Action("clock_set", live.clock.now(), live.clock.mode))
+    live.events.note(_moved(live, "clock_set"))
     return reply(_shown(live))
 
 
@@ -57,8 +81,22 @@ async def advance(request: Request) -> Response:
         if target < now:
             raise InvalidInput(f"to is in the past: it is {now.isoformat()}", "to")
     done = await live.driver.advance(target)
-    live.events.note(Action("clock_advanced", live.clock.now()))
+    live.events.note(_moved(live, "clock_advanced"))
     return reply(_report(live, done))
+
+
+async def stop(request: Request) -> Response:
+    """End the advance that runs, after what it is at. Raises `Conflict` when none runs."""
+    live = sandbox_of(request)
+    refuse_other_parameters(request)
+    running = live.driver.advancing
+    if running is None:
+        raise Conflict("not_advancing", "this sandbox is not being advanced, so there is nothing to stop")
+    if not running.is_stopping:
+        live.events.note(_moved(live, "advance_stopped"))
+    await running.stop(STOP_TIMEOUT_S)
+    refuse_lost_sandbox(request)
+    return reply(_shown(live))
 
 
 def _report(live: LiveSandbox, done: Advance) -> dict[str, Any]:
@@ -67,6 +105,7 @@ def _report(live: LiveSandbox, done: Advance) -> dict[str, Any]:
         "fired": [fired(one) for one in done.fired],
         "left_out": done.left_out,
         "idle": done.is_idle,
+        "stopped": done.stopped == STOPPED,
     }
     if done.stopped:
         fields["reason"] = done.stopped

@@ -43,7 +43,7 @@ class EventRows:
                 at, fields = item.at, {name: of_mail[name] for name in ("reseller", "refid", "trxid")}
                 fields["notification"] = of_mail
             case Action():
-                at, fields = item.at, {"action": item.name, "about": item.about}
+                at, fields = item.at, _action(item)
             case Attempted():
                 at, fields = item.at, self._attempted(live, item)
         return envelope | {"at": render.moment(at), "wall": wall} | fields
@@ -127,6 +127,11 @@ def _job(live: LiveSandbox, item: Attempted) -> Callback | Delivery:
     if job is None:
         raise Gone
     return job
+
+
+def _action(item: Action) -> dict[str, Any]:
+    fields: dict[str, Any] = {"action": item.name, "about": item.about}
+    return fields | ({"mode": item.mode, "rate": item.rate} if item.mode else {})
 
 
 def _status(item: StatusChanged) -> dict[str, Any]:

@@ -14,7 +14,8 @@ from simulator.control.http import InvalidInput, sandbox_of, sandboxes_of
 from simulator.control.masking import mask_of
 from simulator.control.parameters import query_of
 from simulator.runtime.event_items import Action, Place, Taken
-from simulator.runtime.events import EventLog, EventReader
+from simulator.runtime.event_reader import EventReader
+from simulator.runtime.events import EventLog
 from simulator.runtime.sandboxes import Sandboxes
 from simulator.wire.json import encode
 
@@ -47,25 +48,29 @@ class EventSource:
         self._wanted = wanted
         self._rows = EventRows(sandboxes, with_bodies=wanted.with_bodies)
 
-    def reader(self, after: str | None = None) -> EventReader[Event]:
-        """A reader behind the event with the id `after`, which may be 0 for all that is kept; None for those that come
-        from now on. Raises `InvalidInput`."""
+    def reader(self, after: str | None = None, last: int = 0) -> EventReader[Event]:
+        """A reader behind the event with the id `after`, which may be 0 for all that is kept; None for the `last` ones
+        and those that come from now on. Raises `InvalidInput`."""
         logs = [self._only] if self._only else [live.events for live in self._sandboxes]
-        place, is_known = self._place(after, logs)
+        place, is_known = self._place(after, logs) if after is not None else (self._before(last), True)
         reader = EventReader(self._hub, self._only, place, logs, self._shown, self._gap)
         if not is_known:
             reader.first.append(self._gap(None, place))
         return reader
 
     def id_of(self, place: Place) -> str:
-        """The id of the event at this place."""
-        return f"{self._hub.boot}.{place.serial}.{place.number}"
+        """The id of the event at this place. In a stream of all sandboxes it has no number of one."""
+        return f"{self._hub.boot}.{place.serial}.{place.number if self._only else 0}"
 
-    def _place(self, after: str | None, logs: list[EventLog]) -> tuple[Place, bool]:
+    def _before(self, last: int) -> Place:
+        """The place before the last events: of one sandbox, or of all together."""
+        if self._only:
+            return self._only.before(last)
+        return Place(max(self._hub.latest - last, 0), 0)
+
+    def _place(self, after: str, logs: list[EventLog]) -> tuple[Place, bool]:
         """Where to begin, and whether it is known how many are missing before."""
         hub, only = self._hub, self._only
-        if after is None:
-            return Place(hub.latest, only.count if only else 0), True
         if after == "0":
             return Place(0, 0), True
         found = _ID.fullmatch(after)
@@ -74,8 +79,15 @@ class EventSource:
             raise InvalidInput(text, "after")
         place = Place(int(found[2]), int(found[3]))
         is_ours = found[1] == hub.boot and place.serial <= hub.latest
-        if is_ours and not (only and place.serial < only.began):
+        if is_ours and only is None:
             return place, True
+        if is_ours and only and place.serial >= only.began:
+            oldest = only.oldest()
+            if place.serial >= oldest.serial or not oldest.number:  # the id's number may be another sandbox's
+                later = sum(1 for _ in only.after(place.serial, only.count))
+                return Place(place.serial, only.count - later), True
+            if 0 < place.number <= oldest.number:
+                return place, True
         return min((log.oldest() for log in logs), default=Place(hub.latest, 0)), False
 
     def _shown(self, taken: Taken) -> Event | None:
@@ -108,7 +120,7 @@ def _streamed(request: Request, only: EventLog | None) -> Response:
     sandboxes = sandboxes_of(request)
     wanted = Wanted(_kinds(query), query.get("refid"), query.get("with") == "bodies")
     source = EventSource(sandboxes, wanted, only)
-    reader = source.reader(request.headers.get(LAST_EVENT_ID) or query.get("after"))
+    reader = source.reader(request.headers.get(LAST_EVENT_ID) or query.get("after"), query.get("last", 0))
     sandboxes.events.refuse_when_full()
     stream = _Stream(sandboxes, source, reader, query["heartbeat"], query.get("timeout", inf))
     return StreamingResponse(stream.pieces(), media_type="text/event-stream", headers={"cache-control": "no-store"})
@@ -148,6 +160,8 @@ class _Stream:
                 if events := reader.take():
                     yield b"".join(map(self._piece, events))
                     await asyncio.sleep(0)  # others go on in the middle of a long history
+                elif reader.has_more:  # all that was taken was about something else
+                    await asyncio.sleep(0)
                 elif (left_s := ends_at - now()) <= 0:
                     return
                 elif not await reader.wait(min(self._heartbeat_s, left_s)):

@@ -33,8 +33,8 @@ METHODS: Final = frozenset(
 OWN_ERRORS: Final = frozenset(
     {
         "api_key_required", "integration_timeout", "invalid_credentials", "ip_blocked", "ip_not_allowed",
-        "nonce_service_unavailable", "sandbox_reset", "unexpected", "unknown_rule", "unknown_transaction",
-        "Invalid request",
+        "nonce_service_unavailable", "sandbox_reset", "unexpected", "unknown_rule", "unknown_sandbox",
+        "unknown_transaction", "Invalid request",
     }
 )  # fmt: skip
 ERRORS: Final = OWN_ERRORS.union(MESSAGES, *(map(str, each) for each in (Reason, ReplayRefused, BillError)))
@@ -44,6 +44,7 @@ SHOWN_CHARS_MAX = 60
 _TRXID: Final = re.compile("[0-9]{22}")
 _CLASS: Final = re.compile("([1-5])[xX*]{1,2}")
 _BOUND: Final = re.compile("(<|>)=?([0-9]{3})")
+_OTHERS: Final = re.compile("!=?([0-9]{3})")
 _RANGE: Final = re.compile("([0-9]{3})(?:-|[.]{2,3})([0-9]{3})")
 _ONE_STATUS: Final = "must be one status from 100 to 599, or 0 for requests without a response"
 _RANGES: Final = "for several write status_min and status_max, for all others status_not"
@@ -114,17 +115,25 @@ def _status_problem(name: str, text: str) -> str:
     if text.isascii() and text.isdigit() and len(text) <= len("599"):
         is_status = int(text) <= 599 and (int(text) >= 100 or int(text) == 0 or name in STATUS_BOUNDS)
         return "" if is_status else _ONE_STATUS
-    if found := _CLASS.fullmatch(text):
-        return f"{_ONE_STATUS}; instead of {text} write status_min={found[1]}00&status_max={found[1]}99"
-    if found := _RANGE.fullmatch(text):
-        return f"{_ONE_STATUS}; instead of {text} write status_min={found[1]}&status_max={found[2]}"
-    if found := _BOUND.fullmatch(text):
-        is_low = found[1] == ">"
-        bound = int(found[2]) + (0 if "=" in text else 1 if is_low else -1)
-        return f"{_ONE_STATUS}; instead of {text} write status_{'min' if is_low else 'max'}={bound}"
+    if meant := status_filters(text):
+        query = "&".join(f"{each}={value}" for each, value in meant.items())
+        return f"{_ONE_STATUS}; instead of {text} write {query}"
     if text.startswith("!"):
         return f"{_ONE_STATUS}; instead of {_shown(text)} write status_not={_shown(text[1:])}"
     return f"{_ONE_STATUS}; {_RANGES}"
+
+
+def status_filters(text: str) -> dict[str, int]:
+    """The filters that mean what people write for several statuses: 2xx, 500-599, >=400, !404; none for other texts."""
+    if found := _CLASS.fullmatch(text):
+        return {"status_min": int(found[1] + "00"), "status_max": int(found[1] + "99")}
+    if found := _RANGE.fullmatch(text):
+        return {"status_min": int(found[1]), "status_max": int(found[2])}
+    if found := _BOUND.fullmatch(text):
+        is_low, bound = found[1] == ">", int(found[2])
+        own = 0 if "=" in text else 1 if is_low else -1
+        return {"status_min" if is_low else "status_max": bound + own}
+    return {"status_not": int(found[1])} if (found := _OTHERS.fullmatch(text)) else {}
 
 
 def _method_problem(text: str) -> str:

@@ -49,7 +49,7 @@ def fired(one: Fired) -> dict[str, Any]:
         case CaseDue(case, is_refund):
             fields |= _case_ended(case, is_refund)
         case ScheduleDue(planned):
-            fields |= _scheduled(planned, one.entry)
+            fields |= scheduled(planned, one.entry)
             fields |= {"skipped": one.skipped} if one.skipped else {}
     return fields
 
@@ -64,7 +64,7 @@ def _case_ended(case: Case, is_refund: bool) -> dict[str, Any]:
     return fields
 
 
-def _scheduled(planned: Scheduled, entry: Entry | None) -> dict[str, Any]:
+def scheduled(planned: Scheduled, entry: Entry | None) -> dict[str, Any]:
     """A change of the scenario's schedule: its kind, what it is about, and the values that a test compares."""
     match planned:
         case ScheduledDeposit():

@@ -1,8 +1,9 @@
 """The journal as HAR 1.2, which browsers and proxies open."""
 
-from collections.abc import Iterable, Iterator, Mapping
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
 from http import HTTPStatus
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import parse_qsl, quote
 
 from simulator import __version__
@@ -14,13 +15,38 @@ from simulator.wire.json import encode
 
 HAR_VERSION = "1.2"
 SAFE_IN_PATH = "/:@!$&'()*+,;=~%"
+SAFE_IN_URL = SAFE_IN_PATH + "?"
+HAR_BYTES_MAX = 8 * 1024 * 1024
+
+Record = TypeVar("Record")
+
+
+async def har_parts(
+    found: Iterable[Record], count_max: int, rendered: Callable[[Record], dict[str, Any]]
+) -> AsyncIterator[bytes]:
+    """The parts of a document of the latest of these, oldest first; as many as fit, and a comment about those that do
+    not. One is rendered in each turn of the event loop, as `exported` does it; they come newest first."""
+    shown: list[dict[str, Any]] = []
+    size, is_whole = 0, True
+    for one in list(found):
+        if len(shown) >= count_max or size >= HAR_BYTES_MAX:
+            is_whole = False
+            break
+        row = rendered(one)
+        size += sum(len(row[side]["body"]) + len(str(row[side]["headers"])) for side in ("request", "response"))
+        shown.append(row)
+        await asyncio.sleep(0)
+    comment = "" if is_whole else f"Earlier requests are left out; the next page is that with cursor={shown[-1]['n']}."
+    for part in har(reversed(shown), comment):
+        yield part
+        await asyncio.sleep(0)
 
 
 def exported(url: str, sandbox_id: str, exchange: Exchange, mask: Mask) -> dict[str, Any]:
     """An exchange as the control API shows it, with the `url` that it was sent to; `url` is the server's."""
     target = without_origin(sent_target(sandbox_id, exchange, mask)).decode("latin-1")
     path, question, query = target.partition("?")
-    url += quote(path, safe=SAFE_IN_PATH) + question + query
+    url += "".join(quote(part, safe=SAFE_IN_URL, encoding="latin-1") for part in (path, question, query))
     return whole(sandbox_id, exchange, mask) | {"url": url, "unread": exchange.unread}
 
 

@@ -120,9 +120,11 @@ async def on_unexpected(request: Request, exc: Exception) -> Response:
 
 
 def _methods_of(request: Request) -> list[str]:
-    """Every method of a path; the router itself names only those of the first route."""
+    """Every method of a path; the router itself names only those of the first route. A path that is written out comes
+    before one with a name in it, and has no methods of that."""
     routes = (route for route in request.app.routes if isinstance(route, Route))
-    of_path = (route for route in routes if route.path_regex.match(request.url.path))
+    matching = [route for route in routes if route.path_regex.match(request.url.path)]
+    of_path = (route for route in matching if route.path == matching[0].path)
     return sorted({method for route in of_path for method in route.methods or ()})
 
 
@@ -219,7 +221,7 @@ async def page(
     asked: PageRequest,
     found: Iterable[Row],
     row: Callable[[Row], Any],
-    place: Callable[[Row], int] | None = None,
+    place: Callable[[Row], object] | None = None,
 ) -> dict[str, Any]:
     """One page of a list called `name`, its rows rendered by `row`; it ends early with the row that fills it.
 

@@ -1,7 +1,6 @@
 """The inbox: `/_sim/sandboxes/{id}/inbox/{name}` reads and programs it, `/_sim/inbox/{id}/{name}` receives."""
 
 import asyncio
-import re
 from collections.abc import Iterable
 from itertools import accumulate, takewhile
 from typing import Any
@@ -14,7 +13,6 @@ from starlette.types import Receive, Scope, Send
 from simulator.contract.body import BadJson, decode_any
 from simulator.control import render
 from simulator.control.http import (
-    InvalidInput,
     PageRequest,
     body_of,
     bytes_of,
@@ -27,14 +25,14 @@ from simulator.control.http import (
     sandboxes_of,
 )
 from simulator.control.parameters import page_of, query_of, wait_of
+from simulator.control.received import Messages
+from simulator.control.replies import LISTS, left, program_of
 from simulator.control.sandboxes import base_url
 from simulator.delivery.targets import BadTarget, parse_target
 from simulator.domain.model.inboxes import INBOX_SCHEME, InboxProgram
 from simulator.runtime.background import in_background, place
 from simulator.runtime.inbox_budget import Received
-from simulator.runtime.inboxes import BODY_BYTES_MAX, INBOX_PATH
-from simulator.scenario.reading.document import ScenarioError
-from simulator.scenario.sections.inboxes import build_inbox
+from simulator.runtime.inboxes import BODY_BYTES_MAX, INBOX_PATH, Inbox
 
 PAGE_BYTES = 256 * 1024
 VALUE_BYTES = 100  # of a value, a parameter or an escaped character: what it takes to decode and encode one
@@ -45,11 +43,7 @@ JSON_VALUES_MAX = 5000
 JSON_DEPTH_MAX = 32
 PARAMETERS_MAX = 1000
 
-# Of a program.
-LISTS = ("replies", "during")
-VALUES_AT_ONCE_MAX = 100  # making more of them takes longer than others should wait
-
-_INDEX = re.compile(r"\[([0-9]+)\]")
+VALUES_AT_ONCE_MAX = 100  # of a program: making more of them takes longer than others should wait
 
 
 def _name_of(request: Request) -> str:
@@ -62,6 +56,28 @@ def on_bad_target(request: Request, exc: Exception) -> Response:
     """400 for an invalid inbox name."""
     assert isinstance(exc, BadTarget)
     return error(400, "bad_inbox_name", exc.reason, "name")
+
+
+def _url(request: Request, name: str) -> str:
+    return f"{base_url(request)}{INBOX_PATH}{request.path_params['sandbox']}/{name}"
+
+
+async def list_all(request: Request) -> Response:
+    """The inboxes that have messages or a program, by name."""
+    asked = page_of(query_of(request, "inboxes-query"))
+    inboxes = sandbox_of(request).inboxes
+    return reply(await page("inboxes", asked, inboxes, lambda one: _row(one, _url(request, one.name))))
+
+
+def _row(one: Inbox, url: str) -> dict[str, Any]:
+    return {
+        "name": one.name,
+        "url": url,
+        "count": len(one.received),
+        "left_out": one.left_out,
+        "latest": render.moment(one.received[-1].at) if one.received else None,
+        "replies": left(one),
+    }
 
 
 async def show(request: Request) -> Response:
@@ -79,12 +95,14 @@ async def show(request: Request) -> Response:
     shorter = PageRequest(min(asked.limit, _fitting(inbox.after(asked.cursor))), asked.cursor)
     answer = {
         "name": name,
-        "url": f"{base_url(request)}{INBOX_PATH}{request.path_params['sandbox']}/{name}",
+        "url": _url(request, name),
         "count": len(inbox.received),
         "left_out": inbox.left_out,
         "complete": complete,
     }
-    return reply(answer | await page("items", shorter, inbox.after(asked.cursor), _item, lambda one: one.n))
+    messages = Messages(live)
+    found = page("items", shorter, inbox.after(asked.cursor), lambda one: _item(one, messages), lambda one: one.n)
+    return reply(answer | await found)
 
 
 def _fitting(received: Iterable[Received]) -> int:
@@ -96,6 +114,8 @@ def _fitting(received: Iterable[Received]) -> int:
 def _weight(one: Received) -> int:
     """What it takes to render a message, in bytes: long numbers take the longest of what is decoded."""
     weight = one.size + VALUE_BYTES * (one.query.count(b"&") + one.query.count(b"%"))
+    if b"message=" in one.query:
+        weight += 3 * len(one.query)
     if _may_be_decoded(one.body):
         weight += 3 * len(one.body) + VALUE_BYTES * _values(one.body)
     return weight
@@ -110,23 +130,28 @@ def _may_be_decoded(body: bytes) -> bool:
     return 0 < len(body) <= JSON_BYTES_MAX and _values(body) <= JSON_VALUES_MAX
 
 
-def _item(one: Received) -> dict[str, Any]:
-    """A received request. Its body is decoded here, if it is small enough."""
+def _item(one: Received, messages: Messages) -> dict[str, Any]:
+    """A received request, and what it is. Its body is decoded here, if it is small enough."""
     parameters = b"&".join(one.query.split(b"&", PARAMETERS_MAX)[:PARAMETERS_MAX]).decode("latin-1")
+    query = dict(parse_qsl(parameters, keep_blank_values=True))
+    json = _json(one.body)
+    message = _json(query["message"].encode("utf-8", "surrogatepass")) if "message" in query else None
     return {
         "n": one.n,
         "at": render.moment(one.at),
         "method": one.method,
-        "query": dict(parse_qsl(parameters, keep_blank_values=True)),
+        "query": query,
         "headers": [[name.decode("latin-1"), value.decode("latin-1")] for name, value in one.headers],
         "body": one.body.decode("utf-8", "replace"),
-        "json": _json(one.body) if _may_be_decoded(one.body) else None,
+        "json": json,
         "status": one.status,
-    }
+    } | messages.about(one, query, json, message)
 
 
 def _json(body: bytes) -> Any:
-    """The value of a body; None when it is not JSON or nested too deep."""
+    """The value of a text; None when it is not JSON, too long or nested too deep."""
+    if not _may_be_decoded(body):
+        return None
     try:
         value = decode_any(body)
     except BadJson:
@@ -153,31 +178,11 @@ async def _program_of(request: Request, wanted: dict[str, Any]) -> InboxProgram:
     """The program of a body, a long one made beside the event loop. Raises `InvalidInput`, and `Busy` as `body_of`."""
     values = sum(len(one) + len(one.get("headers", ())) for key in LISTS for one in wanted.get(key, ()))
     if values <= VALUES_AT_ONCE_MAX:
-        return _program(wanted)
+        return program_of(wanted)
     with place(VALUE_BYTES * values):
-        program = await in_background(_program, wanted)
+        program = await in_background(program_of, wanted)
     refuse_lost_sandbox(request)
     return program
-
-
-def _program(wanted: dict[str, Any]) -> InboxProgram:
-    """The program in a request's body, whose delays may be seconds. Raises `InvalidInput`."""
-    written: dict[str, Any] = {key: value for key, value in wanted.items() if value != []}
-    for key in LISTS:
-        if key in written:
-            written[key] = [_with_duration(one) for one in written[key]]
-    if not written:
-        return InboxProgram()
-    try:
-        return build_inbox(written)
-    except ScenarioError as error:
-        first = error.problems[0]
-        raise InvalidInput(first.message, _INDEX.sub(r".\1", first.path)) from None
-
-
-def _with_duration(one: dict[str, Any]) -> dict[str, Any]:
-    delay = one.get("delay", "")
-    return one if isinstance(delay, str) else one | {"delay": f"{round(delay * 1000)}ms"}
 
 
 async def clear(request: Request) -> Response:
@@ -187,20 +192,24 @@ async def clear(request: Request) -> Response:
     return no_content()
 
 
+# Who may program an inbox must not have scripts run in the console's origin.
+_NO_PAGE = {"content-security-policy": "sandbox", "x-content-type-options": "nosniff"}
+
+
 async def receive(request: Request) -> Response:
     """Accept any request, and answer as programmed."""
     name = _name_of(request)
     live = sandboxes_of(request).get(request.path_params["sandbox"])
     request.state.sandbox = live, live.core
     body = await bytes_of(request, BODY_BYTES_MAX)
-    query = request.scope["query_string"]
-    taken = live.inboxes.take(name, live.clock.now(), request.method, query, request.headers.raw, body)
+    query, headers, clock = request.scope["query_string"], request.headers.raw, live.clock
+    taken = live.inboxes.take(name, clock.now(), request.method, query, headers, body, clock.wall())
     if taken.delay:
         request.scope.get("cancel_when_left", lambda: None)()
         await asyncio.sleep(live.clock.wall_seconds(taken.delay))
     if taken.disconnect:
         return Disconnect()
-    return Response(taken.body, taken.status, dict(taken.headers))
+    return Response(taken.body, taken.status, dict(taken.headers) | _NO_PAGE)
 
 
 class Disconnect(Response):

@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import Iterator
 from typing import Any
 
-from simulator.control import events, exports, meta, resellers, sandboxes
+from simulator.control import events, exports, meta, resellers, sandboxes, scenario
 from simulator.control.masking import Mask, mask_of
 from simulator.runtime.sandboxes import Sandboxes
 
@@ -21,6 +21,8 @@ WHOLE = frozenset(
         sandboxes.create,
         sandboxes.show,
         sandboxes.reset,
+        scenario.schema,
+        scenario.show,
         resellers.add,
         resellers.add_api_key,
         events.of_sandbox,

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from math import isfinite
 from typing import Any
+from urllib.parse import parse_qsl
 
 from starlette.requests import Request
 
@@ -24,12 +25,27 @@ def refuse_other_parameters(request: Request, *known: str) -> None:
 def query_of(request: Request, schema: str) -> dict[str, Any]:
     """The parameters of a request, numbers as such, those that are absent with their default if they have one.
 
-    Raises `InvalidInput`. Of a parameter that was sent several times the last one counts.
+    Raises `InvalidInput`, also for a parameter that was sent with two values.
     """
     known = parameters(schema)
     refuse_other_parameters(request, *known)
+    _refuse_contradictory(request)
     sent = {name: _typed(text, resolved(schema, known[name])) for name, text in request.query_params.items()}
     return _defaults(schema, known) | validated(sent, schema)
+
+
+def _refuse_contradictory(request: Request) -> None:
+    first: dict[str, str] = {}
+    for name, text in request.query_params.multi_items():
+        if first.setdefault(name, text) != text:
+            raise InvalidInput(f"{name} was sent twice with different values, and only one can be used", name)
+
+
+def bytes_of(request: Request, name: str) -> bytes | None:
+    """A parameter of the query as the bytes that were sent, whatever their encoding; None when it is absent."""
+    raw = request.scope["query_string"].decode("latin-1")
+    found = dict(parse_qsl(raw, keep_blank_values=True, encoding="latin-1"))
+    return found[name].encode("latin-1") if name in found else None
 
 
 def _defaults(schema: str, known: Mapping[str, Schema]) -> dict[str, Any]:

@@ -29,7 +29,7 @@ def sandbox(live: LiveSandbox, base_url: str) -> dict[str, Any]:
 
 
 def reseller(one: Reseller) -> dict[str, Any]:
-    """A reseller with its first active key and first user; null where it has none."""
+    """A reseller with its first active key, its first user and where its webhooks go; null where it has none."""
     key = next((key for key in one.keys if key.state is KeyState.ACTIVE), None)
     user = one.users[0] if one.users else None
     return {
@@ -41,6 +41,7 @@ def reseller(one: Reseller) -> dict[str, Any]:
         "email": one.email,
         "balance": number(one.wallet.balance),
         "low_balance_threshold": number(one.wallet.threshold) if one.wallet.threshold else None,
+        "balance_webhook": one.webhook.url if one.webhook.enabled and one.webhook.url else None,
     }
 
 

@@ -26,7 +26,7 @@ from simulator.control.http import (
     sandboxes_of,
 )
 from simulator.control.masking import Mask, mask_of
-from simulator.control.parameters import page_of, query_of, wait_of
+from simulator.control.parameters import bytes_of, page_of, query_of, wait_of
 from simulator.runtime.journal import Exchange, reply_headers
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.ring import Tally
@@ -40,7 +40,8 @@ _FILTERS: Mapping[str, Callable[[Exchange], Any]] = {
 
 def row(exchange: Exchange, mask: Mask) -> dict[str, Any]:
     """One row of the journal, without secrets."""
-    return {
+    shown = {"replay_of": exchange.replay_of} if exchange.replay_of else {}
+    return shown | {
         "n": exchange.n,
         "at": render.moment(exchange.at),
         "method": exchange.method,
@@ -99,14 +100,16 @@ def filters_of(request: Request, live: LiveSandbox, schema: str) -> dict[str, An
 
 
 async def show(request: Request) -> Response:
-    """One complete exchange: request, answer, rule, diagnosis."""
+    """One complete exchange: request, answer, rule, diagnosis; and how a given string differs from the right one."""
     live = sandbox_of(request)
+    query_of(request, "request-query")
+    given = bytes_of(request, "string")
     exchange = exchange_of(request, live)
     if exchange is None:
         return unknown_request()
     mask = masks(request, live)(exchange.owner)
     owner = sandboxes_of(request).find(exchange.owner) or live
-    found = await autopsy_of(live, owner, exchange, mask)
+    found = await autopsy_of(live, owner, exchange, mask, given)
     return reply(whole(live.id, exchange, mask) | {"autopsy": found})
 
 

@@ -5,8 +5,9 @@ from decimal import Decimal
 from starlette.requests import Request
 from starlette.responses import Response
 
-from simulator.control import render
-from simulator.control.http import InvalidInput, body_of, no_content, reply, sandbox_of, sandboxes_of
+from simulator.control import configured, render
+from simulator.control.http import InvalidInput, body_of, no_content, page, reply, sandbox_of, sandboxes_of
+from simulator.control.parameters import page_of, query_of
 from simulator.domain.commands import AddApiKey, AddReseller, ChangeSettings, Credit, RevokeApiKey
 from simulator.domain.model.money import parse_amount
 from simulator.domain.model.wallet import EntryType
@@ -18,6 +19,14 @@ from simulator.scenario.build import build_reseller
 def _code(request: Request, live: LiveSandbox) -> str:
     """The reseller in the path, checked to exist before the body is validated."""
     return reseller_of(live.core.state, request.path_params["code"]).code
+
+
+async def list_all(request: Request) -> Response:
+    """Every reseller with how it is configured, without secrets, and the webhook of catalog events."""
+    asked = page_of(query_of(request, "resellers-query"))
+    live = sandbox_of(request)
+    rows = page("resellers", asked, live.core.state.resellers.values(), lambda one: configured.reseller(live, one))
+    return reply(await rows | {"catalog_webhook": configured.catalog_webhook(live)})
 
 
 async def add(request: Request) -> Response:

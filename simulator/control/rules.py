@@ -20,13 +20,15 @@ from simulator.domain.model.rule_counts import RuleCount
 from simulator.domain.model.rules import Rule
 from simulator.runtime.background import in_background, place
 from simulator.scenario.compiler import COMPILER, prepared_rule
+from simulator.scenario.yaml import block
 
 AT_ONCE_BYTES_MAX = 4 * 1024
 """A rule of patterns takes 20 ms for so many bytes; a longer one is compiled beside the event loop."""
 
 
 async def list_all(request: Request) -> Response:
-    """Every rule in evaluation order, with how often its `when` matched and how often it was chosen."""
+    """Every rule in evaluation order, with how often its `when` matched and how often it was chosen, and as it
+    is written."""
     live = sandbox_of(request)
     query = query_of(request, "rules-query")
     listed = ((section, *entry) for section, book in live.core.state.books.items() for entry in book.listed())
@@ -35,7 +37,9 @@ async def list_all(request: Request) -> Response:
 
 def _row(section: str, rule: Rule[Any], count: RuleCount) -> dict[str, Any]:
     row = {"section": section, "id": rule.id, "name": rule.name or None, "fallback": rule.fallback}
-    return row | {"matched": count.matched, "chosen": count.chosen}
+    written = rule.written()
+    text = None if written is None else "\n".join(block({section: [written]})) + "\n"
+    return row | {"matched": count.matched, "chosen": count.chosen, "rule": written, "yaml": text}
 
 
 async def add(request: Request) -> Response:

@@ -50,13 +50,14 @@ async def create(request: Request) -> Response:
     created."""
     raw = await bytes_of(request)
     with place(len(raw)):
-        spec = await (_from_yaml(request, raw) if _is_yaml(request) else _from_json(request, raw))
+        spec = await (_from_yaml(request, raw) if is_yaml(request) else _from_json(request, raw))
         live = await sandboxes_of(request).build(spec)
     live.start()
     return reply(render.sandbox(live, base_url(request)), 201)
 
 
-def _is_yaml(request: Request) -> bool:
+def is_yaml(request: Request) -> bool:
+    """True when the body is a scenario file itself."""
     return request.headers.get("content-type", "").partition(";")[0].strip().lower() in YAML_TYPES
 
 
@@ -67,7 +68,7 @@ async def _from_yaml(request: Request, raw: bytes) -> SandboxSpec:
     if "clock" in wanted:
         clock["mode"], clock["rate"] = parse_mode(wanted["clock"])
     wanted["clock"] = clock
-    return _spec(await in_background(scenario_from_text, raw, _files(request)), wanted)
+    return _spec(await in_background(scenario_from_text, raw, files_of(request)), wanted)
 
 
 async def _from_json(request: Request, raw: bytes) -> SandboxSpec:
@@ -95,19 +96,18 @@ async def _scenario(request: Request, wanted: str | dict[str, Any]) -> Scenario:
     if isinstance(wanted, dict):
         if "file" in wanted:
             return await _scenario_in_file(request, wanted)
-        return await in_background(scenario_from_object, wanted, _files(request))
+        return await in_background(scenario_from_object, wanted, files_of(request))
     if wanted not in names():
         raise InvalidInput(f"there is no bundled scenario {wanted!r}; choose one of {', '.join(names())}", "scenario")
     return await in_background(load_scenario, wanted)
 
 
 async def _scenario_in_file(request: Request, wanted: dict[str, Any]) -> Scenario:
-    name, files = wanted["file"], _files(request)
+    name, files = wanted["file"], files_of(request)
     if len(wanted) > 1 or not isinstance(name, str):
         raise InvalidInput('a scenario of a file is {"file": NAME}, and nothing beside it', "scenario")
     if files is None:
-        text = "start the server with --scenarios DIR to use files; without it send the scenario itself"
-        raise Unacceptable("no_scenarios_folder", text, "scenario.file")
+        raise no_folder("scenario.file")
     try:
         return await in_background(scenario_in, files, name)
     except Unreadable as error:
@@ -118,6 +118,12 @@ async def _scenario_in_file(request: Request, wanted: dict[str, Any]) -> Scenari
         raise Unacceptable("unknown_file", text, "scenario.file") from None
 
 
+def no_folder(path: str) -> Unacceptable:
+    """What is said of files without `--scenarios`."""
+    text = "start the server with --scenarios DIR to use files; without it send the scenario itself"
+    return Unacceptable("no_scenarios_folder", text, path)
+
+
 def _known(folder: ScenariosFolder, name: str) -> str:
     """What there is instead."""
     found = [one for one in folder.names() if one != name]
@@ -125,7 +131,8 @@ def _known(folder: ScenariosFolder, name: str) -> str:
     return suggestion(name, found) or (f"; it has {listed}" if found else ", which has none")
 
 
-def _files(request: Request) -> ClientFiles | None:
+def files_of(request: Request) -> ClientFiles | None:
+    """The folder of `--scenarios`, if the server has one."""
     found: ClientFiles | None = request.app.state.client_files
     return found
 

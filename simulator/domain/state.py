@@ -1,6 +1,6 @@
 """All data of a sandbox, in one place. Only the modules of the domain change it, through `Sandbox`."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from decimal import Decimal
@@ -17,6 +17,7 @@ from simulator.domain.model.delivery_log import DeliveryLog
 from simulator.domain.model.effects import Send
 from simulator.domain.model.faults import FaultThen
 from simulator.domain.model.happenings import Happening, nobody
+from simulator.domain.model.job_counts import JobCounts
 from simulator.domain.model.limits import Nonces, RequestRates
 from simulator.domain.model.network import Network
 from simulator.domain.model.notifications import NotificationLog
@@ -72,6 +73,8 @@ class State:
         self.deliveries = DeliveryLog(scenario.limits.deliveries, scenario.limits.deliveries_bytes)
         self.catalog_webhook = Webhook()
         self.catalog_changes = 0
+        self.callback_counts: defaultdict[str, JobCounts] = defaultdict(JobCounts)  # by reseller
+        self.webhook_counts: defaultdict[str, JobCounts] = defaultdict(JobCounts)  # "" for those of the catalog
         self.notifications = NotificationLog(scenario.limits.notifications)
         self.keys_made = 0
         self.noted: Counter[Noted] = Counter()  # outcomes that only coverage records

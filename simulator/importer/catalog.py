@@ -11,7 +11,7 @@ from simulator.importer.differences import list_differences, product_differences
 from simulator.importer.fitting import fit_groups, fit_product
 from simulator.importer.products import product as product_item
 from simulator.importer.shapes import as_text, dicts
-from simulator.importer.yaml import block, comment, scalar
+from simulator.scenario.yaml import block, comment, scalar
 from simulator.shortened import one_line
 
 

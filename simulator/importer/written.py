@@ -7,9 +7,9 @@ from simulator import __version__
 from simulator.importer.account import Account
 from simulator.importer.catalog import catalog_lines, fit_catalog
 from simulator.importer.shapes import as_text
-from simulator.importer.yaml import block, comment, flow
 from simulator.scenario.build import build_reseller
 from simulator.scenario.reading.document import ScenarioError
+from simulator.scenario.yaml import block, comment, flow
 from simulator.shortened import one_line
 
 CODE = "IMPORTED"

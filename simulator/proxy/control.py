@@ -1,7 +1,7 @@
 """`/_sim` of the proxy: journal, stories, callbacks, departures and audit of what went by, read only."""
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from operator import attrgetter
 from typing import Any, TypeVar
@@ -10,11 +10,14 @@ from starlette.applications import Starlette
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 from simulator.control import meta
+from simulator.control.exports import pasted
+from simulator.control.filters import filtered, matcher, refuse_contradictions, refuse_impossible
 from simulator.control.guard import Guard
+from simulator.control.har import har_parts
 from simulator.control.http import (
     DIGITS_MAX,
     error,
@@ -26,6 +29,7 @@ from simulator.control.http import (
     reply,
 )
 from simulator.control.parameters import page_of, query_of, refuse_other_parameters, wait_of
+from simulator.control.sandboxes import base_url
 from simulator.domain.errors import DomainError, Unknown
 from simulator.proxy import shown
 from simulator.proxy.log import SeenCall, SeenDeparture, SeenNotification
@@ -46,10 +50,10 @@ Audit = Callable[[Sequence[Call], Sequence[Notification]], dict[str, Any]]
 
 Record = TypeVar("Record", bound=RingRecord)
 
-_OF_CALL: dict[str, Callable[[SeenCall], str]] = {
+_OF_CALL: dict[str, Callable[[SeenCall], Any]] = {
     "method": attrgetter("call.method"),
     "path": attrgetter("call.path"),
-    "status": lambda seen: str(seen.status),
+    "status": attrgetter("status"),
     "trxid": attrgetter("call.trxid"),
     "refid": attrgetter("call.refid"),
     "error": attrgetter("error"),
@@ -59,11 +63,11 @@ _OF_NOTIFICATION: dict[str, Callable[[SeenNotification], str]] = {
     "refid": attrgetter("notification.refid"),
     "trxid": attrgetter("notification.trxid"),
 }
-_OF_DEPARTURE: dict[str, Callable[[SeenDeparture], str]] = {
+_OF_DEPARTURE: dict[str, Callable[[SeenDeparture], Any]] = {
     "operation": attrgetter("operation"),
     "field": attrgetter("departure.field"),
-    "request": lambda seen: str(seen.request or ""),
-    "callback": lambda seen: str(seen.callback or ""),
+    "request": lambda seen: seen.request or None,
+    "callback": lambda seen: seen.callback or None,
 }
 
 
@@ -77,6 +81,8 @@ class ProxyControl:
             "/_sim/openapi.json": meta.proxy_document,
             "/_sim/sandboxes": self._list,
             ONE + "/requests": self._requests,
+            ONE + "/requests.har": self._as_har,
+            ONE + "/requests/{n}.curl": self._as_curl,
             ONE + "/requests/{n}": self._request,
             ONE + "/transactions": self._transactions,
             ONE + "/transactions/{trxid}": self._transaction,
@@ -125,17 +131,37 @@ class ProxyControl:
         _refuse_other_sandbox(request)
         mask = self._watcher.secrets.mask
         log = self._watcher.log.calls
-        query = query_of(request, "observed-requests-query")
+        query = _journal_query(request, "observed-requests-query")
         return await self._rows(query, "requests", log, _OF_CALL, lambda seen: shown.request(seen, mask))
 
+    async def _as_har(self, request: Request) -> Response:
+        """The latest requests that match as HAR 1.2."""
+        _refuse_other_sandbox(request)
+        query = _journal_query(request, "observed-har-query")
+        asked, mask, url = page_of(query), self._watcher.secrets.mask, base_url(request)
+        found = filtered(_OF_CALL, query, _before(self._watcher.log.calls, asked.cursor))
+        parts = har_parts(found, asked.limit, lambda seen: shown.exported(url, seen, mask))
+        return Response(b"".join([mask.answer(part) async for part in parts]), media_type="application/json")
+
     async def _request(self, request: Request) -> Response:
+        seen = self._found(request)
+        return (
+            _unknown_request() if seen is None else await self._reply(shown.exchange(seen, self._watcher.secrets.mask))
+        )
+
+    async def _as_curl(self, request: Request) -> Response:
+        """One request as a command for a POSIX shell."""
+        seen, mask = self._found(request), self._watcher.secrets.mask
+        if seen is None:
+            return _unknown_request()
+        return PlainTextResponse(pasted(base_url(request), shown.sent(seen, mask), mask))
+
+    def _found(self, request: Request) -> SeenCall | None:
+        """The call whose number is in the path; None when the journal does not have it."""
         _refuse_other_sandbox(request)
         number = request.path_params["n"]
         is_number = number.isascii() and number.isdigit() and len(number) <= DIGITS_MAX
-        seen = self._watcher.log.calls.find(int(number)) if is_number else None
-        if seen is None:
-            return error(404, "unknown_request", "the journal has no such request, or has evicted it")
-        return await self._reply(shown.exchange(seen, self._watcher.secrets.mask))
+        return self._watcher.log.calls.find(int(number)) if is_number else None
 
     async def _callbacks(self, request: Request) -> Response:
         """Callbacks and webhooks, newest first."""
@@ -158,23 +184,18 @@ class ProxyControl:
         query: Mapping[str, Any],
         name: str,
         log: Ring[Record],
-        filters: dict[str, Callable[[Record], str]],
+        filters: Mapping[str, Callable[[Record], Any]],
         row: Callable[[Record], dict[str, Any]],
     ) -> Response:
         """A page of a log, newest first; with `wait_for`, once that many match or the timeout passes."""
         asked = page_of(query)
         wait_for, timeout_s = wait_of(query)
-        wanted = [(filters[each], str(query[each])) for each in filters if each in query]
-
-        def matches(one: Record) -> bool:
-            return all(read(one) == text for read, text in wanted)
-
+        matches = matcher(filters, query)
         complete = True
         if wait_for:
             found = Tally(log, matches)
             complete = await log.notifier.wait_until(lambda: found.count() >= wait_for, timeout_s)
-        earlier: Iterable[Record] = (one for one in reversed(log) if not asked.cursor or one.n < asked.cursor)
-        answer = await page(name, asked, filter(matches, list(earlier)), row, lambda one: one.n)
+        answer = await page(name, asked, filter(matches, _before(log, asked.cursor)), row, lambda one: one.n)
         return await self._reply(answer | {"left_out": log.left_out, "complete": complete})
 
     async def _transactions(self, request: Request) -> Response:
@@ -224,3 +245,20 @@ class ProxyControl:
 def _refuse_other_sandbox(request: Request) -> None:
     if request.path_params["sandbox"] != shown.SANDBOX:
         raise Unknown("unknown_sandbox", f"a proxy has one sandbox, {shown.SANDBOX!r}")
+
+
+def _before(log: Ring[Record], cursor: int) -> list[Record]:
+    """What a log has before the record with this number, newest first; 0 is all of it."""
+    return [one for one in reversed(log) if not cursor or one.n < cursor]
+
+
+def _journal_query(request: Request, schema: str) -> dict[str, Any]:
+    """The query of a list with the journal's filters, which something can match. Raises `InvalidInput`."""
+    refuse_impossible(request, [name for name in _OF_CALL if name != "trxid"])  # a deployment's may be any text
+    query = query_of(request, schema)
+    refuse_contradictions(query, _OF_CALL)
+    return query
+
+
+def _unknown_request() -> Response:
+    return error(404, "unknown_request", "the journal has no such request, or has evicted it")

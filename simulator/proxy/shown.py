@@ -1,8 +1,11 @@
 """The proxy's log as its control API shows it: in the shapes of the simulator's, without secrets."""
 
 from typing import Any
+from urllib.parse import quote
 
 from simulator.control import render
+from simulator.control.exports import Sent
+from simulator.control.har import SAFE_IN_PATH, SAFE_IN_URL
 from simulator.control.masking import Mask
 from simulator.proxy.fields import value_of
 from simulator.proxy.log import SeenCall, SeenDeparture, SeenNotification
@@ -45,6 +48,43 @@ def exchange(seen: SeenCall, mask: Mask) -> dict[str, Any]:
         "response": _message(mask, call.path, call.answer_headers, call.answer, seen.answer_bytes),
         "departures": [departure_of(one, mask) for one in seen.departures],
     }
+
+
+def exported(url: str, seen: SeenCall, mask: Mask) -> dict[str, Any]:
+    """A call as `har_parts` takes it, with the address at the proxy, which is at `url`."""
+    target = quote(_target(seen, mask).decode("latin-1"), safe=SAFE_IN_URL, encoding="latin-1")
+    return exchange(seen, mask) | {"url": url + target, "unread": _unread(seen)}
+
+
+def sent(seen: SeenCall, mask: Mask) -> Sent:
+    """A call as `pasted` takes it. A body that came packed is unpacked, so that nothing says it is packed."""
+    call = seen.call
+    is_packed = seen.body_bytes != len(call.body)
+    headers = [pair for pair in call.headers if not (is_packed and pair[0].lower() == b"content-encoding")]
+    return Sent(
+        n=call.n,
+        method=call.method,
+        path=call.path,
+        query=call.query,
+        headers=headers,
+        body=call.body,
+        status=seen.status,
+        error=seen.error,
+        unread=_unread(seen),
+        target=_target(seen, mask),
+    )
+
+
+def _target(seen: SeenCall, mask: Mask) -> bytes:
+    """The target as it was sent, without secrets."""
+    path, query = seen.call.path, mask.query(seen.call.path, seen.call.query)
+    sent_path = quote(mask.text(path), safe=SAFE_IN_PATH, encoding="latin-1")
+    return (sent_path + (f"?{query}" if query else "")).encode("latin-1")
+
+
+def _unread(seen: SeenCall) -> str:
+    is_missing = seen.body_bytes > 0 and not seen.call.body
+    return f"Its body of {seen.body_bytes} bytes was not kept." if is_missing else ""
 
 
 def _message(mask: Mask, path: str, headers: Headers, body: bytes, body_bytes: int) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any
 
 from simulator.contract.endpoints import endpoints
-from simulator.importer.yaml import flow
+from simulator.scenario.yaml import flow
 from simulator.traffic.seen import Call
 
 PATH_CHARS_MAX = 300

@@ -8,7 +8,6 @@ from typing import Any
 
 from simulator import __version__
 from simulator.importer.catalog import FittedCatalog, catalog_lines
-from simulator.importer.yaml import block, comment
 from simulator.recorder.account import Account
 from simulator.recorder.bills import Bills
 from simulator.recorder.cases import Cases
@@ -20,6 +19,7 @@ from simulator.recorder.payments import Payments
 from simulator.recorder.probe import Probe
 from simulator.recorder.products import fitted_products
 from simulator.recorder.writing import Notes, counted, duration
+from simulator.scenario.yaml import block, comment
 
 CODE = "RECORDED"
 KEY = "test_key_recorded"

@@ -1,6 +1,8 @@
 """The result of an advance, and what ends one before its target."""
 
+import asyncio
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
@@ -8,18 +10,32 @@ from simulator.domain.due import Fired
 
 EVENTS_MAX = 100_000
 IDLE_SPAN_MAX = timedelta(days=366)
+STOPPED = "stopped by a request; advance again to go on"
 FIRED_REPORTED_MAX = 1_000
 
 
 @dataclass(slots=True)
 class Advance:
-    """The result of an advance. `stopped` says why it ended before its target; `left_out` counts what `fired` omits."""
+    """An advance, while it runs and when it is done. It `began` at that time, which was `wall` by the wall clock, and
+    goes to `target`, or until nothing is due when that is None. `stopped` says why it ended before; `left_out` counts
+    what `fired` omits. `is_stopping` is true once somebody has asked it to end, `is_over` is set when it has."""
 
+    began: datetime
+    target: datetime | None
+    wall: datetime
     fired: list[Fired] = field(default_factory=list)
     left_out: int = 0
     events: int = 0
     stopped: str = ""
     is_idle: bool = False
+    is_stopping: bool = False
+    is_over: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def stop(self, timeout_s: float) -> None:
+        """Let it end after what it is at, and wait for that, at most so long (seconds of wall time)."""
+        self.is_stopping = True
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self.is_over.wait(), timeout_s)
 
     def record(self, fired: Sequence[Fired]) -> None:
         """Note what happened, within bounds."""
@@ -29,11 +45,11 @@ class Advance:
         self.left_out += max(0, len(fired) - room)
 
 
-def reason_to_stop(report: Advance, due: datetime, began: datetime, target: datetime | None) -> str:
-    """Why an advance that `began` then stops before what is `due` next; empty to go on. `target` None is until idle."""
+def reason_to_stop(report: Advance, due: datetime) -> str:
+    """Why an advance stops before what is `due` next; empty to go on."""
     if report.events >= EVENTS_MAX:
         return f"stopped after {EVENTS_MAX} events; advance again to go on"
-    if target is None and due - began > IDLE_SPAN_MAX:
+    if report.target is None and due - report.began > IDLE_SPAN_MAX:
         over = f"over {IDLE_SPAN_MAX.days} days after this began"
         return f"what is next is due at {due.isoformat()}, {over}; advance to then"
     return ""

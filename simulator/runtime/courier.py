@@ -2,6 +2,7 @@
 
 import asyncio
 from datetime import datetime
+from time import perf_counter
 from typing import Protocol
 from urllib.parse import urlsplit
 
@@ -19,6 +20,7 @@ from simulator.domain.model.scenario import Scenario
 from simulator.domain.model.webhooks import Delivery
 from simulator.runtime.clock import Clock
 from simulator.runtime.inboxes import Inboxes
+from simulator.runtime.receiver_times import Timed, timed_attempts
 from simulator.runtime.sent import SentRequests
 from simulator.wire import outbound
 
@@ -43,6 +45,12 @@ def receiver_of(send: Send) -> str:
     return f"{parts.scheme}://{parts.netloc}"
 
 
+def _reseller(job: Job) -> str:
+    if isinstance(job, Callback):
+        return job.transaction.reseller
+    return job.reseller if isinstance(job, Delivery) else ""
+
+
 class Courier:
     """Delivers for the sandbox `owner`."""
 
@@ -51,6 +59,7 @@ class Courier:
         self._inboxes = inboxes
         self._sender = sender
         self.sent = SentRequests()
+        self.times = timed_attempts()
         self.follow(scenario)
 
     def follow(self, scenario: Scenario) -> None:
@@ -65,7 +74,11 @@ class Courier:
         """Make one attempt within the receiver timeout."""
         request = self.request(send.job, clock)
         self.sent.add(send, request)
-        return await self.carry(send.job.url, request, clock, self.timeout_s(send.job, clock))
+        began = perf_counter()
+        result = await self.carry(send.job.url, request, clock, self.timeout_s(send.job, clock))
+        took_ms = (perf_counter() - began) * 1000
+        self.times.append(Timed(_reseller(send.job), send.job.url, result.status is not None, took_ms))
+        return result
 
     def request(self, job: Job, clock: Clock) -> Outgoing:
         """The request of an attempt made now."""
@@ -103,7 +116,8 @@ class Courier:
             return AttemptResult(AttemptEnd.BLOCKED, error=bad.reason)
         query = request.url.partition("?")[2].encode()
         headers = [(name.lower().encode(), value.encode()) for name, value in request.headers]
-        reply = self._inboxes.take(target.name, clock.now(), request.method, query, headers, request.body or b"")
+        body, wall = request.body or b"", clock.wall()
+        reply = self._inboxes.take(target.name, clock.now(), request.method, query, headers, body, wall)
         delay_s = clock.wall_seconds(reply.delay)
         if delay_s:
             await asyncio.sleep(min(delay_s, timeout_s))

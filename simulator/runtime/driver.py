@@ -20,7 +20,7 @@ from simulator.domain.due import AgendaItem, Fired
 from simulator.domain.errors import Conflict
 from simulator.domain.model.agenda import Agenda
 from simulator.domain.model.effects import Send
-from simulator.runtime.advance import Advance, reason_to_stop
+from simulator.runtime.advance import STOPPED, Advance, reason_to_stop
 from simulator.runtime.clock import Clock
 from simulator.runtime.courier import Courier
 from simulator.runtime.ended_jobs import Ended, EndedJobs
@@ -32,7 +32,7 @@ ITEMS_PER_TURN_MAX = 200
 
 class Driver:
     """Time and deliveries of one sandbox. `apply` is the sandbox's own. `notifier` wakes waiters when an item
-    happened or an attempt ended."""
+    happened or an attempt ended. `advancing` is the advance that runs, if any."""
 
     def __init__(
         self, apply: Callable[[Command, datetime], Any], agenda: Agenda[AgendaItem], clock: Clock, courier: Courier
@@ -47,8 +47,8 @@ class Driver:
         self._lanes = Lanes(self._deliver)
         self._order = asyncio.Lock()  # first come, first served
         self._settling = 0
-        self._advancing: asyncio.Task[Advance] | None = None
-        self._report = Advance()
+        self._advancing_task: asyncio.Task[None] | None = None
+        self.advancing: Advance | None = None
         self._closed = False
         self.is_stopping = False
         self.ended = EndedJobs()
@@ -57,7 +57,7 @@ class Driver:
     @property
     def is_busy(self) -> bool:
         """True during an advance, while a delivery is in flight, and while somebody waits for one."""
-        is_active = self._advancing is not None or bool(self._lanes.tasks) or self._settling > 0
+        is_active = self._advancing_task is not None or bool(self._lanes.tasks) or self._settling > 0
         return is_active or bool(self.notifier.waiting)
 
     @property
@@ -134,9 +134,10 @@ class Driver:
         Raises `Conflict` while another advance runs, and when the sandbox is deleted or the server stopped meanwhile.
         """
         self.refuse_while_advancing()
-        self._advancing = asyncio.create_task(self._advance(target))
+        self.advancing = report = Advance(self.clock.now(), target, self.clock.latest)
+        self._advancing_task = asyncio.create_task(self._advance(report))
         try:
-            report = await self._advancing
+            await self._advancing_task
         except asyncio.CancelledError:
             if self.is_stopping:
                 text = "the server is being stopped; what was due until now has happened"
@@ -145,13 +146,14 @@ class Driver:
                 raise
             raise Conflict("sandbox_gone", "the sandbox was deleted while it was being advanced") from None
         finally:
-            self._advancing = None
+            self._advancing_task = self.advancing = None
+            report.is_over.set()
         self.rearm(self.clock.now())
         return report
 
     def refuse_while_advancing(self) -> None:
         """Raise `Conflict` during an advance."""
-        if self._advancing is not None:
+        if self._advancing_task is not None:
             raise Conflict("advance_running", "this sandbox is being advanced; wait for the answer to that request")
 
     async def set_clock(self, mode: str | None, rate: float | None, now: datetime | None) -> None:
@@ -182,8 +184,8 @@ class Driver:
         """Wake everybody who waits, and end an advance: the server is about to stop."""
         self.is_stopping = True
         self.notifier.close()
-        if self._advancing is not None:
-            self._advancing.cancel()
+        if self._advancing_task is not None:
+            self._advancing_task.cancel()
 
     def stop(self) -> None:
         """Stop the timer, all deliveries and any advance; nothing is applied any more."""
@@ -201,7 +203,7 @@ class Driver:
         self._lanes = Lanes(_refuse)
 
     def _tasks(self) -> list[asyncio.Task[Any]]:
-        advancing = () if self._advancing is None else (self._advancing,)
+        advancing = () if self._advancing_task is None else (self._advancing_task,)
         return [*self._lanes.tasks, *advancing]
 
     def _enter(self, command: Command, now: datetime) -> Any:
@@ -209,12 +211,14 @@ class Driver:
         self.caught_up_at = now
         return self._apply(command, now)
 
-    async def _advance(self, target: datetime | None) -> Advance:
-        report = self._report = Advance()
-        began = self.clock.now()
+    async def _advance(self, report: Advance) -> None:
+        target = report.target
         if self._settling:  # they came first
-            await self.settle(began)
+            await self.settle(report.began)
         while not self._closed:
+            if report.is_stopping:
+                report.stopped = STOPPED
+                break
             due = self._agenda.next_due
             if due is None or (target is not None and due > target):
                 if not self._lanes.tasks:
@@ -222,14 +226,13 @@ class Driver:
                 # Await deliveries that a running clock started, too: they may schedule retries.
                 await asyncio.wait(self._lanes.tasks, return_when=asyncio.FIRST_COMPLETED)
                 continue
-            report.stopped = reason_to_stop(report, due, began, target)
+            report.stopped = reason_to_stop(report, due)
             if report.stopped:
-                return report
+                return
             await self._advance_to(due, report)
-        if target is not None:
+        if target is not None and not report.stopped:
             self.clock.move_to(target)
         report.is_idle = not len(self._agenda) and not self._lanes.tasks
-        return report
 
     async def _advance_to(self, due: datetime, report: Advance) -> None:
         self.clock.move_to(due)
@@ -249,8 +252,8 @@ class Driver:
 
     def _collect(self, fired: list[Fired]) -> None:
         """Collect the deliveries that a running clock made due."""
-        if self._advancing is not None:
-            self._report.record(fired)
+        if self.advancing is not None:
+            self.advancing.record(fired)
         self._lanes.collect(one.send for one in fired if one.send is not None)
         self.ended.notice(fired)
 

@@ -1,11 +1,21 @@
 """What happens in a sandbox, as its log has it and as a reader takes it."""
 
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple, Protocol
 
 import msgspec
 
 from simulator.domain.model.happenings import Happening
+
+EVENT_BYTES: Final = 1000
+"""The estimated memory of an event with its share of the payment that it is about."""
+
+
+class Sized(Protocol):
+    """A log to which events refer, and its approximate memory, in bytes."""
+
+    @property
+    def size(self) -> int: ...
 
 
 class Gone(Exception):
@@ -13,11 +23,14 @@ class Gone(Exception):
 
 
 class Action(msgspec.Struct, frozen=True, gc=False):
-    """What was done to a sandbox beside its requests; `about` is what it was done to."""
+    """What was done to a sandbox beside its requests; `about` is what it was done to. Of its clock: the `mode` and the
+    `rate` that it has now."""
 
     name: str
     at: datetime
     about: str = ""
+    mode: str = ""
+    rate: float = 0.0
 
 
 Item = int | Happening | Action

@@ -13,7 +13,7 @@ from simulator.runtime.journal import unpacked
 
 # Measured: a message beside its texts, with its places in an inbox and in two budgets; an inbox without messages; and a
 # reply or a header of one beside its texts.
-MESSAGE_BYTES = 650
+MESSAGE_BYTES = 750
 NAME_BYTES = 2500
 REPLY_BYTES = 250
 WINDOW_BYTES = 1000
@@ -21,7 +21,8 @@ WINDOW_BYTES = 1000
 
 class Received(msgspec.Struct, gc=False, kw_only=True):
     """One received request. `status` is that of the reply, 0 when there was none; `n` its number in its inbox, `serial`
-    that in the server."""
+    that in the server. `wall` is the wall time at which it came, and `replacements` how many secrets of the sandbox had
+    been replaced by then."""
 
     serial: int
     at: datetime
@@ -31,6 +32,8 @@ class Received(msgspec.Struct, gc=False, kw_only=True):
     body: bytes
     status: int
     n: int
+    wall: datetime
+    replacements: int
 
     @property
     def headers(self) -> list[tuple[bytes, bytes]]:

@@ -14,6 +14,7 @@ from types import MappingProxyType
 from simulator.domain.errors import Conflict
 from simulator.domain.model.inboxes import InboxProgram, InboxReply
 from simulator.domain.model.scenario import Limits
+from simulator.domain.model.secret_log import SecretLog
 from simulator.runtime.inbox_budget import InboxBudget, Received, program_size
 from simulator.runtime.journal import packed
 from simulator.runtime.ring import Notifier
@@ -69,6 +70,11 @@ class Inbox:
         self._replied = 0
 
     @property
+    def replied(self) -> int:
+        """How many replies of the program were used since it was set; those that the time decides do not count."""
+        return self._replied
+
+    @property
     def is_programmed(self) -> bool:
         """True when somebody has set its replies."""
         return not self.program.is_empty
@@ -92,10 +98,11 @@ class Inbox:
 
 class Inboxes:
     """A sandbox's inboxes by name, created on first use. `server` is the budget of all sandboxes; `started` is when the
-    sandbox started."""
+    sandbox started, `secrets` are its own."""
 
-    def __init__(self, limits: Limits, server: InboxBudget[Inbox], started: datetime) -> None:
-        self._started = started
+    def __init__(self, limits: Limits, server: InboxBudget[Inbox], started: datetime, secrets: SecretLog) -> None:
+        self.started = started
+        self._secrets = secrets
         self._count_max = limits.inbox
         self._bytes_max = limits.inbox_bytes
         self.budget: InboxBudget[Inbox] = InboxBudget(limits.inboxes_bytes, limits.inboxes)
@@ -110,6 +117,10 @@ class Inboxes:
         """The inbox of this name, or an empty one that is not stored when the name is unknown."""
         return self._by_name.get(name) or Inbox(self, name, self._last_n, self._left_out)
 
+    def __iter__(self) -> Iterator[Inbox]:
+        """All inboxes as of now, in the order of their names."""
+        return iter(sorted(self._by_name.values(), key=lambda one: one.name))
+
     def counts(self) -> dict[str, int]:
         """How many requests each inbox keeps, by name."""
         return {name: len(inbox.received) for name, inbox in self._by_name.items()}
@@ -122,10 +133,11 @@ class Inboxes:
         query: bytes,
         headers: list[tuple[bytes, bytes]],
         body: bytes,
+        wall: datetime | None = None,
     ) -> InboxReply:
-        """Record a request and return the reply."""
+        """Record a request and return the reply. `wall` is the wall time, where `at` is not."""
         inbox = self._used(name)
-        reply = inbox.next_reply(at, self._started)
+        reply = inbox.next_reply(at, self.started)
         if not self._is_closed:
             inbox.last_n += 1
             message = Received(
@@ -137,6 +149,8 @@ class Inboxes:
                 body=body,
                 status=0 if reply.disconnect else reply.status,
                 n=inbox.last_n,
+                wall=wall or at,
+                replacements=self._secrets.replacements,
             )
             self._keep(inbox, message)
         return reply

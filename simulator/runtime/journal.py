@@ -20,7 +20,8 @@ class Exchange(msgspec.Struct, gc=False, kw_only=True):
     meanwhile, and its journal with it. `wall` is the wall time at which it arrived, None when nobody read it.
     `packed_headers` is what `packed` makes. `owner` is the id of the sandbox whose credentials were refused, if it is
     another than the one with this journal. `target` is the request target as it was sent, with the prefix of a
-    sandbox, where it is not just `path` and `query`: escapes in the path, a lone `?`, the absolute form.
+    sandbox, where it is not just `path` and `query`: escapes in the path, a lone `?`, the absolute form. `replay_of` is
+    the number of the exchange that this one repeats, 0 when a client sent it.
     """
 
     at: datetime
@@ -46,6 +47,7 @@ class Exchange(msgspec.Struct, gc=False, kw_only=True):
     owner: str = ""
     wall: datetime | None = None
     target: bytes = b""
+    replay_of: int = 0
 
     @property
     def headers(self) -> list[tuple[bytes, bytes]]:

@@ -101,13 +101,12 @@ class LiveSandbox:
     def _begin(self, first: FirstState) -> None:
         self.is_closed = False
         self.clock, self.core = first
-        self.events.clock = self.clock
         self.core.watch(self.events.note)
-        self.seed = self.core.state.seed
-        self.scenario = scenario = self.core.state.scenario
+        state = self.core.state
+        self.seed, self.scenario, scenario = state.seed, state.scenario, state.scenario
         self._secrets = Secrets()
         self._secrets_version = 0
-        self.inboxes = Inboxes(scenario.limits, self._inbox_budget, self.core.state.started)
+        self.inboxes = Inboxes(scenario.limits, self._inbox_budget, self.core.state.started, self.core.state.secrets)
         self.inboxes.follow(scenario.inboxes)
         self.counters = Counters(scenario.expect, self.core.state)
         self._watch_evicted()
@@ -116,6 +115,7 @@ class LiveSandbox:
         self.probed: deque[Notification] = deque(maxlen=PROBED_MAX)
         self._agenda = self.core.state.agenda
         self.driver = Driver(self.apply, self._agenda, self.clock, self.courier)
+        self.events.begin(self.clock, self.journal, self.courier.sent, state.callbacks, state.deliveries)
 
     @property
     def is_busy(self) -> bool:

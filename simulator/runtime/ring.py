@@ -144,6 +144,11 @@ class Ring(Generic[Record]):
     def __reversed__(self) -> Iterator[Record]:
         return reversed(self._records)
 
+    @property
+    def size(self) -> int:
+        """The approximate memory of the records, in bytes."""
+        return self._bytes
+
     def add(self, record: Record) -> None:
         """Number a record and append it, evicting the oldest as needed, never the newest."""
         self.last_n = record.n = self.last_n + 1

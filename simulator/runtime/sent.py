@@ -17,6 +17,11 @@ class SentRequests:
         self._by_attempt: OrderedDict[tuple[str, int], Outgoing] = OrderedDict()
         self._bytes = 0
 
+    @property
+    def size(self) -> int:
+        """The approximate memory of the requests, in bytes."""
+        return self._bytes
+
     def add(self, send: Send, request: Outgoing) -> None:
         """Remember what an attempt sends."""
         self._by_attempt[send.job.id, send.attempt.number] = request

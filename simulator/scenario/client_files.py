@@ -109,6 +109,10 @@ class ClientFiles:
             self._kept.append(_Kept(ref(scenario), digest, reads.files, bundled))
         return scenario
 
+    def reading(self) -> Folder:
+        """The folder for one reading that keeps nothing: of all that is read there is as much as of one scenario."""
+        return _Noting(self.folder, _Reads(lambda: None))
+
     def _found(self, digest: bytes) -> Scenario | None:
         for kept in self._kept:
             if kept.wanted == digest and (scenario := kept.scenario()) is not None and kept.is_unchanged():

@@ -5,17 +5,18 @@ from pathlib import Path as FilePath
 
 from simulator.domain.model.scenario import Scenario
 from simulator.scenario.build import build
+from simulator.scenario.checked import BODY, check_file
 from simulator.scenario.client_files import ClientFiles
 from simulator.scenario.compiler import encoded
-from simulator.scenario.lint.findings import lint
 from simulator.scenario.reading.bundled import Fingerprint, bundled_path, fingerprint, is_path, names
 from simulator.scenario.reading.check import suggestion
-from simulator.scenario.reading.document import Problem, Report, ScenarioError
+from simulator.scenario.reading.document import Problem, ScenarioError
 from simulator.scenario.reading.files import Folder, is_file
 from simulator.scenario.reading.load import file_text, load_object
 from simulator.scenario.reading.sources import lack, read_bundled, read_file, read_in, read_text, resolved
 
 __all__ = [
+    "BODY",
     "bundled_path",
     "descriptions",
     "load_scenario",
@@ -26,9 +27,6 @@ __all__ = [
     "scenario_in",
     "text",
 ]
-
-BODY = "body"
-"""How problems name the text of `scenario_from_text`."""
 
 
 def load_scenario(wanted: str | FilePath, *, needs_resellers: bool = False) -> Scenario:
@@ -78,21 +76,7 @@ def scenario_in(files: ClientFiles, name: str) -> Scenario:
 
 def problems(path: FilePath) -> list[Problem]:
     """All errors and lint findings of a scenario file; empty when there are none."""
-    try:
-        document = read_file(path)
-    except ScenarioError as error:
-        return list(error.problems)
-    scenario = None
-    found: list[Problem] = []
-    try:
-        scenario = build(document, path.stem)
-    except ScenarioError as error:
-        found += error.problems
-    else:
-        found += filter(None, [lack(document)])
-    report = Report(found)
-    lint(document, report, scenario)
-    return report.problems()
+    return list(check_file(path).problems)
 
 
 def descriptions() -> dict[str, str]:

@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import Any
 
 from simulator.domain.model import pricing
-from simulator.domain.model.catalog import DataSource, FormField, Fulfillment, Product, Source
+from simulator.domain.model.catalog import Adjustment, DataSource, FormField, Fulfillment, Product, Source
 from simulator.domain.model.tree import Category, Group
 from simulator.wire.json import number
 from simulator.wire.money import money
@@ -125,19 +125,21 @@ def _source(source: Source) -> dict[str, Any]:
 
 
 def _pricing(product: Product, has_loss_risk: bool | None) -> dict[str, Any]:
-    adjustment = product.price_adjustment
-    shown_adjustment: dict[str, Any] | None = None
-    if adjustment:
-        shown_adjustment = {"type": adjustment.type, "value": number(adjustment.value)}
-        if adjustment.type == "fixed":
-            shown_adjustment["currency"] = adjustment.currency or "MYR"
     return {
         "unit_price": f"{product.discount.unit_price:f}",
         "currency": product.currency,
         "discount": {"type": product.discount.type, "value": product.discount.value},
-        "price_adjustment": shown_adjustment,
+        "price_adjustment": adjustment(product.price_adjustment),
         "has_loss_risk": pricing.has_loss_risk(product) if has_loss_risk is None else has_loss_risk,
     }
+
+
+def adjustment(one: Adjustment | None) -> dict[str, Any] | None:
+    """A reseller's selling price, null for none."""
+    if one is None:
+        return None
+    shown: dict[str, Any] = {"type": one.type, "value": number(one.value)}
+    return shown | ({"currency": one.currency or "MYR"} if one.type == "fixed" else {})
 
 
 def _number(value: Decimal | None) -> int | Decimal | None:

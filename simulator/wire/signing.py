@@ -14,9 +14,16 @@ SignatureHeaders = tuple[tuple[str, str], ...]
 def signed(scheme: Signature, secret: str, event_id: str, at: datetime, body: bytes) -> SignatureHeaders:
     """The headers that authenticate `body`. `secret` is 64 hexadecimal digits, `at` the receiver's present."""
     if scheme.header:
-        key = bytes.fromhex(secret) if scheme.key == "bytes" else secret.encode()
-        return ((scheme.header, scheme.prefix + hmac.digest(key, body, "sha256").hex()),)
+        return ((scheme.header, signature_of(scheme, secret, "", "", body)),)
     stamp = str(int(at.timestamp()))
-    signature = hmac.digest(bytes.fromhex(secret), b".".join((event_id.encode(), stamp.encode(), body)), "sha256")
-    values = (event_id, stamp, f"v1,{b64encode(signature).decode()}")
+    values = (event_id, stamp, signature_of(scheme, secret, event_id, stamp, body))
     return tuple(zip(STANDARD_HEADERS, values, strict=True))
+
+
+def signature_of(scheme: Signature, secret: str, event_id: str, stamp: str, body: bytes) -> str:
+    """The value of the header that has the signature; a plain HMAC is of the body alone. `stamp` is in Unix seconds."""
+    if scheme.header:
+        key = bytes.fromhex(secret) if scheme.key == "bytes" else secret.encode()
+        return scheme.prefix + hmac.digest(key, body, "sha256").hex()
+    text = b".".join((event_id.encode(), stamp.encode(), body))
+    return f"v1,{b64encode(hmac.digest(bytes.fromhex(secret), text, 'sha256')).decode()}"

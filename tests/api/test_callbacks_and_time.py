@@ -396,6 +396,7 @@ def test_until_idle_ends_with_an_empty_agenda() -> None:
             "rate": 0,
             "pending": 0,
             "next_due": None,
+            "advancing": None,
         }
 
 

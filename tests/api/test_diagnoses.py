@@ -365,6 +365,21 @@ def test_an_unknown_path_suggests_only_one_that_is_really_near(client: Client, p
     answer = client.call("GET", path)
     hint = f" Did you mean {meant}?" if meant else ""
     assert (answer.status, answer.json["message"]) == (404, f"There is no such path.{hint}")
+    suggested = f"; did you mean {meant}?" if meant else ""
+    assert diagnosis(client, answer) == f"the service has no such path{suggested}"
+
+
+def test_a_method_that_a_path_has_not_is_named_with_those_that_it_has(client: Client) -> None:
+    answer = client.call("PATCH", "/v2/callback-url")
+    assert (answer.status, diagnosis(client, answer)) == (405, "the path has another method; use GET, POST")
+
+
+def test_a_sandbox_that_does_not_exist_is_named_in_the_journal(client: Client) -> None:
+    answer = client.call("GET", "/v2/balance", sandbox="nobody")
+    said = "there is no sandbox 'nobody'; GET /_sim/sandboxes lists them"
+    assert (answer.status, diagnosis(client, answer)) == (404, said)
+    (row,) = client.sim("GET", "/sandboxes/default/requests?error=unknown_sandbox").json["requests"]
+    assert (row["path"], row["diagnosis"]) == ("/s/nobody/v2/balance", said)
 
 
 def test_a_rule_that_refuses_is_named() -> None:

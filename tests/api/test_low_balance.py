@@ -151,7 +151,7 @@ def test_alerts_can_be_waited_for(client: Client) -> None:
         await client.acall("POST", "/v2/low-balance-threshold?amount=95")
         body = {"refid": "ref-1", "product": "RELOAD", "account": "0123456789", "amount": "10"}
         await client.acall("POST", "/v2/topup", body)
-        return await asyncio.wait_for(waiting, 5)
+        return await asyncio.wait_for(waiting, 60)
 
     answer = client.run(both())
     assert (len(answer.json["notifications"]), answer.json["complete"]) == (1, True)

@@ -2,6 +2,7 @@
 
 import json
 from base64 import b64decode, b64encode
+from collections.abc import Callable
 from dataclasses import replace
 from hashlib import sha256
 from itertools import combinations
@@ -16,7 +17,7 @@ from simulator.auth.autopsy import search, signatures
 from simulator.auth.autopsy.facts import Facts, Other
 from simulator.auth.autopsy.mistakes import BY_ID, MISTAKES, Place
 from simulator.auth.autopsy.report import IS_RIGHT, autopsy
-from simulator.auth.canonical import QueryRules, body_hash, signature
+from simulator.auth.canonical import QueryRules, body_hash, canonical_queries, signature
 from simulator.auth.diagnose import diagnose
 from simulator.auth.signature import Claim, check_headers
 from tests.support import signing
@@ -226,11 +227,14 @@ def test_any_timestamp_can_be_looked_at(timestamp: str) -> None:
 
 
 def test_a_search_is_bounded_by_the_bytes_that_it_hashes(monkeypatch: pytest.MonkeyPatch) -> None:
-    hashed = []
+    hashed: list[int] = []
 
-    def counted(key: bytes, text: bytes) -> bytes:
-        hashed.append(len(text))
-        return bytes(32)
+    def counted(_: bytes) -> Callable[[bytes], bytes]:
+        def digest_of(text: bytes) -> bytes:
+            hashed.append(len(text))
+            return bytes(32)
+
+        return digest_of
 
     reading = signatures.Reading((), counted, b"x" * 32)
     monkeypatch.setattr(signatures, "readings", lambda _: [reading])
@@ -242,6 +246,67 @@ def test_a_search_is_bounded_by_the_bytes_that_it_hashes(monkeypatch: pytest.Mon
     found, is_complete = search.whole_search(facts(Request(), ""))
     assert is_complete
     assert 10_000 < len(hashed) <= search.HMACS_MAX
+
+
+# A query of which four forms are accepted, so that the search reaches its bound.
+FOUR_FORMS = Request(query="s=2&b=&s=1&c=&a=%2F&b=3&flag")
+LEAN = "a=%2F&b=3&s=1&s=2"  # the last of them: without empty values, equal keys sorted by value
+
+
+WITH_ANY_QUERY = [
+    one
+    for one in CLIENTS
+    if one.request == Request() and BY_ID[one.id].place is not Place.QUERY and one.id != "only-body-signed"
+]
+
+
+@pytest.mark.parametrize("client", WITH_ANY_QUERY, ids=[f"{at}-{one.id}" for at, one in enumerate(WITH_ANY_QUERY)])
+def test_a_single_mistake_is_found_in_each_form_of_a_query(client: Mistaken) -> None:
+    request = replace(client.request, query=FOUR_FORMS.query)
+    sent = Signer(**{"query": lambda _: LEAN, **client.steps}).sign(request)
+    made = autopsy(facts(request, sent))
+    assert [one.id for one in made.found] == [client.id]
+    assert made.expected.query.decode() == LEAN
+
+
+def tried_for(request: Request, monkeypatch: pytest.MonkeyPatch) -> tuple[list[tuple[bytes, bytes]], bool]:
+    """Each key and string that a search tries for a signature that nothing explains, and whether it tried all."""
+    tried: list[tuple[bytes, bytes]] = []
+
+    def counted(key: bytes) -> Callable[[bytes], bytes]:
+        def digest_of(text: bytes) -> bytes:
+            tried.append((key, text))
+            return bytes(32)
+
+        return digest_of
+
+    readings = [signatures.Reading((), counted, b"x" * 32)]
+    monkeypatch.setattr(signatures, "readings", lambda _: readings)
+    found, is_complete = search.whole_search(facts(request, ""))
+    assert found is None
+    return tried, is_complete
+
+
+def test_each_single_mistake_of_each_form_is_tried_before_the_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    tried, is_complete = tried_for(FOUR_FORMS, monkeypatch)
+    assert not is_complete
+    assert len(tried) == search.HMACS_MAX
+    forms = canonical_queries(FOUR_FORMS.query.encode(), RULES)
+    assert len(forms) == 4
+    heads = [f"v1:{NOW}:{NONCE}:post:", f"v1:{NOW}417:{NONCE}:POST:", f"v1:2026-11-21T08:33:37.417Z:{NONCE}:POST:"]
+    secret = b64decode(SECRET)
+    place = {one: at for at, one in enumerate(tried)}
+    hashed = body_hash(FOUR_FORMS.body)
+    singles = [place[secret, head.encode() + form + b":" + hashed] for head in heads for form in forms]
+    pair = next(at for (key, text), at in place.items() if key == SECRET.encode() and b":post:" in text)
+    assert max(singles) < pair
+
+
+@pytest.mark.parametrize("request_", [POST, GET, BARE, Request(), FOUR_FORMS])
+def test_hardly_anything_is_tried_twice(request_: Request, monkeypatch: pytest.MonkeyPatch) -> None:
+    tried, is_complete = tried_for(request_, monkeypatch)
+    assert is_complete == (request_ is not FOUR_FORMS)
+    assert len(set(tried)) > 0.95 * len(tried)
 
 
 def test_the_places_of_mistakes_are_those_of_the_contract() -> None:

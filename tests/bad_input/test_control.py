@@ -116,7 +116,7 @@ def test_every_path_refuses_an_unknown_id(client: Client, one: Operation) -> Non
     for what, value in IDS:
         known = {"sandbox": "default", "code": "RS001"} | {inner: value}
         answer = ask(client, one.method, _at(one.template, known), b"{}" if one.takes_body else b"")
-        if inner == "name":
+        if inner == "name" and "/inbox/" in one.template:
             is_name = what in ("unknown", "beyond 64 bits")  # any inbox may be named: there is nothing in it
             assert said(answer) in (("200", "204", "400 bad_request") if is_name else ("400 bad_inbox_name",)), what
         else:
@@ -180,7 +180,7 @@ BODIES: list[tuple[str, str, Any, str, str]] = [
     ("clock/advance", "POST", {"seconds": None}, "bad_request", "seconds"),
     ("clock/advance", "POST", {"seconds": True}, "bad_request", "seconds"),
     ("clock/advance", "POST", {"seconds": 10**30}, "bad_request", "seconds"),
-    ("clock/advance", "POST", {"seconds": 3162240001}, "bad_request", "seconds"),
+    ("clock/advance", "POST", {"seconds": 316224001}, "bad_request", "seconds"),
     ("clock/advance", "POST", b'{"seconds": 1e400}', "bad_request", "seconds"),
     ("clock/advance", "POST", b'{"seconds": 1e999999999}', "bad_request", "seconds"),
     ("clock/advance", "POST", {"to": "tomorrow"}, "bad_request", "to"),

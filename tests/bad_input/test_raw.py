@@ -26,7 +26,7 @@ from tests.support.bad_requests import ids
 from tests.support.connections import connected
 from tests.support.signing import sign
 
-PATIENCE_S = 10.0
+PATIENCE_S = 30.0
 STALL_S = 0.7  # how long this server waits for the rest of a head or body; users get 20 s
 LIMIT = 10 * 1024 * 1024
 H = b"Host: 127.0.0.1\r\n"

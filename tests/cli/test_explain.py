@@ -4,6 +4,7 @@ import json
 import shlex
 from base64 import b64decode
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
@@ -100,18 +101,77 @@ def test_other_refusals_are_explained(changed: dict[str, str | None], said: str)
     assert "signature  v1=" not in made.stdout or "X_Signature" in changed
 
 
-def test_the_string_that_a_client_signed_is_compared() -> None:
-    wrong = sign(join=lambda t, n, m, q, h: f"{m}+{t}")
+RIGHT = f"v1:{NOW}:{NONCE}:POST::{Signer().hashed(POST.body)}"
+NOT_OF_IT = "the signature was not made of it with this secret"
+
+
+@pytest.mark.parametrize(
+    ("mine", "says", "fix"),
+    [
+        (RIGHT.replace("POST", "post"), "the method is in lower case", "sign the method in capitals"),
+        (RIGHT.replace("POST", "Pst"), "the method is 'Pst' where 'POST' is expected", "sign the method that is sent"),
+        (RIGHT.replace("v1", "v9"), "the version is 'v9' where 'v1' is expected", "begin the string with v1:"),
+        (RIGHT.replace(str(NOW), "17"), f"the timestamp is '17' where '{NOW}' is expected", "sign the value of X-Time"),
+        (RIGHT.replace(NONCE, "abc"), f"the nonce is 'abc' where '{NONCE}' is expected", "sign the value of X-Nonce"),
+        (RIGHT.replace("::", ":a=1:b:"), "the query is there, though none was sent", "sign what follows the ?"),
+        (RIGHT[:-9], "the body hash is another", "sign the Base64 of the SHA-256"),
+        (RIGHT.replace("::", "::x") + "\n", "the body hash is another", "sign the Base64 of the SHA-256"),
+        (RIGHT.replace("POST", "Pst")[:-9], "'POST' is expected, and the body hash is another", "sign the Base64"),
+        ("v1 and more", "there are not six pieces between colons, and from the version on it differs", "sign v1:<time"),
+    ],
+)
+def test_the_string_that_a_client_signed_is_compared(mine: str, says: str, fix: str) -> None:
+    """Under a secret that made the signature of it, and under another one."""
+    of_it = json.loads(explained(sign(join=lambda *_: mine), "--string", mine, "--json").stdout)["autopsy"]["compared"]
+    assert says in of_it["sentence"]
+    assert fix in of_it["fix"]
+    assert of_it["is_signed"]
+    other = json.loads(explained(sign(key=lambda: b"x"), "--string", mine, "--json").stdout)["autopsy"]["compared"]
+    assert other["sentence"].startswith("in your string ")
+    assert says in other["sentence"]
+    assert other["sentence"].endswith(NOT_OF_IT)
+    assert not other["is_signed"]
+
+
+def test_a_caret_stands_below_the_first_difference_of_the_given_string() -> None:
     mine = f"v1:{NOW}:{NONCE}:POST:oops:x"
-    said = explained(wrong, "--string", mine)
-    lines = said.stdout.splitlines()
-    at = next(at for at, one in enumerate(lines) if mine in one)
-    assert lines[at].startswith("yours      v1:")
+    lines = explained(sign(join=lambda *_: mine), "--string", mine).stdout.splitlines()
+    assert lines[1].startswith("invalid_signature: the signature was made of your string: the query is there")
+    at = next(at for at, one in enumerate(lines) if one.startswith("yours      v1:"))
+    assert lines[at - 1].startswith("expected   v1:")
     assert lines[at + 1].index("^") == lines[at].index("oops")
-    same = Signer().join(NOW, NONCE, "POST", "", Signer().hashed(POST.body))
-    assert isinstance(same, str)
-    said = explained(sign(key=lambda: b"unknown"), "--string", same)
-    assert "your string is the expected one: the key, the algorithm or the encoding is wrong" in said.stdout
+    assert "--string" not in "\n".join(lines)
+
+
+@pytest.mark.parametrize(
+    ("steps", "says"),
+    [
+        ({"key": lambda: b"unknown"}, f"your string is the expected one, but {NOT_OF_IT}"),
+        ({"encode": bytes.hex}, "your string is the expected one, and the signature is hexadecimal"),
+    ],
+)
+def test_a_given_string_that_is_right_leaves_only_what_is_done_with_it(steps: dict[str, Any], says: str) -> None:
+    assert says in explained(sign(**steps), "--string", RIGHT).stdout
+
+
+def test_without_a_string_the_answer_says_what_to_paste() -> None:
+    lines = explained(sign(key=lambda: b"unknown")).stdout.splitlines()
+    assert any(one.startswith("fix: print the string that your client gives to the HMAC") for one in lines)
+    assert any("--string" in one for one in lines)
+
+
+def test_the_string_comes_from_a_file_or_from_stdin(tmp_path: Path) -> None:
+    mine = RIGHT.replace("POST", "PSOT")
+    (file := tmp_path / "signed").write_text(mine + "\n")
+    wrong = sign(join=lambda *_: mine)
+    words = ("POST", "/v2/topup", "-d", BODY, "--at", str(NOW), *flags(wrong))
+    for said in (run(*words, "--string", f"@{file}"), run(*words, "--string", "-", stdin=mine + "\n")):
+        assert "the signature was made of your string: the method is 'PSOT'" in said.stdout
+
+
+def test_a_string_is_sent_with_the_number_of_a_request(answers: Callable[[dict[str, Any]], None]) -> None:
+    answers({f"/requests/17?{urlencode({'string': RIGHT})}": EXCHANGE})
+    assert run("17", "--string", RIGHT).exit_code == 1
 
 
 def curl(*more: str, signature: str = "", body: str = "--data-raw") -> str:
@@ -212,7 +272,14 @@ def test_a_request_of_the_journal_is_explained(answers: Callable[[dict[str, Any]
 def test_a_signature_of_wrong_form_is_explained_as_the_header_does(
     answers: Callable[[dict[str, Any]], None],
 ) -> None:
-    found = {"is_right": False, "mistakes": [], "sentence": "no known mistake", "fix": "compare", "nearest": None}
+    found = {
+        "is_right": False,
+        "mistakes": [],
+        "sentence": "no known mistake",
+        "fix": "compare",
+        "nearest": None,
+        "compared": None,
+    }
     found |= {"expected": {"canonical_string": "v1:", "parts": {}}}
     of_form = {"error": "invalid_signature_format", "diagnosis": "nothing follows v1=", "autopsy": found}
     answers({"/requests/17": EXCHANGE | of_form})
@@ -232,9 +299,11 @@ def test_a_request_that_is_not_in_the_journal_is_named_with_its_sandbox(monkeypa
     assert "the journal has no such request (request 999, sandbox mine)" in said.stderr
 
 
-def test_a_journal_without_refusals_is_no_error(answers: Callable[[dict[str, Any]], None]) -> None:
+def test_a_journal_without_refusals_leaves_nothing_to_explain(answers: Callable[[dict[str, Any]], None]) -> None:
     answers({"limit=1": {"requests": []}, "/requests/17": EXCHANGE | {"error": "", "status": 200, "diagnosis": ""}})
-    assert run("--last").exit_code == 0
+    nothing = run("--last")
+    assert (nothing.exit_code, run("--last", "--json").stdout) == (1, "null\n")
+    assert "a 400 is about what a request says" in nothing.stdout
     assert "it was not refused" in run("17").stdout
 
 

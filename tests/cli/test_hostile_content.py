@@ -221,6 +221,7 @@ def test_sign_prints_a_body_with_control_characters_as_its_octal_bytes(tmp_path:
         ("advance", UNSAFE),
         ("requests", UNSAFE),
         ("story", UNSAFE, "--url", UNSAFE),
+        ("expectations", "--url", f"http://{UNSAFE}/"),
         ("inbox", "--reply", UNSAFE),
         ("deposit", UNSAFE),
         ("trigger", "balance.added", UNSAFE),
@@ -287,8 +288,10 @@ def test_explain_refuses_an_answer_that_is_none(body: bytes) -> None:
 
 
 def test_watchers_escape_what_the_server_sent() -> None:
-    event = {"id": "0123abcd.1.1", "sandbox": UNSAFE, "refid": UNSAFE}
-    status = event | {"kind": "status", "status": UNSAFE, "rule": UNSAFE}
+    at = "2026-11-21T12:00:00.000000Z"
+    event = {"id": "0123abcd.1.1", "sandbox": UNSAFE, "number": 1, "at": at, "wall": at, "refid": UNSAFE}
+    status = event | {"kind": "status", "status": UNSAFE, "rule": UNSAFE, "trxid": UNSAFE, "reseller": UNSAFE}
+    status |= {"product": UNSAFE, "status_code": 1, "cause": "step"}
     last = event | {"kind": "action", "action": "deleted", "about": UNSAFE}
     body = "".join(f"data: {json.dumps(one)}\n\n" for one in (status, last))
     for words in (("tail",), ("tail", "--json"), ("listen", "--forward-to", "http://127.0.0.1:9")):

@@ -10,9 +10,9 @@ import pytest
 from click.testing import CliRunner, Result
 
 from simulator.cli.main import cli
-from simulator.cli.pasted_curl import NotCurl, read_curl, words_of
 from simulator.cli.request import defaultcredentials
-from simulator.cli.shell_words import shell_words
+from simulator.wire.pasted_curl import NotCurl, read_curl, words_of
+from simulator.wire.shell_words import shell_words
 from tests.support.mistaken_clients import NONCE, NOW, POST, Request, Signer
 
 CREDENTIALS = defaultcredentials()

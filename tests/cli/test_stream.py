@@ -21,6 +21,8 @@ from tests.support.receivers import refused_url
 from tests.support.runner import invoke, refusal
 from tests.support.watchers import target
 
+AT = "2026-11-21T12:00:00.000000Z"
+ALWAYS = {"sandbox": "default", "number": 1, "at": AT, "wall": AT}
 HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n: hello\n\n"
 
 
@@ -36,7 +38,8 @@ def server(*answers: bytes) -> Iterator[tuple[str, list[str]]]:
                 connection, _ = listener.accept()
                 with connection:
                     got.append(connection.recv(65536).decode())
-                    connection.sendall(answer)
+                    with suppress(OSError):  # it may be read in part
+                        connection.sendall(answer)
 
     thread = threading.Thread(target=serve, daemon=True)
     thread.start()
@@ -45,8 +48,14 @@ def server(*answers: bytes) -> Iterator[tuple[str, list[str]]]:
 
 
 def event(n: int, **fields: object) -> bytes:
-    data = json.dumps({"id": f"x.{n}", "kind": "status", **fields})
-    return f"id: x.{n}\nevent: status\ndata: {data}\n\n".encode()
+    whole = {"id": f"x.{n}", "kind": "action"} | ALWAYS | {"action": "created", "about": "default"} | fields
+    return f"id: x.{n}\ndata: {json.dumps(whole)}\n\n".encode()
+
+
+def attempt(n: int, **fields: object) -> bytes:
+    ended = {"url": "http://x/y", "attempt": 1, "attempts_max": 4, "state": "delivered", "ending": "answered"}
+    ended |= {"answered": 200, "error": "", "next_due": None, "status": "Succesful", "method": "POST"}
+    return event(n, kind="callback", refid="r", trxid="t", reseller="RS001", callback="c1", **ended | fields)
 
 
 @pytest.fixture(autouse=True)
@@ -82,6 +91,10 @@ def test_what_a_server_refuses_is_said() -> None:
     with server(refused) as (url, _):
         said = refusal(invoke("tail", "--url", url, "--sandbox", "none"), 3)
     assert said == f"reseller-sim tail: {url} answered 404: no such sandbox"
+    body = b'{"error": "unknown_sandbox", "message": "GET /_sim/sandboxes lists them"}'
+    with server(b"HTTP/1.1 404 X\r\ncontent-length: %d\r\n\r\n%b" % (len(body), body)) as (url, _):
+        said = refusal(invoke("tail", "--url", url, "--sandbox", "none"), 3)
+    assert said.endswith("404: there is no sandbox 'none': `reseller-sim sandbox list` lists them")
 
 
 def test_what_is_no_stream_is_said() -> None:
@@ -107,11 +120,14 @@ SENT = {"method": "POST", "url": "http://x/y", "headers": [["A", "b"]], "body": 
         *(HEAD + event(1, action=action) for action in NO_ACTIONS),
         HEAD + event(1, sandbox=[1]),
         HEAD + event(1, at={}),
-        HEAD + event(1, entry=1),
-        HEAD + event(1, notification={"to": 5, "subject": 1}),
-        *(HEAD + event(1, sent=sent) for sent in ("abc", [1], {"method": "GET"}, SENT | {"url": 5})),
-        *(HEAD + event(1, sent=SENT | {"headers": headers}) for headers in (5, [["a"]], [["a", None]])),
-        *(HEAD + event(1, sent=SENT | wrong) for wrong in ({"body": 5}, {"body": None}, {"method": 5})),
+        HEAD + event(1, kind="later"),
+        HEAD + event(1, kind="status"),
+        HEAD + event(1, kind="entry", refid="", trxid="", reseller="", entry=1),
+        HEAD + event(1, kind="notification", refid="", trxid="", reseller="", notification={"to": 5, "subject": 1}),
+        HEAD + attempt(1, status=5),
+        *(HEAD + attempt(1, sent=sent) for sent in ("abc", [1], {"method": "GET"}, SENT | {"url": 5})),
+        *(HEAD + attempt(1, sent=SENT | {"headers": headers}) for headers in (5, [["a"]], [["a", None]])),
+        *(HEAD + attempt(1, sent=SENT | wrong) for wrong in ({"body": 5}, {"body": None}, {"method": 5})),
         HEAD + b"id: a\rX-Evil: 1\ndata: " + json.dumps({"id": "a", "kind": "status"}).encode() + b"\n\n",
         b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n-5\r\nabc",
     ],
@@ -176,7 +192,7 @@ def test_the_timeout_of_a_message_is_that_of_the_whole_exchange() -> None:
 def test_a_message_that_cannot_be_sent_is_said_and_the_next_one_goes_on() -> None:
     bad = [SENT | {"url": "http://[x"}, SENT | {"method": "GET / HTTP/1.1\r\nX: y"}, SENT | {"url": "http://x/a b"}]
     bad += [SENT | {"headers": [["X: 1\r\nY", "b"]]}, SENT | {"headers": [["X", "\u20ac"]]}]
-    answer = HEAD + b"".join(event(n, sent=sent) for n, sent in enumerate([*bad, SENT]))
+    answer = HEAD + b"".join(attempt(n, sent=sent) for n, sent in enumerate([*bad, SENT]))
     with target() as mine, server(answer) as (url, _):
         done = invoke("listen", "--url", url, "--forward-to", mine.url)
         said = [line for line in done.output.splitlines() if line.startswith("  -> ")]
@@ -247,6 +263,34 @@ def test_a_message_that_is_not_answered_in_time_is_given_up() -> None:
         assert (mine.got[0].headers["content-length"], mine.got[0].headers["a"]) == ("2", "b")
     with refused_url() as url:
         assert " no answer (Connection refused) in " in _forwarded(url, sent, 1)
+
+
+OK = b"HTTP/1.1 200 OK\r\n"
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (OK + b"content-length: 104857600\r\n\r\n" + b"x" * 2_000_000, "200"),
+        (OK + b"content-length: 5\r\n\r\nx", "200"),
+        (OK + b"content-length: -5\r\n\r\nx", "200"),
+        (OK + b"transfer-encoding: chunked\r\n\r\nffffffff\r\nabc", "no answer (it broke off)"),
+        (OK + b"transfer-encoding: chunked\r\n\r\n-5\r\nabc", "no answer (it broke off)"),
+        (b"HTTP/1.1 302 Found\r\nlocation: http://127.0.0.1:9/\r\ncontent-length: 0\r\n\r\n", "302"),
+        (b"\x00\x1b[31m garbage\r\n\r\n", r"no answer (what came is no HTTP: \x00\x1b[31m garbage)"),
+        (b"HTTP/1.1 99999 OK\r\n\r\n", "no answer (what came is no HTTP: HTTP/1.1 99999 OK)"),
+        (b"y" * 70_000 + b"\r\n", "no answer (got more than 65536 bytes when reading status line)"),
+        (OK + b"a: b\r\n" * 10_000 + b"\r\n", "no answer (got more than 100 headers)"),
+        (b"", "no answer (Remote end closed connection without response)"),
+    ],
+    ids=lambda value: value[:40].decode("latin-1") if isinstance(value, bytes) else None,
+)
+def test_whatever_a_target_answers_is_one_line(answer: bytes, said: str) -> None:
+    with server(answer) as (url, got):
+        line = _forwarded(url, SENT | {"body": ""}, 5)  # in one packet
+    assert line.startswith(f"POST {url}/y {said} in ")
+    assert line.isprintable()
+    assert len(got) == 1  # nothing is followed or sent again
 
 
 def test_lines_are_coloured_only_when_asked_for_and_never_by_what_came() -> None:

@@ -57,3 +57,19 @@ def test_times_of_one_day_have_the_date_in_the_heading_alone() -> None:
         "2027-01-11 00:00:00.000",
     ]
     assert times_of_day([]) == ("at", [])
+
+
+def test_a_list_of_sandboxes_keeps_their_urls_whole(asking: Asking) -> None:
+    where = {"RESELLER_SIM_URL": asking.url}
+    url = f"{asking.url}/s/{asking.sandbox}"
+    shown = shown_on_terminal([*PROGRAM, "sandbox", "list"], environment(**where, NO_COLOR="1"), 80)
+    assert url in shown.split()
+    assert "time (UTC)" not in shown
+    assert "time (UTC)" in shown_on_terminal([*PROGRAM, "sandbox", "list"], environment(**where, NO_COLOR="1"), 160)
+
+
+def test_headings_of_requests_are_not_cut(asking: Asking) -> None:
+    asking.pay("a-refid-that-is-as-long-as-some-are-1234", "12")
+    where = {"RESELLER_SIM_URL": asking.url, "RESELLER_SIM_SANDBOX": asking.sandbox}
+    shown = shown_on_terminal([*PROGRAM, "requests"], environment(**where, NO_COLOR="1"), 80)
+    assert "diagnosis" in shown.split()

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import reseller_sim
+from reseller_sim import control, exchange, process, receiver, receiving, sandbox
 from tests.support.both_clients import PAIRS, public
 from tests.support.pages import assert_shown, blocks
 from tests.support.processes import DEADLINE_S, ROOT, environment
@@ -45,3 +46,18 @@ def test_every_name_of_the_package_is_on_the_page() -> None:
     results = {"AsyncRule", "AsyncSandbox", "Message", "Rule", "Sandbox", "Story", "Verdict"}  # nobody makes them
     missing = {name for name in reseller_sim.__all__ if not re.search(rf"\b{name}\b", PAGE)}
     assert missing <= results
+
+
+def test_the_bounds_on_the_page_are_those_of_the_code() -> None:
+    table = PAGE.partition("What is bounded")[2].partition("\n## ")[0]
+    rows = [line.split("|")[2] for line in table.splitlines() if line.startswith("| ")][1:]
+    numbers = [[int(one.replace(",", "")) for one in re.findall(r"[\d,]*\d", row)] for row in rows]
+    assert numbers == [
+        [receiver.MESSAGES_MAX, receiver.BYTES_MAX >> 20],
+        [receiving.BODY_BYTES_MAX >> 20, 413],
+        [receiving.CONNECTIONS_MAX],
+        [receiving.REQUEST_S],
+        [exchange.BODY_BYTES_MAX >> 20, control.TIMEOUT_S, sandbox.ADVANCE_TIMEOUT_S],
+        [process.START_TIMEOUT_S, process.STOP_TIMEOUT_S],
+        [process.LINES_KEPT],
+    ]

@@ -85,7 +85,7 @@ ID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 checks("ip-network", ip_interface)
 checks("date-time", lambda text: TIME.fullmatch(text) and datetime.fromisoformat(text))
 checks("uuid", ID.fullmatch)
-checks("uri", re.compile(r"[a-z]+:[!-~]+").fullmatch)
+checks("uri", re.compile(r"[A-Za-z]+:[!-~]+").fullmatch)
 
 # Without the keyword, since jsonschema takes a class of its own, not ours, for whatever names a draft.
 PLAIN = {name: {key: part for key, part in schema(name).items() if key != "$schema"} for name in schemas.names()}

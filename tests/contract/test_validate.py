@@ -153,7 +153,7 @@ AMOUNT_TEXT = "must be a positive amount with at most two decimals"
         ("advance-request", {}, {"": [ADVANCE_TEXT]}),
         ("advance-request", {"seconds": 1, "until": "idle"}, {"": [ADVANCE_TEXT]}),
         ("advance-request", {"until": "later"}, {"until": ["must be idle"]}),
-        ("advance-request", {"seconds": -1}, {"seconds": ["must be a number from 0 to 3162240000"]}),
+        ("advance-request", {"seconds": -1}, {"seconds": ["must be a number from 0 to 316224000"]}),
         ("rule-request", {"section": "faults", "rule": {}}, {}),
         (
             "rule-request",
@@ -302,7 +302,7 @@ assert not {"yaml", "jsonschema_rs"} & set(sys.modules), "too early"
 simulator.contract.validate.prepare("topup-request")
 assert "yaml" not in sys.modules, "validators need no yaml"
 """
-    subprocess.run([sys.executable, "-c", code], check=True, timeout=20)  # our own interpreter and code
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)  # our own interpreter and code
 
 
 def test_what_is_wrong_within_a_value_is_said_in_place_of_no_alternative_fits() -> None:

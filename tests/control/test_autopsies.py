@@ -5,6 +5,7 @@ from base64 import b64decode
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 
@@ -94,6 +95,7 @@ def test_the_journal_names_two_mistakes_and_shows_where_the_strings_differ() -> 
                 "differs": ["method", "encoding"],
                 "at": len(f"v1:{now}:{NONCE}:"),
             },
+            "compared": None,
         }
 
 
@@ -163,6 +165,19 @@ def test_who_asks_for_the_same_one_at_once_takes_one_place(monkeypatch: pytest.M
     assert all(one.json["autopsy"]["mistakes"] == ["method-in-lower-case"] for one in answers)
 
 
+def test_searches_that_differ_take_one_place_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("simulator.runtime.background.PLACES", 1)
+    with running() as client:
+        refused = send(client, TOP_UP, method=str.lower)
+        path = f"/sandboxes/default/requests/{refused.headers['x-sim-request-id']}"
+
+        async def ask() -> list[Response]:
+            return await asyncio.gather(*(client.asim("GET", f"{path}?string=other{n}") for n in range(20)))
+
+        statuses = [one.status for one in client.run(ask())]
+    assert set(statuses) == {200, 429}
+
+
 def test_only_refused_signatures_have_an_autopsy() -> None:
     with running() as client:
         good, expired = client.call("GET", "/v2/balance"), client.call("GET", "/v2/balance", timestamp=1)
@@ -204,3 +219,60 @@ def test_the_journal_names_the_mistake_of_every_client() -> None:
                 assert found["autopsy"]["mistakes"] == [one.id]
                 named.add(one.id)
     assert len(named) >= 80
+
+
+def test_a_given_string_is_compared_with_the_expected_one() -> None:
+    """The client signs something that no known mistake makes; its string tells what."""
+    with running() as client:
+        now = str(int(client.wall().timestamp()))
+        mine = f"v1:{now}:{NONCE}:POST:none:{sha256(TOP_UP.body)}"
+        refused = send(client, TOP_UP, join=lambda *_: mine)
+        assert autopsy(client, refused)["compared"] is None
+        assert "--string" in autopsy(client, refused)["fix"]
+        number = refused.headers["x-sim-request-id"]
+        found = client.sim("GET", f"/sandboxes/default/requests/{number}?{urlencode({'string': mine})}").json["autopsy"]
+        assert found["nearest"] is None
+        assert found["compared"] == {
+            "canonical_string": mine,
+            "is_signed": True,
+            "is_expected": False,
+            "mistakes": [],
+            "sentence": "the signature was made of your string: the query is there, though none was sent",
+            "fix": "sign what follows the ? as it is sent, sorted by key; nothing without one",
+            "pieces": [{"name": "query", "expected": "", "given": "none"}],
+            "at": mine.index("none"),
+        }
+        assert (found["sentence"], found["fix"]) == (found["compared"]["sentence"], found["compared"]["fix"])
+
+
+def test_a_given_string_that_is_no_text_is_compared_by_its_bytes() -> None:
+    with running() as client:
+        now = str(int(client.wall().timestamp()))
+        mine = f"v1:{now}:{NONCE}:POST:account=Jos\xe9:{sha256(TOP_UP.body)}".encode("latin-1")
+        refused = send(client, TOP_UP, join=lambda *_: mine)
+        number = refused.headers["x-sim-request-id"]
+        found = client.sim("GET", f"/sandboxes/default/requests/{number}?{urlencode({'string': mine})}").json["autopsy"]
+        assert found["compared"]["is_signed"]
+
+
+def test_a_given_string_is_no_way_to_read_a_secret_of_the_query() -> None:
+    with running() as client:
+        request = replace(POST, query="token=hunter2hunter2")
+        refused = send(client, request, key=lambda: b"nobody's")
+        number, now = refused.headers["x-sim-request-id"], str(int(client.wall().timestamp()))
+        ats = set()
+        for guess in ("", "token=h", "token=hunter2", "token=hunter2hunter", "x"):
+            mine = f"v1:{now}:{NONCE}:POST:{guess}:{sha256(request.body)}"
+            shown = client.sim("GET", f"/sandboxes/default/requests/{number}?{urlencode({'string': mine})}").json
+            compared = shown["autopsy"]["compared"]
+            assert "hunter2hunter2" not in str(compared)
+            ats.add(compared["at"])
+        assert len(ats) == 1
+
+
+@pytest.mark.parametrize("query", ["string=" + "x" * 4001, "strings=x"])
+def test_a_string_that_is_too_long_or_misspelt_is_refused(query: str) -> None:
+    with running() as client:
+        client.call("GET", "/v2/balance")
+        refused = client.sim("GET", f"/sandboxes/default/requests/1?{query}")
+        assert (refused.status, refused.json["error"]) == (400, "bad_request")

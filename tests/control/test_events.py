@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import AsyncExitStack
 from typing import Any
 
@@ -10,100 +10,28 @@ import pytest
 
 from simulator.control.event_rows import EventRows
 from simulator.control.events import EventSource, Wanted
-from simulator.runtime import events
+from simulator.runtime import event_reader, events
 from simulator.runtime.event_items import Taken
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.wire.secrets import MASKED
 from tests.support.client import Client, Response, running
+from tests.support.contract_check import assert_in_contract
 
 PATH = "/sandboxes/default/events"
 PLAIN = {"scenario": "plain", "extends": "default", "clock": "manual"}
-MEMBERS = {
-    "gap": ["missing"],
-    "request": [
-        "sandbox",
-        "number",
-        "at",
-        "wall",
-        "refid",
-        "trxid",
-        "reseller",
-        "n",
-        "method",
-        "path",
-        "query",
-        "client",
-        "status",
-        "rule",
-        "fault",
-        "error",
-        "diagnosis",
-        "duration_us",
-    ],
-    "status": [
-        "sandbox",
-        "number",
-        "at",
-        "wall",
-        "refid",
-        "trxid",
-        "reseller",
-        "product",
-        "status",
-        "status_code",
-        "cause",
-        "rule",
-    ],
-    "entry": ["sandbox", "number", "at", "wall", "refid", "trxid", "reseller", "entry"],
-    "callback": [
-        "sandbox",
-        "number",
-        "at",
-        "wall",
-        "refid",
-        "trxid",
-        "reseller",
-        "callback",
-        "status",
-        "method",
-        "url",
-        "attempt",
-        "attempts_max",
-        "state",
-        "ending",
-        "answered",
-        "error",
-        "next_due",
-    ],
-    "webhook": [
-        "sandbox",
-        "number",
-        "at",
-        "wall",
-        "reseller",
-        "delivery",
-        "event",
-        "type",
-        "method",
-        "url",
-        "attempt",
-        "attempts_max",
-        "state",
-        "ending",
-        "answered",
-        "error",
-        "next_due",
-    ],
-    "notification": ["sandbox", "number", "at", "wall", "refid", "trxid", "reseller", "notification"],
-    "action": ["sandbox", "number", "at", "wall", "action", "about"],
-}
 PAID_KINDS = ["action", "request", "entry", "status"]
 
 
 @pytest.fixture
-def client() -> Iterator[Client]:
-    with running() as client:
+def client(request: pytest.FixtureRequest) -> Iterator[Client]:
+    """A client of the default scenario, or of the one that `having` gives a test."""
+    with running(getattr(request, "param", "default")) as client:
         yield client
+
+
+def having(**scenario: Any) -> pytest.MarkDecorator:
+    """The scenario of a test's client."""
+    return pytest.mark.parametrize("client", [scenario], indirect=True, ids=[""])
 
 
 def told(client: Client, query: str = "", path: str = PATH, **headers: str) -> list[Any]:
@@ -121,7 +49,6 @@ def told_in(answer: Response) -> list[Any]:
         if "data" in fields:
             event = json.loads(fields["data"])
             assert (fields["id"], fields["event"]) == (event["id"], event["kind"])
-            assert set(event) - {"sent"} == {"id", "kind", *MEMBERS[event["kind"]]}
             found.append(event)
     return found
 
@@ -154,12 +81,12 @@ def test_what_time_brings_is_told_with_the_attempts_of_callbacks(client: Client)
     assert found[-1]["action"] == "clock_advanced"
 
 
-def test_a_webhook_is_told_with_what_was_sent_when_that_is_asked_for() -> None:
-    with running({"resellers": [{"code": "RS001", "balance_webhook": {"url": "inbox:hooks"}}]}) as client:
-        client.sim("POST", "/sandboxes/default/resellers/RS001/deposits", {"amount": "5.00"})
-        client.advance()
-        entry, action, webhook = told(client, "only=webhook,entry,action&with=bodies")[1:4]
-        received = client.inbox("hooks")[0]
+@having(resellers=[{"code": "RS001", "balance_webhook": {"url": "inbox:hooks"}}])
+def test_a_webhook_is_told_with_what_was_sent_when_that_is_asked_for(client: Client) -> None:
+    client.sim("POST", "/sandboxes/default/resellers/RS001/deposits", {"amount": "5.00"})
+    client.advance()
+    entry, action, webhook = told(client, "only=webhook,entry,action&with=bodies")[1:4]
+    received = client.inbox("hooks")[0]
     assert (entry["entry"]["type"], entry["refid"], action["action"]) == ("DEPOSIT", "", "deposited")
     assert (webhook["type"], webhook["attempt"], webhook["answered"]) == ("balance.added", 1, 200)
     sent = webhook["sent"]
@@ -170,21 +97,21 @@ def test_a_webhook_is_told_with_what_was_sent_when_that_is_asked_for() -> None:
     assert names.items() <= dict(received["headers"]).items()
 
 
-def test_an_attempt_that_fails_says_when_the_next_is_due() -> None:
-    with running({"inboxes": {"callbacks": {"replies": [{"status": 500}, {"status": 200}]}}}) as client:
-        client.pay("e1")
-        client.advance()
-        first, second = [event for event in told(client, "only=callback") if event["status"] == "Processing"]
+@having(inboxes={"callbacks": {"replies": [{"status": 500}, {"status": 200}]}})
+def test_an_attempt_that_fails_says_when_the_next_is_due(client: Client) -> None:
+    client.pay("e1")
+    client.advance()
+    first, second = [event for event in told(client, "only=callback") if event["status"] == "Processing"]
     assert (first["state"], first["answered"], first["attempt"]) == ("pending", 500, 1)
     assert first["next_due"] is not None
     assert first["at"] < first["next_due"] == second["at"]
     assert (second["state"], second["attempt"]) == ("delivered", 2)
 
 
-def test_a_low_balance_is_told_as_a_notification() -> None:
-    with running({"resellers": [{"code": "RS001", "balance": "10.00", "low_balance_threshold": "5.00"}]}) as client:
-        client.pay("e1")
-        (mail,) = told(client, "only=notification")
+@having(resellers=[{"code": "RS001", "balance": "10.00", "low_balance_threshold": "5.00"}])
+def test_a_low_balance_is_told_as_a_notification(client: Client) -> None:
+    client.pay("e1")
+    (mail,) = told(client, "only=notification")
     assert (mail["notification"]["kind"], mail["reseller"]) == ("low_balance", "RS001")
 
 
@@ -222,7 +149,18 @@ def test_events_are_filtered_by_kind_and_refid(client: Client) -> None:
 
 
 @pytest.mark.parametrize(
-    "query", ["only=nothing", "only=", "with=all", "after=x", "after=1", "heartbeat=0", "timeout=-1", "since=1"]
+    "query",
+    [
+        "only=nothing",
+        "only=",
+        "with=all",
+        "after=x",
+        "after=1",
+        "heartbeat=0",
+        "timeout=-1",
+        "since=1",
+        "only=status&only=entry",
+    ],
 )
 def test_a_query_that_no_stream_has_is_refused(client: Client, query: str) -> None:
     assert client.sim("GET", f"{PATH}?timeout=0&{query}").status == 400
@@ -261,11 +199,11 @@ def test_what_the_log_has_no_more_is_said_as_a_gap(client: Client, monkeypatch: 
     assert told(client, "only=webhook", path=path, last_event_id=begin)[0]["missing"] == 4
 
 
-def test_requests_that_the_journal_evicted_are_a_gap_too() -> None:
-    with running({"limits": {"journal": 1}}) as client:
-        for _ in range(3):
-            client.call("GET", "/v2/balance")
-        assert [(event["kind"], event.get("missing")) for event in told(client)[1:]] == [("gap", 2), ("request", None)]
+@having(limits={"journal": 1})
+def test_requests_that_the_journal_evicted_are_a_gap_too(client: Client) -> None:
+    for _ in range(3):
+        client.call("GET", "/v2/balance")
+    assert [(event["kind"], event.get("missing")) for event in told(client)[1:]] == [("gap", 2), ("request", None)]
 
 
 def test_an_id_of_another_server_or_of_a_deleted_sandbox_is_an_unknown_gap(client: Client) -> None:
@@ -277,6 +215,47 @@ def test_an_id_of_another_server_or_of_a_deleted_sandbox_is_an_unknown_gap(clien
     for id_ in (old, "00000000.1.1"):
         gap, created = told(client, path=path, last_event_id=id_)
         assert (gap["missing"], created["action"]) == (None, "created")
+
+
+def test_an_id_of_another_sandbox_is_a_place_in_time(client: Client) -> None:
+    for _ in range(3):
+        client.call("GET", "/v2/balance")
+    client.sandbox(PLAIN, "gb")
+    path = "/sandboxes/gb/events"
+    for name in ("gb",) * 9 + ("default", "gb", "default", "gb"):
+        client.call("GET", "/v2/balance", sandbox=name)
+    everything = told(client, path="/events")
+    own = told(client, path=path)
+    for at, event in enumerate(everything):
+        rest = told(client, path=path, last_event_id=event["id"])
+        known = [other for other in rest if other["kind"] != "gap"]
+        assert len(known) == sum(other["sandbox"] == "gb" for other in everything[at + 1 :])
+        assert not [other for other in rest if other.get("missing")]
+    for event in told(client):
+        rest = [other for other in told(client, path=path, last_event_id=event["id"]) if other["kind"] != "gap"]
+        assert rest == own[len(own) - len(rest) :]
+
+
+def test_a_place_of_all_sandboxes_that_was_evicted_is_an_unknown_gap(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(events, "EVENTS_MAX", 5)
+    client.sandbox(PLAIN, "small")
+    begin = told(client, path="/events")[-1]["id"]
+    for n in range(3):
+        client.pay(f"e{n}", sandbox="small")
+    gap, *rest = told(client, path="/sandboxes/small/events", last_event_id=begin)
+    assert (gap["kind"], gap["missing"]) == ("gap", None)
+    assert [event["number"] for event in rest] == [6, 7, 8, 9, 10]
+
+
+def test_a_place_that_is_not_reached_yet_is_an_unknown_gap(client: Client) -> None:
+    client.pay("e1")
+    boot, serial, number = told(client)[-1]["id"].split(".")
+    ahead = f"{boot}.{int(serial) + 1}.{int(number) + 1}"
+    for path in (PATH, "/events"):
+        found = told(client, path=path, last_event_id=ahead)
+        assert [event.get("missing", event["kind"]) for event in found] == [None, *PAID_KINDS]
 
 
 def test_the_same_place_of_another_server_is_not_this_one(client: Client) -> None:
@@ -353,7 +332,9 @@ class Following:
 
     @property
     def events(self) -> list[Any]:
-        return told_in(Response(200, {"content-type": "text/event-stream"}, self.body))
+        answer = Response(200, {"content-type": "text/event-stream"}, self.body)
+        assert_in_contract("GET", "/_sim" + self._path, answer.status, answer.headers, answer.body)
+        return told_in(answer)
 
     async def _run(self) -> None:
         scope: dict[str, Any] = {
@@ -376,37 +357,53 @@ class Following:
         self.has_come.set()
 
 
+def followed(
+    client: Client, path: str, happens: Callable[[Following], Awaitable[object]], query: str = ""
+) -> list[Any]:
+    """The events of a stream that is open while something happens."""
+
+    async def follow() -> list[Any]:
+        async with Following(client, path, query) as stream:
+            await happens(stream)
+            return stream.events
+
+    return client.run(follow())
+
+
 def test_events_come_as_they_happen_and_the_stream_ends_with_the_sandbox(client: Client) -> None:
     client.sandbox(PLAIN, "live")
 
-    async def follow() -> list[Any]:
-        async with Following(client, "/sandboxes/live/events", "only=request") as stream:
-            await client.acall("GET", "/v2/balance", sandbox="live")
-            await stream.until('"kind":"request"')
-            await client.asim("POST", "/sandboxes/live/reset")
-            await client.acall("GET", "/v2/balance", sandbox="live")
-            await client.acall("GET", "/v2/balance", sandbox="live")
-            await client.asim("DELETE", "/sandboxes/live")
-            await stream.task
-            return stream.events
+    async def happens(stream: Following) -> None:
+        await client.acall("GET", "/v2/balance", sandbox="live")
+        await stream.until('"kind":"request"')
+        await client.asim("POST", "/sandboxes/live/reset")
+        await client.acall("GET", "/v2/balance", sandbox="live")
+        await client.acall("GET", "/v2/balance", sandbox="live")
+        await client.asim("DELETE", "/sandboxes/live")
+        await stream.task
 
-    found = client.run(follow())
+    found = followed(client, "/sandboxes/live/events", happens, "only=request")
     assert [event.get("action") or event["n"] for event in found] == [1, "reset", 1, 2, "deleted"]
     assert client.app.sandboxes.events.readers == []
 
 
 def test_what_was_not_read_before_a_reset_is_told_before_it(client: Client) -> None:
-    async def follow() -> list[Any]:
-        async with Following(client, PATH, "only=request") as stream:
-            stream.may_read.clear()
-            for _ in range(5):
-                await client.acall("GET", "/v2/balance")
-            await client.asim("POST", "/sandboxes/default/reset")
-            stream.may_read.set()
-            await stream.until('"reset"')
-            return stream.events
+    async def happens(stream: Following) -> None:
+        stream.may_read.clear()
+        for _ in range(5):
+            await client.acall("GET", "/v2/balance")
+        await client.asim("POST", "/sandboxes/default/reset")
+        stream.may_read.set()
+        await stream.until('"reset"')
 
-    assert [event.get("n") or event["action"] for event in client.run(follow())] == [1, 2, 3, 4, 5, "reset"]
+    assert [event.get("n") or event["action"] for event in followed(client, PATH, happens, "only=request")] == [
+        1,
+        2,
+        3,
+        4,
+        5,
+        "reset",
+    ]
 
 
 def test_readers_that_do_not_read_cost_a_reset_nothing_and_miss_nothing(
@@ -448,24 +445,46 @@ def test_only_the_latest_lives_that_ended_are_kept_for_a_reader(
 ) -> None:
     monkeypatch.setattr(events, "ENDED_MAX", 2)
 
-    async def follow() -> list[Any]:
-        async with Following(client, PATH, "only=request") as stream:
-            stream.may_read.clear()
-            for _ in range(5):
-                await client.acall("GET", "/v2/balance")
-                await client.asim("POST", "/sandboxes/default/reset")
-            assert len(client.app.sandboxes.events.ended) == 2
-            await client.acall("GET", "/v2/transactions")
-            stream.may_read.set()
-            await stream.until("/v2/transactions")
-            assert client.app.sandboxes.events.ended == []
-            return stream.events
+    async def happens(stream: Following) -> None:
+        stream.may_read.clear()
+        for _ in range(5):
+            await client.acall("GET", "/v2/balance")
+            await client.asim("POST", "/sandboxes/default/reset")
+        assert len(client.app.sandboxes.events.ended) == 2
+        await client.acall("GET", "/v2/transactions")
+        stream.may_read.set()
+        await stream.until("/v2/transactions")
+        assert client.app.sandboxes.events.ended == []
 
-    found = client.run(follow())
+    found = followed(client, PATH, happens, "only=request")
     missing = sum(event["missing"] for event in found if event["kind"] == "gap")
     told = [event for event in found if event["kind"] != "gap"]
     assert missing > 0
     assert missing + len(told) == told[-1]["number"] - 1
+
+
+def test_lives_that_ended_are_kept_within_bytes(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    hub = client.app.sandboxes.events
+
+    async def happens(stream: Following) -> None:
+        stream.may_read.clear()
+        await client.acall("GET", "/v2/balance")  # which it has taken
+        for n in range(3):
+            await client.acall("POST", "/v2/topup", body=b"x" * 100_000)
+            await client.asim("POST", "/sandboxes/default/reset")
+            assert [log.size > 100_000 for log in hub.ended] == [True] * min(n + 1, 2)
+            monkeypatch.setattr(events, "ENDED_BYTES_MAX", 5 * hub.ended[0].size // 2)
+        monkeypatch.setattr(events, "ENDED_BYTES_MAX", 100_000)
+        await client.acall("POST", "/v2/topup", body=b"x" * 100_000)
+        await client.asim("POST", "/sandboxes/default/reset")
+        assert hub.ended == []  # not even one
+        await client.acall("GET", "/v2/transactions")
+        stream.may_read.set()
+        await stream.until("/v2/transactions")
+
+    found = followed(client, PATH, happens, "only=request")
+    missing = sum(event["missing"] for event in found if event["kind"] == "gap")
+    assert missing + sum(event["kind"] != "gap" for event in found) == found[-1]["number"] - 1
 
 
 def test_the_lines_of_the_server_itself_are_no_stream_of_a_client(
@@ -484,18 +503,16 @@ def test_a_reader_that_does_not_read_holds_nothing_and_learns_how_much_it_missed
     monkeypatch.setattr(events, "EVENTS_MAX", 10)
     client.sandbox(PLAIN, "busy")
 
-    async def follow() -> list[Any]:
-        async with Following(client, "/sandboxes/busy/events") as stream:
-            stream.may_read.clear()
-            for _ in range(100):
-                await client.acall("GET", "/v2/balance", sandbox="busy")
-            (reader,) = client.app.sandboxes.events.readers
-            assert [log.sandbox for log in reader.logs] == ["busy"]
-            stream.may_read.set()
-            await stream.until('"number":101')
-            return stream.events
+    async def happens(stream: Following) -> None:
+        stream.may_read.clear()
+        for _ in range(100):
+            await client.acall("GET", "/v2/balance", sandbox="busy")
+        (reader,) = client.app.sandboxes.events.readers
+        assert [log.sandbox for log in reader.logs] == ["busy"]
+        stream.may_read.set()
+        await stream.until('"number":101')
 
-    found = client.run(follow())
+    found = followed(client, "/sandboxes/busy/events", happens)
     read = [event["number"] for event in found if event["kind"] == "request"]
     (gap,) = [event for event in found if event["kind"] == "gap"]
     assert read[-10:] == list(range(92, 102))
@@ -503,17 +520,15 @@ def test_a_reader_that_does_not_read_holds_nothing_and_learns_how_much_it_missed
 
 
 def test_a_stream_of_all_sandboxes_has_those_that_come_and_ends_with_the_server(client: Client) -> None:
-    async def follow() -> list[Any]:
-        async with Following(client, "/events", "only=action,request") as stream:
-            await client.asim("POST", "/sandboxes", {"id": "later"})
-            await client.acall("GET", "/v2/balance", sandbox="later")
-            await client.asim("DELETE", "/sandboxes/later")
-            await stream.until('"deleted"')
-            client.app.sandboxes.end_waits()
-            await stream.task
-            return stream.events
+    async def happens(stream: Following) -> None:
+        await client.asim("POST", "/sandboxes", {"id": "later"})
+        await client.acall("GET", "/v2/balance", sandbox="later")
+        await client.asim("DELETE", "/sandboxes/later")
+        await stream.until('"deleted"')
+        client.app.sandboxes.end_waits()
+        await stream.task
 
-    found = client.run(follow())
+    found = followed(client, "/events", happens, "only=action,request")
     assert [event.get("action") or event["path"] for event in found] == ["created", "/v2/balance", "deleted"]
 
 
@@ -550,4 +565,12 @@ def test_a_long_history_is_sent_in_turns_between_which_others_go_on(client: Clie
 
     turns, count = client.run(follow())
     assert count == 101
-    assert turns > count / events.TAKEN_MAX
+    assert turns > count / event_reader.TAKEN_MAX
+
+
+def test_a_filtered_history_is_read_to_its_end_without_waiting(client: Client) -> None:
+    for number in range(40):
+        client.call("GET", "/v2/balance" if number < 39 else "/v2/nowhere")
+    client.sim("POST", "/sandboxes/default/resellers/RS001/deposits", {"amount": "5.00"})
+    answer = client.sim("GET", f"{PATH}?after=0&timeout=0&only=entry")
+    assert answer.body.count(b"event: entry") == 1

@@ -188,7 +188,7 @@ def test_a_har_is_bounded_and_says_where_the_earlier_ones_are(monkeypatch: pytes
         assert [one["_n"] for one in latest["entries"]] == [4, 5]
         assert latest["comment"] == "Earlier requests are left out; the next page is that with cursor=4."
         assert [one["_n"] for one in har(client, "cursor=4")["entries"]] == [1, 2, 3]
-        monkeypatch.setattr("simulator.control.exports.HAR_BYTES_MAX", 1)
+        monkeypatch.setattr("simulator.control.har.HAR_BYTES_MAX", 1)
         assert [one["_n"] for one in har(client)["entries"]] == [5]
 
 
@@ -197,7 +197,10 @@ def test_a_har_has_no_secrets() -> None:
         login = {"username": "someone", "password": "hunter2hunter2"}
         client.send("POST", "/v2/token", "", client.encoded(login), {})
         client.send("GET", "/v2/balance", f"note={client.secret}", b"", {"x-note": client.secret})
-        text = client.sim("GET", f"{ONE}/requests.har").body.decode()
+        answer = client.sim("GET", f"{ONE}/requests.har")
+    text = answer.body.decode()
+    urls = [entry["request"]["url"] for entry in answer.json["log"]["entries"]]
+    assert urls[-1].endswith("/v2/balance?note=(not%20shown)"), "a URL has no blanks"
     assert "hunter2" not in text
     assert client.secret not in text
 

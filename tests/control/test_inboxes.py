@@ -196,7 +196,7 @@ def test_waiting_with_a_cursor_counts_the_messages_behind_it(client: Client) -> 
         await asyncio.sleep(0)
         for body in (b"3", b"4"):
             await client.asend("POST", "/_sim/inbox/default/mine", "", body, {})
-        return await asyncio.wait_for(asyncio.gather(*waits), 10)
+        return await asyncio.wait_for(asyncio.gather(*waits), 60)
 
     pages = [answer.json for answer in client.run(main())]
     assert [page["complete"] for page in pages] == [True] * 3

@@ -113,7 +113,7 @@ def test_waiting_ends_with_the_notification_that_was_waited_for(client: Client, 
             await client.acall("GET", "/v2/balance")
         else:
             client.live.driver.notifier.notify()
-        return len((await asyncio.wait_for(waiting, 5)).json["notifications"])
+        return len((await asyncio.wait_for(waiting, 60)).json["notifications"])
 
     assert client.run(both()) == 1
     assert client.live.journal.notifier.waiting == client.live.driver.notifier.waiting == []

@@ -1,9 +1,15 @@
 """`/_sim/sandboxes/{id}/rules`: rules of a running sandbox, counted, added and taken out."""
 
+import json
 from typing import Any
 
 import pytest
 
+from simulator.scenario.build import DEFINITIONS
+from simulator.scenario.checked import check_text
+from simulator.scenario.library import load_scenario, names
+from simulator.scenario.reading.load import load_text
+from simulator.wire.json import encode
 from tests.support.client import Client, running
 
 RULES = "/sandboxes/default/rules"
@@ -183,3 +189,55 @@ def test_a_rule_above_the_limit_is_refused_until_another_is_removed() -> None:
         assert len(counted(client)) == 3
         assert client.sim("DELETE", f"{RULES}/{first}").status == 204
         assert client.sim("POST", RULES, body).status == 201
+
+
+# As they are written
+
+
+@pytest.mark.parametrize("name", names())
+def test_every_rule_is_shown_as_it_is_written_and_its_text_can_be_taken_home(name: str) -> None:
+    with running(name) as client:
+        written = load_scenario(name).document
+        rules = client.sim("GET", f"{RULES}?limit=1000").json["rules"]
+        assert len(rules) == sum(len(written.get(section, ())) for section in DEFINITIONS)
+        for rule in rules:
+            assert json.loads(encode(load_text(rule["yaml"], "f").data)) == {rule["section"]: [rule["rule"]]}
+            home = f"extends: default\n{rule['yaml']}"
+            assert {one["section"] for one in rules} <= set(DEFINITIONS)
+            taken = check_text(home.encode(), None)
+            assert {one.code for one in taken.errors} <= {"unknown_timeline"}, home
+        shown = [(one["section"], one["rule"]) for one in rules]
+        for section in DEFINITIONS:
+            expected = json.loads(encode(written.get(section, [])))
+            assert sorted(map(str, (rule for of, rule in shown if of == section))) == sorted(map(str, expected))
+
+
+def test_a_rule_that_was_added_is_shown_as_it_was_sent() -> None:
+    rule = {"name": "mine", "when": {"account": "0123"}, "then": [{"status": "Failed", "remarks": "HC"}]}
+    with running() as client:
+        added(client, "payments", **rule)
+        first = client.sim("GET", f"{RULES}?limit=1").json["rules"][0]
+        assert first["rule"] == rule
+        assert first["yaml"].startswith("payments:")
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        {"when": {"account": [f"{number:05}" for number in range(500)]}, "then": {"status": 500}},
+        {"then": {"status": 500, "body": "x" * 20_000}},
+    ],
+)
+def test_a_long_rule_is_listed_without_its_text(rule: Any) -> None:
+    with running() as client:
+        id_ = added(client, "faults", **rule)
+        found = next(one for one in client.sim("GET", RULES).json["rules"] if one["id"] == id_)
+        assert (found["rule"], found["yaml"]) == (None, None)
+
+
+def test_a_secret_in_a_rule_is_not_shown() -> None:
+    with running() as client:
+        added(client, "faults", when={"headers": {"x-key": client.secret}}, then={"status": 500})
+        response = client.sim("GET", RULES)
+        assert client.secret.encode() not in response.body
+        assert b"(not shown)" in response.body

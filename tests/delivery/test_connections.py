@@ -395,7 +395,7 @@ def test_closing_ends_the_deliveries_that_are_under_way(run: Run, earlier: int) 
                     await http.send(post(receiver.url), 5.0)
                 under_way = asyncio.ensure_future(http.send(post(receiver.url), 30.0))
                 await until(lambda: len(receiver.requests) == earlier + 1)
-            outcome: AttemptResult = await asyncio.wait_for(under_way, 5)
+            outcome: AttemptResult = await asyncio.wait_for(under_way, 60)
             assert outcome.kind is AttemptEnd.CONNECTION
 
     run(main())

@@ -71,11 +71,21 @@ def test_exec_counts_the_obligations_in_one_line() -> None:
     assert re.fullmatch(r"reseller-sim exec: audit: \d+ met, 1 violated, 1 warning, \d+ not exercised, 1 sandbox", last)
 
 
-def test_exec_says_when_no_request_came() -> None:
-    done = executed("--audit", sends=())
-    assert done.status == 0
-    text = "reseller-sim exec: audit: no sandbox got a request; does the command send to RESELLER_BASE_URL?\n"
-    assert done.err == text
+def test_an_audit_of_nothing_fails_and_says_so(tmp_path: Path) -> None:
+    files = ("--junit", str(tmp_path / "r.xml"), "--json", str(tmp_path / "r.json"), "--report", str(tmp_path / "r"))
+    done = executed("--audit", *files, sends=())
+    assert done.status == 1
+    text = "no sandbox got a request; does the command send to RESELLER_BASE_URL?"
+    assert f"reseller-sim exec: not as expected: audit: {text}\n" in done.err
+    assert done.err.count(text) == 1
+    root = ET.fromstring((tmp_path / "r.xml").read_bytes())  # noqa: S314  # written by us
+    assert [suite.get("failures") for suite in root.iter("testsuite") if suite.get("name") == "audit"] == ["1"]
+    made = json.loads((tmp_path / "r.json").read_text())
+    assert [one["message"] for suite in made["suites"] for one in suite["cases"] if not one["ok"]] == [text]
+    assert f"audit: {text}" in (tmp_path / "r" / "index.html").read_text()
+    tapped = executed("--audit", "--tap", sends=())
+    assert (tapped.status, text in tapped.out) == (1, True)
+    assert executed("--audit", sends=(), status=7).status == 7
 
 
 def test_exec_says_nothing_of_an_audit_without_the_flag() -> None:

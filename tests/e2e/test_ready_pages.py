@@ -1,14 +1,13 @@
 """docs/run-it-in-ci.md and docs/is-my-integration-ready.md, played from an empty folder."""
 
 import re
-import socket
 from pathlib import Path
 
 import pytest
 
 from simulator.scenario import library
-from tests.support.pages import Block, assert_shown, blocks, empty_folder, printed
-from tests.support.processes import ROOT
+from tests.support.pages import Block, assert_shown, blocks, empty_folder, printed_on_terminal
+from tests.support.processes import ROOT, free_port
 
 pytestmark = pytest.mark.slow
 
@@ -17,21 +16,15 @@ READY = (ROOT / "docs" / "is-my-integration-ready.md").read_text("utf-8")
 CONFIGURATIONS = 2  # of GitHub and GitLab, which are read and not run
 
 
-def free_port() -> int:
-    """One that nobody has at the moment."""
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        return int(server.getsockname()[1])
-
-
 def play(steps: list[Block], folder: Path, port: str) -> None:
     """Each block of commands is a shell of its own, on a free port in place of the page's; servers end with it."""
-    shown = ""
+    shown, free = "", str(free_port())
     for step in steps:
-        text = step.text.replace(port, str(free_port())) if port in step.text else step.text
+        text = step.text.replace(port, free)
         if step.action:
             (folder / step.name).write_text(text)
         elif step.language == "sh":
-            shown = printed(text, folder, "")
+            shown = printed_on_terminal(text, folder, "")
         elif step.language == "text":
             assert_shown(text, shown)
 

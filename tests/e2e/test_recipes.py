@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from simulator.scenario.library import problems
-from tests.support.pages import SCENARIOS, blocks, empty_folder, follow
+from tests.support.pages import SCENARIOS, blocks, empty_folder, follow, printed_on_terminal
 from tests.support.processes import serving
 
 pytestmark = pytest.mark.slow
@@ -31,4 +31,4 @@ def test_a_recipe_does_what_the_page_shows(title: str, tmp_path: Path) -> None:
         assert problems(folder / step.name) == []  # what `check` prints
     flags = starts[0].removeprefix(SERVE).split() if starts else [files[-1].name]
     with serving(*flags, "--port", "0", "--json", folder=str(folder)) as server:
-        follow(played, folder, server)
+        follow(played, folder, server, printed_on_terminal)

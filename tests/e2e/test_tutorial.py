@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.pages import SCENARIOS, blocks, empty_folder, follow, printed
+from tests.support.pages import SCENARIOS, blocks, empty_folder, follow, printed, printed_on_terminal
 from tests.support.processes import serving
 
 pytestmark = pytest.mark.slow
@@ -23,7 +23,7 @@ def test_the_tutorial_works_from_an_empty_folder(folder: Path) -> None:
     shown = follow(steps[:begin], folder)
     assert "mine.yaml: ok" in shown
     with serving(str(folder / "mine.yaml"), "--watch", "--port", "0", "--json") as server:
-        follow(steps[begin + 1 :], folder, server)
+        follow(steps[begin + 1 :], folder, server, printed_on_terminal)
     assert "$schema=./scenario.schema.json" in (folder / "mine.yaml").read_text()
     assert (folder / "scenario.schema.json").is_file()
 

@@ -1,16 +1,20 @@
 """The integrations of examples/, each run as its README says: in a copy of the folder, by `exec --audit`."""
 
+import re
 import shutil
 import sys
+from collections.abc import Mapping
+from decimal import Decimal
 from importlib import import_module
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 import yaml
 
+from tests.support.edited_answers import Edit, editing
 from tests.support.pages import blocks, empty_folder, printed
-from tests.support.processes import ROOT, run
+from tests.support.processes import ROOT, run, serving
 from tests.support.tools import program
 
 pytestmark = pytest.mark.slow
@@ -43,6 +47,22 @@ class Example(NamedTuple):
         """What it prints and its exit code, with another scenario, and with these variables for the program alone."""
         changes = "".join(f"env {name}={value} " for name, value in variables.items())
         return _done(self.folder, self.command.replace(EXEC, EXEC.replace("scenario.yaml", scenario) + changes))
+
+    def play_against(self, edits: Mapping[str, Edit]) -> tuple[str, int]:
+        """The same with a service whose answers are changed on the way."""
+        with (
+            serving("--port", "0", "--json", str(EXAMPLES / "scenario.yaml")) as server,
+            editing(server.ready["url"], edits) as url,
+        ):
+            (reseller,) = server.ready["resellers"]
+            variables = {
+                "RESELLER_BASE_URL": url,
+                "RESELLER_API_KEY": reseller["api_key"],
+                "RESELLER_API_SECRET": reseller["api_secret"],
+                "RESELLER_SIM_URL": server.ready["url"] + "/_sim",
+            }
+            changes = "".join(f"{name}={value} " for name, value in variables.items())
+            return _done(self.folder, self.command.replace(EXEC, f"env {changes}"))
 
 
 def _done(folder: Path, commands: str) -> tuple[str, int]:
@@ -85,6 +105,48 @@ def test_an_example_reports_payments_that_the_history_lacks(example: Example) ->
     *payments, total = [line for line in output.splitlines() if line.startswith("difference: ")]
     assert [line.endswith(" in our records, and not in the history") for line in payments] == [True] * 5
     assert total == "difference: the statement's payments come to 124.03, those of the history to 0.00"
+
+
+def first_reload_costs_more(answer: Any) -> None:
+    """The payment of 10.00 is one of 11.00 in the history, the plan 0.30 dearer."""
+    for one in answer["data"]:
+        if one["product_code"] == "RELOAD" and Decimal(one["amount"]) == 10:
+            one["amount"] = "11"
+        if one["product_code"] == "DATA":
+            one["price"] = str(Decimal(one["price"]) + Decimal("0.30"))
+
+
+def deposit_is_a_sen_less(answer: Any) -> None:
+    for one in answer["data"]:
+        if one["type"] == "DEPOSIT":
+            one["amount"] = 249.99
+
+
+def deposit_stands_twice(answer: Any) -> None:
+    answer["data"] += [one | {"id": one["id"] + 1000} for one in answer["data"] if one["type"] == "DEPOSIT"]
+
+
+def test_an_example_reports_amounts_and_deposits_that_are_others_in_the_service(example: Example) -> None:
+    edits = {"/v2/transactions": first_reload_costs_more, "/v2/balance-statement": deposit_is_a_sen_less}
+    output, code = example.play_against(edits)
+    assert code == 1
+    assert "\nreconciled 5 payments and 7 entries: 5 differences\n" in output
+    refid = r"\S+"
+    for wanted in (
+        f"{refid}: amount is 10.00, in the history 11(.00)?",
+        f"{refid}: cost is 9.70?, in the history 10.00?",
+        "the statement's payments come to 124.03, those of the history to 124.33",
+        "a deposit of 250.00 is not in the statement",
+        "a deposit of 249.99 is in the statement, and not in our records",
+    ):
+        assert len(re.findall(f"^difference: {wanted}$", output, re.MULTILINE)) == 1, (wanted, output)
+
+
+def test_an_example_reports_a_deposit_that_stands_twice_in_the_statement(example: Example) -> None:
+    output, code = example.play_against({"/v2/balance-statement": deposit_stands_twice})
+    assert code == 1
+    assert "\nreconciled 5 payments and 8 entries: 1 differences\n" in output
+    assert "\ndifference: a deposit of 250.00 is in the statement, and not in our records\n" in output
 
 
 def test_the_page_shows_the_example_in_python() -> None:

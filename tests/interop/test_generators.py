@@ -36,7 +36,7 @@ ANY_JSON = {
 
 HOOK_LINES_MAX = 30
 HOOKS = ("signing.py", "signing.ts")
-IMPORTED = {*HOOKS, "payments.py", "payments.ts"}  # by the page's programs
+IMPORTED = {"clock.py", "clock.ts", *HOOKS, "payments.py", "payments.ts"}  # by the page's programs
 
 # Method, query and body of requests that are easily signed otherwise than they are sent.
 REQUESTS = (

@@ -2,6 +2,7 @@
 
 import json
 import re
+import sys
 import tarfile
 import tomllib
 from collections.abc import Iterator
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support import durations
 from tests.support.generated_clients import once
 from tests.support.npm_package import CLIENT, install, ran
 from tests.support.pages import Block, assert_shown, blocks
@@ -85,6 +87,14 @@ def test_version_licence_and_tools_are_those_of_the_project() -> None:
     assert PACKAGE["devDependencies"].items() <= pinned.items()
 
 
+def test_the_oldest_vitest_is_one_that_takes_a_chosen_scenario() -> None:
+    """Older ones than 4.1 give a fixture the values of the `test` that was extended, not of the one that extends."""
+    assert PACKAGE["peerDependencies"] == {"vitest": ">=4.1"}
+    for page in (PAGE, README):
+        assert "wants Vitest 4.1 or later" in page
+    assert "vitest@4 FOLDER" in PAGE
+
+
 def test_its_own_tests_and_those_of_the_page_and_of_the_readme_pass(project: Path, simulator: dict[str, str]) -> None:
     files = [*sorted((project / "test").iterdir()), project / "shop.test.js", project / "readme.test.js"]
     printed = ran(project, "node", "--test", "--test-reporter", "tap", *map(str, files), variables=simulator)
@@ -93,6 +103,63 @@ def test_its_own_tests_and_those_of_the_page_and_of_the_readme_pass(project: Pat
     )
     assert count > 35
     assert f"# tests {count}\n# suites 1\n# pass {count}\n" in printed, printed
+
+
+READ_DURATIONS = """
+import { readFileSync } from "node:fs";
+import { seconds } from "./node_modules/reseller-sim/dist/time.js";
+
+function read(text) {
+  try {
+    return seconds(text);
+  } catch (error) {
+    return `${error}`;
+  }
+}
+
+const { good, below_zero, bad, too_long } = JSON.parse(readFileSync(process.argv[2], "utf8"));
+const refused = { bad: [...bad, ...below_zero.map(([text]) => text)].map(read), too_long: too_long.map(read) };
+console.log(JSON.stringify({ good: good.map(([text]) => read(text)), ...refused }));
+"""
+
+
+def test_durations_are_those_of_scenarios(project: Path) -> None:
+    (project / "durations.mjs").write_text(READ_DURATIONS)
+    found = json.loads(ran(project, "node", "durations.mjs", str(durations.CASES_FILE)))
+    assert found["good"] == [seconds for _, seconds in durations.GOOD]
+    assert len(found["bad"]) == len(durations.BAD) + len(durations.BELOW_ZERO)
+    for text in found["bad"]:
+        assert re.fullmatch('RangeError: ".*" is no duration such as "90s", "1h30m", "1.5d" or "500ms"', text)
+    assert len(found["too_long"]) == len(durations.TOO_LONG)
+    for text in found["too_long"]:
+        assert re.fullmatch('RangeError: ".*" is longer than 3660 days', text)
+
+
+BAD_START = """
+import { Simulator } from "reseller-sim";
+
+const command = [process.argv[2], "-c", process.argv[3]];
+await Simulator.start({ command, timeoutS: 2 }).catch((error) => console.log(`${error}`));
+"""
+NOTED = "import os, sys, time, signal; print('it is broken', os.getpid(), file=sys.stderr, flush=True); "
+
+
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        ("sys.exit(7)", r"did not start: it ended with 7\nit is broken (\d+)"),
+        ("time.sleep(600)", r"did not start: it said nothing in 2 s\nit is broken (\d+)"),
+        ("print('no', os.getpid(), flush=True); time.sleep(600)", r'is no reseller-sim: it printed "no (\d+)"'),
+        ("signal.signal(15, signal.SIG_IGN); time.sleep(600)", r"said nothing in 2 s\nit is broken (\d+)"),
+    ],
+)
+def test_a_command_that_is_no_simulator_says_what_it_did_and_is_ended(project: Path, code: str, said: str) -> None:
+    (project / "bad-start.mjs").write_text(BAD_START)
+    printed = ran(project, "node", "bad-start.mjs", sys.executable, NOTED + code)
+    found = re.search(said, printed)
+    assert found, printed
+    assert printed.startswith("NotStarted: ")
+    assert not Path(f"/proc/{found[1]}").exists()
 
 
 def test_the_client_of_the_page_about_signatures_pays(project: Path, simulator: dict[str, str]) -> None:

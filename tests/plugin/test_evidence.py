@@ -1,5 +1,6 @@
 """What stands under tests that fail, in one run of pytest."""
 
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -94,6 +95,32 @@ def test_a_failure_and_an_error_after_it(checked):
     assert False
 
 
+@pytest.fixture
+def broken_twice(paid, request):
+    request.addfinalizer(lambda: 1 / 0)
+    raise RuntimeError("no")
+
+
+def test_an_error_before_and_one_after_it(broken_twice):
+    pass
+
+
+def test_an_expectation(paid):
+    paid.expect_status("order-4", "Succesful")
+
+
+def test_an_expectation_of_a_long_story(sandbox):
+    for _ in range(40):
+        sandbox.call("POST", "/v2/topup", order("order-1", account="0120000001"))
+    sandbox.run_until_idle()
+    sandbox.expect_status("order-1", "Succesful")
+
+
+def test_an_expectation_of_no_refusals(sandbox):
+    sandbox.call("POST", "/v2/topup", order("order-1", 7))
+    sandbox.expect_no_refusals()
+
+
 def test_a_refid_that_turns_text_round(sandbox):
     sandbox.call("POST", "/v2/topup", order("o\\u202e" + "x" * 40))
     assert False
@@ -127,7 +154,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
 
 
 def test_only_tests_that_fail_have_evidence(run: Run) -> None:
-    assert "9 failed, 2 passed, 1 xfailed, 4 errors" in run.shown, run.shown
+    assert "12 failed, 2 passed, 1 xfailed, 6 errors" in run.shown, run.shown
     assert run.report("test_that_passes") == ""
     assert run.report("test_that_is_expected_to_fail") == ""
 
@@ -181,8 +208,30 @@ def test_an_error_in_a_fixture_has_the_evidence_too(run: Run, test: str) -> None
     assert "Failed" in run.section(test, "reseller-sim: story of order-4")[0]
 
 
-def test_evidence_is_shown_once_for_each_test(run: Run) -> None:
-    assert run.report("test_a_failure_and_an_error_after_it").count("story of order-4") == 1
+@pytest.mark.parametrize("test", ["test_a_failure_and_an_error_after_it", "test_an_error_before_and_one_after_it"])
+def test_evidence_is_shown_once_for_each_test(run: Run, test: str) -> None:
+    titles = re.findall(r"^-+ reseller-sim: (.+?) -+$", run.report(test), re.MULTILINE)
+    stories = [f"story of order-{number}" for number in (4, 5, 3)]
+    assert titles == [*stories, "2 more payments", "callbacks"], "the second report would have it again, or say why not"
+
+
+@pytest.mark.parametrize(
+    ("test", "told"),
+    [
+        ("test_an_expectation", "to 0120000001, Failed (48)"),
+        ("test_an_expectation_of_a_long_story", "to 0120000001, Failed (48)"),
+        ("test_an_expectation_of_no_refusals", "#1 POST /v2/topup → 400, error Invalid_Denomination"),
+    ],
+)
+def test_what_an_expectation_told_is_not_told_again(run: Run, test: str, told: str) -> None:
+    assert run.report(test).count(told) == 1
+
+
+def test_what_an_expectation_did_not_tell_is_shown(run: Run) -> None:
+    report = run.report("test_an_expectation")
+    assert "reseller-sim: story of order-4" not in report
+    assert "reseller-sim: story of order-5" in report
+    assert "reseller-sim: callbacks" in report
 
 
 def test_nothing_of_a_request_controls_a_terminal(run: Run) -> None:

@@ -9,7 +9,7 @@ import pytest
 from reseller_sim import pytest_plugin
 from reseller_sim.pytest_folder import FILES, TEST
 from reseller_sim.pytest_marks import NAMES
-from tests.support.pages import blocks, empty_folder, follow
+from tests.support.pages import blocks, empty_folder, follow, printed_on_terminal
 from tests.support.processes import ROOT, serving
 
 pytestmark = pytest.mark.slow
@@ -35,7 +35,7 @@ def test_the_page_does_what_it_shows(tmp_path: Path) -> None:
     follow(steps[:at], folder)
     flags = steps[at].text.removeprefix(SERVE).split()
     with serving(*flags, "--port", "0", "--json", folder=str(folder)) as server:
-        follow(steps[at + 1 :], folder, server)
+        follow(steps[at + 1 :], folder, server, printed_on_terminal)
 
 
 def test_the_reference_does_what_it_shows(tmp_path: Path) -> None:

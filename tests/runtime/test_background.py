@@ -228,14 +228,14 @@ LONG_PROGRAM = {"replies": [{"status": 500}] * 1000}
 
 
 def test_requests_are_answered_while_a_long_program_of_an_inbox_is_made(client: Client, gate: Gate) -> None:
-    gate.hold("simulator.control.inboxes.build_inbox", build_inbox)
+    gate.hold("simulator.control.replies.build_inbox", build_inbox)
     setting = client.asim("PUT", "/sandboxes/default/inbox/a", LONG_PROGRAM)
     assert client.run(gate.around(setting, another(client))).status == 200
 
 
 def test_a_sandbox_that_is_deleted_while_a_long_program_is_made_is_not_changed(client: Client, gate: Gate) -> None:
     client.sandbox(INLINE, "other")
-    gate.hold("simulator.control.inboxes.build_inbox", build_inbox)
+    gate.hold("simulator.control.replies.build_inbox", build_inbox)
     deletion = lambda: client.asim("DELETE", "/sandboxes/other")  # noqa: E731
     setting = client.asim("PUT", "/sandboxes/other/inbox/a", LONG_PROGRAM)
     assert client.run(gate.around(setting, deletion)).status == 404

@@ -12,6 +12,7 @@ import pytest
 from simulator.domain.errors import Conflict
 from simulator.domain.model.inboxes import InboxProgram, InboxReply
 from simulator.domain.model.scenario import Limits
+from simulator.domain.model.secret_log import SecretLog
 from simulator.runtime.inbox_budget import MESSAGE_BYTES, NAME_BYTES
 from simulator.runtime.inboxes import Inboxes, server_budget
 
@@ -20,7 +21,8 @@ BOUND = 1024 * 1024
 
 
 def inboxes(server: Any = None, **limits: int) -> Inboxes:
-    return Inboxes(Limits(**limits), server or server_budget(), NOW)  # type: ignore[arg-type]  # int limits only
+    bounds = Limits(**limits)  # type: ignore[arg-type]  # int limits only
+    return Inboxes(bounds, server or server_budget(), NOW, SecretLog())
 
 
 def replying(*replies: InboxReply) -> InboxProgram:
@@ -220,7 +222,7 @@ def test_an_inbox_that_is_awaited_stays_whatever_is_posted_to_others() -> None:
         assert set(full.counts()) == {"a", "b", "c"}
         for name in ("a", "b", "c"):
             post(full, name)
-        found = await asyncio.wait_for(asyncio.gather(*waits), 5)
+        found = await asyncio.wait_for(asyncio.gather(*waits), 60)
         assert [(inbox.name, len(inbox.received), complete) for inbox, complete in found] == [
             ("a", 1, True), ("b", 1, True), ("c", 1, True)
         ]  # fmt: skip
@@ -240,7 +242,7 @@ def test_what_is_evicted_while_somebody_waits_counts() -> None:
             post(full, "a")
         assert not any(waiting.done() for waiting in waits)
         post(full, "a")
-        found = await asyncio.wait_for(asyncio.gather(*waits), 5)
+        found = await asyncio.wait_for(asyncio.gather(*waits), 60)
         assert [(len(inbox.received), complete) for inbox, complete in found] == [(2, True)] * 3
 
     asyncio.run(main())
@@ -260,8 +262,8 @@ def test_who_waits_for_an_inbox_that_ends_is_woken() -> None:
         await asyncio.sleep(0)
         assert full.has_waiters
         end(full)
-        _, complete = await asyncio.wait_for(waiting, 5)
-        _, after = await asyncio.wait_for(full.wait("a", 1, 0, 0), 5)
+        _, complete = await asyncio.wait_for(waiting, 60)
+        _, after = await asyncio.wait_for(full.wait("a", 1, 0, 0), 60)
         return complete, after
 
     assert asyncio.run(main(lambda full: full.forget("a"))) == (False, False)

@@ -63,7 +63,7 @@ def test_waiting_ends_as_soon_as_it_is_true() -> None:
         for _ in range(2):
             await asyncio.sleep(0)
             ring.add(Item())
-        assert await asyncio.wait_for(waiting, 5)
+        assert await asyncio.wait_for(waiting, 60)
 
     asyncio.run(main())
 
@@ -103,7 +103,7 @@ def test_more_may_not_wait_than_the_limit() -> None:
             await notifier.wait_until(lambda: False, 30)
         assert await notifier.wait_until(lambda: True, 30), "it needs no place"
         notifier.close()
-        assert await asyncio.wait_for(asyncio.gather(*tasks), 5) == [False] * WAITERS_MAX
+        assert await asyncio.wait_for(asyncio.gather(*tasks), 60) == [False] * WAITERS_MAX
         assert notifier.waiting == []
 
     asyncio.run(main())

@@ -217,7 +217,7 @@ def test_a_server_that_is_stopped_ends_this_at_the_next_share_and_changes_nothin
         while not turns.items:  # noqa: ASYNC110 - a turn rings no bell
             await asyncio.sleep(0)
         client.app.sandboxes.end_waits()
-        [answer] = await asyncio.wait_for(waiting, 10)
+        [answer] = await asyncio.wait_for(waiting, 60)
         assert answer.status != 500
         assert (answer.status == 200) == (path == "reading the control API")
         if path not in ("a request", "reading the control API"):

@@ -1,5 +1,6 @@
 """`contracts/scenario.schema.json` against what it promises editors, and against what the builder reads."""
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from simulator.scenario.reading.document import Document
 from simulator.scenario.reading.load import load_file, load_text
 from simulator.scenario.reading.merge import CHANGEABLE
 from simulator.scenario.reading.reader import Reader
+from tests.support import durations
 
 EVERYTHING = Path(__file__).parent / "everything.yaml"
 KEYWORDS = {
@@ -220,3 +222,34 @@ def test_the_schema_has_the_knobs_of_the_register_with_their_values() -> None:
             assert part["enum"] == knobs[f"assume.{id_}"], id_
     for knob in knobs:
         assert schema_at(tuple(knob.split("."))) is not None, knob
+
+
+def _patterns(node: Any) -> Iterator[str]:
+    """Every pattern in a schema that is about durations."""
+    if isinstance(node, dict):
+        if isinstance(node.get("pattern"), str) and "(ms|s|m|h|d)" in node["pattern"]:
+            yield node["pattern"]
+        for inner in node.values():
+            yield from _patterns(inner)
+    elif isinstance(node, list):
+        for inner in node:
+            yield from _patterns(inner)
+
+
+REPLIES_SCHEMA = json.loads((data_dir("contracts/schemas") / "inbox-replies-request.json").read_text("utf-8"))
+DURATION_PATTERNS = sorted({*_patterns(schema()), *_patterns(REPLIES_SCHEMA)})
+
+
+def test_durations_are_written_alike_in_all_schemas() -> None:
+    duration = schema()["definitions"]["duration"]["pattern"]
+    wholes = {one.partition("|^(")[0].replace("-?", "") for one in DURATION_PATTERNS}
+    assert (wholes, len(DURATION_PATTERNS)) == ({duration}, 3), "plain, below zero too, or a time of day"
+
+
+@pytest.mark.parametrize("pattern", DURATION_PATTERNS)
+def test_the_schemas_take_the_durations_that_are_read(pattern: str) -> None:
+    taken = jsonschema_rs.validator_for({"type": "string", "pattern": pattern})
+    below = [text for text, _ in durations.BELOW_ZERO]
+    assert [text for text, _ in durations.GOOD if not taken.is_valid(text)] == []
+    assert [text for text in durations.BAD if taken.is_valid(text)] == []
+    assert [text for text in below if taken.is_valid(text)] == (below if "-?" in pattern else [])

@@ -182,7 +182,7 @@ def test_tune_gc_freezes_existing_objects_and_collects_seldom() -> None:
         "import gc, json, simulator.server.serve; from simulator.cli.process import tune_gc; tune_gc();"
         "print(json.dumps([gc.get_freeze_count() > 10_000, gc.get_threshold()[0] > 5_000, gc.isenabled()]))"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, timeout=10)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, timeout=60)
     assert json.loads(done.stdout) == [True, True, True]
 
 
@@ -197,6 +197,6 @@ def test_a_server_whose_application_does_not_start_exits_with_3_and_frees_its_po
         "try:\n    server.run()\n"
         "finally:\n    socket.create_server(('127.0.0.1', server.port)).close()\n"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=10)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
     assert done.returncode == 3, done.stderr
     assert done.stderr.startswith("no catalog")

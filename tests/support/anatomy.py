@@ -11,9 +11,10 @@ from typing import Any
 PLAIN = (str, bytes, int, float, Decimal, date, timedelta, Enum, type(None))
 
 
-def anatomy(root: object, left_out: Collection[str] = ()) -> Any:
-    """Nested lists, without the members whose names are in `left_out`. A repeated object is a reference."""
-    seen: dict[int, int] = {}
+def anatomy(root: object, left_out: Collection[str] = (), known: Collection[object] = ()) -> Any:
+    """Nested lists, without the members whose names are in `left_out`. A repeated object is a reference, and so is one
+    of the `known`, which are large, never change and are not looked into."""
+    seen: dict[int, str | int] = {id(one): f"known {number}" for number, one in enumerate(known)}
     kept: list[object] = []  # what was met, so that no other object gets its id
 
     def within(one: Any) -> Any:

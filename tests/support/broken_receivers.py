@@ -100,8 +100,8 @@ async def sender(
 
 
 async def until(condition: Callable[[], bool]) -> None:
-    """Wait until `condition` holds; five seconds at most."""
-    async with asyncio.timeout(5):
+    """Wait until `condition` holds; half a minute at most."""
+    async with asyncio.timeout(30):
         while not condition():  # noqa: ASYNC110 - the sockets that it looks at have no event to wait for
             await asyncio.sleep(0.005)
 

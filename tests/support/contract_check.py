@@ -6,7 +6,8 @@ from simulator.contract.openapi import CONTROL, OPENAPI
 from simulator.contract.responses import MISTAKE, response_problems
 
 CONTROL_PREFIX = "/_sim"
-PAGES_PATH = "/_sim/docs"
+PAGES = ("/_sim", "/_sim/", "/_sim/docs")
+BELOW_PAGES = ("/_sim/docs/", "/_sim/console/", "/_sim/s/", "/_sim/ui/")
 INBOX_PREFIX = "/_sim/inbox/"
 SANDBOX_PREFIX = "/s/"
 
@@ -45,7 +46,7 @@ def assert_in_contract(
 
 
 def _is_of_a_page(path: str, status: int) -> bool:
-    return status == 200 and (path == PAGES_PATH or path.startswith(PAGES_PATH + "/"))
+    return status in (200, 304, 307) and (path in PAGES or path.startswith(BELOW_PAGES))
 
 
 def is_of_control(path: str) -> bool:

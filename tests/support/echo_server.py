@@ -21,7 +21,7 @@ LOOPS: dict[str, Callable[[], asyncio.AbstractEventLoop]] = {
     "uvloop": uvloop.new_event_loop,
     "asyncio": asyncio.new_event_loop,
 }
-PATIENCE_S = 3.0
+PATIENCE_S = 30.0
 PLAIN = [(b"content-type", b"text/plain")]
 PLAIN_LINES = b"content-type: text/plain\r\n"
 LETTERS = bytes(range(ord("a"), ord("z") + 1)) * 4

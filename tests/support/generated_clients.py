@@ -2,7 +2,6 @@
 played in a folder that the workers of a test run share.
 """
 
-import faulthandler
 import fcntl
 import json
 import os
@@ -14,8 +13,9 @@ from unittest import mock
 import pytest
 
 from tests.support.pages import Block, assert_shown, blocks, empty_folder, follow, printed
-from tests.support.processes import ROOT, serving
+from tests.support.processes import ROOT
 from tests.support.tools import NODE_COMMANDS
+from tests.support.watchdog import WATCHDOG
 
 PAGE = (ROOT / "docs" / "generate-a-client.md").read_text("utf-8")
 STEPS = [block for block in blocks(PAGE) if block.language != "console"]
@@ -45,7 +45,7 @@ def side(block: Block) -> str:
 
 def once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], None]) -> Path:
     """A folder that the first worker to need it fills, while others wait."""
-    faulthandler.cancel_dump_traceback_later()  # the bound of a test is too near; each command has one of its own
+    WATCHDOG.leave()  # the bound of a test is too near; each command has one of its own
     base = factory.getbasetemp().parent if "PYTEST_XDIST_WORKER" in os.environ else factory.getbasetemp()
     folder, done = base / name, base / f"{name}.done"
     with (base / f"{name}.lock").open("w") as lock:
@@ -58,14 +58,13 @@ def once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], None
 
 
 def play(folder: Path, language: str, prepare: Callable[[Path], None] | None = None) -> None:
-    """Fetch the documents into `folder/empty`, `prepare` it, do there what the page says of a language. What the
+    """Print the documents into `folder/empty`, `prepare` it, do there what the page says of a language. What the
     commands printed is in its `printed.json`, command by command."""
     work, shown, all_shown = empty_folder(folder), "", {}
     _commands(folder / "bin", work)
     fetching, rest = STEPS[:1], STEPS[1:]
     with mock.patch.dict(os.environ, QUIET):
-        with serving("--port", "0", "--json") as server:
-            follow(fetching, work, server)
+        follow(fetching, work)
         if prepare is not None:
             prepare(work)
         is_ours = True

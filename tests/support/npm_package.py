@@ -47,7 +47,9 @@ def install(folder: Path) -> None:
     (source / "node_modules").symlink_to(NODE_COMMANDS.parent)
     ran(source, "npm", "pack", "--pack-destination", str(folder))
     project.mkdir()
-    (project / "package.json").write_text('{"private": true, "type": "module"}\n')
+    for line in ("npm init -y", "npm pkg set type=module"):
+        assert f"\n{line}\n" in (ROOT / "docs" / "javascript.md").read_text("utf-8")
+        ran(project, *line.split())
     (package,) = folder.glob("*.tgz")
     ran(project, "npm", "install", "--ignore-scripts", "--no-audit", "--no-fund", str(package))
     for name in BESIDE:

@@ -12,7 +12,7 @@ from tests.support.connections import connected
 from tests.support.processes import Serving, ask
 from tests.support.signing import sign
 
-PATIENCE_S = 10.0
+PATIENCE_S = 30.0
 
 
 @dataclass(frozen=True)

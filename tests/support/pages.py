@@ -9,10 +9,12 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
 from tests.support.processes import DEADLINE_S, PROGRAM, ROOT, Serving, environment
+from tests.support.terminal import shown_on_terminal
 
 SCENARIOS = (ROOT / "docs" / "scenarios.md").read_text("utf-8")
 ADDRESS = "http://127.0.0.1:8080"
@@ -68,27 +70,47 @@ def _program(path: Path, text: str) -> None:
 
 def printed(commands: str, folder: Path, url: str, deadline_s: float = 4 * DEADLINE_S) -> str:
     """What a terminal would show of some commands; those that fail go on."""
-    variables = environment(PATH=f"{folder.parent / 'bin'}{os.pathsep}{os.environ['PATH']}")
-    if url:
-        variables["RESELLER_SIM_URL"] = url
-    variables["PYTHONPATH"] = str(ROOT)
     done = subprocess.run(
-        ["/bin/sh", "-c", commands.replace(ADDRESS, url)],
+        _shell(commands, url),
         cwd=folder,
-        env=variables,
+        env=_variables(folder, url),
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         timeout=deadline_s,
         check=False,
     )
-    shown = done.stdout.decode()
+    return _with_address(done.stdout.decode(), url)
+
+
+def printed_on_terminal(commands: str, folder: Path, url: str) -> str:
+    """The same as people see it: tables, and indented JSON."""
+    variables = {**_variables(folder, url), "NO_COLOR": "1"}
+    shown = shown_on_terminal(_shell(commands, url), variables, folder=folder, deadline_s=12 * DEADLINE_S)
+    return _with_address(shown, url)
+
+
+def _shell(commands: str, url: str) -> list[str]:
+    return ["/bin/sh", "-c", commands.replace(ADDRESS, url)]
+
+
+def _variables(folder: Path, url: str) -> dict[str, str]:
+    path = f"{folder.parent / 'bin'}{os.pathsep}{os.environ['PATH']}"
+    simulator = {"RESELLER_SIM_URL": url} if url else {}
+    return {**environment(PATH=path, PYTHONPATH=str(ROOT)), **simulator}
+
+
+def _with_address(shown: str, url: str) -> str:
+    """With the address of the pages in place of the server's own."""
     return shown.replace(url.removeprefix("http://"), ADDRESS.removeprefix("http://")) if url else shown
 
 
 def assert_shown(expected: str, shown: str) -> None:
-    """Each line is somewhere in what was shown; `…` stands for anything."""
+    """Each line is in what was shown, behind the line before it; `…` stands for anything within a line."""
+    behind = 0
     for line in expected.splitlines():
-        assert re.search(".*?".join(map(re.escape, line.split("…"))), shown), f"{line!r} is not in {shown}"
+        found = re.compile(".*?".join(map(re.escape, line.split("…")))).search(shown, behind)
+        assert found, f"{line!r} is not in {shown[behind:]}"
+        behind = found.end()
 
 
 def await_line(server: Serving, wanted: str) -> None:
@@ -98,8 +120,14 @@ def await_line(server: Serving, wanted: str) -> None:
         assert line, f"{wanted!r} was not printed"
 
 
-def follow(steps: list[Block], folder: Path, server: Serving | None = None) -> str:
-    """Do what the blocks say, in their order; returns what was shown last."""
+def follow(
+    steps: list[Block],
+    folder: Path,
+    server: Serving | None = None,
+    show: Callable[[str, Path, str], str] = printed,
+) -> str:
+    """Do what the blocks say, in their order; returns what was shown last. `show` is `printed` or
+    `printed_on_terminal`."""
     shown = ""
     for action, name, language, text in steps:
         if action:
@@ -108,7 +136,7 @@ def follow(steps: list[Block], folder: Path, server: Serving | None = None) -> s
             if server is not None:
                 await_line(server, f"{name}: loaded")
         elif language == "sh":
-            shown = printed(text, folder, server.ready["url"] if server else "")
+            shown = show(text, folder, server.ready["url"] if server else "")
         else:
             assert_shown(text, shown)
     return shown

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from http import HTTPStatus
 from itertools import count
 from typing import Any
 from urllib.parse import parse_qsl
@@ -21,6 +22,7 @@ from tests.support.contract_check import is_of_control
 
 METHODS = ("get", "put", "post", "delete", "patch")
 MEASURED = {"duration_us": 850, "time": 0.85, "wait": 0.85}  # what differs each time
+SIGNED_ANEW = re.compile("(X-Nonce: explained-|X-Signature: v1=)[^']+")  # another one each time
 EVENT_ID = re.compile(r"^[0-9a-f]{8}\.([0-9]+\.[0-9]+)$")
 LISTED_MAX = 3  # of a longer list an example shows the beginning
 DEFAULT = "/sandboxes/default"
@@ -138,11 +140,15 @@ def player(seen: Callable[[Exchange], object], scenario: Any = "default", **opti
 
 
 def shown(exchange: Exchange) -> Any:
-    """An answer as an example: lists shortened, what is measured fixed, of a contract its outline."""
+    """An answer as an example: lists shortened, what is measured fixed, of a contract or schema its outline."""
     answer = exchange.answer
     if exchange.template.endswith("openapi.json"):
         answer = {key: value for key, value in answer.items() if key in ("openapi", "info", "servers", "tags")}
         answer |= {"paths": {}, "components": {}}
+    if exchange.template.endswith(".schema.json"):
+        answer = {"$schema": answer["$schema"], "properties": {}, "definitions": {}}
+    if exchange.template.endswith("/explain") and exchange.status == HTTPStatus.OK:
+        answer = answer | {"curl": SIGNED_ANEW.sub(r"\1...", answer["curl"])}
     return _shortened(answer)
 
 

@@ -24,7 +24,7 @@ from simulator.upstream.signing import secret_bytes
 from tests.support.broken_receivers import Answer, Receiver, silent
 from tests.support.connections import connected
 
-PATIENCE_S = 10.0
+PATIENCE_S = 30.0
 
 
 def audit(calls: Iterable[Call], notifications: Iterable[Notification]) -> dict[str, Any]:

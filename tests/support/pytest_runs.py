@@ -28,10 +28,10 @@ class Run:
         return " ".join(sorted(set(found)))
 
     def report(self, test: str) -> str:
-        """What is shown below the heading of a test that failed."""
+        """What is shown below the headings of a test that failed, errors before and after it first."""
         headed = re.split(r"^_{3,} (.+?) _{3,}$", self.shown, flags=re.MULTILINE)
         found = [text for name, text in zip(headed[1::2], headed[2::2], strict=True) if name.split(" ")[-1] == test]
-        return re.split(r"^={3,} ", "\n".join(found), flags=re.MULTILINE)[0]
+        return "\n".join(re.split(r"^={3,} ", text, flags=re.MULTILINE)[0] for text in found)
 
     def section(self, test: str, title: str) -> list[str]:
         """The lines of a section below a test that failed."""
@@ -54,7 +54,7 @@ def run_pytest(folder: Path, *arguments: str, files: dict[str, str] | None = Non
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        timeout=8 * DEADLINE_S,
+        timeout=4 * DEADLINE_S,
         check=False,
     )
     return Run(done.returncode, done.stdout)

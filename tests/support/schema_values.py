@@ -11,7 +11,7 @@ from simulator.contract.schemas import Schema, at_pointer, schema
 Words = dict[str, list[str]]
 
 DEPTH_MAX = 8
-_COMBINING = ("$ref", "allOf", "anyOf", "if", "then", "else")
+_COMBINING = ("$ref", "allOf", "anyOf", "oneOf", "if", "then", "else")
 EXACT_MAX = 2**53  # the fast validators compare a larger number with a fraction, even .0, as the nearest double
 ODD: tuple[Any, ...] = (
     None, True, False, 0, 1, -1, 10**30, Decimal("0.5"), Decimal("10.0"), Decimal("1e-9"), Decimal("-1e40"), "", "0",
@@ -134,13 +134,12 @@ class Maker:
         return self._chance.choice(near)
 
     def _flat(self, wanted: Schema) -> Schema:
-        """The schema with references, `allOf`, one branch of `anyOf` and perhaps `then` merged into it."""
+        """The schema with references, `allOf`, one branch of `anyOf` or `oneOf` and perhaps `then` merged into it."""
         merged = {key: part for key, part in wanted.items() if key not in _COMBINING}
         parts: list[Any] = list(wanted.get("allOf", ()))
         if "$ref" in wanted:
             parts.append(referred(wanted["$ref"]))
-        if "anyOf" in wanted:
-            parts.append(self._chance.choice(wanted["anyOf"]))
+        parts += [self._chance.choice(wanted[choice]) for choice in ("anyOf", "oneOf") if choice in wanted]
         if "then" in wanted and self._chance.random() < 0.5:
             parts.append(wanted["then"])
         if "else" in wanted and self._chance.random() < 0.9:

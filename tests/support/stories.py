@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from contextlib import ExitStack
+from functools import cache
 from typing import Any
 
 from simulator.runtime.background import PLACES, place
@@ -10,6 +11,8 @@ from tests.support.played import DEFAULT, Exchange, Player, Story, player
 WEBHOOK = "/v2/balance-webhook"
 DEPOSIT = {"amount": "250.00", "description": "bank transfer"}
 RELOAD = {"refid": "order-1001", "product": "RELOAD", "account": "0123456789", "amount": "10"}
+BENCH = {"method": "GET", "path": "/v2/catalog?product_code=RELOAD", "headers": {"X-Api-Key": "test_key_RS001",
+         "X-Timestamp": "1795233600", "X-Nonce": "example-nonce-bench", "X-Signature": "v1=d3Jvbmc="}}  # fmt: skip
 RULE = {"section": "payments", "rule": {"name": "number gone", "when": {"account": "0199999999"},
         "then": {"refuse": "Invalid_Account"}}}  # fmt: skip
 SLOW = {"name": "slow", "when": {"account": "0199999999"}, "then": [{"status": "Accepted"}]}
@@ -19,6 +22,7 @@ clock: manual
 payments:
   - { name: hangs, when: { product: WATER }, then: [{ status: Accepted }, { after: 10m, status: Succesful }] }
 """
+MISSPELT = "extends: default\nseed: 7\npayments:\n  - { when: { prodct: WATER }, then: [{ status: Failed }] }\n"
 FAULTS = {
     "faults": [
         {"name": "nonce service down", "when": {"path": "/v2/balance"}, "then": {"nonce_service": "down"}},
@@ -58,8 +62,13 @@ def payments(p: Player) -> None:
     p.sim("GET", f"{DEFAULT}/events?{kinds}&heartbeat=15&timeout=0&after=0")
     p.sim("GET", f"/events?{kinds}&heartbeat=15&timeout=0&after=0")
     p.sim("GET", f"{DEFAULT}/transactions?limit=1")
+    page = p.sim("GET", f"{DEFAULT}/ledger?type=TRANSACTION&limit=1")
+    p.sim("GET", f"{DEFAULT}/ledger?limit=1&cursor={page.json['cursor']}")
     p.sim("GET", f"{DEFAULT}/requests?path=/v2/topup&limit=2")
     p.sim("GET", f"{DEFAULT}/requests/2")
+    p.sim("POST", f"{DEFAULT}/requests/2/replay")
+    p.sim("POST", f"{DEFAULT}/explain", BENCH)
+    p.sim("GET", f"{DEFAULT}/requests/2?string=v1:1795233600:nonce:GET::")
     p.sim("GET", f"{DEFAULT}/coverage")
     p.sim("GET", f"{DEFAULT}/audit")
     p.sim("GET", f"{DEFAULT}/invariants")
@@ -74,6 +83,7 @@ def catalog(p: Player) -> None:
     p.call("GET", "/v1/interbank/billers?limit=1&page=1&suggested_category=Insurance")
     p.sim("PATCH", f"{DEFAULT}/catalog/products/DATA", {"is_active": False, "note": "back on Monday"})
     p.sim("PATCH", f"{DEFAULT}/catalog/products/RELOAD?reseller=RS001", {"is_active": True})
+    p.sim("GET", f"{DEFAULT}/catalog?limit=1")
     p.sim("PATCH", f"{DEFAULT}/catalog/categories/parking", {"name": "Parking and tolls"})
     p.sim("PATCH", f"{DEFAULT}/catalog/groups/travel", {"name": "On the road"})
     p.sim("PUT", f"{DEFAULT}/network/RELOAD", {"status": "Interruption"})
@@ -95,6 +105,11 @@ def account(p: Player) -> None:
     p.call("GET", "/v2/callback-url")
     p.call("POST", "/v2/callback-url?url=inbox:callbacks&method=GET")
     p.pay("order-4001")
+    p.pay("order-4002")
+    p.sim("GET", f"{DEFAULT}/due?limit=1")
+    p.sim("GET", f"{DEFAULT}/magic")
+    p.beside([("POST", f"{DEFAULT}/clock/advance", {"until": "idle"})], "DELETE", f"{DEFAULT}/clock/advance")
+    p.sim("DELETE", f"{DEFAULT}/clock/advance")
     p.advance()
     p.sim("GET", f"{DEFAULT}/inbox/callbacks?limit=1")
     p.call("POST", "/v2/low-balance-threshold?amount=100.00")
@@ -133,6 +148,10 @@ def webhooks(p: Player) -> None:
     p.call("GET", f"{WEBHOOK}/deliveries?limit=1")
     p.sim("GET", f"{DEFAULT}/deliveries?limit=1")
     p.call("DELETE", WEBHOOK)
+    p.pay("order-4001")
+    p.advance()
+    page = p.sim("GET", f"{DEFAULT}/inbox?limit=1").json["cursor"]
+    p.sim("GET", f"{DEFAULT}/inbox?limit=1&cursor={page}")
     p.sim("DELETE", f"{DEFAULT}/inbox/events")
 
 
@@ -142,6 +161,12 @@ def sandboxes(p: Player) -> None:
     p.send("GET", "/openapi.json")
     p.sim("GET", "/openapi.json")
     p.sim("GET", "/assumptions")
+    p.sim("GET", "/scenario.schema.json")
+    page = p.sim("GET", "/scenarios?limit=2").json["cursor"]
+    p.sim("GET", f"/scenarios?limit=2&cursor={page}")
+    p.sim("GET", "/scenarios/rate-limit?source=bundled")
+    p.sim("POST", "/scenarios/check", {"text": MISSPELT})
+    p.sim("POST", "/scenarios/check", SCENARIO, content_type="application/yaml")
     wanted = {"id": "night-run", "scenario": "default", "seed": 7, "clock": {"mode": "manual"}}
     p.sim("POST", "/sandboxes", wanted)
     p.sim("POST", "/sandboxes", wanted)
@@ -164,8 +189,11 @@ def sandboxes(p: Player) -> None:
 def resellers(p: Player) -> None:
     """One more reseller, with money, settings and another key."""
     p.sim("POST", f"{DEFAULT}/resellers", {"code": "RS002", "email": "second@example.com", "balance": "100.00"})
+    page = p.sim("GET", f"{DEFAULT}/resellers?limit=1").json["cursor"]
+    p.sim("GET", f"{DEFAULT}/resellers?limit=1&cursor={page}")
     one = f"{DEFAULT}/resellers/RS002"
     p.sim("POST", f"{one}/deposits", DEPOSIT)
+    p.sim("GET", f"{DEFAULT}/figures?reseller=RS002")
     p.sim("PATCH", f"{one}/settings", {"require_api_key_for_topup": True})
     key = p.sim("POST", f"{one}/api-keys", {}).json["api_key"]
     p.sim("DELETE", f"{one}/api-keys/{key}")
@@ -233,6 +261,19 @@ STORIES: tuple[tuple[Story, dict[str, Any]], ...] = (
     (guarded, {"control_token": "example-token"}),
 )
 """Each with the simulator that it needs."""
+
+
+@cache
+def _sent(story: Story) -> frozenset[tuple[str, str, str]]:
+    """Document, method and path of the operations that a story uses."""
+    found = set()
+    play(story, lambda one: found.add((one.document, one.method, one.template)))
+    return frozenset(found)
+
+
+def stories_with(document: str, method: str, path: str) -> list[tuple[Story, dict[str, Any]]]:
+    """Those that use an operation."""
+    return [(story, needed) for story, needed in STORIES if (document, method, path) in _sent(story)]
 
 
 def play(story: Story, seen: Callable[[Exchange], object]) -> None:

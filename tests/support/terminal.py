@@ -11,14 +11,18 @@ from tests.support.processes import DEADLINE_S
 
 
 def shown_on_terminal(
-    command: list[str], variables: Mapping[str, str], columns: int = 120, folder: Path | None = None
+    command: list[str],
+    variables: Mapping[str, str],
+    columns: int = 120,
+    folder: Path | None = None,
+    deadline_s: float = 4 * DEADLINE_S,
 ) -> str:
     """All that a command prints to a terminal of so many columns, with plain line feeds."""
     ours, its = pty.openpty()
     sized = {"TERM": "xterm", **variables, "COLUMNS": str(columns)}
     process = subprocess.Popen(command, stdin=its, stdout=its, stderr=its, env=sized, cwd=folder)
     os.close(its)
-    killer = Timer(4 * DEADLINE_S, process.kill)
+    killer = Timer(deadline_s, process.kill)
     killer.start()
     try:
         return _all_of(ours).decode().replace("\r\n", "\n")

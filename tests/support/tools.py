@@ -17,6 +17,9 @@ PROGRAMS = {
     "go": ("go",),
     "java": ("java",),
     "javac": ("javac",),
+    "bash": ("bash",),
+    "zsh": ("zsh",),
+    "fish": ("fish",),
 }
 
 # Commands of packages that tests/interop/package.json pins and `make interop-tools` installs.

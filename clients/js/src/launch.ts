@@ -32,6 +32,7 @@ const ADVICE =
   "the command comes with the Python package reseller-sim: pip install FOLDER-OF-THE-CLONE, " +
   "or set RESELLER_SIM_COMMAND / RESELLER_SIM_URL";
 const STDERR_MAX = 4_000;
+const STOP_MS = 5_000; // one that ignores its end for longer is killed
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 /** Start a server and wait until it is ready. `NotStarted` says what it said instead. */
@@ -48,13 +49,15 @@ export async function launch(options: StartOptions): Promise<Launched> {
   endWithThisProcess(child);
   const stop = async () => {
     child.kill();
+    const deaf = setTimeout(() => child.kill("SIGKILL"), STOP_MS);
     await ended;
+    clearTimeout(deaf);
   };
   try {
     const { url, token } = ready(await firstLine(child, program, options.timeoutS ?? 30), program);
     return { url, token, stop };
   } catch (error) {
-    child.kill();
+    if (child.pid !== undefined) await stop();
     throw error;
   }
 }
@@ -89,6 +92,7 @@ function words(command: string | readonly string[]): [string, ...string[]] {
 function ready(line: string, program: string): { url: string; token: string | undefined } {
   try {
     const said = JSON.parse(line) as { url: string; control_token: string | null };
+    if (typeof said?.url !== "string") throw new TypeError("no url");
     return { url: said.url, token: said.control_token ?? undefined };
   } catch {
     throw new NotStarted(`${program} is no reseller-sim: it printed ${JSON.stringify(line.slice(0, 200))}`);
@@ -100,7 +104,7 @@ function firstLine(child: ChildProcess, program: string, timeoutS: number): Prom
   let errors = "";
   child.stderr?.setEncoding("utf8").on("data", (text: string) => (errors = (errors + text).slice(-STDERR_MAX)));
   return new Promise((resolve, reject) => {
-    const fail = (reason: string) => reject(new NotStarted(`${program} did not start: ${errors.trim() || reason}`));
+    const fail = (reason: string) => reject(new NotStarted(`${program} did not start: ${[reason, errors.trim()].filter(Boolean).join("\n")}`));
     const timer = setTimeout(() => fail(`it said nothing in ${timeoutS} s`), timeoutS * 1000);
     child.once("error", (error) => {
       clearTimeout(timer);

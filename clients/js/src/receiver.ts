@@ -11,6 +11,8 @@ import { judgeWebhook, keyOf, UNCHECKED, UNSIGNED, Verdict } from "./webhooks.js
 const MESSAGES_MAX = 10_000;
 const BODY_BYTES_MAX = 1 << 20;
 const BYTES_MAX = 64 << 20;
+const CONNECTIONS_MAX = 256;
+const REQUEST_MS = 30_000;
 const TOO_LARGE = 413;
 
 /** How a request is answered. */
@@ -80,7 +82,9 @@ export class Receiver {
   }
 
   static async start(): Promise<Receiver> {
-    const server = createServer();
+    const limits = { requestTimeout: REQUEST_MS, headersTimeout: REQUEST_MS, connectionsCheckingInterval: 1_000 };
+    const server = createServer(limits);
+    server.maxConnections = CONNECTIONS_MAX;
     const receiver = new Receiver(server);
     server.on("request", (request, response) => void receiver.#receive(request, response));
     await new Promise<void>((resolve, reject) => {

@@ -112,9 +112,9 @@ test("time moves by durations, seconds and to a time, which never goes back", as
   assert.equal((await sandbox.now()).toISOString(), "2027-01-03T00:00:00.000Z");
   await assert.rejects(sandbox.advance({ to: "2026-01-01T00:00:00Z" }), SimulatorError);
   await sandbox.advance("1h30m");
-  assert.equal((await sandbox.advance("0.5s 1ms")).now, "2027-01-03T01:30:00.501000Z");
-  for (const wrong of ["90", "", "1h 30", "s", "-1s", "1.s"]) {
-    assert.throws(() => sandbox.advance(wrong), /no duration such as "90s", "1h30m" or "500ms"/);
+  assert.equal((await sandbox.advance("0.5s1ms")).now, "2027-01-03T01:30:00.501000Z");
+  for (const wrong of ["90", "", "1h 30m", "s", "-1s", "1.s"]) {
+    assert.throws(() => sandbox.advance(wrong), /no duration such as "90s", "1h30m", "1.5d" or "500ms"/);
   }
   await sandbox.delete();
 });

@@ -6,9 +6,6 @@ from collections.abc import Iterator
 
 from simulator.auth.autopsy.facts import Facts, Variant, variant
 
-# Mistakes whose signature can be made without the secret of the key, so that they do not show that its owner made it.
-UNPROVED = frozenset({"secret-is-api-key", "secret-is-empty", "secret-of-another", "secret-replaced"})
-
 _ALPHABET = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
 
 

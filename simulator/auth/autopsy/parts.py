@@ -48,10 +48,13 @@ def dear_timestamps(facts: Facts) -> Iterator[Variant]:
     if not (second := _second(facts.timestamp)):
         return
     yield from milliseconds(facts)
+    as_date = variant("timestamp-as-date", b"").found
     for off in (0, -1, 1):
-        text = (datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=second + off)).strftime("%Y-%m-%dT%H:%M:%S")
+        text = (
+            (datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=second + off)).strftime("%Y-%m-%dT%H:%M:%S").encode()
+        )
         for millisecond in range(1000):
-            yield variant("timestamp-as-date", f"{text}.{millisecond:03}Z".encode())
+            yield Variant(as_date, b"%s.%03dZ" % (text, millisecond))
     for off in range(-_FAR_S, _FAR_S + 1):
         yield variant("timestamp-another", b"%d" % (second + off))
     for half_hours in range(-_HALF_HOURS, _HALF_HOURS + 1):
@@ -61,8 +64,9 @@ def dear_timestamps(facts: Facts) -> Iterator[Variant]:
 def milliseconds(facts: Facts) -> Iterator[Variant]:
     """Each millisecond of the second and of those beside it."""
     second = _second(facts.timestamp)
+    found = variant("timestamp-in-milliseconds", b"").found
     for millisecond in range(-1000, 2000) if second else ():
-        yield variant("timestamp-in-milliseconds", b"%d" % (second * 1000 + millisecond))
+        yield Variant(found, b"%d" % (second * 1000 + millisecond))
 
 
 def nonces(facts: Facts) -> Iterator[Variant]:

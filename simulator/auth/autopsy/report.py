@@ -1,18 +1,24 @@
 """The autopsy of a signature: what is wrong with it, how to mend it, and the string that should have been signed."""
 
 from dataclasses import dataclass
-from itertools import takewhile
 
+from simulator.auth.autopsy.candidates import rights
+from simulator.auth.autopsy.compared import Compared, compare, first_difference
 from simulator.auth.autopsy.facts import Facts, Parts
 from simulator.auth.autopsy.mistakes import Found
-from simulator.auth.autopsy.search import Match, whole_search
+from simulator.auth.autopsy.search import whole_search
 from simulator.auth.autopsy.strings import right
-from simulator.auth.canonical import canonical_queries
 
 IS_RIGHT = "the signature is right"
 _UNKNOWN = "no known mistake explains the signature, and no two of those that are tried together"
-_UNKNOWN_FIX = "compare the string that your client signs with the expected one, and its secret with that of the key"
-_UNFINISHED = "no known mistake explains the signature, but the request is too long to try them all"
+_UNKNOWN_FIX = (
+    "print the string that your client gives to the HMAC and have it compared (`reseller-sim explain` with --string, "
+    "or ?string= of the request in the journal); compare the secret with that of the key, too"
+)
+_UNFINISHED = (
+    "no known mistake explains the signature, but not all pairs were tried: the request is long, or several forms of "
+    "its query are accepted"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +34,7 @@ class Nearest:
 @dataclass(frozen=True, slots=True)
 class Autopsy:
     """What a signature shows. `found` is empty when it is right, and when no known mistake explains it; `nearest` is
-    None in the latter case."""
+    None in the latter case, since a hash does not show what is near to it. `compared` is a string that was given."""
 
     is_right: bool
     found: tuple[Found, ...]
@@ -37,32 +43,33 @@ class Autopsy:
     expected: Parts
     string: bytes
     nearest: Nearest | None
+    compared: Compared | None = None
 
 
-def autopsy(facts: Facts) -> Autopsy:
-    """Search for what is wrong with a signature. Takes up to a second or two when nothing explains it."""
+def autopsy(facts: Facts, given: bytes | None = None) -> Autopsy:
+    """Search for what is wrong with a signature, and compare the string that the client says it signed, if it is
+    given. Takes a tenth of a second or two when nothing explains it."""
     match, is_complete = whole_search(facts)
-    expected = _expected(facts, match)
-    string = right(expected)
+    compared = None if given is None else compare(facts, given)
     if match is None:
-        text = _UNKNOWN if is_complete else _UNFINISHED
-        return Autopsy(False, (), text, _UNKNOWN_FIX, expected, string, None)
+        return _unexplained(facts, compared, is_complete=is_complete)
+    string = right(match.right)
     if not match.found:
-        return Autopsy(True, (), IS_RIGHT, "", expected, string, Nearest(string, (), len(string)))
+        return Autopsy(True, (), IS_RIGHT, "", match.right, string, Nearest(string, (), len(string)), compared)
     does = ", and ".join(one.does for one in match.found)
     fix = "; ".join(dict.fromkeys(one.mistake.fix for one in match.found))
     differs = tuple(one.mistake.place.value for one in match.found)
     nearest = Nearest(match.string, differs, first_difference(string, match.string))
-    return Autopsy(False, match.found, does, fix, expected, string, nearest)
+    return Autopsy(False, match.found, does, fix, match.right, string, nearest, compared)
 
 
-def first_difference(one: bytes, other: bytes) -> int:
-    """How many bytes at the beginning are equal."""
-    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
-
-
-def _expected(facts: Facts, match: Match | None) -> Parts:
-    """The parts to sign; of several accepted queries the one that was signed, or the most literal one."""
-    forms = canonical_queries(facts.query, facts.rules)
-    form = match.parts.query if match is not None and match.parts.query in forms else forms[0]
-    return Parts(facts.timestamp, facts.nonce, facts.method, form, facts.hashed)
+def _unexplained(facts: Facts, compared: Compared | None, *, is_complete: bool) -> Autopsy:
+    """No known mistake explains the signature; a given string may."""
+    text = _UNKNOWN if is_complete else _UNFINISHED
+    if compared is None:
+        expected = rights(facts)[0]
+        return Autopsy(False, (), text, _UNKNOWN_FIX, expected, right(expected), None)
+    if compared.is_signed:
+        text = compared.sentence
+    expected = compared.expected
+    return Autopsy(False, (), text, compared.fix, expected, right(expected), None, compared)

@@ -18,13 +18,17 @@ PREFIX = b"v1="
 _BLOCK_BYTES = 64
 _INNER, _OUTER = (bytes(each ^ pad for each in range(256)) for pad in (0x36, 0x5C))
 
-Algorithm = Callable[[bytes, bytes], bytes]  # of key and string
+Algorithm = Callable[[bytes], Callable[[bytes], bytes]]
+"""Takes a key, and then each string that it makes a digest of."""
 
 _BASE64 = re.compile(rb"[A-Za-z0-9+/]+={0,2}")
 _URL_SAFE = re.compile(rb"[A-Za-z0-9_-]+={0,2}")
 _HEXADECIMAL = re.compile(rb"(?:[0-9a-fA-F]{2})+")
 _PYTHON_BYTES = re.compile(rb"""b['"]([^'"]*)['"]""")
 _OTHER_PREFIX = re.compile(rb"(?:v\d+|sha256|hmac-sha256|hmac|signature|bearer|t=\d+,v1)[=: ]+", re.IGNORECASE)
+
+
+is_equal = hmac.compare_digest
 
 
 class Reading(NamedTuple):
@@ -35,35 +39,40 @@ class Reading(NamedTuple):
     digest: bytes
 
 
-def hmac_sha256(key: bytes, text: bytes) -> bytes:
-    """The right algorithm (RFC 2104), in a third of the time that `hmac.digest` takes for a key that is used again."""
-    started, ended = _keyed(key)
-    inner, outer = started.copy(), ended.copy()
-    inner.update(text)
-    outer.update(inner.digest())
-    return outer.digest()
-
-
 @lru_cache(maxsize=256)
-def _keyed(key: bytes) -> tuple["hashlib._Hash", "hashlib._Hash"]:
+def hmac_sha256(key: bytes) -> Callable[[bytes], bytes]:
+    """The right algorithm (RFC 2104), with the key's two blocks hashed once for all its strings: that takes a third of
+    the time of `hmac.digest`."""
     block = (key if len(key) <= _BLOCK_BYTES else hashlib.sha256(key).digest()).ljust(_BLOCK_BYTES, b"\0")
-    return hashlib.sha256(block.translate(_INNER)), hashlib.sha256(block.translate(_OUTER))
+    start, end = hashlib.sha256(block.translate(_INNER)).copy, hashlib.sha256(block.translate(_OUTER)).copy
+
+    def digest_of(text: bytes) -> bytes:
+        inner, outer = start(), end()
+        inner.update(text)
+        outer.update(inner.digest())
+        return outer.digest()
+
+    return digest_of
 
 
 def _hmac(name: str) -> Algorithm:
-    return lambda key, text: hmac.digest(key, text, name)
+    return lambda key: lambda text: hmac.digest(key, text, name)
+
+
+def _hash(mixed: Callable[[bytes, bytes], bytes]) -> Algorithm:
+    return lambda key: lambda text: hashlib.sha256(mixed(key, text)).digest()
 
 
 # By the length of their digests; the right one is the first of its length.
 _BY_LENGTH: dict[int, tuple[tuple[str, Algorithm], ...]] = {
     DIGEST_BYTES: (
         ("", hmac_sha256),
-        ("key-and-string-swapped", lambda key, text: hmac.digest(text, key, "sha256")),
-        ("hash-without-hmac", lambda key, text: hashlib.sha256(key + text).digest()),
-        ("hash-without-hmac", lambda key, text: hashlib.sha256(text + key).digest()),
-        ("hash-without-hmac", lambda key, text: hashlib.sha256(key + b":" + text).digest()),
-        ("hash-without-hmac", lambda key, text: hashlib.sha256(text + b":" + key).digest()),
-        ("hash-without-secret", lambda key, text: hashlib.sha256(text).digest()),
+        ("key-and-string-swapped", lambda key: lambda text: hmac.digest(text, key, "sha256")),
+        ("hash-without-hmac", _hash(lambda key, text: key + text)),
+        ("hash-without-hmac", _hash(lambda key, text: text + key)),
+        ("hash-without-hmac", _hash(lambda key, text: key + b":" + text)),
+        ("hash-without-hmac", _hash(lambda key, text: text + b":" + key)),
+        ("hash-without-secret", _hash(lambda key, text: text)),
         ("sha3-256", _hmac("sha3_256")),
     ),
     20: (("sha-1", _hmac("sha1")),),
@@ -71,7 +80,6 @@ _BY_LENGTH: dict[int, tuple[tuple[str, Algorithm], ...]] = {
     48: (("sha-384", _hmac("sha384")),),
     16: (("md5", _hmac("md5")),),
 }
-UNPROVED = frozenset({"hash-without-secret"})
 
 
 def readings(signature: bytes) -> list[Reading]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import permutations
 
-from simulator.auth.autopsy.facts import Facts, Joining, Parts
+from simulator.auth.autopsy.facts import BODY_BYTES_MAX, Facts, Joining, Parts
 from simulator.auth.autopsy.mistakes import Found
 from simulator.auth.canonical import EMPTY_BODY_HASH
 
@@ -60,7 +60,7 @@ def rare_joinings(facts: Facts) -> Iterator[Joining]:
     yield _joining("string-in-utf-16", lambda parts: right(parts).decode("latin-1").encode("utf-16-le"))
     yield _joining("string-in-utf-16", lambda parts: right(parts).decode("latin-1").encode("utf-16-be"))
     yield _joining("only-body-signed", lambda parts: parts.hashed)
-    if facts.body:
+    if facts.body and len(facts.body) <= BODY_BYTES_MAX:
         yield _joining("only-body-signed", lambda parts: facts.body)
 
 

@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
-from simulator.cli.reports.cases import Case
+from simulator.cli.reports.cases import Case, Suite
 
-CODE, WARNING = "audit", "audit_warning"
+CODE, WARNING, NOTHING = "audit", "audit_warning", "audit_of_nothing"
 NOT_EXERCISED = "not exercised"
 
 Row = Mapping[str, Any]
@@ -38,6 +38,7 @@ def ending(made: Mapping[str, Any]) -> Iterator[str]:
         yield f"{made['left_out']} older requests and notifications were evicted, and are not judged"
 
 
+NO_REQUEST: Final = "no sandbox got a request; does the command send to RESELLER_BASE_URL?"
 _BEST_TO_WORST: Final = (NOT_EXERCISED, "met", "warning", "violated")
 
 
@@ -56,10 +57,16 @@ class Totals:
             self._worst[one.name] = max(found, self._worst.get(one.name, 0))
 
     @property
+    def of_nothing(self) -> list[Suite]:
+        """A case that is not ok when no sandbox got a request: an audit of nothing shows nothing."""
+        case = Case(name="a sandbox got a request", ok=False, message=NO_REQUEST, code=NOTHING)
+        return [] if self._sandboxes else [Suite("audit", (case,))]
+
+    @property
     def text(self) -> str:
         """The counts in a line."""
         if not self._sandboxes:
-            return "no sandbox got a request; does the command send to RESELLER_BASE_URL?"
+            return NO_REQUEST
         states = list(self._worst.values())
         met, warned, violated = (states.count(_BEST_TO_WORST.index(name)) for name in ("met", "warning", "violated"))
         warnings = [f"{warned} {'warning' if warned == 1 else 'warnings'}"] if warned else []

@@ -92,11 +92,12 @@ class Judge:
             self._add(live)
         while self._pending:
             self._pending.popleft().result()
-        suites = self._lives.suites(sandboxes.secrets) + self._audited.suites(sandboxes.secrets)
+        of_nothing = self._totals.of_nothing if self._audits else []
+        suites = self._lives.suites(sandboxes.secrets) + self._audited.suites(sandboxes.secrets) + of_nothing
         is_written = self._is_written(suites, Run(status, self._scenario, self._seed, self._began))
         if self._reports.is_text:
             _print(suites)
-        if self._audits:
+        if self._audits and not of_nothing:
             print_to_stderr(f"reseller-sim exec: audit: {self._totals.text}")
         if self._lives.met_left_out:
             text = f"{self._lives.met_left_out} expectations that were met are left out of the reports"

@@ -62,6 +62,7 @@ def _add_copies(state: State, transaction: Transaction, result: Result, now: dat
         callback = _add(state, transaction, result, copy)
         if distortion.drop:
             callback.state = CallbackState.DROPPED
+            state.callback_counts[transaction.reseller].begun -= 1
             state.noted[Noted.CALLBACK_DROPPED] += 1
         else:
             state.agenda.add(now + distortion.delay, CallbackDue(callback))
@@ -85,6 +86,7 @@ def _add(state: State, transaction: Transaction, result: Result, copy: int, *, i
         is_repeat=is_repeat,
     )
     state.callbacks.add(callback)
+    state.callback_counts[transaction.reseller].begun += 1
     return callback
 
 
@@ -118,6 +120,8 @@ def attempt_ended(state: State, callback: Callback, attempt: Attempt, result: At
     else:
         callback.state = CallbackState.FAILED
         state.noted[Noted.CALLBACK_FAILED] += 1
-    attempt.state = callback.state
+    attempt.state = ended = callback.state
+    counts = state.callback_counts[callback.transaction.reseller]
+    counts.count_attempt(delivered=ended is CallbackState.DELIVERED, failed=ended is CallbackState.FAILED)
     next_due = now + policy.after if callback.state is CallbackState.PENDING else None
     state.tell(Attempted(callback.id, attempt.number, now, next_due))

@@ -65,6 +65,7 @@ def _begin(
         original=original,
     )
     state.deliveries.add(delivery)
+    state.webhook_counts[reseller].begun += 1
     state.agenda.add(now, DeliveryDue(delivery))
     return delivery
 
@@ -75,6 +76,7 @@ def attempt_due(state: State, delivery: Delivery, now: datetime) -> Send | None:
         text = "the webhook was disabled or removed before this attempt"
         state.deliveries.end(delivery, DeliveryState.FAILED, text, now)
         state.noted[Noted.WEBHOOK_FAILED] += 1
+        state.webhook_counts[delivery.reseller].failed += 1
         return None
     attempt = Attempt(len(delivery.attempts) + 1, now)
     delivery.attempts.append(attempt)
@@ -95,7 +97,9 @@ def attempt_ended(state: State, delivery: Delivery, attempt: Attempt, result: At
         text = result.error or f"the receiver answered {result.status}"
         state.deliveries.end(delivery, DeliveryState.FAILED, text, now)
         state.noted[Noted.WEBHOOK_FAILED] += 1
-    attempt.state = delivery.state
+    attempt.state = ended = delivery.state
+    counts = state.webhook_counts[delivery.reseller]
+    counts.count_attempt(delivered=ended is DeliveryState.SUCCEEDED, failed=ended is DeliveryState.FAILED)
     is_over = delivery.state is not DeliveryState.UNDER_WAY
     next_due = None if is_over else now + state.scenario.webhooks.wait(attempt.number)
     state.tell(Attempted(delivery.id, attempt.number, now, next_due))

@@ -158,7 +158,7 @@ def put_key(state: State, reseller: Reseller, key: str, secret: str, key_state: 
 
 def add_key(state: State, reseller: Reseller, start: KeyStart) -> ApiKey:
     """Give a reseller a key that is not in use."""
-    key = ApiKey(start.key, start.secret, b64decode(start.secret), start.state)
+    key = ApiKey(start.key, start.secret, b64decode(start.secret), start.state, state.now)
     reseller.keys.append(key)
     state.keys[key.key] = (reseller, key)
     state.secrets.add(key.secret)

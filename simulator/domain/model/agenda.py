@@ -58,6 +58,20 @@ class Agenda(Generic[Item]):
         """Every item with its time and its ticket, in no order."""
         return ((due, ticket, self._items[ticket]) for due, ticket in self._heap if ticket in self._items)
 
+    def in_order(self, places_max: int) -> Iterator[tuple[datetime, Item]]:
+        """Every item with its time, in the order in which they happen. The first ones cost the same for any number of
+        others. It ends after looking at `places_max` places, which items have that were cancelled, too; the agenda may
+        not change meanwhile."""
+        heap, items = self._heap, self._items
+        ahead = [(first, 0) for first in heap[:1]]  # whatever is next is among these: no child comes before its parent
+        for _ in range(min(places_max, len(heap))):
+            (due, ticket), place = heapq.heappop(ahead)
+            if ticket in items:
+                yield due, items[ticket]
+            for child in (2 * place + 1, 2 * place + 2):
+                if child < len(heap):
+                    heapq.heappush(ahead, (heap[child], child))
+
     @property
     def next_due(self) -> datetime | None:
         """When the first item is due, or None when the agenda is empty."""

@@ -31,6 +31,11 @@ class DeliveryLog:
         """All jobs in order of creation."""
         return iter(self._by_id.values())
 
+    @property
+    def size(self) -> int:
+        """The approximate memory of the ended jobs, in bytes."""
+        return self._bytes
+
     def find(self, id_: str) -> Delivery | None:
         """The job with this id, if it is still in the log."""
         return self._by_id.get(id_)

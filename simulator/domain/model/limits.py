@@ -33,6 +33,11 @@ class Nonces:
         self._window, self._tolerance_s, self._count_max = window, tolerance_s, count_max
         self._oldest_until = datetime.min.replace(tzinfo=UTC)
 
+    def is_spent(self, scope: str, nonce: bytes, timestamp_s: int, now: datetime) -> bool:
+        """Whether `spend` would refuse this nonce."""
+        known = self._spent.get((scope, nonce))
+        return known is not None and (now - known[0] < self._window or timestamp_s <= known[1])
+
     def spend(self, scope: str, nonce: bytes, timestamp_s: int, now: datetime, signing_s: float) -> bool:
         """Check and spend atomically: False when `nonce` was spent in `scope` within the window, or with this timestamp
         or a later one.

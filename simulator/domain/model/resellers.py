@@ -50,6 +50,7 @@ class ApiKey:
     secret: str
     secret_bytes: bytes
     state: KeyState = KeyState.ACTIVE
+    created: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)

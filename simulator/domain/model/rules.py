@@ -14,6 +14,10 @@ Fields = Mapping[str, object]
 Text = Callable[[Fields], str]
 
 
+def not_written() -> None:
+    """Of a rule that was not read from a document, or from one that is too long to be shown."""
+
+
 def matches_all(facts: Fields) -> bool:
     """A `when` without conditions: matches everything."""
     return True
@@ -27,6 +31,8 @@ class Rule(Generic[Then]):
 
     A `fallback` is tried after all others, the magic accounts included. `before_body` is the part of `when` that can be
     evaluated before a request's body is known; None when all of it can.
+
+    `written` has the rule as a document, None when there is none to show.
 
     `variants` are rules that differ in `then` alone, each with the sum of the weights up to it; each match draws one.
     """
@@ -43,6 +49,7 @@ class Rule(Generic[Then]):
     fallback: bool = False
     before_body: Callable[[Fields], bool] | None = None
     variants: tuple[tuple[int, "Rule[Then]"], ...] = ()
+    written: Callable[[], Mapping[str, object] | None] = field(default=not_written, compare=False, repr=False)
     label: str = field(init=False)
     """Its display name: the name, else the id."""
 

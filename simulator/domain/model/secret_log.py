@@ -8,12 +8,14 @@ FORMER_MAX = 10_000
 
 
 class SecretLog:
-    """API secrets, passwords and webhook secrets that must not be shown. `version` changes with each new one."""
+    """API secrets, passwords and webhook secrets that must not be shown. `version` changes with each new one, and
+    `replacements` counts those that were replaced."""
 
     def __init__(self) -> None:
         self._holders: Counter[str] = Counter()  # how many keys, users and webhooks have each; 0 for former ones
         self._former: deque[str] = deque()
         self.version = 0
+        self.replacements = 0
 
     def __len__(self) -> int:
         return len(self._holders)
@@ -36,6 +38,7 @@ class SecretLog:
         if replaced in self._holders:
             self._holders[replaced] -= 1
             self._former.append(replaced)
+            self.replacements += 1
         while len(self._former) > FORMER_MAX:
             oldest = self._former.popleft()
             if self._holders[oldest] <= 0:

@@ -33,7 +33,7 @@ class Status(StrEnum):
 
 
 # Member access on the enum runs Python code; every payment uses these.
-SUCCESSFUL, FAILED = Status.SUCCESSFUL, Status.FAILED
+PROCESSING, SUCCESSFUL, FAILED = Status.PROCESSING, Status.SUCCESSFUL, Status.FAILED
 
 
 class Reason(StrEnum):

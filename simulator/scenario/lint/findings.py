@@ -10,7 +10,7 @@ from simulator.scenario.lint.conditions import When, conditions_of, when_of
 from simulator.scenario.lint.effects import lint_counts, lint_damage
 from simulator.scenario.lint.inboxes import lint_inboxes
 from simulator.scenario.lint.matchers import lint_matchers
-from simulator.scenario.lint.order import Placed, lint_order
+from simulator.scenario.lint.order import COMPARISONS_MAX, Placed, lint_order
 from simulator.scenario.lint.outcomes import lint_payment, lint_timelines, lint_variants
 from simulator.scenario.lint.products import lint_products, lint_sold
 from simulator.scenario.lint.requests import lint_request
@@ -27,6 +27,7 @@ def lint(document: Document, report: Report, scenario: Scenario | None) -> None:
     """Report ineffective parts. Without the scenario, which has errors, the catalog is not consulted."""
     root = Reader.of(document.root, report)
     timelines = None if scenario is None else scenario.timelines
+    comparisons = COMPARISONS_MAX
     for section in DEFINITIONS:
         items = root[section].items()
         rules = [Placed(item, when) for item in items if (when := when_of(item, section)) is not None]
@@ -36,7 +37,7 @@ def lint(document: Document, report: Report, scenario: Scenario | None) -> None:
         for rule in rules:
             if rule.item.position.source == document.source:
                 _lint_when(section, rule.item, rule.when, scenario)
-        lint_order(rules, document.source)
+        comparisons = lint_order(rules, document.source, comparisons)
     _lint_added(root["schedule"], document.source, scenario)
     _lint_magic(root["magic"], document.source, timelines)
     lint_timelines(root, document.source)

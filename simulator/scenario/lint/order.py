@@ -6,7 +6,9 @@ from simulator.scenario.lint.conditions import When, applies_always, hides
 from simulator.scenario.reading.document import shown
 from simulator.scenario.reading.reader import Reader
 
-COMPARED_RULES_MAX = 200  # a rule is compared with this many earlier ones, which bounds the cost of a huge file
+# What bounds the cost of a huge file, as patterns take long to compare.
+COMPARED_RULES_MAX = 200  # a rule is compared with this many earlier ones
+COMPARISONS_MAX = 100_000  # and so many comparisons are made for a scenario
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,22 +19,28 @@ class Placed:
     when: When
 
 
-def lint_order(rules: list[Placed], source: str) -> None:
-    """Report the hidden rules of `source`; inherited ones may hide them, and are not reported.
+def lint_order(rules: list[Placed], source: str, comparisons_max: int = COMPARISONS_MAX) -> int:
+    """Report the hidden rules of `source`; inherited ones may hide them, and are not reported. Returns how many
+    comparisons are left of `comparisons_max`.
 
     A rule with a name and without conditions is exempt: requests select it by X-Sim-Rule.
     """
     earlier: list[Placed] = []
+    left = comparisons_max
     for placed in sorted(rules, key=lambda one: _is_fallback(one.item)):
         item = placed.item
         if not item["when"].is_valid:
             continue  # nothing matches it: another finding
+        left -= len(earlier)
+        if left < 0:
+            return 0
         hiding = next((one for one in earlier if hides(one.when, placed.when)), None)
         if hiding is None:
             if applies_always(item) and len(earlier) < COMPARED_RULES_MAX:
                 earlier.append(placed)
         elif item.position.source == source and (_has_conditions(placed.when) or not item["name"].is_given):
             item.problem("unreachable", _text(hiding, placed))
+    return left
 
 
 def _text(hiding: Placed, hidden: Placed) -> str:

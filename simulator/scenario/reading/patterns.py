@@ -9,6 +9,9 @@ import jsonschema_rs
 # The maximum size of a compiled pattern and its cache; rejects `a{5000}`, realistic patterns are far below.
 COMPILED_BYTES_MAX = 512 * 1024
 
+PATTERN_CHARS_MAX = 500
+"""A longer one is not compiled, which would take a second for a megabyte; the schema says so first."""
+
 NOT_A_PATTERN = (
     "is not a regular expression of a linear-time engine (no look-around, no back-references, no huge repeats)"
 )
@@ -32,6 +35,8 @@ class Finder:
 @lru_cache(maxsize=1024)
 def finder(pattern: str) -> Finder:
     """A test for `pattern` anywhere in a text. Raises `ValueError`."""
+    if len(pattern) > PATTERN_CHARS_MAX:
+        raise ValueError(f"must have at most {PATTERN_CHARS_MAX} characters")
     options = jsonschema_rs.RegexOptions(size_limit=COMPILED_BYTES_MAX, dfa_size_limit=COMPILED_BYTES_MAX)
     try:
         is_valid = jsonschema_rs.Draft7Validator({"pattern": pattern}, pattern_options=options).is_valid

@@ -171,7 +171,10 @@ class _Reading:
             name = _Name(own, node, path)
             if name.text in named:
                 report.add(node.position, path, "duplicate", f"{name.text!r} is extended twice")
+                continue
             named.add(name.text)
+            if len(named) > BASES_MAX:
+                raise name.error("too_big", f"a scenario extends at most {BASES_MAX} others")
             base = self._base(name, folder, chain)
             layers |= base.layers
             inherited += base.document.problems

@@ -14,27 +14,28 @@ from simulator.domain.model.money import DIGITS_AFTER_MAX, DIGITS_BEFORE_MAX, is
 
 ONE = Decimal(1)
 DURATION_MAX = timedelta(days=3660)
-_UNITS: Mapping[str, timedelta] = {
-    "ms": timedelta(milliseconds=1),
-    "s": timedelta(seconds=1),
-    "m": timedelta(minutes=1),
-    "h": timedelta(hours=1),
-    "d": timedelta(days=1),
+_MICROSECONDS: Mapping[str, int] = {
+    "ms": 1_000,
+    "s": 1_000_000,
+    "m": 60_000_000,
+    "h": 3_600_000_000,
+    "d": 86_400_000_000,
 }
-_DURATION = re.compile(r"(-?)([0-9]{1,9})(ms|s|m|h|d)", re.ASCII)
+_DURATION = re.compile(r"(-?)(([0-9]{1,9}(\.[0-9]{1,3})?(ms|s|m|h|d)){1,5})")
+_PART = re.compile(r"([0-9.]+)([a-z]+)")
 _AMOUNT = re.compile(rf"-?[0-9]{{1,{DIGITS_BEFORE_MAX}}}(\.[0-9]{{1,{DIGITS_AFTER_MAX}}})?", re.ASCII)
 
 
 def duration(text: str) -> timedelta:
-    """`250ms`, `5s`, `2m`, `4h`, `1d`, negative with a leading `-`; at most ten years."""
+    """`250ms`, `90s`, `1h30m`, `1.5d`, negative with a leading `-`; exact, at most ten years."""
     match = _DURATION.fullmatch(text)
     if match is None:
-        raise ValueError("must be a duration such as 250ms, 5s, 2m, 4h or 1d")
-    sign, count, unit = match.groups()
-    span = int(count) * _UNITS[unit]
+        raise ValueError("must be a duration such as 250ms, 90s, 1h30m or 1.5d")
+    parts = _PART.findall(match[2])
+    span = timedelta(microseconds=int(sum(Decimal(count) * _MICROSECONDS[unit] for count, unit in parts)))
     if span > DURATION_MAX:
         raise ValueError(f"is longer than {DURATION_MAX.days} days")
-    return -span if sign else span
+    return -span if match[1] else span
 
 
 def amount(value: object) -> Decimal:

@@ -3,13 +3,15 @@
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
+from itertools import islice
 from typing import Any, TypeVar
 
 from simulator.domain.model.bills import BillThen
 from simulator.domain.model.cases import CaseThen
 from simulator.domain.model.faults import FaultThen
-from simulator.domain.model.rules import Rule
+from simulator.domain.model.rules import Rule, not_written
 from simulator.domain.model.transactions import PaymentThen
+from simulator.scenario.reading.document import Node
 from simulator.scenario.reading.patterns import finder
 from simulator.scenario.reading.reader import Reader
 from simulator.scenario.sections import windows
@@ -33,6 +35,9 @@ from simulator.scenario.sections.variants import choices, with_variants
 from simulator.scenario.sections.windows import SPAN_KEYS, check_window
 
 Then = TypeVar("Then")
+
+SHOWN_NODES_MAX = 500  # values of a rule that is shown whole, and characters of its texts and keys
+SHOWN_CHARS_MAX = 16_000
 
 NO_MATCHERS = frozenset({*COUNTS, *windows.KEYS, "any", "new"})
 
@@ -119,7 +124,24 @@ def _rule(item: Reader, rule_id: str, known: KnownCodes, then: Then) -> Rule[The
         every=every,
         per=(per or "") if times or nth or every else "",
         chance=_from_either(item, "chance", lambda reader: reader.optional_amount()),
+        written=item.node.plain if item.node is not None and is_brief(item.node) else not_written,
     )
+
+
+def is_brief(node: Node) -> bool:
+    """True of a rule that is short enough to be shown among others."""
+    waiting, nodes, chars = [node], 0, 0
+    while waiting and nodes <= SHOWN_NODES_MAX and chars <= SHOWN_CHARS_MAX:
+        value = waiting.pop().value
+        nodes += 1
+        if isinstance(value, dict):
+            chars += sum(map(len, value))
+            waiting += islice(value.values(), SHOWN_NODES_MAX)
+        elif isinstance(value, list):
+            waiting += islice(value, SHOWN_NODES_MAX)
+        elif isinstance(value, str):
+            chars += len(value)
+    return not waiting and nodes <= SHOWN_NODES_MAX and chars <= SHOWN_CHARS_MAX
 
 
 def _when(item: Reader, known: KnownCodes) -> When:

@@ -94,12 +94,24 @@ _SANDBOX = "unknown_sandbox: there is no sandbox '.*'; GET /_sim/sandboxes lists
 
 CONTROL: list[Row] = [
     (
-        "(?!createSandbox|listSandboxes).*",
+        "(?!createSandbox|listSandboxes|getScenario).*",
         404,
         _SANDBOX,
         "Sandboxes",
         "`GET /_sim/sandboxes`",
         "no sandbox has this id",
+    ),
+    (
+        *("getScenario", 404, "unknown_scenario: name: there is no .* '.*'; GET /_sim/scenarios lists them"),
+        *("Scenarios", "404 `unknown_scenario`", "no such scenario"),
+    ),
+    (
+        *("getScenario", 404, "unknown_scenario: name: there is no .* '.*' [(]did you mean '.*'[?][)]"),
+        *("Scenarios", "404 `unknown_scenario`", "no such scenario, but a similar one"),
+    ),
+    (
+        *("checkScenario", 400, "no_scenarios_folder: extends_dir: start the server with --scenarios DIR to .*"),
+        *("Scenarios", "400 `no_scenarios_folder`", "this server has no folder"),
     ),
     (
         *("sendProbes|addDeposit|changeSettings|addApiKey|revokeApiKey|changeProduct", 404),
@@ -123,8 +135,48 @@ CONTROL: list[Row] = [
         *("Resellers", "catalog/groups/{id}", "not in the catalog"),
     ),
     (
-        *("getRequest(AsCurl)?", 404, "unknown_request: the journal has no such request, or has evicted it"),
+        *("(get|replay)Request(AsCurl)?", 404, "unknown_request: the journal has no such request, or has evicted it"),
         *("What happened", "requests/{n}", "unknown, or evicted"),
+    ),
+    (
+        *("explainRequest", 400, "bad_request: (method|path): (method|path) is missing; send method and path, or curl"),
+        *("The signing bench", "`{method, path, headers", "one way of giving it depends on the other"),
+    ),
+    (
+        *("explainRequest", 400, "bad_request: [a-z0-9_]+: [a-z0-9_]+ is in the curl command; send one of the two"),
+        *("The signing bench", "`{method, path, headers", "one way of giving it depends on the other"),
+    ),
+    (
+        *("explainRequest", 400, "bad_request: body_base64: body_base64 (must be Base64|is the body in Base64; .*)"),
+        *("The signing bench", "`{method, path, headers", "no Base64, or beside body"),
+    ),
+    (
+        *("explainRequest", 400, "bad_request: (secret: secret must be Base64, .*|headers: there are at most .*)"),
+        *("The signing bench", "`{method, path, headers", "no Base64, or too much together"),
+    ),
+    (
+        *(
+            "explainRequest",
+            400,
+            "bad_request: (method: method must be one of HTTP, .*|path: path must begin with /.*)",
+        ),
+        *("The signing bench", "`{method, path, headers", "no method or no path"),
+    ),
+    (
+        *("explainRequest", 400, "bad_request: path: path has at most .*"),
+        *("The signing bench", "`{method, path, headers", "too long, in a curl command"),
+    ),
+    (
+        *("explainRequest", 400, "bad_request: curl: (the command |--).*"),
+        *("The signing bench", "a command that is read as a POSIX shell does", "no curl command that can be read"),
+    ),
+    (
+        *("replayRequest", 409, "body_not_read: n: Its body .* was not read[.] So there is nothing to send again; .*"),
+        *("What happened", "409 `body_not_read`", "a refusal came before the body was read"),
+    ),
+    (
+        *("replayRequest", 409, "cannot_sign: n: its X-Api-Key has no secret in this sandbox, .*"),
+        *("What happened", "409 `cannot_sign`", "no secret is known for the key"),
     ),
     (
         *("(list|export)Requests", 400, "bad_request: (method|method_not): method(_not)? must be a method of HTTP .*"),
@@ -155,7 +207,10 @@ CONTROL: list[Row] = [
         *("Filters of the journal", "filters that contradict each\nother", "one filter depends on another"),
     ),
     (
-        *("(exportRequests|list(Requests|Transactions|SandboxDeliveries|Notifications))", 400),
+        *(
+            "(exportRequests|getFigures|list(Requests|Transactions|SandboxDeliveries|Notifications|Ledger|Products))",
+            400,
+        ),
         *("bad_request: reseller: reseller must be a reseller of this sandbox.*", "Filters of the journal"),
         *("an unknown reseller", "no such reseller"),
     ),
@@ -309,6 +364,14 @@ CONTROL: list[Row] = [
             "clock_goes_back: now: the clock cannot go back: it is .*; reset the sandbox to begin again",
         ),
         *("Time", "time never goes back", "what time it is decides"),
+    ),
+    (
+        *("stopAdvance", 409, "not_advancing: this sandbox is not being advanced, so there is nothing to stop"),
+        *("Time", "409 `not_advancing`", "none runs"),
+    ),
+    (
+        *("listDue", 400, "bad_request: cursor: cursor is behind the first 2000, which is all that this lists; .*"),
+        *("Time", "the first 2,000 are listed", "the number of them decides"),
     ),
     ("advanceClock", 400, "bad_request: to: to is in the past: it is .*", "Time", '{"to": time}', "never back"),
     (

@@ -12,6 +12,7 @@ from datetime import date, datetime
 from decimal import Decimal
 from itertools import groupby
 
+from simulator.domain.model.history.curve import BalanceCurve
 from simulator.domain.model.history.indexes import (
     BlockCounter,
     Days,
@@ -22,7 +23,7 @@ from simulator.domain.model.history.indexes import (
 from simulator.domain.model.history.query import HISTORY_STATUSES, Figures, HistoryQuery, HistoryStatus
 from simulator.domain.model.history.statement import Statement
 from simulator.domain.model.money import ZERO
-from simulator.domain.model.transactions import Transaction
+from simulator.domain.model.transactions import PROCESSING, Transaction
 from simulator.domain.model.wallet import Wallet
 
 # An account with at least this many transactions has its own indexes; smaller ones are scanned.
@@ -72,7 +73,8 @@ class TransactionIndex:
 
 
 class History:
-    """All transactions of a reseller in the order of their creation."""
+    """All transactions of a reseller in the order of their creation. `processing` counts those with that status, which
+    queries do not tell from `Accepted`."""
 
     __slots__ = (
         "_all",
@@ -84,9 +86,11 @@ class History:
         "_of_product",
         "_of_regular",
         "_whole",
+        "processing",
     )
 
     def __init__(self) -> None:
+        self.processing = 0
         self._all: list[Transaction] = []
         self._changed: list[Transaction] = []
         self._days = Days()
@@ -110,14 +114,23 @@ class History:
 
     def add(self, one: Transaction) -> int:
         """Add a new transaction. Returns how many additions and changes the indexes have yet to process."""
-        one.place = place = len(self._all)
+        if one.results[-1].status is PROCESSING:
+            self.processing += 1
+        one.place = len(self._all)
         self._all.append(one)
-        return place + 1 - len(self._before) + len(self._changed)
+        return self.lag
 
     def note_change(self, one: Transaction) -> int:
         """Record a changed status. Returns the same as `add`."""
+        before, after = one.results[-2:]
+        self.processing += (after.status is PROCESSING) - (before.status is PROCESSING)
         if one.place < len(self._before):
             self._changed.append(one)
+        return self.lag
+
+    @property
+    def lag(self) -> int:
+        """How many additions and changes the indexes have yet to process."""
         return len(self._all) - len(self._before) + len(self._changed)
 
     def catch_up(self) -> None:
@@ -131,6 +144,11 @@ class History:
             end_of_day = bisect_left(self._all, self._days.end, done, key=_created)
             self._extend(self._all[done:end_of_day], day)
             done = end_of_day
+
+    def products(self) -> list[str]:
+        """The codes of all products that were ever paid."""
+        self.catch_up()
+        return list(self._of_product)
 
     def has_product(self, product: str) -> bool:
         """True when this product was ever paid."""
@@ -238,13 +256,14 @@ def _created(one: Transaction) -> datetime:
 
 
 class Records:
-    """History and statement of one reseller."""
+    """History, statement and balance curve of one reseller."""
 
-    __slots__ = ("history", "statement")
+    __slots__ = ("curve", "history", "statement")
 
     def __init__(self, wallet: Wallet) -> None:
         self.history = History()
         self.statement = Statement(wallet)
+        self.curve = BalanceCurve(wallet)
 
     def add(self, one: Transaction) -> None:
         """Add a new transaction, whose ledger entry exists already."""

@@ -1,7 +1,7 @@
 """A reseller's ledger entries, indexed for statement queries: by day and type (SPEC 4.17)."""
 
 from bisect import bisect_left
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import date, datetime
 from decimal import Decimal
 
@@ -15,6 +15,9 @@ from simulator.domain.model.history.indexes import (
 )
 from simulator.domain.model.money import ZERO
 from simulator.domain.model.wallet import Entry, EntryType, Wallet
+
+CHUNK = 256
+"""How many entries of a type are looked up at once."""
 
 _VALUES = {type_: value for value, type_ in enumerate(EntryType)}
 
@@ -70,6 +73,22 @@ class Statement:
         values = frozenset(_VALUES[type_] for type_ in types)
         page = [self._entries[place] for place in self._types.ranked(values, low, begin, end)]
         return (page[::-1] if newest_first else page), totals
+
+    def newest_first(self, type_: EntryType | None, count: int) -> Iterator[Entry]:
+        """Of the first `count` entries those of a type, or all, the latest first. The first of them cost the same for
+        any number of others."""
+        if type_ is None:
+            for place in range(count - 1, -1, -1):
+                yield self._entries[place]
+            return
+        self.catch_up()
+        value = _VALUES[type_]
+        rank = self._types.count(value, 0, count)
+        while rank:
+            begin = max(0, rank - CHUNK)
+            for place in reversed(self._types.ranked(frozenset({value}), 0, begin, rank)):
+                yield self._entries[place]
+            rank = begin
 
     def _extend(self, latest: list[Entry], day: int) -> None:
         self._types.extend(bytes([_VALUES[entry.type] for entry in latest]))

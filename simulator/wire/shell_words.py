@@ -28,17 +28,17 @@ _LETTERS = {
 
 def shell_words(text: str) -> list[str]:
     """The words, with bytes that are no text as surrogates. Raises `ValueError` for a quote that is not closed."""
-    words: list[str] = []
+    words: list[list[str]] = []  # in pieces, since adding to a long text again and again would copy it each time
     is_within = False
     for kind, piece in _pieces(text):
         if kind == "between":
             is_within = False
             continue
         if not is_within:
-            words.append("")
+            words.append([])
         is_within = True
-        words[-1] += _read(kind, piece)
-    return words
+        words[-1].append(_read(kind, piece))
+    return ["".join(one) for one in words]
 
 
 def _pieces(text: str) -> Iterator[tuple[str, str]]:

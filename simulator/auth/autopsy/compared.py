@@ -1,0 +1,157 @@
+"""The string that a client says it signed: whether the signature is made of it, and how it differs from the right one.
+
+A hash does not show what is near to it, so this is the only way to explain a signature that no known mistake does.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import takewhile
+from typing import NamedTuple
+
+from simulator.auth.autopsy import signatures
+from simulator.auth.autopsy.candidates import Candidates
+from simulator.auth.autopsy.facts import Facts, Parts, Variant
+from simulator.auth.autopsy.mistakes import Found
+from simulator.auth.autopsy.strings import right
+from simulator.shortened import shortened
+
+STRING_BYTES_MAX = 64 * 1024
+"""A longer string is not compared."""
+PIECES = ("version", "timestamp", "nonce", "method", "query", "body hash")
+"""What the colons of a canonical string separate; only the query may have some itself."""
+_SHOWN_MAX = 80
+_SHOWN = frozenset({"version", "timestamp", "nonce", "method"})  # which have no secret and are short
+_FIXES = {
+    "version": "begin the string with v1:",
+    "timestamp": "sign the value of X-Timestamp, to the character",
+    "nonce": "sign the value of X-Nonce, to the character",
+    "method": "sign the method that is sent, in capitals",
+    "query": "sign what follows the ? as it is sent, sorted by key; nothing without one",
+    "body hash": "sign the Base64 of the SHA-256 of the exact bytes that are sent; without a body, of no bytes",
+}
+_SIX = "sign v1:<timestamp>:<nonce>:<METHOD>:<query>:<body hash>, with all five colons, and nothing behind it"
+_NOT_OF_IT = "the signature was not made of it with this secret"
+_OTHER_KEY = "print the secret, its decoded bytes and the string where the HMAC is made: one of them is another there"
+
+
+class Piece(NamedTuple):
+    """A piece that differs; `given` is None when the given string cannot be divided into six."""
+
+    name: str
+    expected: bytes
+    given: bytes | None
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """A given string beside the expected one, of which `at` characters at the beginning are equal. `found` are the
+    known mistakes in the string and, if it `is_signed`, in what was done with it; `pieces` are those that differ."""
+
+    given: bytes
+    expected: Parts
+    is_signed: bool
+    is_expected: bool
+    found: tuple[Found, ...]
+    sentence: str
+    fix: str
+    at: int
+    pieces: tuple[Piece, ...]
+
+
+def compare(facts: Facts, given: bytes) -> Compared:
+    """Compare a string with the accepted form that begins most like it. `given` has at most `STRING_BYTES_MAX`."""
+    candidates = Candidates(facts)
+    expected = max(candidates.rights, key=lambda one: first_difference(right(one), given))
+    string = right(expected)
+    is_expected = given == string
+    made = _made_of(facts, candidates, given)
+    in_string = () if is_expected else next((found for text, found, _ in candidates.texts() if text == given), ())
+    pieces = () if is_expected else _pieces(string, given)
+    found = (*in_string, *(made or ()))
+    sentence, fix = _words(pieces, found, in_string, is_expected=is_expected, is_signed=made is not None)
+    at = first_difference(string, given)
+    return Compared(given, expected, made is not None, is_expected, found, sentence, fix, at, pieces)
+
+
+def first_difference(one: bytes, other: bytes) -> int:
+    """How many bytes at the beginning are equal."""
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
+
+
+def _made_of(facts: Facts, candidates: Candidates, given: bytes) -> tuple[Found, ...] | None:
+    """The mistakes in key, algorithm and encoding with which the signature is made of the string: none if it is done
+    right, None if it is not made of it. The secrets of others are tried with the right algorithm only."""
+    own = [Variant((), facts.secret), *candidates.keys]
+    for reading in signatures.readings(facts.signature):
+        for how, key in [*own, *candidates.others] if not reading.found else own:
+            if signatures.is_equal(reading.algorithm(key)(given), reading.digest):
+                return (*how, *reading.found)
+    return None
+
+
+def _pieces(expected: bytes, given: bytes) -> tuple[Piece, ...]:
+    wanted, has = _divided(expected), _divided(given)
+    if len(has) == len(PIECES):
+        each = zip(PIECES, wanted, has, strict=True)
+        return tuple(Piece(name, one, other) for name, one, other in each if one != other)
+    at, end = first_difference(expected, given), -1
+    for name, piece in zip(PIECES, wanted, strict=True):
+        end += len(piece) + 1
+        if at <= end:
+            return (Piece(name, piece, None),)
+    return (Piece(PIECES[-1], wanted[-1], None),)
+
+
+def _divided(text: bytes) -> list[bytes]:
+    """Six pieces, or fewer if there are fewer colons."""
+    *before, rest = text.split(b":", len(PIECES) - 2)
+    return [*before, *rest.rsplit(b":", 1)]
+
+
+def _words(
+    pieces: tuple[Piece, ...],
+    found: tuple[Found, ...],
+    in_string: tuple[Found, ...],
+    *,
+    is_expected: bool,
+    is_signed: bool,
+) -> tuple[str, str]:
+    """What is wrong and what to do, in a sentence each."""
+    fixes = [one.mistake.fix for one in found]
+    if is_expected:
+        if not is_signed:
+            return f"your string is the expected one, but {_NOT_OF_IT}", _OTHER_KEY
+        return "your string is the expected one" + _also(found), "; ".join(fixes)
+    said = ", and ".join(one.does for one in in_string) or _difference(pieces)
+    if not in_string:
+        fixes = [*_piece_fixes(pieces), *fixes]
+    if is_signed:
+        text = f"the signature was made of your string: {said}" + _also(found[len(in_string) :])
+        return text, "; ".join(dict.fromkeys(fixes))
+    return f"in your string {said}; and {_NOT_OF_IT}", "; ".join(dict.fromkeys((*fixes, _OTHER_KEY)))
+
+
+def _also(found: tuple[Found, ...]) -> str:
+    return "".join(f", and {one.does}" for one in found)
+
+
+def _piece_fixes(pieces: tuple[Piece, ...]) -> Iterator[str]:
+    for one in pieces:
+        yield _SIX if one.given is None else _FIXES[one.name]
+
+
+def _difference(pieces: tuple[Piece, ...]) -> str:
+    if pieces[0].given is None:
+        return f"there are not six pieces between colons, and from the {pieces[0].name} on it differs"
+    return ", and ".join(map(_of_piece, pieces))
+
+
+def _of_piece(piece: Piece) -> str:
+    if piece.name not in _SHOWN or piece.given is None:
+        what = "missing" if not piece.given else "there, though none was sent" if not piece.expected else "another"
+        return f"the {piece.name} is {what}"
+    return f"the {piece.name} is {_quoted(piece.given)} where {_quoted(piece.expected)} is expected"
+
+
+def _quoted(value: bytes) -> str:
+    return f"'{shortened(value, _SHOWN_MAX)}'"

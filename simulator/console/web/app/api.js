@@ -1,0 +1,105 @@
+// The one module that speaks to `/_sim`: requests, and the control token, asked for once and kept in this tab.
+
+/** The address of the control API, whatever prefix a proxy put before it. It ends in `/_sim/`. */
+export const ROOT = new URL("../../", import.meta.url);
+
+const TOKEN = "reseller-sim control token";
+
+/** What the control API refused: its own sentence, and where the mistake is. */
+export class Refused extends Error {
+	/** @param {number} status @param {{ error?: string, message?: string, path?: string }} said */
+	constructor(status, said) {
+		super(said.message ?? `the simulator answered ${status}`);
+		this.status = status;
+		this.code = said.error ?? "";
+		this.path = said.path ?? "";
+	}
+}
+
+/** Asks the person for the token; set by the page. @type {{ ask: ((retry: string) => Promise<string>) | null }} */
+export const token = { ask: null };
+/** @type {Promise<string> | null} */
+let asking = null;
+
+/** @returns {Record<string, string>} */
+function authorization() {
+	const known = sessionStorage.getItem(TOKEN);
+	return known ? { Authorization: `Bearer ${known}` } : {};
+}
+
+/**
+ * One request; asks for the control token where one is wanted, and then goes on.
+ * @param {string} method @param {string} path below `/_sim/` @param {BodyInit | null} [body] @param {Record<string, string>} [headers] @param {AbortSignal} [signal]
+ * @returns {Promise<Response>}
+ */
+export async function ask(method, path, body = null, headers = {}, signal) {
+	for (let tries = 0; ; tries++) {
+		const sent = sessionStorage.getItem(TOKEN);
+		const answer = await send(method, path, body, headers, signal);
+		if (answer.status !== 401 || !token.ask) return answer;
+		if (sessionStorage.getItem(TOKEN) === sent) await newToken(tries ? "That is not this simulator's token." : "");
+	}
+}
+
+/** @param {string} said */
+async function newToken(said) {
+	if (!token.ask) return;
+	asking ??= token.ask(said).finally(() => {
+		asking = null;
+	});
+	sessionStorage.setItem(TOKEN, await asking);
+}
+
+/** @param {string} method @param {string} path @param {BodyInit | null} body @param {Record<string, string>} headers @param {AbortSignal} [signal] */
+async function send(method, path, body, headers, signal) {
+	try {
+		const all = { ...headers, ...authorization() };
+		return await fetch(new URL(path, ROOT), { method, body, headers: all, signal, cache: "no-store" });
+	} catch (failure) {
+		if (signal?.aborted) throw failure;
+		throw new Refused(0, { message: "the simulator does not answer; is it still running?" });
+	}
+}
+
+/** @param {Response} answer @returns {Promise<any>} the JSON, null without a body. Throws `Refused`. */
+async function read(answer) {
+	const text = await answer.text();
+	let said = null;
+	try {
+		said = text ? JSON.parse(text) : null;
+	} catch {
+		if (answer.ok) return text;
+	}
+	if (!answer.ok) throw new Refused(answer.status, said ?? {});
+	return said;
+}
+
+/** @param {string} path @param {AbortSignal} [signal] @returns {Promise<any>} */
+export async function get(path, signal) {
+	return read(await ask("GET", path, null, {}, signal));
+}
+
+/** A text as it is, such as a curl command. @param {string} path @returns {Promise<string>} */
+export async function getText(path) {
+	const answer = await ask("GET", path);
+	if (!answer.ok) return read(answer);
+	return answer.text();
+}
+
+/** @param {string} method @param {string} path @param {any} [body] sent as JSON, or as it is with a `type` @param {string} [type] @returns {Promise<any>} */
+export async function change(method, path, body, type) {
+	const sent = body === undefined ? null : type ? body : JSON.stringify(body);
+	return read(await ask(method, path, sent, sent === null ? {} : { "Content-Type": type ?? "application/json" }));
+}
+
+/** A path below `/_sim/` from parts that are encoded here. @param {...(string | number)} parts */
+export function path(...parts) {
+	return parts.map((part) => encodeURIComponent(part)).join("/");
+}
+
+/** A query from those values that are there, with its question mark. @param {Record<string, any>} values */
+export function query(values) {
+	const given = Object.entries(values).filter(([, value]) => value !== undefined && value !== null && value !== "");
+	const text = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString();
+	return text && `?${text}`;
+}

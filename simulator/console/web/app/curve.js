@@ -1,0 +1,82 @@
+// Balances over time as SVG: steps, since a balance stays until the next entry. Each line has its own dashes and its name.
+
+import { svg } from "./dom.js";
+import { drawing } from "./drawing.js";
+import { dateTime, money, shortTime, sum } from "./format.js";
+import { visible } from "./outside.js";
+
+/** @typedef {{ name: string, points: [string, number][] }} Line */
+
+const LEFT = 80;
+const TOP = 12;
+const BOTTOM = 24;
+const DASHES = ["", "6 3", "2 3", "8 3 2 3", "1 2", "12 4"];
+export const LINES_MAX = DASHES.length;
+const DAY_MS = 86_400_000;
+
+/** @param {string} title @param {Line[]} lines at most `LINES_MAX` @param {Date} now where they end @param {number} width @param {number} height */
+export function curveOf(title, lines, now, width, height) {
+	const times = lines.flatMap((line) => line.points.map(([at]) => Date.parse(at)));
+	const start = Math.min(...times, now.getTime());
+	const span_ms = Math.max(now.getTime() - start, 1000);
+	const amounts = lines.flatMap((line) => line.points.map(([, balance]) => balance));
+	const levels = levelsOf(Math.min(...amounts), Math.max(...amounts));
+	const [low, high] = [levels[0], levels[levels.length - 1]];
+	const x = (/** @type {number} */ at) => LEFT + ((at - start) / span_ms) * (width - LEFT);
+	const y = (/** @type {number} */ balance) => TOP + (1 - (balance - low) / (high - low)) * (height - TOP - BOTTOM);
+	const description = lines.map((line) => described(line)).join("; ");
+	return drawing(title, description, width, height, () => [
+		...levels.flatMap((level) => [
+			svg("line", { x1: LEFT, x2: width, y1: y(level), y2: y(level), class: "grid" }),
+			svg("text", { x: LEFT - 8, y: y(level) + 4, "text-anchor": "end", class: "value" }, money(level)),
+		]),
+		...moments(start, span_ms, x, width, height),
+		...lines.flatMap((line, at) => drawn(line, at, lines.length > 1, x, y, width)),
+	]);
+}
+
+/** @param {Line} line */
+function described({ name, points }) {
+	const balances = points.map(([, balance]) => balance);
+	const last = balances[balances.length - 1];
+	return `${visible(name)}: ${points.length} points from ${dateTime(points[0][0])}, lowest ${sum(Math.min(...balances))}, highest ${sum(Math.max(...balances))}, ${sum(last)} at the end`;
+}
+
+/** @param {Line} line @param {number} at @param {boolean} isNamed @param {(at: number) => number} x @param {(balance: number) => number} y @param {number} width */
+function drawn({ name, points }, at, isNamed, x, y, width) {
+	const steps = points.map(([moment, balance], index) => {
+		const to = `${x(Date.parse(moment)).toFixed(1)} ${y(balance).toFixed(1)}`;
+		return index ? `H${to.replace(" ", "V")}` : `M${to}`;
+	});
+	const end = y(points[points.length - 1][1]);
+	const path = svg("path", {
+		d: `${steps.join("")}H${width}`,
+		class: "curve",
+		"stroke-dasharray": DASHES[at] || undefined,
+	});
+	return isNamed
+		? [path, svg("text", { x: width - 4, y: end - 5, "text-anchor": "end" }, visible(name).slice(0, 24))]
+		: [path];
+}
+
+/** Three to six round amounts around these. @param {number} low @param {number} high */
+function levelsOf(low, high) {
+	const range = high - low || Math.max(1, Math.abs(high) * 0.1);
+	const rough = range / 3;
+	const power = 10 ** Math.floor(Math.log10(rough));
+	const step = [1, 2, 5, 10].map((one) => one * power).find((one) => one >= rough) ?? rough;
+	const first = Math.floor(low / step);
+	const last = Math.max(Math.ceil(high / step), first + 1);
+	return Array.from({ length: last - first + 1 }, (_, at) => (first + at) * step);
+}
+
+/** @param {number} start @param {number} span_ms @param {(at: number) => number} x @param {number} width @param {number} height */
+function moments(start, span_ms, x, width, height) {
+	const several = width > 640 ? 4 : 2;
+	return Array.from({ length: several + 1 }, (_, index) => {
+		const at = start + (span_ms * index) / several;
+		const text = span_ms > DAY_MS ? dateTime(new Date(at)).slice(5, 16) : shortTime(new Date(at));
+		const anchor = index === 0 ? "start" : index === several ? "end" : "middle";
+		return svg("text", { x: x(at), y: height - 6, "text-anchor": anchor, class: "value" }, text);
+	});
+}

@@ -1,0 +1,72 @@
+// The events of the sandbox that is shown, as rows, newest last. The latest few come at once, the older ones behind them.
+
+import { rowOf } from "./rows.js";
+import { changed, readClock, store } from "./store.js";
+import { everything, follow } from "./stream.js";
+
+/** @typedef {import("./rows.js").Row} Row */
+
+const FIRST = 200;
+export const ROWS_MAX = 10_000;
+const CLOCK_KINDS = new Set(["action", "status", "callback", "webhook"]);
+
+/** @type {{ rows: Row[], dropped: number }} rows as they came; `dropped` counts those that were let go at the front */
+export const log = { rows: [], dropped: 0 };
+
+let following = new AbortController();
+
+/** Follow another sandbox, or none. @param {string} sandbox */
+export function watchEvents(sandbox) {
+	following.abort();
+	following = new AbortController();
+	log.rows = [];
+	log.dropped = 0;
+	changed("events");
+	if (sandbox) follow(sandbox, FIRST, { onEvents: add, onState: state }, following.signal).catch(() => state("lost"));
+	if (sandbox) idle(() => older(sandbox, following.signal));
+}
+
+/** @param {() => void} then */
+const idle = (then) =>
+	"requestIdleCallback" in window ? requestIdleCallback(then, { timeout: 2000 }) : setTimeout(then, 200);
+
+/** @param {string} sandbox @param {AbortSignal} signal */
+async function older(sandbox, signal) {
+	const all = await everything(sandbox, signal).catch(() => []);
+	if (signal.aborted) return;
+	const first = log.rows[0]?.number ?? Infinity;
+	log.rows = [...all.filter((event) => event.number < first).map(rowOf), ...log.rows];
+	changed("events");
+}
+
+/** @param {any[]} events */
+function add(events) {
+	let restarted = false;
+	for (const event of events) {
+		const row = rowOf(event);
+		log.rows.push(row);
+		if (event.kind === "action" && (event.action === "reset" || event.action === "deleted")) restarted = true;
+	}
+	if (log.rows.length > ROWS_MAX * 1.2) log.dropped += log.rows.splice(0, log.rows.length - ROWS_MAX).length;
+	changed("events");
+	if (restarted) changed("restarted");
+	if (events.some((event) => CLOCK_KINDS.has(event.kind))) clockMoved();
+}
+
+let asked = false;
+
+/** Read the clock again soon, once for all that comes meanwhile. */
+function clockMoved() {
+	if (asked) return;
+	asked = true;
+	setTimeout(() => {
+		asked = false;
+		readClock().catch(() => {});
+	}, 100);
+}
+
+/** @param {import("./store.js").Connection} now */
+function state(now) {
+	store.connection = now;
+	changed("connection");
+}

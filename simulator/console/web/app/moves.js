@@ -1,0 +1,61 @@
+// What is done to a sandbox's clock: advance it, stop that, change its mode. What is refused is thrown, for where it was asked.
+
+import { get, path, query } from "./api.js";
+import { counted, dateTime } from "./format.js";
+import { place } from "./router.js";
+import { act } from "./said.js";
+import { readClock, setClock } from "./store.js";
+
+const clockPath = () => path("sandboxes", place.sandbox, "clock");
+/** An advance that lasts longer than this shows its progress. */
+const LONG_MS = 250;
+
+/** @param {import("./until.js").Until} until */
+export async function advance({ body, cli }) {
+	const isLong = setTimeout(() => readClock().catch(() => {}), LONG_MS);
+	try {
+		await act({
+			method: "POST",
+			path: `${clockPath()}/advance`,
+			body,
+			cli: ["advance", ...cli],
+			says: (done) =>
+				`${done.stopped ? "stopped at" : "advanced to"} ${dateTime(done.now)}, ` +
+				`${counted(done.fired.length + done.left_out, "thing")} happened${done.reason && !done.stopped ? `; ${done.reason}` : ""}`,
+		});
+	} finally {
+		clearTimeout(isLong);
+		await readClock().catch(() => {});
+	}
+}
+
+/** End the advance that runs, whoever began it. */
+export async function stopAdvance() {
+	const clock = await act({
+		method: "DELETE",
+		path: `${clockPath()}/advance`,
+		says: (now) => `the advance is stopped at ${dateTime(now.now)}`,
+	});
+	setClock(clock);
+}
+
+/** @param {string} mode @param {string} rate as it is written; only of the mode xN */
+export async function setMode(mode, rate) {
+	const number = Number(rate);
+	const body =
+		mode === "xN" ? { mode, ...(rate.trim() && { rate: Number.isFinite(number) ? number : rate }) } : { mode };
+	const clock = await act({ method: "PUT", path: clockPath(), body, says: (now) => `the clock is ${modeOf(now)} now` });
+	setClock(clock);
+}
+
+/** The mode with its mark. @param {{ mode: string, rate: number }} clock */
+export const modeOf = ({ mode, rate }) => (mode === "manual" ? "▮▮ manual" : mode === "real" ? "▶ real" : `▶ x${rate}`);
+
+/** What is due, the first of it first. @param {number} limit @returns {Promise<{ due: any[], pending: number }>} */
+export const readDue = (limit) => get(`${path("sandboxes", place.sandbox)}/due${query({ limit })}`);
+
+/** Where a thing that is due can be looked at; empty for none. @param {any} one @returns {string[]} */
+export function partsOf(one) {
+	if (one.trxid) return ["payments", one.trxid];
+	return one.kind === "webhook" && one.job ? ["webhooks", one.job] : [];
+}

@@ -1,0 +1,62 @@
+// The program of an inbox's replies as a person writes it: `500, 200:1.5, disconnect`, and `12:00-13:00 503` for a time of day.
+
+const REPLY = /^(disconnect|\d{1,3})(?::([0-9.]+(?:ms|s|m|h)?))?$/;
+const DURING = /^([0-9:]+)\s*-\s*([0-9:]+)\s+(\S+)$/;
+
+/** @param {string} text */
+const parts = (text) =>
+	text
+		.split(",")
+		.map((one) => one.trim())
+		.filter(Boolean);
+
+/** One reply as the control API takes it. @param {string} text @returns {Record<string, any>} Throws what to write instead. */
+function reply(text) {
+	const found = REPLY.exec(text);
+	if (!found)
+		throw new Error(`“${text}” is no reply: write a status such as 500, 200:1.5 to wait 1.5 s, or disconnect`);
+	const [, what, wait] = found;
+	const delay = wait === undefined ? {} : { delay: /[a-z]/.test(wait) ? wait : Number(wait) };
+	return { ...(what === "disconnect" ? { disconnect: true } : { status: Number(what) }), ...delay };
+}
+
+/** @param {string} text @returns {Record<string, any>} */
+function during(text) {
+	const found = DURING.exec(text);
+	if (!found) throw new Error(`“${text}” is no window: write a time of day and a reply, such as 12:00-13:00 503`);
+	return { ...reply(found[3]), time: { from: found[1], to: found[2] } };
+}
+
+/** The body of a PUT to an inbox. @param {{ replies: string, during: string, repeat: string }} written */
+export function programOf(written) {
+	const [replies, windows] = [parts(written.replies).map(reply), parts(written.during).map(during)];
+	if (!replies.length && !windows.length) throw new Error("write at least one reply, such as 500, 500, 200");
+	return {
+		replies,
+		...(written.repeat === "all" && { repeat: true }),
+		...(windows.length && { during: windows }),
+	};
+}
+
+/** `503 after 1.5 s`. @param {any} one */
+const said = (one) =>
+	`${one.disconnect ? "disconnect" : one.status}${one.delay ? ` after ${one.delay} s` : ""}${one.body ? " with a body" : ""}`;
+
+/** When a window lasts. @param {any} one */
+function when({ time, weekday, since, until }) {
+	const words = [];
+	if (weekday) words.push(weekday.join(", "));
+	if (time) words.push(`${time.from}–${time.to}`);
+	if (since !== undefined) words.push(`from ${since} s`);
+	if (until !== undefined) words.push(`until ${until} s`);
+	return words.join(" ");
+}
+
+/** What an inbox answers next, in a sentence. @param {any} left the control API's `replies` of an inbox */
+export function programText({ replies, count, repeat, during: windows }) {
+	const each = replies.map(said);
+	if (count > replies.length) each.push(`${count - replies.length} more`);
+	const end = each.length === 0 ? "200" : each.join(", then ");
+	const again = each.length === 0 ? "" : repeat ? ", and all again" : ", the last again and again";
+	return [...windows.map((/** @type {any} */ one) => `${when(one)}: ${said(one)}`), `next: ${end}${again}`].join("; ");
+}

@@ -1,0 +1,120 @@
+// Events as rows of the list: what happened, in which state it ended, what it is about, why.
+
+import { count, dateTime, money, time, took } from "./format.js";
+
+/**
+ * @typedef {"good" | "bad" | "wait" | "past"} Tone green, red, amber, grey; never without a mark or a word beside it
+ * @typedef {{
+ *   id: string, number: number, kind: string, at: string, wall: string, what: string, state: string, tone: Tone,
+ *   refid: string, trxid: string, product: string, rule: string, text: string, refused: boolean, took: string, event: any,
+ * }} Row
+ */
+
+const FINAL = { Succesful: "good", Success: "good", Failed: "bad", Refunded: "past" };
+
+/** The mark of a tone, which says the same without colour. */
+export const MARKS = { good: "●", bad: "✕", wait: "○", past: "·" };
+
+/** @type {Map<string, string>} the products of payments, since requests do not tell theirs */
+const products = new Map();
+const PRODUCTS_MAX = 20_000;
+
+/** @param {any} event @returns {Row} */
+export function rowOf(event) {
+	if (event.product && event.trxid && products.size < PRODUCTS_MAX) products.set(event.trxid, event.product);
+	const shown = (RENDER[event.kind] ?? other)(event);
+	return {
+		id: event.id,
+		number: event.number,
+		kind: event.kind,
+		at: event.at ?? "",
+		wall: event.wall ?? "",
+		refid: event.refid ?? "",
+		trxid: event.trxid ?? "",
+		/** Of a request it is known once its payment's status is. */
+		get product() {
+			return event.product ?? products.get(event.trxid) ?? "";
+		},
+		rule: event.rule || event.fault || "",
+		state: "",
+		tone: "past",
+		text: "",
+		refused: false,
+		took: "",
+		event,
+		...shown,
+	};
+}
+
+/** What was done, to what or how far. @param {any} one */
+const actionText = (one) => (one.mode ? `to ${dateTime(one.at)}, ${one.mode}` : String(one.about ?? ""));
+
+/** @type {Record<string, (event: any) => Partial<Row> & { what: string }>} */
+const RENDER = {
+	request: (one) => {
+		const refused = one.status >= 400 || one.status === 0 || Boolean(one.error);
+		return {
+			what: `${one.method} ${one.path}${one.query ? `?${one.query}` : ""}`,
+			state: one.status ? String(one.status) : "no answer",
+			tone: refused ? "bad" : "good",
+			refused,
+			text: [one.error, one.diagnosis].filter(Boolean).join("   "),
+			took: one.duration_us === undefined ? "" : took(one.duration_us),
+		};
+	},
+	status: (one) => ({
+		what: "status",
+		state: one.status,
+		tone: /** @type {Tone} */ (/** @type {any} */ (FINAL)[one.status] ?? "wait"),
+		text: [one.status === "Failed" ? `code ${one.status_code}` : "", one.cause === "creation" ? "" : `by ${one.cause}`]
+			.filter(Boolean)
+			.join(", "),
+	}),
+	entry: (one) => ({
+		what: "wallet",
+		state: `${one.entry.amount < 0 ? "−" : "+"}${money(Math.abs(one.entry.amount))}`,
+		tone: "past",
+		text: `${one.entry.type.toLowerCase()}, balance ${money(one.entry.balance)}   ${one.entry.remarks}`,
+	}),
+	callback: (one) => attempt(one, `callback ${one.status}`),
+	webhook: (one) => attempt(one, `webhook ${one.type}`),
+	notification: (one) => ({
+		what: "alert",
+		state: "e-mail",
+		tone: "wait",
+		text: one.notification?.subject ?? one.notification?.kind ?? "",
+	}),
+	action: (one) => ({ what: `you: ${one.action.replaceAll("_", " ")}`, tone: "past", text: actionText(one) }),
+	case: (one) => ({
+		what: one.what,
+		state: one.is_due ? "due" : one.state,
+		tone: one.is_due ? "wait" : one.state === "Failed" ? "bad" : "past",
+		text: one.message ?? "",
+	}),
+	due: (one) => ({ what: one.about, state: "due", tone: "wait", text: "" }),
+	gap: (one) => ({
+		what: "gap",
+		tone: "wait",
+		text:
+			one.missing === null
+				? "some events are missing here"
+				: `${count(one.missing)} events are missing here: they were evicted before they were read`,
+	}),
+};
+
+/** @param {any} one @param {string} what @returns {Partial<Row> & { what: string }} */
+function attempt(one, what) {
+	const ok = one.answered >= 200 && one.answered < 300;
+	const retry = one.next_due ? `retry at ${time(one.next_due)}` : "";
+	const last = !ok && !one.next_due && one.ending ? "given up" : "";
+	return {
+		what: `${what}, ${one.attempt}${one.attempts_max ? ` of ${one.attempts_max}` : ""}`,
+		state: one.answered ? String(one.answered) : (one.ending ?? "under way"),
+		tone: ok ? "good" : one.next_due || !one.ending ? "wait" : "bad",
+		refused: !ok,
+		text: [`→ ${one.url}`, one.error, retry, last].filter(Boolean).join("   "),
+	};
+}
+
+/** @param {any} one @returns {Partial<Row> & { what: string }} */
+const other = (one) => ({ what: String(one.kind), text: "" });

@@ -1,0 +1,40 @@
+// What the page did: each action in the words of the command line, with its line to copy. The page keeps the latest ones.
+
+import { change } from "./api.js";
+import { cliLine, curlLine } from "./commands.js";
+import { changed } from "./store.js";
+
+/** @typedef {{ text: string, cli: string, curl: string, at: Date }} Said */
+
+/** @type {Said[]} the latest last */
+export const said = [];
+const SAID_MAX = 50;
+
+/**
+ * Do something by the control API, and say it.
+ * @param {{ method: string, path: string, body?: any, type?: string, cli?: string[], says: string | ((answer: any) => string) }} action
+ *   `cli` are the words of its verb; `says` is what has been done, in a sentence
+ * @returns {Promise<any>} the answer. Throws `Refused`, for who asked to show where it was asked.
+ */
+export async function act({ method, path, body, type, cli, says }) {
+	const answer = await change(method, path, body, type);
+	say(typeof says === "string" ? says : says(answer), cli ? cliLine(cli) : "", curlLine(method, path, body, type));
+	return answer;
+}
+
+/** @param {string} text @param {string} [cli] @param {string} [curl] */
+export function say(text, cli = "", curl = "") {
+	said.push({ text, cli, curl, at: new Date() });
+	said.splice(0, said.length - SAID_MAX);
+	changed("said");
+}
+
+/** Copy a text, and say so. @param {string} text @param {string} what */
+export async function copy(text, what) {
+	try {
+		await navigator.clipboard.writeText(text);
+		say(`copied ${what}`);
+	} catch {
+		say(`the browser did not allow copying; here is ${what}`, text);
+	}
+}

@@ -1,0 +1,56 @@
+// What else is to be known about a row: the exchange of a request, what an attempt sent and what was answered.
+
+import { get, path, query } from "./api.js";
+import { log } from "./events.js";
+import { place } from "./router.js";
+import { findEvent } from "./stream.js";
+
+/** @typedef {import("./rows.js").Row} Row */
+/** @typedef {{ exchange?: any, sent?: any, answer?: string, before?: any, delivery?: any }} More */
+
+/** @param {Row} row @param {AbortSignal} signal @returns {Promise<More>} Throws `Refused` where it is not there any more. */
+export async function moreOf(row, signal) {
+	const { event } = row;
+	const sandbox = path("sandboxes", place.sandbox);
+	if (row.kind === "request") return { exchange: await get(`${sandbox}/requests/${event.n}`, signal) };
+	if (row.kind === "callback") return callback(row, sandbox, signal);
+	if (row.kind !== "webhook") return {};
+	const delivery = await get(`${sandbox}/${path("deliveries", event.delivery)}`, signal);
+	const tried = delivery.attempts.find((/** @type {any} */ one) => one.number === event.attempt);
+	const sent = await sentBy(row, { only: "webhook" }, signal);
+	return { delivery, answer: tried?.body ?? "", before: previous(delivery.attempts, event), sent };
+}
+
+/** @param {Row} row @param {string} sandbox @param {AbortSignal} signal @returns {Promise<More>} */
+async function callback(row, sandbox, signal) {
+	const { event } = row;
+	const story = await get(`${sandbox}/${path("transactions", row.trxid)}`, signal);
+	const job = story.callbacks.find((/** @type {any} */ one) => one.id === event.callback);
+	const tried = job?.attempts.find((/** @type {any} */ one) => one.number === event.attempt);
+	const sent = await sentBy(row, { only: "callback", refid: row.refid }, signal);
+	return { answer: tried?.body ?? "", before: previous(job?.attempts ?? [], event), sent };
+}
+
+/** @param {any[]} attempts @param {any} event */
+const previous = (attempts, event) => attempts.find((one) => one.number === event.attempt - 1) ?? null;
+
+/** @param {Row} row @param {Record<string, string>} asked @param {AbortSignal} signal */
+async function sentBy(row, asked, signal) {
+	const { event } = row;
+	const test = (/** @type {any} */ one) =>
+		one.attempt === event.attempt && (one.callback ?? one.delivery) === (event.callback ?? event.delivery);
+	const at = log.rows.findIndex((one) => one.number === row.number);
+	const after = at > 0 ? log.rows[at - 1].id : "0";
+	const found = await findEvent(place.sandbox, { ...asked, with: "bodies", after }, test, signal);
+	return found?.sent ?? null;
+}
+
+/** The rule with this name, as the control API lists it. @param {string} name @returns {Promise<any>} null when there is none any more */
+export async function ruleOf(name) {
+	for (let cursor = ""; ;) {
+		const page = await get(`${path("sandboxes", place.sandbox)}/rules${query({ limit: 1000, cursor })}`);
+		const found = page.rules.find((/** @type {any} */ one) => one.name === name);
+		if (found || !page.has_more) return found ?? null;
+		cursor = String(page.cursor);
+	}
+}

@@ -1,0 +1,79 @@
+// What the page knows of the simulator: the one place that all elements read. Nothing in it outlives the page.
+
+import { get } from "./api.js";
+
+/**
+ * @typedef {{ id: string, scenario: string, seed: number, url: string, clock: any, resellers: any[] }} Sandbox
+ * @typedef {"connecting" | "live" | "lost"} Connection
+ */
+
+export const store = {
+	/** @type {Sandbox[]} */ sandboxes: [],
+	/** @type {Sandbox | null} */ sandbox: null,
+	/** @type {any} */ clock: null,
+	/** When `clock` was read, by the browser's own clock. */
+	clockReadAt: 0,
+	/** @type {Connection} */ connection: "connecting",
+};
+
+/** @type {Map<string, Set<() => void>>} */
+const watchers = new Map();
+/** @type {Set<() => void>} */
+const due = new Set();
+
+/** @param {string} topic @param {() => void} then @returns {() => void} ends it */
+export function watch(topic, then) {
+	const all = watchers.get(topic) ?? new Set();
+	watchers.set(topic, all.add(then));
+	return () => {
+		all.delete(then);
+		due.delete(then);
+	};
+}
+
+/** Tell those who watch a topic, all at once before the next frame is drawn. @param {string} topic */
+export function changed(topic) {
+	const first = due.size === 0;
+	for (const then of watchers.get(topic) ?? []) due.add(then);
+	if (first && due.size) soon(tell);
+}
+
+/** A hidden page draws no frames, and still must not fall behind. @param {() => void} then */
+function soon(then) {
+	if (document.hidden) setTimeout(then, 250);
+	else requestAnimationFrame(then);
+}
+
+function tell() {
+	const all = [...due];
+	due.clear();
+	for (const then of all) then();
+}
+
+/** Read the list of sandboxes again. */
+export async function readSandboxes() {
+	store.sandboxes = (await get("sandboxes")).sandboxes;
+	changed("sandboxes");
+}
+
+/** Read where the clock of the sandbox stands. */
+export async function readClock() {
+	const { sandbox } = store;
+	if (!sandbox) return;
+	setClock(await get(`sandboxes/${sandbox.id}/clock`));
+}
+
+/** @param {any} clock */
+export function setClock(clock) {
+	store.clock = clock;
+	store.clockReadAt = Date.now();
+	changed("clock");
+}
+
+/** The sandbox's time now: a running clock goes on between two readings. @returns {Date | null} */
+export function sandboxNow() {
+	if (!store.clock) return null;
+	const { mode, now, rate } = store.clock;
+	const passed = mode === "manual" ? 0 : (Date.now() - store.clockReadAt) * (rate ?? 1);
+	return new Date(Date.parse(now) + passed);
+}

@@ -1,0 +1,36 @@
+// Reads a payment's story: the payment itself, what is told of it by events, and what is due.
+
+import { get, path, query } from "./api.js";
+import { place } from "./router.js";
+import { everything } from "./stream.js";
+import { thingsOf } from "./things.js";
+
+const DUE_MAX = 1000;
+const TRXID = /^[0-9]{22}$/;
+
+/** @typedef {{ payment: any, things: import("./things.js").Thing[], start: number }} Story */
+
+/** @param {string} trxid @param {AbortSignal} signal @returns {Promise<Story>} Throws `Refused` for an unknown one. */
+export async function storyOf(trxid, signal) {
+	const sandbox = path("sandboxes", place.sandbox);
+	const [payment, { due }] = await Promise.all([
+		get(`${sandbox}/${path("transactions", trxid)}`, signal),
+		get(`${sandbox}/due${query({ limit: DUE_MAX })}`, signal),
+	]);
+	const asked = { only: "callback,notification", refid: payment.refid };
+	const events = payment.refid ? await everything(place.sandbox, signal, asked) : [];
+	const isIts = (/** @type {any} */ one) => one.trxid === trxid;
+	const things = thingsOf(payment, events.filter(isIts), due.filter(isIts));
+	return { payment, things, start: Math.min(Date.parse(payment.created), ...things.map((one) => one.at)) };
+}
+
+/** The trxid of a payment by that or by its refid. @param {string} text @returns {Promise<string>} Throws an error that says what is wrong. */
+export async function trxidOf(text) {
+	if (TRXID.test(text)) return text;
+	if (!text) throw new Error("a refid or a trxid is needed");
+	const { transactions } = await get(
+		`${path("sandboxes", place.sandbox)}/transactions${query({ refid: text, limit: 1 })}`,
+	);
+	if (!transactions.length) throw new Error(`this sandbox has no payment with the refid ${text}`);
+	return transactions[0].trxid;
+}

@@ -1,0 +1,158 @@
+// A payment's story as things on a line of time, each in its lane: what the control API tells in several lists, in one order.
+
+import { money } from "./format.js";
+import { MARKS, rowOf } from "./rows.js";
+
+/** @typedef {"request" | "status" | "wallet" | "callback" | "case" | "alert"} Lane */
+
+/**
+ * @typedef {{ id: string, lane: Lane, at: number, end: number, label: string, mark: string, isDue: boolean, row: import("./rows.js").Row }} Thing
+ *   `at` and `end` in milliseconds of the sandbox's time, equal for what took no time; `id` is that of the address
+ */
+
+/** The lanes, from above. @type {Lane[]} */
+export const LANES = ["request", "status", "wallet", "callback", "case", "alert"];
+
+const DUE = "◌";
+const LABEL_CHARS = 26;
+
+/** How an event of the sandbox is called in the address of its payment's story. @param {any} event */
+export function thingId(event) {
+	if (event.kind === "request") return `request-${event.n}`;
+	if (event.kind === "status") return `status-${event.status}`;
+	if (event.kind === "entry") return `wallet-${event.entry.id}`;
+	if (event.kind === "callback") return `callback-${event.callback}-${event.attempt}`;
+	if (event.kind === "notification") return `alert-${event.notification.n}`;
+	return "";
+}
+
+/**
+ * All that belongs to a payment, oldest first, and then what is due.
+ * @param {any} story @param {any[]} events those of its callbacks and e-mails, which know more than the story
+ * @param {any[]} due what the agenda holds for it
+ * @returns {Thing[]}
+ */
+export function thingsOf(story, events, due) {
+	const { refid, trxid, product, rule, reseller } = story;
+	const about = { refid, trxid, product, reseller };
+	const things = [
+		...story.requests.map((/** @type {any} */ one) => thing("request", { ...one, kind: "request" })),
+		...story.statuses.map((/** @type {any} */ one) => thing("status", { ...about, rule, ...one, kind: "status" })),
+		...story.entries.map((/** @type {any} */ entry) =>
+			thing("wallet", { ...about, at: entry.at, entry, kind: "entry" }),
+		),
+		...attempts(story, events).map((/** @type {any} */ one) => thing("callback", { ...about, rule, ...one })),
+		...story.cases.flatMap((/** @type {any} */ one) => caseThings({ ...about, ...one, rule: one.rule })),
+		...events.filter((one) => one.kind === "notification").map((one) => thing("alert", one)),
+		...due.map((one, at) => dueThing(one, at, about)),
+	];
+	return unlike(things.sort((a, b) => Number(a.isDue) - Number(b.isDue) || a.at - b.at || lane(a) - lane(b)));
+}
+
+/** @param {Thing} one */
+const lane = (one) => LANES.indexOf(one.lane);
+
+/** @param {Lane} lane @param {any} event @returns {Thing} */
+function thing(lane, event) {
+	const row = rowOf(event);
+	const at = Date.parse(event.at);
+	const label = LABELS[lane](event, row);
+	const isFailed = row.refused || row.tone === "bad";
+	return {
+		id: thingId(event),
+		lane,
+		at,
+		end: at + waited(event),
+		label: label.length > LABEL_CHARS ? `${label.slice(0, LABEL_CHARS)}…` : label,
+		mark: lane === "wallet" ? "▪" : isFailed && event.ending !== null ? MARKS.bad : MARKS[row.tone],
+		isDue: false,
+		row,
+	};
+}
+
+/** @type {Record<Lane, (event: any, row: import("./rows.js").Row) => string>} */
+const LABELS = {
+	request: (event, row) =>
+		`${event.method === "POST" ? "" : `${event.method} `}${event.path.split("/").at(-1)} ${row.state}`,
+	status: (event) => event.status,
+	wallet: (event) => `${event.entry.amount < 0 ? "−" : "+"}${money(Math.abs(event.entry.amount))}`,
+	callback: (event, row) => (event.ending === "timeout" ? "time-out" : row.state),
+	case: (event) => `${event.what} ${event.state}`,
+	alert: (event) => event.notification.kind.replaceAll("_", " "),
+};
+
+/** How long an attempt waited for an answer that did not come, in milliseconds. @param {any} event */
+function waited(event) {
+	if (event.ending !== "timeout") return 0;
+	return Number(/within ([\d.]+) s/.exec(event.error)?.[1] ?? 0) * 1000;
+}
+
+/** @param {any} story @param {any[]} events */
+function attempts(story, events) {
+	const known = new Map(events.filter((one) => one.kind === "callback").map((one) => [thingId(one), one]));
+	return story.callbacks.flatMap((/** @type {any} */ callback) =>
+		callback.attempts.map((/** @type {any} */ tried) => {
+			const event = {
+				kind: "callback",
+				at: tried.at,
+				callback: callback.id,
+				copy: callback.copy,
+				status: callback.payment_status,
+				method: callback.method,
+				url: callback.url,
+				attempt: tried.number,
+				ending: tried.ending,
+				answered: tried.status,
+				error: tried.error,
+				next_due: null,
+			};
+			const told = known.get(thingId(event));
+			return { ...event, ...told, at: tried.at };
+		}),
+	);
+}
+
+/** A void or dispute is opened, and ends. @param {any} one @returns {Thing[]} */
+function caseThings(one) {
+	const opened = thing("case", {
+		...one,
+		kind: "case",
+		what: one.kind,
+		state: one.status === "Success" ? "accepted" : "Failed",
+	});
+	opened.id = `case-${one.id}`;
+	if (!one.ended || one.ended === one.at) return [opened];
+	const ended = thing("case", { ...one, kind: "case", at: one.ended, what: one.kind });
+	return [opened, { ...ended, id: `case-${one.id}-ended` }];
+}
+
+/** @param {any} one @param {number} at @param {any} about @returns {Thing} */
+function dueThing(one, at, about) {
+	const row = rowOf({ ...about, ...one, kind: "due", what: one.kind });
+	/** @type {Record<string, Lane>} */
+	const lanes = { status: "status", callback: "callback", case: "case" };
+	const label = one.kind === "status" ? one.about.split(" becomes ").at(-1).slice(0, LABEL_CHARS) : one.kind;
+	const moment = Date.parse(one.at);
+	return {
+		id: `due-${at + 1}`,
+		lane: lanes[one.kind] ?? "alert",
+		at: moment,
+		end: moment,
+		label: `${label} (due)`,
+		mark: DUE,
+		isDue: true,
+		row,
+	};
+}
+
+/** Two statuses of the same name are told apart. @param {Thing[]} things */
+function unlike(things) {
+	/** @type {Map<string, number>} */
+	const seen = new Map();
+	for (const one of things) {
+		const times = (seen.get(one.id) ?? 0) + 1;
+		seen.set(one.id, times);
+		if (times > 1) one.id = `${one.id}-${times}`;
+	}
+	return things;
+}

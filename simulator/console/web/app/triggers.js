@@ -1,0 +1,97 @@
+// Forms that cause events as the service causes them, and that send probes to receivers.
+
+import { change, path } from "./api.js";
+import { form } from "./form.js";
+import { visible } from "./outside.js";
+import { place } from "./router.js";
+import { act } from "./said.js";
+import { store } from "./store.js";
+
+/** @param {...string} parts */
+const below = (...parts) => path("sandboxes", place.sandbox, ...parts);
+
+/** @param {string[]} codes @returns {import("./form.js").Field} */
+const resellerField = (codes) => ({
+	name: "reseller",
+	label: "reseller",
+	options: codes.map((code) => /** @type {[string, string]} */ ([code, visible(code)])),
+});
+
+/** A clock that stands does what is due at its time, which a running one does by itself. */
+async function runWhatIsDue() {
+	if (store.clock?.mode === "manual") await change("POST", below("clock", "advance"), { seconds: 0 });
+}
+
+/**
+ * @param {string[]} codes of resellers @param {() => Promise<any>} configured the answer of `GET …/resellers` @param {() => Promise<void>} then
+ * @returns {HTMLElement[]}
+ */
+export function triggerForms(codes, configured, then) {
+	const deposit = form({
+		label: "Trigger balance.added",
+		submit: "trigger balance.added",
+		fields: [resellerField(codes), { name: "amount", label: "deposit, MYR", value: "10", size: 8 }],
+		run: async ({ reseller, amount }) => {
+			await act({
+				method: "POST",
+				path: below("resellers", reseller, "deposits"),
+				body: { amount: amount.trim() },
+				cli: ["trigger", "balance.added", "--amount", amount.trim(), "--reseller", reseller],
+				says: `balance.added of ${visible(reseller)} triggered`,
+			});
+			await runWhatIsDue();
+			await then();
+			const found = (await configured()).resellers.find((/** @type {any} */ one) => one.code === reseller);
+			if (found && !found.webhooks.some((/** @type {any} */ one) => one.enabled))
+				throw new Error(
+					`the deposit is made, but ${visible(reseller)} has no balance webhook that is enabled: PUT /v2/balance-webhook sets one`,
+				);
+		},
+	});
+	const product = form({
+		label: "Trigger product.updated",
+		submit: "trigger product.updated",
+		fields: [{ name: "code", label: "product", required: true, size: 12 }],
+		run: async ({ code }) => {
+			await act({
+				method: "PATCH",
+				path: below("catalog", "products", code.trim()),
+				body: { note: `changed by the console ${Date.now().toString(36)}` },
+				cli: ["trigger", "product.updated", code.trim()],
+				says: `product.updated of ${visible(code.trim())} triggered`,
+			});
+			await runWhatIsDue();
+			await then();
+			if (!(await configured()).catalog_webhook?.enabled)
+				throw new Error(
+					`${visible(code.trim())} is changed, but nobody is told: the scenario has no \`webhooks: {catalog: {url: …}}\``,
+				);
+		},
+	});
+	return [deposit, product];
+}
+
+/** @param {string[]} codes @param {(answer: any) => void} then gets the verdicts */
+export const probeForm = (codes, then) =>
+	form({
+		label: "Send probes",
+		submit: "send probes",
+		main: true,
+		fields: [
+			resellerField(codes),
+			{ name: "timeout", label: "time-out, s", size: 6, hint: "empty: that of deliveries" },
+		],
+		run: async ({ reseller, timeout }) => {
+			const limit = timeout.trim();
+			if (limit && !Number.isFinite(Number(limit))) throw new Error("time-out is a number of seconds, such as 5");
+			await act({
+				method: "POST",
+				path: below("probes"),
+				body: { reseller, ...(limit && { timeout: Number(limit) }) },
+				says: (answer) => {
+					then(answer);
+					return `probes sent, ${answer.findings} found something`;
+				},
+			});
+		},
+	});

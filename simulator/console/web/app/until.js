@@ -1,0 +1,44 @@
+// Where a clock shall go, as a person writes it: `90s`, `1h30m`, `idle`, `23:59`, `2027-01-10 23:59:30`, or with an offset.
+
+/** @typedef {{ body: { seconds?: number, to?: string, until?: string }, cli: string[] }} Until the request, and the words of `advance` */
+
+const SECONDS = /** @type {Record<string, number>} */ ({ ms: 0.001, s: 1, m: 60, h: 3600, d: 86_400 });
+const SPAN = /(\d+(?:\.\d+)?)(ms|s|m|h|d)/g;
+const MOMENT = /^(?:(\d{4}-\d\d-\d\d)[T ]+)?(\d\d?:\d\d)(:\d\d(?:\.\d{1,6})?)?\s*(Z|[+-]\d\d:?\d\d)?$/i;
+const ZONE = "+08:00";
+const DAY_MS = 86_400_000;
+
+/** @param {string} at a moment of the control API @returns {Until} */
+export const toMoment = (at) => ({ body: { to: at }, cli: ["to", at] });
+
+/** @param {number} seconds @returns {Until} */
+export const bySeconds = (seconds) => ({ body: { seconds }, cli: [`${seconds}s`] });
+
+/** @type {Until} */
+export const UNTIL_IDLE = { body: { until: "idle" }, cli: ["idle"] };
+
+/** @param {string} text @param {Date} now the sandbox's @returns {Until} Throws an `Error` for who wrote it. */
+export function untilOf(text, now) {
+	const written = text.trim();
+	if (written.toLowerCase() === "idle") return UNTIL_IDLE;
+	const parts = [...written.replaceAll(" ", "").matchAll(SPAN)];
+	if (parts.length && parts.map(([part]) => part).join("") === written.replaceAll(" ", ""))
+		return bySeconds(parts.reduce((sum, [, n, unit]) => sum + Number(n) * SECONDS[unit], 0));
+	const moment = MOMENT.exec(written);
+	if (!moment) throw new Error(`“${written.slice(0, 40)}” is no time; write 90s, 2h, idle, 23:59 or 2027-01-10 23:59`);
+	const [, date, clock, rest = ":00", offset = ZONE] = moment;
+	const zone = offset.toUpperCase().replace(/(\d\d)(\d\d)$/, "$1:$2");
+	const timed = (/** @type {string} */ day) => `${day}T${clock.padStart(5, "0")}${rest}${zone}`;
+	if (date) return toMoment(timed(date));
+	const today = dayOf(now, zone);
+	return toMoment(
+		Date.parse(timed(today)) >= now.getTime() ? timed(today) : timed(dayOf(new Date(now.getTime() + DAY_MS), zone)),
+	);
+}
+
+/** The day in a zone. @param {Date} moment @param {string} zone */
+function dayOf(moment, zone) {
+	const [hours, minutes] = zone === "Z" ? [0, 0] : zone.slice(1).split(":").map(Number);
+	const shift_ms = (zone.startsWith("-") ? -1 : 1) * (hours * 60 + minutes) * 60_000;
+	return new Date(moment.getTime() + shift_ms).toISOString().slice(0, 10);
+}

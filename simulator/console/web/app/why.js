@@ -1,0 +1,112 @@
+// The reason for a thing, in sentences: the rule or fault that decided it, what the client did wrong, which attempt came before.
+
+import { h } from "./dom.js";
+import { span } from "./format.js";
+import { short } from "./outside.js";
+import { here } from "./router.js";
+import { ruleOf } from "./sent.js";
+import { table } from "./table.js";
+
+/** @typedef {import("./rows.js").Row} Row @typedef {import("./sent.js").More} More @typedef {import("./dom.js").Child} Child */
+
+const CAUSES = /** @type {Record<string, string>} */ ({
+	creation: "It is the status with which the request was answered.",
+	step: "It is a step of the payment's timeline, which its rule wrote, and whose time had come.",
+	void: "The payment was voided, and refunded.",
+});
+
+/** @param {Row} row @param {More} more @returns {Promise<Child[]>} */
+export async function whyOf(row, more) {
+	const reasons = (REASONS[row.kind] ?? (() => []))(row, more);
+	const names = [row.event.fault, row.event.rule].filter(Boolean);
+	const rules = await Promise.all(names.map((name) => ruled(name)));
+	const all = [...reasons.map((text) => h("p", {}, short(text, 2000))), ...rules, autopsy(more.exchange?.autopsy)];
+	return all.some(Boolean) ? all : [h("p", {}, "No rule and no fault decided it: it is how the service is.")];
+}
+
+/** @type {Record<string, (row: Row, more: More) => string[]>} */
+const REASONS = {
+	request: ({ event }) => [event.error && `It was refused as ${event.error}.`, event.diagnosis].filter(Boolean),
+	status: ({ event }) => [CAUSES[event.cause] ?? `It came by ${event.cause}.`],
+	callback: (row, more) => attempt(row, more, `the payment became ${row.event.status}`),
+	webhook: (row, more) => attempt(row, more, `${row.event.type} happened`),
+	entry: ({ event }) => [
+		event.trxid ? "The payment took or returned this money." : "It belongs to no payment.",
+		`It was posted as ${event.entry.type.toLowerCase()}.`,
+	],
+	notification: () => ["The service sends such e-mails; here they are kept and not sent."],
+	due: ({ event }) => [`The agenda holds it: ${event.about}. It happens when the clock gets there.`],
+	case: () => ["Somebody asked for it by the API."],
+};
+
+/** Why this attempt. @param {Row} row @param {More} more @param {string} cause */
+function attempt({ event, at }, { before }, cause) {
+	const copy = event.copy ? `This is copy ${event.copy} of a callback, as its rule asks for.` : "";
+	const first = `It is sent since ${cause}.`;
+	if (!before)
+		return [event.attempt > 1 ? "The attempts before are not kept any more." : first, copy, next(event)].filter(
+			Boolean,
+		);
+	const waited = span(Date.parse(at) - Date.parse(before.at));
+	const ended = before.status ? `was answered ${before.status}` : `ended in: ${before.error || before.ending}`;
+	return [`A retry, ${waited} after attempt ${before.number}, which ${ended}.`, copy, next(event)].filter(Boolean);
+}
+
+/** What follows it. @param {any} event */
+function next(event) {
+	if (event.answered >= 200 && event.answered < 300) return "The receiver took it, so nothing follows.";
+	if (event.next_due) return "The receiver did not take it, and it is tried again.";
+	if (!event.ending) return "It is under way.";
+	return event.answered
+		? `The answer ${event.answered} was the end of it: it is not tried again, or was tried often enough.`
+		: "It is not tried again.";
+}
+
+/** The rule with its counts and its text. @param {string} name */
+async function ruled(name) {
+	const link = h("a", { href: here(["rules"], { at: name }) }, short(name));
+	const found = await ruleOf(name).catch(() => null);
+	if (!found) return h("p", {}, "decided by ", link, ", which is no rule of the sandbox now");
+	const said = `, of the section ${found.section}; its condition matched ${found.matched} and it decided ${found.chosen}`;
+	return h("div", {}, h("p", {}, "decided by the rule ", link, said), found.yaml && h("pre", {}, found.yaml));
+}
+
+const PARTS = "timestamp, nonce, method, query, body_hash".split(", ");
+
+/** The autopsy of a refused signature: what should have been signed, and where it differs. @param {any} found */
+export function autopsy(found) {
+	if (!found || found.is_right) return null;
+	const { expected, nearest } = found;
+	const differs = new Set(nearest?.differs ?? []);
+	const at = nearest?.at;
+	return h(
+		"section",
+		{ "aria-label": "autopsy of the signature" },
+		h("h3", {}, "The signature"),
+		h("p", {}, short(found.sentence, 1000)),
+		found.fix && h("p", {}, "Do this: ", short(found.fix, 1000)),
+		h("p", { class: "past" }, "the string that should have been signed"),
+		h("pre", { tabindex: "0", "aria-label": "expected string" }, marked(expected.canonical_string, at)),
+		nearest && h("p", { class: "past" }, "the string that was signed, as the mistake explains it"),
+		nearest && h("pre", { tabindex: "0", "aria-label": "signed string" }, marked(nearest.canonical_string, at)),
+		table(
+			"Its parts",
+			[
+				{ name: "part", cell: (one) => one },
+				{ name: "expected", cell: (one) => h("code", {}, short(expected.parts[one], 500)) },
+				{
+					name: "signed",
+					cell: (one) =>
+						differs.has(one) ? h("strong", { class: "bad" }, "✕ differs") : nearest ? "the same" : "not known",
+				},
+			],
+			PARTS,
+		),
+	);
+}
+
+/** @param {string} text @param {number | null | undefined} at where the two differ first @returns {Child[]} */
+function marked(text, at) {
+	if (at === null || at === undefined || at >= text.length) return [short(text, 5000)];
+	return [short(text.slice(0, at), 5000), h("mark", { title: "here it differs first" }, short(text.slice(at), 5000))];
+}

@@ -1,0 +1,212 @@
+// Adds a rule: ready ones, a form from the scenario schema, and the YAML of both, which can be edited and taken home.
+
+import "./sim-editor.js";
+import { Refused, get, path } from "../app/api.js";
+import { h, put, say } from "../app/dom.js";
+import { SimElement } from "../app/element.js";
+import { short } from "../app/outside.js";
+import { PRESETS, SECTIONS, emptyRule, ruleOf } from "../app/presets.js";
+import { place, setQuery } from "../app/router.js";
+import { act, copy } from "../app/said.js";
+import { resolved, scenarioSchema } from "../app/schema.js";
+import { store } from "../app/store.js";
+import { download } from "../app/take-home.js";
+import { fromYaml } from "../app/yaml-read.js";
+import { flow, isObject, toYaml } from "../app/yaml-write.js";
+import { objectForm } from "./schema-form.js";
+
+const ADDRESS_AFTER_MS = 300;
+const ADDRESS_CHARS_MAX = 6000; // a longer draft stands in no address
+const FIRST = ["name", "when", "then"];
+
+class SimRuleMaker extends SimElement {
+	start() {
+		this.section = "payments";
+		/** @type {string[]} */
+		this.bundled = [];
+		this.mistake = h("p", { class: "mistake", role: "alert" });
+		this.note = h("p", { class: "past", role: "status" });
+		this.fields = h("div", { class: "fields" });
+		this.choice = /** @type {HTMLSelectElement} */ (
+			h(
+				"select",
+				{
+					id: "rule-section",
+					onchange: () => this.take({ [this.choice?.value ?? ""]: [emptyRule(this.choice?.value ?? "")] }),
+				},
+				...SECTIONS.map((one) => h("option", { value: one }, one)),
+			)
+		);
+		this.editor = /** @type {import("./sim-editor.js").SimEditor} */ (h("sim-editor"));
+		this.editor.of = {
+			label: "The rule as YAML",
+			before: () => `extends: ${this.base()}\n`,
+			keeps: (one) => !one.file && this.isSure(one.code),
+		};
+		const presets = PRESETS.map((one) =>
+			h("button", { onclick: () => this.take({ [one.section]: [one.rule] }) }, one.name),
+		);
+		put(
+			this,
+			h("h2", {}, "What if …"),
+			h("div", { class: "presets", role: "group", "aria-label": "Ready rules" }, ...presets),
+			h(
+				"div",
+				{ class: "two" },
+				h(
+					"div",
+					{},
+					h("div", { class: "field" }, h("label", { for: "rule-section" }, "What it decides"), this.choice),
+					this.fields,
+				),
+				h("div", {}, this.editor, this.note),
+			),
+			h(
+				"div",
+				{ class: "tools" },
+				h("button", { class: "main", onclick: () => this.add() }, "Add it to the sandbox"),
+				h("button", { onclick: () => copy(this.text(), "the rule as YAML") }, "copy YAML"),
+				h("button", { onclick: () => download(this.text(), "rule.yaml") }, "download"),
+				this.mistake,
+			),
+		);
+		this.listen(this.editor, "sim-text", () => this.typed());
+		this.watch("place", () => this.follow());
+		this.ends.push(() => clearTimeout(this.waiting));
+		this.begin();
+	}
+
+	async begin() {
+		try {
+			this.root = await scenarioSchema();
+			const listed = await get("scenarios?limit=500");
+			this.bundled = listed.scenarios.flatMap((/** @type {any} */ one) => (one.source === "bundled" ? [one.name] : []));
+		} catch (failure) {
+			say(/** @type {Node} */ (this.mistake), /** @type {Error} */ (failure).message);
+			return;
+		}
+		if (place.query.get("draft")) this.follow();
+		else this.show({ payments: [emptyRule("payments")] }, "");
+	}
+
+	text() {
+		return this.editor?.text ?? "";
+	}
+
+	/** The scenario that gives the products and resellers to check the rule with. */
+	base() {
+		const own = store.sandbox?.scenario ?? "";
+		return this.bundled?.includes(own) ? own : "default";
+	}
+
+	/** What another scenario has is not known here. @param {string} code */
+	isSure(code) {
+		return this.base() === store.sandbox?.scenario || code === "unknown_key" || !code.startsWith("unknown_");
+	}
+
+	/** The draft of the address. */
+	follow() {
+		const draft = place.query.get("draft") ?? "";
+		if (!this.root || !draft || draft === this.text() || this.waiting) return;
+		if (draft.length > ADDRESS_CHARS_MAX)
+			return say(
+				/** @type {Node} */ (this.mistake),
+				`the draft in the address has more than ${ADDRESS_CHARS_MAX} characters`,
+			);
+		if (this.editor) this.editor.text = draft;
+		this.typed();
+	}
+
+	/** Another draft in place of this one. @param {Record<string, any>} draft */
+	take(draft) {
+		say(/** @type {Node} */ (this.mistake), "");
+		this.show(structuredClone(draft), toYaml(draft));
+		this.remember();
+	}
+
+	/** @param {Record<string, any>} draft @param {string} text */
+	show(draft, text) {
+		if (this.editor) this.editor.text = text;
+		const [section, rules] = Object.entries(draft)[0];
+		this.section = section;
+		if (this.choice) this.choice.value = section;
+		const [rule] = rules;
+		const of = { root: this.root ?? {}, changed: () => this.written(section, rule) };
+		put(
+			/** @type {HTMLElement} */ (this.fields),
+			objectForm(of, resolved(of.root, { $ref: `#/${ruleOf(section)}` }), rule, `the rule of ${section}`, FIRST),
+		);
+		say(/** @type {Node} */ (this.note), "");
+	}
+
+	/** The form was changed: its YAML follows. @param {string} section @param {any} rule */
+	written(section, rule) {
+		if (this.editor) this.editor.text = toYaml({ [section]: [rule] });
+		say(/** @type {Node} */ (this.note), "");
+		this.remember();
+	}
+
+	/** The YAML was changed: the form follows, if it can. */
+	typed() {
+		try {
+			const draft = this.read();
+			const whole = draft.length === 1 ? { [draft[0][0]]: [draft[0][1]] } : null;
+			const { text } = this.editor ?? { text: "" };
+			if (whole) this.show(plain(whole), text);
+			else say(/** @type {Node} */ (this.note), "These are several rules. All will be added; the form shows one.");
+		} catch (failure) {
+			say(/** @type {Node} */ (this.note), `The form does not follow: ${/** @type {Error} */ (failure).message}`);
+		}
+		this.remember();
+	}
+
+	/** The rules of the text. @returns {[string, any][]} */
+	read() {
+		const found = fromYaml(this.text());
+		if (!isObject(found)) throw new Error(`write a section, such as payments:, and its rules below it`);
+		const rules = Object.entries(found).flatMap(([section, rules]) => {
+			if (!SECTIONS.includes(section))
+				throw new Error(`a rule stands under one of ${SECTIONS.join(", ")}, not under ${section}`);
+			if (!Array.isArray(rules) || !rules.every(isObject))
+				throw new Error(`${section} is a list of rules, each with a dash before it`);
+			return rules.map((rule) => /** @type {[string, any]} */ ([section, rule]));
+		});
+		if (!rules.length) throw new Error("there is no rule");
+		return rules;
+	}
+
+	remember() {
+		clearTimeout(this.waiting);
+		this.waiting = setTimeout(() => {
+			this.waiting = undefined;
+			const text = this.text();
+			if (place.view === "rules") setQuery({ draft: text.length <= ADDRESS_CHARS_MAX ? text : "" });
+		}, ADDRESS_AFTER_MS);
+	}
+
+	/** The last first, since each one that is added comes before the others. */
+	async add() {
+		const mistake = /** @type {HTMLElement} */ (this.mistake);
+		put(mistake);
+		try {
+			for (const [section, rule] of this.read().reverse()) {
+				const where = path("sandboxes", place.sandbox, "rules");
+				await act({
+					method: "POST",
+					path: where,
+					body: { section, rule },
+					cli: ["rule", "add", section, flow(rule)],
+					says: (made) => `added rule ${made.id}`,
+				});
+			}
+		} catch (failure) {
+			const at = failure instanceof Refused && failure.path ? `${failure.path}: ` : "";
+			put(mistake, short(at + /** @type {Error} */ (failure).message, 600));
+		}
+	}
+}
+
+/** Objects as a structured clone takes them. @param {any} value */
+const plain = (value) => JSON.parse(JSON.stringify(value));
+
+customElements.define("sim-rule-maker", SimRuleMaker);

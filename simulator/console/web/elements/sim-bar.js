@@ -1,0 +1,61 @@
+// The bar: which sandbox, its clock, and whether what is shown is live.
+
+import "./sim-clock.js";
+import { h, put, say } from "../app/dom.js";
+import { SimElement } from "../app/element.js";
+import { address, go, place } from "../app/router.js";
+import { store } from "../app/store.js";
+
+const STATES = {
+	live: ["good", "● live"],
+	connecting: ["wait", "○ connecting"],
+	lost: ["bad", "✕ not there any more"],
+};
+
+class SimBar extends SimElement {
+	start() {
+		this.select = /** @type {HTMLSelectElement} */ (
+			h("select", { "aria-label": "Sandbox", onchange: () => this.choose() })
+		);
+		this.state = h("span", { role: "status" });
+		put(
+			this,
+			h("a", { class: "name", href: address("", ["sandboxes"]) }, "reseller-sim"),
+			this.select,
+			this.state,
+			h("sim-clock"),
+			h("span", { class: "gap" }),
+			h(
+				"button",
+				{ class: "quiet", onclick: () => document.dispatchEvent(new Event("sim-show-keys")) },
+				h("kbd", {}, "?"),
+				" keys",
+			),
+		);
+		this.watch(["sandboxes", "sandbox", "place"], () => this.offer());
+		this.watch("connection", () => this.connection());
+		this.connection();
+	}
+
+	offer() {
+		const ids = store.sandboxes.map((one) => one.id);
+		if (place.sandbox && !ids.includes(place.sandbox)) ids.push(place.sandbox);
+		put(
+			/** @type {HTMLElement} */ (this.select),
+			...ids.map((id) => h("option", { value: id, selected: id === place.sandbox }, id)),
+		);
+	}
+
+	choose() {
+		go(address(this.select?.value ?? "default", [place.sandbox ? place.view : "live"]));
+	}
+
+	connection() {
+		const [tone, text] = STATES[store.connection];
+		if (!this.state) return;
+		this.state.className = `tone-${tone}`;
+		say(this.state, place.sandbox ? text : "");
+	}
+}
+
+customElements.define("sim-bar", SimBar);

@@ -1,0 +1,283 @@
+// An editor for scenarios in YAML: line numbers, problems underlined where they are, and completion from the schema.
+
+import { change } from "../app/api.js";
+import { choicesAt, spotAt } from "../app/completion.js";
+import { h, put, say } from "../app/dom.js";
+import { SimElement } from "../app/element.js";
+import { counted } from "../app/format.js";
+import { short } from "../app/outside.js";
+import { nodeAt, scenarioSchema } from "../app/schema.js";
+
+const CHECK_AFTER_MS = 300;
+let ids = 0;
+
+/**
+ * @typedef {{ file: string | null, line: number, column: number, end_column: number | null, path: string, code: string, message: string, suggestion: string | null, severity: string }} Problem
+ */
+
+/** Set `of` before it is put on the page; `text` at any time. It says `sim-text` when something was typed. */
+export class SimEditor extends SimElement {
+	constructor() {
+		super();
+		/** @type {{ label: string, before?: () => string, keeps?: (problem: Problem) => boolean, words?: () => Record<string, string[]> }} `before` are lines that are checked with it and not shown */
+		this.of = { label: "Scenario" };
+		/** @type {Problem[]} */
+		this.problems = [];
+		/** @type {import("../app/completion.js").Choice[]} */
+		this.choices = [];
+		this.chosen = 0;
+		this.checks = 0;
+		const id = `editor-${++ids}`;
+		this.area = /** @type {HTMLTextAreaElement} */ (
+			h("textarea", {
+				wrap: "off",
+				spellcheck: "false",
+				autocapitalize: "off",
+				role: "combobox",
+				"aria-autocomplete": "list",
+				"aria-expanded": "false",
+				"aria-controls": `${id}-choices`,
+				"aria-describedby": `${id}-said`,
+				oninput: () => this.typed(),
+				onkeydown: (/** @type {KeyboardEvent} */ event) => this.pressed(event),
+				onscroll: () => this.scrolled(),
+				onblur: () => this.close(),
+				onclick: () => this.close(),
+			})
+		);
+		this.numbers = h("pre", { class: "numbers", "aria-hidden": "true" });
+		this.under = h("pre", { class: "under", "aria-hidden": "true" });
+		this.popup = h("ul", {
+			id: `${id}-choices`,
+			class: "choices",
+			role: "listbox",
+			"aria-label": "Completions",
+			hidden: true,
+		});
+		this.said = h("p", { id: `${id}-said`, class: "past", role: "status" });
+		this.list = h("ol", { class: "problems" });
+	}
+
+	start() {
+		this.area.setAttribute("aria-label", this.of.label);
+		put(
+			this,
+			h("div", { class: "edit" }, this.numbers, h("div", { class: "text" }, this.under, this.area, this.popup)),
+			this.said,
+			this.list,
+		);
+		this.draw();
+	}
+
+	get text() {
+		return this.area.value;
+	}
+
+	set text(text) {
+		if (text === this.area.value) return;
+		this.area.value = text;
+		this.draw();
+	}
+
+	typed() {
+		this.draw();
+		this.dispatchEvent(new CustomEvent("sim-text"));
+		this.complete(false);
+	}
+
+	draw() {
+		const lines = this.text.split("\n").length;
+		say(this.numbers, Array.from({ length: lines }, (_, index) => index + 1).join("\n"));
+		this.underline();
+		clearTimeout(this.waiting);
+		this.waiting = setTimeout(() => this.check(), CHECK_AFTER_MS);
+	}
+
+	stop() {
+		clearTimeout(this.waiting);
+	}
+
+	async check() {
+		const [number, text, before] = [++this.checks, this.text, this.of.before?.() ?? ""];
+		let problems = [];
+		try {
+			const checked = await change("POST", "scenarios/check", before + text, "application/yaml");
+			problems = checked.problems;
+		} catch (failure) {
+			if (number === this.checks)
+				put(this.said, h("span", { class: "mistake" }, /** @type {Error} */ (failure).message));
+			return;
+		}
+		if (number !== this.checks || text !== this.text) return;
+		const skipped = before.split("\n").length - 1;
+		this.problems = problems
+			.map((/** @type {Problem} */ one) => (one.file ? one : { ...one, line: Math.max(1, one.line - skipped) }))
+			.filter((/** @type {Problem} */ one) => this.of.keeps?.(one) ?? true);
+		this.underline();
+		say(this.said, this.problems.length ? counted(this.problems.length, "problem") : "● no problems");
+		put(this.list, ...this.problems.map((one) => this.problem(one)));
+	}
+
+	/** @param {Problem} one */
+	problem(one) {
+		const where = one.file ? `${one.file}:${one.line}` : `line ${one.line}, column ${one.column}`;
+		const fix = one.suggestion && !one.file && one.end_column;
+		return h(
+			"li",
+			{ class: one.severity === "error" ? "tone-bad" : "tone-wait" },
+			h("button", { class: "quiet", onclick: () => this.go(one) }, where),
+			" ",
+			h("span", {}, one.severity === "error" ? "✕ " : "○ ", short(one.message, 500)),
+			fix && h("button", { onclick: () => this.mend(one) }, `write ${one.suggestion}`),
+		);
+	}
+
+	/** Where a line and column are in the text. @param {number} line @param {number} column */
+	offset(line, column) {
+		const lines = this.text.split("\n");
+		const before = lines.slice(0, line - 1).reduce((sum, one) => sum + one.length + 1, 0);
+		return Math.min(before + column - 1, this.text.length);
+	}
+
+	/** @param {Problem} one */
+	go(one) {
+		if (one.file) return;
+		this.area.focus();
+		this.area.setSelectionRange(this.offset(one.line, one.column), this.offset(one.line, one.end_column ?? one.column));
+		const height = this.area.scrollHeight / this.text.split("\n").length;
+		this.area.scrollTop = (one.line - 4) * height;
+	}
+
+	/** @param {Problem} one */
+	mend(one) {
+		this.go(one);
+		this.insert(one.suggestion ?? "");
+	}
+
+	/** The text once more behind the one that is written, with lines under its problems. */
+	underline() {
+		const spans = this.problems
+			.filter((one) => !one.file)
+			.map((one) => ({
+				from: this.offset(one.line, one.column),
+				to: this.offset(one.line, one.end_column ?? one.column + 1),
+				one,
+			}))
+			.sort((a, b) => a.from - b.from);
+		const parts = [];
+		let at = 0;
+		for (const { from, to, one } of spans) {
+			if (from < at || to <= from) continue;
+			parts.push(this.text.slice(at, from), h("span", { class: one.severity }, this.text.slice(from, to)));
+			at = to;
+		}
+		put(this.under, ...parts, `${this.text.slice(at)}\n`);
+	}
+
+	scrolled() {
+		this.under.scrollTo(this.area.scrollLeft, this.area.scrollTop);
+		this.numbers.scrollTop = this.area.scrollTop;
+		this.close();
+	}
+
+	/** Offer what fits at the cursor. @param {boolean} isAsked by its key: then without a first letter too */
+	async complete(isAsked) {
+		const root = await scenarioSchema();
+		const cursor = this.area.selectionStart;
+		const spot = spotAt(this.text, cursor);
+		const isWord = spot.prefix && cursor === this.area.selectionEnd && !/^[\w-]/.test(this.text.slice(cursor));
+		this.choices = isAsked || isWord ? choicesAt(root, spot, this.of.words?.()) : [];
+		this.typedSoFar = spot.prefix;
+		this.choose(0);
+		if (isAsked && !this.choices.length) {
+			const hint = nodeAt(root, spot.path)?.["x-must-be"];
+			say(this.said, hint ? `here stands ${hint}` : "nothing to complete here");
+		}
+		const line = this.text.slice(0, cursor).split("\n");
+		this.popup.style.setProperty("--line", String(line.length));
+		this.popup.style.setProperty("--column", String((line.at(-1) ?? "").length - spot.prefix.length));
+		this.popup.style.setProperty("--scrolled", `${this.area.scrollTop}px`);
+		this.popup.style.setProperty("--aside", `${this.area.scrollLeft}px`);
+	}
+
+	/** @param {number} index */
+	choose(index) {
+		const isOpen = this.choices.length > 0;
+		this.chosen = isOpen ? (index + this.choices.length) % this.choices.length : 0;
+		this.popup.hidden = !isOpen;
+		this.area.setAttribute("aria-expanded", String(isOpen));
+		if (!isOpen) return this.area.removeAttribute("aria-activedescendant");
+		const options = this.choices.map((one, at) =>
+			h(
+				"li",
+				{
+					id: `${this.popup.id}-${at}`,
+					role: "option",
+					"aria-selected": String(at === this.chosen),
+					onmousedown: (/** @type {Event} */ event) => {
+						event.preventDefault();
+						this.accept(at);
+					},
+				},
+				h("code", {}, one.text),
+				" ",
+				h("small", { class: "past" }, one.hint),
+			),
+		);
+		put(this.popup, ...options);
+		this.area.setAttribute("aria-activedescendant", options[this.chosen].id);
+		options[this.chosen].scrollIntoView({ block: "nearest" });
+	}
+
+	close() {
+		this.choices = [];
+		this.choose(0);
+	}
+
+	/** @param {number} index */
+	accept(index) {
+		const choice = this.choices[index];
+		const end = this.area.selectionStart;
+		this.area.setSelectionRange(end - (this.typedSoFar?.length ?? 0), end);
+		const follows = this.text.slice(end).startsWith(":") && choice.insert.endsWith(": ");
+		this.insert(follows ? choice.text : choice.insert);
+		this.close();
+	}
+
+	/** Write in place of what is selected, so that the browser can undo it. @param {string} text */
+	insert(text) {
+		this.area.focus();
+		if (!document.execCommand("insertText", false, text)) {
+			this.area.setRangeText(text, this.area.selectionStart, this.area.selectionEnd, "end");
+			this.typed();
+		}
+	}
+
+	/** @param {KeyboardEvent} event */
+	pressed(event) {
+		const does = this.choices.length ? this.keysOfChoices(event) : this.keysOfText(event);
+		if (!does) return;
+		event.preventDefault();
+		event.stopPropagation();
+		does();
+	}
+
+	/** @param {KeyboardEvent} event @returns {(() => void) | undefined} */
+	keysOfChoices({ key }) {
+		if (key === "ArrowDown") return () => this.choose(this.chosen + 1);
+		if (key === "ArrowUp") return () => this.choose(this.chosen - 1);
+		if (key === "Enter") return () => this.accept(this.chosen);
+		if (key === "Escape") return () => this.close();
+	}
+
+	/** @param {KeyboardEvent} event @returns {(() => void) | undefined} */
+	keysOfText({ key, ctrlKey, shiftKey }) {
+		if (key === " " && ctrlKey) return () => void this.complete(true);
+		if (key !== "Enter" || shiftKey || ctrlKey) return;
+		const line = this.text.slice(0, this.area.selectionStart).split("\n").at(-1) ?? "";
+		const margin = /^\s*(?:- )?/.exec(line)?.[0].length ?? 0;
+		return () => this.insert(`\n${" ".repeat(margin + (/:\s*$/.test(line) ? 2 : 0))}`);
+	}
+}
+
+customElements.define("sim-editor", SimEditor);

@@ -1,0 +1,124 @@
+// The frame of the page: bar, tabs, the view that the address names, and the line that says what was done.
+
+import "./sim-bar.js";
+import "./sim-keys.js";
+import "./sim-said.js";
+import { Refused, get, token } from "../app/api.js";
+import { h, put } from "../app/dom.js";
+import { SimElement } from "../app/element.js";
+import { visible } from "../app/outside.js";
+import { watchEvents } from "../app/events.js";
+import { address, go, here, place } from "../app/router.js";
+import { changed, readClock, readSandboxes, store } from "../app/store.js";
+import { SERVER_VIEWS, VIEWS, load, viewOf } from "../app/views.js";
+import { askForToken } from "./ask-token.js";
+
+class SimFrame extends SimElement {
+	constructor() {
+		super();
+		/** What the view shows; at first nothing, not even a page of the server. */
+		this.shown = { sandbox: "\0", view: "" };
+	}
+
+	start() {
+		token.ask = askForToken;
+		this.tabs = h("nav", { class: "tabs", "aria-label": "Views" });
+		this.main = h("main", { id: "view", tabindex: "-1" });
+		put(
+			this,
+			h("a", { class: "skip", href: "#view" }, "to the view"),
+			h("sim-bar"),
+			this.tabs,
+			this.main,
+			h("sim-said"),
+			h("sim-keys"),
+		);
+		this.watch("place", () => this.show());
+		this.watch("restarted", () => this.open(place.sandbox));
+		this.keys([
+			...VIEWS.map((view) => ({
+				key: `g ${view.key}`,
+				does: view.title,
+				group: "Go to",
+				run: () => go(address(place.sandbox || this.lately(), [view.name])),
+			})),
+			...SERVER_VIEWS.map((view) => ({
+				key: `g ${view.key}`,
+				does: view.title,
+				group: "Go to",
+				run: () => go(address("", [view.name])),
+			})),
+			{ key: "Escape", does: "back", group: "Everywhere", run: () => this.back() },
+		]);
+	}
+
+	/** The sandbox that was shown last, for keys on a page of the server. */
+	lately() {
+		return store.sandbox?.id ?? store.sandboxes[0]?.id ?? "default";
+	}
+
+	back() {
+		const active = document.activeElement;
+		if (active instanceof HTMLElement && active.closest("input, textarea, select")) return active.blur();
+		if (place.rest.length) go(here([place.view]));
+	}
+
+	async show() {
+		if (!place.sandbox && !place.view) return this.first();
+		if (place.sandbox !== this.shown.sandbox) this.open(place.sandbox);
+		const view = viewOf(place.sandbox, place.view);
+		this.drawTabs(view.name);
+		document.title = [place.rest[0], view.title, place.sandbox, "reseller-sim"]
+			.filter(Boolean)
+			.map(visible)
+			.join(" · ");
+		const shown = { sandbox: place.sandbox, view: view.name };
+		if (this.shown.sandbox === shown.sandbox && this.shown.view === shown.view) return;
+		this.shown = shown;
+		await load(view);
+		if (this.shown === shown) put(/** @type {HTMLElement} */ (this.main), h(view.element));
+	}
+
+	/** `/_sim/` leads to the default sandbox, or to the list where there is none. */
+	async first() {
+		await readSandboxes();
+		const has = store.sandboxes.some((one) => one.id === "default");
+		go(has ? address("default", ["live"]) : address("", ["sandboxes"]), true);
+	}
+
+	/** @param {string} id */
+	async open(id) {
+		store.sandbox = null;
+		store.clock = null;
+		watchEvents(id);
+		try {
+			store.sandbox = id ? await get(`sandboxes/${encodeURIComponent(id)}`) : null;
+			await Promise.all([readClock(), readSandboxes()]);
+		} catch (failure) {
+			if (!(failure instanceof Refused)) throw failure;
+			store.connection = "lost";
+			changed("connection");
+		}
+		changed("sandbox");
+	}
+
+	/** @param {string} current */
+	drawTabs(current) {
+		const sandbox = place.sandbox || this.lately();
+		const link = (
+			/** @type {string} */ where,
+			/** @type {import("../app/views.js").View} */ view,
+			/** @type {boolean} */ isCurrent,
+		) => h("a", { href: where, "aria-current": isCurrent && "page", title: `g ${view.key}` }, view.title);
+		put(
+			/** @type {HTMLElement} */ (this.tabs),
+			...VIEWS.map((view) =>
+				link(address(sandbox, [view.name]), view, Boolean(place.sandbox) && view.name === current),
+			),
+			h("span", { class: "gap" }),
+			...SERVER_VIEWS.map((view) => link(address("", [view.name]), view, !place.sandbox && view.name === current)),
+		);
+	}
+}
+
+customElements.define("sim-frame", SimFrame);

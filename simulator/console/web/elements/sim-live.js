@@ -1,0 +1,140 @@
+// Everything that happens in the sandbox, as it happens: requests, statuses, callbacks, webhooks, alerts.
+
+import "./first-steps.js";
+import "./sim-detail.js";
+import { thingId } from "../app/things.js";
+import { SimList } from "./sim-list.js";
+import { h, put, say } from "../app/dom.js";
+import { SimElement } from "../app/element.js";
+import { visible } from "../app/outside.js";
+import { log } from "../app/events.js";
+import { filterOf, WORDS } from "../app/filter.js";
+import { bothTimes, count, time } from "../app/format.js";
+import { go, here, place, setQuery } from "../app/router.js";
+import { MARKS } from "../app/rows.js";
+
+/** @typedef {import("../app/rows.js").Row} Row */
+
+const COLUMNS = [
+	{
+		name: "time",
+		class: "time",
+		cell: (/** @type {Row} */ row) => h("time", { title: bothTimes(row.at, row.wall) }, time(row.at)),
+	},
+	{ name: "what", class: "what", cell: (/** @type {Row} */ row) => visible(row.what) },
+	{
+		name: "state",
+		class: "state",
+		cell: (/** @type {Row} */ row) => (row.state ? `${MARKS[row.tone]} ${visible(row.state)}` : ""),
+	},
+	{
+		name: "refid",
+		class: "refid",
+		cell: (/** @type {Row} */ row) =>
+			row.trxid ? h("a", { href: here(["payments", row.trxid]) }, visible(row.refid)) : visible(row.refid),
+	},
+	{ name: "product", class: "product", cell: (/** @type {Row} */ row) => visible(row.product) },
+	{
+		name: "why",
+		class: "text",
+		cell: (/** @type {Row} */ row) =>
+			visible([row.rule ? `rule: ${row.rule}` : "", row.text].filter(Boolean).join("   ")),
+	},
+	{ name: "took", class: "took", cell: (/** @type {Row} */ row) => row.took },
+];
+
+class SimLive extends SimElement {
+	start() {
+		this.box = /** @type {HTMLInputElement} */ (
+			h("input", {
+				type: "search",
+				"aria-label": "Filter",
+				placeholder: "refid:order-7 product:ELECTRIC status:401 refused",
+				spellcheck: "false",
+				autocomplete: "off",
+				oninput: () => setQuery({ q: this.box?.value ?? "" }),
+			})
+		);
+		this.pause = h("button", { "aria-pressed": "false", onclick: () => this.setPaused(!this.paused) }, "▮▮ pause");
+		this.counts = h("span", { class: "counts", role: "status" });
+		this.mistake = h("span", { class: "mistake", role: "alert" });
+		this.list = new SimList();
+		this.list.of = {
+			label: "What happens in the sandbox, newest first",
+			columns: COLUMNS,
+			key: (row) => String(row.number),
+			tone: (row) => row.tone,
+			open: (row) => this.open(row),
+			select: (row) => setQuery({ at: row ? String(row.number) : "" }),
+			empty: () => this.empty(),
+		};
+		this.detail = h("sim-detail");
+		this.first = h("first-steps");
+		this.paused = false;
+		put(
+			this,
+			h("div", { class: "tools" }, this.box, this.mistake, this.pause, this.counts),
+			h("div", { class: "beside" }, this.list, this.detail),
+		);
+		this.watch("events", () => this.paused || this.show());
+		this.watch("place", () => this.read());
+		this.keys([
+			{ key: "/", does: "filter", group: "List", run: () => this.box?.focus() },
+			{ key: "p", does: "pause", group: "List", run: () => this.setPaused(!this.paused) },
+		]);
+		this.read();
+	}
+
+	/** Follow the address: filter and selected row. */
+	read() {
+		const text = place.query.get("q") ?? "";
+		if (this.box && this.box.value !== text) this.box.value = text;
+		const { test, mistake } = filterOf(text);
+		this.test = test;
+		say(/** @type {Node} */ (this.mistake), mistake);
+		this.list?.choose(place.query.get("at") ?? "");
+		this.show();
+		const row = this.list?.chosen ?? null;
+		/** @type {any} */ (this.detail).row = row;
+	}
+
+	show() {
+		if (!this.list) return;
+		const isFresh = log.rows.length > 0 && log.rows.every((row) => row.kind === "action");
+		if (!isFresh) this.first?.remove();
+		else if (this.first && !this.first.isConnected) this.list.parentElement?.before(this.first);
+		const rows = this.test ? log.rows.filter(this.test) : [...log.rows];
+		this.list.items = rows.reverse();
+		say(
+			/** @type {Node} */ (this.counts),
+			this.test ? `${count(rows.length)} of ${count(log.rows.length)}` : count(log.rows.length),
+		);
+		if (place.query.get("at") && !(/** @type {any} */ (this.detail).row))
+			/** @type {any} */ (this.detail).row = this.list.chosen;
+	}
+
+	/** @param {boolean} paused */
+	setPaused(paused) {
+		this.paused = paused;
+		this.pause?.setAttribute("aria-pressed", String(paused));
+		if (this.pause) say(this.pause, paused ? "▶ go on" : "▮▮ pause");
+		if (!paused) this.show();
+	}
+
+	/** @param {Row} row */
+	open(row) {
+		if (row.trxid) go(here(["payments", row.trxid], { at: thingId(row.event) }));
+	}
+
+	empty() {
+		if (this.test)
+			return h(
+				"p",
+				{},
+				`Nothing matches. The words are ${Object.keys(WORDS).join(", ")}, refused, and any text; a minus before one finds the others.`,
+			);
+		return h("p", {}, "Nothing has happened yet.");
+	}
+}
+
+customElements.define("sim-live", SimLive);

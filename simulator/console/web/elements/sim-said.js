@@ -1,0 +1,38 @@
+// The line at the foot: what the page did last, in the words of the command line, with the line that does the same.
+
+import { h, put } from "../app/dom.js";
+import { SimElement } from "../app/element.js";
+import { shortTime } from "../app/format.js";
+import { copy, said } from "../app/said.js";
+
+class SimSaid extends SimElement {
+	start() {
+		this.setAttribute("role", "status");
+		this.setAttribute("aria-live", "polite");
+		this.watch("said", () => this.draw());
+		this.draw();
+	}
+
+	draw() {
+		const last = said.at(-1);
+		if (!last) return put(this);
+		const lines = [
+			{ name: "CLI", line: last.cli },
+			{ name: "curl", line: last.curl },
+		].filter((one) => one.line);
+		put(
+			this,
+			h("span", { class: "past" }, shortTime(last.at)),
+			h("span", {}, last.text),
+			...lines.map(({ name, line }) =>
+				h(
+					"button",
+					{ class: "copy", title: line, onclick: () => copy(line, `the ${name} line`) },
+					name === "CLI" ? line : "copy as curl",
+				),
+			),
+		);
+	}
+}
+
+customElements.define("sim-said", SimSaid);

@@ -1,0 +1,216 @@
+// The scenarios that there are, and an editor for them. What it holds is loaded into a new sandbox; nothing is stored.
+
+import "./sim-editor.js";
+import { get, path, query } from "../app/api.js";
+import { CLOCKS } from "../app/clocks.js";
+import { h, put, say } from "../app/dom.js";
+import { SimElement } from "../app/element.js";
+import { form } from "../app/form.js";
+import { short } from "../app/outside.js";
+import { address, go, leaving, place } from "../app/router.js";
+import { act, copy } from "../app/said.js";
+import { readSandboxes } from "../app/store.js";
+import { download } from "../app/take-home.js";
+import { confirmed } from "../app/confirm.js";
+
+const KEEP_AFTER_MS = 200;
+const NEW =
+	"scenario: mine\nextends: default\nclock: manual\n\npayments:\n  - name: declined\n    when: { product: ELECTRIC }\n    then:\n      - { status: Accepted }\n      - { after: 5s, status: Failed, statusCode: 48, remarks: HC }\n";
+
+class SimScenarios extends SimElement {
+	start() {
+		/** @type {{ name: string, description: string, source: string }[]} */
+		this.all = [];
+		/** The text as it was read. */
+		this.original = "";
+		/** @type {string} */
+		this.shown = "\0";
+		this.mistake = h("p", { class: "mistake", role: "alert" });
+		this.nav = h("nav", { class: "scenario-list", "aria-label": "Scenarios" });
+		this.heading = h("h2");
+		this.editor = /** @type {import("./sim-editor.js").SimEditor} */ (h("sim-editor"));
+		this.editor.of = {
+			label: "The scenario as YAML",
+			words: () => ({ extends: (this.all ?? []).filter((one) => one.source === "bundled").map((one) => one.name) }),
+		};
+		this.main = h(
+			"div",
+			{ class: "scenario" },
+			h("a", { class: "up", href: address("", ["scenarios"]) }, "← all scenarios"),
+			this.heading,
+			this.mistake,
+			this.editor,
+			this.below(),
+		);
+		put(this, this.nav, this.main);
+		this.listen(this.editor, "sim-text", () => this.keep());
+		this.listen(window, "beforeunload", (event) => this.isChanged() && event.preventDefault());
+		leaving.ask = () => this.mayLeave();
+		this.watch("place", () => this.read());
+		this.list();
+		this.read();
+	}
+
+	stop() {
+		leaving.ask = null;
+		clearTimeout(this.keeping);
+	}
+
+	below() {
+		const make = form({
+			label: "Load it into a new sandbox",
+			submit: "Load into a new sandbox",
+			main: true,
+			fields: [
+				{ name: "id", label: "Id", hint: "a new one when empty", size: 18 },
+				{ name: "clock", label: "Clock", options: CLOCKS },
+			],
+			run: (values) => this.load(values),
+		});
+		const text = () => this.editor?.text ?? "";
+		return h(
+			"div",
+			{},
+			h(
+				"div",
+				{ class: "tools" },
+				h("button", { onclick: () => copy(text(), "the scenario") }, "copy"),
+				h(
+					"button",
+					{
+						onclick: () =>
+							download(text(), `${(place.rest[0] ?? "mine").replace(/\.ya?ml$/, "").replaceAll("/", "-")}.yaml`),
+					},
+					"download",
+				),
+				h(
+					"span",
+					{ class: "past" },
+					h("kbd", {}, "Ctrl"),
+					" ",
+					h("kbd", {}, "Space"),
+					" completes. Nothing is stored here: take it home, or load it.",
+				),
+			),
+			make,
+		);
+	}
+
+	async list() {
+		try {
+			for (let cursor = ""; this.all && cursor !== null;) {
+				const page = await get(`scenarios${query({ limit: 500, cursor })}`);
+				this.all.push(...page.scenarios);
+				cursor = page.has_more ? page.cursor : null;
+			}
+		} catch (failure) {
+			say(/** @type {Node} */ (this.mistake), /** @type {Error} */ (failure).message);
+		}
+		this.drawList();
+	}
+
+	drawList() {
+		const of = (/** @type {string} */ source, /** @type {string} */ title) => {
+			const found = (this.all ?? []).filter((one) => one.source === source);
+			const items = found.map((one) => {
+				const isCurrent = one.name === place.rest[0] && source === (place.query.get("source") ?? "bundled");
+				const href = address("", ["scenarios", one.name], source === "folder" ? { source } : {});
+				return h(
+					"li",
+					{},
+					h(
+						"a",
+						{ href, "aria-current": isCurrent && "page" },
+						h("b", {}, short(one.name)),
+						h("small", { class: "past" }, short(one.description)),
+					),
+				);
+			});
+			return items.length ? [h("h3", {}, title), h("ul", {}, ...items)] : [];
+		};
+		put(
+			/** @type {HTMLElement} */ (this.nav),
+			h("a", { class: "new", href: address("", ["scenarios"], { new: "1" }) }, "+ a new one"),
+			...of("folder", "In the folder of --scenarios"),
+			...of("bundled", "Bundled"),
+		);
+	}
+
+	/** Follow the address: the scenario that it names, or the draft that the browser kept with it. */
+	async read() {
+		if (place.view !== "scenarios") return;
+		const [name, source, isNew] = [place.rest.join("/"), place.query.get("source") ?? "", place.query.get("new")];
+		const shown = JSON.stringify([name, source, isNew]);
+		if (shown === this.shown || !this.editor) return;
+		this.shown = shown;
+		this.toggleAttribute("data-open", Boolean(name || isNew));
+		this.drawList();
+		say(/** @type {Node} */ (this.mistake), "");
+		const draft = history.state?.draft;
+		try {
+			const text = name ? (await get(path("scenarios", name) + query({ source }))).text : NEW;
+			if (shown !== this.shown) return;
+			this.original = text;
+			this.editor.text = draft ?? text;
+		} catch (failure) {
+			say(/** @type {Node} */ (this.mistake), /** @type {Error} */ (failure).message);
+			this.original = "";
+			this.editor.text = draft ?? "";
+		}
+		this.drawTitle();
+	}
+
+	drawTitle() {
+		const name = place.rest.join("/") || "a new scenario";
+		put(
+			/** @type {HTMLElement} */ (this.heading),
+			short(name),
+			this.isChanged() && h("span", { class: "past" }, " changed, not stored"),
+		);
+	}
+
+	isChanged() {
+		return Boolean(this.editor && this.editor.text !== this.original);
+	}
+
+	/** The browser keeps the draft with this address, so that reloading and going back find it. */
+	keep() {
+		this.drawTitle();
+		clearTimeout(this.keeping);
+		this.keeping = setTimeout(() => {
+			const draft = this.isChanged() ? this.editor?.text : undefined;
+			history.replaceState(draft === undefined ? null : { draft }, "");
+		}, KEEP_AFTER_MS);
+	}
+
+	async mayLeave() {
+		if (!this.isChanged()) return true;
+		const text = "What you changed is not stored. Download or copy it first, or load it into a sandbox.";
+		return confirmed({ title: "Leave the draft?", text, button: "Leave it" });
+	}
+
+	/** @param {Record<string, string>} values */
+	async load({ id, clock }) {
+		const text = this.editor?.text ?? "";
+		const cli = [
+			"sandbox",
+			"new",
+			place.rest[0] && !this.isChanged() && !place.query.get("source") ? place.rest[0] : "mine.yaml",
+		];
+		if (id) cli.push("--id", id);
+		if (clock) cli.push("--clock", clock);
+		const made = await act({
+			method: "POST",
+			path: `sandboxes${query({ id, clock })}`,
+			body: text,
+			type: "application/yaml",
+			cli,
+			says: (answer) => `made sandbox ${answer.id}`,
+		});
+		await readSandboxes();
+		leaving.ask = null;
+		go(address(made.id, ["live"]));
+	}
+}
+
+customElements.define("sim-scenarios", SimScenarios);

@@ -1,0 +1,88 @@
+// What stands above a story: the payment in one line. And in which facts two payments differ.
+
+import { h } from "../app/dom.js";
+import { bothTimes, dateTime, span, sum } from "../app/format.js";
+import { short } from "../app/outside.js";
+import { here } from "../app/router.js";
+import { MARKS, rowOf } from "../app/rows.js";
+import { copy } from "../app/said.js";
+import { table } from "../app/table.js";
+
+/** @typedef {import("../app/stories.js").Story} Story */
+
+/** @param {any} payment @param {() => void} sendCallback */
+export function headOf(payment, sendCallback) {
+	const { refid, trxid } = payment;
+	return h(
+		"header",
+		{},
+		h(
+			"h2",
+			{},
+			h(
+				"a",
+				{ href: here(["live"], { q: refid && !/["\s]/.test(refid) ? `refid:${refid}` : `trxid:${trxid}` }) },
+				short(refid, 80),
+			),
+		),
+		h("span", { class: "mono" }, short(payment.product), " ", sum(payment.amount), " → ", short(payment.account, 60)),
+		stateOf(payment.status),
+		payment.rule &&
+			h("span", {}, "rule: ", h("a", { href: here(["rules"], { at: payment.rule }) }, short(payment.rule, 60))),
+		h("span", { class: "past mono", title: bothTimes(payment.created) }, trxid),
+		h("span", { class: "gap" }),
+		h("button", { onclick: () => copy(refid, `the refid ${refid}`) }, "copy refid"),
+		h("button", { onclick: sendCallback }, "send callback"),
+	);
+}
+
+/** A payment's status with its mark and colour. @param {string} status */
+export function stateOf(status) {
+	const { tone } = rowOf({ kind: "status", status, cause: "creation" });
+	return h("span", { class: `state tone-${tone}` }, `${MARKS[tone]} ${status}`);
+}
+
+/** What the story does not have any more. @param {any} payment */
+export function leftOut(payment) {
+	const { requests_left_out: requests, callbacks_left_out: callbacks } = payment;
+	if (!requests && !callbacks) return null;
+	return h(
+		"p",
+		{ class: "past" },
+		`Not shown: ${requests} earlier requests, ${callbacks} callbacks that are not kept, of this payment or others.`,
+	);
+}
+
+/** @type {[string, (story: Story) => string | number][]} */
+const FACTS = [
+	["status", ({ payment }) => payment.status],
+	["product", ({ payment }) => payment.product],
+	["account", ({ payment }) => payment.account],
+	["amount", ({ payment }) => sum(payment.amount)],
+	["cost", ({ payment }) => sum(payment.cost)],
+	["reseller", ({ payment }) => payment.reseller],
+	["rule", ({ payment }) => payment.rule],
+	["created", ({ payment }) => dateTime(payment.created)],
+	[
+		"from the first to the latest status",
+		({ payment }) => span(Date.parse(payment.updated) - Date.parse(payment.created)),
+	],
+	["requests", ({ payment }) => payment.requests.length + payment.requests_left_out],
+	["attempts of callbacks", ({ things }) => things.filter((one) => one.lane === "callback" && !one.isDue).length],
+];
+
+/** Two payments, fact by fact. @param {Story[]} stories */
+export function differences([one, other]) {
+	const facts = FACTS.map(([name, of]) => ({ name, values: [of(one), of(other)] }));
+	const differing = facts.filter(({ values }) => values[0] !== values[1]);
+	return table(
+		"In what they differ",
+		[
+			{ name: "", cell: (fact) => fact.name },
+			{ name: one.payment.refid, cell: (fact) => short(fact.values[0]) },
+			{ name: other.payment.refid, cell: (fact) => short(fact.values[1]) },
+		],
+		differing,
+		"in nothing but their names",
+	);
+}

@@ -1,0 +1,129 @@
+// The picture of a story: lanes, a line of time, and a button for each thing. On a phone the same buttons stand in one column.
+
+import { h, svg } from "../app/dom.js";
+import { bothTimes, span, time } from "../app/format.js";
+import { visible } from "../app/outside.js";
+import { LANES } from "../app/things.js";
+
+/** @typedef {import("../app/things.js").Thing} Thing @typedef {import("../app/scale.js").Scale} Scale */
+
+const LANE_PX = 28;
+const NAMES_PX = 88;
+const AXIS_PX = 32;
+const MIDDLE_PX = LANE_PX / 2;
+/** How much of the width is not for the scale. */
+export const SIDES_PX = NAMES_PX + 16;
+
+/** What the scale has to find room for. @param {Thing[]} things @param {number} start @returns {import("../app/scale.js").Box[]} */
+export const boxesOf = (things, start) =>
+	things.map((one) => ({ at: one.at - start, end: one.end - start, lane: one.lane, chars: one.label.length }));
+
+/**
+ * @param {{ things: Thing[], start: number, scale: Scale, label: string, selected: string, prefix?: string, open: (id: string) => void }} of
+ *   `start` is the moment at which the payment began; `prefix` tells the buttons of two stories apart
+ */
+export function storyLine({ things, start, scale, label, selected, prefix = "", open }) {
+	const rows = rowsOf(things);
+	const height = AXIS_PX + rows.count * LANE_PX;
+	const items = things.map((one) => {
+		const li = h("li", {}, button(one, start, prefix + one.id === selected, prefix, open));
+		li.style.setProperty("--x", `${NAMES_PX + scale.x(one.at - start)}px`);
+		li.style.setProperty("--y", `${AXIS_PX + (rows.of.get(one) ?? 0) * LANE_PX}px`);
+		return li;
+	});
+	const plane = h(
+		"div",
+		{ class: "plane" },
+		drawing(things, start, scale, rows, height),
+		h("ol", { "aria-label": label }, ...items),
+	);
+	plane.style.setProperty("--width", `${NAMES_PX + scale.width}px`);
+	plane.style.setProperty("--height", `${height}px`);
+	return h("div", { class: "line" }, plane);
+}
+
+/** @param {Thing} one @param {number} start @param {boolean} isOpen @param {string} prefix @param {(id: string) => void} open */
+function button(one, start, isOpen, prefix, open) {
+	const lane = h("span", { class: "lane" }, one.lane);
+	const when = h("span", { class: "when" }, `+${span(one.at - start)}`);
+	return h(
+		"button",
+		{
+			class: `thing tone-${one.row.tone}${one.isDue ? " due" : ""}`,
+			"data-id": prefix + one.id,
+			"aria-expanded": String(isOpen),
+			title: `${bothTimes(one.row.at, one.row.wall)}\n${time(one.row.at)}`,
+			onclick: () => open(prefix + one.id),
+		},
+		lane,
+		h("span", { class: "mark" }, one.mark),
+		h("span", { class: "label outside" }, visible(one.label)),
+		when,
+	);
+}
+
+/**
+ * The rows of the lanes that have something; what comes at the same moment in one lane has a row of its own below.
+ * @param {Thing[]} things @returns {{ of: Map<Thing, number>, names: [string, number][], count: number }}
+ */
+function rowsOf(things) {
+	/** @type {Map<Thing, number>} */
+	const of = new Map();
+	/** @type {[string, number][]} */
+	const names = [];
+	let count = 0;
+	for (const lane of LANES) {
+		const here = things.filter((one) => one.lane === lane);
+		if (!here.length) continue;
+		names.push([lane, count]);
+		const at = new Map();
+		for (const one of here) {
+			const row = at.get(one.at) ?? 0;
+			at.set(one.at, row + 1);
+			of.set(one, count + row);
+		}
+		count += Math.max(...at.values());
+	}
+	return { of, names, count };
+}
+
+/** Lanes, ticks and bars: told by the list, so hidden from who hears it. @param {Thing[]} things @param {number} start @param {Scale} scale @param {ReturnType<typeof rowsOf>} rows @param {number} height */
+function drawing(things, start, scale, rows, height) {
+	const width = NAMES_PX + scale.width;
+	const x = (/** @type {number} */ at) => NAMES_PX + MIDDLE_PX + scale.x(at);
+	const ends = new Set(things.map((one) => one.at - start));
+	return svg(
+		"svg",
+		{ width, height, viewBox: `0 0 ${width} ${height}`, "aria-hidden": "true" },
+		svg("text", { class: "name", x: 0, y: 16 }, "time"),
+		svg("line", { class: "axis", x1: NAMES_PX, x2: width, y1: 24.5, y2: 24.5 }),
+		...scale.ticks.flatMap((tick, index) => [
+			svg("line", { class: "tick", x1: x(tick.at), x2: x(tick.at), y1: 20, y2: height }),
+			ends.has(tick.at) &&
+				svg("text", { class: "tick-name", x: x(tick.at), y: 14 }, index ? `+${span(tick.at)}` : span(tick.at)),
+			tick.isBroken && breakAt((x(tick.at) + x(scale.ticks[index - 1].at)) / 2),
+		]),
+		...rows.names.flatMap(([name, row]) => {
+			const y = AXIS_PX + row * LANE_PX;
+			return [
+				svg("line", { class: "lane-line", x1: 0, x2: width, y1: y + 0.5, y2: y + 0.5 }),
+				svg("text", { class: "name", x: 0, y: y + MIDDLE_PX + 4 }, name),
+			];
+		}),
+		...things
+			.filter((one) => one.end > one.at)
+			.map((one) => {
+				const y = AXIS_PX + (rows.of.get(one) ?? 0) * LANE_PX + LANE_PX - 7;
+				return svg("rect", {
+					class: `bar tone-${one.row.tone}`,
+					x: x(one.at - start),
+					y,
+					height: 5,
+					width: Math.max(3, x(one.end - start) - x(one.at - start)),
+				});
+			}),
+	);
+}
+
+/** Two strokes through the axis: time is cut here. @param {number} at */
+const breakAt = (at) => svg("path", { class: "break", d: `M${at - 5} 29l4-9M${at} 29l4-9` });

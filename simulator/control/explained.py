@@ -1,0 +1,203 @@
+"""`/_sim/sandboxes/{id}/explain`: what the signature of a request should be, and why it is not.
+
+The request is given, as its parts or as a curl command. It is not sent, and changes nothing.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import Any, Final, NamedTuple
+from uuid import uuid4
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from simulator.auth import headers as names
+from simulator.auth.autopsy.facts import Facts, Parts
+from simulator.auth.autopsy.strings import right
+from simulator.auth.canonical import body_hash, canonical_query, canonical_string, signature
+from simulator.auth.signature import Denied, check_headers
+from simulator.control.autopsies import joined, others_of, query_rules, rendered, search
+from simulator.control.http import bytes_of, refuse_lost_sandbox, reply, sandbox_of, sandboxes_of
+from simulator.control.masking import Mask, mask_of
+from simulator.control.parameters import refuse_other_parameters
+from simulator.control.pasted import Given, read_given
+from simulator.control.sandboxes import base_url
+from simulator.domain.model.resellers import ApiKey, Reseller
+from simulator.runtime.background import in_background, place
+from simulator.runtime.live_sandbox import LiveSandbox
+from simulator.runtime.sandboxes import DEFAULT
+from simulator.shortened import shortened
+from simulator.wire.curl import curl_command
+
+TEXT_CHARS_MAX: Final = 16_000
+CURL_BODY_BYTES_MAX: Final = 64 * 1024
+_VERSION: Final = "the version of the scheme, always v1"
+
+
+class _Key(NamedTuple):
+    """A key with a secret that was given for it."""
+
+    secret_bytes: bytes
+    state: str = "active"
+
+
+class _Asked(NamedTuple):
+    """A given request beside what the sandbox knows of its key."""
+
+    given: Given
+    headers: dict[bytes, bytes]
+    named: tuple[Reseller, ApiKey] | None
+    held: _Key | ApiKey | None
+
+    @property
+    def key(self) -> str:
+        return self.headers.get(names.API_KEY, b"").decode("latin-1")
+
+
+async def explain(request: Request) -> Response:
+    """Explain one request. Raises `InvalidInput` for one that makes no sense, and `Busy`."""
+    live = sandbox_of(request)
+    refuse_other_parameters(request)
+    raw = await bytes_of(request)
+    with place(len(raw)):
+        given = await in_background(read_given, raw)
+        hashed = await in_background(body_hash, given.body)
+    refuse_lost_sandbox(request)
+    headers = dict(joined(given.headers))
+    named = live.core.state.keys.get(headers.get(names.API_KEY, b"").decode("latin-1"))
+    known = None if named is None else named[1]
+    asked = _Asked(given, headers, named, known if given.secret is None else _Key(given.secret))
+    shown = _described(live, asked, hashed, mask_of(live, sandboxes_of(request)), base_url(request))
+    return reply(shown | await _judged(live, asked, hashed))
+
+
+def _described(live: LiveSandbox, asked: _Asked, hashed: bytes, mask: Mask, base: str) -> dict[str, Any]:
+    given, headers = asked.given, asked.headers
+    parts = _parts(asked, hashed)
+    can_sign = bool(asked.held and asked.held.secret_bytes)
+    is_whole = can_sign and bool(parts.timestamp and parts.nonce)
+    path = given.path.decode("utf-8", "replace")
+    sent = headers.get(names.SIGNATURE)
+    pairs = ((name.decode("latin-1"), value.decode("latin-1")) for name, value in given.headers)
+    return {
+        "request": {
+            "method": given.method,
+            "path": mask.text(path),
+            "query": mask.query(path, given.query),
+            "headers": [[mask.text(name), mask.header(name, value)] for name, value in pairs],
+            "body_bytes": len(given.body),
+        },
+        "key": {
+            "api_key": mask.header(names.API_KEY.decode(), asked.key) or None,
+            "reseller": asked.named[0].code if asked.named else None,
+            "known": asked.named is not None,
+            "state": asked.named[1].state.value if asked.named else None,
+        },
+        "canonical": {"text": _text(right(parts)), "parts": list(_pieces(given, parts))},
+        "expected_signature": signature(asked.held.secret_bytes, right(parts)) if asked.held and is_whole else None,
+        "given_signature": None if sent is None else _text(sent),
+        "curl": _curl(live, asked, hashed, base) if can_sign and len(given.body) <= CURL_BODY_BYTES_MAX else None,
+    }
+
+
+def _parts(asked: _Asked, hashed: bytes) -> Parts:
+    headers, method = asked.headers, asked.given.method.upper().encode()
+    query = canonical_query(asked.given.query)
+    return Parts(headers.get(names.TIMESTAMP, b""), headers.get(names.NONCE, b""), method, query, hashed)
+
+
+def _pieces(given: Given, parts: Parts) -> Iterator[dict[str, str]]:
+    """The string piece by piece, each with where it comes from."""
+    body = f"the {len(given.body)} bytes of the body as they are sent" if given.body else "nothing, as there is no body"
+    whys: Iterable[tuple[str, bytes, str]] = (
+        ("version", b"v1", _VERSION),
+        ("timestamp", parts.timestamp, _of_header(names.WRITTEN_TIMESTAMP, parts.timestamp, "Unix seconds")),
+        ("nonce", parts.nonce, _of_header(names.WRITTEN_NONCE, parts.nonce, "16 to 128 of a-z A-Z 0-9 - _")),
+        ("method", parts.method, "the method in capitals"),
+        ("query", parts.query, _of_query(given.query, parts.query)),
+        ("body_hash", parts.hashed, f"the Base64 of the SHA-256 of {body}"),
+    )
+    yield from ({"name": name, "value": _text(value), "why": why} for name, value, why in whys)
+
+
+def _of_header(name: str, value: bytes, what: str) -> str:
+    return f"{name} as it was sent: {what}" if value else f"{name}, which is missing: {what}"
+
+
+def _of_query(raw: bytes, canonical: bytes) -> str:
+    if not raw:
+        return "empty, as nothing follows a ?"
+    if raw == canonical:
+        return "what follows the ?, which is sorted by key already"
+    return "what follows the ?, sorted by key, without parameters that have no ="
+
+
+def _text(value: bytes) -> str:
+    return shortened(value.decode("utf-8", "replace"), TEXT_CHARS_MAX)
+
+
+def _curl(live: LiveSandbox, asked: _Asked, hashed: bytes, base: str) -> str:
+    """The request as a command for this sandbox, signed anew as of now."""
+    assert asked.held is not None
+    given, stamp = asked.given, str(int(live.signing_time().timestamp()))
+    nonce, method = f"explained-{uuid4().hex}", given.method.upper()
+    query = canonical_query(given.query)
+    to_sign = canonical_string(stamp.encode(), nonce.encode(), method.encode(), query, hashed)
+    signing = {names.API_KEY, *names.SIGNATURE_HEADERS, b"host", b"content-length"}
+    kept = {name.decode("latin-1"): value.decode("latin-1") for name, value in given.headers if name not in signing}
+    made = {
+        names.WRITTEN_API_KEY: asked.key,
+        names.WRITTEN_TIMESTAMP: stamp,
+        names.WRITTEN_NONCE: nonce,
+        names.WRITTEN_SIGNATURE: signature(asked.held.secret_bytes, to_sign),
+    }
+    prefix = "" if live.id == DEFAULT else f"/s/{live.id}"
+    target = given.path + (b"?" + given.query if given.query else b"")
+    return curl_command(method, base + prefix + target.decode("utf-8", "replace"), kept | made, given.body)
+
+
+async def _judged(live: LiveSandbox, asked: _Asked, hashed: bytes) -> dict[str, Any]:
+    """The verdict of the service, a code of SPEC 5.2 or `valid`, and the autopsy of the signature if there is one."""
+    now_s = live.signing_time().timestamp()
+    tolerance_s = live.scenario.limits.timestamp_tolerance.total_seconds()
+    checked = check_headers(asked.headers, asked.held, now_s, tolerance_s)
+    is_signed = all(asked.headers.get(name) for name in names.SIGNATURE_HEADERS)
+    found = None
+    if asked.held and asked.held.secret_bytes and is_signed:
+        found = await search(_facts(live, asked, hashed), asked.given.canonical)
+    shown = None if found is None else rendered(found)
+    if isinstance(checked, Denied):
+        return {"verdict": checked.code, "message": checked.diagnosis or checked.message, "autopsy": shown}
+    assert found is not None, "a signature that was checked is one"
+    if not found.is_right:
+        return {"verdict": "invalid_signature", "message": found.sentence, "autopsy": shown}
+    if asked.named is not None and _is_used(live, *asked.named, checked.nonce, checked.timestamp_s):
+        text = "the signature is right, but this nonce was used before: each request needs its own"
+        return {"verdict": "nonce_reused", "message": text, "autopsy": shown}
+    return {"verdict": "valid", "message": "the signature is right", "autopsy": shown}
+
+
+def _is_used(live: LiveSandbox, reseller: Reseller, key: ApiKey, nonce: bytes, timestamp_s: int) -> bool:
+    state = live.core.state
+    scope = reseller.code if state.nonces_by_reseller else key.key
+    return state.nonces.is_spent(scope, nonce, timestamp_s, live.clock.now())
+
+
+def _facts(live: LiveSandbox, asked: _Asked, hashed: bytes) -> Facts:
+    given, headers = asked.given, asked.headers
+    assert asked.held is not None
+    return Facts(
+        timestamp=headers[names.TIMESTAMP],
+        nonce=headers[names.NONCE],
+        method=given.method.upper().encode(),
+        query=given.query,
+        body=given.body,
+        hashed=hashed,
+        signature=headers[names.SIGNATURE],
+        secret=asked.held.secret_bytes,
+        path=given.path,
+        prefix=given.prefix,
+        host=given.host or headers.get(b"host", b""),
+        api_key=headers[names.API_KEY],
+        rules=query_rules(live),
+        others=tuple(others_of(live, *asked.named)) if asked.named else (),
+    )

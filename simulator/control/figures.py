@@ -1,0 +1,159 @@
+"""`/_sim/sandboxes/{id}/figures`: payments, callbacks, webhooks, receivers, wallets and requests in numbers.
+
+Everything is counted as it happens, or read from indexes and bounded logs. What grows with resellers and products is
+added up in slices, between which others go on.
+"""
+
+import asyncio
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from datetime import date
+from decimal import Decimal
+from itertools import islice
+from typing import Any
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import Response
+
+from simulator.control import render
+from simulator.control.filters import refuse_unknown_reseller
+from simulator.control.http import lines, reply, sandbox_of
+from simulator.control.parameters import query_of
+from simulator.domain.model.history.query import HistoryQuery, HistoryStatus
+from simulator.domain.model.job_counts import JobCounts
+from simulator.domain.model.money import ZERO
+from simulator.domain.model.resellers import Reseller
+from simulator.domain.model.transactions import Status
+from simulator.domain.model.wallet import TRANSACTION, EntryType
+from simulator.domain.state import State
+from simulator.runtime.live_sandbox import LiveSandbox
+from simulator.runtime.receiver_times import ReceiverTimes, by_receiver
+from simulator.wire.json import number
+from simulator.wire.payments import STATUS_NAMES
+
+WALLETS_MAX = 50
+"""How many wallets are drawn; those of the others are asked for by `reseller`."""
+
+SLICE = 50
+REFUSED_FROM = 400
+ALWAYS = (date.min, date.max)
+
+
+class Product(msgspec.Struct):
+    """What was paid of a product."""
+
+    counts: Counter[HistoryStatus]
+    amount: Decimal = ZERO
+
+
+async def show(request: Request) -> Response:
+    """The figures of a sandbox since its start or last reset, or of one reseller."""
+    live = sandbox_of(request)
+    query = query_of(request, "figures-query")
+    refuse_unknown_reseller(live, query)
+    state, code = live.core.state, query.get("reseller")
+    resellers = [one for one in state.resellers.values() if code in (None, one.code)]
+    products = await _products(resellers)
+    answer = {
+        "transactions": sum(len(one.records.history) for one in resellers),
+        "by_status": _by_status(products.values(), sum(one.records.history.processing for one in resellers)),
+        "by_product": [_product(state, *one) for one in sorted(products.items(), key=_busiest)],
+        "callbacks": _jobs(state.callback_counts, code),
+        "webhooks": _jobs(state.webhook_counts, code),
+        "receivers": [_receiver(one) for one in by_receiver(_timed(live, code))],
+        "requests": _requests(live, code),
+    }
+    drawn = resellers[:WALLETS_MAX]
+    for one in drawn:
+        for _ in one.records.curve.catch_up():
+            await asyncio.sleep(0)
+    wallets = await lines(drawn, _wallet)
+    return reply(answer | {"wallets": wallets, "wallets_left_out": len(resellers) - len(drawn)})
+
+
+async def _products(resellers: list[Reseller]) -> dict[str, Product]:
+    found: dict[str, Product] = {}
+    pairs = ((one, code) for one in resellers for code in one.records.history.products())
+    while part := list(islice(pairs, SLICE)):
+        for one, code in part:
+            _, figures = one.records.history.find(HistoryQuery(*ALWAYS, product=code), 0, 0)
+            product = found.setdefault(code, Product(Counter()))
+            product.counts.update(figures.counts)
+            product.amount += figures.amount
+        await asyncio.sleep(0)
+    return found
+
+
+def _busiest(one: tuple[str, Product]) -> tuple[int, str]:
+    code, product = one
+    return -product.counts.total(), code
+
+
+def _by_status(products: Iterable[Product], processing: int) -> dict[str, int]:
+    """The number of payments by their status as on the wire."""
+    counts: Counter[HistoryStatus] = Counter()
+    for product in products:
+        counts.update(product.counts)
+    by_status = {
+        Status.ACCEPTED: max(0, counts[HistoryStatus.PENDING] - processing),
+        Status.PROCESSING: processing,
+        Status.SUCCESSFUL: counts[HistoryStatus.SUCCESSFUL],
+        Status.FAILED: counts[HistoryStatus.FAILED],
+        Status.REFUNDED: counts[HistoryStatus.REFUND],
+    }
+    return {STATUS_NAMES[status]: count for status, count in by_status.items()}
+
+
+def _product(state: State, code: str, product: Product) -> dict[str, Any]:
+    known = state.catalog.products.get(code)
+    return {
+        "product": code,
+        "name": known.name if known else "",
+        "count": product.counts.total(),
+        "succeeded": product.counts[HistoryStatus.SUCCESSFUL],
+        "failed": product.counts[HistoryStatus.FAILED],
+        "amount_myr": number(product.amount),
+    }
+
+
+def _jobs(counts: Mapping[str, JobCounts], code: str | None) -> dict[str, int]:
+    found = [one for reseller, one in counts.items() if code in (None, reseller)]
+    names = ("delivered", "failed", "pending", "attempts")
+    return {name: sum(getattr(one, name) for one in found) for name in names}
+
+
+def _timed(live: LiveSandbox, code: str | None) -> list[Any]:
+    return [one for one in live.courier.times if code in (None, one.reseller)]
+
+
+def _receiver(one: ReceiverTimes) -> dict[str, Any]:
+    return one._asdict()
+
+
+def _requests(live: LiveSandbox, code: str | None) -> dict[str, Any]:
+    """All that were answered; of one reseller those that the journal has kept, where `left_out` is what it has not."""
+    kinds: Counter[tuple[int, bool]] = Counter()
+    if code is None:
+        for (_, _, status, error, _), count in live.counters.answers.items():
+            kinds[status, bool(error)] += count
+    else:
+        kinds.update((one.status, bool(one.error)) for one in live.journal if one.reseller == code)
+    by_status: Counter[str] = Counter()
+    for (status, _), count in sorted(kinds.items()):
+        by_status[str(status)] += count
+    refused = sum(count for (status, has_error), count in kinds.items() if has_error or status >= REFUSED_FROM)
+    left_out = 0 if code is None else live.journal.left_out
+    return {"total": kinds.total(), "refused": refused, "by_status": dict(by_status), "left_out": left_out}
+
+
+def _wallet(one: Reseller) -> dict[str, Any]:
+    _, totals = one.records.statement.find(*ALWAYS, frozenset(EntryType), 0, 0)
+    credited = sum((each.amount for type_, each in totals.items() if type_ is not TRANSACTION), ZERO)
+    return {
+        "reseller": one.code,
+        "balance": number(one.wallet.balance),
+        "credited": number(credited),
+        "debited": number(-totals[TRANSACTION].amount),
+        "points": [[render.moment(entry.at), number(entry.balance)] for entry in one.records.curve.points()],
+    }

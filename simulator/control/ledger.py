@@ -1,0 +1,110 @@
+"""`/_sim/sandboxes/{id}/ledger`: the entries of all wallets, newest first.
+
+Entries of one time are ordered by reseller and by number, so a place in the list is a time with these two. It stays the
+same whatever is posted meanwhile, and in each wallet it is found by bisection: a page costs the same for any number of
+entries.
+"""
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from heapq import merge
+from typing import Any, NamedTuple
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from simulator.control import render
+from simulator.control.filters import refuse_unknown_reseller
+from simulator.control.http import PageRequest, page, reply, sandbox_of
+from simulator.control.parameters import query_of
+from simulator.domain.model.resellers import Reseller
+from simulator.domain.model.wallet import Entry, EntryType
+from simulator.domain.state import State
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+MICROSECOND = timedelta(microseconds=1)
+
+
+class Place(NamedTuple):
+    """A place in the list: that of the entry `id` of the reseller with this number."""
+
+    at: datetime
+    reseller: int
+    id: int
+
+    def __str__(self) -> str:
+        return f"{(self.at - EPOCH) // MICROSECOND}.{self.reseller}.{self.id}"
+
+
+class Line(NamedTuple):
+    """An entry, whose it is, and its place."""
+
+    place: Place
+    reseller: Reseller
+    entry: Entry
+
+
+class Wanted(NamedTuple):
+    """Which entries are wanted: those before a place, of this reseller, type and refid; None for any."""
+
+    before: Place | None
+    reseller: str | None
+    type: EntryType | None
+    refid: str | None
+
+
+async def list_all(request: Request) -> Response:
+    """Entries, newest first; `reseller`, `type` and `refid` are filters."""
+    live = sandbox_of(request)
+    query = query_of(request, "ledger-query")
+    refuse_unknown_reseller(live, query)
+    state = live.core.state
+    before = _place(query["cursor"]) if "cursor" in query else None
+    type_ = EntryType(query["type"]) if "type" in query else None
+    wanted = Wanted(before, query.get("reseller"), type_, query.get("refid"))
+    asked = PageRequest(query["limit"], 0)
+    answer = await page("entries", asked, _lines(state, wanted), lambda one: _row(state, one), lambda one: one.place)
+    return reply(answer)
+
+
+def _place(cursor: str) -> Place:
+    microseconds, reseller, id_ = map(int, cursor.split("."))
+    return Place(EPOCH + microseconds * MICROSECOND, reseller, id_)
+
+
+def _lines(state: State, wanted: Wanted) -> Iterator[Line]:
+    lists = [
+        _of_reseller(number, one, wanted)
+        for number, one in enumerate(state.resellers.values())
+        if wanted.reseller in (None, one.code)
+    ]
+    return merge(*lists, key=lambda line: line.place, reverse=True)
+
+
+def _of_reseller(number: int, one: Reseller, wanted: Wanted) -> Iterator[Line]:
+    """The wanted entries of one reseller, newest first."""
+    count = _count_before(one.wallet.entries, number, wanted.before)
+    if wanted.refid is None:
+        entries = one.records.statement.newest_first(wanted.type, count)
+    else:
+        paid = one.refids.get(wanted.refid)
+        ids = [id_ for id_ in reversed(paid.entry_ids if paid else ()) if id_ <= count]
+        entries = (entry for entry in map(one.wallet.entry, ids) if wanted.type in (None, entry.type))
+    for entry in entries:
+        yield Line(Place(entry.at, number, entry.id), one, entry)
+
+
+def _count_before(entries: list[Entry], number: int, before: Place | None) -> int:
+    """How many entries of the reseller with this number stand behind a place of the list, which is the newest first."""
+    if before is None:
+        return len(entries)
+    if number == before.reseller:
+        return max(0, min(before.id - 1, len(entries)))
+    bisect = bisect_right if number < before.reseller else bisect_left
+    return bisect(entries, before.at, key=lambda entry: entry.at)
+
+
+def _row(state: State, line: Line) -> dict[str, Any]:
+    paid = state.transactions.get(line.entry.trxid)
+    return render.entry(line.entry) | {"refid": paid.refid if paid else "", "reseller": line.reseller.code}

@@ -1,0 +1,81 @@
+"""`/_sim/`: the console, a web page. Its files are read once; the page is the same at every one of its addresses."""
+
+import gzip
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+from typing import NamedTuple
+
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+
+from simulator.control.http import error
+from simulator.runtime.background import in_background
+
+FILES_PATH = "/_sim/console"
+PAGE_PREFIXES = ("/_sim/s/", "/_sim/ui/")
+"""Where the page is, beside `/_sim/`: at the addresses of a sandbox's views, and of those of the whole server."""
+
+_WEB = Path(__file__).resolve().parent.parent / "console" / "web"
+_TYPES = {".html": "text/html; charset=utf-8", ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
+
+_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; "
+    "form-action 'none'; base-uri 'none'; frame-ancestors 'none'; "
+    "require-trusted-types-for 'script'; trusted-types 'none'"
+)
+_HEADERS = {
+    "content-security-policy": _POLICY,
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "cache-control": "no-cache",
+}
+_ROOT = b"{{root}}"
+_DEPTH_MAX = 20
+
+
+class _File(NamedTuple):
+    body: bytes
+    packed: bytes
+    media_type: str
+    etag: str
+
+
+async def at_the_door(request: Request) -> Response:
+    """`/_sim` without its slash: relative, since a proxy may have put a prefix before it."""
+    return RedirectResponse("_sim/", 307)
+
+
+async def page(request: Request) -> Response:
+    """The page. It names its files relative to its address, so that any prefix may stand before `/_sim`."""
+    files = await in_background(_files)
+    sent = request.scope.get("raw_path") or request.url.path.encode()
+    depth = min(sent.removeprefix(b"/_sim/").count(b"/"), _DEPTH_MAX)
+    return Response(
+        files["index.html"].body.replace(_ROOT, b"../" * depth), media_type=_TYPES[".html"], headers=_HEADERS
+    )
+
+
+async def asset(request: Request) -> Response:
+    """One of the page's files, or 304 for a browser that has it."""
+    found = (await in_background(_files)).get(request.path_params["name"])
+    if found is None:
+        return error(404, "unknown_path", "the console has no such file")
+    headers = _HEADERS | {"etag": found.etag, "vary": "accept-encoding"}
+    if found.etag in request.headers.get("if-none-match", ""):
+        return Response(status_code=304, headers=headers)
+    if "gzip" in request.headers.get("accept-encoding", ""):
+        return Response(found.packed, media_type=found.media_type, headers=headers | {"content-encoding": "gzip"})
+    return Response(found.body, media_type=found.media_type, headers=headers)
+
+
+@cache
+def _files() -> dict[str, _File]:
+    return {
+        path.relative_to(_WEB).as_posix(): _File(
+            body, gzip.compress(body, mtime=0), _TYPES[path.suffix], f'"{sha256(body).hexdigest()[:20]}"'
+        )
+        for path in sorted(_WEB.rglob("*.*"))
+        if path.suffix in _TYPES
+        for body in (path.read_bytes(),)
+    }

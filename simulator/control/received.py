@@ -1,0 +1,173 @@
+"""What a message in an inbox is: a callback, a webhook or something else, whose it is, and whether it is genuine.
+
+A signature is judged by the secrets of the moment at which the message came. Callbacks are not signed (SPEC 5.5), so of
+them it is told what a receiver can compare.
+"""
+
+from collections.abc import Iterator, Mapping
+from decimal import Decimal, InvalidOperation
+from functools import cached_property
+from itertools import islice
+from typing import Any, Final
+
+from simulator.domain.model.resellers import Reseller
+from simulator.domain.model.transactions import Transaction
+from simulator.domain.model.webhooks import Delivery
+from simulator.runtime.inbox_budget import Received
+from simulator.runtime.live_sandbox import LiveSandbox
+from simulator.wire import outbound
+from simulator.wire.verifying import headers_of, is_signed_with, lacking, staleness
+
+OTHERS_MAX: Final = 100
+"""So many secrets of other resellers are tried, and so many of those that were replaced."""
+
+TRIED_BYTES_MAX: Final = 4 * 1024 * 1024  # of one message, hashed again with each secret
+_SECRET_CHARS: Final = 64
+_IN_QUERY: Final = ("refid", "status", "price", "message")
+_NEITHER: Final = "this is neither a callback nor a webhook of the service"
+_UNSIGNED: Final = "callbacks are not signed: {}; accept them from the service's addresses alone, or re-query the refid"
+
+
+class Messages:
+    """Looks at the messages of one page of an inbox."""
+
+    def __init__(self, live: LiveSandbox) -> None:
+        self._live = live
+        self._state = live.core.state
+        self._scheme = live.scenario.webhooks.signature
+        self._skew = live.scenario.clock.skew
+
+    def about(self, one: Received, query: Mapping[str, str], json: Any, message: Any) -> dict[str, Any]:
+        """What is known of a message; `json` is its body as far as it was decoded, `message` that parameter of its
+        query."""
+        found = _callback_of(query, json, message)
+        if found is not None:
+            return self._callback(found)
+        headers = {name.lower().decode("latin-1"): value.decode("latin-1") for name, value in one.headers}
+        event = json if isinstance(json, dict) else {}
+        is_event = isinstance(event.get("type"), str) and isinstance(event.get("data"), dict)
+        if is_event or any(name in headers for name in headers_of(self._scheme)):
+            return self._webhook(one, headers, event)
+        return _row("other", None, _NEITHER)
+
+    def _callback(self, found: Mapping[str, Any]) -> dict[str, Any]:
+        refid = str(found["refid"])
+        holders = self._state.resellers.values()
+        payments = [one.refids[refid] for one in holders if refid in one.refids]
+        same = [one for one in payments if not _differs(one, found)]
+        known = same or payments
+        if not known:
+            told = "this sandbox has no payment of its refid"
+        elif same:
+            told = "its refid, product, account and amount are those of a payment of this sandbox"
+        else:
+            differing = _differs(known[0], found)
+            rest = "is not that" if len(differing) == 1 else "are not those"
+            told = f"its {' and '.join(differing)} {rest} of the payment"
+        trxid = known[0].trxid if len(known) == 1 else None
+        return _row("callback", None, _UNSIGNED.format(told), refid=refid, trxid=trxid)
+
+    def _webhook(self, one: Received, headers: Mapping[str, str], event: Mapping[str, Any]) -> dict[str, Any]:
+        ids = (headers.get("webhook-id"), event.get("id"))
+        jobs = next((self._jobs[id_] for id_ in ids if isinstance(id_, str) and id_ in self._jobs), [])
+        ok, reason = self._verified(one, headers, event, jobs)
+        at_that_time = [job for job in jobs if any(attempt.at == one.at for attempt in job.attempts)]
+        job = next(iter([*reversed(at_that_time), *reversed(jobs)]), None)
+        return _row("webhook", ok, reason, delivery=None if job is None else job.id)
+
+    @cached_property
+    def _jobs(self) -> Mapping[str, list[Delivery]]:
+        """The deliveries of each event."""
+        found: dict[str, list[Delivery]] = {}
+        for job in self._state.deliveries:
+            found.setdefault(job.event.id, []).append(job)
+        return found
+
+    def _verified(
+        self, one: Received, headers: Mapping[str, str], event: Mapping[str, Any], jobs: list[Delivery]
+    ) -> tuple[bool, str]:
+        if lack := lacking(self._scheme, headers):
+            return False, lack
+        named = self._named(event)
+        tries = max(1, TRIED_BYTES_MAX // (len(one.body) + 1))
+        secrets = list(islice(self._secrets(one, named), tries))
+        for signer, reason, secret in secrets:
+            if is_signed_with(self._scheme, secret, headers, one.body):
+                return self._judged(one, headers, signer, reason, named)
+        if jobs and self._is_of_original(outbound.event_body(jobs[0].event), one, headers, secrets):
+            return False, "the body was changed after it was signed"
+        return False, "the signature fits no secret of this sandbox: another one signed, or the body was changed"
+
+    def _judged(
+        self, one: Received, headers: Mapping[str, str], signer: str, reason: str, named: Reseller | None
+    ) -> tuple[bool, str]:
+        """Of a signature that this secret made; `reason` says why it must not have."""
+        if reason:
+            return False, reason
+        if named is not None and signer not in ("", named.code):
+            return False, f"signed with the secret of {signer}, but about {named.code}"
+        if stale := staleness(self._scheme, headers, one.wall + self._skew):
+            return False, f"well signed, but {stale}"
+        return True, f"signed with the secret of {signer}" if signer else "signed with the secret of that time"
+
+    def _is_of_original(
+        self, original: bytes, one: Received, headers: Mapping[str, str], secrets: list[tuple[str, str, str]]
+    ) -> bool:
+        fits = (is_signed_with(self._scheme, secret, headers, original) for _, _, secret in secrets)
+        return original != one.body and any(fits)
+
+    def _named(self, event: Mapping[str, Any]) -> Reseller | None:
+        data = event.get("data")
+        code = data.get("resellerCode") if isinstance(data, dict) else None
+        return self._state.resellers.get(code) if isinstance(code, str) else None
+
+    def _secrets(self, one: Received, named: Reseller | None) -> Iterator[tuple[str, str, str]]:
+        """Whose secret, why it must not be used if that is so, and itself: the likeliest first."""
+        holders = islice(self._state.resellers.values(), OTHERS_MAX)
+        for holder in ([] if named is None else [named]), holders:
+            yield from ((each.code, "", each.webhook.secret) for each in holder if each.webhook.secret)
+        if self._state.catalog_webhook.secret:
+            yield "the catalog's webhook", "", self._state.catalog_webhook.secret
+        since = self._state.secrets.replacements - one.replacements
+        for place, secret in enumerate(islice(self._state.secrets.former, OTHERS_MAX)):
+            if _is_of_webhook(secret):
+                yield "", "" if place < since else "signed with a secret that had been replaced by then", secret
+
+
+def _row(kind: str, ok: bool | None, reason: str, **known: str | None) -> dict[str, Any]:
+    ids = {"refid": None, "trxid": None, "delivery": None}
+    return {"kind": kind, "verified": {"ok": ok, "reason": reason}} | ids | known
+
+
+def _callback_of(query: Mapping[str, str], json: Any, message: Any) -> Mapping[str, Any] | None:
+    """The fields of a callback (SPEC 6.1), of POST or GET; None for something else."""
+    data = json.get("data") if isinstance(json, dict) else None
+    if isinstance(data, dict) and isinstance(data.get("refid"), str) and "statusCode" in data:
+        return data
+    if all(name in query for name in _IN_QUERY):
+        return {**(message if isinstance(message, dict) else {}), "refid": query["refid"]}
+    return None
+
+
+def _differs(payment: Transaction, found: Mapping[str, Any]) -> list[str]:
+    """The fields of a callback that are not those of the payment."""
+    same = {
+        "product": found.get("product") == payment.product,
+        "account": found.get("account") == payment.account,
+        "amount": _amount(found.get("amount")) == payment.amount,
+    }
+    return [name for name, is_same in same.items() if not is_same]
+
+
+def _amount(value: Any) -> Decimal | None:
+    try:
+        return Decimal(str(value))
+    except InvalidOperation:
+        return None
+
+
+def _is_of_webhook(secret: str) -> bool:
+    try:
+        return len(secret) == _SECRET_CHARS and len(bytes.fromhex(secret)) * 2 == _SECRET_CHARS
+    except ValueError:
+        return False

@@ -1,0 +1,99 @@
+"""`/_sim/scenarios`: lists and shows scenarios as they are written, and checks one as `reseller-sim check` does."""
+
+import re
+from typing import Any, Final
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+
+from simulator.contract.files import data_dir
+from simulator.control.http import InvalidInput, bytes_of, decoded, reply
+from simulator.control.parameters import page_of, query_of, refuse_other_parameters
+from simulator.control.sandboxes import files_of, is_yaml, no_folder
+from simulator.runtime.background import in_background, place
+from simulator.scenario.checked import BODY, Checked, check_text, end_column
+from simulator.scenario.client_files import ClientFiles
+from simulator.scenario.reading.document import Problem
+from simulator.scenario.reading.files import ScenariosFolder, Unreadable
+from simulator.scenario.texts import listed, text_of
+
+SUGGESTED: Final = re.compile(r"\(did you mean '([^']+)'\?\)")
+CHECK: Final = "check"  # the last part of a path that has a method of its own, and no scenario's name
+LINE_CHARS_MAX: Final = 10_000  # of a line in which the end of a value is looked for
+
+
+async def list_all(request: Request) -> Response:
+    """The bundled scenarios, and those of the folder of `--scenarios`."""
+    asked = page_of(query_of(request, "scenarios-query"))
+    folder = _folder(request)
+    with place(0):
+        rows, has_more = await in_background(listed, folder, asked.cursor, asked.limit)
+    shown = [{"name": one.name, "description": one.description, "source": one.source} for one in rows]
+    cursor = str(asked.cursor + len(rows)) if has_more else None
+    return reply({"scenarios": shown, "has_folder": folder is not None, "cursor": cursor, "has_more": has_more})
+
+
+async def show(request: Request) -> Response:
+    """The text of one, as it is written."""
+    if request.path_params["name"] == CHECK:
+        raise HTTPException(405)
+    name, wanted = request.path_params["name"], query_of(request, "scenario-query").get("source")
+    with place(0):
+        source, text = await in_background(text_of, name, wanted, _folder(request))
+    return reply({"name": name, "source": source, "text": text})
+
+
+async def check(request: Request) -> Response:
+    """The problems of a text, which is the body or in it. Raises `Busy` when too many are being checked."""
+    refuse_other_parameters(request)
+    raw = await bytes_of(request)
+    with place(len(raw)):
+        text, below = (raw, "") if is_yaml(request) else await in_background(_wanted, raw)
+        if below and files_of(request) is None:
+            raise no_folder("extends_dir")
+        return reply(await in_background(_checked, text, files_of(request), below))
+
+
+async def schema(request: Request) -> Response:
+    """The JSON Schema of scenario files, with which editors complete."""
+    text = await in_background((data_dir("contracts") / "scenario.schema.json").read_bytes)
+    return Response(text, media_type="application/json")
+
+
+def _folder(request: Request) -> ScenariosFolder | None:
+    files = files_of(request)
+    return None if files is None else files.folder
+
+
+def _wanted(raw: bytes) -> tuple[bytes, str]:
+    """The text in a body of JSON, and the folder in which the names of files in it lead."""
+    wanted = decoded(raw, "scenario-check-request")
+    return wanted["text"].encode("utf-8", "surrogatepass"), wanted.get("extends_dir", "")
+
+
+def _checked(text: bytes, files: ClientFiles | None, below: str) -> dict[str, Any]:
+    try:
+        found = check_text(text, files, below)
+    except Unreadable as error:
+        message = f"extends_dir is a folder below that of --scenarios: {error.reason}"
+        raise InvalidInput(message, "extends_dir") from None
+    lines = text.decode("utf-8", "replace").removeprefix("\ufeff").splitlines() if found.problems else []
+    rows = [_problem(one, found, lines) for one in found.problems]
+    return {"ok": not rows, "loads": not found.errors, "problems": rows}
+
+
+def _problem(one: Problem, found: Checked, lines: list[str]) -> dict[str, Any]:
+    is_here = one.source == BODY and 0 < one.line <= len(lines)
+    suggested = SUGGESTED.search(one.message)
+    return {
+        "file": None if one.source == BODY else one.source,
+        "line": one.line,
+        "column": one.column,
+        "end_column": end_column(lines[one.line - 1][:LINE_CHARS_MAX], one.column) if is_here else None,
+        "path": one.path,
+        "code": one.code,
+        "message": one.message,
+        "suggestion": suggested[1] if suggested else None,
+        "severity": "error" if one in found.errors else "warning",
+    }

@@ -1,0 +1,58 @@
+"""The page of a server that wants its control token, and below a prefix that a proxy puts before it."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.support.console import Console, console
+from tests.support.prefixed import prefixed
+
+pytestmark = pytest.mark.slow
+
+TOKEN = "let-me-in-please"
+
+
+@pytest.fixture(scope="module")
+def guarded() -> Iterator[Console]:
+    """A server that wants its control token."""
+    with console("--control-token", TOKEN) as shown:
+        shown.new_sandbox()
+        yield shown
+
+
+def enter(page: Console, token: str = TOKEN) -> None:
+    """Answer the page's question for the control token."""
+    page.page.locator("#control-token").fill(token)
+    page.page.get_by_role("button", name="Continue").click()
+
+
+def test_the_token_is_asked_for_once_and_kept_in_the_tab(guarded: Console) -> None:
+    page = guarded
+    shown = page.open()
+    enter(page, "a wrong one")
+    shown.get_by_text("That is not this simulator's token.").wait_for()
+    enter(page)
+    page.row("created").first.wait_for()
+    page.open("payments")
+    shown.get_by_role("navigation").get_by_text("Payments").wait_for()
+    page.open()
+    page.row("created").first.wait_for()
+    assert shown.locator("dialog[open]").count() == 0
+    assert shown.evaluate("Object.keys(localStorage).length + document.cookie.length") == 0
+    page.mistakes[:] = [one for one in page.mistakes if "401" not in one]
+
+
+def test_the_page_works_below_a_prefix(guarded: Console) -> None:
+    page = guarded
+    with prefixed(page.url, "/tools/sim") as url:
+        page.page.goto(f"{url}/_sim")
+        enter(page)
+        page.page.wait_for_url(f"{url}/_sim/s/default/live")
+        page.page.goto(f"{url}/_sim/s/{page.sandbox}/live")
+        page.row("created").first.wait_for()
+        page.pay("order-7")
+        page.row("order-7").first.locator("a").click()
+        page.page.locator("main > sim-payments").wait_for()
+        assert page.page.url.startswith(f"{url}/_sim/s/{page.sandbox}/payments/")
+        page.page.goto("about:blank")
+    page.mistakes[:] = [one for one in page.mistakes if "401" not in one]

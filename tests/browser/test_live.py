@@ -1,0 +1,125 @@
+"""The live list: everything that happens, as it happens, found by the words of the API."""
+
+import re
+import shlex
+from collections.abc import Iterator
+
+import pytest
+
+from tests.support.console import Console, console
+from tests.support.processes import run
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def shared() -> Iterator[Console]:
+    with console() as shown:
+        yield shown
+
+
+@pytest.fixture
+def page(shared: Console) -> Console:
+    shared.new_sandbox()
+    return shared
+
+
+def test_the_console_begins_with_what_happens_in_the_default_sandbox(shared: Console) -> None:
+    shared.page.goto(f"{shared.url}/_sim")
+    shared.page.wait_for_url("**/_sim/s/default/live")
+    shared.page.locator("nav [aria-current=page]").wait_for()
+    assert "Live · default" in shared.page.title()
+
+
+def test_what_happens_stands_in_the_list_as_it_happens(page: Console) -> None:
+    page.open()
+    page.row("you").first.wait_for()
+    page.pay("order-7")
+    row = page.row("POST /v2/topup")
+    row.wait_for()
+    assert "200" in row.inner_text()
+    assert "rule: ordinary" in row.inner_text()
+    page.mine("POST", "clock/advance", {"until": "idle"})
+    page.row("callback Succesful").wait_for()
+    assert page.row("Succesful").locator("a", has_text="order-7").count() == 2
+
+
+def test_the_filter_is_in_the_address_and_knows_the_words_of_the_api(page: Console) -> None:
+    for number in (1, 2):
+        page.pay(f"order-{number}")
+    page.call("GET", "/v2/nowhere")
+    shown = page.open("live?q=refid%3Aorder-2+-kind%3Aentry")
+    page.row("order-2").first.wait_for()
+    assert page.row("order-1").count() == 0
+    assert page.row("wallet").count() == 0
+    shown.keyboard.press("/")
+    shown.keyboard.press("Control+A")
+    shown.keyboard.type("refused")
+    page.row("/v2/nowhere").wait_for()
+    shown.wait_for_function("document.querySelectorAll('sim-list .rows .row').length === 1")
+    assert re.search(r"\?q=refused$", shown.url)
+    shown.get_by_label("Filter").fill("colour:red")
+    shown.get_by_text("there is no colour: here").wait_for()
+
+
+def test_rows_do_not_move_while_the_list_is_scrolled(page: Console) -> None:
+    for number in range(40):
+        page.pay(f"order-{number}")
+    shown = page.open()
+    page.row("order-39").first.wait_for()
+    shown.locator("sim-list .scroller").evaluate("scroller => { scroller.scrollTop = 400 }")
+    shown.wait_for_timeout(100)
+    before = shown.locator("sim-list .rows .row").nth(20).inner_text()
+    page.pay("order-later")
+    shown.get_by_role("button", name="3 new").wait_for()
+    assert shown.locator("sim-list .rows .row").nth(20).inner_text() == before
+    assert page.row("order-later").count() == 0
+    shown.get_by_role("button", name="3 new").click()
+    page.row("order-later").first.wait_for()
+
+
+def test_a_paused_list_stands_still_and_goes_on(page: Console) -> None:
+    shown = page.open()
+    page.row("you").first.wait_for()
+    shown.keyboard.press("p")
+    page.pay("order-7")
+    shown.wait_for_timeout(300)
+    assert page.row("order-7").count() == 0
+    shown.keyboard.press("p")
+    page.row("order-7").first.wait_for()
+
+
+def test_keys_move_select_and_open(page: Console) -> None:
+    trxid = page.pay("order-7")
+    shown = page.open()
+    page.row("order-7").first.wait_for()
+    shown.keyboard.press("j")
+    shown.wait_for_function("document.querySelectorAll('[aria-selected=true]').length === 1")
+    assert "at=" in shown.url
+    shown.keyboard.press("Enter")
+    shown.wait_for_url(f"**/payments/{trxid}*")
+
+
+def test_the_clock_is_advanced_by_a_key_and_the_page_says_its_command(page: Console) -> None:
+    page.pay("order-7")
+    shown = page.open()
+    page.row("order-7").first.wait_for()
+    shown.keyboard.press("a")
+    page.row("callback Succesful").wait_for()
+    shown.get_by_role("button", name=f"reseller-sim advance 1m --sandbox {page.sandbox}").wait_for()
+
+
+def test_an_empty_list_teaches_the_first_calls_and_what_you_did_is_told_in_words(page: Console) -> None:
+    shown = page.open()
+    line = shown.locator("first-steps code").first
+    line.wait_for()
+    assert shown.locator("first-steps button").count() == 3
+    verb, *words = shlex.split(line.inner_text())
+    assert verb == "reseller-sim"
+    done = run(*words)
+    assert done.status == 0, done.err
+    page.row("POST /v2/topup").wait_for()
+    shown.locator("first-steps").wait_for(state="detached")
+    page.mine("POST", "clock/advance", {"seconds": 60})
+    page.row("you: clock advanced").wait_for()
+    assert "+08, manual" in page.row("you: clock advanced").inner_text()

@@ -1,0 +1,132 @@
+"""What if: the rules of a sandbox with their counts, one more from the form, and what else can be changed at once."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.support.console import Console, console
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Locator
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def shared() -> Iterator[Console]:
+    with console() as shown:
+        yield shown
+
+
+@pytest.fixture
+def page(shared: Console) -> Console:
+    shared.new_sandbox()
+    shared.open("rules")
+    shared.page.get_by_role("button", name="Remove ordinary").wait_for()
+    shared.page.locator(".member").first.wait_for()
+    return shared
+
+
+def yaml(page: Console) -> "Locator":
+    return page.page.get_by_role("combobox", name="The rule as YAML")
+
+
+def add(page: Console) -> None:
+    page.page.get_by_role("button", name="Add it to the sandbox").click()
+
+
+@pytest.mark.parametrize(
+    ("preset", "name"),
+    [
+        ("answer lost after commit", "answer lost"),
+        ("hung payment", "hung"),
+        ("callback dropped", "callback dropped"),
+        ("slow", "slow"),
+        ("504", "gateway gave up"),
+        ("declined 48", "declined"),
+    ],
+)
+def test_a_ready_rule_fills_the_form_and_is_added(page: Console, preset: str, name: str) -> None:
+    page.page.get_by_role("group", name="Ready rules").get_by_role("button", name=preset, exact=True).click()
+    assert page.page.get_by_label("name", exact=True).input_value() == name
+    assert f"name: {name}" in yaml(page).input_value()
+    add(page)
+    page.page.get_by_role("button", name=f"Remove {name}", exact=True).wait_for()
+    assert name in [one["name"] for one in page.mine("GET", "rules")["rules"]]
+    page.page.locator("sim-said .copy", has_text="reseller-sim rule add").wait_for()
+
+
+def test_counts_are_live(page: Console) -> None:
+    page.pay("order-7")
+    row = page.page.get_by_role("row", name="ordinary")
+    row.locator("td.number", has_text="1").first.wait_for()
+
+
+def test_the_form_unfolds_and_writes_yaml(page: Console) -> None:
+    shown = page.page
+    shown.get_by_label("What it decides").select_option("faults")
+    shown.get_by_label("name", exact=True).fill("too slow")
+    shown.get_by_label("Add to when").select_option("product")
+    shown.locator("[data-key=product] input").fill("RELOAD")
+    shown.get_by_label("Add to then").select_option("delay")
+    shown.locator("[data-key=delay] input").fill("5s")
+    assert yaml(page).input_value() == (
+        "faults:\n  - { name: too slow, when: { product: RELOAD }, then: { delay: 5s } }\n"
+    )
+    add(page)
+    shown.get_by_role("button", name="Remove too slow").wait_for()
+
+
+def test_yaml_by_hand_fills_the_form_and_stands_in_the_address(page: Console) -> None:
+    yaml(page).fill("payments:\n  - name: mine\n    then: [{ status: Failed, statusCode: 48 }]\n")
+    page.until("document.querySelector('[data-key=name] input').value === 'mine'")
+    page.until("location.search.includes('mine')")
+    page.page.reload()
+    page.until("document.querySelector('sim-rule-maker textarea')?.value.includes('mine')")
+
+
+def test_a_rule_that_cannot_be_is_refused_in_place(page: Console) -> None:
+    yaml(page).fill("payments:\n  - then: [{ status: Done }]\n")
+    add(page)
+    page.page.locator("sim-rule-maker .mistake").filter(has_text="Done").or_(
+        page.page.locator("sim-rule-maker .mistake").filter(has_text="status")
+    ).first.wait_for()
+    yaml(page).fill("payments: [")
+    add(page)
+    page.page.locator("sim-rule-maker .tools .mistake").filter(has_text="line 1").wait_for()
+    page.forget_refusals()
+
+
+def test_a_removed_rule_can_be_put_back(page: Console) -> None:
+    page.page.get_by_role("button", name="Remove ordinary").click()
+    page.page.get_by_role("button", name="put it back").click()
+    page.page.get_by_role("button", name="Remove ordinary").wait_for()
+
+
+def test_money_networks_keys_and_magic_accounts_are_at_hand(page: Console) -> None:
+    shown = page.page
+    deposit = shown.get_by_role("form", name="Make a deposit")
+    deposit.get_by_label("Amount").fill("12.50")
+    deposit.get_by_role("button", name="Deposit").click()
+    shown.get_by_role("button", name="reseller-sim deposit 12.50").wait_for()
+    assert page.mine("GET", "")["resellers"][0]["balance"] == 5012.5
+    deposit.get_by_label("Amount").fill("-1")
+    deposit.get_by_role("button", name="Deposit").click()
+    deposit.locator(".mistake").filter(has_text="amount").wait_for()
+    shown.get_by_role("form", name="Switch a network").get_by_role("button", name="Switch").click()
+    shown.get_by_text("is Interruption").wait_for()
+    shown.get_by_role("button", name="New key").click()
+    shown.get_by_role("button", name="Show the api secret").wait_for()
+    shown.get_by_text("magic accounts at hand").click()
+    shown.get_by_role("row", name="callbacks never sent").wait_for()
+    page.forget_refusals()
+
+
+def test_a_name_is_text(page: Console) -> None:
+    hostile = "<img src=x onerror=alert(1)>\u202etxt"
+    page.mine("POST", "rules", {"section": "payments", "rule": {"name": hostile, "then": [{"status": "Failed"}]}})
+    row = page.page.get_by_role("row", name="<img src=x")
+    row.wait_for()
+    assert "⟨202E⟩" in row.inner_text()
+    assert page.page.locator("sim-rules img").count() == 0

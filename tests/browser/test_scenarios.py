@@ -1,0 +1,215 @@
+"""Scenarios in the console: the list, the editor that completes and underlines, and loading into a new sandbox."""
+
+import json
+from collections.abc import Iterator
+from decimal import Decimal
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from simulator.scenario.reading.load import load_text
+from tests.support.console import Console, console
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Locator
+
+pytestmark = pytest.mark.slow
+
+BUNDLED = sorted((Path(__file__).parents[2] / "scenarios").glob("*.yaml"))
+HOSTILE = "extends: default\nscenario: hostile\ndescription: \"<img src=x onerror='document.title=1'> \u202etxt\"\n"
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Console]:
+    folder = tmp_path_factory.mktemp("scenarios")
+    (folder / "mine.yaml").write_text("extends: default\nscenario: of the folder\n")
+    (folder / "hostile.yaml").write_text(HOSTILE)
+    with console("--scenarios", str(folder)) as shown:
+        yield shown
+
+
+@pytest.fixture
+def page(shared: Console) -> Console:
+    shared.page.goto("about:blank")
+    return shared
+
+
+def editor(page: Console, name: str = "default") -> "Locator":
+    """The editor with a scenario; once its text is there."""
+    page.page.goto(f"{page.url}/_sim/ui/scenarios/{name}")
+    page.until("document.querySelector('sim-editor textarea')?.value")
+    return page.page.get_by_role("combobox", name="The scenario as YAML")
+
+
+def write(page: Console, text: str) -> "Locator":
+    """The editor with this text, of which the cursor is at the end."""
+    area = editor(page)
+    area.fill("")
+    page.page.keyboard.insert_text(text)
+    return area
+
+
+def completions(page: Console) -> list[str]:
+    page.page.keyboard.press("Control+Space")
+    page.page.locator(".choices li").first.wait_for()
+    return [one.inner_text() for one in page.page.locator(".choices code").all()]
+
+
+def test_bundled_ones_and_those_of_the_folder_are_listed_and_open(page: Console) -> None:
+    page.page.goto(f"{page.url}/_sim/ui/scenarios")
+    page.page.get_by_role("link", name="lost-answers").wait_for()
+    page.page.get_by_role("link", name="mine.yaml").click()
+    area = page.page.get_by_role("combobox", name="The scenario as YAML")
+    page.until("document.querySelector('sim-editor textarea').value.includes('of the folder')")
+    assert page.page.url.endswith("/ui/scenarios/mine.yaml?source=folder")
+    page.page.get_by_role("link", name="lost-answers").click()
+    page.until("document.querySelector('sim-editor textarea').value.includes('made, 504')")
+    assert area.input_value() == next(one for one in BUNDLED if one.stem == "lost-answers").read_text()
+
+
+def test_problems_are_underlined_listed_and_mended(page: Console) -> None:
+    write(page, "extends: default\npayments:\n  - when: { product: ELECTRIC, account: { sufix: '48' } }\n")
+    problem = page.page.locator(".problems li").first
+    problem.wait_for()
+    assert "there is no key 'sufix' here" in page.page.locator(".problems").inner_text()
+    assert "sufix" in page.page.locator(".under .error").all_inner_texts()
+    page.page.get_by_role("button", name="line 3, column 43").click()
+    selected = "(() => { const a = document.activeElement; return a.value.slice(a.selectionStart, a.selectionEnd) })()"
+    assert page.page.evaluate(selected) == "sufix"
+    page.page.get_by_role("button", name="write suffix").click()
+    page.until("document.querySelector('sim-editor textarea').value.includes('{ suffix:')")
+    page.until("!document.querySelector('.problems').textContent.includes('sufix')")
+
+
+def test_a_text_that_is_no_yaml_is_underlined_too(page: Console) -> None:
+    write(page, "extends: [default\n")
+    page.page.locator(".problems li").first.wait_for()
+    assert page.page.get_by_text("no problems").count() == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "offered"),
+    [
+        ("exte", ["extends"]),
+        ("payments:\n  - na", ["name"]),
+        ("payments:\n  - name: x\n    whe", ["when"]),
+        ("payments:\n  - when:\n      prod", ["product"]),
+        ("payments:\n  - when: { account: { suf", ["suffix"]),
+        ("payments:\n  - then:\n      - status: Suc", ["Succesful"]),
+        ("payments:\n  - then: [{ status: Fai", ["Failed"]),
+        ("faults:\n  - when: { method: POST }\n    then: { nonce", ["nonce_service"]),
+        ("faults:\n- then:\n    disc", ["disconnect"]),
+        ("extends: lost-a", ["lost-answers"]),
+    ],
+)
+def test_what_fits_at_the_cursor_is_offered(page: Console, text: str, offered: list[str]) -> None:
+    write(page, text)
+    assert completions(page) == offered
+
+
+def test_the_keyboard_chooses_and_accepts(page: Console) -> None:
+    area = write(page, "payments:\n  - ")
+    names = completions(page)
+    assert {"name", "when", "then", "callbacks"} <= set(names)
+    assert area.get_attribute("aria-expanded") == "true"
+    page.page.keyboard.press("ArrowDown")
+    active = area.get_attribute("aria-activedescendant")
+    assert page.page.locator(f"#{active} code").inner_text() == names[1]
+    page.page.keyboard.press("Escape")
+    assert area.get_attribute("aria-expanded") == "false"
+    page.page.keyboard.type("the")
+    page.page.get_by_role("option", name="then").wait_for()
+    page.page.keyboard.press("Enter")
+    assert area.input_value().endswith("  - then: ")
+
+
+def test_enter_keeps_the_indentation(page: Console) -> None:
+    area = write(page, "payments:")
+    page.page.keyboard.press("Enter")
+    page.page.keyboard.type("- x")
+    assert area.input_value() == "payments:\n  - x"
+
+
+def test_it_is_loaded_into_a_new_sandbox(page: Console) -> None:
+    write(page, "extends: default\nscenario: tried\nseed: 11\n")
+    form = page.page.get_by_role("form", name="Load it into a new sandbox")
+    form.get_by_label("Id").fill("tried-1")
+    form.get_by_label("Clock").select_option("manual")
+    form.get_by_role("button", name="Load into a new sandbox").click()
+    page.page.wait_for_url("**/_sim/s/tried-1/live")
+    found = page.control("GET", "sandboxes/tried-1")
+    assert (found["scenario"], found["seed"], found["clock"]["mode"]) == ("tried", 11, "manual")
+    page.page.get_by_role("button", name="copy as curl").wait_for()
+    line = page.page.get_by_role("button", name="copy as curl").get_attribute("title") or ""
+    assert "'Content-Type: application/yaml' --data-binary" in line
+
+
+def test_one_that_cannot_be_loaded_says_why(page: Console) -> None:
+    write(page, "extends: default\npayments: 7\n")
+    page.page.get_by_role("button", name="Load into a new sandbox").click()
+    page.page.locator("form.short .mistake").filter(has_text="a list").wait_for()
+    page.forget_refusals()
+
+
+def test_a_draft_asks_before_it_is_left_and_survives_reloading(page: Console) -> None:
+    area = editor(page, "lost-answers")
+    area.press("Control+End")
+    page.page.keyboard.insert_text("# mine\n")
+    page.page.get_by_text("changed, not stored").wait_for()
+    page.page.get_by_role("link", name="Sandboxes").click()
+    dialog = page.page.get_by_role("dialog")
+    dialog.get_by_role("button", name="Cancel").click()
+    assert page.page.url.endswith("/ui/scenarios/lost-answers")
+    page.until("history.state?.draft?.endsWith('# mine\\n')")
+    page.page.once("dialog", lambda asked: asked.accept())
+    page.page.reload()
+    page.until("document.querySelector('sim-editor textarea')?.value.endsWith('# mine\\n')")
+    page.page.get_by_role("link", name="Sandboxes").click()
+    page.page.get_by_role("dialog").get_by_role("button", name="Leave it").click()
+    page.page.wait_for_url("**/ui/sandboxes")
+
+
+def test_it_is_taken_home(page: Console) -> None:
+    write(page, "extends: default\n")
+    with page.page.expect_download() as got:
+        page.page.get_by_role("button", name="download").click()
+    assert got.value.suggested_filename == "default.yaml"
+    assert got.value.path().read_text() == "extends: default\n"
+
+
+def test_what_a_file_says_is_text(page: Console) -> None:
+    page.page.goto(f"{page.url}/_sim/ui/scenarios/hostile.yaml?source=folder")
+    page.until("document.querySelector('sim-editor textarea')?.value.includes('<img')")
+    listed = page.page.get_by_role("link", name="hostile.yaml")
+    listed.wait_for()
+    assert "<img src=x" in listed.inner_text()
+    page.page.get_by_role("combobox", name="The scenario as YAML").fill('"<b>\u202e": { "<i>x</i>": 1 }\n')
+    page.page.locator(".problems li").first.wait_for()
+    assert page.page.locator("sim-scenarios :is(img, i)").count() == 0
+    assert page.page.title().startswith("hostile.yaml")
+
+
+@pytest.mark.parametrize("path", BUNDLED, ids=lambda path: path.stem)
+def test_the_page_reads_and_writes_yaml_as_the_simulator_does(shared: Console, path: Path) -> None:
+    if shared.page.url == "about:blank":
+        shared.page.goto(f"{shared.url}/_sim/ui/sandboxes")
+    script = """async text => {
+        const root = new URL('/_sim/console/app/', location.href).href;
+        const { fromYaml } = await import(root + 'yaml-read.js');
+        const { toYaml } = await import(root + 'yaml-write.js');
+        return [JSON.stringify(fromYaml(text)), toYaml(fromYaml(text))];
+    }"""
+    read, written = shared.page.evaluate(script, path.read_text())
+    expected = plain(load_text(path.read_text(), path.name).root.plain())
+    assert plain(json.loads(read)) == expected
+    assert plain(load_text(written, path.name).root.plain()) == expected
+
+
+def plain(value: Any) -> Any:
+    """A value in which numbers are compared as numbers."""
+    if isinstance(value, dict):
+        return {key: plain(one) for key, one in value.items()}
+    if isinstance(value, list):
+        return [plain(one) for one in value]
+    return float(value) if isinstance(value, int | float | Decimal) and not isinstance(value, bool) else value

@@ -1,0 +1,198 @@
+"""The wallet's view: figures as drawings and tables, the ledger, deposits."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.support.console import Console, console
+
+pytestmark = pytest.mark.slow
+
+HOSTILE = "<svg onload=alert(1)>\u202edrawkcab"
+SHOWN_HOSTILE = "<svg onload=alert(1)>⟨202E⟩drawkcab"
+MAGIC_FAILED = "0120000001"
+
+
+@pytest.fixture(scope="module")
+def shared() -> Iterator[Console]:
+    with console() as shown:
+        yield shown
+
+
+@pytest.fixture
+def page(shared: Console) -> Console:
+    shared.new_sandbox()
+    return shared
+
+
+def cells(page: Console, table: str) -> list[list[str]]:
+    """The texts of a table's body."""
+    rows: Any = page.page.get_by_role("table", name=table, exact=True).evaluate(
+        "table => [...table.tBodies[0].rows].map(row => [...row.cells].map(cell => cell.textContent))"
+    )
+    return list(rows)
+
+
+def drawn(page: Console, name: str) -> str:
+    """What a screen reader says of a drawing beside its name."""
+    return page.page.get_by_role("img", name=name).locator("desc").text_content() or ""
+
+
+def test_an_empty_wallet_says_what_will_stand_there(page: Console) -> None:
+    shown = page.open("wallet")
+    shown.get_by_text("Nothing was paid yet").wait_for()
+    assert "MYR 5,000.00 at the end" in drawn(page, "Balance over time")
+    assert cells(page, "Wallets")[0][1] == "5,000.00"
+
+
+def test_figures_are_drawn_and_stand_in_tables_beneath(page: Console) -> None:
+    page.pay("order-1")
+    page.pay("order-2", account=MAGIC_FAILED)
+    page.mine("POST", "clock/advance", {"until": "idle"})
+    page.pay("order-3", product="RELOAD", amount="10")
+    page.call("GET", "/v2/nowhere")
+    shown = page.open("wallet")
+    shown.get_by_role("heading", name="Requests: 4, 1 refused").wait_for()
+    figures = page.mine("GET", "figures")
+    assert "Accepted: 1; Processing: 0; Succesful: 1; Failed: 1" in drawn(page, "Payments by status")
+    assert [row[1] for row in cells(page, "Payments by status")] == ["1", "0", "1", "1", "0"]
+    assert cells(page, "Payments by product") == [["FP", "2", "1", "1", "5.00"], ["RELOAD", "1", "0", "0", "0.00"]]
+    assert "FP, Faulty Phone Reload: 2; RELOAD, Mobile Reload: 1" in drawn(page, "Payments by product")
+    delivered = figures["callbacks"]["delivered"]
+    assert delivered > 0
+    assert cells(page, "Callbacks and webhooks")[0][:2] == ["callbacks", str(delivered)]
+    assert f"callbacks delivered: {delivered}; callbacks failed: 0" in drawn(page, "Callbacks and webhooks")
+    [receiver] = cells(page, "Latency of receivers")
+    assert receiver[:2] == ["inbox:callbacks", f"{delivered} of {delivered}"]
+    assert "inbox:callbacks" in drawn(page, "Latency of receivers")
+    assert cells(page, "Requests by the status of their answer") == [["200", "3"], ["404", "1"]]
+    points = len(figures["wallets"][0]["points"])
+    assert f"RS001: {points} points from" in drawn(page, "Balance over time")
+
+
+def test_parts_of_a_drawing_differ_without_colour(page: Console) -> None:
+    page.pay("order-1")
+    page.pay("order-2", account=MAGIC_FAILED)
+    page.mine("POST", "clock/advance", {"until": "idle"})
+    shown = page.open("wallet")
+    image = shown.get_by_role("img", name="Payments by product")
+    image.wait_for()
+    fills = image.locator("rect[fill]").evaluate_all("all => all.map(one => one.getAttribute('fill'))")
+    marks = [image.locator(fill[4:-1]).locator("path").get_attribute("d") for fill in fills]
+    assert len(set(marks)) == len(marks) == 2
+    shown.locator(".legend", has_text="succeeded").wait_for()
+
+
+def test_figures_follow_what_happens(page: Console) -> None:
+    shown = page.open("wallet")
+    shown.get_by_text("Nothing was paid yet").wait_for()
+    page.pay("order-1")
+    shown.get_by_role("img", name="Payments by status").wait_for()
+    shown.get_by_role("table", name="Wallets").get_by_text("4,995.10").first.wait_for()
+
+
+def test_every_point_of_the_curve_can_be_read(page: Console) -> None:
+    page.pay("order-1")
+    page.pay("order-2")
+    shown = page.open("wallet")
+    shown.get_by_role("button", name="2 points as a table").click()
+    shown.wait_for_url("**points=all")
+    shown.get_by_role("table", name="Points of the lines").wait_for()
+    assert [row[2] for row in cells(page, "Points of the lines")] == ["4,995.10", "4,990.20"]
+
+
+def test_one_of_several_resellers_is_chosen_in_the_address(page: Console) -> None:
+    page.mine("POST", "resellers", {"code": "RS002", "balance": 800})
+    page.pay("order-1")
+    shown = page.open("wallet")
+    shown.get_by_label("Reseller", exact=True).select_option("RS002")
+    shown.wait_for_url("**reseller=RS002")
+    shown.get_by_text("Nothing was paid yet").wait_for()
+    assert [row[:2] for row in cells(page, "Wallets")] == [["RS002", "800.00"]]
+    shown.reload()
+    shown.get_by_text("Nothing was paid yet").wait_for()
+    assert shown.get_by_label("Reseller", exact=True).input_value() == "RS002"
+
+
+def test_a_deposit_is_made_and_says_its_command(page: Console) -> None:
+    shown = page.open("wallet/ledger")
+    shown.get_by_label("deposit, MYR").fill("19.90")
+    shown.get_by_label("description").fill("bank transfer")
+    shown.keyboard.press("Enter")
+    line = "reseller-sim deposit 19.90 --reseller RS001 --description 'bank transfer' --sandbox"
+    shown.get_by_role("button", name=line).wait_for()
+    page.row("bank transfer").wait_for()
+    assert "+19.90" in page.row("bank transfer").inner_text()
+    shown.get_by_label("deposit, MYR").fill("5")
+    shown.get_by_label("type", exact=True).select_option("COMMISSION")
+    shown.get_by_role("button", name="deposit", exact=True).click()
+    page.row("commission").wait_for()
+    assert page.mine("GET", "ledger")["entries"][0]["type"] == "COMMISSION"
+
+
+def test_an_amount_that_is_none_is_refused_where_it_was_written(page: Console) -> None:
+    shown = page.open("wallet")
+    shown.get_by_label("deposit, MYR").fill("a lot")
+    shown.keyboard.press("Enter")
+    shown.locator("form .mistake", has_text="amount must be a positive amount").wait_for()
+    assert shown.get_by_label("deposit, MYR").get_attribute("aria-invalid") == "true"
+    assert shown.get_by_label("deposit, MYR").input_value() == "a lot"
+    assert page.mine("GET", "ledger")["entries"] == []
+    page.forgive(400)
+
+
+def test_the_ledger_lists_entries_with_links_and_filters(page: Console) -> None:
+    trxid = page.pay("order-1")
+    page.pay("order-2")
+    page.mine("POST", "resellers/RS001/deposits", {"amount": "10"})
+    shown = page.open("wallet/ledger")
+    assert page.row("order-1").get_by_role("link").get_attribute("href") == f"/_sim/s/{page.sandbox}/payments/{trxid}"
+    shown.get_by_label("Type of entry").select_option("DEPOSIT")
+    shown.wait_for_url("**type=DEPOSIT")
+    page.row("order-1").wait_for(state="detached")
+    assert page.row("deposit").count() == 1
+    shown.get_by_label("Type of entry").select_option("")
+    shown.keyboard.press("/")
+    shown.keyboard.type("order-2")
+    shown.keyboard.press("Enter")
+    shown.wait_for_url("**refid=order-2")
+    page.row("order-1").wait_for(state="detached")
+    page.row("order-2").wait_for()
+
+
+def test_the_ledger_is_read_as_far_as_one_scrolls(page: Console) -> None:
+    for number in range(450):
+        page.mine("POST", "resellers/RS001/deposits", {"amount": "1", "description": f"entry {number}"})
+    shown = page.open("wallet/ledger")
+    shown.get_by_text("the latest 200").wait_for()
+    shown.keyboard.press("End")
+    shown.get_by_text("the latest 400").wait_for()
+    shown.keyboard.press("End")
+    shown.get_by_role("status").get_by_text("450", exact=True).wait_for()
+    shown.keyboard.press("End")
+    page.row("entry 0").wait_for()
+
+
+def test_what_a_wallet_shows_is_text_whatever_it_says(page: Console) -> None:
+    page.mine("PATCH", "catalog/products/FP", {"name": HOSTILE.replace("\u202e", "")})
+    page.call("POST", "/v2/topup", {"refid": HOSTILE, "product": "FP", "account": "0123456789", "amount": "5"})
+    page.mine("POST", "resellers/RS001/deposits", {"amount": "1", "description": "<b>gift</b>"})
+    shown = page.open("wallet")
+    image = shown.get_by_role("img", name="Payments by product")
+    image.wait_for()
+    assert image.locator("text").first.text_content() == "FP, <svg onload=alert(1)>drawkcab"
+    shown.get_by_role("link", name="Ledger").click()
+    page.row("<b>gift</b>").wait_for()
+    page.row(SHOWN_HOSTILE).wait_for()
+    assert shown.locator("sim-wallet [onload], sim-wallet b").count() == 0
+
+
+def test_the_wallet_fits_a_phone(page: Console) -> None:
+    page.pay("order-1")
+    shown = page.open("wallet")
+    shown.set_viewport_size({"width": 390, "height": 844})
+    shown.get_by_role("img", name="Payments by status").wait_for()
+    shown.wait_for_function("() => document.querySelector('.figures svg').clientWidth <= 390")
+    assert shown.evaluate("document.querySelector('sim-wallet').scrollWidth") <= 390
+    shown.set_viewport_size({"width": 1280, "height": 720})

@@ -1,0 +1,128 @@
+"""The page as a whole: addresses, phone, keys, hostile text, and thousands of rows."""
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from tests.support.console import Console, console
+
+pytestmark = pytest.mark.slow
+
+VIEWS = ("live", "payments", "wallet", "rules", "inbox", "webhooks", "catalog", "coverage", "audit", "sign")
+SERVER_VIEWS = ("sandboxes", "scenarios")
+
+# Each would run, or turn or hide what stands beside it, if it were ever more than text.
+MARKUP = "<img src=x onerror=\"window.ran='img'\"><script>window.ran='script'</script>"
+HOSTILE = {
+    "markup": MARKUP,
+    "attribute": '"\' onmouseover="window.ran=\'attribute\'" x="',
+    "link": "javascript:window.ran='link'",
+    "right-to-left": "abc‮lmth.exe‬⁦def",
+    "controls": "a\x1b[31mb\x07c\x7fd",
+}
+FIRST_PAINT_ENTRIES = 10_000
+
+
+@pytest.fixture(scope="module")
+def shared() -> Iterator[Console]:
+    with console() as shown:
+        yield shown
+
+
+@pytest.fixture
+def page(shared: Console) -> Console:
+    shared.new_sandbox()
+    return shared
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_each_view_is_an_address_a_tab_and_a_key(page: Console, view: str) -> None:
+    shown = page.open("live")
+    shown.locator("nav a").first.wait_for()
+    tab = shown.locator(f"nav.tabs a[href='/_sim/s/{page.sandbox}/{view}']")
+    shown.keyboard.press("g")
+    shown.keyboard.press(str(tab.get_attribute("title")).removeprefix("g "))
+    shown.wait_for_url(f"**/_sim/s/{page.sandbox}/{view}")
+    shown.locator(f"main > sim-{view}").wait_for()
+    shown.reload()
+    shown.locator(f"main > sim-{view}").wait_for()
+    assert tab.get_attribute("aria-current") == "page"
+
+
+def test_nothing_is_wider_than_a_phone(page: Console) -> None:
+    trxid = page.pay("order-7")
+    page.mine("POST", "clock/advance", {"until": "idle"})
+    shown = page.page
+    shown.set_viewport_size({"width": 390, "height": 844})
+    wide = {}
+    for view in (*VIEWS, f"payments/{trxid}"):
+        page.open(view)
+        shown.locator(f"main > sim-{view.partition('/')[0]}").wait_for()
+        shown.wait_for_timeout(200)
+        if (width := shown.evaluate("document.documentElement.scrollWidth")) > 390:
+            wide[view] = width
+    shown.set_viewport_size({"width": 1280, "height": 720})
+    assert wide == {}
+
+
+def test_a_question_mark_lists_the_keys_that_work(page: Console) -> None:
+    shown = page.open()
+    page.row("created").wait_for()
+    shown.keyboard.press("?")
+    dialog = shown.get_by_role("dialog", name="Keys")
+    for does in ("filter", "next row", "advance a minute", "Payments", "Sandboxes"):
+        dialog.get_by_text(does, exact=True).first.wait_for()
+    shown.keyboard.press("Escape")
+    dialog.wait_for(state="hidden")
+
+
+def test_text_from_outside_is_text_in_every_view(page: Console) -> None:
+    rules = [{"name": text, "when": {"account": "0123456789"}, "times": 1, "then": "paid"} for text in (MARKUP,)]
+    for rule in rules:
+        page.mine(
+            "POST", "rules", {"section": "payments", "rule": rule | {"then": [{"status": "Failed", "remarks": MARKUP}]}}
+        )
+    page.mine("PUT", "inbox/callbacks", {"replies": [{"status": 500, "body": MARKUP, "headers": {"X-Odd": MARKUP}}]})
+    trxids = [page.pay(text) for text in HOSTILE.values()]
+    page.mine("POST", "resellers/RS001/deposits", {"amount": "5.00", "description": MARKUP[:60]})
+    for text in HOSTILE.values():
+        page.inbox(
+            "odd",
+            text.encode(),
+            {
+                "X-Odd": text.encode("ascii", "ignore")
+                .decode()
+                .replace("\x1b", "")
+                .replace("\x07", "")
+                .replace("\x7f", "")
+            },
+        )
+    page.mine("POST", "clock/advance", {"until": "idle"})
+    shown = page.page
+    views = [*VIEWS, "inbox/odd", "inbox/callbacks", *(f"payments/{trxid}" for trxid in trxids if trxid)]
+    for view in [*views, *(f"live?at={number}" for number in range(2, 30, 3))]:
+        page.open(view)
+        shown.locator("main > *").first.wait_for()
+        shown.wait_for_timeout(150)
+        assert shown.evaluate("window.ran ?? null") is None, view
+        assert shown.locator("main img[src=x], main script").count() == 0, view
+        assert "\u202e" not in shown.locator("main").inner_text(), view
+
+
+def test_thousands_of_entries_are_painted_at_once(page: Console) -> None:
+    page.mine("POST", "resellers/RS001/deposits", {"amount": "100000.00"})
+
+    def fill() -> None:
+        for number in range(FIRST_PAINT_ENTRIES // 3):
+            page.pay_only(f"order-{number}")
+
+    with ThreadPoolExecutor(1) as beside:  # the browser's loop is in this thread
+        beside.submit(fill).result()
+    shown = page.open()
+    page.row(f"order-{FIRST_PAINT_ENTRIES // 3 - 1}").first.wait_for()
+    shown.get_by_text("10,0").first.wait_for()
+    assert shown.locator("sim-list .rows .row").count() < 120
+    shown.get_by_label("Filter").fill("refid:order-0")
+    shown.get_by_text("3 of 10,0").wait_for()
+    assert page.row("POST /v2/topup").count() == 1

@@ -1,0 +1,63 @@
+"""Ctrl-C at `reseller-sim advance` stops the advance and says where the clock stands."""
+
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from simulator.cli.control import Control
+from simulator.cli.errors import Refused
+from simulator.cli.tables import clock_time
+from tests.support.asking import Asking
+from tests.support.runner import invoke
+
+
+def clock(asking: Asking) -> dict[str, object]:
+    shown: dict[str, object] = Control("test", asking.url, asking.sandbox, None).get("/clock", "clock-answer")
+    return shown
+
+
+def test_an_interrupted_advance_stops_and_says_where_the_clock_stands(asking: Asking) -> None:
+    for number in range(6):
+        asking.pay(f"order-{number}")
+    asking.json("advance", "1s")
+    control = Control("test", asking.url, asking.sandbox, None)
+    control.put("/inbox/callbacks", {"replies": [{"status": 200, "delay": "400ms"}] * 12}, "inbox-replies-request")
+    command = [
+        sys.executable,
+        "-m",
+        "reseller_sim",
+        "advance",
+        "idle",
+        "--url",
+        asking.url,
+        "--sandbox",
+        asking.sandbox,
+    ]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        while clock(asking)["advancing"] is None:
+            assert process.poll() is None
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=30)
+    stands = clock(asking)
+    assert (process.returncode, out) == (130, "")
+    assert f"interrupted; the clock of {asking.sandbox} stands at {clock_time(str(stands['now']))} UTC" in err
+    assert stands["pending"]
+
+
+@pytest.mark.parametrize("code", ["not_advancing", "forbidden"])
+def test_an_advance_that_ended_before_it_was_stopped_is_no_mistake(
+    asking: Asking, monkeypatch: pytest.MonkeyPatch, code: str
+) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    def refused(*_: object, **__: object) -> None:
+        raise Refused("no", code)
+
+    monkeypatch.setattr(Control, "post", interrupted)
+    monkeypatch.setattr(Control, "delete", refused)
+    done = invoke("advance", "idle", "--url", asking.url, "--sandbox", asking.sandbox)
+    assert (done.exit_code, done.stdout) == ((130, "") if code == "not_advancing" else (1, ""))
+    assert ("stands at" in done.stderr) == (code == "not_advancing")

@@ -1,0 +1,171 @@
+"""`/_sim/sandboxes/{id}/figures`: the numbers of a sandbox agree with its records, for all and for one reseller."""
+
+from collections import Counter
+from collections.abc import Iterator
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from simulator.domain.commands import CreatePayment, Credit
+from simulator.domain.model.history import curve
+from simulator.domain.model.wallet import EntryType, Wallet
+from simulator.runtime.receiver_times import Timed, by_receiver
+from tests.support.client import Client, running
+
+PATH = "/sandboxes/default/figures"
+CALLED = {"callback": {"url": "inbox:callbacks"}, "balance_webhook": {"url": "inbox:events"}}
+SCENARIO: dict[str, Any] = {
+    "payments": [
+        {"when": {"account": "0120000001"}, "then": [{"status": "Failed"}]},
+        {"when": {"account": "0120000002"}, "then": [{"status": "Processing"}]},
+        {"when": {"account": "0120000003"}, "then": [{"status": "Accepted"}]},
+        {"when": {"account": "0120000004"}, "then": [{"status": "Accepted"}, {"after": "2s", "status": "Processing"}]},
+    ],
+    "resellers": [{"code": f"RS00{n}", "balance": "1000.00"} | CALLED for n in (1, 2)],
+}
+
+
+@pytest.fixture
+def client() -> Iterator[Client]:
+    with running(SCENARIO) as client:
+        yield client
+
+
+def figures(client: Client, query: str = "") -> Any:
+    answer = client.sim("GET", PATH + query)
+    assert answer.status == 200, answer.body
+    return answer.json
+
+
+def pay_all(client: Client) -> None:
+    for number, last in enumerate("00112344"):
+        command = CreatePayment(f"RS00{1 + number % 2}", f"r{number}", "RELOAD", f"012000000{last}", "10")
+        client.live.apply(command)
+    client.pay("bill-1", product="ELECTRIC", account="210012345678", amount="100")
+
+
+@pytest.mark.parametrize("seconds", [0, 2, 5, 100])
+@pytest.mark.parametrize("code", [None, "RS001", "RS002"])
+def test_payments_are_counted_by_status_and_product(client: Client, code: str | None, seconds: int) -> None:
+    pay_all(client)
+    client.advance(seconds)
+    found = figures(client, f"?reseller={code}" if code else "")
+    listed = client.sim("GET", "/sandboxes/default/transactions").json["transactions"]
+    own = [one for one in listed if code in (None, one["reseller"])]
+    statuses = Counter(one["status"] for one in own)
+    assert found["transactions"] == len(own)
+    assert {name: count for name, count in found["by_status"].items() if count} == statuses
+    for one in found["by_product"]:
+        of_it = [each for each in own if each["product"] == one["product"]]
+        done = [each for each in of_it if each["status"] == "Succesful"]
+        assert one["count"] == len(of_it)
+        assert (one["succeeded"], one["amount_myr"]) == (len(done), sum(each["amount"] for each in done))
+        assert one["failed"] == sum(each["status"] == "Failed" for each in of_it)
+    assert {one["product"] for one in found["by_product"]} == {one["product"] for one in own}
+
+
+def test_a_refund_moves_a_payment_to_its_status(client: Client) -> None:
+    client.pay("bill-1", product="ELECTRIC", account="210012345678", amount="100")
+    client.advance(until="idle")
+    void = {"refid": "bill-1", "refund_type": 1, "user_email": ["a@example.com"]}
+    client.call("POST", "/v2/transactions/void", void)
+    client.advance(until="idle")
+    found = figures(client)
+    assert found["by_status"] == {"Accepted": 0, "Processing": 0, "Succesful": 0, "Failed": 0, "Refund": 1}
+    [wallet] = [one for one in found["wallets"] if one["reseller"] == "RS001"]
+    assert (wallet["balance"], wallet["credited"]) == (1000, wallet["debited"])
+
+
+def test_callbacks_and_webhooks_are_counted_until_they_end(client: Client) -> None:
+    replies = [{"status": 500}, {"status": 400}, {"status": 200}]
+    client.sim("PUT", "/sandboxes/default/inbox/callbacks", {"replies": replies})
+    client.pay("r1")
+    client.live.apply(Credit("RS002", Decimal(5), "cash", EntryType.DEPOSIT))
+    assert figures(client)["webhooks"] == {"delivered": 0, "failed": 0, "pending": 1, "attempts": 0}
+    client.advance(2)
+    assert figures(client)["callbacks"] == {"delivered": 0, "failed": 0, "pending": 1, "attempts": 1}
+    client.advance(until="idle")
+    found = figures(client)
+    assert found["callbacks"] == {"delivered": 1, "failed": 1, "pending": 0, "attempts": 3}
+    assert found["webhooks"] == {"delivered": 1, "failed": 0, "pending": 0, "attempts": 1}
+    assert figures(client, "?reseller=RS002")["callbacks"]["attempts"] == 0
+    assert figures(client, "?reseller=RS002")["webhooks"]["attempts"] == 1
+    receivers = {one["url"]: (one["attempts"], one["answered"]) for one in found["receivers"]}
+    assert receivers == {"inbox:callbacks": (3, 3), "inbox:events": (1, 1)}
+
+
+def test_a_dropped_callback_is_none_and_one_without_a_webhook_fails(client: Client) -> None:
+    rule = {
+        "when": {"refid": "quiet"},
+        "callbacks": {"drop": True},
+        "then": [{"status": "Accepted"}, {"after": "2s", "status": "Succesful"}],
+    }
+    assert client.sim("POST", "/sandboxes/default/rules", {"section": "payments", "rule": rule}).status == 201
+    client.pay("quiet")
+    client.live.apply(Credit("RS001", Decimal(5), "cash", EntryType.DEPOSIT))
+    client.call("DELETE", "/v2/balance-webhook")
+    client.advance(until="idle")
+    found = figures(client)
+    assert found["callbacks"] == {"delivered": 0, "failed": 0, "pending": 0, "attempts": 0}
+    assert found["webhooks"] == {"delivered": 0, "failed": 1, "pending": 0, "attempts": 0}
+
+
+def test_requests_are_counted_by_status_and_of_one_reseller_from_the_journal(client: Client) -> None:
+    client.pay("r1")
+    client.pay("r2", account="1")
+    client.call("GET", "/v2/balance", key="unknown_key")
+    wanted = {"total": 3, "refused": 2, "by_status": {"200": 1, "400": 1, "401": 1}, "left_out": 0}
+    assert figures(client)["requests"] == wanted
+    own = {"total": 2, "refused": 1, "by_status": {"200": 1, "400": 1}, "left_out": 0}
+    assert figures(client, "?reseller=RS001")["requests"] == own
+
+
+def test_a_wallet_is_drawn_from_its_entries(client: Client) -> None:
+    pay_all(client)
+    client.advance(until="idle")
+    for wallet in figures(client)["wallets"]:
+        entries = client.sim("GET", f"/sandboxes/default/ledger?reseller={wallet['reseller']}").json["entries"][::-1]
+        assert wallet["points"] == [[one["at"], one["balance"]] for one in entries]
+        assert wallet["balance"] == entries[-1]["balance"]
+        assert 1000 + wallet["credited"] - wallet["debited"] == pytest.approx(wallet["balance"])
+
+
+@pytest.mark.parametrize("count", [300, 301, 5_000, 40_000])
+def test_a_long_curve_has_few_points_with_first_last_and_extremes(client: Client, count: int) -> None:
+    wallet = Wallet(Decimal(0))
+    drawn = curve.BalanceCurve(wallet)
+    now = client.live.core.state.now
+    for number in range(count):
+        amount = Decimal(10_000) if number == 0 else Decimal((number * 7919 % 19) - 9)
+        kind = EntryType.DEPOSIT if amount >= 0 else EntryType.TRANSACTION
+        wallet.post(kind, amount, now, "")
+        if number % 777 == 0:
+            list(drawn.catch_up())
+    slices = list(drawn.catch_up())
+    points, balances = drawn.points(), [entry.balance for entry in wallet.entries]
+    assert len(slices) <= 1
+    assert min(count, 100) <= len(points) <= curve.POINTS_MAX
+    assert (points[0].id, points[-1].id) == (1, count)
+    assert [one.id for one in points] == sorted(one.id for one in points)
+    assert {min(balances), max(balances)} <= {one.balance for one in points}
+
+
+def test_only_the_first_wallets_are_drawn(monkeypatch: pytest.MonkeyPatch, client: Client) -> None:
+    monkeypatch.setattr("simulator.control.figures.WALLETS_MAX", 1)
+    found = figures(client)
+    assert ([one["reseller"] for one in found["wallets"]], found["wallets_left_out"]) == (["RS001"], 1)
+    assert [one["reseller"] for one in figures(client, "?reseller=RS002")["wallets"]] == ["RS002"]
+
+
+def test_times_of_receivers_are_those_that_so_many_did_not_exceed() -> None:
+    times = [Timed("RS001", "a", True, float(ms)) for ms in range(1, 101)]
+    slow, fast = by_receiver([*times, Timed("RS001", "b", False, 5.0)])
+    assert slow == ("a", 100, 100, 50.0, 95.0, 100.0)
+    assert fast == ("b", 1, 0, 5.0, 5.0, 5.0)
+
+
+@pytest.mark.parametrize("query", ["reseller=RS009", "limit=3"])
+def test_a_query_that_means_nothing_is_refused(client: Client, query: str) -> None:
+    refused = client.sim("GET", f"{PATH}?{query}")
+    assert (refused.status, refused.json["path"]) == (400, query.partition("=")[0])

@@ -1,0 +1,72 @@
+"""The console's files: open to browsers, one page at each of its addresses, small, nothing from elsewhere."""
+
+import gzip
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.support.client import running
+
+WEB = Path(__file__).parents[2] / "simulator" / "console" / "web"
+FILES = sorted(path for path in WEB.rglob("*") if path.is_file())
+PACKED_BYTES_MAX = 150_000
+
+
+@pytest.mark.parametrize(
+    ("address", "root"),
+    [
+        ("/_sim/", ""),
+        ("/_sim/s/default", "../"),
+        ("/_sim/s/default/live", "../../"),
+        ("/_sim/s/default/payments/2611234510804065847140", "../../../"),
+        ("/_sim/ui/scenarios", "../"),
+    ],
+)
+def test_the_page_names_its_files_relative_to_its_address(address: str, root: str) -> None:
+    with running(control_token="let-me-in") as client:
+        answer = client.send("GET", address)
+        assert answer.status == 200
+        assert "default-src 'none'; script-src 'self'" in answer.headers["content-security-policy"]
+        named = re.findall(r'(?:href|src)="([^"]+)"', answer.body.decode())
+        assert len(named) > 3
+        assert all(one.startswith(f"{root}console/") for one in named), named
+        for one in named:
+            assert client.send("GET", f"/_sim/{one.removeprefix(root)}").status == 200, one
+
+
+def test_the_address_without_its_slash_leads_there_behind_any_prefix() -> None:
+    with running() as client:
+        answer = client.send("GET", "/_sim")
+        assert (answer.status, answer.headers["location"]) == (307, "_sim/")
+
+
+def test_a_browser_that_has_a_file_is_told_so() -> None:
+    with running() as client:
+        tag = client.send("GET", "/_sim/console/app/main.js").headers["etag"]
+        again = client.send("GET", "/_sim/console/app/main.js", headers={"if-none-match": tag})
+        assert (again.status, again.body) == (304, b"")
+
+
+def test_files_are_packed_for_those_who_unpack() -> None:
+    with running() as client:
+        plain = client.send("GET", "/_sim/console/app/api.js")
+        packed = client.send("GET", "/_sim/console/app/api.js", headers={"accept-encoding": "br, gzip"})
+        assert packed.headers["content-encoding"] == "gzip"
+        assert gzip.decompress(packed.body) == plain.body == (WEB / "app/api.js").read_bytes()
+
+
+@pytest.mark.parametrize(
+    "name", ["nothing.js", "..%2f__init__.py", "../__init__.py", "app", "app/", "app/main.js/", ""]
+)
+def test_nothing_else_is_served(name: str) -> None:
+    with running() as client:
+        answer = client.send("GET", f"/_sim/console/{name}")
+        assert answer.status in (401, 404)
+
+
+def test_the_files_are_small_and_load_nothing_from_elsewhere() -> None:
+    assert sum(len(gzip.compress(path.read_bytes())) for path in FILES) < PACKED_BYTES_MAX
+    for path in FILES:
+        text = path.read_text().replace("http://www.w3.org/2000/svg", "")
+        assert not re.search(r"(?:https?:)?//[a-z0-9-]+\.[a-z]", text), f"{path.name} names another host"

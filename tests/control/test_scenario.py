@@ -1,0 +1,248 @@
+"""`/_sim/scenarios`: what there is, as it is written, and what is wrong with a text."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from simulator.scenario.checked import end_column
+from simulator.scenario.library import descriptions, names, problems, text
+from simulator.scenario.lint.order import COMPARISONS_MAX
+from simulator.scenario.texts import DESCRIBED_BYTES_MAX
+from tests.support.client import Client, Response, running
+
+OWN = "extends: default\ndescription: my own\nscenario: own\n"
+WRONG = "extends: default\npayments:\n  - when: { prodct: RELOAD }\n    then: [{ status: Faild }]\n"
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[Client]:
+    with running() as made:
+        yield made
+
+
+@pytest.fixture
+def among(tmp_path: Path) -> Iterator[Client]:
+    """A client of a server with a folder of scenarios, beside a file that nobody may see."""
+    folder = tmp_path / "scenarios"
+    (folder / "sub").mkdir(parents=True)
+    (folder / "own.yaml").write_text(OWN)
+    (folder / "broken.yaml").write_text("a: [\n")
+    (folder / "long.yaml").write_text("description: long\n#" + "x" * DESCRIBED_BYTES_MAX + "\n")
+    (folder / "huge.yaml").write_text("#" + "x" * 1024 * 1024)
+    (folder / "bytes.yaml").write_bytes(b"\xff\n")
+    (folder / "sub" / "base.yaml").write_text("extends: default\nseed: 6\n")
+    (tmp_path / "outside.yaml").write_text("description: secret\n")
+    (folder / "out.yaml").symlink_to("../outside.yaml")
+    with running(scenarios=folder) as made:
+        yield made
+
+
+def check(client: Client, text: str | bytes) -> Any:
+    """What is found in a text that is the body."""
+    response = send(client, text)
+    assert response.status == 200, response.body
+    return response.json
+
+
+def send(client: Client, text: str | bytes, query: str = "") -> Response:
+    body = text if isinstance(text, bytes) else text.encode()
+    return client.send("POST", "/_sim/scenarios/check", query, body, {"content-type": "application/yaml"})
+
+
+def refusal(response: Response) -> tuple[int, str, str]:
+    return response.status, response.json["error"], response.json["path"]
+
+
+# What there is
+
+
+def test_the_bundled_scenarios_are_listed_with_their_descriptions(client: Client) -> None:
+    found = client.sim("GET", "/scenarios").json
+    assert {one["name"]: one["description"] for one in found["scenarios"]} == descriptions()
+    assert [one["name"] for one in found["scenarios"]] == names()
+    assert {one["source"] for one in found["scenarios"]} == {"bundled"}
+    assert (found["has_folder"], found["has_more"], found["cursor"]) == (False, False, None)
+
+
+def test_the_files_of_the_folder_are_listed_behind_them_and_what_cannot_be_described_is_without(among: Client) -> None:
+    found = among.sim("GET", "/scenarios").json
+    own = {one["name"]: one["description"] for one in found["scenarios"] if one["source"] == "folder"}
+    assert own == {"own.yaml": "my own", "broken.yaml": None, "long.yaml": None, "huge.yaml": None, "bytes.yaml": None}
+    assert found["has_folder"]
+
+
+def test_scenarios_are_listed_by_pages(among: Client) -> None:
+    whole = among.sim("GET", "/scenarios").json["scenarios"]
+    first = among.sim("GET", "/scenarios?limit=3").json
+    rest = among.sim("GET", f"/scenarios?cursor={first['cursor']}").json
+    assert first["has_more"]
+    assert not rest["has_more"]
+    assert [*first["scenarios"], *rest["scenarios"]] == whole
+
+
+@pytest.mark.parametrize("name", names())
+def test_a_bundled_scenario_is_shown_as_it_is_written(client: Client, name: str) -> None:
+    found = client.sim("GET", f"/scenarios/{name}?source=bundled").json
+    assert found == {"name": name, "source": "bundled", "text": text(name)}
+
+
+def test_a_file_of_the_folder_is_shown_as_it_is_written(among: Client) -> None:
+    found = among.sim("GET", "/scenarios/own.yaml").json
+    assert found == {"name": "own.yaml", "source": "folder", "text": OWN}
+
+
+@pytest.mark.parametrize(
+    ("asked", "expected"),
+    [
+        ("defalt", (404, "unknown_scenario", "name")),
+        ("none.yaml", (404, "unknown_scenario", "name")),
+        ("out.yaml", (404, "unknown_scenario", "name")),
+        ("..", (404, "unknown_scenario", "name")),
+        ("default?source=folder", (404, "unknown_scenario", "name")),
+        ("own.yaml?source=bundled", (404, "unknown_scenario", "name")),
+        ("huge.yaml", (409, "scenario_too_large", "name")),
+        ("bytes.yaml", (409, "scenario_not_text", "name")),
+        ("default?source=elsewhere", (400, "bad_request", "source")),
+        ("default?sorce=bundled", (400, "bad_request", "sorce")),
+    ],
+)
+def test_what_cannot_be_shown_is_refused(among: Client, asked: str, expected: tuple[int, str, str]) -> None:
+    assert refusal(among.sim("GET", f"/scenarios/{asked}")) == expected
+
+
+def test_a_name_that_is_nearly_right_is_answered_with_the_right_one(client: Client) -> None:
+    assert "did you mean 'bad-day'?" in client.sim("GET", "/scenarios/bad-dya").json["message"]
+
+
+def test_a_server_without_a_folder_has_no_files(client: Client) -> None:
+    assert refusal(client.sim("GET", "/scenarios/own.yaml")) == (404, "unknown_scenario", "name")
+
+
+def test_editors_complete_with_the_schema_of_scenarios(client: Client) -> None:
+    found = client.sim("GET", "/scenario.schema.json").json
+    assert {"payments", "faults", "resellers"} <= set(found["properties"])
+    assert found["definitions"]["payment_rule"]["properties"]["when"]
+
+
+# What is wrong
+
+
+@pytest.mark.parametrize("name", names())
+def test_a_bundled_scenario_is_right(client: Client, name: str) -> None:
+    assert check(client, text(name)) == {"ok": True, "loads": True, "problems": []}
+
+
+def test_a_problem_has_its_place_in_the_text_and_what_was_meant(client: Client) -> None:
+    found = check(client, WRONG)
+    assert (found["ok"], found["loads"]) == (False, False)
+    lines = WRONG.splitlines()
+    shown = [
+        (
+            lines[one["line"] - 1][one["column"] - 1 : one["end_column"] - 1],
+            one["code"],
+            one["suggestion"],
+            one["severity"],
+        )
+        for one in found["problems"]
+    ]
+    assert shown == [
+        ("prodct", "unknown_key", "product", "error"),
+        ("Faild", "unknown_value", "Failed", "error"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("line", "column", "marked"),
+    [
+        ("  - { name: slow, when: { product: X } }", 5, None),
+        ("  - { name: slow }", 7, "name"),
+        ("  - { name: slow }", 13, "slow"),
+        ('key: "a: b" # why', 6, '"a: b"'),
+        ("key: 'it''s'", 6, "'it''s'"),
+        ("key: one two  # why", 6, "one two"),
+        ("at: 12:30", 5, "12:30"),
+    ],
+)
+def test_the_end_of_a_key_or_value_is_told(line: str, column: int, marked: str | None) -> None:
+    end = end_column(line, column)
+    assert (None if end is None else line[column - 1 : end - 1]) == marked
+
+
+def test_what_loads_and_has_no_effect_is_a_warning(client: Client) -> None:
+    twice = "extends: default\npayments:\n  - then: [{ status: Failed }]\n  - then: [{ status: Failed }]\n"
+    found = check(client, twice)
+    assert (found["ok"], found["loads"]) == (False, True)
+    assert {one["severity"] for one in found["problems"]} == {"warning"}
+    made = client.send("POST", "/_sim/sandboxes", "", twice.encode(), {"content-type": "application/yaml"})
+    assert made.status == 201
+
+
+@pytest.mark.parametrize("written", [WRONG, "a: [", "", "\x00", "extends: defalt\n", "scenario: alone\n", "[]", OWN])
+def test_the_same_is_found_as_by_the_command(client: Client, tmp_path: Path, written: str) -> None:
+    file = tmp_path / "one.yaml"
+    file.write_text(written)
+    expected = [(one.line, one.column, one.path, one.code, one.message) for one in problems(file)]
+    found = check(client, written)["problems"]
+    assert [(one["line"], one["column"], one["path"], one["code"], one["message"]) for one in found] == expected
+
+
+def test_bytes_that_are_no_text_are_a_problem_and_no_refusal(client: Client) -> None:
+    assert [one["code"] for one in check(client, b"a: \xff")["problems"]] == ["encoding"]
+
+
+def test_a_text_of_more_than_a_mebibyte_is_a_problem(client: Client) -> None:
+    assert [one["code"] for one in check(client, b"#" * (1024 * 1024 + 1))["problems"]] == ["too_big"]
+
+
+def test_a_text_in_json_may_extend_files_of_a_folder_below(among: Client) -> None:
+    text = "extends: ./base.yaml\n"
+    there = among.sim("POST", "/scenarios/check", {"text": text, "extends_dir": "sub"}).json
+    above = among.sim("POST", "/scenarios/check", {"text": text}).json
+    assert there["ok"]
+    assert [one["code"] for one in above["problems"]] == ["no_file"]
+    assert check(among, "extends: ./sub/base.yaml\n")["ok"]
+
+
+def test_a_problem_of_a_file_that_is_extended_names_it(among: Client) -> None:
+    found = check(among, "extends: ./broken.yaml\n")["problems"][0]
+    assert (found["file"], found["end_column"]) == ("broken.yaml", None)
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ({}, (400, "bad_request", "text")),
+        ({"text": 1}, (400, "bad_request", "text")),
+        ({"text": OWN, "extends_dir": ".."}, (400, "bad_request", "extends_dir")),
+        ({"text": OWN, "extends_dir": "/etc"}, (400, "bad_request", "extends_dir")),
+        ({"text": OWN, "extends": "sub"}, (400, "bad_request", "extends")),
+    ],
+)
+def test_a_body_that_makes_no_sense_is_refused(among: Client, body: Any, expected: tuple[int, str, str]) -> None:
+    assert refusal(among.sim("POST", "/scenarios/check", body)) == expected
+
+
+def test_a_folder_is_refused_by_a_server_without_one(client: Client) -> None:
+    response = client.sim("POST", "/scenarios/check", {"text": OWN, "extends_dir": "sub"})
+    assert refusal(response) == (400, "no_scenarios_folder", "extends_dir")
+
+
+@pytest.mark.parametrize("method", ["GET", "DELETE"])
+def test_the_path_of_the_check_takes_no_other_method(client: Client, method: str) -> None:
+    response = client.sim(method, "/scenarios/check")
+    assert (response.status, response.headers["allow"]) == (405, "POST")
+
+
+def test_a_check_has_no_parameters(client: Client) -> None:
+    assert refusal(send(client, OWN, "id=mine")) == (400, "bad_request", "id")
+
+
+def test_rules_of_a_huge_scenario_are_compared_so_often_and_no_more(client: Client) -> None:
+    """Each pair of patterns takes microseconds, and a body has thousands of rules."""
+    rule = "  - {{ when: {{ account: {{ pattern: '[a-z]{{{n}}}.*x{m}' }} }}, then: {{ status: 500 }} }}\n"
+    count = 1900
+    assert count * 200 > COMPARISONS_MAX
+    text = "extends: default\nfaults:\n" + "".join(rule.format(n=m % 50, m=m) for m in range(count))
+    assert check(client, text)["ok"]

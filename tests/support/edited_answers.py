@@ -1,0 +1,64 @@
+"""A server between a client and the simulator that changes the answers of one path after the other."""
+
+import json
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from http.client import HTTPConnection, HTTPException
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+from urllib.parse import urlsplit
+
+from tests.support.processes import DEADLINE_S
+
+Edit = Callable[[Any], None]
+HEADERS = ("Content-Type", "X-Api-Key", "X-Timestamp", "X-Nonce", "X-Signature")
+
+
+@contextmanager
+def editing(upstream: str, edits: Mapping[str, Edit]) -> Iterator[str]:
+    """The URL of a server that passes requests on to `upstream`, and changes what a path's 200 answers say."""
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def _pass_on(self) -> None:
+            body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+            sent = {name: self.headers[name] for name in HEADERS if name in self.headers}
+            status, kind, answer = _asked(upstream, self.command, self.path, body, sent)
+            edit = edits.get(urlsplit(self.path).path)
+            if edit is not None and status == 200:
+                value = json.loads(answer)
+                edit(value)
+                answer = json.dumps(value).encode()
+            if status:
+                self.send_response(status)
+                self.send_header("Content-Type", kind)
+                self.send_header("Content-Length", str(len(answer)))
+                self.end_headers()
+                self.wfile.write(answer)
+            self.close_connection = self.close_connection or not status
+
+        do_GET = do_POST = do_PUT = _pass_on  # noqa: N815  # names of the base class
+
+        def log_message(self, format: str, *args: object) -> None:
+            """Nothing: what it prints nobody reads."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        server.daemon_threads = True
+        threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+def _asked(upstream: str, method: str, target: str, body: bytes, headers: Mapping[str, str]) -> tuple[int, str, bytes]:
+    """Status, type and body; the status 0 where there was no complete answer."""
+    connection = HTTPConnection(urlsplit(upstream).netloc, timeout=DEADLINE_S)
+    try:
+        connection.request(method, target, body or None, dict(headers))
+        response = connection.getresponse()
+        return response.status, response.headers.get("Content-Type", ""), response.read()
+    except (OSError, HTTPException):
+        return 0, "", b""
+    finally:
+        connection.close()
