@@ -39,10 +39,20 @@ async function older(sandbox, signal) {
 	changed("events");
 }
 
+/** Whether the history brought it already, which may come before the stream. @param {any} event */
+function isKnown(event) {
+	const last = log.rows.at(-1);
+	if (!last || event.kind === "gap") return false;
+	const [boot, serial] = event.id.split(".");
+	const [lastBoot, lastSerial] = last.id.split(".");
+	return boot === lastBoot && Number(serial) <= Number(lastSerial);
+}
+
 /** @param {any[]} events */
 function add(events) {
 	let restarted = false;
 	for (const event of events) {
+		if (isKnown(event)) continue;
 		const row = rowOf(event);
 		log.rows.push(row);
 		if (event.kind === "action" && (event.action === "reset" || event.action === "deleted")) restarted = true;
