@@ -27,6 +27,20 @@ def test_a_callback_counts() -> None:
     assert "work" in LONGEST_TURN.callback
 
 
+def test_what_drives_a_browser_does_not_count() -> None:
+    def driven() -> None:
+        work()
+
+    driven.__code__ = driven.__code__.replace(co_filename="/x/site-packages/playwright/_impl/_greenlets.py")
+
+    async def main() -> None:
+        asyncio.get_running_loop().call_soon(driven)
+        await asyncio.sleep(0)
+
+    asyncio.run(main())
+    assert LONGEST_TURN.seconds < WORK_S
+
+
 def test_a_request_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     signing_time = LiveSandbox.signing_time
 
