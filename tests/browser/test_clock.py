@@ -38,7 +38,7 @@ def wait_for_time(page: Console) -> None:
 
 def test_the_bar_shows_where_the_sandbox_stands_and_what_is_due_next(page: Console) -> None:
     shown = page.open()
-    shown.get_by_text("nothing is due").wait_for()
+    shown.get_by_text("nothing is due", exact=True).wait_for()
     wait_for_time(page)
     trxid = page.pay("order-7")
     shown.get_by_text("in 2 s").wait_for()
@@ -67,7 +67,7 @@ def test_buttons_advance_to_the_next_thing_and_until_nothing_is_due(page: Consol
     shown.get_by_role("button", name="next", exact=True).click()
     shown.get_by_role("link", name="order-7 becomes Succesful").wait_for()
     shown.get_by_role("button", name="idle", exact=True).click()
-    shown.get_by_text("nothing is due").wait_for()
+    shown.get_by_text("nothing is due", exact=True).wait_for()
     shown.keyboard.press("n")
     shown.locator("sim-clock > .mistake", has_text="nothing is due, so there is nothing to advance to").wait_for()
 

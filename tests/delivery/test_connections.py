@@ -239,7 +239,7 @@ def test_dead_receivers_do_not_hold_up_another(run: Run) -> None:
     async def main() -> None:
         async with sender() as http, Receiver(silent) as dead, Receiver(silent) as deaf, Receiver(says(OK)) as good:
             urls = [dead.url] * 100 + [deaf.url] * 50
-            lost = [asyncio.ensure_future(http.send(post(url), 2.0)) for url in urls]
+            lost = [asyncio.ensure_future(http.send(post(url), 4.0)) for url in urls]
             await until(lambda: len(dead.requests) == 64 and len(deaf.requests) == 50)
             answers = await asyncio.gather(*(http.send(post(good.url), 5.0) for _ in range(100)))
             assert {answer.status for answer in answers} == {200}
@@ -447,7 +447,9 @@ def test_nothing_is_left_open_or_unsaid_at_the_end() -> None:
             ports = [server.sockets[0].getsockname()[1] for server in (good, dead)]
             urls = [f"http://127.0.0.1:{port}/" for port in (*ports, 1)] + ["http://nothing.invalid/"]
             http = HttpSender(lookup=lookup)
-            outcomes = await asyncio.gather(*(http.send(Outgoing("POST", url, (), b"{}"), 0.5) for url in urls))
+            waits_s = (30, 0.5, 30, 30)
+            sent = (http.send(Outgoing("POST", url, (), b"{}"), wait_s) for url, wait_s in zip(urls, waits_s))
+            outcomes = await asyncio.gather(*sent)
             cancelled = asyncio.ensure_future(http.send(Outgoing("POST", urls[1]), 30))
             await asyncio.sleep(0.05)
             cancelled.cancel()
