@@ -10,8 +10,8 @@ const FIRST = 200;
 export const ROWS_MAX = 10_000;
 const CLOCK_KINDS = new Set(["action", "status", "callback", "webhook"]);
 
-/** @type {{ rows: Row[], dropped: number }} rows as they came; `dropped` counts those that were let go at the front */
-export const log = { rows: [], dropped: 0 };
+/** @type {{ rows: Row[], dropped: number, isWhole: boolean }} rows as they came; `dropped` counts those that were let go at the front; `isWhole` once the older ones are there */
+export const log = { rows: [], dropped: 0, isWhole: false };
 
 let following = new AbortController();
 
@@ -19,8 +19,7 @@ let following = new AbortController();
 export function watchEvents(sandbox) {
 	following.abort();
 	following = new AbortController();
-	log.rows = [];
-	log.dropped = 0;
+	Object.assign(log, { rows: [], dropped: 0, isWhole: false });
 	changed("events");
 	if (sandbox) follow(sandbox, FIRST, { onEvents: add, onState: state }, following.signal).catch(() => state("lost"));
 	if (sandbox) idle(() => older(sandbox, following.signal));
@@ -36,6 +35,7 @@ async function older(sandbox, signal) {
 	if (signal.aborted) return;
 	const first = log.rows[0]?.number ?? Infinity;
 	log.rows = [...all.filter((event) => event.number < first).map(rowOf), ...log.rows];
+	log.isWhole = true;
 	changed("events");
 }
 
@@ -48,8 +48,13 @@ function isKnown(event) {
 	return boot === lastBoot && Number(serial) <= Number(lastSerial);
 }
 
+/** A server that was started again counts anew, and what it had before is gone. @param {any} event */
+const bootOf = (event) => event.id.split(".")[0];
+
 /** @param {any[]} events */
 function add(events) {
+	const [first] = log.rows;
+	if (first && events.some((event) => bootOf(event) !== bootOf(first))) return changed("restarted");
 	let restarted = false;
 	for (const event of events) {
 		if (isKnown(event)) continue;
@@ -77,6 +82,8 @@ function clockMoved() {
 
 /** @param {import("./store.js").Connection} now */
 function state(now) {
+	const isBack = now === "live" && store.connection === "away";
 	store.connection = now;
 	changed("connection");
+	if (isBack) changed("back");
 }

@@ -25,7 +25,7 @@ export class Reading extends SimElement {
 		this.watch("events", () => {
 			if (this.hasNew(kinds)) this.soon();
 		});
-		this.watch("restarted", () => this.soon());
+		this.watch(["restarted", "back"], () => this.soon());
 		this.now();
 	}
 

@@ -4,7 +4,7 @@ import { get } from "./api.js";
 
 /**
  * @typedef {{ id: string, scenario: string, seed: number, url: string, clock: any, resellers: any[] }} Sandbox
- * @typedef {"connecting" | "live" | "lost"} Connection
+ * @typedef {"connecting" | "live" | "away" | "lost"} Connection `away` while the simulator does not answer, `lost` where there is no such sandbox
  */
 
 export const store = {

@@ -2,7 +2,7 @@
 
 import { Refused, ask, query } from "./api.js";
 
-const WAIT_MAX_MS = 10_000;
+const WAIT_MAX_MS = 5_000;
 
 /**
  * @typedef {{ onEvents: (events: any[]) => void, onState: (state: import("./store.js").Connection) => void }} Listener
@@ -15,6 +15,8 @@ const WAIT_MAX_MS = 10_000;
 export async function follow(sandbox, last, listener, signal) {
 	let seen = "";
 	for (let wait_ms = 250; !signal.aborted; wait_ms = Math.min(wait_ms * 2, WAIT_MAX_MS)) {
+		/** @type {import("./store.js").Connection} */
+		let now = "connecting";
 		try {
 			const where = `sandboxes/${encodeURIComponent(sandbox)}/events${query(seen ? { after: seen } : { last })}`;
 			const answer = await ask("GET", where, null, {}, signal);
@@ -28,8 +30,9 @@ export async function follow(sandbox, last, listener, signal) {
 		} catch (failure) {
 			if (signal.aborted) return;
 			if (failure instanceof Refused && failure.status === 404) return listener.onState("lost");
+			now = "away";
 		}
-		listener.onState("connecting");
+		listener.onState(now);
 		await new Promise((then) => setTimeout(then, wait_ms));
 	}
 }

@@ -9,7 +9,8 @@ import { store } from "../app/store.js";
 const STATES = {
 	live: ["good", "● live"],
 	connecting: ["wait", "○ connecting"],
-	lost: ["bad", "✕ not there any more"],
+	away: ["bad", "✕ the simulator does not answer"],
+	lost: ["bad", "✕ no such sandbox"],
 };
 
 class SimBar extends SimElement {

@@ -22,7 +22,7 @@ class SimClock extends SimElement {
 		this.isReading = false;
 		this.bar = h("progress", { "aria-label": "the advance that runs" });
 		this.happened = h("span", { class: "past" });
-		this.stopButton = h("button", { onclick: () => this.tried(stopAdvance) }, "stop");
+		this.stopButton = h("button", { onclick: () => this.stopIt() }, "stop");
 		this.mode = h("button", { class: "quiet", "aria-haspopup": "true", onclick: () => this.toggle() });
 		this.now = h("time", {});
 		this.next = h("span", { class: "next" });
@@ -155,8 +155,23 @@ class SimClock extends SimElement {
 		else bar.removeAttribute("value");
 		const where = advancing.to ? `to ${dateTime(advancing.to)}` : "until nothing is due";
 		say(happened, `advancing ${where}, ${counted(advancing.fired, "thing")} happened`);
-		stopButton.toggleAttribute("disabled", advancing.stopping);
+		this.drawStop(advancing.stopping);
 		if (!progress.firstChild) put(progress, stopButton, bar, happened);
+	}
+
+	/** It ends after what is under way, which may be a receiver that hangs. */
+	stopIt() {
+		this.drawStop(true);
+		this.tried(stopAdvance);
+	}
+
+	/** @param {boolean} isStopping */
+	drawStop(isStopping) {
+		const { stopButton } = this;
+		if (!stopButton) return;
+		stopButton.toggleAttribute("disabled", isStopping);
+		stopButton.title = isStopping ? "what is under way is waited for" : "";
+		say(stopButton, isStopping ? "stopping…" : "stop");
 	}
 
 	toNext() {

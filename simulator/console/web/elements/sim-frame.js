@@ -8,10 +8,13 @@ import { h, put } from "../app/dom.js";
 import { SimElement } from "../app/element.js";
 import { visible } from "../app/outside.js";
 import { watchEvents } from "../app/events.js";
-import { address, go, here, place } from "../app/router.js";
+import { address, go, here, place, setQuery } from "../app/router.js";
 import { changed, readClock, readSandboxes, store } from "../app/store.js";
 import { SERVER_VIEWS, VIEWS, load, viewOf } from "../app/views.js";
 import { askForToken } from "./ask-token.js";
+import { noModule, noSandbox, noView } from "./notices.js";
+
+const AGAIN_MS = 1000;
 
 class SimFrame extends SimElement {
 	constructor() {
@@ -35,6 +38,8 @@ class SimFrame extends SimElement {
 		);
 		this.watch("place", () => this.show());
 		this.watch("restarted", () => this.open(place.sandbox));
+		this.watch("back", () => this.read(place.sandbox));
+		this.watch("connection", () => this.lose());
 		this.keys([
 			...VIEWS.map((view) => ({
 				key: `g ${view.key}`,
@@ -61,22 +66,50 @@ class SimFrame extends SimElement {
 		const active = document.activeElement;
 		if (active instanceof HTMLElement && active.closest("input, textarea, select")) return active.blur();
 		if (place.rest.length) go(here([place.view]));
+		else if (place.query.has("at")) setQuery({ at: "" });
 	}
 
 	async show() {
 		if (!place.sandbox && !place.view) return this.first();
 		if (place.sandbox !== this.shown.sandbox) this.open(place.sandbox);
 		const view = viewOf(place.sandbox, place.view);
-		this.drawTabs(view.name);
-		document.title = [place.rest[0], view.title, place.sandbox, "reseller-sim"]
+		this.drawTabs(view?.name ?? "");
+		document.title = [place.rest[0], view?.title ?? place.view, place.sandbox, "reseller-sim"]
 			.filter(Boolean)
 			.map(visible)
 			.join(" · ");
-		const shown = { sandbox: place.sandbox, view: view.name };
+		const shown = { sandbox: place.sandbox, view: view?.name ?? place.view };
 		if (this.shown.sandbox === shown.sandbox && this.shown.view === shown.view) return;
 		this.shown = shown;
-		await load(view);
-		if (this.shown === shown) put(/** @type {HTMLElement} */ (this.main), h(view.element));
+		if (!view) return this.putIn(noView());
+		try {
+			await load(view);
+		} catch {
+			if (this.shown === shown) this.putIn(noModule());
+			return this.whenItAnswers(shown);
+		}
+		if (this.shown === shown) this.putIn(h(view.element));
+	}
+
+	/** @param {Node} node */
+	putIn(node) {
+		put(/** @type {HTMLElement} */ (this.main), node);
+	}
+
+	/** A module that did not come is asked for by a new page only; the address has all that this one shows. @param {object} shown */
+	async whenItAnswers(shown) {
+		while (this.shown === shown) {
+			await new Promise((then) => setTimeout(then, AGAIN_MS));
+			const answers = await get("health").catch((failure) => failure instanceof Refused && failure.status > 0);
+			if (answers && this.shown === shown) return location.reload();
+		}
+	}
+
+	/** The sandbox is not there: say so, and look again when another address is gone to. */
+	lose() {
+		if (store.connection !== "lost" || !place.sandbox) return;
+		this.shown = { sandbox: "\0", view: "" };
+		this.putIn(noSandbox());
 	}
 
 	/** `/_sim/` leads to the default sandbox, or to the list where there is none. */
@@ -91,12 +124,20 @@ class SimFrame extends SimElement {
 		store.sandbox = null;
 		store.clock = null;
 		watchEvents(id);
+		await this.read(id);
+	}
+
+	/** @param {string} id */
+	async read(id) {
 		try {
-			store.sandbox = id ? await get(`sandboxes/${encodeURIComponent(id)}`) : null;
-			await Promise.all([readClock(), readSandboxes()]);
+			await readSandboxes();
+			const found = id ? await get(`sandboxes/${encodeURIComponent(id)}`) : null;
+			if (id !== place.sandbox) return;
+			store.sandbox = found;
+			await readClock();
 		} catch (failure) {
 			if (!(failure instanceof Refused)) throw failure;
-			store.connection = "lost";
+			if (failure.status === 404 && id === place.sandbox) store.connection = "lost";
 			changed("connection");
 		}
 		changed("sandbox");

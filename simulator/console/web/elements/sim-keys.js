@@ -25,6 +25,7 @@ class SimKeys extends SimElement {
 			h("form", { method: "dialog", class: "buttons" }, h("button", { class: "main" }, "Close")),
 		);
 		if (!this.dialog?.open) this.dialog?.showModal();
+		if (this.dialog) this.dialog.scrollTop = 0;
 	}
 }
 

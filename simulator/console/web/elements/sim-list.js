@@ -30,6 +30,8 @@ export class SimList extends SimElement {
 		/** Items that came while the list was scrolled away from its top. @type {any[] | null} */
 		this.waiting = null;
 		this.selected = "";
+		/** Whether the selected row is still to be scrolled to, since an address named it before it was there. */
+		this.isSought = false;
 		/** @type {Map<string, { row: HTMLElement, item: any }>} */
 		this.drawn = new Map();
 	}
@@ -124,6 +126,7 @@ export class SimList extends SimElement {
 		if (!scroller || !body) return;
 		put(/** @type {HTMLElement} */ (this.none), this.all.length === 0 && this.of.empty ? this.of.empty() : null);
 		const height = this.height();
+		this.seek(height);
 		const first = Math.max(0, Math.floor(scroller.scrollTop / height) - OVERSCAN);
 		const last = Math.min(this.all.length, Math.ceil((scroller.scrollTop + scroller.clientHeight) / height) + OVERSCAN);
 		body.style.setProperty("height", `${this.all.length * height}px`);
@@ -138,10 +141,14 @@ export class SimList extends SimElement {
 			row.setAttribute("aria-rowindex", String(at + 2));
 			row.dataset.at = String(at);
 			seen.set(key, { row, item });
-			if (row.parentNode !== body) body.append(row);
 		}
 		for (const [key, { row }] of this.drawn) if (seen.get(key)?.row !== row) row.remove();
 		this.drawn = seen;
+		let next = body.firstChild;
+		for (const { row } of seen.values()) {
+			if (row === next) next = row.nextSibling;
+			else body.insertBefore(row, next);
+		}
 		this.mark();
 		if (this.all.length && last === this.all.length) this.of.end?.();
 	}
@@ -192,8 +199,24 @@ export class SimList extends SimElement {
 
 	/** Select by key, as an address does. @param {string} key */
 	choose(key) {
+		if (key === this.selected) return this.mark();
 		this.selected = key;
-		this.mark();
+		this.isSought = key !== "";
+		this.draw();
+	}
+
+	/** Scroll once to what an address selected, so that it stands in the middle. @param {number} height of a row */
+	seek(height) {
+		const { scroller } = this;
+		if (!this.isSought || !scroller?.clientHeight) return;
+		const at = this.all.findIndex((item) => this.of.key(item) === this.selected);
+		if (at < 0) return;
+		this.isSought = false;
+		const top = at * height;
+		const isSeen = top >= scroller.scrollTop && top + 2 * height <= scroller.scrollTop + scroller.clientHeight;
+		if (isSeen) return;
+		this.body?.style.setProperty("height", `${this.all.length * height}px`);
+		scroller.scrollTop = top - scroller.clientHeight / 2;
 	}
 
 	/** The item that is selected. @returns {any} */

@@ -95,6 +95,7 @@ class SimLive extends SimElement {
 		this.list?.choose(place.query.get("at") ?? "");
 		this.show();
 		const row = this.list?.chosen ?? null;
+		if (!row && this.detail?.contains(document.activeElement)) this.list?.scroller?.focus();
 		/** @type {any} */ (this.detail).row = row;
 	}
 
@@ -105,12 +106,18 @@ class SimLive extends SimElement {
 		else if (this.first && !this.first.isConnected) this.list.parentElement?.before(this.first);
 		const rows = this.test ? log.rows.filter(this.test) : [...log.rows];
 		this.list.items = rows.reverse();
-		say(
-			/** @type {Node} */ (this.counts),
-			this.test ? `${count(rows.length)} of ${count(log.rows.length)}` : count(log.rows.length),
-		);
+		const all = `${count(log.rows.length)}${(log.rows[0]?.number ?? 1) > 1 && log.isWhole ? " newest" : ""}`;
+		say(/** @type {Node} */ (this.counts), `${this.test ? `${count(rows.length)} of ` : ""}${all}${this.missing()}`);
 		if (place.query.get("at") && !(/** @type {any} */ (this.detail).row))
 			/** @type {any} */ (this.detail).row = this.list.chosen;
+	}
+
+	/** What to say when the address selects a row that is not here. */
+	missing() {
+		const at = place.query.get("at");
+		if (!at || !log.isWhole || this.list?.chosen) return "";
+		const isKept = log.rows.some((row) => String(row.number) === at);
+		return `; row ${visible(at.slice(0, 20))} ${isKept ? "does not match the filter" : "is not kept any more"}`;
 	}
 
 	/** @param {boolean} paused */
