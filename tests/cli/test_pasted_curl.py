@@ -3,7 +3,6 @@
 import os
 import shlex
 import subprocess
-import time
 from base64 import b64decode
 from pathlib import Path
 
@@ -184,11 +183,9 @@ def test_a_command_that_shlex_reads_alone_is_read_the_same_with_a_tail(values: l
     assert words_of(command + tail) == shlex.split(command)
 
 
-def test_reading_takes_time_in_proportion_to_the_length() -> None:
-    started_s = time.process_time()
-    for piece in ("\n", " ", "^ a ", "a ", "> ", "2>", "'a'", "\\\n", "#", "\n "):
-        words_of("curl " + piece * 200_000 + "\n -x")
-    assert time.process_time() - started_s < 20
+@pytest.mark.parametrize("piece", ["\n", " ", "^ a ", "a ", "> ", "2>", "'a'", "\\\n", "#", "\n "])
+def test_a_long_command_is_read_in_time_in_proportion_to_its_length(piece: str) -> None:
+    assert words_of("curl " + piece * 500_000 + "\n -x")[0] == "curl"  # in the square of it, this took an hour
 
 
 @pytest.mark.parametrize("flag", ["--secret", "--at", "--string", "--sandbox", "--last", "--secret=x"])
