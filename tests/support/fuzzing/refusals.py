@@ -309,7 +309,7 @@ CONTROL: list[Row] = [
         *(
             "addReseller",
             400,
-            "bad_scenario: (low_balance_threshold|balance): a (threshold is at least 1 and|balance is) in whole sen, .*",
+            "bad_scenario: (low_balance_threshold|balance): a .* in whole sen, not .*",
         ),
         *("Resellers", "amounts are in whole sen", "one sen is the smallest"),
     ),
