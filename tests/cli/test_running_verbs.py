@@ -309,8 +309,15 @@ def test_people_read_a_line_for_each_probe(asking: Asking) -> None:
     assert re.search(r"^callback-unknown-refid +finding ", shown(asking, "trigger", "probes", status=1), re.MULTILINE)
 
 
-def test_a_change_that_nobody_is_told_says_so(asking: Asking) -> None:
-    assert "nobody is told" in refusal(asking.verb("trigger", "product.updated", "RELOAD"), 1)
+def note_of(asking: Asking, code: str) -> str:
+    rows = ask(f"{asking.url}/_sim/sandboxes/{asking.sandbox}/catalog?limit=1000").json["products"]
+    return next(json.dumps(one["product"]) for one in rows if one["code"] == code)
+
+
+def test_a_product_of_which_nobody_would_be_told_is_not_changed(asking: Asking) -> None:
+    before = note_of(asking, "RELOAD")
+    assert "nobody would be told" in refusal(asking.verb("trigger", "product.updated", "RELOAD"), 1)
+    assert note_of(asking, "RELOAD") == before
 
 
 @pytest.mark.usefixtures("terminal")
@@ -428,7 +435,9 @@ def test_an_audit_shows_people_violations_first_and_counts_what_was_not_exercise
     asking: Asking, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("simulator.cli.audit.is_terminal", lambda: True)
-    assert len(shown(asking, "audit").splitlines()) == 1
+    nothing = asking.verb("audit")
+    assert (nothing.exit_code, len(nothing.stdout.splitlines())) == (1, 1)
+    assert f"nothing was judged: the sandbox {asking.sandbox} got no request" in nothing.stderr
     asking.pay("order-1")
     for _ in range(2):
         asking.verb("call", "POST", "/v2/token", "-d", '{"username": "a", "password": "wrong"}')
