@@ -42,7 +42,7 @@ def command(
     It judges the requests that a sandbox of a running simulator has received, and what your receivers have answered.
     Each obligation is met (ok), violated with what shows it (VIOLATED, or warning), or was not exercised (-). On a
     terminal what is violated comes first, and what was not exercised is only counted. In a pipe the text is the whole
-    list in the service's order: JSON needs --json. Exit code 1 means that something is violated, or that the sandbox has
+    list in the service's order: JSON needs --json. Exit code 1 means that something is violated, or that the sandbox
     got no request and nothing was judged; 3 that no simulator answered.
 
     \b
