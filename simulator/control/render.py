@@ -3,6 +3,7 @@
 from datetime import datetime
 from typing import Any
 
+from simulator.control.addresses import shown_address
 from simulator.domain.model.resellers import KeyState, Reseller
 from simulator.domain.model.wallet import Entry
 from simulator.runtime.live_sandbox import LiveSandbox
@@ -41,7 +42,7 @@ def reseller(one: Reseller) -> dict[str, Any]:
         "email": one.email,
         "balance": number(one.wallet.balance),
         "low_balance_threshold": number(one.wallet.threshold) if one.wallet.threshold else None,
-        "balance_webhook": one.webhook.url if one.webhook.enabled and one.webhook.url else None,
+        "balance_webhook": shown_address(one.webhook.url) if one.webhook.enabled and one.webhook.url else None,
     }
 
 

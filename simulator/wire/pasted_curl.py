@@ -8,7 +8,7 @@ from typing import NamedTuple
 from urllib.parse import quote
 
 from simulator.wire.curl_options import SHORT, WITH_VALUE
-from simulator.wire.shell_words import shell_words
+from simulator.wire.shell_words import QuotedForCmd, shell_words
 
 _METHOD, _HEADER, _URL, _QUERY = "--request", "--header", "--url", "--url-query"
 _BODIES = ("--data", "--data-ascii", "--data-raw", "--data-binary", "--data-urlencode", "--json")
@@ -19,7 +19,7 @@ _NOT_READ = {
     "--request-target": "it replaces the target: give the URL that is sent",
 }
 _SWITCHES = {"G": "--get", "I": "--head", ":": "--next"}
-_OF_CMD = re.compile(r'\^(?:"|\s*\r?\n)')
+_PROMPT = re.compile(r"\A\s*[$%#>]\s+")
 
 
 class NotCurl(Exception):
@@ -36,11 +36,12 @@ class Pasted(NamedTuple):
 
 
 def words_of(text: str) -> list[str]:
-    """The words of a command, which may continue on further lines and begin with a prompt. Raises `NotCurl`."""
-    if _OF_CMD.search(text):
-        raise NotCurl("the command is quoted with ^ for cmd of Windows: copy it as cURL for bash")
+    """The words of a command, which may continue on further lines, begin with a prompt, and go on with other commands
+    and redirections, which are left out. Raises `NotCurl`."""
     try:
-        return shell_words(text.strip().removeprefix("$ "))
+        return shell_words(_PROMPT.sub("", text).strip())
+    except QuotedForCmd:
+        raise NotCurl("the command is quoted with ^ for cmd of Windows: copy it as cURL for bash") from None
     except ValueError as wrong:
         raise NotCurl(f"the command cannot be read: {wrong}") from None
 

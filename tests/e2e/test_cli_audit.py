@@ -100,6 +100,8 @@ def test_the_verb_asks_a_running_server(tmp_path: Path) -> None:
     with serving("--port", "0", "--json", "--control-token", "secret-token") as server:
         url = server.ready["url"]
         here = ("--url", f"{url}/_sim", "--token", "secret-token")
+        empty = run("audit", "--junit", str(tmp_path / "e.xml"), "--json", *here)
+        run("call", "GET", "/v2/balance", "--url", url)
         clean = run("audit", RESELLER_SIM_URL=f"{url}/_sim", RESELLER_SIM_CONTROL_TOKEN="secret-token")
         for _ in range(2):
             run("call", "POST", "/v2/token", "-d", json.dumps({"username": "a", "password": "wrong"}), "--url", url)
@@ -108,7 +110,10 @@ def test_the_verb_asks_a_running_server(tmp_path: Path) -> None:
         refused = run("audit", "--url", url)
         missing = run("audit", "--sandbox", "no/such", *here)
     assert (clean.status, clean.err) == (0, "")
-    assert "\n0 met, 0 violated, " in clean.out
+    assert ", 0 violated, " in clean.out
+    assert (empty.status, json.loads(empty.out)["ok"]) == (1, True)
+    assert empty.err.startswith("reseller-sim audit: nothing was judged: the sandbox default got no request; ")
+    assert 'name="the sandbox got a request"' in (tmp_path / "e.xml").read_text()
     assert (found.status, found.err) == (1, "")
     assert "\nVIOLATED  4.2   refused-login-not-retried:" in found.out
     assert f"\n            {FOUND}\n" in found.out

@@ -34,6 +34,7 @@ export async function stopAdvance() {
 	const clock = await act({
 		method: "DELETE",
 		path: `${clockPath()}/advance`,
+		cli: ["clock", "stop"],
 		says: (now) => `the advance is stopped at ${dateTime(now.now)}`,
 	});
 	setClock(clock);
@@ -44,7 +45,13 @@ export async function setMode(mode, rate) {
 	const number = Number(rate);
 	const body =
 		mode === "xN" ? { mode, ...(rate.trim() && { rate: Number.isFinite(number) ? number : rate }) } : { mode };
-	const clock = await act({ method: "PUT", path: clockPath(), body, says: (now) => `the clock is ${modeOf(now)} now` });
+	const clock = await act({
+		method: "PUT",
+		path: clockPath(),
+		body,
+		cli: mode !== "xN" ? ["clock", mode] : number > 0 ? ["clock", `x${number}`] : undefined,
+		says: (now) => `the clock is ${modeOf(now)} now`,
+	});
 	setClock(clock);
 }
 
