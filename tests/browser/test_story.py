@@ -212,3 +212,33 @@ def test_hostile_text_of_client_and_receiver_is_only_text(page: Console) -> None
         shown.locator("sim-detail .messages, sim-detail .pairs").first.wait_for()
     shown.locator("sim-detail dd", has_text="<img src=x onerror=alert(1)>⟨202E⟩").first.wait_for()
     assert shown.locator("sim-story img, sim-story script").count() == 0
+
+
+def test_an_attempt_whose_event_is_gone_is_not_called_the_end(page: Console) -> None:
+    trxid = page.pay("order-7")
+    page.mine("POST", "clock/advance", {"seconds": 70})
+    shown = page.page
+    shown.route("**/events?*", lambda route: route.fulfill(status=200, content_type="text/event-stream", body=""))
+    try:
+        page.open(f"payments/{trxid}?at=callback-cb-1-2")
+        shown.get_by_role("button", name="why?").click()
+        shown.get_by_text("Whether it is tried again is not known here").wait_for()
+        assert "tone-wait" in (thing(shown, "callback-cb-1-2").get_attribute("class") or "")
+        thing(shown, "callback-cb-1-1").click()
+        shown.get_by_role("button", name="why?").click()
+        shown.get_by_text("The receiver did not take it, and it is tried again.").wait_for()
+    finally:
+        shown.unroute("**/events?*")
+
+
+def test_a_retried_attempt_has_the_same_mark_and_colour_in_the_list_and_in_the_story(page: Console) -> None:
+    trxid = page.pay("order-7")
+    page.mine("POST", "clock/advance", {"seconds": 30})
+    shown = page.open("live?q=kind%3Acallback")
+    row = page.row("order-7")
+    row.get_by_text("✕ 500").wait_for()
+    assert "tone-wait" in (row.get_attribute("class") or "")
+    page.open(f"payments/{trxid}")
+    button = thing(shown, "callback-cb-1-1")
+    button.get_by_text("✕").wait_for()
+    assert "tone-wait" in (button.get_attribute("class") or "")

@@ -10,10 +10,17 @@ import { count, dateTime, money, time, took } from "./format.js";
  * }} Row
  */
 
-const FINAL = { Succesful: "good", Success: "good", Failed: "bad", Refunded: "past" };
+/** The tone of each status; all others wait. @type {Record<string, Tone>} */
+const STATUS_TONES = { Succesful: "good", Success: "good", Failed: "bad", Refund: "past", Refunded: "past" };
+
+/** @param {string} status of a payment @returns {Tone} */
+export const toneOf = (status) => STATUS_TONES[status] ?? "wait";
 
 /** The mark of a tone, which says the same without colour. */
 export const MARKS = { good: "●", bad: "✕", wait: "○", past: "·" };
+
+/** The mark of a row: an attempt that was not taken is crossed even while another follows. @param {Row} row */
+export const markOf = (row) => (row.refused && row.event.ending !== null ? MARKS.bad : MARKS[row.tone]);
 
 /** @type {Map<string, string>} the products of payments, since requests do not tell theirs */
 const products = new Map();
@@ -65,7 +72,7 @@ const RENDER = {
 	status: (one) => ({
 		what: "status",
 		state: one.status,
-		tone: /** @type {Tone} */ (/** @type {any} */ (FINAL)[one.status] ?? "wait"),
+		tone: toneOf(one.status),
 		text: [one.status === "Failed" ? `code ${one.status_code}` : "", one.cause === "creation" ? "" : `by ${one.cause}`]
 			.filter(Boolean)
 			.join(", "),
@@ -102,15 +109,15 @@ const RENDER = {
 	}),
 };
 
-/** @param {any} one @param {string} what @returns {Partial<Row> & { what: string }} */
+/** Without `next_due` it is not known whether another attempt follows. @param {any} one @param {string} what @returns {Partial<Row> & { what: string }} */
 function attempt(one, what) {
 	const ok = one.answered >= 200 && one.answered < 300;
 	const retry = one.next_due ? `retry at ${time(one.next_due)}` : "";
-	const last = !ok && !one.next_due && one.ending ? "given up" : "";
+	const last = !ok && one.next_due === null && one.ending ? "given up" : "";
 	return {
 		what: `${what}, ${one.attempt}${one.attempts_max ? ` of ${one.attempts_max}` : ""}`,
 		state: one.answered ? String(one.answered) : (one.ending ?? "under way"),
-		tone: ok ? "good" : one.next_due || !one.ending ? "wait" : "bad",
+		tone: ok ? "good" : one.next_due !== null || !one.ending ? "wait" : "bad",
 		refused: !ok,
 		text: [`→ ${one.url}`, one.error, retry, last].filter(Boolean).join("   "),
 	};

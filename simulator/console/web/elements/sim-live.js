@@ -11,7 +11,7 @@ import { log } from "../app/events.js";
 import { filterOf, WORDS } from "../app/filter.js";
 import { bothTimes, count, time } from "../app/format.js";
 import { go, here, place, setQuery } from "../app/router.js";
-import { MARKS } from "../app/rows.js";
+import { markOf } from "../app/rows.js";
 
 /** @typedef {import("../app/rows.js").Row} Row */
 
@@ -25,7 +25,7 @@ const COLUMNS = [
 	{
 		name: "state",
 		class: "state",
-		cell: (/** @type {Row} */ row) => (row.state ? `${MARKS[row.tone]} ${visible(row.state)}` : ""),
+		cell: (/** @type {Row} */ row) => (row.state ? `${markOf(row)} ${visible(row.state)}` : ""),
 	},
 	{
 		name: "refid",
