@@ -26,18 +26,36 @@ _LETTERS = {
 }  # fmt: skip
 
 
+_ENDS = re.compile(r"\|\|?|&&?|;")
+_REDIRECTS = re.compile(r"(?:\d*|&)[<>]{1,2}&?(?P<to>.*)", re.DOTALL)
+
+
 def shell_words(text: str) -> list[str]:
-    """The words, with bytes that are no text as surrogates. Raises `ValueError` for a quote that is not closed."""
+    """The words of the first command, with bytes that are no text as surrogates. What follows a `|`, `&&` or `;` that
+    begins a word is another command, and where output goes is left out. Raises `ValueError` for a quote that is not
+    closed."""
     words: list[list[str]] = []  # in pieces, since adding to a long text again and again would copy it each time
     is_within = False
+    left_out: list[list[str]] = []
+    into = words
     for kind, piece in _pieces(text):
         if kind == "between":
             is_within = False
             continue
         if not is_within:
-            words.append([])
+            if kind == "plain" and _ENDS.match(piece):
+                break
+            # An operator that stands alone leaves out the next word, too.
+            is_left_out = bool(left_out) and left_out[-1] == [""]
+            redirects = _REDIRECTS.fullmatch(piece) if kind == "plain" else None
+            into = left_out if redirects or is_left_out else words
+            into.append([])
+            if redirects:
+                piece = redirects["to"]
         is_within = True
-        words[-1].append(_read(kind, piece))
+        into[-1].append(_read(kind, piece.removesuffix(";") if kind == "plain" else piece))
+        if kind == "plain" and piece.endswith(";"):
+            break
     return ["".join(one) for one in words]
 
 

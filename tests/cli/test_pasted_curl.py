@@ -120,3 +120,22 @@ def test_what_is_read_is_bounded(tmp_path: Path) -> None:
     assert "is over 10 MB" in run("-", stdin=big.read_bytes()).stderr
     assert "is over 10 MB" in run("POST", "/v2/topup", "-d", "-", stdin=big.read_bytes()).stderr
     assert run("POST", "/v2/topup", "-d", "-", stdin=POST.body).exit_code == 1
+
+
+@pytest.mark.parametrize(
+    ("tail", "kept"),
+    [
+        ("| jq .", []),
+        ("&& echo done", []),
+        ("; echo done", []),
+        ("2>/dev/null -H 'A: 1'", ["-H", "A: 1"]),
+        ("> 'out file' -H 'A: 1' 2>&1 | tee log", ["-H", "A: 1"]),
+        ("-d '|' -H '> x'", ["-d", "|", "-H", "> x"]),
+    ],
+)
+def test_what_follows_a_command_is_no_part_of_it(tail: str, kept: list[str]) -> None:
+    assert words_of(f"curl http://a/v2/balance?a=1&b=2 {tail}") == ["curl", "http://a/v2/balance?a=1&b=2", *kept]
+
+
+def test_a_semicolon_at_its_url_ends_a_command() -> None:
+    assert words_of("curl http://a/v2/balance; echo $?") == ["curl", "http://a/v2/balance"]

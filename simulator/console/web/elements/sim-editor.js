@@ -19,7 +19,7 @@ let ids = 0;
 export class SimEditor extends SimElement {
 	constructor() {
 		super();
-		/** @type {{ label: string, before?: () => string, keeps?: (problem: Problem) => boolean, words?: () => Record<string, string[]> }} `before` are lines that are checked with it and not shown */
+		/** @type {{ label: string, before?: () => string, keeps?: (problem: Problem) => boolean, missing?: () => string, words?: () => Record<string, string[]> }} `before` are lines that are checked with it and not shown, `missing` says what a text without problems lacks */
 		this.of = { label: "Scenario" };
 		/** @type {Problem[]} */
 		this.problems = [];
@@ -114,7 +114,9 @@ export class SimEditor extends SimElement {
 			.map((/** @type {Problem} */ one) => (one.file ? one : { ...one, line: Math.max(1, one.line - skipped) }))
 			.filter((/** @type {Problem} */ one) => this.of.keeps?.(one) ?? true);
 		this.underline();
-		say(this.said, this.problems.length ? counted(this.problems.length, "problem") : "● no problems");
+		const missing = this.of.missing?.();
+		const none = missing ? `○ ${missing}` : "● no problems";
+		say(this.said, this.problems.length ? counted(this.problems.length, "problem") : none);
 		put(this.list, ...this.problems.map((one) => this.problem(one)));
 	}
 
