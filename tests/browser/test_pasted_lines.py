@@ -1,4 +1,4 @@
-"""Every action of the console shows the curl and, where there is a verb, the line of the command line that do the same."""
+"""Every action of the console shows the curl that does the same and, where there is one, the verb."""
 
 import re
 from collections import Counter
