@@ -213,3 +213,26 @@ def plain(value: Any) -> Any:
     if isinstance(value, list):
         return [plain(one) for one in value]
     return float(value) if isinstance(value, int | float | Decimal) and not isinstance(value, bool) else value
+
+
+@pytest.mark.parametrize("path", BUNDLED, ids=lambda path: path.stem)
+def test_bundled_scenarios_have_no_problems_in_the_editor(page: Console, path: Path) -> None:
+    editor(page, path.stem)
+    page.page.get_by_text("● no problems").wait_for()
+    assert page.page.locator(".under .error").count() == 0
+
+
+def test_undo_and_tab_are_the_browsers_and_problems_are_announced(page: Console) -> None:
+    area = write(page, "extends: default\npayments:\n  - the")
+    page.page.get_by_role("option", name="then").wait_for()
+    page.page.keyboard.press("Enter")
+    assert area.input_value().endswith("- then: ")
+    page.page.keyboard.press("Control+z")
+    assert area.input_value().endswith("- the")
+    page.page.keyboard.press("Control+Shift+z")
+    assert area.input_value().endswith("- then: ")
+    said = page.page.locator(f"#{area.get_attribute('aria-describedby')}")
+    said.filter(has_text="problem").wait_for()
+    assert said.get_attribute("role") == "status"
+    page.page.keyboard.press("Tab")
+    assert page.page.evaluate("document.activeElement.localName") != "textarea"

@@ -21,6 +21,9 @@ export const token = { ask: null };
 /** @type {Promise<string> | null} */
 let asking = null;
 
+/** Whether this simulator wants its control token, as far as the tab knows. */
+export const wantsToken = () => sessionStorage.getItem(TOKEN) !== null;
+
 /** @returns {Record<string, string>} */
 function authorization() {
 	const known = sessionStorage.getItem(TOKEN);

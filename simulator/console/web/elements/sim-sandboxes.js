@@ -148,7 +148,7 @@ class SimSandboxes extends SimElement {
 	async make({ id, scenario, clock, seed, credentials }) {
 		const file = scenario.startsWith("file ") ? scenario.slice(5) : "";
 		const body = /** @type {Record<string, any>} */ ({ scenario: file ? { file } : scenario });
-		const cli = ["sandbox", "new", file || scenario];
+		const cli = ["sandbox", "new", ...(file ? ["--server-file", file] : [scenario])];
 		if (id) {
 			body.id = id;
 			cli.push("--id", id);
