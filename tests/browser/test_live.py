@@ -115,7 +115,9 @@ def test_an_address_of_a_row_leads_to_it(page: Console) -> None:
     chosen.wait_for()
     assert chosen.inner_text() == text
     box, list_box = chosen.bounding_box(), shown.locator("sim-list .scroller").bounding_box()
-    assert box and list_box and list_box["y"] < box["y"] < list_box["y"] + list_box["height"] - box["height"]
+    assert box
+    assert list_box
+    assert list_box["y"] < box["y"] < list_box["y"] + list_box["height"] - box["height"]
     shown.locator("sim-detail h2").wait_for()
     shown.keyboard.press("Escape")
     shown.locator("sim-detail h2").wait_for(state="detached")
