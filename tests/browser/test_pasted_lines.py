@@ -57,8 +57,10 @@ def filled(label: str, submit: str, **fields: str) -> Callable[[Console], None]:
         for name, value in fields.items():
             control: Locator = form.locator(f"[name={name}]")
             value = value.replace("{sandbox}", page.sandbox)
-            is_choice = control.evaluate("one => one.localName") == "select"
-            _ = control.select_option(value) if is_choice else control.fill(value)
+            if control.evaluate("one => one.localName") == "select":
+                control.select_option(value)
+            else:
+                control.fill(value)
         form.get_by_role("button", name=submit).click()
 
     return fill
