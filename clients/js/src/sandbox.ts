@@ -20,7 +20,7 @@ import type {
 } from "./records.js";
 import { hmacHeaders } from "./signing.js";
 import { Story } from "./story.js";
-import { iso, seconds } from "./time.js";
+import { iso, seconds, waitS } from "./time.js";
 import type { AdvanceBy, CallbackFilters, CallbackWanted, PaymentFilters, RequestFilters, Rule } from "./wanted.js";
 
 /** A sandbox of a running simulator. */
@@ -106,7 +106,7 @@ export class Sandbox {
 
   /** Moves time on: `"90s"`, `90` seconds, or `{ to }` a time. Without an argument, what is due now happens. */
   advance(by: AdvanceBy = 0): Promise<Advanced> {
-    const json = typeof by === "object" ? { to: iso(by.to) } : { seconds: seconds(by) };
+    const json = typeof by === "object" && by !== null ? { to: iso(by.to) } : { seconds: seconds(by) };
     return this.ask("POST", "/clock/advance", { json });
   }
 
@@ -190,7 +190,7 @@ export class Sandbox {
    * default 10. */
   async waitForCallback(wanted: CallbackWanted = {}): Promise<Message> {
     const { refid, status, timeoutS = 10, inbox = "callbacks" } = wanted;
-    const until = Date.now() + timeoutS * 1000;
+    const until = Date.now() + waitS(timeoutS) * 1000;
     for (let cursor = 0; ; ) {
       const left = Math.max(0, (until - Date.now()) / 1000);
       const query = { cursor, wait_for: 1, timeout: left.toFixed(3) };
