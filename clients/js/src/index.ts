@@ -1,7 +1,7 @@
 /** Client of a running `reseller-sim`: sandboxes, time, failures, and what happened. */
 
 export type { Behaviour } from "./behaviours.js";
-export { ExpectationFailed, NotRunning, NotStarted, SimulatorError, type Problem } from "./errors.js";
+export { ExpectationFailed, NotRunning, NotStarted, SimulatorError, WrongAnswer, type Problem } from "./errors.js";
 export { evidence } from "./evidence.js";
 export type { StartOptions } from "./launch.js";
 export { Message, type CallbackData } from "./messages.js";
