@@ -36,7 +36,8 @@ PROBED_MAX = 1_000
 
 @dataclass(frozen=True, slots=True)
 class SandboxSpec:
-    """Parameters of a new sandbox; None keeps the scenario's value."""
+    """Parameters of a new sandbox; None keeps the scenario's value. One that is not `is_audited` violates
+    obligations on purpose: a run's audit passes it over."""
 
     scenario: Scenario
     id: str | None = None
@@ -45,6 +46,7 @@ class SandboxSpec:
     rate: float | None = None
     start: datetime | None = None
     unique_credentials: bool = False
+    is_audited: bool = True
 
 
 FirstState = tuple[Clock, Sandbox]
