@@ -210,10 +210,20 @@ class AsyncSimulator:
         audit: bool = True,
     ) -> Opening[AsyncSandbox]:
         """As `Simulator.sandbox`: `await` it, or `async with` it, which deletes it."""
-        own = {"id": id, "clock": clock, "start": start, "seed": seed, "credentials": credentials, "audit": audit}
 
         async def opening() -> AsyncSandbox:
-            return AsyncSandbox(await in_thread(self.sync.sandbox, scenario, **own))
+            return AsyncSandbox(
+                await in_thread(
+                    self.sync.sandbox,
+                    scenario,
+                    id=id,
+                    clock=clock,
+                    start=start,
+                    seed=seed,
+                    credentials=credentials,
+                    audit=audit,
+                )
+            )
 
         return Opening(opening)
 

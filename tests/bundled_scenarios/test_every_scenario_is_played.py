@@ -51,6 +51,10 @@ def test_the_page_lists_them_as_the_command_does() -> None:
     assert dict(LISTED.findall(part)) == library.descriptions()
 
 
+def test_readme_counts_them() -> None:
+    assert f"{len(library.names())} bundled scenarios" in (ROOT / "README.md").read_text()
+
+
 def test_the_command_lists_them_with_a_line_each() -> None:
     lines = invoke("scenarios").stdout.splitlines()
     assert [line.split("  ")[0] for line in lines] == library.names()
