@@ -25,6 +25,7 @@ def sandbox(live: LiveSandbox, base_url: str) -> dict[str, Any]:
         "seed": live.seed,
         "url": f"{base_url}/s/{live.id}",
         "clock": {"mode": live.clock.mode, "now": moment(live.clock.now()), "rate": live.clock.rate},
+        "audit": live.spec.is_audited,
         "resellers": [reseller(one) for one in resellers],
     }
 

@@ -88,6 +88,39 @@ def test_an_audit_of_nothing_fails_and_says_so(tmp_path: Path) -> None:
     assert executed("--audit", sends=(), status=7).status == 7
 
 
+SINNERS = """
+import pytest
+
+def sin(sandbox):
+    order = {"refid": "order-7", "product": "RELOAD", "account": "0123456789", "amount": 10}
+    sandbox.call("POST", "/v2/topup", order)
+    sandbox.call("POST", "/v2/topup", order | {"amount": 20})
+
+@pytest.mark.scenario(audit=False)
+def test_on_purpose(sandbox): sin(sandbox)
+
+@pytest.mark.scenario("extends: default\\npayments: []", audit=False)
+def test_on_purpose_in_yaml(sandbox): sin(sandbox)
+
+def test_by_mistake(sandbox): sin(sandbox)
+"""
+
+
+def test_exec_passes_over_what_a_mark_of_the_plugin_says(tmp_path: Path) -> None:
+    (tmp_path / "test_sinners.py").write_text(SINNERS)
+    pytest_ = (sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(tmp_path))
+    on_purpose = run("exec", "--audit", "--", *pytest_, "-k", "purpose")
+    assert on_purpose.status == 0, on_purpose.err
+    [line] = on_purpose.err.splitlines()
+    assert re.fullmatch(
+        r"reseller-sim exec: audit: 0 met, 0 violated, .* 0 sandboxes, 2 passed over \(audit: false\)", line
+    )
+    all_three = run("exec", "--audit", "--", *pytest_)
+    assert all_three.status == 1
+    assert {name.partition("-")[0] for name in re.findall(r"sandbox test-([a-z-]+)", all_three.err)} == {"by"}
+    assert all_three.err.rstrip().endswith("1 sandbox, 2 passed over (audit: false)")
+
+
 def test_exec_says_nothing_of_an_audit_without_the_flag() -> None:
     assert executed(sends=(LOGIN, LOGIN)).err == ""
 

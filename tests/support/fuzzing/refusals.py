@@ -252,9 +252,9 @@ CONTROL: list[Row] = [
         *(
             "createSandbox",
             400,
-            "bad_request: (id|seed|credentials|clock|start): there is no parameter '.*'; this endpoint has none",
+            "bad_request: (id|seed|credentials|audit|clock|start): there is no parameter '.*'; this endpoint has none",
         ),
-        *("Sandboxes", "`id`, `seed`,\n`credentials`, `clock`", "beside YAML only"),
+        *("Sandboxes", "`id`, `seed`,\n`credentials`, `audit`, `clock`", "beside YAML only"),
     ),
     (
         *(
