@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simulator.auth.autopsy import search, signatures
+from simulator.auth.autopsy.algorithms import Reading
 from simulator.auth.autopsy.facts import Facts, Other
 from simulator.auth.autopsy.mistakes import BY_ID, MISTAKES, Place
 from simulator.auth.autopsy.report import IS_RIGHT, autopsy
@@ -314,7 +315,7 @@ def test_a_search_is_bounded_by_the_bytes_that_it_hashes(monkeypatch: pytest.Mon
 
         return digest_of
 
-    reading = signatures.Reading((), counted, b"x" * 32)
+    reading = Reading((), counted, b"x" * 32)
     monkeypatch.setattr(signatures, "readings", lambda _: [reading])
     found, is_complete = search.whole_search(facts(Request(query="a=" + "b" * 60_000), ""))
     assert found is None
@@ -358,7 +359,7 @@ def tried_for(request: Request, monkeypatch: pytest.MonkeyPatch) -> tuple[list[t
 
         return digest_of
 
-    readings = [signatures.Reading((), counted, b"x" * 32)]
+    readings = [Reading((), counted, b"x" * 32)]
     monkeypatch.setattr(signatures, "readings", lambda _: readings)
     found, is_complete = search.whole_search(facts(request, ""))
     assert found is None

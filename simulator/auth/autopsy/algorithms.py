@@ -4,7 +4,9 @@ import hashlib
 import hmac
 from collections.abc import Callable
 from functools import lru_cache
+from typing import NamedTuple
 
+from simulator.auth.autopsy.mistakes import Found
 from simulator.auth.form import DIGEST_BYTES
 
 _BLOCK_BYTES = 64
@@ -12,6 +14,14 @@ _INNER, _OUTER = (bytes(each ^ pad for each in range(256)) for pad in (0x36, 0x5
 
 Algorithm = Callable[[bytes], Callable[[bytes], bytes]]
 """Takes a key, and then each string that it makes a digest of."""
+
+
+class Reading(NamedTuple):
+    """A digest that the header may stand for, made by an algorithm, and the mistakes that this supposes."""
+
+    found: tuple[Found, ...]
+    algorithm: Algorithm
+    digest: bytes
 
 
 @lru_cache(maxsize=256)

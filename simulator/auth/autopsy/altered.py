@@ -7,9 +7,8 @@ guessed it: otherwise who asks often enough would learn a signature byte by byte
 import re
 from binascii import hexlify
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
 
-from simulator.auth.autopsy.algorithms import Algorithm, hmac_sha256, part_of_it
+from simulator.auth.autopsy.algorithms import Reading, hmac_sha256, part_of_it
 from simulator.auth.autopsy.mistakes import Found
 from simulator.auth.form import DIGEST_BYTES, decoded
 
@@ -18,14 +17,6 @@ _LEFT_CHARACTERS_MIN, _CHARACTERS = 22, 44  # of Base64
 _HEXADECIMAL_CHARACTERS = 64
 _BASE64 = re.compile(rb"[A-Za-z0-9+/]+")
 _HEXADECIMAL = re.compile(rb"[0-9a-fA-F]+")
-
-
-class Reading(NamedTuple):
-    """A digest that the header may stand for, made by an algorithm, and the mistakes that this supposes."""
-
-    found: tuple[Found, ...]
-    algorithm: Algorithm
-    digest: bytes
 
 
 def b64encoded(raw: bytes) -> bytes:

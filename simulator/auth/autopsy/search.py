@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from simulator.auth.autopsy import keys, signatures, strings
+from simulator.auth.autopsy.algorithms import Reading
 from simulator.auth.autopsy.candidates import COMMON_PARTS, QUERY, Candidates, Trial, around, rights
 from simulator.auth.autopsy.facts import Facts, Parts
 from simulator.auth.autopsy.mistakes import Found
-from simulator.auth.autopsy.signatures import Reading
 
 HMACS_MAX = 60_000
 """HMACs of one whole search; of an ordinary request it makes half of them."""

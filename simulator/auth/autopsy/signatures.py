@@ -6,8 +6,8 @@ from base64 import b64decode
 from collections.abc import Iterator
 from urllib.parse import unquote_to_bytes
 
-from simulator.auth.autopsy.algorithms import BY_LENGTH, WITH_SECRET, hmac_sha256
-from simulator.auth.autopsy.altered import Reading, altered, altered_digest, b64encoded
+from simulator.auth.autopsy.algorithms import BY_LENGTH, WITH_SECRET, Reading, hmac_sha256
+from simulator.auth.autopsy.altered import altered, altered_digest, b64encoded
 from simulator.auth.autopsy.mistakes import Found
 from simulator.auth.form import DIGEST_BYTES, PREFIX
 
