@@ -1,8 +1,8 @@
 // The events of the sandbox that is shown, as rows, newest last. The latest few come at once, the older ones behind them.
 
 import { rowOf } from "./rows.js";
-import { changed, readClock, store } from "./store.js";
-import { everything, follow } from "./stream.js";
+import { changed, readClock, setConnection } from "./store.js";
+import { bootOf, everything, follow } from "./stream.js";
 
 /** @typedef {import("./rows.js").Row} Row */
 
@@ -10,7 +10,7 @@ const FIRST = 200;
 export const ROWS_MAX = 10_000;
 const CLOCK_KINDS = new Set(["action", "status", "callback", "webhook"]);
 
-/** @type {{ rows: Row[], dropped: number }} rows as they came; `dropped` counts those that were let go at the front */
+/** @type {{ rows: Row[], dropped: number }} rows as they came; `dropped` more were let go at the front, so that `dropped + rows.length` goes on counting */
 export const log = { rows: [], dropped: 0 };
 
 let following = new AbortController();
@@ -19,11 +19,15 @@ let following = new AbortController();
 export function watchEvents(sandbox) {
 	following.abort();
 	following = new AbortController();
+	log.dropped += log.rows.length;
 	log.rows = [];
-	log.dropped = 0;
 	changed("events");
-	if (sandbox) follow(sandbox, FIRST, { onEvents: add, onState: state }, following.signal).catch(() => state("lost"));
-	if (sandbox) idle(() => older(sandbox, following.signal));
+	const { signal } = following;
+	const onState = (/** @type {import("./store.js").Connection} */ now) => signal.aborted || setConnection(now);
+	// Numbers begin again with each life of the server: the old rows go, and the views read anew.
+	const onRestart = () => changed("restarted");
+	if (sandbox) follow(sandbox, FIRST, { onEvents: add, onState, onRestart }, signal).catch(() => onState("away"));
+	if (sandbox) idle(() => older(sandbox, signal));
 }
 
 /** @param {() => void} then */
@@ -34,8 +38,12 @@ const idle = (then) =>
 async function older(sandbox, signal) {
 	const all = await everything(sandbox, signal).catch(() => []);
 	if (signal.aborted) return;
-	const first = log.rows[0]?.number ?? Infinity;
-	log.rows = [...all.filter((event) => event.number < first).map(rowOf), ...log.rows];
+	const first = log.rows[0];
+	const isOlder = (/** @type {any} */ event) =>
+		!first || (event.number < first.number && bootOf(event.id) === bootOf(first.id));
+	const before = all.filter(isOlder).map(rowOf);
+	log.rows = [...before, ...log.rows];
+	log.dropped -= before.length;
 	changed("events");
 }
 
@@ -54,8 +62,9 @@ function add(events) {
 	for (const event of events) {
 		if (isKnown(event)) continue;
 		const row = rowOf(event);
+		const isEnd = event.action === "deleted" || (event.action === "reset" && log.rows.length > 0);
+		if (event.kind === "action" && isEnd) restarted = true;
 		log.rows.push(row);
-		if (event.kind === "action" && (event.action === "reset" || event.action === "deleted")) restarted = true;
 	}
 	if (log.rows.length > ROWS_MAX * 1.2) log.dropped += log.rows.splice(0, log.rows.length - ROWS_MAX).length;
 	changed("events");
@@ -73,10 +82,4 @@ function clockMoved() {
 		asked = false;
 		readClock().catch(() => {});
 	}, 100);
-}
-
-/** @param {import("./store.js").Connection} now */
-function state(now) {
-	store.connection = now;
-	changed("connection");
 }

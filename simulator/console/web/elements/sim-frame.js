@@ -9,15 +9,21 @@ import { SimElement } from "../app/element.js";
 import { visible } from "../app/outside.js";
 import { watchEvents } from "../app/events.js";
 import { address, go, here, place } from "../app/router.js";
-import { changed, readClock, readSandboxes, store } from "../app/store.js";
+import { changed, readClock, readSandboxes, setConnection, store } from "../app/store.js";
 import { SERVER_VIEWS, VIEWS, load, viewOf } from "../app/views.js";
 import { askForToken } from "./ask-token.js";
+import { noSandbox, notLoaded, unknownView } from "./notices.js";
+
+/** How often it is looked whether what could not be shown can be. */
+const AGAIN_MS = 2000;
 
 class SimFrame extends SimElement {
 	constructor() {
 		super();
 		/** What the view shows; at first nothing, not even a page of the server. */
 		this.shown = { sandbox: "\0", view: "" };
+		/** Changes with everything that is shown or opened, so that who waited knows it is too late. */
+		this.turn = 0;
 	}
 
 	start() {
@@ -35,6 +41,7 @@ class SimFrame extends SimElement {
 		);
 		this.watch("place", () => this.show());
 		this.watch("restarted", () => this.open(place.sandbox));
+		this.watch("connection", () => this.connected());
 		this.keys([
 			...VIEWS.map((view) => ({
 				key: `g ${view.key}`,
@@ -67,21 +74,80 @@ class SimFrame extends SimElement {
 		if (!place.sandbox && !place.view) return this.first();
 		if (place.sandbox !== this.shown.sandbox) this.open(place.sandbox);
 		const view = viewOf(place.sandbox, place.view);
-		this.drawTabs(view.name);
-		document.title = [place.rest[0], view.title, place.sandbox, "reseller-sim"]
+		this.drawTabs(view?.name ?? "");
+		document.title = [place.rest[0] ?? "", view?.title ?? "", place.sandbox, "reseller-sim"]
 			.filter(Boolean)
 			.map(visible)
 			.join(" · ");
-		const shown = { sandbox: place.sandbox, view: view.name };
+		const shown = { sandbox: place.sandbox, view: view?.name ?? `no ${place.view}` };
 		if (this.shown.sandbox === shown.sandbox && this.shown.view === shown.view) return;
 		this.shown = shown;
-		await load(view);
-		if (this.shown === shown) put(/** @type {HTMLElement} */ (this.main), h(view.element));
+		const turn = ++this.turn;
+		if (place.sandbox && store.connection === "gone") return this.gone();
+		if (!view) return this.fill(unknownView(place.sandbox, place.view));
+		try {
+			await load(view);
+			if (this.turn === turn) this.fill(h(view.element));
+		} catch {
+			if (this.turn === turn) this.unloaded(view.title);
+		}
+	}
+
+	/** A browser may keep that a module could not be loaded; every state is an address, so nothing is lost. @param {string} title */
+	unloaded(title) {
+		this.fill(notLoaded(title));
+		this.until(
+			() => readSandboxes().then(() => true),
+			() => location.reload(),
+		);
+	}
+
+	connected() {
+		if (store.connection === "gone") this.gone();
+		else if (store.connection === "live" && place.sandbox && !store.sandbox) this.describe(place.sandbox);
+	}
+
+	/** @param {HTMLElement} view */
+	fill(view) {
+		put(/** @type {HTMLElement} */ (this.main), view);
+	}
+
+	/** The sandbox is not there: say it in place of the view, and show the view when it is. */
+	async gone() {
+		const { sandbox } = place;
+		const turn = ++this.turn;
+		await readSandboxes().catch(() => {});
+		if (this.turn !== turn) return;
+		this.fill(noSandbox(sandbox));
+		this.until(
+			() => readSandboxes().then(() => store.sandboxes.some((one) => one.id === sandbox)),
+			() => {
+				this.shown = { sandbox: "\0", view: "" };
+				this.show();
+			},
+		);
+	}
+
+	/** Look again and again, until it is so or something else is shown. @param {() => Promise<boolean>} test @param {() => void} then */
+	async until(test, then) {
+		const { turn } = this;
+		for (;;) {
+			await new Promise((go) => setTimeout(go, AGAIN_MS));
+			if (this.turn !== turn) return;
+			if (!(await test().catch(() => false))) continue;
+			if (this.turn === turn) then();
+			return;
+		}
 	}
 
 	/** `/_sim/` leads to the default sandbox, or to the list where there is none. */
 	async first() {
-		await readSandboxes();
+		try {
+			await readSandboxes();
+		} catch (failure) {
+			if (!(failure instanceof Refused)) throw failure;
+			return this.unloaded("The console");
+		}
 		const has = store.sandboxes.some((one) => one.id === "default");
 		go(has ? address("default", ["live"]) : address("", ["sandboxes"]), true);
 	}
@@ -90,14 +156,21 @@ class SimFrame extends SimElement {
 	async open(id) {
 		store.sandbox = null;
 		store.clock = null;
+		setConnection("connecting");
 		watchEvents(id);
+		await this.describe(id);
+	}
+
+	/** Read what the sandbox is, and where its clock stands. @param {string} id */
+	async describe(id) {
 		try {
-			store.sandbox = id ? await get(`sandboxes/${encodeURIComponent(id)}`) : null;
+			const found = id ? await get(`sandboxes/${encodeURIComponent(id)}`) : null;
+			if (place.sandbox !== id) return;
+			store.sandbox = found;
 			await Promise.all([readClock(), readSandboxes()]);
 		} catch (failure) {
 			if (!(failure instanceof Refused)) throw failure;
-			store.connection = "lost";
-			changed("connection");
+			if (place.sandbox === id && failure.status === 404) setConnection("gone");
 		}
 		changed("sandbox");
 	}
