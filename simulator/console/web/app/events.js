@@ -26,8 +26,14 @@ export function watchEvents(sandbox) {
 	const onState = (/** @type {import("./store.js").Connection} */ now) => signal.aborted || setConnection(now);
 	// Numbers begin again with each life of the server: the old rows go, and the views read anew.
 	const onRestart = () => changed("restarted");
-	if (sandbox) follow(sandbox, FIRST, { onEvents: add, onState, onRestart }, signal).catch(() => onState("away"));
-	if (sandbox) idle(() => older(sandbox, signal));
+	let isFirst = true;
+	const onEvents = (/** @type {any[]} */ events) => {
+		add(events);
+		// The history waits until the latest rows are drawn, which the same core may have to answer and to draw.
+		if (isFirst) requestAnimationFrame(() => idle(() => older(sandbox, signal)));
+		isFirst = false;
+	};
+	if (sandbox) follow(sandbox, FIRST, { onEvents, onState, onRestart }, signal).catch(() => onState("away"));
 }
 
 /** @param {() => void} then */
@@ -72,14 +78,21 @@ function add(events) {
 	if (events.some((event) => CLOCK_KINDS.has(event.kind))) clockMoved();
 }
 
-let asked = false;
+const CLOCK_SOON_MS = 100;
+const CLOCK_EVERY_MS = 1000;
+let isAsked = false;
+let askedAt = -CLOCK_EVERY_MS;
 
-/** Read the clock again soon, once for all that comes meanwhile. */
+/** Read the clock again soon, once for all that comes meanwhile, and once a second while much happens. */
 function clockMoved() {
-	if (asked) return;
-	asked = true;
-	setTimeout(() => {
-		asked = false;
-		readClock().catch(() => {});
-	}, 100);
+	if (isAsked) return;
+	isAsked = true;
+	setTimeout(
+		() => {
+			isAsked = false;
+			askedAt = performance.now();
+			readClock().catch(() => {});
+		},
+		Math.max(CLOCK_SOON_MS, askedAt + CLOCK_EVERY_MS - performance.now()),
+	);
 }

@@ -24,6 +24,8 @@ class SimFrame extends SimElement {
 		this.shown = { sandbox: "\0", view: "" };
 		/** Changes with everything that is shown or opened, so that who waited knows it is too late. */
 		this.turn = 0;
+		/** Of which sandbox it is being read what it is. */
+		this.described = "\0";
 	}
 
 	start() {
@@ -163,6 +165,8 @@ class SimFrame extends SimElement {
 
 	/** Read what the sandbox is, and where its clock stands. @param {string} id */
 	async describe(id) {
+		if (this.described === id) return;
+		this.described = id;
 		try {
 			const found = id ? await get(`sandboxes/${encodeURIComponent(id)}`) : null;
 			if (place.sandbox !== id) return;
@@ -171,6 +175,8 @@ class SimFrame extends SimElement {
 		} catch (failure) {
 			if (!(failure instanceof Refused)) throw failure;
 			if (place.sandbox === id && failure.status === 404) setConnection("gone");
+		} finally {
+			if (this.described === id) this.described = "\0";
 		}
 		changed("sandbox");
 	}
