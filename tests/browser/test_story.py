@@ -107,7 +107,6 @@ def test_keys_move_along_the_line_open_and_close(page: Console) -> None:
     for key in ("j", "ArrowRight", "ArrowDown", "k"):
         shown.keyboard.press(key)
     assert shown.evaluate("document.activeElement.dataset.id") == "status-Processing"
-    shown.keyboard.press("Enter")
     shown.wait_for_url("**?at=status-Processing")
     shown.get_by_role("heading", name="status ○ Processing").wait_for()
     assert shown.evaluate("document.activeElement.dataset.id") == "status-Processing"

@@ -5,6 +5,9 @@ export const ROOT = new URL("../../", import.meta.url);
 
 const TOKEN = "reseller-sim control token";
 
+/** Said where a request got no answer at all. The bar takes it back when the simulator answers again. */
+export const UNANSWERED = "the simulator does not answer; is it still running?";
+
 /** What the control API refused: its own sentence, and where the mistake is. */
 export class Refused extends Error {
 	/** @param {number} status @param {{ error?: string, message?: string, path?: string }} said */
@@ -60,7 +63,7 @@ async function send(method, path, body, headers, signal) {
 		return await fetch(new URL(path, ROOT), { method, body, headers: all, signal, cache: "no-store" });
 	} catch (failure) {
 		if (signal?.aborted) throw failure;
-		throw new Refused(0, { message: "the simulator does not answer; is it still running?" });
+		throw new Refused(0, { message: UNANSWERED });
 	}
 }
 

@@ -53,6 +53,29 @@ export function rowOf(event) {
 	};
 }
 
+/** What was done to the sandbox, in words. @type {Record<string, string>} */
+const DONE = {
+	created: "created the sandbox",
+	reset: "reset the sandbox",
+	deleted: "deleted the sandbox",
+	clock_set: "set the clock",
+	clock_advanced: "advanced the clock",
+	advance_stopped: "stopped the advance",
+	rule_added: "added a rule",
+	rule_removed: "removed a rule",
+	scenario_loaded: "loaded a scenario",
+	network_set: "switched a network",
+	product_changed: "changed a product",
+	catalog_changed: "changed the catalog",
+	reseller_added: "added a reseller",
+	settings_changed: "changed settings",
+	api_key_added: "added an API key",
+	api_key_revoked: "revoked an API key",
+	delivery_replayed: "replayed a webhook",
+	callback_sent: "sent a callback",
+	deposited: "made a deposit",
+};
+
 /** What was done, to what or how far. @param {any} one */
 const actionText = (one) => (one.mode ? `to ${dateTime(one.at)}, ${one.mode}` : String(one.about ?? ""));
 
@@ -91,7 +114,11 @@ const RENDER = {
 		tone: "wait",
 		text: one.notification?.subject ?? one.notification?.kind ?? "",
 	}),
-	action: (one) => ({ what: `you: ${one.action.replaceAll("_", " ")}`, tone: "past", text: actionText(one) }),
+	action: (one) => ({
+		what: `you: ${DONE[one.action] ?? one.action.replaceAll("_", " ")}`,
+		tone: "past",
+		text: actionText(one),
+	}),
 	case: (one) => ({
 		what: one.what,
 		state: one.is_due ? "due" : one.state,
