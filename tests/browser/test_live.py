@@ -245,8 +245,13 @@ def test_a_count_says_when_there_are_older_rows_than_it_counts(page: Console) ->
     counts = shown.locator("sim-live .counts")
     page.row("order-1").first.wait_for()
     assert counts.inner_text().isdecimal()
+
+    def fill() -> None:
+        for number in range(3400):
+            page.pay_only(f"more-{number}")
+
     with ThreadPoolExecutor(1) as beside:
-        beside.submit(lambda: [page.pay_only(f"more-{number}") for number in range(3400)]).result()
+        beside.submit(fill).result()
     shown.reload()
     counts.get_by_text("10,000 and older").wait_for()
 

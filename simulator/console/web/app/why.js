@@ -2,7 +2,7 @@
 
 import { h } from "./dom.js";
 import { span } from "./format.js";
-import { magicDigits, ruleAddress } from "./links.js";
+import { ruleAddress } from "./links.js";
 import { short } from "./outside.js";
 import { ruleOf } from "./sent.js";
 import { table } from "./table.js";

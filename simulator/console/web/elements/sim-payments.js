@@ -59,7 +59,7 @@ class SimPayments extends SimElement {
 		this.tools = h("div", { class: "tools" }, this.box, this.mistake, this.marked, this.counts);
 		this.watch(["place", "sandbox"], () => this.follow());
 		this.watch("events", () => this.happened());
-		this.watch("restarted", () => this.readAll(this.read));
+		this.watch("restarted", () => this.readAll(place.sandbox));
 		this.keys([
 			{ key: "/", does: "filter", group: "List", run: () => this.box?.focus() },
 			{ key: "x", does: "mark, and see two beside each other", group: "List", run: () => this.mark() },
