@@ -103,55 +103,12 @@ def test_keys_move_select_and_open(page: Console) -> None:
     shown.wait_for_url(f"**/payments/{trxid}*")
 
 
-def test_an_address_of_a_row_leads_to_it(page: Console) -> None:
-    for number in range(80):
-        page.pay(f"order-{number}")
-    shown = page.open()
-    page.row("order-79").first.wait_for()
-    shown.keyboard.press("End")
-    shown.keyboard.press("k")
-    chosen = shown.locator("sim-list [aria-selected=true]")
-    chosen.wait_for()
-    text, address = chosen.inner_text(), shown.url
-    shown.goto("about:blank")
-    shown.goto(address)
-    chosen.wait_for()
-    assert chosen.inner_text() == text
-    box, list_box = chosen.bounding_box(), shown.locator("sim-list .scroller").bounding_box()
-    assert box
-    assert list_box
-    assert list_box["y"] < box["y"] < list_box["y"] + list_box["height"] - box["height"]
-    shown.locator("sim-detail h2").wait_for()
-    shown.keyboard.press("Escape")
-    shown.locator("sim-detail h2").wait_for(state="detached")
-    assert "at=" not in shown.url
-    page.open("live?at=999999")
-    shown.get_by_text("row 999999 is not kept any more").wait_for()
-
-
-def test_rows_stand_in_the_document_as_on_the_screen(page: Console) -> None:
-    shown = page.open()
-    page.row("created").first.wait_for()
-    for number in range(60):
-        page.pay(f"order-{number}")
-    page.row("order-59").first.wait_for()
-    for key in ("End", "Home", "PageDown", "k"):
-        shown.keyboard.press(key)
-        rows = shown.locator("sim-list .rows .row")
-        places = [int(at) for at in rows.evaluate_all("rows => rows.map(row => row.dataset.at)")]
-        assert places == sorted(places)
-        assert len(places) > 10
-
-
-def test_the_keyboard_stays_in_the_list_when_the_details_are_closed(page: Console) -> None:
+def test_an_address_of_a_row_that_is_not_in_the_list_says_so(page: Console) -> None:
     page.pay("order-7")
-    shown = page.open()
-    page.row("order-7").first.wait_for()
-    shown.keyboard.press("j")
-    shown.locator("sim-detail button").first.focus()
-    shown.keyboard.press("Escape")
-    shown.locator("sim-detail h2").wait_for(state="detached")
-    assert shown.evaluate("document.activeElement.getAttribute('role')") == "grid"
+    shown = page.open("live?at=999999")
+    shown.get_by_text("row 999999 is not kept any more").wait_for()
+    page.open("live?at=1&q=order-7")
+    shown.get_by_text("row 1 does not match the filter").wait_for()
 
 
 def test_the_clock_is_advanced_by_a_key_and_the_page_says_its_command(page: Console) -> None:

@@ -141,19 +141,17 @@ ACTIONS = {
         [filled("Make a deposit", "Deposit", amount="12.50", description="two words")],
         True,
     ),
-    "network": Action("elements/hands-on.js", "rules", [filled("Switch a network", "Switch", product="RELOAD")], False),
-    "product": Action(
-        "elements/hands-on.js", "rules", [filled("Deactivate a product", "Set", product="RELOAD")], False
-    ),
+    "network": Action("elements/hands-on.js", "rules", [filled("Switch a network", "Switch", product="RELOAD")], True),
+    "product": Action("elements/hands-on.js", "rules", [filled("Deactivate a product", "Set", product="RELOAD")], True),
     "settings": Action(
         "elements/hands-on.js",
         "rules",
         [filled("Change settings", "Change", only="yes", addresses="127.0.0.1, 10.0.0.0/8")],
         False,
     ),
-    "new key": Action("elements/hands-on.js", "rules", [filled("Make an API key", "New key")], False),
+    "new key": Action("elements/key-forms.js", "rules", [filled("Make an API key", "New key")], False),
     "revoke a key": Action(
-        "elements/hands-on.js",
+        "elements/key-forms.js",
         "rules",
         [filled("Revoke an API key", "Revoke"), named("test_key_RS001", "Revoke")],
         False,
@@ -237,16 +235,16 @@ ACTIONS = {
     "replay a webhook": Action("app/actions.js", "live", [in_live("webhook"), key("r")], False, [failed_delivery]),
     "advance": Action("app/moves.js", "live", [key("A")], True, [paid]),
     "mode": Action(
-        "app/moves.js", "live?clock=due", [filled("Mode of the clock", "set", mode="xN", rate="0.01")], False
+        "app/moves.js", "live?clock=due", [filled("Mode of the clock", "set", mode="xN", rate="0.01")], True
     ),
     "network of the catalog": Action(
         "elements/catalog-product.js",
         "catalog/RELOAD",
         [lambda page: page.page.locator("#switch-network").click()],
-        False,
+        True,
     ),
     "sale of the catalog": Action(
-        "elements/catalog-product.js", "catalog/RELOAD", [lambda page: page.page.locator("#switch-sale").click()], False
+        "elements/catalog-product.js", "catalog/RELOAD", [lambda page: page.page.locator("#switch-sale").click()], True
     ),
 }
 

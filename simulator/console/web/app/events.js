@@ -10,8 +10,8 @@ const FIRST = 200;
 export const ROWS_MAX = 10_000;
 const CLOCK_KINDS = new Set(["action", "status", "callback", "webhook"]);
 
-/** @type {{ rows: Row[], dropped: number }} rows as they came; `dropped` more were let go at the front, so that `dropped + rows.length` goes on counting */
-export const log = { rows: [], dropped: 0 };
+/** @type {{ rows: Row[], dropped: number, isWhole: boolean }} `isWhole` once the history is there; rows as they came; `dropped` more were let go at the front, so that `dropped + rows.length` goes on counting */
+export const log = { rows: [], dropped: 0, isWhole: false };
 
 let following = new AbortController();
 
@@ -21,6 +21,7 @@ export function watchEvents(sandbox) {
 	following = new AbortController();
 	log.dropped += log.rows.length;
 	log.rows = [];
+	log.isWhole = false;
 	changed("events");
 	const { signal } = following;
 	const onState = (/** @type {import("./store.js").Connection} */ now) => signal.aborted || setConnection(now);
@@ -50,6 +51,7 @@ async function older(sandbox, signal) {
 	const before = all.filter(isOlder).map(rowOf);
 	log.rows = [...before, ...log.rows];
 	log.dropped -= before.length;
+	log.isWhole = true;
 	changed("events");
 }
 

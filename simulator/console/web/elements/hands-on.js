@@ -97,6 +97,7 @@ class SimHandsOn extends SimElement {
 					method: "PUT",
 					path: this.at("network", code),
 					body: { status },
+					cli: ["network", code, status === "Healthy" ? "on" : "off"],
 					says: `the network of ${code} is ${status}`,
 				});
 			},
@@ -124,6 +125,7 @@ class SimHandsOn extends SimElement {
 					method: "PATCH",
 					path: this.at("catalog", "products", code),
 					body: { is_active: Boolean(active) },
+					cli: ["product", code, active ? "on" : "off"],
 					says: `${code} is ${active ? "active" : "inactive"}`,
 				});
 			},

@@ -145,9 +145,18 @@ class SimLive extends SimElement {
 		const rows = this.found();
 		this.list.items = rows.reverse();
 		const all = `${count(log.rows.length)}${(log.rows[0]?.number ?? 1) > 1 ? " and older" : ""}`;
-		say(/** @type {Node} */ (this.counts), this.test ? `${count(rows.length)} of ${all}` : all);
+		const shown = this.test ? `${count(rows.length)} of ${all}` : all;
+		say(/** @type {Node} */ (this.counts), shown + this.missing());
 		if (place.query.get("at") && !(/** @type {any} */ (this.detail).row))
 			/** @type {any} */ (this.detail).row = this.list.chosen;
+	}
+
+	/** What to say when the address names a row that is not in the list. */
+	missing() {
+		const at = place.query.get("at");
+		if (!at || !log.isWhole || this.list?.chosen) return "";
+		const isKept = log.rows.some((row) => String(row.number) === at);
+		return `; row ${visible(at.slice(0, 20))} ${isKept ? "does not match the filter" : "is not kept any more"}`;
 	}
 
 	/** @param {boolean} paused */
