@@ -149,7 +149,7 @@ def test_the_verb_asks_a_running_server(tmp_path: Path) -> None:
     assert 'name="the sandbox got a request"' in (tmp_path / "e.xml").read_text()
     assert (found.status, found.err) == (1, "")
     assert "\nVIOLATED  4.2   refused-login-not-retried:" in found.out
-    assert f"\n            {FOUND}\n" in found.out
+    assert "\n            request 3 sends the credentials that 2 was refused for\n" in found.out
     assert 'failures="1"' in (tmp_path / "a.xml").read_text()
     assert as_json.status == 1
     states = {one["id"]: one["state"] for one in json.loads(as_json.out)["obligations"]}
