@@ -11,7 +11,7 @@ from tests.support.client import running
 WEB = Path(__file__).parents[2] / "simulator" / "console" / "web"
 SOURCES = {
     "app/main.js": b'import "../elements/frame.js";\nimport { ROOT } from "./api.js";\n',
-    "elements/frame.js": b'import {\n\ta,\n\tb,\n} from "../app/api.js";\nimport "./not-there.js";\nconst x = import(`./y.js`);\n',
+    "elements/frame.js": b'import {\n\ta,\n\tb,\n} from "../app/api.js";\nimport "./none.js";\nimport(`./y.js`);\n',
     "app/api.js": b'export { one } from "./one.js";\n// import "./two.js";\n',
     "app/one.js": b'import "./api.js";\n',
     "app/two.js": b"",
