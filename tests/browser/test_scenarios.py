@@ -236,3 +236,29 @@ def test_undo_and_tab_are_the_browsers_and_problems_are_announced(page: Console)
     assert said.get_attribute("role") == "status"
     page.page.keyboard.press("Tab")
     assert page.page.evaluate("document.activeElement.localName") != "textarea"
+
+
+def test_a_pasted_megabyte_can_be_edited(page: Console) -> None:
+    page.page.context.grant_permissions(["clipboard-read", "clipboard-write"], origin=page.url)
+    area = editor(page)
+    big = "\n".join(f"key_{number}: value_{number}" for number in range(45_000))
+    page.page.evaluate("text => navigator.clipboard.writeText(text)", big)
+    area.focus()
+    page.page.keyboard.press("Control+A")
+    page.page.keyboard.press("Control+V")
+    page.page.keyboard.type("xyz")
+    page.page.get_by_text("1 problem", exact=True).wait_for()
+    assert area.evaluate("area => [area.value.length, area.value.slice(-3)]") == [len(big) + 3, "xyz"]
+
+
+def test_what_is_underlined_stays_below_its_words_when_the_text_is_scrolled(page: Console) -> None:
+    area = write(page, "extends: default\nsufix: 1\n" + "# a comment\n" * 200)
+    wrong = page.page.locator(".under .error").first
+    wrong.wait_for()
+    before = wrong.bounding_box()
+    area.evaluate("area => { area.scrollTop = 18 }")
+    page.until("document.querySelector('.under > div').style.transform.includes('-18px')")
+    after = wrong.bounding_box()
+    assert before
+    assert after
+    assert before["y"] - after["y"] == 18

@@ -8,6 +8,8 @@ import { counted } from "../app/format.js";
 import { short } from "../app/outside.js";
 
 const CHECK_AFTER_MS = 300;
+/** Browsers insert line by line what can be undone, which takes minutes for tens of thousands of lines. */
+const UNDONE_CHARS = 50_000;
 let ids = 0;
 
 /**
@@ -36,13 +38,16 @@ export class SimEditor extends SimElement {
 				"aria-describedby": `${id}-said`,
 				oninput: () => this.typed(),
 				onkeydown: (/** @type {KeyboardEvent} */ event) => this.pressed(event),
+				onpaste: (/** @type {ClipboardEvent} */ event) => this.pasted(event, event.clipboardData),
+				ondrop: (/** @type {DragEvent} */ event) => this.pasted(event, event.dataTransfer),
 				onscroll: () => this.scrolled(),
 				onblur: () => this.choices.close(),
 				onclick: () => this.choices.close(),
 			})
 		);
 		this.numbers = h("pre", { class: "numbers", "aria-hidden": "true" });
-		this.under = h("pre", { class: "under", "aria-hidden": "true" });
+		this.mirror = h("div");
+		this.under = h("pre", { class: "under", "aria-hidden": "true" }, this.mirror);
 		this.said = h("p", { id: `${id}-said`, class: "past", role: "status" });
 		this.list = h("ol", { class: "problems" });
 		this.choices = new Choices(`${id}-choices`, {
@@ -151,7 +156,7 @@ export class SimEditor extends SimElement {
 		this.insert(one.suggestion ?? "");
 	}
 
-	/** The text once more behind the one that is written, with lines under its problems. */
+	/** The text as far as it has problems once more behind the one that is written, with lines under them. */
 	underline() {
 		const spans = this.problems
 			.filter((one) => !one.file)
@@ -168,11 +173,11 @@ export class SimEditor extends SimElement {
 			parts.push(this.text.slice(at, from), h("span", { class: one.severity }, this.text.slice(from, to)));
 			at = to;
 		}
-		put(this.under, ...parts, `${this.text.slice(at)}\n`);
+		put(this.mirror, ...parts);
 	}
 
 	scrolled() {
-		this.under.scrollTo(this.area.scrollLeft, this.area.scrollTop);
+		this.mirror.style.setProperty("transform", `translate(${-this.area.scrollLeft}px, ${-this.area.scrollTop}px)`);
 		this.numbers.scrollTop = this.area.scrollTop;
 		this.choices.close();
 	}
@@ -180,10 +185,18 @@ export class SimEditor extends SimElement {
 	/** Write in place of what is selected, so that the browser can undo it. @param {string} text */
 	insert(text) {
 		this.area.focus();
-		if (!document.execCommand("insertText", false, text)) {
+		if (text.length > UNDONE_CHARS || !document.execCommand("insertText", false, text)) {
 			this.area.setRangeText(text, this.area.selectionStart, this.area.selectionEnd, "end");
 			this.typed();
 		}
+	}
+
+	/** @param {Event} event @param {DataTransfer | null} data */
+	pasted(event, data) {
+		const text = data?.getData("text/plain") ?? "";
+		if (text.length <= UNDONE_CHARS) return;
+		event.preventDefault();
+		this.insert(text);
 	}
 
 	/** @param {KeyboardEvent} event */
