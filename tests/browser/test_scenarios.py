@@ -70,9 +70,8 @@ def test_bundled_ones_and_those_of_the_folder_are_listed_and_open(page: Console)
 
 def test_problems_are_underlined_listed_and_mended(page: Console) -> None:
     write(page, "extends: default\npayments:\n  - when: { product: ELECTRIC, account: { sufix: '48' } }\n")
-    problem = page.page.locator(".problems li").first
+    problem = page.page.locator(".problems li", has_text="there is no key 'sufix' here")
     problem.wait_for()
-    assert "there is no key 'sufix' here" in page.page.locator(".problems").inner_text()
     assert "sufix" in page.page.locator(".under .error").all_inner_texts()
     page.page.get_by_role("button", name="line 3, column 43").click()
     selected = "(() => { const a = document.activeElement; return a.value.slice(a.selectionStart, a.selectionEnd) })()"
@@ -253,11 +252,13 @@ def test_a_pasted_megabyte_can_be_edited(page: Console) -> None:
 
 def test_what_is_underlined_stays_below_its_words_when_the_text_is_scrolled(page: Console) -> None:
     area = write(page, "extends: default\nsufix: 1\n" + "# a comment\n" * 200)
-    wrong = page.page.locator(".under .error").first
+    wrong = page.page.locator(".under .error", has_text="sufix")
     wrong.wait_for()
+    area.evaluate("area => { area.scrollTop = 0 }")
+    page.until("document.querySelector('.under > div').style.transform.endsWith(' 0px)')")
     before = wrong.bounding_box()
     area.evaluate("area => { area.scrollTop = 18 }")
-    page.until("document.querySelector('.under > div').style.transform.includes('-18px')")
+    page.until("document.querySelector('.under > div').style.transform.endsWith('-18px)')")
     after = wrong.bounding_box()
     assert before
     assert after
