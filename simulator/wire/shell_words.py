@@ -12,17 +12,22 @@ from collections.abc import Iterator
 _PIECE = re.compile(
     r"""(?P<between>(?:[^\S\n]|\\\r?\n|\n\s*+(?=-))+)
     |(?P<redirection>&>>?|<<<|<<-?|>>|>\||<>|[<>]&?)
-    |(?P<end>[;&|\n])
+    |(?P<end>[;&|)\n])
     |'(?P<single>[^']*)'
     |\$'(?P<escaped>(?:[^'\\]|\\.)*)'
     |"(?P<double>(?:[^"\\]|\\.)*)"
     |\\(?P<literal>.)
     |(?P<of_cmd>\^(?="|[ \t]*+\r?\n))
-    |(?P<plain>(?:[^\s'"\\$;&|<>^]|\^(?!"|[ \t]*+\r?\n)|\$(?!'))+)""",
+    |(?P<plain>(?:[^\s'"\\$;&|<>^)]|\^(?!"|[ \t]*+\r?\n)|\$(?!'))+)""",
     re.VERBOSE | re.DOTALL,
 )
 _DESCRIPTOR = re.compile(r"\d+|\{\w+\}")
-_IS_END = re.compile(r"[\s&;|)]?")
+_IS_CUT = {"&": re.compile(r"[^\s&;|)]"), ";": re.compile(r"[\w.%-]+="), "|": re.compile(r"[\w.%-]+=")}
+_AFTER_CHARS = 100
+_SHOWN_CHARS = 40
+# What a shell replaces before curl sees it. In double quotes a backslash keeps it as it is.
+_REPLACED = re.compile(r"\$(?:\w+|[{(?@*#!$-])|`")
+_KEPT_IN_DOUBLE = re.compile(r"\\.", re.DOTALL)
 _IN_DOUBLE = re.compile(r'\\(\r?\n|["\\$`])')
 _ESCAPE = re.compile(
     r"\\(?:x(?P<hex>[0-9a-fA-F]{1,2})|u(?P<short>[0-9a-fA-F]{1,4})|U(?P<long>[0-9a-fA-F]{1,8})|(?P<octal>[0-7]{1,3})"
@@ -68,6 +73,7 @@ class _Words:
                 self._words.pop()
             self._redirected.append(len(self._words))
         elif kind != "between":
+            _refuse_replaced(kind, piece)
             if not self.is_within:
                 self._words.append([])
             self._words[-1].append((kind, piece))
@@ -80,15 +86,25 @@ class _Words:
 
     def refuse_cut_url(self, end: str, after: str) -> None:
         """Raise `ValueError` where a URL was meant to go on: `http://host/path?a=1&b=2` without quotes."""
-        if end != "&" or not self.is_within or _IS_END.fullmatch(after):
+        is_cut = _IS_CUT.get(end)
+        if is_cut is None or not self.is_within or not is_cut.match(after):
             return
         word = _text(self._words[-1])
-        if "?" in word:
-            raise ValueError(f"the shell ends it at the & behind {word!r}: put the URL in quotes")
+        if "?" in word and self._words[-1][-1][0] == "plain":
+            raise ValueError(f"the shell ends it at the {end} behind {word!r}: put the URL in quotes")
 
     def _is_descriptor(self) -> bool:
         pieces = self._words[-1]
         return len(pieces) == 1 and pieces[0][0] == "plain" and bool(_DESCRIPTOR.fullmatch(pieces[0][1]))
+
+
+def _refuse_replaced(kind: str, piece: str) -> None:
+    """Raise `ValueError` for a variable or a substitution, whose value only the shell knew."""
+    if kind not in ("plain", "double"):
+        return
+    if found := _REPLACED.search(_KEPT_IN_DOUBLE.sub("  ", piece) if kind == "double" else piece):
+        shown = piece[found.start() :][:_SHOWN_CHARS]
+        raise ValueError(f"the shell replaces {shown!r}: give the command with the value that was sent")
 
 
 def _text(pieces: list[tuple[str, str]]) -> str:
@@ -96,7 +112,7 @@ def _text(pieces: list[tuple[str, str]]) -> str:
 
 
 def _pieces(text: str) -> Iterator[tuple[str, str, str]]:
-    """Each piece with its kind and the character after it."""
+    """Each piece with its kind and the beginning of what comes after it."""
     at = 0
     while at < len(text):
         found = _PIECE.match(text, at)
@@ -106,7 +122,7 @@ def _pieces(text: str) -> Iterator[tuple[str, str, str]]:
         kind = found.lastgroup or ""
         if kind == "of_cmd":
             raise QuotedForCmd("it is quoted with ^")
-        yield kind, found[kind], text[at : at + 1]
+        yield kind, found[kind], text[at : at + _AFTER_CHARS]
 
 
 def _read(kind: str, piece: str) -> str:

@@ -70,7 +70,14 @@ def test_an_open_quote_is_refused(text: str) -> None:
         ("curl --form=a=b http://h/v2/topup", "--form"),
         ("curl -T x http://h/v2/topup", "--upload-file"),
         ("wget http://h/v2/topup", "does not begin with curl"),
-        ("", "does not begin with curl"),
+        ("TOKEN=x curl http://h/", "does not begin with curl, but with 'TOKEN=x': give it from curl on"),
+        ("", "there is no command: nothing was given"),
+        ('curl http://h/ -d "$BODY"', "the shell replaces '$BODY': give the command with the value that was sent"),
+        ('curl http://h/ -d "$(cat x)" | jq', "the shell replaces '$(cat x)'"),
+        ("curl $URL/v2/balance", "the shell replaces '$URL/v2/balance'"),
+        ('curl http://h/ -H "X: `date`"', "the shell replaces '`date`'"),
+        ("curl http://h/x?a=1;b=2", "the shell ends it at the ; behind 'http://h/x?a=1': put the URL in quotes"),
+        ("curl http://h/x?a=1|b=2", "the shell ends it at the | behind"),
     ],
 )
 def test_what_cannot_be_read_is_refused_with_a_sentence(text: str, said: str) -> None:
@@ -200,3 +207,17 @@ def test_a_flag_that_curl_has_as_well_gets_a_hint(words: tuple[str, ...]) -> Non
     made = run("--", "curl", "http://h/v2/topup", *words)
     assert made.exit_code == 2
     assert f"if {words[0]} is meant for explain, put it before --" in made.stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "body"),
+    [
+        ("curl http://h/ --data-raw '{}')", "{}"),
+        ("# what was sent\n#!/bin/sh\ncurl http://h/ -d '{}'", "{}"),
+        ("""curl http://h/ -d "costs \\$5, 5$" """, "costs $5, 5$"),
+        ("""curl http://h/ -d '$BODY `x`'""", "$BODY `x`"),
+    ],
+)
+def test_what_the_shell_leaves_as_it_is_is_read(text: str, body: str) -> None:
+    words = words_of(text)
+    assert words == ["curl", "http://h/", words[2], body]
