@@ -236,3 +236,30 @@ def test_undo_and_tab_are_the_browsers_and_problems_are_announced(page: Console)
     assert said.get_attribute("role") == "status"
     page.page.keyboard.press("Tab")
     assert page.page.evaluate("document.activeElement.localName") != "textarea"
+
+
+LONG = "extends: default\npayments:\n" + "  # a remark of some\n" * 48_000
+TURN_S = 5.0
+TYPED = """async text => {
+    const area = document.querySelector('sim-editor textarea');
+    area.focus();
+    const started = performance.now();
+    document.execCommand('insertText', false, text);
+    await new Promise(then => requestAnimationFrame(() => setTimeout(then)));
+    return (performance.now() - started) / 1000;
+}"""
+
+
+def test_a_text_of_a_megabyte_is_put_in_and_typed_on_within_a_turn(page: Console) -> None:
+    area = editor(page)
+    area.fill("")
+    page.page.keyboard.insert_text(LONG)
+    page.page.get_by_text("1 problem. So long a text has no line numbers and no marks here.").wait_for()
+    assert page.page.evaluate(TYPED, "x") < TURN_S
+    page.page.evaluate("document.querySelector('sim-editor textarea').setSelectionRange(0, 0)")
+    assert page.page.evaluate(TYPED, "y") < TURN_S
+    assert area.input_value() == f"y{LONG}x"
+    assert page.page.locator("sim-editor .numbers").text_content() == ""
+    area.fill("extends: default\n")
+    page.page.get_by_text("● no problems", exact=True).wait_for()
+    assert page.page.locator("sim-editor .numbers").text_content() == "1\n2"

@@ -8,6 +8,8 @@ import { counted } from "../app/format.js";
 import { short } from "../app/outside.js";
 
 const CHECK_AFTER_MS = 300;
+const DRAWN_CHARS_MAX = 200_000; // a longer text has no numbers and marks: a browser lays out 1 MB three times in seconds
+const INSERTED_CHARS_MAX = 20_000; // a browser's own insertion of many lines takes minutes
 let ids = 0;
 
 /**
@@ -34,6 +36,7 @@ export class SimEditor extends SimElement {
 				"aria-expanded": "false",
 				"aria-controls": `${id}-choices`,
 				"aria-describedby": `${id}-said`,
+				onbeforeinput: (/** @type {InputEvent} */ event) => this.pasted(event),
 				oninput: () => this.typed(),
 				onkeydown: (/** @type {KeyboardEvent} */ event) => this.pressed(event),
 				onscroll: () => this.scrolled(),
@@ -80,8 +83,21 @@ export class SimEditor extends SimElement {
 		this.choices.complete(false);
 	}
 
+	/** A long text is put in at once, without the browser's undo. @param {InputEvent} event */
+	pasted(event) {
+		const text = event.data ?? "";
+		if (text.length <= INSERTED_CHARS_MAX) return;
+		event.preventDefault();
+		this.area.setRangeText(text.replace(/\r\n?/g, "\n"), this.area.selectionStart, this.area.selectionEnd, "end");
+		this.typed();
+	}
+
+	get isLong() {
+		return this.area.textLength > DRAWN_CHARS_MAX;
+	}
+
 	draw() {
-		const lines = this.text.split("\n").length;
+		const lines = this.isLong ? 0 : this.text.split("\n").length;
 		say(this.numbers, Array.from({ length: lines }, (_, index) => index + 1).join("\n"));
 		this.underline();
 		clearTimeout(this.waiting);
@@ -111,7 +127,8 @@ export class SimEditor extends SimElement {
 		this.underline();
 		const missing = this.of.missing?.();
 		const none = missing ? `○ ${missing}` : "● no problems";
-		say(this.said, this.problems.length ? counted(this.problems.length, "problem") : none);
+		const found = this.problems.length ? counted(this.problems.length, "problem") : none;
+		say(this.said, this.isLong ? `${found}. So long a text has no line numbers and no marks here.` : found);
 		put(this.list, ...this.problems.map((one) => this.problem(one)));
 	}
 
@@ -153,6 +170,7 @@ export class SimEditor extends SimElement {
 
 	/** The text once more behind the one that is written, with lines under its problems. */
 	underline() {
+		if (this.isLong) return put(this.under);
 		const spans = this.problems
 			.filter((one) => !one.file)
 			.map((one) => ({
