@@ -67,9 +67,15 @@ async function send(method, path, body, headers, signal) {
 	}
 }
 
+/** The body, of which the connection may break. @param {Response} answer @returns {Promise<string>} Throws `Refused`. */
+const textOf = (answer) =>
+	answer.text().catch((failure) => {
+		throw failure.name === "AbortError" ? failure : new Refused(0, { message: UNANSWERED });
+	});
+
 /** @param {Response} answer @returns {Promise<any>} the JSON, null without a body. Throws `Refused`. */
 async function read(answer) {
-	const text = await answer.text();
+	const text = await textOf(answer);
 	let said = null;
 	try {
 		said = text ? JSON.parse(text) : null;
@@ -89,7 +95,7 @@ export async function get(path, signal) {
 export async function getText(path) {
 	const answer = await ask("GET", path);
 	if (!answer.ok) return read(answer);
-	return answer.text();
+	return textOf(answer);
 }
 
 /** @param {string} method @param {string} path @param {any} [body] sent as JSON, or as it is with a `type` @param {string} [type] @returns {Promise<any>} */
