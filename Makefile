@@ -10,7 +10,7 @@ INTEROP_READY := $(INTEROP)/node_modules/.ready
 # Where the environment forbids bytecode, each process of a test run would compile the tests and the simulator anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run help test test-fast interop check lint types audit docs bench bench-history campaign fuzz screenshots interop-tools wheel npm-package clean
+.PHONY: run help test test-fast interop check lint types audit docs bench bench-history campaign fuzz screenshots console-figures interop-tools wheel npm-package clean
 
 run: $(READY)        ## serve the default scenario
 	@$(BIN)/reseller-sim serve $(ARGS)
@@ -53,6 +53,9 @@ docs: $(DEV_READY)   ## write what follows from contracts/, the audit and the kn
 
 screenshots: $(DEV_READY)  ## the pictures of the console in README, by Chromium
 	@$(BIN)/python -m tests.support.screenshots
+
+console-figures: $(DEV_READY)  ## the console: its first paint on one core beside 10,000 entries, its frames under a stream
+	@$(BIN)/python -m tests.support.console_figures
 
 interop: $(DEV_READY) $(INTEROP_READY)  ## other people's linters, generators, clients and a fuzzer, on the served documents
 	$(BIN)/python -m pytest -n auto $(INTEROP) $(ARGS)

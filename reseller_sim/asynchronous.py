@@ -207,13 +207,21 @@ class AsyncSimulator:
         start: str | datetime | None = None,
         seed: int | None = None,
         credentials: str | None = None,
+        audit: bool = True,
     ) -> Opening[AsyncSandbox]:
         """As `Simulator.sandbox`: `await` it, or `async with` it, which deletes it."""
 
         async def opening() -> AsyncSandbox:
             return AsyncSandbox(
                 await in_thread(
-                    self.sync.sandbox, scenario, id=id, clock=clock, start=start, seed=seed, credentials=credentials
+                    self.sync.sandbox,
+                    scenario,
+                    id=id,
+                    clock=clock,
+                    start=start,
+                    seed=seed,
+                    credentials=credentials,
+                    audit=audit,
                 )
             )
 

@@ -3,11 +3,18 @@
 from typing import Any
 
 CHARS_MAX = 4000
+LINE_CHARS_MAX = 300
 
 
 def printable(text: str) -> str:
     """The text with a backslash escape for each character that does not print; lines stay lines."""
     return "".join(one if one.isprintable() or one == "\n" else _escaped(one) for one in text)
+
+
+def printable_line(text: str) -> str:
+    """The text as one line of at most 300 characters and an ellipsis, its own ends of lines escaped as well."""
+    shown = printable(text[: LINE_CHARS_MAX + 1]).replace("\n", "\\n")
+    return shown if len(text) <= LINE_CHARS_MAX else shown[:LINE_CHARS_MAX] + "…"
 
 
 def shortened(value: Any) -> str:

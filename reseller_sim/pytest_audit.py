@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from reseller_sim.pytest_evidence import printable
+from reseller_sim.printable import printable_line
 from reseller_sim.sandbox import Sandbox
 
 FINDINGS_MAX = 3
@@ -42,12 +42,12 @@ def _lines(one: dict[str, Any]) -> str:
     findings = [f"  {text}" for text in one["findings"][:FINDINGS_MAX]]
     if (more := one["violations"] - len(findings)) > 0:
         findings.append(f"  ... {more} more")
-    return "\n".join(map(printable, [f"{one['id']}: {one['title']}", *findings, f"  What to do: {one['advice']}"]))
+    return "\n".join(map(printable_line, [f"{one['id']}: {one['title']}", *findings, f"  What to do: {one['advice']}"]))
 
 
 def _line(one: dict[str, Any]) -> str:
     more = f" (and {one['violations'] - 1} more)" if one["violations"] > 1 else ""
-    return printable(f"{one['id']}: {one['findings'][0]}{more}")
+    return printable_line(f"{one['id']}: {one['findings'][0]}{more}")
 
 
 def summarize(reporter: pytest.TerminalReporter) -> None:

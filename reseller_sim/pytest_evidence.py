@@ -6,6 +6,7 @@ from typing import Any
 
 from reseller_sim.checking import Shape
 from reseller_sim.control import below
+from reseller_sim.printable import printable_line
 from reseller_sim.sandbox import Sandbox
 from reseller_sim.shapes import PAYMENTS_PAGE, REQUESTS_PAGE, STORY
 from reseller_sim.story import Story, attempt_line, request_line
@@ -17,7 +18,6 @@ STORY_LINES_MAX = (8, 22)  # from its beginning, and up to its end
 REFUSED_MAX = 10
 CALLBACKS_MAX = 12
 OTHERS_MAX = 20
-LINE_CHARS_MAX = 300
 RECENT = 1000  # requests, and payments, that are looked at
 REFUSED = 400
 TIMEOUT_S = 10.0  # a simulator that hangs holds up no run
@@ -31,9 +31,9 @@ def evidence(sandbox: Sandbox) -> list[Section]:
     """The sections, as far as the simulator still answers; one of one line says why there are no more."""
     found: list[Section] = []
     try:
-        found.extend((TITLE + printable(title), _text(lines)) for title, lines in _sections(sandbox))
+        found.extend((TITLE + printable_line(title), _text(lines)) for title, lines in _sections(sandbox))
     except Exception as error:  # whatever is wrong with the evidence, pytest has to report the test
-        found.append((TITLE + "no more to show", printable(f"sandbox {sandbox.id} at {sandbox.url}: {error}")))
+        found.append((TITLE + "no more to show", printable_line(f"sandbox {sandbox.id} at {sandbox.url}: {error}")))
     return found
 
 
@@ -59,7 +59,7 @@ def _sections(sandbox: Sandbox) -> Iterator[tuple[str, list[str]]]:
 
 def untold(sections: list[Section], shown: str) -> list[Section]:
     """The sections without those that the text of a failure has already, as an expectation's text has a story."""
-    told = {printable(_PREFIX.sub("", line)) for line in shown.splitlines()}
+    told = {printable_line(_PREFIX.sub("", line)) for line in shown.splitlines()}
     return [(title, text) for title, text in sections if not all(_is_told(line, told) for line in text.splitlines())]
 
 
@@ -98,10 +98,4 @@ def _last(lines: list[str], most: int) -> list[str]:
 
 
 def _text(lines: Iterable[str]) -> str:
-    return "\n".join(map(printable, lines))
-
-
-def printable(line: str) -> str:
-    """A line of bounded length in which nothing controls a terminal."""
-    shown = "".join(one if one.isprintable() else repr(one)[1:-1] for one in line[: LINE_CHARS_MAX + 1])
-    return shown if len(line) <= LINE_CHARS_MAX else shown[:LINE_CHARS_MAX] + "…"
+    return "\n".join(map(printable_line, lines))

@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from reseller_sim.control import below
-from reseller_sim.pytest_evidence import printable, transactions
+from reseller_sim.printable import printable_line
+from reseller_sim.pytest_evidence import transactions
 from reseller_sim.sandbox import Sandbox
 from reseller_sim.shapes import STORY
 
@@ -117,9 +118,9 @@ def _page(tests: list[dict[str, Any]], verdict: str) -> str:
 def _row(one: dict[str, Any]) -> str:
     names = [TEST] if one["problem"] else [TEST, *FILES]
     links = ", ".join(f'<a href="{_name(one["sandbox"])}/{name}">{name}</a>' for name in names)
-    problem = f"<br>{escape(printable(one['problem']))}" if one["problem"] else ""
+    problem = f"<br>{escape(printable_line(one['problem']))}" if one["problem"] else ""
     cells = (
-        escape(printable(one["test"])),
+        escape(printable_line(one["test"])),
         one["outcome"],
         one.get("requests", ""),
         one.get("payments", ""),

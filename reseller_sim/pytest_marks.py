@@ -16,7 +16,7 @@ EXAMPLE = '@pytest.mark.scenario("bad-day", clock="x60")'
 @dataclass(frozen=True)
 class Settings:
     """`scenario` is as `Simulator.sandbox` takes it, a file with its whole path; None is the server's own. With `audit`
-    false, --reseller-sim-audit passes the test over."""
+    false, --reseller-sim-audit and `reseller-sim exec --audit` pass the test over."""
 
     scenario: str | Path | Mapping[str, Any] | None = None
     clock: str | None = "manual"

@@ -113,6 +113,7 @@ def _made(item: pytest.Item, settings: Settings, of: Simulator) -> Sandbox | str
             start=settings.start,
             seed=settings.seed,
             credentials=settings.credentials,
+            audit=settings.audit,
         )
     except (SimulatorError, NotRunning, ValueError, TypeError, OSError) as error:
         return str(error)

@@ -93,22 +93,25 @@ class Simulator:
         start: str | datetime | None = None,
         seed: int | None = None,
         credentials: str | None = None,
+        audit: bool = True,
     ) -> Sandbox:
         """Make a sandbox, which `with` deletes.
 
         `scenario` is the name of a bundled one, the path of a YAML file, YAML text or a mapping; without it the
         server's own. `clock` is `manual`, `real` or such as `x60`, None for the scenario's; `start` its first time;
-        `credentials` is `unique` for keys that no other sandbox has. Raises `SimulatorError`, and `OSError` for a
+        `credentials` is `unique` for keys that no other sandbox has; `audit` false for one that `reseller-sim exec
+        --audit` passes over, as obligations are violated in it on purpose. Raises `SimulatorError`, and `OSError` for a
         file.
         """
         own = {"id": id, "seed": seed, "credentials": credentials}
+        judged = None if audit else False  # said only then, since a simulator before this one does not know it
         first = None if start is None else moment(start)
         text, value = self._read(scenario)
         if text is not None:
-            query = own | {"clock": clock, "start": first}
+            query = own | {"clock": clock, "start": first, "audit": None if audit else "false"}
             made = self.control.send("POST", "/sandboxes", text.encode(), YAML, query, shape=SANDBOX)
         else:
-            wanted = own | {"scenario": value, "clock": _clock(clock, first)}
+            wanted = own | {"scenario": value, "clock": _clock(clock, first), "audit": judged}
             body = {name: part for name, part in wanted.items() if part is not None}
             made = self.control.ask("POST", "/sandboxes", body, shape=SANDBOX)
         return Sandbox(self.control, made, is_ours=True)

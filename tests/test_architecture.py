@@ -85,8 +85,10 @@ WITHOUT_SUBJECT: dict[str, set[str]] = {
         "versions", "waiting",
     },
     "control": {
+        "addresses",
         "api_docs", "app", "audit", "autopsies", "clock", "configured", "due", "event_rows", "events", "explained",
         "exports", "figures", "filters", "fired", "guard", "har", "http", "ledger", "masked_send", "masking", "meta",
+        "page_modules",
         "pages", "parameters", "pasted", "probes", "products", "received", "render", "replays", "replies", "requests",
         "sandboxes",
     },

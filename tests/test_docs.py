@@ -11,7 +11,6 @@ from simulator.contract.openapi import OPENAPI, load
 from simulator.control.app import ROUTES
 
 ROOT = Path(__file__).parent.parent
-README = (ROOT / "README.md").read_text()
 CONTROL = (ROOT / "docs" / "control-api.md").read_text()
 PAGES = [*(ROOT / "docs").glob("*.md"), *(ROOT / "examples").glob("*/README.md")]
 
@@ -32,12 +31,6 @@ def test_the_contract_has_exactly_the_endpoints_that_answer() -> None:
 def test_the_control_contract_has_exactly_the_routes() -> None:
     inbox_address = {(method, path) for method, path in operations(CONTROL_API) if path.startswith("/_sim/inbox/")}
     assert operations(CONTROL_API) - inbox_address == set(CONTROLLED)
-
-
-def test_readme_lists_every_endpoint() -> None:
-    rows = [line for line in README.splitlines() if line.startswith("|")]
-    lines = {(method, path): next((row for row in rows if f"`{path}`" in row), "") for method, path in RESELLER}
-    assert [(method, path) for (method, path), line in lines.items() if method not in line] == []
 
 
 def test_docs_list_every_control_route() -> None:

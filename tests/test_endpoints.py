@@ -1,4 +1,4 @@
-"""The endpoints of SPEC 4.1, written out once more: the routes, the contract and README have these and no others."""
+"""The endpoints of SPEC 4.1, written out once more: the routes, the contract and the page have these and no others."""
 
 import re
 from pathlib import Path
@@ -7,7 +7,7 @@ from simulator.api.routes import routes
 from simulator.contract.openapi import OPENAPI, load
 from tests.support.endpoints import ENDPOINTS
 
-README = Path(__file__).parent.parent / "README.md"
+PAGE = Path(__file__).parent.parent / "docs" / "service.md"
 VERBS = ("get", "put", "post", "delete", "patch", "head", "options", "trace")
 
 
@@ -21,7 +21,7 @@ def test_the_contract_describes_the_endpoints_of_the_specification() -> None:
     assert sorted(described) == sorted(ENDPOINTS)
 
 
-def test_readmes_table_lists_the_endpoints_of_the_specification() -> None:
-    rows = re.findall(r"^\| ([A-Z, ]+) \| `(/v\d/[^`]*)` \| (.+) \|$", README.read_text(), re.MULTILINE)
+def test_the_table_of_the_page_lists_the_endpoints_of_the_specification() -> None:
+    rows = re.findall(r"^\| ([A-Z, ]+) \| `(/v\d/[^`]*)` \| (.+) \|$", PAGE.read_text(), re.MULTILINE)
     listed = [(method, path) for methods, path, _ in rows for method in methods.split(", ")]
     assert sorted(listed) == sorted(ENDPOINTS)

@@ -21,11 +21,13 @@ MAY_MEASURE = {
     "support/bad_requests.py": "a bound of 20 s, for what blocks the loop and so is beyond a bounded wait",
     "support/longest_turn.py": "processor time, which the load of the machine does not change, within a wide margin",
     "support/console.py": "the timestamp of a signature",
+    "support/console_figures.py": "figures are what it is for",
     "support/on_the_wire.py": "the timestamp of a signature",
     "server/test_server_faults.py": "that an answer drips is seen by its time alone",
     "client/test_receiver_attacked.py": "that a drip ends and closing waits for nobody is seen by its time alone",
 }
 MAY_SLEEP = {
+    "support/console_figures.py": "events come at a given rate",
     "delivery/test_answers.py": "what was written has to arrive before the reset that would discard it",
     "delivery/test_connections.py": "what was written arrives before the close; a program's sockets close behind it",
     "support/echo_at_once.py": "an application that takes its time",

@@ -4,19 +4,19 @@ It names a mistake when the signature was made with the secret of the key. To an
 request does not show by itself; the journal and `explain` say more.
 """
 
-import re
-from base64 import b64encode
-
 from simulator.auth.autopsy.facts import Facts
 from simulator.auth.autopsy.search import short_search
 from simulator.auth.canonical import QueryRules, body_hash
+from simulator.auth.form import wrong_digest
 from simulator.auth.signature import Claim
 
 # Bounds the cost of the search: of a longer query, or one of more parameters, no mistake is tried.
 QUERY_BYTES_MAX = 16 * 1024
 PARAMETERS_MAX = 500
-_DIGEST_BYTES, _SHA1_BYTES = 32, 20
-_is_hexadecimal = re.compile(rb"[0-9a-fA-F]{64}").fullmatch
+_UNKNOWN = (
+    "no common mistake alone explains it; the journal and `reseller-sim explain` have the whole autopsy, with rarer "
+    "mistakes, two together, and other secrets"
+)
 
 
 def diagnose(
@@ -41,15 +41,4 @@ def diagnose(
     )
     if found := short_search(facts, claim.signature):
         return " and ".join(one.sentence for one in found)
-    if len(claim.signature) != _DIGEST_BYTES:
-        return _misshapen(claim.signature)
-    return "no known mistake explains it; is it this key's secret? The journal and `reseller-sim explain` look further"
-
-
-def _misshapen(signature: bytes) -> str:
-    if not signature:
-        return "nothing follows v1="
-    text = f"the signature decodes to {len(signature)} bytes, an HMAC-SHA256 has {_DIGEST_BYTES}"
-    if _is_hexadecimal(signature) or _is_hexadecimal(b64encode(signature)):
-        return f"{text}: is it hexadecimal?"
-    return f"{text}: was it made with SHA-1?" if len(signature) == _SHA1_BYTES else text
+    return wrong_digest(claim.signature) or _UNKNOWN

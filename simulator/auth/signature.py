@@ -4,7 +4,6 @@
 sandbox spends the nonce last.
 """
 
-import binascii
 import hmac
 import re
 from collections.abc import Mapping
@@ -17,6 +16,7 @@ import msgspec
 
 from simulator.auth import headers as names
 from simulator.auth.canonical import QueryRules, body_hash, canonical_queries, canonical_string
+from simulator.auth.form import PREFIX, WITHOUT_PREFIX, decoded, misspelling, repeated
 
 BODY_BYTES_MAX = 10 * 1024 * 1024
 SIGNATURE_BYTES_MAX = 512
@@ -25,7 +25,6 @@ NONCE_BYTES_MIN, NONCE_BYTES_MAX = 16, 128
 TIMESTAMP_BYTES_MAX = 18
 _NONCE_CHARACTERS = (ascii_letters + digits + "-_").encode()
 _is_nonce = re.compile(rb"[a-zA-Z0-9_-]{%d,%d}" % (NONCE_BYTES_MIN, NONCE_BYTES_MAX)).fullmatch
-_BASE64_CHARACTERS = (ascii_letters + digits + "+/=").encode()
 
 NO_QUERY = (b"",)
 
@@ -116,26 +115,22 @@ def check_headers(
     if not timestamp.isdigit() or len(timestamp) > TIMESTAMP_BYTES_MAX:
         return Denied(
             "invalid_timestamp_format",
-            f"X-Timestamp must be whole seconds since 1970, digits only: now {now_s:.0f}{_repeated(timestamp)}",
+            f"X-Timestamp must be whole seconds since 1970, digits only: now {now_s:.0f}{repeated(timestamp)}",
         )
     timestamp_s = int(timestamp)
     if not -tolerance_s <= now_s - timestamp_s <= tolerance_s:
         return _out_of_time(timestamp_s, now_s, tolerance_s)
-    if not signature.startswith(b"v1="):
-        return Denied("invalid_signature_format", "the signature does not begin with v1=")
+    if not signature.startswith(PREFIX):
+        return Denied("invalid_signature_format", WITHOUT_PREFIX)
     if len(signature) > SIGNATURE_BYTES_MAX:
         return Denied(
             "signature_too_large", f"X-Signature has {len(signature)} bytes; at most {SIGNATURE_BYTES_MAX} are read"
         )
-    text = signature[3:]
-    decoded = _decoded(text)
-    if decoded is None:
-        return Denied(
-            "invalid_signature_format", f"what follows v1= is not Base64: {_misspelling(text)}{_repeated(text)}"
-        )
-    return Claim(
-        held=held, timestamp=timestamp, timestamp_s=timestamp_s, checked_s=now_s, nonce=nonce, signature=decoded
-    )
+    text = signature.removeprefix(PREFIX)
+    raw = decoded(text)
+    if raw is None:
+        return Denied("invalid_signature_format", misspelling(text))
+    return Claim(held=held, timestamp=timestamp, timestamp_s=timestamp_s, checked_s=now_s, nonce=nonce, signature=raw)
 
 
 def _incomplete(headers: Mapping[bytes, bytes]) -> Denied:
@@ -153,7 +148,7 @@ def _misshapen(nonce: bytes) -> Denied:
     else:
         shown = nonce.translate(None, _NONCE_CHARACTERS)[:1].decode("latin-1")
         reason = f"the nonce has {shown!r}; only a-z A-Z 0-9 - _ are allowed"
-    return Denied("invalid_nonce_format", reason + _repeated(nonce))
+    return Denied("invalid_nonce_format", reason + repeated(nonce))
 
 
 def _written(found: list[bytes]) -> str:
@@ -170,33 +165,6 @@ def _out_of_time(timestamp_s: int, now_s: float, tolerance_s: float) -> Denied:
     off = f"{abs(age_s):.6f}".rstrip("0").rstrip(".")
     text = f"the timestamp is {off} s {side} the server's clock, at most {tolerance_s:.0f} s are accepted"
     return Denied("timestamp_expired", text)
-
-
-def _decoded(text: bytes) -> bytes | None:
-    """Decode standard Base64 with padding (RFC 4648 4). None for any non-canonical spelling: if a signature had several
-    spellings, one request could be replayed as several."""
-    try:
-        decoded = binascii.a2b_base64(text)  # ignores invalid characters, so that the comparison below detects them
-    except binascii.Error:
-        return None
-    return decoded if binascii.b2a_base64(decoded, newline=False) == text else None
-
-
-def _repeated(value: bytes) -> str:
-    """A hint for a header whose value has what repeated ones are joined with."""
-    return "; the header was sent more than once, or with a comma" if b", " in value else ""
-
-
-def _misspelling(text: bytes) -> str:
-    if any(character in b" \t\r\n" for character in text):
-        return "it contains blanks"
-    if any(character in b"-_" for character in text):
-        return "it has - or _ of the URL-safe alphabet; use + and /"
-    if text.translate(None, _BASE64_CHARACTERS):
-        return "it has characters that are not in Base64"
-    if len(text) % 4 or text.rstrip(b"=").count(b"="):
-        return "its padding (=) is wrong"
-    return "the bits after its last byte are not zero, or its padding is wrong"
 
 
 def verify(claim: Claim, method: bytes, query: bytes, body: bytes, rules: QueryRules) -> Denied | None:

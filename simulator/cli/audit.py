@@ -7,10 +7,11 @@ from typing import Any
 import click
 
 from simulator.cli.control import Control
+from simulator.cli.errors import Refused
 from simulator.cli.flags import CannotStart, own_option, running_flags, verb
 from simulator.cli.output import echo, echo_json, one_line
-from simulator.cli.reports.audit import cases_of, ending, lines_of
-from simulator.cli.reports.cases import Suite
+from simulator.cli.reports.audit import NOTHING, cases_of, ending, lines_of
+from simulator.cli.reports.cases import Case, Suite
 from simulator.cli.reports.junit import junit
 from simulator.cli.tables import is_terminal
 
@@ -41,8 +42,8 @@ def command(
     It judges the requests that a sandbox of a running simulator has received, and what your receivers have answered.
     Each obligation is met (ok), violated with what shows it (VIOLATED, or warning), or was not exercised (-). On a
     terminal what is violated comes first, and what was not exercised is only counted. In a pipe the text is the whole
-    list in the service's order: JSON needs --json. Exit code 1 means that something is violated, 3 that no simulator
-    answered.
+    list in the service's order: JSON needs --json. Exit code 1 means that something is violated, or that the sandbox
+    got no request and nothing was judged; 3 that no simulator answered.
 
     \b
     Examples:
@@ -50,14 +51,28 @@ def command(
       reseller-sim audit --sandbox mine --junit audit.xml
       reseller-sim audit --json | jq '.obligations[] | select(.state == "violated")'
     """
-    made = Control(TITLE, url, sandbox, control_token).get("/audit", "audit-answer")
+    control = Control(TITLE, url, sandbox, control_token)
+    made = control.get("/audit", "audit-answer")
+    unseen = _unseen(control, made)
     if junit_file is not None:
-        _write(junit_file, junit(TITLE, [Suite(f"sandbox {sandbox}", tuple(cases_of(made["obligations"])))]))
+        suite = Suite(f"sandbox {sandbox}", (*cases_of(made["obligations"]), *unseen))
+        _write(junit_file, junit(TITLE, [suite]))
     if as_json:
         echo_json(json.dumps(made, indent=2))
     else:
         echo("\n".join(map(one_line, _lines(made, is_short=is_terminal() and not all_of_them))))
+    for one in unseen:
+        raise Refused(one_line(f"{TITLE}: {one.message}"))
     return 0 if made["ok"] else 1
+
+
+def _unseen(control: Control, made: dict[str, Any]) -> list[Case]:
+    """A case that is not ok when there was nothing to judge: an audit of nothing shows nothing."""
+    is_exercised = any(one["state"] != "not_exercised" for one in made["obligations"])
+    if is_exercised or made["left_out"] or control.get("/requests", "journal-answer", query={"limit": 1})["requests"]:
+        return []
+    text = f"nothing was judged: the sandbox {control.sandbox} got no request; does your client send to its address?"
+    return [Case(name="the sandbox got a request", ok=False, message=text, code=NOTHING)]
 
 
 def _lines(made: dict[str, Any], *, is_short: bool) -> list[str]:

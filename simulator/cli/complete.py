@@ -62,6 +62,16 @@ def clock_modes(ctx: click.Context, param: click.Parameter, incomplete: str) -> 
     return _beginning(("real", "manual", "x60"), incomplete)
 
 
+def clock_actions(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """The words behind `clock`."""
+    return _beginning(("real", "manual", "x60", "stop"), incomplete)
+
+
+def product_changes(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """The words behind `product CODE`."""
+    return _beginning(("on", "off"), incomplete)
+
+
 def methods(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Methods of the service."""
     from simulator.contract.endpoints import endpoints

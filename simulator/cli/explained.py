@@ -16,6 +16,7 @@ from simulator.auth.autopsy.mistakes import BY_ID
 from simulator.auth.autopsy.report import Autopsy, autopsy
 from simulator.auth.autopsy.strings import right
 from simulator.auth.canonical import body_hash, signature
+from simulator.auth.form import FIX
 from simulator.auth.signature import BODY_BYTES_MAX, Denied, check_headers
 from simulator.control.autopsies import joined, rendered
 from simulator.domain.model.instants import sandbox_time
@@ -27,7 +28,6 @@ LINE_CHARS_MAX = 300
 HOURS_MAX, CLOCK_S = 14, 60.0  # a time zone's largest offset, and what a clock may be off beside it
 SECONDS_CHARS_MAX = 20
 MILLISECONDS_DIGITS = 13  # from the year 2001 to 2286; of seconds they would be the year 33658 and later
-OF_FORM = "send v1= and the 44 characters of the Base64 of the HMAC, and nothing else"
 _OF_SIGNATURE = ("invalid_signature", "invalid_signature_format")
 
 Known = Mapping[str, tuple[str, str]]  # secrets, in Base64, and codes of resellers, by keys
@@ -218,7 +218,7 @@ def lines_of_autopsy(code: str, found: Mapping[str, Any], said: str = "") -> Ite
     if found["is_right"]:
         return
     for fix in dict.fromkeys(BY_ID[one].fix for one in found["mistakes"] if one in BY_ID) or (
-        OF_FORM if said else found["fix"],
+        FIX if said else found["fix"],
     ):
         yield f"fix: {fix}"
     expected, nearest, compared = found["expected"]["canonical_string"], found["nearest"], found["compared"]

@@ -95,7 +95,7 @@ def server_flags(port: int = DEFAULT_PORT, *, port_variable: bool = True) -> Cal
             "--scenarios",
             metavar="DIR",
             type=click.Path(exists=True, file_okay=False, path_type=Path),
-            help="The folder of scenario files that POST /_sim/sandboxes may name; nothing outside it is read.",
+            help="The folder of scenario files that `sandbox new` and POST /_sim/sandboxes may name, and no others.",
         ),
     ]
     return _all_of(decorators)

@@ -15,7 +15,7 @@ from simulator.cli.output import echo, echo_json, one_line, print_to_stderr
 )
 @json_flag(
     help="Print JSON: the list, the table, the schema, or with show the scenario merged with all that it extends, as "
-    "POST /_sim/sandboxes accepts it."
+    "`sandbox new` and POST /_sim/sandboxes accept it."
 )
 @click.pass_context
 def command(ctx: click.Context, /, action: tuple[str, ...], json: bool) -> int:

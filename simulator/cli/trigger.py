@@ -21,8 +21,11 @@ BALANCE, PRODUCT, CALLBACK, PROBES = "balance.added", "product.updated", "callba
 WHAT = {PRODUCT: "the code of a product", CALLBACK: "the refid of a payment"}
 NOBODY = {
     BALANCE: "the deposit is made, but the balance webhook of {} was changed meanwhile, and nothing is sent",
-    PRODUCT: "{} is changed, but nobody is told: the scenario has no `webhooks: {{catalog: {{url: …}}}}`",
+    PRODUCT: "{} is changed, but the webhook of the catalog was changed meanwhile, and nothing is sent",
 }
+NO_CATALOG_WEBHOOK = (
+    "nothing is done, since nobody would be told: the scenario has no `webhooks: {catalog: {url: …}}` that is enabled"
+)
 NO_WEBHOOK = "nothing is done, since {} has no balance webhook that is enabled: PUT /v2/balance-webhook sets one"
 WAIT_S = 5
 PROBES_TIMEOUT_S = 600.0
@@ -83,6 +86,7 @@ def command(
             about = _reseller_to_tell(control, whose)
             deposit(control, amount or "10", about)
         else:
+            _refuse_if_nobody_is_told(control)
             _change(control, str(about))
         sent = _delivery(control, event, str(about), since)
     if wants_json(json):
@@ -112,6 +116,13 @@ def _reseller_to_tell(control: Control, whose: str | None) -> str:
     if found.get("balance_webhook", "") is None:
         raise Refused(f"{TITLE}: {NO_WEBHOOK.format(found['code'])}")
     return str(found["code"])
+
+
+def _refuse_if_nobody_is_told(control: Control) -> None:
+    """Raises `Refused` before a product is changed, where the catalog has no webhook that is enabled."""
+    webhook = control.get("/resellers", "resellers-answer", query={"limit": 1})["catalog_webhook"]
+    if webhook is None or not webhook["enabled"]:
+        raise Refused(f"{TITLE}: {NO_CATALOG_WEBHOOK}")
 
 
 def _check_usage(ctx: click.Context, event: str, about: str | None, amount: str | None) -> None:

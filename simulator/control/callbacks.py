@@ -7,6 +7,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from simulator.control import render
+from simulator.control.addresses import shown_address
 from simulator.control.http import page, reply, sandbox_of
 from simulator.control.parameters import page_of, query_of, wait_of
 from simulator.domain.commands import SendCallback
@@ -34,7 +35,7 @@ def callback(one: Callback) -> dict[str, Any]:
     return {
         "id": one.id,
         "state": one.state.value,
-        "url": one.url,
+        "url": shown_address(one.url),
         "method": one.method,
         "copy": one.copy,
         "payment_status": CALLBACK_STATUS_NAMES[one.result.status],

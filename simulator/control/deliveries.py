@@ -6,6 +6,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from simulator.control import render
+from simulator.control.addresses import shown_address
 from simulator.control.callbacks import attempt
 from simulator.control.filters import refuse_unknown_reseller
 from simulator.control.http import error, page, reply, sandbox_of
@@ -27,7 +28,7 @@ def row(one: Delivery) -> dict[str, Any]:
         "reseller": one.reseller,
         "state": one.state.value,
         "error": one.error,
-        "url": one.url,
+        "url": shown_address(one.url),
         "created": render.moment(one.created),
         "completed": render.moment(one.completed),
         "original": one.original,

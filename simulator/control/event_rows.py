@@ -3,6 +3,7 @@
 from typing import Any
 
 from simulator.control import notifications, render, requests
+from simulator.control.addresses import shown_address
 from simulator.control.callbacks import attempt
 from simulator.control.masking import mask_of
 from simulator.domain.model.callbacks import Callback
@@ -57,7 +58,7 @@ class EventRows:
         job = _job(live, item)
         tried = attempt(job.attempts[item.number - 1])
         fields = _callback(live, job) if isinstance(job, Callback) else _webhook(job)
-        fields |= {"url": job.url, "attempt": item.number, "state": job.attempts[item.number - 1].state}
+        fields |= {"url": shown_address(job.url), "attempt": item.number, "state": job.attempts[item.number - 1].state}
         fields |= {"ending": tried["ending"], "answered": tried["status"], "error": tried["error"]}
         fields["next_due"] = render.moment(item.next_due)
         if self._with_bodies:

@@ -17,6 +17,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from simulator.control import render
+from simulator.control.addresses import shown_address
 from simulator.control.filters import refuse_unknown_reseller
 from simulator.control.http import lines, reply, sandbox_of
 from simulator.control.parameters import query_of
@@ -128,7 +129,7 @@ def _timed(live: LiveSandbox, code: str | None) -> list[Any]:
 
 
 def _receiver(one: ReceiverTimes) -> dict[str, Any]:
-    return one._asdict()
+    return one._asdict() | {"url": shown_address(one.url)}
 
 
 def _requests(live: LiveSandbox, code: str | None) -> dict[str, Any]:

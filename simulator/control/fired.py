@@ -3,6 +3,7 @@
 from typing import Any
 
 from simulator.control import render
+from simulator.control.addresses import shown_address
 from simulator.domain.due import CallbackDue, CaseDue, DeliveryDue, Fired, ScheduleDue, StepDue
 from simulator.domain.model.cases import Case
 from simulator.domain.model.schedule import (
@@ -36,14 +37,14 @@ def fired(one: Fired) -> dict[str, Any]:
             fields |= {"kind": "callback", "callback": callback.id, "attempt": one.send.attempt.number}
             fields |= {"trxid": callback.transaction.trxid, "refid": callback.transaction.refid}
             fields |= {"status": CALLBACK_STATUS_NAMES[callback.result.status], "state": one.send.attempt.state}
-            fields |= {"url": callback.url, "ending": ended.kind.value if ended else None}
+            fields |= {"url": shown_address(callback.url), "ending": ended.kind.value if ended else None}
             fields |= {"answered": ended.status if ended else None}
         case DeliveryDue(delivery):
             tried = one.send.attempt if one.send is not None else None
             ended = tried.result if tried is not None else None
             fields |= {"kind": "webhook", "delivery": delivery.id, "attempt": tried.number if tried else None}
             fields |= {"event": delivery.event.id, "type": delivery.event.type, "reseller": delivery.reseller}
-            fields |= {"state": tried.state if tried else delivery.state.value, "url": delivery.url}
+            fields |= {"state": tried.state if tried else delivery.state.value, "url": shown_address(delivery.url)}
             fields |= {"ending": ended.kind.value if ended else None}
             fields |= {"answered": ended.status if ended else None}
         case CaseDue(case, is_refund):
@@ -88,7 +89,7 @@ def scheduled(planned: Scheduled, entry: Entry | None) -> dict[str, Any]:
             return {"kind": "rule_removed", "rule": planned.rule}
         case ScheduledWebhook():
             fields = {"kind": "balance_webhook", "reseller": planned.reseller}
-            return fields | ({"url": planned.url} if planned.url else {}) | _enabled(planned)
+            return fields | ({"url": shown_address(planned.url)} if planned.url else {}) | _enabled(planned)
 
 
 def _changed(planned: ScheduledSettings) -> list[str]:

@@ -91,7 +91,7 @@ class Mask:
 
     def query(self, path: str, query: bytes) -> str:
         """A query."""
-        return "&".join(map(_part, self.text(masked_query(path, query).decode("latin-1")).split("&")))
+        return "&".join(map(without_secret_value, self.text(masked_query(path, query).decode("latin-1")).split("&")))
 
     def body(self, path: str, body: bytes) -> str:
         """A body as text; of a long one the beginning, and how much there is."""
@@ -131,7 +131,7 @@ def mask_of(live: LiveSandbox | None, sandboxes: Sandboxes, others: Iterable[Liv
     return Mask((), keys, dict.fromkeys(chain.from_iterable(each.secrets for each in all_of_them)))
 
 
-def _part(part: str) -> str:
+def without_secret_value(part: str) -> str:
     """A parameter, its value hidden if its name is that of a secret."""
     name, _, value = part.partition("=")
     plain = unquote_plus(name)

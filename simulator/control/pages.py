@@ -1,6 +1,7 @@
 """`/_sim/`: the console, a web page. Its files are read once; the page is the same at every one of its addresses."""
 
 import gzip
+import re
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
@@ -10,6 +11,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from simulator.control.http import error
+from simulator.control.page_modules import modules_of
 from simulator.runtime.background import in_background
 
 FILES_PATH = "/_sim/console"
@@ -31,6 +33,10 @@ _HEADERS = {
     "cache-control": "no-cache",
 }
 _ROOT = b"{{root}}"
+_MODULES = b"<!-- modules -->"
+_VIEW = re.compile(rb"/_sim/(?:s/[^/]*|ui)/([a-z]+)")
+_MAIN = "app/main.js"
+_FIRST_ELEMENT = "elements/sim-live.js"
 _DEPTH_MAX = 20
 
 
@@ -51,9 +57,8 @@ async def page(request: Request) -> Response:
     files = await in_background(_files)
     sent = request.scope.get("raw_path") or request.url.path.encode()
     depth = min(sent.removeprefix(b"/_sim/").count(b"/"), _DEPTH_MAX)
-    return Response(
-        files["index.html"].body.replace(_ROOT, b"../" * depth), media_type=_TYPES[".html"], headers=_HEADERS
-    )
+    body = files["index.html"].body.replace(_MODULES, _preloads(_element(sent))).replace(_ROOT, b"../" * depth)
+    return Response(body, media_type=_TYPES[".html"], headers=_HEADERS)
 
 
 async def asset(request: Request) -> Response:
@@ -67,6 +72,23 @@ async def asset(request: Request) -> Response:
     if "gzip" in request.headers.get("accept-encoding", ""):
         return Response(found.packed, media_type=found.media_type, headers=headers | {"content-encoding": "gzip"})
     return Response(found.body, media_type=found.media_type, headers=headers)
+
+
+def _element(path: bytes) -> str:
+    """The module of the view that an address names; of the first one where it names none that exists."""
+    named = _VIEW.match(path)
+    element = f"elements/sim-{named[1].decode()}.js" if named else ""
+    return element if element in _files() else _FIRST_ELEMENT
+
+
+@cache
+def _preloads(element: str) -> bytes:
+    sources = {path: file.body for path, file in _files().items() if path.endswith(".js")}
+    links = (
+        f'<link rel="modulepreload" href="{{{{root}}}}console/{path}" />'
+        for path in modules_of(sources, _MAIN, element)
+    )
+    return "\n\t\t".join(links).encode()
 
 
 @cache

@@ -5,6 +5,7 @@ from base64 import b64decode
 from collections.abc import Iterable, Iterator
 from typing import Any, Final, NamedTuple
 
+from simulator.auth.headers import API_KEY
 from simulator.control.http import InvalidInput, decoded
 from simulator.wire.pasted_curl import NotCurl, read_curl, words_of
 
@@ -46,6 +47,8 @@ def read_given(raw: bytes) -> Given:
     _refuse_long(method, target, pairs)
     host, prefix, path, query = _split(_bytes(target))
     secret, canonical = wanted.get("secret"), wanted.get("canonical")
+    if "key" in wanted:
+        pairs = [pair for pair in pairs if pair[0] != API_KEY] + [(API_KEY, _bytes(wanted["key"]).strip())]
     return Given(
         method=method,
         host=host,

@@ -5,6 +5,7 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
+from simulator.control.addresses import shown_address
 from simulator.control.http import InvalidInput, body_of, reply, sandbox_of
 from simulator.domain.model.resellers import Reseller
 from simulator.domain.queries import reseller_of
@@ -52,7 +53,7 @@ async def _one(live: LiveSandbox, reseller: Reseller, probe: Probe, timeout_s: f
 def _request(one: ProbeResult) -> dict[str, Any]:
     result = one.result
     return {
-        "url": one.sent.job.url,
+        "url": shown_address(one.sent.job.url),
         "method": one.sent.request.method,
         "should_accept": one.sent.accept,
         "verdict": one.verdict,

@@ -3,6 +3,7 @@
 from datetime import datetime
 from typing import Any
 
+from simulator.control.addresses import shown_address
 from simulator.domain.model.resellers import KeyState, Reseller
 from simulator.domain.model.wallet import Entry
 from simulator.runtime.live_sandbox import LiveSandbox
@@ -24,6 +25,7 @@ def sandbox(live: LiveSandbox, base_url: str) -> dict[str, Any]:
         "seed": live.seed,
         "url": f"{base_url}/s/{live.id}",
         "clock": {"mode": live.clock.mode, "now": moment(live.clock.now()), "rate": live.clock.rate},
+        "audit": live.spec.is_audited,
         "resellers": [reseller(one) for one in resellers],
     }
 
@@ -41,7 +43,7 @@ def reseller(one: Reseller) -> dict[str, Any]:
         "email": one.email,
         "balance": number(one.wallet.balance),
         "low_balance_threshold": number(one.wallet.threshold) if one.wallet.threshold else None,
-        "balance_webhook": one.webhook.url if one.webhook.enabled and one.webhook.url else None,
+        "balance_webhook": shown_address(one.webhook.url) if one.webhook.enabled and one.webhook.url else None,
     }
 
 

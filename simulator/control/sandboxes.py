@@ -68,6 +68,7 @@ async def _from_yaml(request: Request, raw: bytes) -> SandboxSpec:
     if "clock" in wanted:
         clock["mode"], clock["rate"] = parse_mode(wanted["clock"])
     wanted["clock"] = clock
+    wanted["audit"] = wanted.get("audit") != "false"
     return _spec(await in_background(scenario_from_text, raw, files_of(request)), wanted)
 
 
@@ -88,6 +89,7 @@ def _spec(scenario: Scenario, wanted: dict[str, Any]) -> SandboxSpec:
         rate=_rate(clock),
         start=_start(clock),
         unique_credentials=wanted.get("credentials") == "unique",
+        is_audited=wanted.get("audit", True),
     )
 
 

@@ -36,7 +36,7 @@ PROBED_MAX = 1_000
 
 @dataclass(frozen=True, slots=True)
 class SandboxSpec:
-    """Parameters of a new sandbox; None keeps the scenario's value."""
+    """Parameters of a new sandbox; None keeps the scenario's value. A run's audit passes over what is not audited."""
 
     scenario: Scenario
     id: str | None = None
@@ -45,6 +45,7 @@ class SandboxSpec:
     rate: float | None = None
     start: datetime | None = None
     unique_credentials: bool = False
+    is_audited: bool = True
 
 
 FirstState = tuple[Clock, Sandbox]
@@ -289,9 +290,8 @@ class LiveSandbox:
 
 
 def _with_unique_credentials(scenario: Scenario, seed: int, sandbox_id: str) -> Scenario:
-    return replace(
-        scenario, resellers=tuple(_with_own_keys(reseller, seed, sandbox_id) for reseller in scenario.resellers)
-    )
+    own = tuple(_with_own_keys(reseller, seed, sandbox_id) for reseller in scenario.resellers)
+    return replace(scenario, resellers=own)
 
 
 def _with_own_keys(reseller: ResellerStart, seed: int, sandbox_id: str) -> ResellerStart:

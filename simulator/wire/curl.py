@@ -24,13 +24,18 @@ def curl_command(method: str, url: str, headers: Mapping[str, str], body: bytes)
 def exact_curl_command(
     method: str, url: bytes, headers: Iterable[tuple[bytes, bytes]], body: bytes, target: bytes = b""
 ) -> str:
-    """The same with these headers and no others, but for those of the connection itself (Host, Content-Length).
+    """The same with these headers and no others, but for those of the connection itself (Host, the length of a body).
     `target` is the request target, where that is not the path and query of `url`."""
-    pairs = [(name, value) for name, value in headers if name.lower() not in _OF_THE_CONNECTION]
+    pairs = [one for one in headers if one[0].lower() not in _OF_THE_CONNECTION or (not body and _is_length_zero(*one))]
     sent = {name.lower() for name, _ in pairs}
     added = [*_OF_CURL, *((b"Content-Type",) if body else ()), *((b"Expect",) if len(body) >= EXPECT_BYTES_MIN else ())]
     without = [name for name in added if name.lower() not in sent]
     return _command(method, url, pairs, body, without, target)
+
+
+def _is_length_zero(name: bytes, value: bytes) -> bool:
+    """Whether this is the header that curl does not send by itself for a request without a body."""
+    return name.lower() == b"content-length" and value.strip() == b"0"
 
 
 def call_command(method: str, url: bytes, target: bytes, body: bytes) -> str:

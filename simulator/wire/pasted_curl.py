@@ -8,7 +8,7 @@ from typing import NamedTuple
 from urllib.parse import quote
 
 from simulator.wire.curl_options import SHORT, WITH_VALUE
-from simulator.wire.shell_words import shell_words
+from simulator.wire.shell_words import QuotedForCmd, shell_words
 
 _METHOD, _HEADER, _URL, _QUERY = "--request", "--header", "--url", "--url-query"
 _BODIES = ("--data", "--data-ascii", "--data-raw", "--data-binary", "--data-urlencode", "--json")
@@ -19,7 +19,9 @@ _NOT_READ = {
     "--request-target": "it replaces the target: give the URL that is sent",
 }
 _SWITCHES = {"G": "--get", "I": "--head", ":": "--next"}
-_OF_CMD = re.compile(r'\^(?:"|\s*\r?\n)')
+_COMMENTS = re.compile(r"\A(?:\s*#[^\n]*\n(?=\s*\S))+")
+_PROMPT = re.compile(r"\A\s*[$%#>]\s+")
+_SHOWN_CHARS = 40
 
 
 class NotCurl(Exception):
@@ -36,11 +38,12 @@ class Pasted(NamedTuple):
 
 
 def words_of(text: str) -> list[str]:
-    """The words of a command, which may continue on further lines and begin with a prompt. Raises `NotCurl`."""
-    if _OF_CMD.search(text):
-        raise NotCurl("the command is quoted with ^ for cmd of Windows: copy it as cURL for bash")
+    """The words of a command, which may continue on further lines, begin with a prompt, and go on with other commands
+    and redirections, which are left out. Raises `NotCurl`."""
     try:
-        return shell_words(text.strip().removeprefix("$ "))
+        return shell_words(_PROMPT.sub("", _COMMENTS.sub("", text)).strip())
+    except QuotedForCmd:
+        raise NotCurl("the command is quoted with ^ for cmd of Windows: copy it as cURL for bash") from None
     except ValueError as wrong:
         raise NotCurl(f"the command cannot be read: {wrong}") from None
 
@@ -52,8 +55,11 @@ def no_file(name: str) -> bytes:
 
 def read_curl(words: list[str], read_file: Callable[[str], bytes] = no_file) -> Pasted:
     """The request of a curl command; `read_file` reads files of bodies. Raises `NotCurl`."""
-    if not words or PurePath(words[0]).name not in ("curl", "curl.exe"):
-        raise NotCurl("the command does not begin with curl")
+    if not words:
+        raise NotCurl("there is no command: nothing was given")
+    if PurePath(words[0]).name not in ("curl", "curl.exe"):
+        shown = words[0] if len(words[0]) <= _SHOWN_CHARS else f"{words[0][:_SHOWN_CHARS]}…"
+        raise NotCurl(f"the command does not begin with curl, but with {shown!r}: give it from curl on")
     made = _Read(read_file)
     for name, value in _options(words[1:]):
         made.take(name, value)

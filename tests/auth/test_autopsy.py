@@ -4,6 +4,7 @@ import json
 from base64 import b64decode, b64encode
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from hashlib import sha256
 from itertools import combinations
 from typing import Any
@@ -14,16 +15,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simulator.auth.autopsy import search, signatures
+from simulator.auth.autopsy.algorithms import Reading
 from simulator.auth.autopsy.facts import Facts, Other
 from simulator.auth.autopsy.mistakes import BY_ID, MISTAKES, Place
 from simulator.auth.autopsy.report import IS_RIGHT, autopsy
-from simulator.auth.canonical import QueryRules, body_hash, canonical_queries, signature
+from simulator.auth.canonical import QueryRules, body_hash, canonical_queries, canonical_string, signature
 from simulator.auth.diagnose import diagnose
+from simulator.auth.form import FIX
 from simulator.auth.signature import Claim, check_headers
 from tests.support import signing
 from tests.support.mistaken_clients import (
     BARE,
     CLIENTS,
+    FRENCH,
     GET,
     KEY,
     NONCE,
@@ -37,6 +41,7 @@ from tests.support.mistaken_clients import (
     Mistaken,
     Request,
     Signer,
+    body_as,
 )
 
 # Those of SPEC's open questions depend on what the sandbox chose; they are tested with the choices.
@@ -136,10 +141,84 @@ PAIRS = [
 ]
 
 
+FORMS = ["AAAA", "A" * 60, "A" * 87 + "=", "A" * 43, "not Base64", "", "v1=v1=AAAA", "0a" * 30, "b" * 43 + "="]
+
+
+@pytest.mark.parametrize("spelt", FORMS)
+def test_a_wrong_form_is_told_by_the_header_the_autopsy_and_the_comparison(spelt: str) -> None:
+    said = header(POST, "v1=" + spelt)
+    made = autopsy(facts(POST, "v1=" + spelt))
+    assert (made.sentence, made.fix) == (said, FIX)
+    string = canonical_string(str(NOW).encode(), NONCE.encode(), b"POST", b"", body_hash(POST.body))
+    compared = autopsy(facts(POST, "v1=" + spelt), string).compared
+    assert compared is not None
+    assert compared.sentence == f"your string is the expected one, but {said}"
+    assert compared.fix == FIX
+    other = autopsy(facts(POST, "v1=" + spelt), string + b"x").compared
+    assert other is not None
+    assert other.sentence.endswith(f"and {said}")
+    assert "was not made of it" not in other.sentence
+    assert other.fix.endswith(FIX)
+
+
+@pytest.mark.parametrize("size", range(1, 16))
+def test_fewer_bytes_than_nobody_can_guess_are_not_compared(size: int) -> None:
+    """Otherwise who asks often enough would learn the right signature byte by byte."""
+    sent = Signer(encode=lambda digest: b64encode(digest[:size]).decode()).sign(POST)
+    wrong = Signer(key=lambda: b"x", encode=lambda digest: b64encode(digest[:size]).decode()).sign(POST)
+    assert header(POST, sent) == header(POST, wrong)
+    assert autopsy(facts(POST, sent)).sentence == autopsy(facts(POST, wrong)).sentence
+    of_hex = Signer(encode=lambda digest: digest.hex()[: 2 * size]).sign(POST)
+    assert autopsy(facts(POST, of_hex)).found == ()
+
+
+def test_a_string_that_was_signed_with_the_secret_of_another_is_known_to_be() -> None:
+    string = canonical_string(str(NOW).encode(), NONCE.encode(), b"POST", b"mine", body_hash(POST.body))
+    sent = Signer(join=lambda *_: string, key=lambda: b64decode(OTHER_SECRET)).sign(POST)
+    compared = autopsy(facts(POST, sent), string).compared
+    assert compared is not None
+    assert compared.is_signed
+    assert [one.id for one in compared.found] == ["secret-of-another"]
+
+
+def test_control_characters_of_a_string_are_escaped_in_sentences() -> None:
+    given = b"v1:\x1b[2J\n:" + NONCE.encode() + b":POST::" + body_hash(POST.body)
+    compared = autopsy(facts(POST, Signer().sign(POST)), given).compared
+    assert compared is not None
+    assert "the timestamp is '\\x1b[2J\\n' where" in compared.sentence
+    named = Request(query="\x1b[2J&a=1")
+    sent = Signer(query=lambda _: "\x1b[2J&a=1").sign(named)
+    assert "\\x1b[2J has no =" in autopsy(facts(named, sent)).sentence
+
+
 TOGETHER: list[tuple[set[str], Request, dict[str, Any]]] = [
     ({"no-separators", "version-missing"}, POST, {"join": lambda *parts: "".join(parts)}),
     ({"line-feeds", "version-missing"}, POST, {"join": lambda *parts: "\n".join(parts)}),
     ({"other-separators", "version-missing"}, POST, {"join": lambda *parts: ";".join(parts)}),
+    ({"other-separators", "version-missing"}, POST, {"join": lambda *parts: ", ".join(parts)}),
+    (
+        {"timestamp-in-milliseconds", "signature-hexadecimal"},
+        POST,
+        {"timestamp": lambda: f"{NOW}482", "encode": bytes.hex},
+    ),
+    ({"signature-hexadecimal", "signature-cut"}, POST, {"encode": lambda digest: digest.hex()[:63]}),
+    (
+        {"method-in-lower-case", "signature-cut"},
+        POST,
+        {"method": str.lower, "encode": lambda digest: b64encode(digest[:24]).decode()},
+    ),
+    *(
+        (
+            {"method-in-lower-case", "body-serialised-again"},
+            FRENCH,
+            {
+                "method": str.lower,
+                "hashed": body_as(partial(json.dumps, indent=indent, ensure_ascii=is_ascii)),
+            },
+        )
+        for indent in (1, 2, 3, 4, "\t")
+        for is_ascii in (True, False)
+    ),
     ({"line-feeds", "nonce-before-timestamp"}, POST, {"join": lambda t, n, *more: "\n".join(("v1", n, t, *more))}),
     ({"line-feeds", "other-order"}, POST, {"join": lambda t, n, m, q, h: "\n".join(("v1", h, m, t, n, q))}),
     (
@@ -176,7 +255,7 @@ def test_a_long_body_is_not_parsed_for_the_header(monkeypatch: pytest.MonkeyPatc
     made = autopsy(facts(request, signature_))
     assert [one.id for one in made.found] == ["body-serialised-again"]
     monkeypatch.setattr(json, "loads", lambda _: pytest.fail("the event loop waits for this"))
-    assert header(request, signature_).startswith("no known mistake")
+    assert header(request, signature_).startswith("no common mistake")
 
 
 def test_two_mistakes_of_different_places_are_named_together() -> None:
@@ -236,7 +315,7 @@ def test_a_search_is_bounded_by_the_bytes_that_it_hashes(monkeypatch: pytest.Mon
 
         return digest_of
 
-    reading = signatures.Reading((), counted, b"x" * 32)
+    reading = Reading((), counted, b"x" * 32)
     monkeypatch.setattr(signatures, "readings", lambda _: [reading])
     found, is_complete = search.whole_search(facts(Request(query="a=" + "b" * 60_000), ""))
     assert found is None
@@ -280,7 +359,7 @@ def tried_for(request: Request, monkeypatch: pytest.MonkeyPatch) -> tuple[list[t
 
         return digest_of
 
-    readings = [signatures.Reading((), counted, b"x" * 32)]
+    readings = [Reading((), counted, b"x" * 32)]
     monkeypatch.setattr(signatures, "readings", lambda _: readings)
     found, is_complete = search.whole_search(facts(request, ""))
     assert found is None

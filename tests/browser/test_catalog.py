@@ -106,17 +106,17 @@ def test_a_price_is_adjusted_and_a_wrong_one_refused_where_it_was_written(page: 
     shown = page.open("catalog/FP")
     shown.get_by_label("price adjustment", exact=True).select_option("percentage")
     shown.get_by_label("value", exact=True).fill("1.25")
-    shown.get_by_role("button", name="adjust").click()
+    shown.get_by_role("button", name="adjust", exact=True).click()
     page.row("FP").get_by_text("× 1.25").wait_for()
     assert product(page, "FP")["product"]["pricing"]["price_adjustment"] == {"type": "percentage", "value": 1.25}
     shown.get_by_label("value", exact=True).fill("dear")
-    shown.get_by_role("button", name="adjust").click()
+    shown.get_by_role("button", name="adjust", exact=True).click()
     shown.locator("catalog-product form .mistake:not(:empty)").wait_for()
     assert shown.get_by_label("value", exact=True).input_value() == "dear"
     assert product(page, "FP")["product"]["pricing"]["price_adjustment"]["value"] == 1.25
     page.forgive(400)
     shown.get_by_label("price adjustment", exact=True).select_option("")
-    shown.get_by_role("button", name="adjust").click()
+    shown.get_by_role("button", name="adjust", exact=True).click()
     page.row("FP").get_by_text("× 1.25").wait_for(state="detached")
     assert product(page, "FP")["product"]["pricing"]["price_adjustment"] is None
 

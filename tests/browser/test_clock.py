@@ -212,6 +212,19 @@ def test_a_long_advance_shows_its_progress_and_is_stopped(page: Console) -> None
     shown.get_by_role("button", name="idle", exact=True).wait_for()
 
 
+def test_a_stop_says_that_it_waits_for_a_receiver(page: Console) -> None:
+    page.pay("order-7")
+    page.mine("PUT", "inbox/callbacks", {"replies": [{"status": 200, "delay": "4s"}]})
+    shown = page.open()
+    shown.get_by_text("becomes Processing").first.wait_for()
+    shown.keyboard.press("N")
+    stop = shown.get_by_role("button", name="stop", exact=True)
+    stop.click()
+    shown.get_by_text("stopping: it waits for receivers that have not answered yet").wait_for()
+    assert stop.is_disabled()
+    stop.wait_for(state="hidden")
+
+
 def test_what_is_due_is_text_whatever_it_says(page: Console) -> None:
     page.call("POST", "/v2/topup", {"refid": HOSTILE, "product": "FP", "account": "0123456789", "amount": "5"})
     due = page.mine("GET", "due")["due"]

@@ -1,11 +1,13 @@
 """The page of a server that wants its control token, and below a prefix that a proxy puts before it."""
 
+import signal
 from collections.abc import Iterator
 
 import pytest
 
 from tests.support.console import Console, console
 from tests.support.prefixed import prefixed
+from tests.support.processes import free_port, serving
 
 pytestmark = pytest.mark.slow
 
@@ -56,3 +58,26 @@ def test_the_page_works_below_a_prefix(guarded: Console) -> None:
         assert page.page.url.startswith(f"{url}/_sim/s/{page.sandbox}/payments/")
         page.page.goto("about:blank")
     page.mistakes[:] = [one for one in page.mistakes if "401" not in one]
+
+
+def test_a_token_that_was_changed_by_a_restart_is_asked_for_again(guarded: Console) -> None:
+    port = str(free_port())
+    browser = guarded.page.context.browser
+    assert browser is not None
+    with serving("--port", port, "--json", "--control-token", TOKEN) as first, browser.new_page() as shown:
+        page = Console(first, shown, [])
+        shown.goto(f"{page.url}/_sim/ui/sandboxes")
+        enter(page)
+        shown.get_by_role("link", name="default", exact=True).wait_for()
+        first.stop(signal.SIGTERM)
+        with serving("--port", port, "--json", "--control-token", "another-token") as second:
+            page.server = second
+            shown.get_by_role("form", name="Make a sandbox").get_by_role("button").click()
+            enter(page, TOKEN)
+            shown.get_by_text("That is not this simulator's token.").wait_for()
+            enter(page, "another-token")
+            shown.wait_for_url("**/live")
+            shown.get_by_role("button", name="copy as curl").wait_for()
+            line = shown.get_by_role("button", name="copy as curl").get_attribute("title") or ""
+            assert '-H "Authorization: Bearer $RESELLER_SIM_CONTROL_TOKEN"' in line
+            assert "another-token" not in shown.content() + shown.url

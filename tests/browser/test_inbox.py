@@ -111,6 +111,17 @@ def test_clearing_asks_for_the_name(shared: Console) -> None:
     shown.get_by_text("1 arrived").wait_for()
 
 
+def test_an_inbox_that_somebody_else_clears_is_noticed(shared: Console) -> None:
+    shared.new_sandbox()
+    shared.inbox("mine", b"one", {})
+    shown = shared.open("inbox/mine")
+    shown.get_by_text("1 arrived").wait_for()
+    shown.wait_for_timeout(500)
+    shared.mine("DELETE", "inbox/mine")
+    shown.get_by_text("Nothing arrived yet").wait_for(timeout=15_000)
+    shown.get_by_text("0 arrived").wait_for()
+
+
 def test_hostile_messages_are_text(shared: Console) -> None:
     shared.new_sandbox()
     hostile = "<img src=x onerror=alert(1)>\u202e\u0000"

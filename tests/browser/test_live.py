@@ -1,8 +1,11 @@
 """The live list: everything that happens, as it happens, found by the words of the API."""
 
+import json
 import re
 import shlex
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 
@@ -100,53 +103,12 @@ def test_keys_move_select_and_open(page: Console) -> None:
     shown.wait_for_url(f"**/payments/{trxid}*")
 
 
-def test_an_address_of_a_row_leads_to_it(page: Console) -> None:
-    for number in range(80):
-        page.pay(f"order-{number}")
-    shown = page.open()
-    page.row("order-79").first.wait_for()
-    shown.keyboard.press("End")
-    shown.keyboard.press("k")
-    chosen = shown.locator("sim-list [aria-selected=true]")
-    chosen.wait_for()
-    text, address = chosen.inner_text(), shown.url
-    shown.goto("about:blank")
-    shown.goto(address)
-    chosen.wait_for()
-    assert chosen.inner_text() == text
-    box, list_box = chosen.bounding_box(), shown.locator("sim-list .scroller").bounding_box()
-    assert box and list_box and list_box["y"] < box["y"] < list_box["y"] + list_box["height"] - box["height"]
-    shown.locator("sim-detail h2").wait_for()
-    shown.keyboard.press("Escape")
-    shown.locator("sim-detail h2").wait_for(state="detached")
-    assert "at=" not in shown.url
-    page.open("live?at=999999")
-    shown.get_by_text("row 999999 is not kept any more").wait_for()
-
-
-def test_rows_stand_in_the_document_as_on_the_screen(page: Console) -> None:
-    shown = page.open()
-    page.row("created").first.wait_for()
-    for number in range(60):
-        page.pay(f"order-{number}")
-    page.row("order-59").first.wait_for()
-    for key in ("End", "Home", "PageDown", "k"):
-        shown.keyboard.press(key)
-        rows = shown.locator("sim-list .rows .row")
-        places = [int(at) for at in rows.evaluate_all("rows => rows.map(row => row.dataset.at)")]
-        assert places == sorted(places)
-        assert len(places) > 10
-
-
-def test_the_keyboard_stays_in_the_list_when_the_details_are_closed(page: Console) -> None:
+def test_an_address_of_a_row_that_is_not_in_the_list_says_so(page: Console) -> None:
     page.pay("order-7")
-    shown = page.open()
-    page.row("order-7").first.wait_for()
-    shown.keyboard.press("j")
-    shown.locator("sim-detail button").first.focus()
-    shown.keyboard.press("Escape")
-    shown.locator("sim-detail h2").wait_for(state="detached")
-    assert shown.evaluate("document.activeElement.getAttribute('role')") == "grid"
+    shown = page.open("live?at=999999")
+    shown.get_by_text("row 999999 is not kept any more").wait_for()
+    page.open("live?at=1&q=order-7")
+    shown.get_by_text("row 1 does not match the filter").wait_for()
 
 
 def test_the_clock_is_advanced_by_a_key_and_the_page_says_its_command(page: Console) -> None:
@@ -170,5 +132,99 @@ def test_an_empty_list_teaches_the_first_calls_and_what_you_did_is_told_in_words
     page.row("POST /v2/topup").wait_for()
     shown.locator("first-steps").wait_for(state="detached")
     page.mine("POST", "clock/advance", {"seconds": 60})
-    page.row("you: clock advanced").wait_for()
-    assert "+08, manual" in page.row("you: clock advanced").inner_text()
+    page.row("you: advanced the clock").wait_for()
+    assert "+08, manual" in page.row("you: advanced the clock").inner_text()
+
+
+def order(page: Console) -> list[int]:
+    """The numbers that a screen reader hears of the rows, in the order in which it meets them."""
+    found: list[int] = page.page.evaluate(
+        "[...document.querySelectorAll('sim-list .rows .row')].map(row => Number(row.getAttribute('aria-rowindex')))"
+    )
+    return found
+
+
+def test_rows_stand_in_the_document_as_on_the_screen_however_they_came(page: Console) -> None:
+    for number in range(40):
+        page.pay(f"order-{number}")
+    shown = page.open()
+    page.row("order-39").first.wait_for()
+    page.until("document.querySelector('sim-list .scroller').getAttribute('aria-rowcount') === '122'")
+    for top in (1500, 700, 2400, 0):
+        shown.locator("sim-list .scroller").evaluate("(scroller, top) => { scroller.scrollTop = top }", top)
+        shown.wait_for_timeout(100)
+        assert order(page) == sorted(order(page))
+        assert order(page)[0] <= top / 28 + 2 <= order(page)[-1]
+    page.pay("order-later")
+    page.row("order-later").first.wait_for()
+    assert order(page)[0] == 2
+    assert order(page) == sorted(order(page))
+    tops = "[...document.querySelectorAll('sim-list .rows .row')].map(row => row.getBoundingClientRect().top)"
+    assert shown.evaluate(tops) == sorted(shown.evaluate(tops))
+
+
+def test_an_address_with_a_row_scrolls_to_it_though_it_is_old(page: Console) -> None:
+    page.mine("POST", "resellers/RS001/deposits", {"amount": "1000.00"})
+    for number in range(80):
+        page.pay_only(f"order-{number}")
+    shown = page.open("live?at=5")
+    page.until("document.querySelector('#row-5')?.getAttribute('aria-selected') === 'true'")
+    page.until("document.querySelector('sim-list .scroller').scrollTop > 3000")
+    inside = """(() => {
+        const box = (one) => document.querySelector(one).getBoundingClientRect();
+        const [row, list] = [box('#row-5'), box('sim-list .scroller')];
+        return row.top >= list.top && row.bottom <= list.bottom;
+    })()"""
+    page.until(inside)
+    shown.locator("sim-live sim-detail h2").wait_for()
+
+
+def test_escape_closes_the_detail_and_the_keys_go_on_from_its_row(page: Console) -> None:
+    page.pay("order-7")
+    shown = page.open()
+    page.row("order-7").first.wait_for()
+    page.row("wallet").click()
+    shown.locator("sim-live sim-detail h2", has_text="wallet").wait_for()
+    number = shown.url.partition("at=")[2]
+    shown.locator("sim-live sim-detail button").first.focus()
+    shown.keyboard.press("Escape")
+    shown.locator("sim-live sim-detail").wait_for(state="hidden")
+    assert "at=" not in shown.url
+    assert shown.evaluate("document.activeElement.getAttribute('aria-activedescendant')") == f"row-{number}"
+    shown.keyboard.press("j")
+    shown.wait_for_url(f"**at={int(number) - 1}")
+
+
+def test_a_count_says_when_there_are_older_rows_than_it_counts(page: Console) -> None:
+    page.mine("POST", "resellers/RS001/deposits", {"amount": "100000.00"})
+    page.pay("order-1")
+    shown = page.open()
+    counts = shown.locator("sim-live .counts")
+    page.row("order-1").first.wait_for()
+    assert counts.inner_text().isdecimal()
+
+    def fill() -> None:
+        for number in range(3400):
+            page.pay_only(f"more-{number}")
+
+    with ThreadPoolExecutor(1) as beside:
+        beside.submit(fill).result()
+    shown.reload()
+    counts.get_by_text("10,000 and older").wait_for()
+
+
+def test_what_was_done_to_a_sandbox_is_told_in_words(page: Console) -> None:
+    event = json.loads((Path(__file__).parents[2] / "contracts" / "schemas" / "event.json").read_text())
+    actions = event["$defs"]["action"]["properties"]["action"]["enum"]
+    shown = page.open()
+    page.row("created the sandbox").wait_for()
+    told = shown.evaluate(
+        """async (actions) => {
+            const { rowOf } = await import("../../console/app/rows.js");
+            return actions.map((action) => rowOf({ kind: "action", action, id: "", number: 1, about: "" }).what);
+        }""",
+        actions,
+    )
+    raw = [action for action, what in zip(actions, told, strict=True) if what == f"you: {action.replace('_', ' ')}"]
+    assert raw == []
+    assert len(set(told)) == len(actions)

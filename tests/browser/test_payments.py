@@ -128,3 +128,26 @@ def test_on_a_phone_nothing_scrolls_sideways(page: Console) -> None:
         assert page.row("order-1").bounding_box()["width"] <= 390  # type: ignore[index]
     finally:
         page.page.set_viewport_size({"width": 1280, "height": 720})
+
+
+def test_whose_a_payment_is_stands_there_only_where_there_are_several_resellers(page: Console) -> None:
+    page.pay("order-1")
+    shown = page.open("payments")
+    page.row("order-1").wait_for()
+    header = shown.get_by_role("columnheader", name="reseller", exact=True)
+    assert header.count() == 0
+    page.mine("POST", "resellers", {"code": "RS002", "balance": 800})
+    shown.reload()
+    page.row("order-1").wait_for()
+    header.wait_for()
+    assert "RS001" in page.row("order-1").inner_text()
+
+
+def test_the_rule_of_a_magic_account_leads_to_its_row_in_the_catalog(page: Console) -> None:
+    page.pay("order-1", account="0120000001")
+    shown = page.open("payments")
+    page.row("order-1").get_by_role("link", name="magic-01").click()
+    shown.wait_for_url("**/catalog?show=magic&at=magic-01")
+    marked = shown.locator("catalog-magic tr[aria-current=true]")
+    marked.get_by_text("failed, 48, remarks HC").wait_for()
+    assert marked.count() == 1

@@ -130,3 +130,70 @@ def test_a_name_is_text(page: Console) -> None:
     row.wait_for()
     assert "⟨202E⟩" in row.inner_text()
     assert page.page.locator("sim-rules img").count() == 0
+
+
+def test_an_empty_form_says_what_it_lacks_before_it_is_added(page: Console) -> None:
+    page.page.get_by_text("empty: choose a ready rule").wait_for()
+    assert page.page.locator("sim-rule-maker").get_by_text("no problems").count() == 0
+    yaml(page).fill("payments: []\n")
+    page.page.locator("sim-editor").get_by_text("there is no rule").wait_for()
+    yaml(page).fill("payments:\n  - then: [{ status: Failed }]\n")
+    page.page.get_by_text("● no problems").wait_for()
+
+
+def test_several_rules_are_added_all_or_none(page: Console) -> None:
+    before = [one["id"] for one in page.mine("GET", "rules")["rules"]]
+    text = "payments:\n  - { then: [{ status: Done }] }\n  - { name: second, then: [{ status: Failed }] }\n"
+    yaml(page).fill(text)
+    add(page)
+    page.page.locator("sim-rule-maker .tools .mistake").filter(has_text="status").wait_for()
+    page.page.get_by_text("nothing is added").wait_for()
+    assert [one["id"] for one in page.mine("GET", "rules")["rules"]] == before
+    page.forget_refusals()
+
+
+def test_a_double_click_does_it_once(page: Console) -> None:
+    shown = page.page
+    shown.get_by_role("button", name="504", exact=True).click()
+    shown.get_by_role("button", name="Add it to the sandbox").dblclick()
+    shown.get_by_role("button", name="Remove gateway gave up", exact=True).first.wait_for()
+    shown.get_by_role("form", name="Make a deposit").get_by_role("button", name="Deposit").dblclick()
+    shown.get_by_role("button", name="reseller-sim deposit 100.00").wait_for()
+    shown.wait_for_timeout(200)
+    assert [one["name"] for one in page.mine("GET", "rules")["rules"]].count("gateway gave up") == 1
+    assert page.mine("GET", "")["resellers"][0]["balance"] == 5100
+
+
+def payment(page: Console, refid: str) -> tuple[int, str]:
+    body = {"refid": refid, "product": "RELOAD", "account": "0123456789", "amount": "10"}
+    answer = page.call("POST", "/v2/topup", body)
+    return answer.status, answer.body.decode()
+
+
+def test_what_is_clicked_is_felt_by_the_next_signed_request(page: Console) -> None:
+    page.mine("PUT", "network/RELOAD", {"status": "Healthy"})
+    shown = page.page
+    said = shown.locator("sim-said")
+    shown.get_by_role("form", name="Make a deposit").get_by_role("button").click()
+    said.filter(has_text="deposited").wait_for()
+    assert page.call("GET", "/v2/balance").status == 200
+    assert "5100" in page.call("GET", "/v2/balance").body.decode()
+    assert payment(page, "order-1")[0] == 200
+    network = shown.get_by_role("form", name="Switch a network")
+    network.get_by_label("Product").select_option("RELOAD")
+    network.get_by_role("button").click()
+    said.filter(has_text="the network of RELOAD is Interruption").wait_for()
+    found = page.call("GET", "/v2/networkstatus?product=RELOAD").body.decode()
+    assert "Interruption" in found
+    product = shown.get_by_role("form", name="Deactivate a product")
+    product.get_by_label("Product", exact=True).select_option("RELOAD")
+    product.get_by_role("button").click()
+    said.filter(has_text="RELOAD is inactive").wait_for()
+    assert payment(page, "order-2")[0] != 200
+    shown.get_by_role("form", name="Revoke an API key").get_by_role("button").click()
+    dialog = shown.get_by_role("dialog")
+    dialog.get_by_role("textbox").fill(page.reseller["api_key"])
+    dialog.get_by_role("button", name="Revoke").click()
+    said.filter(has_text="revoked key").wait_for()
+    assert page.call("GET", "/v2/balance").status == 401
+    shown.get_by_text("No key is active.").wait_for()

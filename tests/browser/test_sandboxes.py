@@ -70,6 +70,29 @@ def test_a_mistake_is_said_beside_its_field(page: Console, field: str, text: str
     page.forget_refusals()
 
 
+def test_a_seed_that_a_browser_cannot_count_is_refused_in_its_field(page: Console) -> None:
+    form = page.page.get_by_role("form", name="Make a sandbox")
+    form.get_by_label("Id").fill(f"{page.sandbox}-seed")
+    form.get_by_label("Seed").fill("9007199254740993")
+    form.get_by_role("button", name="Make it").click()
+    form.get_by_role("alert").get_by_text("a browser counts to 9007199254740991: take a smaller seed").wait_for()
+    assert form.get_by_label("Seed").get_attribute("aria-invalid") == "true"
+    form.get_by_label("Seed").fill("9007199254740991")
+    form.get_by_role("button", name="Make it").click()
+    page.page.wait_for_url(f"**/_sim/s/{page.sandbox}-seed/live")
+    assert page.control("GET", f"sandboxes/{page.sandbox}-seed")["seed"] == 9007199254740991
+
+
+def test_an_answer_that_breaks_off_is_said_where_it_was_asked(page: Console) -> None:
+    page.page.evaluate("""() => {
+        const broken = () => new ReadableStream({ pull: stream => stream.error(new TypeError('network error')) });
+        window.fetch = async () => new Response(broken(), { status: 200 });
+    }""")
+    form = page.page.get_by_role("form", name="Make a sandbox")
+    form.get_by_role("button", name="Make it").click()
+    form.get_by_role("alert").get_by_text("the simulator does not answer").wait_for()
+
+
 def test_reset_asks_for_the_name_and_goes_back_to_the_start(page: Console) -> None:
     page.pay("order-7")
     assert page.mine("GET", "")["resellers"][0]["balance"] < 5000

@@ -70,9 +70,8 @@ def test_bundled_ones_and_those_of_the_folder_are_listed_and_open(page: Console)
 
 def test_problems_are_underlined_listed_and_mended(page: Console) -> None:
     write(page, "extends: default\npayments:\n  - when: { product: ELECTRIC, account: { sufix: '48' } }\n")
-    problem = page.page.locator(".problems li").first
+    problem = page.page.locator(".problems li", has_text="there is no key 'sufix' here")
     problem.wait_for()
-    assert "there is no key 'sufix' here" in page.page.locator(".problems").inner_text()
     assert "sufix" in page.page.locator(".under .error").all_inner_texts()
     page.page.get_by_role("button", name="line 3, column 43").click()
     selected = "(() => { const a = document.activeElement; return a.value.slice(a.selectionStart, a.selectionEnd) })()"
@@ -213,3 +212,54 @@ def plain(value: Any) -> Any:
     if isinstance(value, list):
         return [plain(one) for one in value]
     return float(value) if isinstance(value, int | float | Decimal) and not isinstance(value, bool) else value
+
+
+@pytest.mark.parametrize("path", BUNDLED, ids=lambda path: path.stem)
+def test_bundled_scenarios_have_no_problems_in_the_editor(page: Console, path: Path) -> None:
+    editor(page, path.stem)
+    page.page.get_by_text("● no problems").wait_for()
+    assert page.page.locator(".under .error").count() == 0
+
+
+def test_undo_and_tab_are_the_browsers_and_problems_are_announced(page: Console) -> None:
+    area = write(page, "extends: default\npayments:\n  - the")
+    page.page.get_by_role("option", name="then").wait_for()
+    page.page.keyboard.press("Enter")
+    assert area.input_value().endswith("- then: ")
+    page.page.keyboard.press("Control+z")
+    assert area.input_value().endswith("- the")
+    page.page.keyboard.press("Control+Shift+z")
+    assert area.input_value().endswith("- then: ")
+    said = page.page.locator(f"#{area.get_attribute('aria-describedby')}")
+    said.filter(has_text="problem").wait_for()
+    assert said.get_attribute("role") == "status"
+    page.page.keyboard.press("Tab")
+    assert page.page.evaluate("document.activeElement.localName") != "textarea"
+
+
+def test_a_pasted_megabyte_can_be_edited(page: Console) -> None:
+    page.page.context.grant_permissions(["clipboard-read", "clipboard-write"], origin=page.url)
+    area = editor(page)
+    big = "\n".join(f"key_{number}: value_{number}" for number in range(45_000))
+    page.page.evaluate("text => navigator.clipboard.writeText(text)", big)
+    area.focus()
+    page.page.keyboard.press("Control+A")
+    page.page.keyboard.press("Control+V")
+    page.page.keyboard.type("xyz")
+    page.page.get_by_text("1 problem", exact=True).wait_for()
+    assert area.evaluate("area => [area.value.length, area.value.slice(-3)]") == [len(big) + 3, "xyz"]
+
+
+def test_what_is_underlined_stays_below_its_words_when_the_text_is_scrolled(page: Console) -> None:
+    area = write(page, "extends: default\nsufix: 1\n" + "# a comment\n" * 200)
+    wrong = page.page.locator(".under .error", has_text="sufix")
+    wrong.wait_for()
+    area.evaluate("area => { area.scrollTop = 0 }")
+    page.until("document.querySelector('.under > div').style.transform.endsWith(' 0px)')")
+    before = wrong.bounding_box()
+    area.evaluate("area => { area.scrollTop = 18 }")
+    page.until("document.querySelector('.under > div').style.transform.endsWith('-18px)')")
+    after = wrong.bounding_box()
+    assert before
+    assert after
+    assert before["y"] - after["y"] == 18

@@ -107,7 +107,6 @@ def test_keys_move_along_the_line_open_and_close(page: Console) -> None:
     for key in ("j", "ArrowRight", "ArrowDown", "k"):
         shown.keyboard.press(key)
     assert shown.evaluate("document.activeElement.dataset.id") == "status-Processing"
-    shown.keyboard.press("Enter")
     shown.wait_for_url("**?at=status-Processing")
     shown.get_by_role("heading", name="status ○ Processing").wait_for()
     assert shown.evaluate("document.activeElement.dataset.id") == "status-Processing"
@@ -138,8 +137,6 @@ def test_a_callback_is_sent_once_more_and_appears(page: Console) -> None:
     page.mine("POST", "clock/advance", {"seconds": 200})
     shown = page.open(f"payments/{trxid}")
     shown.get_by_role("button", name="send callback").click()
-    shown.locator("button.thing.due", has_text="callback (due)").wait_for()
-    page.mine("POST", "clock/advance", {"seconds": 1})
     thing(shown, "callback-cb-2-1").wait_for()
     shown.get_by_text("the callback Succesful of order-7 is sent once more").wait_for()
     shown.get_by_role("button", name="reseller-sim trigger callback order-7 --reseller RS001").wait_for()
@@ -212,3 +209,33 @@ def test_hostile_text_of_client_and_receiver_is_only_text(page: Console) -> None
         shown.locator("sim-detail .messages, sim-detail .pairs").first.wait_for()
     shown.locator("sim-detail dd", has_text="<img src=x onerror=alert(1)>⟨202E⟩").first.wait_for()
     assert shown.locator("sim-story img, sim-story script").count() == 0
+
+
+def test_an_attempt_whose_event_is_gone_is_not_called_the_end(page: Console) -> None:
+    trxid = page.pay("order-7")
+    page.mine("POST", "clock/advance", {"seconds": 70})
+    shown = page.page
+    shown.route("**/events?*", lambda route: route.fulfill(status=200, content_type="text/event-stream", body=""))
+    try:
+        page.open(f"payments/{trxid}?at=callback-cb-1-2")
+        shown.get_by_role("button", name="why?").click()
+        shown.get_by_text("Whether it is tried again is not known here").wait_for()
+        assert "tone-wait" in (thing(shown, "callback-cb-1-2").get_attribute("class") or "")
+        thing(shown, "callback-cb-1-1").click()
+        shown.get_by_role("button", name="why?").click()
+        shown.get_by_text("The receiver did not take it, and it is tried again.").wait_for()
+    finally:
+        shown.unroute("**/events?*")
+
+
+def test_a_retried_attempt_has_the_same_mark_and_colour_in_the_list_and_in_the_story(page: Console) -> None:
+    trxid = page.pay("order-7")
+    page.mine("POST", "clock/advance", {"seconds": 30})
+    shown = page.open("live?q=kind%3Acallback")
+    row = page.row("order-7")
+    row.get_by_text("✕ 500").wait_for()
+    assert "tone-wait" in (row.get_attribute("class") or "")
+    page.open(f"payments/{trxid}")
+    button = thing(shown, "callback-cb-1-1")
+    button.get_by_text("✕").wait_for()
+    assert "tone-wait" in (button.get_attribute("class") or "")

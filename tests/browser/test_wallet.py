@@ -196,3 +196,16 @@ def test_the_wallet_fits_a_phone(page: Console) -> None:
     shown.wait_for_function("() => document.querySelector('.figures svg').clientWidth <= 390")
     assert shown.evaluate("document.querySelector('sim-wallet').scrollWidth") <= 390
     shown.set_viewport_size({"width": 1280, "height": 720})
+
+
+def test_numbers_of_payments_lead_to_those_payments(page: Console) -> None:
+    page.pay("order-1")
+    page.pay("order-2", account=MAGIC_FAILED)
+    page.mine("POST", "clock/advance", {"until": "idle"})
+    page.pay("order-3", product="RELOAD", amount="10")
+    for table, name, refid in (("status", "Failed", "order-2"), ("product", "RELOAD", "order-3")):
+        shown = page.open("wallet?reseller=RS001")
+        shown.get_by_role("table", name=f"Payments by {table}").get_by_role("link", name=name, exact=True).click()
+        page.row(refid).wait_for()
+        shown.get_by_text("1 of 3").wait_for()
+        assert f"/payments?q={table}%3A{name}+reseller%3ARS001" in shown.url

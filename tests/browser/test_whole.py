@@ -77,6 +77,38 @@ def test_a_question_mark_lists_the_keys_that_work(page: Console) -> None:
     dialog.wait_for(state="hidden")
 
 
+@pytest.mark.parametrize("view", ["live", "payments"])
+def test_the_keys_open_at_their_top_however_small_the_window(page: Console, view: str) -> None:
+    shown = page.open(view)
+    shown.locator(f"main > sim-{view}").wait_for()
+    shown.set_viewport_size({"width": 1280, "height": 300})
+    shown.keyboard.press("?")
+    dialog = shown.get_by_role("dialog", name="Keys")
+    dialog.wait_for()
+    assert dialog.evaluate("one => one.scrollHeight > one.clientHeight && one.scrollTop === 0")
+    shown.keyboard.press("Escape")
+    dialog.wait_for(state="hidden")
+    shown.set_viewport_size({"width": 1280, "height": 720})
+
+
+def test_the_button_of_the_keys_stands_at_the_same_place_everywhere(page: Console) -> None:
+    shown = page.page
+    places = []
+    for address in (f"s/{page.sandbox}/live", "ui/sandboxes", "ui/scenarios"):
+        shown.goto(f"{page.url}/_sim/{address}")
+        shown.locator("main > *").wait_for()
+        shown.wait_for_timeout(300)
+        places.append(shown.get_by_role("button", name="? keys").bounding_box())
+    assert places == [places[0]] * 3
+
+
+def test_the_foot_says_that_its_time_is_the_walls(page: Console) -> None:
+    shown = page.open()
+    page.row("created").wait_for()
+    shown.keyboard.press("a")
+    shown.locator("sim-said", has_text="by the wall").wait_for()
+
+
 def test_text_from_outside_is_text_in_every_view(page: Console) -> None:
     rules = [{"name": text, "when": {"account": "0123456789"}, "times": 1, "then": "paid"} for text in (MARKUP,)]
     for rule in rules:

@@ -1,4 +1,4 @@
-"""The bundled scenarios as a set: enough of them, each introduced, played by a test and listed in the README."""
+"""The bundled scenarios as a set: enough of them, each introduced, played by a test and listed on its page."""
 
 import re
 from itertools import takewhile
@@ -44,9 +44,15 @@ def test_a_sandbox_that_was_made_by_a_name_says_that_name(name: str) -> None:
     assert library.load_scenario(name).name == name
 
 
-def test_the_readme_lists_them_as_the_command_does() -> None:
-    part = (ROOT / "README.md").read_text().partition("## Bundled scenarios")[2].partition("\n## ")[0]
+def test_the_page_lists_them_as_the_command_does() -> None:
+    part = (
+        (ROOT / "docs" / "bundled-scenarios.md").read_text().partition("## Bundled scenarios")[2].partition("\n## ")[0]
+    )
     assert dict(LISTED.findall(part)) == library.descriptions()
+
+
+def test_readme_counts_them() -> None:
+    assert f"{len(library.names())} bundled scenarios" in (ROOT / "README.md").read_text()
 
 
 def test_the_command_lists_them_with_a_line_each() -> None:

@@ -1,8 +1,11 @@
 """Ctrl-C at `reseller-sim advance` stops the advance and says where the clock stands."""
 
+import json
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import pytest
 
@@ -10,7 +13,7 @@ from simulator.cli.control import Control
 from simulator.cli.errors import Refused
 from simulator.cli.tables import clock_time
 from tests.support.asking import Asking
-from tests.support.runner import invoke
+from tests.support.runner import invoke, refusal
 
 
 def clock(asking: Asking) -> dict[str, object]:
@@ -18,7 +21,9 @@ def clock(asking: Asking) -> dict[str, object]:
     return shown
 
 
-def test_an_interrupted_advance_stops_and_says_where_the_clock_stands(asking: Asking) -> None:
+@contextmanager
+def advancing(asking: Asking) -> Iterator[subprocess.Popen[str]]:
+    """`advance idle` as a process of its own, with receivers that take their time, once it runs."""
     for number in range(6):
         asking.pay(f"order-{number}")
     asking.json("advance", "1s")
@@ -38,12 +43,27 @@ def test_an_interrupted_advance_stops_and_says_where_the_clock_stands(asking: As
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         while clock(asking)["advancing"] is None:
             assert process.poll() is None
+        yield process
+
+
+def test_an_interrupted_advance_stops_and_says_where_the_clock_stands(asking: Asking) -> None:
+    with advancing(asking) as process:
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=30)
     stands = clock(asking)
     assert (process.returncode, out) == (130, "")
     assert f"interrupted; the clock of {asking.sandbox} stands at {clock_time(str(stands['now']))} UTC" in err
     assert stands["pending"]
+
+
+def test_an_advance_is_stopped_from_elsewhere(asking: Asking) -> None:
+    with advancing(asking) as process:
+        stopped = asking.json("clock", "stop")
+        out, err = process.communicate(timeout=30)
+    done = json.loads(out)
+    assert (process.returncode, err, done["stopped"]) == (1, "", True)
+    assert (stopped["now"], stopped["advancing"]) == (done["now"], None)
+    assert "not being advanced" in refusal(asking.verb("clock", "stop"), 1)
 
 
 @pytest.mark.parametrize("code", ["not_advancing", "forbidden"])

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
+from hypothesis import given
+from hypothesis import strategies as st
 
 from simulator.cli.main import cli
 from simulator.cli.request import defaultcredentials
@@ -68,7 +70,14 @@ def test_an_open_quote_is_refused(text: str) -> None:
         ("curl --form=a=b http://h/v2/topup", "--form"),
         ("curl -T x http://h/v2/topup", "--upload-file"),
         ("wget http://h/v2/topup", "does not begin with curl"),
-        ("", "does not begin with curl"),
+        ("TOKEN=x curl http://h/", "does not begin with curl, but with 'TOKEN=x': give it from curl on"),
+        ("", "there is no command: nothing was given"),
+        ('curl http://h/ -d "$BODY"', "the shell replaces '$BODY': give the command with the value that was sent"),
+        ('curl http://h/ -d "$(cat x)" | jq', "the shell replaces '$(cat x)'"),
+        ("curl $URL/v2/balance", "the shell replaces '$URL/v2/balance'"),
+        ('curl http://h/ -H "X: `date`"', "the shell replaces '`date`'"),
+        ("curl http://h/x?a=1;b=2", "the shell ends it at the ; behind 'http://h/x?a=1': put the URL in quotes"),
+        ("curl http://h/x?a=1|b=2", "the shell ends it at the | behind"),
     ],
 )
 def test_what_cannot_be_read_is_refused_with_a_sentence(text: str, said: str) -> None:
@@ -120,3 +129,95 @@ def test_what_is_read_is_bounded(tmp_path: Path) -> None:
     assert "is over 10 MB" in run("-", stdin=big.read_bytes()).stderr
     assert "is over 10 MB" in run("POST", "/v2/topup", "-d", "-", stdin=big.read_bytes()).stderr
     assert run("POST", "/v2/topup", "-d", "-", stdin=POST.body).exit_code == 1
+
+
+COMMAND = "curl http://h/v2/x -H 'a: b;|&>'"
+TAILS = [
+    ";", " ;", "; echo done", " | jq .", "|jq", " |& cat", " && echo ok", "&&echo", " || exit 1", " &", "&",
+    " & curl http://h/v2/other", " 2>&1", " 2>/dev/null", " > file", " >file", " >> 'a file'", " >| file", " &> file",
+    " &>>file", " < file", " <<< 'in it'", " > file 2>&1 | jq .", " {out}>file", "\ncurl http://h/v2/other",
+    "\r\necho done", "\n\necho done", " ;\ncurl 'http://h/v2/other' \\\n  -H 'a: b'", " # a comment", " #it's one",
+    ' | grep ^"id"', " | grep '^\"id\"'", "; echo 'open", " \\\n  2>&1 \\\n  | jq .",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("tail", TAILS)
+def test_what_follows_the_command_is_left_out(tail: str) -> None:
+    alone = read_curl(words_of(COMMAND))
+    assert (alone.target, alone.headers) == ("http://h/v2/x", ("a: b;|&>",))
+    assert read_curl(words_of(COMMAND + tail)) == alone
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("curl 2>err http://h/x >out", ["curl", "http://h/x"]),
+        ("curl -m 2 >out http://h/x", ["curl", "-m", "2", "http://h/x"]),
+        ("curl -m 2>out http://h/x", ["curl", "-m", "http://h/x"]),
+        ("curl -d a2>out http://h/x", ["curl", "-d", "a2", "http://h/x"]),
+        ("curl -d '2'>out http://h/x", ["curl", "-d", "2", "http://h/x"]),
+        (
+            "curl -d \\; -d ';' -d \"|\" -d $'&' -d a\\&b",
+            ["curl", "-d", ";", "-d", ";", "-d", "|", "-d", "&", "-d", "a&b"],
+        ),
+        ("curl -d a'|'b http://h/x#y", ["curl", "-d", "a|b", "http://h/x#y"]),
+        ("curl -d \\# -d '#' -d a#b", ["curl", "-d", "#", "-d", "#", "-d", "a#b"]),
+        ("curl -d a^b -H 'a: ^\"'", ["curl", "-d", "a^b", "-H", 'a: ^"']),
+        ("curl http://h/x\n  -H a:b\n\n  -d c", ["curl", "http://h/x", "-H", "a:b", "-d", "c"]),
+    ],
+)
+def test_operators_are_those_of_the_shell(text: str, words: list[str]) -> None:
+    assert words_of(text) == words
+
+
+@pytest.mark.parametrize("prompt", ["$ ", "% ", "# ", "> "])
+def test_a_prompt_is_no_word(prompt: str) -> None:
+    assert words_of(f"{prompt}curl http://h/x") == ["curl", "http://h/x"]
+
+
+def test_a_url_that_the_shell_cuts_at_an_ampersand_is_refused() -> None:
+    with pytest.raises(NotCurl, match=r"the & behind 'http://h/v2/x\?a=1': put the URL in quotes"):
+        words_of("curl http://h/v2/x?a=1&b=2 -H a:b")
+
+
+TEXTS = st.text(st.sampled_from("""ab 0-'"\\;|&<>#^$\n\r\t?=é{}"""), max_size=12)
+
+
+@given(values=st.lists(TEXTS, max_size=4), tail=st.sampled_from(TAILS))
+def test_a_command_that_shlex_reads_alone_is_read_the_same_with_a_tail(values: list[str], tail: str) -> None:
+    command = shlex.join(["curl", "http://h/v2/x", *(word for one in values for word in ("-d", one))])
+    assert words_of(command) == shlex.split(command)
+    assert words_of(command + tail) == shlex.split(command)
+
+
+@pytest.mark.parametrize("piece", ["\n", " ", "^ a ", "a ", "> ", "2>", "'a'", "\\\n", "#", "\n "])
+def test_a_long_command_is_read_in_time_in_proportion_to_its_length(piece: str) -> None:
+    assert words_of("curl " + piece * 500_000 + "\n -x")[0] == "curl"  # in the square of it, this took an hour
+
+
+@pytest.mark.parametrize("flag", ["--secret", "--at", "--string", "--sandbox", "--last", "--secret=x"])
+def test_a_flag_of_explain_behind_the_curl_is_told_from_an_option_of_curl(flag: str) -> None:
+    made = run("--", "curl", "http://h/v2/topup", flag, "x")
+    assert made.exit_code == 2
+    assert f"{flag.partition('=')[0]} is no option of curl: the flags of explain stand before --" in made.stderr
+
+
+@pytest.mark.parametrize("words", [("--json",), ("--url", "http://127.0.0.1:1")])
+def test_a_flag_that_curl_has_as_well_gets_a_hint(words: tuple[str, ...]) -> None:
+    made = run("--", "curl", "http://h/v2/topup", *words)
+    assert made.exit_code == 2
+    assert f"if {words[0]} is meant for explain, put it before --" in made.stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "body"),
+    [
+        ("curl http://h/ --data-raw '{}')", "{}"),
+        ("# what was sent\n#!/bin/sh\ncurl http://h/ -d '{}'", "{}"),
+        ("""curl http://h/ -d "costs \\$5, 5$" """, "costs $5, 5$"),
+        ("""curl http://h/ -d '$BODY `x`'""", "$BODY `x`"),
+    ],
+)
+def test_what_the_shell_leaves_as_it_is_is_read(text: str, body: str) -> None:
+    words = words_of(text)
+    assert words == ["curl", "http://h/", words[2], body]

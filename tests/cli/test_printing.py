@@ -163,14 +163,14 @@ def test_the_contract_is_printed_whole_as_yaml_and_as_json(flags: tuple[str, ...
     assert all('"#/' in ref for ref in refs)
 
 
-README = (Path(__file__).parents[2] / "README.md").read_text()
+PAGE = (Path(__file__).parents[2] / "docs" / "bundled-scenarios.md").read_text()
 
 
-def test_the_magic_accounts_are_the_same_in_scenario_command_and_readme() -> None:
+def test_the_magic_accounts_are_the_same_in_scenario_command_and_page() -> None:
     outcomes = dict(load_scenario("default").magic.outcomes)
     printed = invoke("scenarios", "magic").stdout.partition("OO  what happens\n")[2]
     as_json = json.loads(invoke("scenarios", "magic", "--json").stdout)
-    table = README.partition("| OO | what happens |\n|---|---|\n")[2].partition("\n\n")[0]
+    table = PAGE.partition("| OO | what happens |\n|---|---|\n")[2].partition("\n\n")[0]
     assert dict(line.split("  ", 1) for line in printed.splitlines()) == outcomes
     assert {one["digits"]: one["outcome"] for one in as_json["outcomes"]} == outcomes
     assert dict(line.strip("| ").split(" | ", 1) for line in table.splitlines()) == outcomes
@@ -181,7 +181,7 @@ def test_the_durations_of_magic_accounts_are_printed() -> None:
     assert {one["digit"]: one["seconds"] for one in durations} == {"0": None, "1": 3, "2": 30, "3": 300, "4": 3600}
     printed = invoke("scenarios", "magic").stdout
     assert all(line in printed.splitlines() for line in ("0   as usual", "3   300 seconds"))
-    assert "1 three seconds, 2 thirty seconds, 3 five minutes, 4 an hour" in " ".join(README.split())
+    assert "1 three seconds, 2 thirty seconds, 3 five minutes, 4 an hour" in " ".join(PAGE.split())
 
 
 def test_problems_are_annotations_of_github_when_asked(tmp_path: Path) -> None:

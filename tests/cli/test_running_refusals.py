@@ -12,6 +12,11 @@ from tests.support.runner import invoke, refusal
 
 ASKING = {
     "advance": ("advance", "1s"),
+    "clock": ("clock",),
+    "clock mode": ("clock", "manual"),
+    "clock stop": ("clock", "stop"),
+    "network": ("network", "RELOAD", "off"),
+    "product": ("product", "RELOAD", "on"),
     "requests": ("requests",),
     "a request": ("requests", "1"),
     "story": ("story", "order-1"),

@@ -309,8 +309,58 @@ def test_people_read_a_line_for_each_probe(asking: Asking) -> None:
     assert re.search(r"^callback-unknown-refid +finding ", shown(asking, "trigger", "probes", status=1), re.MULTILINE)
 
 
-def test_a_change_that_nobody_is_told_says_so(asking: Asking) -> None:
-    assert "nobody is told" in refusal(asking.verb("trigger", "product.updated", "RELOAD"), 1)
+def test_the_clock_is_shown_and_its_mode_set(asking: Asking) -> None:
+    assert asking.json("clock")["mode"] == "manual"
+    assert (asking.json("clock", "x60")["rate"], asking.json("clock", "x60")["mode"]) == (60, "xN")
+    assert asking.json("clock", "real")["mode"] == "real"
+    assert asking.json("clock", "manual") == asking.json("clock")
+    assert "not being advanced" in refusal(asking.verb("clock", "stop"), 1)
+    line = refusal(asking.verb("clock", "soon"), 2)
+    assert "clock 'soon' is not one of real, manual, x60 (any number); `stop` ends an advance" in line
+
+
+@pytest.mark.usefixtures("terminal")
+def test_people_read_the_clock_and_what_is_due_in_a_line(asking: Asking) -> None:
+    assert re.fullmatch(r"manual: it is \S+ \S+ UTC\n", shown(asking, "clock"))
+    asking.pay("order-1")
+    assert re.fullmatch(r"x2: it is .* UTC, the next of [0-9]+ is due at .*\n", shown(asking, "clock", "x2"))
+
+
+def test_a_network_is_interrupted_and_restored(asking: Asking) -> None:
+    assert asking.json("network", "RELOAD", "off") == {"product": "RELOAD", "status": "Interruption"}
+    assert asking.json("network", "RELOAD", "on") == {"product": "RELOAD", "status": "Healthy"}
+    assert "NONE" in refusal(asking.verb("network", "NONE", "on"), 1)
+    assert "'broken'" in refusal(asking.verb("network", "RELOAD", "broken"), 2)
+
+
+def test_a_product_is_taken_off_sale_and_changed(asking: Asking) -> None:
+    assert asking.json("product", "RELOAD", "off")["changed"] == ["is_active"]
+    assert asking.json("product", "RELOAD", "on", "--reseller", "RS001")["product"]["code"] == "RELOAD"
+    price = "{price_adjustment: {type: percentage, value: 2}}"
+    assert asking.json("product", "RELOAD", price)["changed"] == ["price_adjustment"]
+    assert "nobody" in refusal(asking.verb("product", "RELOAD", "on", "--reseller", "nobody"), 1)
+    assert "NONE" in refusal(asking.verb("product", "NONE", "on"), 1)
+    assert "colour" in refusal(asking.verb("product", "RELOAD", "{colour: red}"), 1)
+    assert "neither on nor off" in refusal(asking.verb("product", "RELOAD", "maybe"), 2)
+    assert refusal(asking.verb("product", "RELOAD", "{note: ["), 1)
+
+
+@pytest.mark.usefixtures("terminal")
+def test_people_read_what_is_different_of_a_product(asking: Asking) -> None:
+    assert shown(asking, "product", "RELOAD", "off") == "RELOAD: is_active changed\n"
+    assert shown(asking, "product", "RELOAD", "off") == "RELOAD: nothing is different\n"
+    assert shown(asking, "network", "RELOAD", "off") == "RELOAD: Interruption\n"
+
+
+def note_of(asking: Asking, code: str) -> str:
+    rows = ask(f"{asking.url}/_sim/sandboxes/{asking.sandbox}/catalog?limit=1000").json["products"]
+    return next(json.dumps(one["product"]) for one in rows if one["code"] == code)
+
+
+def test_a_product_of_which_nobody_would_be_told_is_not_changed(asking: Asking) -> None:
+    before = note_of(asking, "RELOAD")
+    assert "nobody would be told" in refusal(asking.verb("trigger", "product.updated", "RELOAD"), 1)
+    assert note_of(asking, "RELOAD") == before
 
 
 @pytest.mark.usefixtures("terminal")
@@ -428,7 +478,9 @@ def test_an_audit_shows_people_violations_first_and_counts_what_was_not_exercise
     asking: Asking, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("simulator.cli.audit.is_terminal", lambda: True)
-    assert len(shown(asking, "audit").splitlines()) == 1
+    nothing = asking.verb("audit")
+    assert (nothing.exit_code, len(nothing.stdout.splitlines())) == (1, 1)
+    assert f"nothing was judged: the sandbox {asking.sandbox} got no request" in nothing.stderr
     asking.pay("order-1")
     for _ in range(2):
         asking.verb("call", "POST", "/v2/token", "-d", '{"username": "a", "password": "wrong"}')

@@ -122,7 +122,11 @@ AMOUNT_TEXT = "must be a positive amount with at most two decimals"
         ("sandbox-request", {"clock": {"mode": "x10"}}, {"clock.mode": ["must be real, manual, or xN beside a rate"]}),
         ("sandbox-request", {"clock": "manual"}, {"clock": ["must be an object of mode, start and rate"]}),
         ("sandbox-request", {"seed": -1}, {"seed": ["must be a whole number from 0 to 9223372036854775807"]}),
-        ("sandbox-request", {"creds": 1}, {"creds": ["is unknown; known: id, scenario, seed, clock, credentials"]}),
+        (
+            "sandbox-request",
+            {"creds": 1},
+            {"creds": ["is unknown; known: id, scenario, seed, clock, credentials, audit"]},
+        ),
         ("sandbox-request", {"clock": {"speed": 2}}, {"clock.speed": ["is unknown; known: mode, start, rate"]}),
         ("clock-request", {"mode": "real"}, {}),
         ("clock-request", {"rate": 0}, {"rate": ["must be a number from 0.01 to 100000"]}),

@@ -253,3 +253,14 @@ def test_a_long_body_is_explained_without_a_command(client: Client) -> None:
 def test_it_has_no_parameters_and_needs_a_sandbox(client: Client) -> None:
     assert refusal(client.sim("POST", f"{EXPLAIN}?n=1", request(client))) == (400, "bad_request", "n")
     assert refusal(client.sim("POST", "/sandboxes/none/explain", request(client)))[:2] == (404, "unknown_sandbox")
+
+
+def test_a_chosen_key_is_checked_with_instead_of_the_one_that_is_named(client: Client) -> None:
+    made = client.sim("POST", "/sandboxes/default/resellers/RS001/api-keys", {}).json
+    given = request(client, secret=made["api_secret"])
+    assert explain(client, given)["verdict"] == "invalid_signature"
+    found = explain(client, given | {"key": made["api_key"]})
+    assert (found["verdict"], found["key"]["api_key"]) == ("valid", made["api_key"])
+    unknown = explain(client, given | {"key": "nobody's"})
+    assert (unknown["verdict"], unknown["key"]["known"]) == ("invalid_api_key", False)
+    assert refusal(client.sim("POST", EXPLAIN, given | {"key": ""})) == (400, "bad_request", "key")

@@ -89,6 +89,21 @@ def test_the_command_sends_no_header_and_no_body_that_was_not_there(method: str)
     assert [line.split(b":")[0].lower() for line in head.strip().split(b"\r\n")[1:]] == [b"host"]
 
 
+@needs_curl
+@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "GET"])
+@pytest.mark.parametrize("name", [b"Content-Length", b"content-length"])
+def test_an_empty_body_is_sent_with_its_length_where_it_had_one(method: str, name: bytes) -> None:
+    head = received(exact_curl_command(method, b"http://127.0.0.1:PORT/v2/balance", [(name, b"0")], b""))
+    assert head.partition(b"\r\n\r\n")[0].split(b"\r\n")[2:] == [name + b": 0"]
+
+
+@needs_curl
+def test_the_length_of_a_body_is_said_once() -> None:
+    headers = [(b"Content-Length", b"0"), (b"Content-Length", b"3")]
+    sent = received(exact_curl_command("POST", b"http://127.0.0.1:PORT/v2/topup", headers, b"abc"))
+    assert sent.lower().count(b"content-length: ") == sent.count(b"Content-Length: 3") == 1
+
+
 @pytest.mark.parametrize("hostile", HOSTILE, ids=range(len(HOSTILE)))
 def test_the_line_that_signs_anew_gives_the_body_to_the_program_and_is_one_line(hostile: bytes) -> None:
     command = call_command("POST", b"http://h/'s", b"/v2/topup?a=$(id)", hostile)

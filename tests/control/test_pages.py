@@ -35,6 +35,16 @@ def test_the_page_names_its_files_relative_to_its_address(address: str, root: st
             assert client.send("GET", f"/_sim/{one.removeprefix(root)}").status == 200, one
 
 
+@pytest.mark.parametrize("path", ["/" * 8000, "a/" * 4000, "%2f/" * 2000, "../" * 2600])
+def test_a_deep_address_gets_no_longer_page(path: str) -> None:
+    with running() as client:
+        usual = client.send("GET", "/_sim/s/default/payments")
+        deep = client.send("GET", f"/_sim/s/{path}")
+        assert deep.status in (200, 404)
+        named = re.findall(rb'(?:href|src)="((?:[.][.]/)*)', usual.body)
+        assert len(deep.body) <= len(usual.body) + len(named) * len("../") * 20
+
+
 def test_the_address_without_its_slash_leads_there_behind_any_prefix() -> None:
     with running() as client:
         answer = client.send("GET", "/_sim")

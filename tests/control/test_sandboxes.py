@@ -95,6 +95,22 @@ def test_a_deleted_sandbox_is_gone(client: Client) -> None:
     assert client.sim("DELETE", "/sandboxes/default").status == 409
 
 
+def test_a_sandbox_says_whether_a_run_audits_it(client: Client) -> None:
+    yaml = {"content-type": "application/yaml"}
+    made = [
+        client.send("POST", "/_sim/sandboxes", f"audit={said}", b"extends: default", yaml)
+        for said in ("true", "false", "no")
+    ]
+    assert [one.status for one in made] == [201, 201, 400]
+    assert made[2].json["message"] == "audit must be true or false"
+    shown = [client.sim("GET", f"/sandboxes/{one.json['id']}").json["audit"] for one in made[:2]]
+    assert shown == [True, False]
+    in_json = [created(client, **body) for body in ({}, {"audit": True}, {"audit": False})]
+    assert [one["audit"] for one in in_json] == [True, True, False]
+    again = client.sim("POST", f"/sandboxes/{in_json[2]['id']}/reset").json
+    assert again["audit"] is False
+
+
 BAD_SANDBOXES: list[Any] = [
     {"id": ""},
     {"id": "a/b"},
@@ -114,6 +130,7 @@ BAD_SANDBOXES: list[Any] = [
     {"clock": {"start": "yesterday"}},
     {"clock": "manual"},
     {"credentials": "none"},
+    {"audit": "no"},
     {"colour": "green"},
 ]
 

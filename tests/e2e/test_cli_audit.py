@@ -88,6 +88,39 @@ def test_an_audit_of_nothing_fails_and_says_so(tmp_path: Path) -> None:
     assert executed("--audit", sends=(), status=7).status == 7
 
 
+SINNERS = """
+import pytest
+
+def sin(sandbox):
+    order = {"refid": "order-7", "product": "RELOAD", "account": "0123456789", "amount": 10}
+    sandbox.call("POST", "/v2/topup", order)
+    sandbox.call("POST", "/v2/topup", order | {"amount": 20})
+
+@pytest.mark.scenario(audit=False)
+def test_on_purpose(sandbox): sin(sandbox)
+
+@pytest.mark.scenario("extends: default\\npayments: []", audit=False)
+def test_on_purpose_in_yaml(sandbox): sin(sandbox)
+
+def test_by_mistake(sandbox): sin(sandbox)
+"""
+
+
+def test_exec_passes_over_what_a_mark_of_the_plugin_says(tmp_path: Path) -> None:
+    (tmp_path / "test_sinners.py").write_text(SINNERS)
+    pytest_ = (sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(tmp_path))
+    on_purpose = run("exec", "--audit", "--", *pytest_, "-k", "purpose")
+    assert on_purpose.status == 0, on_purpose.err
+    [line] = on_purpose.err.splitlines()
+    assert re.fullmatch(
+        r"reseller-sim exec: audit: 0 met, 0 violated, .* 0 sandboxes, 2 passed over \(audit: false\)", line
+    )
+    all_three = run("exec", "--audit", "--", *pytest_)
+    assert all_three.status == 1
+    assert {name.partition("-")[0] for name in re.findall(r"sandbox test-([a-z-]+)", all_three.err)} == {"by"}
+    assert all_three.err.rstrip().endswith("1 sandbox, 2 passed over (audit: false)")
+
+
 def test_exec_says_nothing_of_an_audit_without_the_flag() -> None:
     assert executed(sends=(LOGIN, LOGIN)).err == ""
 
@@ -100,6 +133,8 @@ def test_the_verb_asks_a_running_server(tmp_path: Path) -> None:
     with serving("--port", "0", "--json", "--control-token", "secret-token") as server:
         url = server.ready["url"]
         here = ("--url", f"{url}/_sim", "--token", "secret-token")
+        empty = run("audit", "--junit", str(tmp_path / "e.xml"), "--json", *here)
+        run("call", "GET", "/v2/balance", "--url", url)
         clean = run("audit", RESELLER_SIM_URL=f"{url}/_sim", RESELLER_SIM_CONTROL_TOKEN="secret-token")
         for _ in range(2):
             run("call", "POST", "/v2/token", "-d", json.dumps({"username": "a", "password": "wrong"}), "--url", url)
@@ -108,10 +143,13 @@ def test_the_verb_asks_a_running_server(tmp_path: Path) -> None:
         refused = run("audit", "--url", url)
         missing = run("audit", "--sandbox", "no/such", *here)
     assert (clean.status, clean.err) == (0, "")
-    assert "\n0 met, 0 violated, " in clean.out
+    assert ", 0 violated, " in clean.out
+    assert (empty.status, json.loads(empty.out)["ok"]) == (1, True)
+    assert empty.err.startswith("reseller-sim audit: nothing was judged: the sandbox default got no request; ")
+    assert 'name="the sandbox got a request"' in (tmp_path / "e.xml").read_text()
     assert (found.status, found.err) == (1, "")
     assert "\nVIOLATED  4.2   refused-login-not-retried:" in found.out
-    assert f"\n            {FOUND}\n" in found.out
+    assert "\n            request 3 sends the credentials that 2 was refused for\n" in found.out
     assert 'failures="1"' in (tmp_path / "a.xml").read_text()
     assert as_json.status == 1
     states = {one["id"]: one["state"] for one in json.loads(as_json.out)["obligations"]}

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from simulator.scenario import library
 from tests.support.pages import Block, assert_shown, blocks, empty_folder, printed_on_terminal
 from tests.support.processes import ROOT, free_port
 
@@ -13,6 +12,9 @@ pytestmark = pytest.mark.slow
 
 CI = (ROOT / "docs" / "run-it-in-ci.md").read_text("utf-8")
 READY = (ROOT / "docs" / "is-my-integration-ready.md").read_text("utf-8")
+BAD_DAYS = READY.partition("## 3. ")[2].partition("\n## ")[0]
+CLIENT = [step for step in blocks(READY) if step.name == "client.sh"]
+SCENARIOS = 11
 CONFIGURATIONS = 2  # of GitHub and GitLab, which are read and not run
 
 
@@ -29,11 +31,24 @@ def play(steps: list[Block], folder: Path, port: str) -> None:
             assert_shown(text, shown)
 
 
-@pytest.mark.parametrize(("page", "port"), [(CI, "8191"), (READY, "8192")], ids=["ci", "ready"])
-def test_the_page_does_what_it_shows(page: str, port: str, tmp_path: Path) -> None:
-    steps = blocks(page)
-    assert sum(step.language == "text" for step in steps) >= 4
+@pytest.mark.parametrize(
+    ("steps", "port"),
+    [(blocks(CI), "8191"), (blocks(READY.replace(BAD_DAYS, "")), "8192"), ([*CLIENT, *blocks(BAD_DAYS)], "8192")],
+    ids=["ci", "ready", "bad days"],
+)
+def test_the_page_does_what_it_shows(steps: list[Block], port: str, tmp_path: Path) -> None:
+    assert any(step.language == "text" for step in steps)
     play(steps, empty_folder(tmp_path), port)
+
+
+def test_the_checklist_plays_each_scenario_that_it_tells_how_to_meet() -> None:
+    (loop,) = (step.text for step in blocks(BAD_DAYS) if step.name == "bad-days.sh")
+    played = loop.partition("for scenario in ")[2].partition(";")[0].replace("\\", "").split()
+    listed = [
+        name for row in re.findall(r"^\| (`.*?`) \|", BAD_DAYS, re.MULTILINE) for name in re.findall("`(.+?)`", row)
+    ]
+    assert sorted(listed) == sorted(played)
+    assert len(played) == len(re.findall(": exit code 0\n", BAD_DAYS)) == SCENARIOS
 
 
 def test_the_configurations_of_ci_servers_call_the_program_as_the_page_does() -> None:
@@ -41,8 +56,3 @@ def test_the_configurations_of_ci_servers_call_the_program_as_the_page_does() ->
     configured = [step.text for step in blocks(CI) if step.language == "yaml" and not step.action]
     assert len(configured) == CONFIGURATIONS
     assert all(any(command in text for command in commands) for text in configured)
-
-
-def test_the_checklist_names_scenarios_that_exist() -> None:
-    listed = READY.partition("- [ ] [Bundled scenarios]")[2].partition("- [ ]")[0]
-    assert set(re.findall(r"`([a-z-]+)`", listed)) <= set(library.names())

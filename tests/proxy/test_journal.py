@@ -151,3 +151,15 @@ def test_a_har_of_a_masked_query_has_a_url_without_blanks() -> None:
             assert (status, SECRET in command) == (200, False)
 
     asyncio.run(main())
+
+
+def test_a_har_hides_a_secret_in_what_a_call_is_about() -> None:
+    async def main() -> None:
+        secret = "aHVzaC1odXNoLWh1c2gtaHVzaA=="
+        async with proxied(replies, key="k", secret=secret) as one:
+            await one.get("/v2/dispute", method="POST", body=json.dumps({"trxid": secret}).encode())
+            log = (await one.sim("/requests.har"))["log"]
+            assert log["entries"][0]["_trxid"] == "(not shown)"
+            assert secret not in json.dumps(log)
+
+    asyncio.run(main())

@@ -240,7 +240,7 @@ def test_a_recording_is_written_now_and_then_and_at_the_end(tmp_path: Path) -> N
         recording = Recording(Counted(), path, SeenSecrets(), write, written.put_nowait, every_s=0.01)
         recording.start()
         recording.note(call(1, "a"))
-        await until(path.exists)
+        await until(lambda: path.exists() and path.read_text() != "")
         assert path.read_text() == "calls: 1\nnotifications: 0\n"
         recording.note(CALLED_BACK)
         await recording.end()

@@ -170,7 +170,8 @@ def sandboxes(p: Player) -> None:
     wanted = {"id": "night-run", "scenario": "default", "seed": 7, "clock": {"mode": "manual"}}
     p.sim("POST", "/sandboxes", wanted)
     p.sim("POST", "/sandboxes", wanted)
-    p.sim("POST", "/sandboxes?id=two-wallets&seed=7", SCENARIO, content_type="application/yaml")
+    p.sim("POST", "/sandboxes", {"id": "sins", "audit": False})
+    p.sim("POST", "/sandboxes?id=two-wallets&seed=7&audit=false", SCENARIO, content_type="application/yaml")
     p.sim("POST", "/sandboxes", {"scenario": {"payments": [{"then": "Succesful"}]}})
     p.sim("GET", "/sandboxes")
     one = "/sandboxes/night-run"

@@ -1,8 +1,19 @@
 /** Requests to the control API, `/_sim`: JSON in and out, refusals as errors. */
 
-import { NotRunning, SimulatorError, type Problem } from "./errors.js";
+import { check, isObject, Mismatch, type Shape } from "./checking.js";
+import { NotRunning, SimulatorError, WrongAnswer, type Problem } from "./errors.js";
+import { exchange, Malformed, Unanswered, type Answer } from "./exchange.js";
+import { inspected, shortened } from "./printable.js";
+import { ANYTHING, pageOf } from "./shapes.js";
 
 type Query = Record<string, string | number | boolean | undefined>;
+
+const TIMEOUT_S = 60;
+const PAGE = 1000;
+const PROBLEMS_MAX = 1000;
+
+/** How many pages a list may have. */
+export const PAGES_MAX = 10_000;
 
 /** What a request sends besides its method and path. */
 export interface Sent {
@@ -10,13 +21,8 @@ export interface Sent {
   json?: unknown;
   /** The text of a scenario file. */
   yaml?: string;
-}
-
-interface Refusal {
-  error?: string;
-  message?: string;
-  path?: string;
-  problems?: Problem[];
+  /** How long the answer may take in all, in seconds; by default 60. */
+  timeoutS?: number;
 }
 
 /** The control API of one server. */
@@ -27,8 +33,10 @@ export class Control {
     private readonly token: string | undefined,
   ) {}
 
-  /** The JSON of an answer. A refusal is a `SimulatorError`; `NotRunning` when nobody answers. */
-  async ask<T>(method: string, path: string, { query = {}, json, yaml }: Sent = {}): Promise<T> {
+  /** The JSON of an answer, undefined when it has no body, which has this shape. A refusal is a `SimulatorError`; `NotRunning` when
+   * nobody answers, `WrongAnswer` for what the control API would not. */
+  async ask<T>(method: string, path: string, sent: Sent = {}, shape: Shape = ANYTHING): Promise<T> {
+    const { query = {}, json, yaml, timeoutS = TIMEOUT_S } = sent;
     const parameters = new URLSearchParams();
     for (const [name, value] of Object.entries(query)) {
       if (value !== undefined) parameters.set(name, `${value}`);
@@ -37,36 +45,80 @@ export class Control {
       "Content-Type": yaml === undefined ? "application/json" : "application/yaml",
     };
     if (this.token) headers["Authorization"] = `Bearer ${this.token}`;
-    const body = yaml ?? (json === undefined ? null : JSON.stringify(json));
+    const body = yaml ?? (json === undefined ? null : encoded(json));
     const address = `${this.url}${path}${parameters.size ? `?${parameters}` : ""}`;
-    const answer = await fetch(address, { method, headers, body }).catch((error: unknown) => {
-      throw new NotRunning(`no simulator answers at ${this.url}: start one, or set RESELLER_SIM_URL`, { cause: error });
+    const answer = await exchange(address, { method, headers, body }, timeoutS).catch((error: unknown) => {
+      if (error instanceof Malformed) throw this.wrongAnswer(method, path, shortened(error.message));
+      throw error instanceof Unanswered ? this.#notRunning(error) : error;
     });
-    const text = await answer.text();
-    if (!answer.ok) throw refused(answer.status, text);
-    return (text ? JSON.parse(text) : undefined) as T;
+    return this.#decoded(method, path, answer, shape) as T;
   }
 
   /** All items of a list that comes in pages, in the order of the pages. `name` is the member that has them. */
-  async all<T>(path: string, name: string, query: Query = {}): Promise<T[]> {
-    const items: T[] = [];
+  async all<T>(path: string, name: string, row: Shape, query: Query = {}): Promise<T[]> {
+    const lists: T[][] = [];
     let cursor: string | undefined;
-    for (;;) {
-      const page: Record<string, unknown> = await this.ask("GET", path, { query: { limit: 1000, ...query, cursor } });
-      items.push(...(page[name] as T[]));
-      if (!page["has_more"]) return items;
-      cursor = `${page["cursor"] as string}`;
+    for (let count = 0; count < PAGES_MAX; count += 1) {
+      const sent = { query: { limit: PAGE, ...query, cursor } };
+      const page: Record<string, unknown> = await this.ask("GET", path, sent, pageOf(name, row));
+      const items = page[name] as T[];
+      lists.push(items);
+      if (!page["has_more"]) return lists.flat();
+      const next = `${(page["cursor"] ?? cursor ?? "") as string}`;
+      if (next === (cursor ?? "") || items.length === 0) throw this.wrongAnswer("GET", path, "it has more, but the same page again");
+      cursor = next;
     }
+    throw this.wrongAnswer("GET", path, `it has more than ${PAGES_MAX} pages`);
+  }
+
+  /** What to say when something else answers. */
+  wrongAnswer(method: string, path: string, wrong: string): WrongAnswer {
+    return new WrongAnswer(`${method} ${this.url}${path} was not answered as by a simulator of this version: ${wrong}`);
+  }
+
+  #notRunning(reason: Unanswered): NotRunning {
+    const said = `no simulator answers at ${this.url} (${shortened(reason.message)}): start one, or set RESELLER_SIM_URL`;
+    return new NotRunning(said, { cause: reason.cause });
+  }
+
+  #decoded(method: string, path: string, { status, bytes }: Answer, shape: Shape): unknown {
+    let found: unknown;
+    try {
+      found = bytes.length > 0 ? JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes)) : undefined;
+    } catch {
+      throw this.wrongAnswer(method, path, `${status} without JSON`);
+    }
+    if (status >= 400) throw refused(status, found);
+    if (status >= 300 || !(found === undefined || isObject(found))) {
+      throw this.wrongAnswer(method, path, `${status}, and not with an object`);
+    }
+    try {
+      check(found, shape);
+    } catch (error) {
+      throw error instanceof Mismatch ? this.wrongAnswer(method, path, error.message) : error;
+    }
+    return found;
   }
 }
 
-function refused(status: number, text: string): SimulatorError {
-  let refusal: Refusal = {};
-  try {
-    refusal = JSON.parse(text) as Refusal;
-  } catch {
-    // Something else than a simulator answers there.
-  }
-  const { error = "error", message = `the server answered ${status}: ${text.slice(0, 200)}`, path = "" } = refusal;
-  return new SimulatorError(status, error, message, path, refusal.problems);
+/** A value as JSON; a RangeError for a number that JSON has not, such as NaN. */
+function encoded(value: unknown): string {
+  return JSON.stringify(value, (name, one: unknown) => {
+    if (typeof one !== "number" || Number.isFinite(one)) return one;
+    throw new RangeError(`JSON has no number ${inspected(one)}${name && `, as ${name} has`}`);
+  });
+}
+
+function refused(status: number, decoded: unknown): SimulatorError {
+  const said = isObject(decoded) ? decoded : {};
+  const { error = "unknown", message = "the control API refused the request", path, problems } = said;
+  const listed = Array.isArray(problems) ? problems.slice(0, PROBLEMS_MAX).map(problemOf) : [];
+  return new SimulatorError(status, shortened(error), shortened(message), shortened(path ?? ""), listed);
+}
+
+function problemOf(one: unknown): Problem {
+  if (!isObject(one)) return { message: shortened(one) };
+  const { message, path, line, column, ...more } = one;
+  const at = { ...(Number.isInteger(line) && { line: line as number }), ...(Number.isInteger(column) && { column: column as number }) };
+  return { ...more, ...at, message: shortened(message ?? ""), ...(path !== undefined && { path: shortened(path) }) };
 }

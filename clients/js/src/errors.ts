@@ -34,6 +34,11 @@ export class NotRunning extends Error {
   override name = "NotRunning";
 }
 
+/** What answers there is no simulator of this version; the message says which address, and what is wrong where. */
+export class WrongAnswer extends NotRunning {
+  override name = "WrongAnswer";
+}
+
 /** A simulator of our own could not be started; the message has what it said. */
 export class NotStarted extends Error {
   override name = "NotStarted";

@@ -4,6 +4,7 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { createInterface } from "node:readline";
 
 import { NotStarted } from "./errors.js";
+import { waitS } from "./time.js";
 
 /** What to start. */
 export interface StartOptions {
@@ -39,6 +40,7 @@ const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 export async function launch(options: StartOptions): Promise<Launched> {
   const [program, ...first] = words(options.command ?? process.env["RESELLER_SIM_COMMAND"] ?? "reseller-sim");
   const { scenario, clock, seed } = options;
+  const timeoutS = waitS(options.timeoutS ?? 30);
   const rest = ["serve", "--json", "--port", "0", "--until-stdin-ends"];
   if (clock !== undefined) rest.push("--clock", clock);
   if (seed !== undefined) rest.push("--seed", `${seed}`);
@@ -54,7 +56,7 @@ export async function launch(options: StartOptions): Promise<Launched> {
     clearTimeout(deaf);
   };
   try {
-    const { url, token } = ready(await firstLine(child, program, options.timeoutS ?? 30), program);
+    const { url, token } = ready(await firstLine(child, program, timeoutS), program);
     return { url, token, stop };
   } catch (error) {
     if (child.pid !== undefined) await stop();

@@ -5,25 +5,20 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 
+import { planned, type Behaviour } from "./behaviours.js";
 import { ExpectationFailed } from "./errors.js";
+import { inspected } from "./printable.js";
+import { waitS } from "./time.js";
 import { judgeWebhook, keyOf, UNCHECKED, UNSIGNED, Verdict } from "./webhooks.js";
 
 const MESSAGES_MAX = 10_000;
 const BODY_BYTES_MAX = 1 << 20;
 const BYTES_MAX = 64 << 20;
 const CONNECTIONS_MAX = 256;
+const REQUESTS_OF_CONNECTION_MAX = 1_000; // so that one who never waits for answers does not fill the memory
+const DISCARDED_BYTES_MAX = 16 << 20; // of a body that is too large; then its connection ends
 const REQUEST_MS = 30_000;
 const TOO_LARGE = 413;
-
-/** How a request is answered. */
-export interface Behaviour {
-  status?: number;
-  /** Seconds before the answer, of wall time. */
-  delayS?: number;
-  /** Close the connection instead of answering. */
-  disconnect?: boolean;
-  body?: string;
-}
 
 /** A request that came. */
 export class Received {
@@ -70,10 +65,11 @@ export class Receiver {
   /** How many requests came and are not kept. */
   leftOut = 0;
   readonly #server: Server;
-  readonly #behaviours: Behaviour[] = [];
+  readonly #behaviours: Readonly<Behaviour>[] = [];
+  readonly #closed = new AbortController();
   readonly #waiting = new Set<() => void>();
   readonly #secrets: string[] = [];
-  #last: Behaviour = {};
+  #last: Readonly<Behaviour> = {};
   #bytes = 0;
   #count = 0;
 
@@ -85,8 +81,11 @@ export class Receiver {
     const limits = { requestTimeout: REQUEST_MS, headersTimeout: REQUEST_MS, connectionsCheckingInterval: 1_000 };
     const server = createServer(limits);
     server.maxConnections = CONNECTIONS_MAX;
+    server.maxRequestsPerSocket = REQUESTS_OF_CONNECTION_MAX;
     const receiver = new Receiver(server);
-    server.on("request", (request, response) => void receiver.#receive(request, response));
+    server.on("request", (request, response) => {
+      receiver.#receive(request, response).catch(() => response.destroy()); // a client that went away is no news
+    });
     await new Promise<void>((resolve, reject) => {
       server.once("error", reject);
       server.listen(0, "127.0.0.1", resolve);
@@ -99,11 +98,12 @@ export class Receiver {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
-  /** Adds an answer: they are used in order, the last one again and again. Without any it is 200. */
+  /** Adds an answer: they are used in order, the last one again and again. Without any it is 200. A RangeError for what cannot be
+   * answered: a status outside 200 to 599, a delay of more than a day, a bad content type. */
   reply(status: number, behaviour?: Behaviour): this;
   reply(behaviour: Behaviour): this;
   reply(first: number | Behaviour, more: Behaviour = {}): this {
-    this.#behaviours.push(typeof first === "number" ? { ...more, status: first } : first);
+    this.#behaviours.push(planned(typeof first === "object" ? first : { ...more, status: first }));
     return this;
   }
 
@@ -123,7 +123,8 @@ export class Receiver {
 
   /** Waits until `count` requests have come since the beginning or the latest `clear`; returns those that are kept. */
   async waitFor(count: number, { timeoutS = 10 }: { timeoutS?: number } = {}): Promise<readonly Received[]> {
-    const until = Date.now() + timeoutS * 1000;
+    if (!Number.isSafeInteger(count) || count < 0) throw new RangeError(`${inspected(count)} is no count of requests: give 0, 1, 2, …`);
+    const until = Date.now() + waitS(timeoutS) * 1000;
     while (this.#count < count) {
       const left = until - Date.now();
       if (left <= 0) {
@@ -145,8 +146,10 @@ export class Receiver {
 
   /** Closes its connections and its port. */
   async close(): Promise<void> {
+    this.#closed.abort();
+    const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
     this.#server.closeAllConnections();
-    await new Promise<void>((resolve) => this.#server.close(() => resolve()));
+    await closed;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -158,7 +161,7 @@ export class Receiver {
     if (body === "gone") return;
     if (body === "too large") {
       this.leftOut += 1;
-      await answer(response, { status: TOO_LARGE });
+      await answer(response, { status: TOO_LARGE }, this.#closed.signal);
       return;
     }
     const headers = Object.fromEntries(Object.entries(request.headers).map(([name, value]) => [name, value?.toString()]));
@@ -166,7 +169,7 @@ export class Receiver {
     this.#keep(new Received(new Date(), method, url, headers, body, this.#secrets));
     this.#last = this.#behaviours.shift() ?? this.#last;
     for (const wake of [...this.#waiting]) wake();
-    await answer(response, this.#last);
+    await answer(response, this.#last, this.#closed.signal);
   }
 
   #keep(message: Received): void {
@@ -193,6 +196,7 @@ async function bodyOf(request: IncomingMessage): Promise<Uint8Array | "too large
       size += (chunk as Uint8Array).length;
       if (size <= BODY_BYTES_MAX) chunks.push(chunk as Uint8Array);
       else chunks.length = 0;
+      if (size > DISCARDED_BYTES_MAX) request.destroy();
     }
   } catch {
     return "gone"; // the sender ended before its body did
@@ -200,11 +204,13 @@ async function bodyOf(request: IncomingMessage): Promise<Uint8Array | "too large
   return size > BODY_BYTES_MAX ? "too large" : Buffer.concat(chunks);
 }
 
-async function answer(response: ServerResponse, { status = 200, delayS = 0, disconnect, body = "" }: Behaviour): Promise<void> {
-  if (delayS > 0) await sleep(delayS * 1000, undefined, { ref: false });
+async function answer(response: ServerResponse, behaviour: Behaviour, closed: AbortSignal): Promise<void> {
+  const { status = 200, delayS = 0, disconnect, body = "", contentType = "text/plain" } = behaviour;
+  if (delayS > 0) await sleep(delayS * 1000, undefined, { ref: false, signal: closed });
   if (disconnect) {
     response.socket?.destroy();
   } else {
-    response.writeHead(status).end(body);
+    response.setTimeout(REQUEST_MS, () => response.destroy()); // whoever does not read its answer
+    response.writeHead(status, { "Content-Type": contentType }).end(body);
   }
 }

@@ -110,7 +110,7 @@ export interface StoryRecord extends TransactionRecord {
     id: string;
     url: string;
     method: string;
-    copy: boolean;
+    copy: number;
     state: string;
     payment_status: string;
     attempts: CallbackAttempt[];

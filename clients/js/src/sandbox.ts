@@ -1,7 +1,8 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 /** A sandbox: a service of its own, with wallet, payments, keys and time, and what a test asks of it. */
 
-import type { Control, Sent } from "./control.js";
+import type { Shape } from "./checking.js";
+import { PAGES_MAX, type Control, type Sent } from "./control.js";
 import { ExpectationFailed, SimulatorError } from "./errors.js";
 import * as expectations from "./expectations.js";
 import { Message } from "./messages.js";
@@ -18,10 +19,13 @@ import type {
   SandboxRecord,
   TransactionRecord,
 } from "./records.js";
+import * as shapes from "./shapes.js";
 import { hmacHeaders } from "./signing.js";
 import { Story } from "./story.js";
-import { iso, seconds } from "./time.js";
+import { iso, seconds, WAIT_S_MAX, waitS } from "./time.js";
 import type { AdvanceBy, CallbackFilters, CallbackWanted, PaymentFilters, RequestFilters, Rule } from "./wanted.js";
+
+const LATE_S = 60; // what an answer may take beyond the wait that it was asked for
 
 /** A sandbox of a running simulator. */
 export class Sandbox {
@@ -101,28 +105,28 @@ export class Sandbox {
 
   /** A request to the control API below this sandbox, for what has no method here. */
   ask<T = unknown>(method: string, path: string, sent: Sent = {}): Promise<T> {
-    return this.#control.ask(method, `${this.#path}${path}`, sent);
+    return this.#read(method, path, shapes.ANYTHING, sent);
   }
 
   /** Moves time on: `"90s"`, `90` seconds, or `{ to }` a time. Without an argument, what is due now happens. */
   advance(by: AdvanceBy = 0): Promise<Advanced> {
-    const json = typeof by === "object" ? { to: iso(by.to) } : { seconds: seconds(by) };
-    return this.ask("POST", "/clock/advance", { json });
+    const json = typeof by === "object" && by !== null ? { to: iso(by.to) } : { seconds: seconds(by) };
+    return this.#read("POST", "/clock/advance", shapes.ADVANCED, { json });
   }
 
   /** Moves time on until nothing is left to happen. */
   runUntilIdle(): Promise<Advanced> {
-    return this.ask("POST", "/clock/advance", { json: { until: "idle" } });
+    return this.#read("POST", "/clock/advance", shapes.ADVANCED, { json: { until: "idle" } });
   }
 
   /** Its time now. */
   async now(): Promise<Date> {
-    return new Date((await this.ask<Clock>("GET", "/clock")).now);
+    return new Date((await this.#read<Clock>("GET", "/clock", shapes.CLOCK)).now);
   }
 
   /** Adds a rule, which comes before those that are there. `section`: `payments`, `voids`, `disputes`, `bills` or `faults`. */
   async rule(section: string, rule: object): Promise<Rule> {
-    const { id } = await this.ask<{ id: string }>("POST", "/rules", { json: { section, rule } });
+    const { id } = await this.#read<{ id: string }>("POST", "/rules", shapes.MADE_RULE, { json: { section, rule } });
     return { id, remove: () => this.ask("DELETE", `/rules/${encodeURIComponent(id)}`) };
   }
 
@@ -134,31 +138,32 @@ export class Sandbox {
   /** Credits a wallet, by default the first reseller's. */
   deposit(amount: string | number, options: { reseller?: string; description?: string } = {}): Promise<LedgerEntry> {
     const { reseller = this.resellers[0]?.code ?? "", description } = options;
-    return this.ask("POST", `/resellers/${encodeURIComponent(reseller)}/deposits`, { json: { amount, description } });
+    const path = `/resellers/${encodeURIComponent(reseller)}/deposits`;
+    return this.#read("POST", path, shapes.ENTRY, { json: { amount, description } });
   }
 
   /** The latest payment with this reference; null if there is none. */
   async transaction(refid: string): Promise<TransactionRecord | null> {
     const query = { refid, limit: 1 };
-    const { transactions } = await this.ask<{ transactions: TransactionRecord[] }>("GET", "/transactions", { query });
-    return transactions[0] ?? null;
+    const page = await this.#read<{ transactions: TransactionRecord[] }>("GET", "/transactions", shapes.PAYMENTS_PAGE, { query });
+    return page.transactions[0] ?? null;
   }
 
   /** All payments, newest first. */
   transactions(filters: PaymentFilters = {}): Promise<TransactionRecord[]> {
-    return this.#control.all(`${this.#path}/transactions`, "transactions", { ...filters });
+    return this.#control.all(`${this.#path}/transactions`, "transactions", shapes.PAYMENT, { ...filters });
   }
 
   /** All that happened to the latest payment with this reference. */
   async story(refid: string): Promise<Story> {
     const payment = await this.transaction(refid);
     if (payment === null) throw await expectations.noPayment(this, refid);
-    return new Story(await this.ask("GET", `/transactions/${encodeURIComponent(payment.trxid)}`));
+    return new Story(await this.#read("GET", `/transactions/${encodeURIComponent(payment.trxid)}`, shapes.STORY));
   }
 
   /** The journal of requests, newest first. */
   requests(filters: RequestFilters = {}): Promise<RequestRecord[]> {
-    return this.#control.all(`${this.#path}/requests`, "requests", { ...filters });
+    return this.#control.all(`${this.#path}/requests`, "requests", shapes.REQUEST, { ...filters });
   }
 
   /** The requests that were refused, newest first: `status` is 400 or more. `diagnosis` says why. */
@@ -168,17 +173,17 @@ export class Sandbox {
 
   /** Every attempt of a callback, oldest first. */
   callbacks(filters: CallbackFilters = {}): Promise<CallbackRecord[]> {
-    return this.#control.all(`${this.#path}/callbacks`, "callbacks", { ...filters });
+    return this.#control.all(`${this.#path}/callbacks`, "callbacks", shapes.CALLBACK, { ...filters });
   }
 
   /** What the service asks of a client, and whether this one did it. */
   audit(): Promise<Audit> {
-    return this.ask("GET", "/audit");
+    return this.#read("GET", "/audit", shapes.AUDIT);
   }
 
   /** What an inbox received, oldest first. Callbacks go to `callbacks` until the client sets a URL of its own. */
   async inbox(name = "callbacks"): Promise<Message[]> {
-    return (await this.#control.all<InboxRecord>(this.#inbox(name), "items")).map((item) => new Message(item));
+    return (await this.#control.all<InboxRecord>(this.#inbox(name), "items", shapes.RECEIVED)).map((item) => new Message(item));
   }
 
   /** What an inbox replies: in this order, the last one again and again. */
@@ -190,17 +195,22 @@ export class Sandbox {
    * default 10. */
   async waitForCallback(wanted: CallbackWanted = {}): Promise<Message> {
     const { refid, status, timeoutS = 10, inbox = "callbacks" } = wanted;
-    const until = Date.now() + timeoutS * 1000;
-    for (let cursor = 0; ; ) {
+    const until = Date.now() + waitS(timeoutS) * 1000;
+    for (let cursor = 0, late = 0; ; ) {
       const left = Math.max(0, (until - Date.now()) / 1000);
-      const query = { cursor, wait_for: 1, timeout: left.toFixed(3) };
-      const { items } = await this.#control.ask<{ items: InboxRecord[] }>("GET", this.#inbox(inbox), { query });
+      const sent = { query: { cursor, wait_for: 1, timeout: left.toFixed(3) }, timeoutS: Math.min(left + LATE_S, WAIT_S_MAX) };
+      const path = this.#inbox(inbox);
+      const { items } = await this.#control.ask<{ items: InboxRecord[] }>("GET", path, sent, shapes.RECEIVED_PAGE);
       const found = items
         .map((item) => new Message(item))
         .find(({ data }) => (refid ?? data.refid) === data.refid && (status ?? data.status) === data.status);
       if (found) return found;
-      cursor = items.at(-1)?.n ?? cursor;
-      if (items.length === 0 && Date.now() >= until) throw await this.#noCallback(wanted, timeoutS);
+      const last = items.at(-1)?.n ?? cursor;
+      if (items.length > 0 && last <= cursor) throw this.#control.wrongAnswer("GET", path, "it has the same messages again");
+      cursor = last;
+      if (Date.now() < until) continue;
+      late += 1; // what has come already is read to its end
+      if (items.length === 0 || late > PAGES_MAX) throw await this.#noCallback(wanted, timeoutS);
     }
   }
 
@@ -240,7 +250,7 @@ export class Sandbox {
 
   /** What it is like now: clock, resellers, balances. */
   record(): Promise<SandboxRecord> {
-    return this.ask("GET", "");
+    return this.#read("GET", "", shapes.SANDBOX);
   }
 
   /** Returns to the state in which it began. */
@@ -260,13 +270,17 @@ export class Sandbox {
     });
   }
 
+  #read<T>(method: string, path: string, shape: Shape, sent: Sent = {}): Promise<T> {
+    return this.#control.ask(method, `${this.#path}${path}`, sent, shape);
+  }
+
   #inbox(name: string): string {
     return `${this.#path}/inbox/${encodeURIComponent(name)}`;
   }
 
   async #noCallback({ refid, status }: CallbackWanted, timeoutS: number): Promise<ExpectationFailed> {
     const what = ["no callback", refid && `for ${refid}`, status && `with the status ${status}`].filter(Boolean).join(" ");
-    const { mode, pending } = await this.ask<Clock & { pending: number }>("GET", "/clock");
+    const { mode, pending } = await this.#read<Clock & { pending: number }>("GET", "/clock", shapes.CLOCK);
     const hint = mode === "manual" && pending > 0 ? "; time stands still: call advance() or runUntilIdle() first" : "";
     const evidence = refid === undefined ? "" : await expectations.storyOrRefusals(this, refid);
     return new ExpectationFailed(`${what} came in ${timeoutS} s${hint}`, evidence);

@@ -7,6 +7,7 @@ import { Control } from "./control.js";
 import { launch, type StartOptions } from "./launch.js";
 import type { SandboxRecord } from "./records.js";
 import { Sandbox } from "./sandbox.js";
+import { HEALTH, SANDBOX, SANDBOXES } from "./shapes.js";
 import { clockOf, iso } from "./time.js";
 
 /** What a new sandbox is like. */
@@ -56,12 +57,12 @@ export class Simulator {
 
   /** `{ status, version }`. */
   health(): Promise<{ status: string; version: string }> {
-    return this.#control.ask("GET", "/health");
+    return this.#control.ask("GET", "/health", {}, HEALTH);
   }
 
   /** All sandboxes. */
   async sandboxes(): Promise<SandboxRecord[]> {
-    return (await this.#control.ask<{ sandboxes: SandboxRecord[] }>("GET", "/sandboxes")).sandboxes;
+    return (await this.#control.ask<{ sandboxes: SandboxRecord[] }>("GET", "/sandboxes", {}, SANDBOXES)).sandboxes;
   }
 
   /** Creates a sandbox: a service of its own, with wallet, payments, time and keys. */
@@ -72,12 +73,12 @@ export class Simulator {
       yaml === undefined
         ? { json: { id, seed, credentials, scenario: options.scenario, clock: clockOf(clock, start) } }
         : { yaml, query: { id, seed, credentials, clock, start: start && iso(start) } };
-    return new Sandbox(this.#control, await this.#control.ask("POST", "/sandboxes", sent), true);
+    return new Sandbox(this.#control, await this.#control.ask("POST", "/sandboxes", sent, SANDBOX), true);
   }
 
   /** A sandbox that exists, such as `default`. */
   async open(id: string): Promise<Sandbox> {
-    return new Sandbox(this.#control, await this.#control.ask("GET", `/sandboxes/${encodeURIComponent(id)}`));
+    return new Sandbox(this.#control, await this.#control.ask("GET", `/sandboxes/${encodeURIComponent(id)}`, {}, SANDBOX));
   }
 
   /** Ends a simulator that `start` started; does nothing to another. */

@@ -112,8 +112,8 @@ function statusText({ status, status_code }: { status: string; status_code: numb
   return `${status} (${status_code})`;
 }
 
-function callbackText(status: string, url: string, isCopy = false): string {
-  return `callback ${status}${isCopy ? " again" : ""} to ${url}`;
+function callbackText(status: string, url: string, copy = 0): string {
+  return `callback ${status}${copy ? " again" : ""} to ${url}`;
 }
 
 /** What became of an attempt of a callback. */

@@ -18,11 +18,15 @@ USUAL_JSON_BYTES_MAX = 4 * 1024
 DEAR_JSON_BYTES_MAX = 16 * 1024
 """A longer one is written in a few ways only, since that costs more than hashing it."""
 _LITERAL_BYTES_MAX = 4096  # a longer body is not tried as a part of the string itself
-_EMPTY_BODIES = (b"{}", b"null", b'""', b"[]", b"undefined", b"None", b" ", b"\n", b"0")
+_EMPTY_HASHES = tuple(
+    map(body_hash, (b"{}", b"null", b'""', b"[]", b"undefined", b"false", b"None", b" ", b"\n", b"0", b"true"))
+)
+_USUAL_EMPTY = 6
 _ALGORITHMS = {"sha1": "SHA-1", "sha512": "SHA-512", "md5": "MD5"}
 _TIGHT, _WIDE = (",", ":"), (", ", ": ")
 _BARE = re.compile(rb'"\\u0000([0-9.-]+)"')  # a number that Python would write otherwise
-_INDENTS = (2, 4, "\t", 1, 3)
+_INDENTS = (b"  ", b"    ", b"\t", b" ", b"   ")
+_LEADING = re.compile(rb"\n +")
 _ESCAPED = re.compile(rb"\\u[0-9a-f]{4}")
 _BOM = b"\xef\xbb\xbf"
 
@@ -31,12 +35,15 @@ def body_hashes(facts: Facts) -> Iterator[Variant]:
     """What costs little."""
     digest = _digest(facts)
     yield variant("body-hash-missing", b"")
-    yield variant("body-hash-hexadecimal", digest.hex().encode())
+    hexadecimal = digest.hex().encode()
+    yield variant("body-hash-hexadecimal", hexadecimal)
+    yield variant("body-hash-hexadecimal", hexadecimal.upper())
+    yield variant("body-hash-base64-of-hex", b64encode(hexadecimal))
     yield variant("body-hash-url-safe", urlsafe_b64encode(digest))
     yield variant("body-hash-without-padding", facts.hashed.rstrip(b"="))
     if not facts.body:
-        for body in _EMPTY_BODIES[:3]:
-            yield variant("body-hash-not-empty", body_hash(body))
+        for other in _EMPTY_HASHES[:_USUAL_EMPTY]:
+            yield variant("body-hash-not-empty", other)
         return
     yield variant("body-hash-of-nothing", EMPTY_BODY_HASH)
     if len(facts.body) > BODY_BYTES_MAX:
@@ -52,8 +59,11 @@ def rare_body_hashes(facts: Facts) -> Iterator[Variant]:
     """What fewer clients do."""
     digest, body = _digest(facts), facts.body
     hexadecimal = digest.hex().encode()
-    yield variant("body-hash-hexadecimal", hexadecimal.upper())
-    yield variant("body-hash-base64-of-hex", b64encode(hexadecimal))
+    yield variant("body-hash-encoded-twice", b64encode(facts.hashed))
+    for first in (digest, hexadecimal, facts.hashed):
+        again = hashlib.sha256(first)
+        yield variant("body-hashed-twice", b64encode(again.digest()))
+        yield variant("body-hashed-twice", again.hexdigest().encode())
     yield variant("body-hash-without-padding", urlsafe_b64encode(digest).rstrip(b"="))
     if len(body) > BODY_BYTES_MAX:
         return
@@ -65,8 +75,8 @@ def rare_body_hashes(facts: Facts) -> Iterator[Variant]:
     yield variant("body-hash-keyed", b64encode(keyed))
     yield variant("body-hash-keyed", keyed.hex().encode())
     if not body:
-        for other_body in _EMPTY_BODIES:
-            yield variant("body-hash-not-empty", body_hash(other_body))
+        for other_hash in _EMPTY_HASHES[_USUAL_EMPTY:]:
+            yield variant("body-hash-not-empty", other_hash)
         return
     if len(body) <= _LITERAL_BYTES_MAX:
         yield variant("body-only-encoded", b64encode(body))
@@ -88,9 +98,9 @@ def _dear_json(value: Any, _: bytes) -> Iterator[Variant]:
     for ascii_only in (True, False):
         for separators in ((", ", ":"), (",", ": ")):
             yield variant(again, _hashed_json(value, separators, ascii_only))
-        for indent in _INDENTS:
-            for is_sorted in (False, True):
-                pretty = _dumped(value, indent=indent, ensure_ascii=ascii_only, sort_keys=is_sorted)
+        for is_sorted in (False, True):
+            spelt = _dumped(value, indent=2, ensure_ascii=ascii_only, sort_keys=is_sorted)
+            for pretty in (_indented(spelt, indent) for indent in _INDENTS):
                 # With the slashes of PHP, and line ends that editors add.
                 for text in (pretty, pretty.replace(b"/", b"\\/"), pretty + b"\n", pretty + b"\r\n"):
                     yield variant("body-sorted" if is_sorted else again, body_hash(text))
@@ -128,21 +138,21 @@ def _other_bytes(body: bytes) -> Iterator[Variant]:
 
 
 def _other_json(value: Any, body: bytes) -> Iterator[Variant]:
-    yield variant("body-serialised-again", body_hash(_dumped(value, indent=4)))
-    yield variant("body-serialised-again", body_hash(_dumped(value, indent="\t")))
-    yield variant("body-serialised-again", body_hash(_dumped(value, indent=2) + b"\n"))
-    yield variant("body-serialised-again", body_hash(repr(value).encode("utf-8", "surrogatepass")))
+    again = "body-serialised-again"
+    for ascii_only in _spellings(body):
+        pretty = _dumped(value, indent=2, ensure_ascii=ascii_only)
+        for indent in _INDENTS:
+            yield variant(again, body_hash(_indented(pretty, indent)))
+        yield variant(again, body_hash(pretty + b"\n"))
+    yield variant(again, body_hash(repr(value).encode("utf-8", "surrogatepass")))
     for ascii_only in (True, False):
         tight = _dumped(value, separators=_TIGHT, ensure_ascii=ascii_only)
-        yield variant("body-serialised-again", body_hash(tight.replace(b"/", b"\\/")))  # as PHP does
         escaped = tight.replace(b"&", b"\\u0026").replace(b"<", b"\\u003c").replace(b">", b"\\u003e")
-        yield variant("body-serialised-again", body_hash(escaped))  # as Go does
+        yield variant(again, body_hash(escaped))  # as Go does
         for separators in (_TIGHT, _WIDE):
             in_order = _dumped(value, separators=separators, ensure_ascii=ascii_only, sort_keys=True)
             yield variant("body-sorted", body_hash(in_order))
     yield variant("body-encoded-twice", body_hash(_dumped(body.decode("utf-8", "replace"))))
-    if isinstance(value, dict) and not any(isinstance(one, dict | list) for one in value.values()):
-        yield variant("body-as-form", body_hash(urlencode(value).encode()))
 
 
 def _digest(facts: Facts) -> bytes:
@@ -157,11 +167,32 @@ def _of_document(body: bytes, spellings: Callable[[Any, bytes], Iterator[Variant
         return
 
 
-def _usual_json(value: Any, _: bytes) -> Iterator[Variant]:
-    for separators in (_TIGHT, _WIDE):
-        for ascii_only in (True, False):
-            yield variant("body-serialised-again", _hashed_json(value, separators, ascii_only))
-    yield variant("body-serialised-again", body_hash(_dumped(value, indent=2)))
+def _usual_json(value: Any, body: bytes) -> Iterator[Variant]:
+    again = "body-serialised-again"
+    for ascii_only in _spellings(body):
+        tight = _dumped(value, separators=_TIGHT, ensure_ascii=ascii_only)
+        yield variant(again, body_hash(tight))
+        yield variant(again, _hashed_json(value, _WIDE, ascii_only))
+        if b"/" in tight:
+            yield variant(again, body_hash(tight.replace(b"/", b"\\/")))  # as PHP does
+        pretty = _dumped(value, indent=2, ensure_ascii=ascii_only)
+        yield variant(again, body_hash(pretty))
+        yield variant(again, body_hash(_indented(pretty, b"    ")))
+    separators = _WIDE if b'": ' in body else _TIGHT
+    for number in (_as_text, _as_float, _as_whole):
+        yield variant("body-numbers-rewritten", _hashed_json(_rewritten(value, number), separators, body.isascii()))
+    if isinstance(value, dict) and not any(isinstance(one, dict | list) for one in value.values()):
+        yield variant("body-as-form", body_hash(urlencode(value).encode()))
+
+
+def _spellings(body: bytes) -> tuple[bool, ...]:
+    """Whether only ASCII is written, in each way that makes a difference."""
+    return (True, False) if not body.isascii() or b"\\u" in body else (True,)
+
+
+def _indented(pretty: bytes, indent: bytes) -> bytes:
+    """A JSON text that is indented by two blanks, indented otherwise."""
+    return _LEADING.sub(lambda found: b"\n" + indent * ((len(found[0]) - 1) // 2), pretty)
 
 
 def _dumped(value: Any, **how: Any) -> bytes:

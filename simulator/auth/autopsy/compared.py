@@ -13,7 +13,8 @@ from simulator.auth.autopsy.candidates import Candidates
 from simulator.auth.autopsy.facts import Facts, Parts, Variant
 from simulator.auth.autopsy.mistakes import Found
 from simulator.auth.autopsy.strings import right
-from simulator.shortened import shortened
+from simulator.auth.form import FIX, wrong_form
+from simulator.shortened import one_line, shortened
 
 STRING_BYTES_MAX = 64 * 1024
 """A longer string is not compared."""
@@ -68,7 +69,8 @@ def compare(facts: Facts, given: bytes) -> Compared:
     in_string = () if is_expected else next((found for text, found, _ in candidates.texts() if text == given), ())
     pieces = () if is_expected else _pieces(string, given)
     found = (*in_string, *(made or ()))
-    sentence, fix = _words(pieces, found, in_string, is_expected=is_expected, is_signed=made is not None)
+    doubt = "" if made is not None else wrong_form(facts.signature) or _NOT_OF_IT
+    sentence, fix = _words(pieces, found, in_string, is_expected=is_expected, doubt=doubt)
     at = first_difference(string, given)
     return Compared(given, expected, made is not None, is_expected, found, sentence, fix, at, pieces)
 
@@ -114,21 +116,23 @@ def _words(
     in_string: tuple[Found, ...],
     *,
     is_expected: bool,
-    is_signed: bool,
+    doubt: str,
 ) -> tuple[str, str]:
-    """What is wrong and what to do, in a sentence each."""
+    """What is wrong and what to do, in a sentence each. `doubt` is why the signature is not known to be made of the
+    string: its form, or, of the right form, that it is not; empty when it is made of it."""
+    last_fix = _OTHER_KEY if doubt == _NOT_OF_IT else FIX
     fixes = [one.mistake.fix for one in found]
     if is_expected:
-        if not is_signed:
-            return f"your string is the expected one, but {_NOT_OF_IT}", _OTHER_KEY
+        if doubt:
+            return f"your string is the expected one, but {doubt}", last_fix
         return "your string is the expected one" + _also(found), "; ".join(fixes)
     said = ", and ".join(one.does for one in in_string) or _difference(pieces)
     if not in_string:
         fixes = [*_piece_fixes(pieces), *fixes]
-    if is_signed:
+    if not doubt:
         text = f"the signature was made of your string: {said}" + _also(found[len(in_string) :])
         return text, "; ".join(dict.fromkeys(fixes))
-    return f"in your string {said}; and {_NOT_OF_IT}", "; ".join(dict.fromkeys((*fixes, _OTHER_KEY)))
+    return f"in your string {said}; and {doubt}", "; ".join(dict.fromkeys((*fixes, last_fix)))
 
 
 def _also(found: tuple[Found, ...]) -> str:
@@ -154,4 +158,4 @@ def _of_piece(piece: Piece) -> str:
 
 
 def _quoted(value: bytes) -> str:
-    return f"'{shortened(value, _SHOWN_MAX)}'"
+    return f"'{one_line(shortened(value, _SHOWN_MAX))}'"

@@ -21,6 +21,10 @@ def _second(timestamp: bytes) -> int:
     return int(timestamp) if is_number else 0
 
 
+def _moment(second: int) -> datetime:
+    return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=second)
+
+
 def timestamps(facts: Facts) -> Iterator[Variant]:
     """What costs little."""
     sent = facts.timestamp
@@ -29,6 +33,10 @@ def timestamps(facts: Facts) -> Iterator[Variant]:
     second = _second(sent)
     for off in range(-_NEAR_S, _NEAR_S + 1) if second else ():
         yield variant("timestamp-another", b"%d" % (second + off))
+    if second:
+        moment = _moment(second)
+        for pattern in ("%Y-%m-%dT%H:%M:%SZ", "%Y-%m-%dT%H:%M:%S.000Z"):
+            yield variant("timestamp-as-date", moment.strftime(pattern).encode())
 
 
 def rare_timestamps(facts: Facts) -> Iterator[Variant]:
@@ -37,8 +45,8 @@ def rare_timestamps(facts: Facts) -> Iterator[Variant]:
     if not (second := _second(sent)):
         return
     yield variant("timestamp-with-fraction", sent + b".0")
-    moment = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=second)
-    for pattern in ("%Y-%m-%dT%H:%M:%SZ", "%Y-%m-%dT%H:%M:%S+00:00", "%Y-%m-%dT%H:%M:%S.000Z", "%Y-%m-%d %H:%M:%S"):
+    moment = _moment(second)
+    for pattern in ("%Y-%m-%dT%H:%M:%S+00:00", "%Y-%m-%d %H:%M:%S"):
         yield variant("timestamp-as-date", moment.strftime(pattern).encode())
     yield variant("timestamp-as-date", format_datetime(moment, usegmt=True).encode())
 
@@ -50,9 +58,7 @@ def dear_timestamps(facts: Facts) -> Iterator[Variant]:
     yield from milliseconds(facts)
     as_date = variant("timestamp-as-date", b"").found
     for off in (0, -1, 1):
-        text = (
-            (datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=second + off)).strftime("%Y-%m-%dT%H:%M:%S").encode()
-        )
+        text = _moment(second + off).strftime("%Y-%m-%dT%H:%M:%S").encode()
         for millisecond in range(1000):
             yield Variant(as_date, b"%s.%03dZ" % (text, millisecond))
     for off in range(-_FAR_S, _FAR_S + 1):

@@ -9,7 +9,7 @@ from urllib.parse import quote, quote_plus, unquote_to_bytes
 from simulator.auth.autopsy.facts import QUERY_BYTES_MAX, Facts, Variant, both, variant
 from simulator.auth.autopsy.mistakes import Found
 from simulator.auth.canonical import QueryRules, canonical_queries, canonical_query
-from simulator.shortened import shortened
+from simulator.shortened import one_line, shortened
 
 _NAME_SHOWN_MAX = 100
 _ESCAPES_MAX = 8
@@ -166,7 +166,7 @@ def _with_parameters_that_have_no_value(query: bytes) -> Iterator[Variant]:
     bare = [part for part in query.split(b"&") if part and b"=" not in part]
     if not bare:
         return
-    name = shortened(bare[0], _NAME_SHOWN_MAX)
+    name = one_line(shortened(bare[0], _NAME_SHOWN_MAX))
     parts = [part for part in query.split(b"&") if part]
     with_equals = canonical_query(_joined(part if b"=" in part else part + b"=" for part in parts))
     yield variant("parameter-without-equals", _joined(sorted(parts, key=_key)), name)

@@ -8,6 +8,7 @@ from simulator.auth.autopsy.facts import Facts, Parts
 from simulator.auth.autopsy.mistakes import Found
 from simulator.auth.autopsy.search import whole_search
 from simulator.auth.autopsy.strings import right
+from simulator.auth.form import FIX, wrong_form
 
 IS_RIGHT = "the signature is right"
 _UNKNOWN = "no known mistake explains the signature, and no two of those that are tried together"
@@ -64,11 +65,12 @@ def autopsy(facts: Facts, given: bytes | None = None) -> Autopsy:
 
 
 def _unexplained(facts: Facts, compared: Compared | None, *, is_complete: bool) -> Autopsy:
-    """No known mistake explains the signature; a given string may."""
-    text = _UNKNOWN if is_complete else _UNFINISHED
+    """No known mistake explains the signature; a given string may, and a wrong form comes before both."""
+    form = wrong_form(facts.signature)
+    text = form or (_UNKNOWN if is_complete else _UNFINISHED)
     if compared is None:
         expected = rights(facts)[0]
-        return Autopsy(False, (), text, _UNKNOWN_FIX, expected, right(expected), None)
+        return Autopsy(False, (), text, FIX if form else _UNKNOWN_FIX, expected, right(expected), None)
     if compared.is_signed:
         text = compared.sentence
     expected = compared.expected

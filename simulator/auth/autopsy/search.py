@@ -10,16 +10,16 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from simulator.auth.autopsy import keys, signatures, strings
+from simulator.auth.autopsy.algorithms import Reading
 from simulator.auth.autopsy.candidates import COMMON_PARTS, QUERY, Candidates, Trial, around, rights
 from simulator.auth.autopsy.facts import Facts, Parts
 from simulator.auth.autopsy.mistakes import Found
-from simulator.auth.autopsy.signatures import Reading
 
 HMACS_MAX = 60_000
 """HMACs of one whole search; of an ordinary request it makes half of them."""
 HASHED_BYTES_MAX = 32 * 1024 * 1024
 """The bytes that they hash together, so that those of a long query or body are fewer."""
-SHORT_HMACS_MAX = 150
+SHORT_HMACS_MAX = 300
 SHORT_BYTES_MAX = 512 * 1024
 """The same of the short search."""
 _HMAC_BYTES = 128  # two blocks, which each HMAC hashes beside its text
@@ -63,18 +63,16 @@ class _Budget:
 def short_search(facts: Facts, digest: bytes) -> tuple[Found, ...]:
     """The single mistake that a signature shows, if it costs little to find and only the owner of the key's secret can
     have made it; `digest` is what the header decodes to. It is written for speed: each refusal waits for it."""
-    reading = signatures.first_reading(digest)
-    if reading is None:
-        return ()
     forms = rights(facts)
     hmacs, hashed_bytes = SHORT_HMACS_MAX, SHORT_BYTES_MAX
-    for found, key, text in _short(facts, forms, is_right_only=bool(reading.found)):
-        hmacs -= 1
-        hashed_bytes -= len(text)
-        if hmacs < 0 or hashed_bytes < 0:
-            break
-        if signatures.is_equal(reading.algorithm(key)(text), reading.digest):
-            return (*found, *reading.found)
+    for reading in signatures.quick_readings(digest):
+        for found, key, text in _short(facts, forms, is_right_only=bool(reading.found)):
+            hmacs -= 1
+            hashed_bytes -= len(text)
+            if hmacs < 0 or hashed_bytes < 0:
+                return ()
+            if signatures.is_equal(reading.algorithm(key)(text), reading.digest):
+                return (*found, *reading.found)
     return ()
 
 
@@ -127,6 +125,8 @@ def _stages(facts: Facts) -> Iterator[tuple[Reading, Iterator[Trial]]]:
     yield from ((each, made.pairs()) for each in usual)
     yield from ((each, made.singles()) for each in one)
     yield from ((each, made.right()) for each in two)
+    if not usual:  # as of hexadecimal digits, so that there is time for two mistakes of which one is the form
+        yield from ((each, made.dear_singles()) for each in one)
     yield from ((each, made.pairs_of_other_forms()) for each in usual)
 
 

@@ -15,8 +15,9 @@ _SEPARATORS = {
     b".": "dots", b"|": "vertical bars", b"&": "&", b",": "commas", b";": "semicolons", b"-": "dashes",
     b"_": "underscores", b" ": "blanks", b"/": "slashes", b"\r\n": "CR LF", b"\t": "tabs", b"::": "two colons each",
     b"+": "plus signs", b"#": "#", b"\\n": "a backslash and n", b": ": "a colon and a blank",
+    b", ": "a comma and a blank",
 }  # fmt: skip
-_ENDS = {b"\r\n": "CR LF", b":": "a colon", b" ": "a blank", b"\x00": "a zero byte", b"\\n": "a backslash and n"}
+_ENDS = {b"\r\n": "CR LF", b" ": "a blank", b"\x00": "a zero byte", b"\\n": "a backslash and n"}
 
 
 def right(parts: Parts) -> bytes:
@@ -37,7 +38,7 @@ def joinings(facts: Facts) -> Iterator[Joining]:
 def rare_joinings(facts: Facts) -> Iterator[Joining]:
     """What fewer clients do."""
     yield from _with_path(facts)
-    for prefix in (b"V1:", b"v1=", b"1:", b"v2:", b":", b"v1\n", b"v1.", b"v1::", b'"v1:', b" v1:"):
+    for prefix in (b"v1=", b"1:", b":", b"v1\n", b"v1.", b"v1::", b'"v1:', b" v1:"):
         yield _joining("version-otherwise", partial(_prefixed, prefix))
     for separator, shown in _SEPARATORS.items():
         yield _unversioned(Found("other-separators", shown), partial(_joined_without_version, separator))
@@ -140,6 +141,9 @@ _USUAL: tuple[Joining, ...] = (
     _ordered((0, 1, 3, 2, 4)),
     _ordered((0, 1, 2, 4, 3)),
     _joining("query-left-out-with-colon", partial(_without, 3)),
+    _joining("version-otherwise", partial(_prefixed, b"v2:")),
+    _joining("version-otherwise", partial(_prefixed, b"V1:")),
+    _joining("string-ends-otherwise", partial(_ended, b":"), "a colon"),
     *(_joining("other-separators", partial(_joined, separator), shown) for separator, shown in _SEPARATORS.items()),
 )
 _WITHOUT_BODY: tuple[Joining, ...] = (

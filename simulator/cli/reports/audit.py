@@ -48,6 +48,7 @@ class Totals:
     def __init__(self) -> None:
         self._worst: dict[str, int] = {}
         self._sandboxes = 0
+        self._passed_over = 0
 
     def add(self, cases: Iterable[Case]) -> None:
         """Count the obligations of one more sandbox, which has got a request."""
@@ -56,23 +57,28 @@ class Totals:
             found = _BEST_TO_WORST.index(_state(one))
             self._worst[one.name] = max(found, self._worst.get(one.name, 0))
 
+    def pass_over(self) -> None:
+        """Count one more that has got a request, and that its maker wants not to be judged."""
+        self._passed_over += 1
+
     @property
     def of_nothing(self) -> list[Suite]:
         """A case that is not ok when no sandbox got a request: an audit of nothing shows nothing."""
         case = Case(name="a sandbox got a request", ok=False, message=NO_REQUEST, code=NOTHING)
-        return [] if self._sandboxes else [Suite("audit", (case,))]
+        return [] if self._sandboxes or self._passed_over else [Suite("audit", (case,))]
 
     @property
     def text(self) -> str:
         """The counts in a line."""
-        if not self._sandboxes:
+        if self.of_nothing:
             return NO_REQUEST
         states = list(self._worst.values())
         met, warned, violated = (states.count(_BEST_TO_WORST.index(name)) for name in ("met", "warning", "violated"))
         warnings = [f"{warned} {'warning' if warned == 1 else 'warnings'}"] if warned else []
         counts = [f"{met} met", f"{violated} violated", *warnings, f"{states.count(0)} {NOT_EXERCISED}"]
         many = "sandbox" if self._sandboxes == 1 else "sandboxes"
-        return ", ".join([*counts, f"{self._sandboxes} {many}"])
+        passed_over = [f"{self._passed_over} passed over (audit: false)"] if self._passed_over else []
+        return ", ".join([*counts, f"{self._sandboxes} {many}", *passed_over])
 
 
 def _state(case: Case) -> str:

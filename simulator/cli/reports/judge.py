@@ -68,7 +68,9 @@ class Judge:
 
         found = self._lives.add(life, label)
         cases = cases_of(found, life.secrets)
-        if self._audits and life.life_journal.last_n:
+        if self._audits and life.life_journal.last_n and not life.spec.is_audited:
+            self._totals.pass_over()
+        elif self._audits and life.life_journal.last_n:
             audited = self._audit(life)
             self._totals.add(audited)
             self._audited.add_cases(life, f"{label}, audit", audited)

@@ -252,9 +252,9 @@ CONTROL: list[Row] = [
         *(
             "createSandbox",
             400,
-            "bad_request: (id|seed|credentials|clock|start): there is no parameter '.*'; this endpoint has none",
+            "bad_request: (id|seed|credentials|audit|clock|start): there is no parameter '.*'; this endpoint has none",
         ),
-        *("Sandboxes", "`id`, `seed`,\n`credentials`, `clock`", "beside YAML only"),
+        *("Sandboxes", "`id`, `seed`,\n`credentials`, `audit`, `clock`", "beside YAML only"),
     ),
     (
         *(
@@ -309,9 +309,9 @@ CONTROL: list[Row] = [
         *(
             "addReseller",
             400,
-            "bad_scenario: low_balance_threshold: a threshold is at least 1 and in whole sen, not .*",
+            "bad_scenario: (low_balance_threshold|balance): a .* in whole sen, not .*",
         ),
-        *("Resellers", "low_balance_threshold?", "one sen is the smallest"),
+        *("Resellers", "amounts are in whole sen", "one sen is the smallest"),
     ),
     (
         *(
@@ -372,6 +372,22 @@ CONTROL: list[Row] = [
     (
         *("listDue", 400, "bad_request: cursor: cursor is behind the first 2000, which is all that this lists; .*"),
         *("Time", "the first 2,000 are listed", "the number of them decides"),
+    ),
+    (
+        *("advanceClock|setClock", 400, "bad_request: (to|now): (to|now) must be between 1990 and 2200"),
+        *("Time", "before the year 2200", "an offset moves the year"),
+    ),
+    (
+        *("advanceClock|setClock", 400, "bad_request: (to|now): (to|now) must be an ISO 8601 time such as .*"),
+        *("Time", '{"to": time}', "a day that the calendar does not have"),
+    ),
+    (
+        *(
+            "setInboxReplies",
+            400,
+            r"bad_request: (replies|during)\.[0-9]+\.delay: .*(at most 5 minutes|longer than .*)",
+        ),
+        *("The inbox", "at most five minutes", "the parts of a duration add up"),
     ),
     ("advanceClock", 400, "bad_request: to: to is in the past: it is .*", "Time", '{"to": time}', "never back"),
     (

@@ -2,6 +2,7 @@
 
 import { getText, path, ROOT } from "./api.js";
 import { quoted } from "./commands.js";
+import { whatIsDue } from "./moves.js";
 import { go, here, place } from "./router.js";
 import { act, copy } from "./said.js";
 import { thingId } from "./things.js";
@@ -74,6 +75,7 @@ export async function sendCallback({ trxid, refid, reseller }) {
 	await act({
 		method: "POST",
 		path: `${sandbox()}/${path("transactions", trxid)}/callbacks`,
+		after: whatIsDue(),
 		cli: ["trigger", "callback", refid, ...(reseller ? ["--reseller", reseller] : [])],
 		says: (made) => `the callback ${made.payment_status} of ${refid} is sent once more`,
 	});

@@ -5,6 +5,9 @@ export const ROOT = new URL("../../", import.meta.url);
 
 const TOKEN = "reseller-sim control token";
 
+/** Said where a request got no answer at all. The bar takes it back when the simulator answers again. */
+export const UNANSWERED = "the simulator does not answer; is it still running?";
+
 /** What the control API refused: its own sentence, and where the mistake is. */
 export class Refused extends Error {
 	/** @param {number} status @param {{ error?: string, message?: string, path?: string }} said */
@@ -20,6 +23,9 @@ export class Refused extends Error {
 export const token = { ask: null };
 /** @type {Promise<string> | null} */
 let asking = null;
+
+/** Whether this simulator wants its control token, as far as the tab knows. */
+export const wantsToken = () => sessionStorage.getItem(TOKEN) !== null;
 
 /** @returns {Record<string, string>} */
 function authorization() {
@@ -57,13 +63,19 @@ async function send(method, path, body, headers, signal) {
 		return await fetch(new URL(path, ROOT), { method, body, headers: all, signal, cache: "no-store" });
 	} catch (failure) {
 		if (signal?.aborted) throw failure;
-		throw new Refused(0, { message: "the simulator does not answer; is it still running?" });
+		throw new Refused(0, { message: UNANSWERED });
 	}
 }
 
+/** The body, of which the connection may break. @param {Response} answer @returns {Promise<string>} Throws `Refused`. */
+const textOf = (answer) =>
+	answer.text().catch((failure) => {
+		throw failure.name === "AbortError" ? failure : new Refused(0, { message: UNANSWERED });
+	});
+
 /** @param {Response} answer @returns {Promise<any>} the JSON, null without a body. Throws `Refused`. */
 async function read(answer) {
-	const text = await answer.text();
+	const text = await textOf(answer);
 	let said = null;
 	try {
 		said = text ? JSON.parse(text) : null;
@@ -83,7 +95,7 @@ export async function get(path, signal) {
 export async function getText(path) {
 	const answer = await ask("GET", path);
 	if (!answer.ok) return read(answer);
-	return answer.text();
+	return textOf(answer);
 }
 
 /** @param {string} method @param {string} path @param {any} [body] sent as JSON, or as it is with a `type` @param {string} [type] @returns {Promise<any>} */

@@ -6,7 +6,8 @@ import { place } from "./router.js";
 
 const PAGE = 200;
 const KEPT_MAX = 5000;
-const WAIT_S = 60;
+// Posts make no event, nor does somebody who clears an inbox: who waits longer notices that later.
+const WAIT_S = 3;
 const AGAIN_MS = 2000;
 
 /** What a list shows of a message; headers and body are read when it is opened. @param {any} one */

@@ -1,8 +1,10 @@
 // The same action as lines to paste: the verb of the command line, and curl to the control API.
 
-import { ROOT } from "./api.js";
+import { ROOT, wantsToken } from "./api.js";
 import { place } from "./router.js";
 
+// The variable of which the command line takes the token; the token itself is in no line that may be pasted into a ticket.
+const BEARER = '"Authorization: Bearer $RESELLER_SIM_CONTROL_TOKEN"';
 const PLAIN = /^[A-Za-z0-9_@%+=:,./-]+$/;
 
 /** A word as a POSIX shell reads it. @param {string} word */
@@ -25,5 +27,5 @@ export function curlLine(method, path, body, type) {
 	if (type) all.push("-H", `Content-Type: ${type}`);
 	if (body !== undefined)
 		all.push(type ? "--data-binary" : "-d", typeof body === "string" ? body : JSON.stringify(body));
-	return all.map(quoted).join(" ");
+	return [...all.map(quoted), ...(wantsToken() ? ["-H", BEARER] : [])].join(" ");
 }

@@ -41,6 +41,12 @@ function fill(made, attributes, children) {
 	return made;
 }
 
+/** For a button that must not do it twice: the second click of a double click is left out. @param {() => void} run */
+export const once = (run) => (/** @type {MouseEvent} */ event) => {
+	if (event.detail < 2) run();
+	else event.preventDefault();
+};
+
 /** Put these children in place of what an element has. @param {Element} into @param {...Child} children */
 export function put(into, ...children) {
 	into.replaceChildren(...nodes(children));

@@ -1,8 +1,8 @@
 // The events of the sandbox that is shown, as rows, newest last. The latest few come at once, the older ones behind them.
 
 import { rowOf } from "./rows.js";
-import { changed, readClock, store } from "./store.js";
-import { everything, follow } from "./stream.js";
+import { changed, readClock, setConnection } from "./store.js";
+import { bootOf, everything, follow } from "./stream.js";
 
 /** @typedef {import("./rows.js").Row} Row */
 
@@ -10,7 +10,7 @@ const FIRST = 200;
 export const ROWS_MAX = 10_000;
 const CLOCK_KINDS = new Set(["action", "status", "callback", "webhook"]);
 
-/** @type {{ rows: Row[], dropped: number, isWhole: boolean }} rows as they came; `dropped` counts those that were let go at the front; `isWhole` once the older ones are there */
+/** @type {{ rows: Row[], dropped: number, isWhole: boolean }} `isWhole` once the history is there; rows as they came; `dropped` more were let go at the front, so that `dropped + rows.length` goes on counting */
 export const log = { rows: [], dropped: 0, isWhole: false };
 
 let following = new AbortController();
@@ -19,10 +19,22 @@ let following = new AbortController();
 export function watchEvents(sandbox) {
 	following.abort();
 	following = new AbortController();
-	Object.assign(log, { rows: [], dropped: 0, isWhole: false });
+	log.dropped += log.rows.length;
+	log.rows = [];
+	log.isWhole = false;
 	changed("events");
-	if (sandbox) follow(sandbox, FIRST, { onEvents: add, onState: state }, following.signal).catch(() => state("lost"));
-	if (sandbox) idle(() => older(sandbox, following.signal));
+	const { signal } = following;
+	const onState = (/** @type {import("./store.js").Connection} */ now) => signal.aborted || setConnection(now);
+	// Numbers begin again with each life of the server: the old rows go, and the views read anew.
+	const onRestart = () => changed("restarted");
+	let isFirst = true;
+	const onEvents = (/** @type {any[]} */ events) => {
+		add(events);
+		// The history waits until the latest rows are drawn, which the same core may have to answer and to draw.
+		if (isFirst) requestAnimationFrame(() => idle(() => older(sandbox, signal)));
+		isFirst = false;
+	};
+	if (sandbox) follow(sandbox, FIRST, { onEvents, onState, onRestart }, signal).catch(() => onState("away"));
 }
 
 /** @param {() => void} then */
@@ -33,8 +45,12 @@ const idle = (then) =>
 async function older(sandbox, signal) {
 	const all = await everything(sandbox, signal).catch(() => []);
 	if (signal.aborted) return;
-	const first = log.rows[0]?.number ?? Infinity;
-	log.rows = [...all.filter((event) => event.number < first).map(rowOf), ...log.rows];
+	const first = log.rows[0];
+	const isOlder = (/** @type {any} */ event) =>
+		!first || (event.number < first.number && bootOf(event.id) === bootOf(first.id));
+	const before = all.filter(isOlder).map(rowOf);
+	log.rows = [...before, ...log.rows];
+	log.dropped -= before.length;
 	log.isWhole = true;
 	changed("events");
 }
@@ -48,19 +64,15 @@ function isKnown(event) {
 	return boot === lastBoot && Number(serial) <= Number(lastSerial);
 }
 
-/** A server that was started again counts anew, and what it had before is gone. @param {any} event */
-const bootOf = (event) => event.id.split(".")[0];
-
 /** @param {any[]} events */
 function add(events) {
-	const [first] = log.rows;
-	if (first && events.some((event) => bootOf(event) !== bootOf(first))) return changed("restarted");
 	let restarted = false;
 	for (const event of events) {
 		if (isKnown(event)) continue;
 		const row = rowOf(event);
+		const isEnd = event.action === "deleted" || (event.action === "reset" && log.rows.length > 0);
+		if (event.kind === "action" && isEnd) restarted = true;
 		log.rows.push(row);
-		if (event.kind === "action" && (event.action === "reset" || event.action === "deleted")) restarted = true;
 	}
 	if (log.rows.length > ROWS_MAX * 1.2) log.dropped += log.rows.splice(0, log.rows.length - ROWS_MAX).length;
 	changed("events");
@@ -68,22 +80,21 @@ function add(events) {
 	if (events.some((event) => CLOCK_KINDS.has(event.kind))) clockMoved();
 }
 
-let asked = false;
+const CLOCK_SOON_MS = 100;
+const CLOCK_EVERY_MS = 1000;
+let isAsked = false;
+let askedAt = -CLOCK_EVERY_MS;
 
-/** Read the clock again soon, once for all that comes meanwhile. */
+/** Read the clock again soon, once for all that comes meanwhile, and once a second while much happens. */
 function clockMoved() {
-	if (asked) return;
-	asked = true;
-	setTimeout(() => {
-		asked = false;
-		readClock().catch(() => {});
-	}, 100);
-}
-
-/** @param {import("./store.js").Connection} now */
-function state(now) {
-	const isBack = now === "live" && store.connection === "away";
-	store.connection = now;
-	changed("connection");
-	if (isBack) changed("back");
+	if (isAsked) return;
+	isAsked = true;
+	setTimeout(
+		() => {
+			isAsked = false;
+			askedAt = performance.now();
+			readClock().catch(() => {});
+		},
+		Math.max(CLOCK_SOON_MS, askedAt + CLOCK_EVERY_MS - performance.now()),
+	);
 }

@@ -1,7 +1,7 @@
 // A short form: fields with labels, one button, and what was wrong beside the field that it is about.
 
 import { Refused } from "./api.js";
-import { h, put } from "./dom.js";
+import { h, once, put } from "./dom.js";
 
 /**
  * @typedef {{
@@ -18,7 +18,9 @@ import { h, put } from "./dom.js";
 export function form({ fields, submit, label, run, main = false }) {
 	const inputs = new Map(fields.map((field) => [field.name, input(field)]));
 	const mistake = h("span", { class: "mistake", role: "alert" });
-	const button = /** @type {HTMLButtonElement} */ (h("button", { class: main && "main" }, submit));
+	const button = /** @type {HTMLButtonElement} */ (
+		h("button", { class: main && "main", onclick: once(() => {}) }, submit)
+	);
 	const send = async (/** @type {Event} */ event) => {
 		event.preventDefault();
 		put(mistake);

@@ -29,7 +29,7 @@ export function whenItMatters(element, matters, then) {
 		seen = last;
 	};
 	element.watch("events", look);
-	element.watch(["restarted", "back"], soon);
+	element.watch("restarted", soon);
 	element.ends.push(() => clearTimeout(waiting));
 	then();
 }

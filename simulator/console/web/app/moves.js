@@ -4,7 +4,7 @@ import { get, path, query } from "./api.js";
 import { counted, dateTime } from "./format.js";
 import { place } from "./router.js";
 import { act } from "./said.js";
-import { readClock, setClock } from "./store.js";
+import { readClock, setClock, store } from "./store.js";
 
 const clockPath = () => path("sandboxes", place.sandbox, "clock");
 /** An advance that lasts longer than this shows its progress. */
@@ -34,9 +34,16 @@ export async function stopAdvance() {
 	const clock = await act({
 		method: "DELETE",
 		path: `${clockPath()}/advance`,
+		cli: ["clock", "stop"],
 		says: (now) => `the advance is stopped at ${dateTime(now.now)}`,
 	});
 	setClock(clock);
+}
+
+/** A clock that stands does what is due at its time, which a running one does by itself. */
+export function whatIsDue() {
+	const isStanding = store.clock?.mode === "manual";
+	return isStanding ? [{ method: "POST", path: `${clockPath()}/advance`, body: { seconds: 0 } }] : [];
 }
 
 /** @param {string} mode @param {string} rate as it is written; only of the mode xN */
@@ -44,7 +51,13 @@ export async function setMode(mode, rate) {
 	const number = Number(rate);
 	const body =
 		mode === "xN" ? { mode, ...(rate.trim() && { rate: Number.isFinite(number) ? number : rate }) } : { mode };
-	const clock = await act({ method: "PUT", path: clockPath(), body, says: (now) => `the clock is ${modeOf(now)} now` });
+	const clock = await act({
+		method: "PUT",
+		path: clockPath(),
+		body,
+		cli: mode !== "xN" ? ["clock", mode] : number > 0 ? ["clock", `x${number}`] : undefined,
+		says: (now) => `the clock is ${modeOf(now)} now`,
+	});
 	setClock(clock);
 }
 

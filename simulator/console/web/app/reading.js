@@ -7,6 +7,9 @@ import { SimElement } from "./element.js";
 import { log } from "./events.js";
 import { place } from "./router.js";
 
+/** How long after a request that nobody answered the next one goes. */
+const AGAIN_MS = 2000;
+
 export class Reading extends SimElement {
 	constructor() {
 		super();
@@ -25,7 +28,7 @@ export class Reading extends SimElement {
 		this.watch("events", () => {
 			if (this.hasNew(kinds)) this.soon();
 		});
-		this.watch(["restarted", "back"], () => this.soon());
+		this.watch("restarted", () => this.soon());
 		this.now();
 	}
 
@@ -39,11 +42,12 @@ export class Reading extends SimElement {
 		return false;
 	}
 
-	soon() {
+	/** @param {number} [after_ms] */
+	soon(after_ms = this.every_ms) {
 		this.timer ||= setTimeout(() => {
 			this.timer = 0;
 			this.now();
-		}, this.every_ms);
+		}, after_ms);
 	}
 
 	/** Read, and say in place what was refused. */
@@ -59,6 +63,7 @@ export class Reading extends SimElement {
 		} catch (failure) {
 			if (!(failure instanceof Refused)) throw failure;
 			say(this.mistake, failure.message);
+			if (failure.status === 0 && this.isConnected) this.soon(AGAIN_MS);
 		} finally {
 			this.isReading = false;
 			if (this.isStale && this.isConnected) this.soon();

@@ -10,10 +10,17 @@ import { count, dateTime, money, time, took } from "./format.js";
  * }} Row
  */
 
-const FINAL = { Succesful: "good", Success: "good", Failed: "bad", Refunded: "past" };
+/** The tone of each status; all others wait. @type {Record<string, Tone>} */
+const STATUS_TONES = { Succesful: "good", Success: "good", Failed: "bad", Refund: "past", Refunded: "past" };
+
+/** @param {string} status of a payment @returns {Tone} */
+export const toneOf = (status) => STATUS_TONES[status] ?? "wait";
 
 /** The mark of a tone, which says the same without colour. */
 export const MARKS = { good: "●", bad: "✕", wait: "○", past: "·" };
+
+/** The mark of a row: an attempt that was not taken is crossed even while another follows. @param {Row} row */
+export const markOf = (row) => (row.refused && row.event.ending !== null ? MARKS.bad : MARKS[row.tone]);
 
 /** @type {Map<string, string>} the products of payments, since requests do not tell theirs */
 const products = new Map();
@@ -46,6 +53,29 @@ export function rowOf(event) {
 	};
 }
 
+/** What was done to the sandbox, in words. @type {Record<string, string>} */
+const DONE = {
+	created: "created the sandbox",
+	reset: "reset the sandbox",
+	deleted: "deleted the sandbox",
+	clock_set: "set the clock",
+	clock_advanced: "advanced the clock",
+	advance_stopped: "stopped the advance",
+	rule_added: "added a rule",
+	rule_removed: "removed a rule",
+	scenario_loaded: "loaded a scenario",
+	network_set: "switched a network",
+	product_changed: "changed a product",
+	catalog_changed: "changed the catalog",
+	reseller_added: "added a reseller",
+	settings_changed: "changed settings",
+	api_key_added: "added an API key",
+	api_key_revoked: "revoked an API key",
+	delivery_replayed: "replayed a webhook",
+	callback_sent: "sent a callback",
+	deposited: "made a deposit",
+};
+
 /** What was done, to what or how far. @param {any} one */
 const actionText = (one) => (one.mode ? `to ${dateTime(one.at)}, ${one.mode}` : String(one.about ?? ""));
 
@@ -65,7 +95,7 @@ const RENDER = {
 	status: (one) => ({
 		what: "status",
 		state: one.status,
-		tone: /** @type {Tone} */ (/** @type {any} */ (FINAL)[one.status] ?? "wait"),
+		tone: toneOf(one.status),
 		text: [one.status === "Failed" ? `code ${one.status_code}` : "", one.cause === "creation" ? "" : `by ${one.cause}`]
 			.filter(Boolean)
 			.join(", "),
@@ -84,7 +114,11 @@ const RENDER = {
 		tone: "wait",
 		text: one.notification?.subject ?? one.notification?.kind ?? "",
 	}),
-	action: (one) => ({ what: `you: ${one.action.replaceAll("_", " ")}`, tone: "past", text: actionText(one) }),
+	action: (one) => ({
+		what: `you: ${DONE[one.action] ?? one.action.replaceAll("_", " ")}`,
+		tone: "past",
+		text: actionText(one),
+	}),
 	case: (one) => ({
 		what: one.what,
 		state: one.is_due ? "due" : one.state,
@@ -102,15 +136,15 @@ const RENDER = {
 	}),
 };
 
-/** @param {any} one @param {string} what @returns {Partial<Row> & { what: string }} */
+/** Without `next_due` it is not known whether another attempt follows. @param {any} one @param {string} what @returns {Partial<Row> & { what: string }} */
 function attempt(one, what) {
 	const ok = one.answered >= 200 && one.answered < 300;
 	const retry = one.next_due ? `retry at ${time(one.next_due)}` : "";
-	const last = !ok && !one.next_due && one.ending ? "given up" : "";
+	const last = !ok && one.next_due === null && one.ending ? "given up" : "";
 	return {
 		what: `${what}, ${one.attempt}${one.attempts_max ? ` of ${one.attempts_max}` : ""}`,
 		state: one.answered ? String(one.answered) : (one.ending ?? "under way"),
-		tone: ok ? "good" : one.next_due || !one.ending ? "wait" : "bad",
+		tone: ok ? "good" : one.next_due !== null || !one.ending ? "wait" : "bad",
 		refused: !ok,
 		text: [`→ ${one.url}`, one.error, retry, last].filter(Boolean).join("   "),
 	};

@@ -12,13 +12,18 @@ const SAID_MAX = 50;
 
 /**
  * Do something by the control API, and say it.
- * @param {{ method: string, path: string, body?: any, type?: string, cli?: string[], says: string | ((answer: any) => string) }} action
- *   `cli` are the words of its verb; `says` is what has been done, in a sentence
+ * @typedef {{ method: string, path: string, body?: any, type?: string }} Sent
+ * @param {Sent & { after?: Sent[], cli?: string[], says: string | ((answer: any) => string) }} action
+ *   `after` are requests that belong to it, `cli` are the words of its verb; `says` is what has been done, in a sentence
  * @returns {Promise<any>} the answer. Throws `Refused`, for who asked to show where it was asked.
  */
-export async function act({ method, path, body, type, cli, says }) {
+export async function act({ method, path, body, type, after = [], cli, says }) {
 	const answer = await change(method, path, body, type);
-	say(typeof says === "string" ? says : says(answer), cli ? cliLine(cli) : "", curlLine(method, path, body, type));
+	for (const one of after) await change(one.method, one.path, one.body);
+	const curls = [{ method, path, body, type }, ...after].map((one) =>
+		curlLine(one.method, one.path, one.body, one.type),
+	);
+	say(typeof says === "string" ? says : says(answer), cli ? cliLine(cli) : "", curls.join(" && "));
 	return answer;
 }
 

@@ -4,7 +4,7 @@ import { get } from "./api.js";
 
 /**
  * @typedef {{ id: string, scenario: string, seed: number, url: string, clock: any, resellers: any[] }} Sandbox
- * @typedef {"connecting" | "live" | "away" | "lost"} Connection `away` while the simulator does not answer, `lost` where there is no such sandbox
+ * @typedef {"connecting" | "live" | "away" | "gone"} Connection `away`: no answer; `gone`: no such sandbox
  */
 
 export const store = {
@@ -48,6 +48,12 @@ function tell() {
 	const all = [...due];
 	due.clear();
 	for (const then of all) then();
+}
+
+/** @param {Connection} now */
+export function setConnection(now) {
+	store.connection = now;
+	changed("connection");
 }
 
 /** Read the list of sandboxes again. */

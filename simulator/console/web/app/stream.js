@@ -1,22 +1,25 @@
 // Server-sent events by fetch, since EventSource can send no token. It resumes where it was, and waits longer each time.
 
 import { Refused, ask, query } from "./api.js";
+import { store } from "./store.js";
 
-const WAIT_MAX_MS = 5_000;
+const WAIT_MAX_MS = 3000;
 
 /**
- * @typedef {{ onEvents: (events: any[]) => void, onState: (state: import("./store.js").Connection) => void }} Listener
+ * @typedef {{ onEvents: (events: any[]) => void, onState: (state: import("./store.js").Connection) => void, onRestart: () => void }} Listener
  */
+
+/** The life of the server that numbered an event. @param {string} id */
+export const bootOf = (id) => id.split(".")[0];
 
 /**
  * Follow the events of a sandbox, the `last` ones first, until `signal` is aborted. Events come in groups, as they arrived.
+ * It ends where the server was started anew, and where there is no such sandbox any more.
  * @param {string} sandbox @param {number} last @param {Listener} listener @param {AbortSignal} signal
  */
 export async function follow(sandbox, last, listener, signal) {
 	let seen = "";
 	for (let wait_ms = 250; !signal.aborted; wait_ms = Math.min(wait_ms * 2, WAIT_MAX_MS)) {
-		/** @type {import("./store.js").Connection} */
-		let now = "connecting";
 		try {
 			const where = `sandboxes/${encodeURIComponent(sandbox)}/events${query(seen ? { after: seen } : { last })}`;
 			const answer = await ask("GET", where, null, {}, signal);
@@ -24,15 +27,17 @@ export async function follow(sandbox, last, listener, signal) {
 			listener.onState("live");
 			for await (const [id, events] of pieces(answer.body)) {
 				wait_ms = 250;
+				if (seen && id && bootOf(id) !== bootOf(seen)) return listener.onRestart();
 				seen = id || seen;
 				if (events.length) listener.onEvents(events);
 			}
 		} catch (failure) {
 			if (signal.aborted) return;
-			if (failure instanceof Refused && failure.status === 404) return listener.onState("lost");
-			now = "away";
+			const status = failure instanceof Refused ? failure.status : -1;
+			if (status === 404) return listener.onState("gone");
+			listener.onState(status === 0 ? "away" : "connecting");
 		}
-		listener.onState(now);
+		if (store.connection === "live") listener.onState("connecting");
 		await new Promise((then) => setTimeout(then, wait_ms));
 	}
 }

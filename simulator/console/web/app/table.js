@@ -10,8 +10,9 @@ import { h } from "./dom.js";
 /**
  * @template T
  * @param {string} caption @param {Column<T>[]} columns @param {T[]} items @param {string} [none] what stands there when there are none
+ * @param {(item: T) => boolean} [isMarked] whether the address leads to this row
  */
-export function table(caption, columns, items, none = "none") {
+export function table(caption, columns, items, none = "none", isMarked = () => false) {
 	const kind = (/** @type {Column<T>} */ column) => (column.number ? "number" : undefined);
 	return h(
 		"div",
@@ -29,7 +30,11 @@ export function table(caption, columns, items, none = "none") {
 				"tbody",
 				{},
 				...items.map((item) =>
-					h("tr", {}, ...columns.map((column) => h("td", { class: kind(column) }, column.cell(item)))),
+					h(
+						"tr",
+						{ "aria-current": isMarked(item) && "true" },
+						...columns.map((column) => h("td", { class: kind(column) }, column.cell(item))),
+					),
 				),
 				items.length === 0 && h("tr", {}, h("td", { colspan: columns.length, class: "past" }, none)),
 			),

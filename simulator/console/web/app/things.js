@@ -1,7 +1,7 @@
 // A payment's story as things on a line of time, each in its lane: what the control API tells in several lists, in one order.
 
 import { money } from "./format.js";
-import { MARKS, rowOf } from "./rows.js";
+import { markOf, rowOf } from "./rows.js";
 
 /** @typedef {"request" | "status" | "wallet" | "callback" | "case" | "alert"} Lane */
 
@@ -57,14 +57,13 @@ function thing(lane, event) {
 	const row = rowOf(event);
 	const at = Date.parse(event.at);
 	const label = LABELS[lane](event, row);
-	const isFailed = row.refused || row.tone === "bad";
 	return {
 		id: thingId(event),
 		lane,
 		at,
 		end: at + waited(event),
 		label: label.length > LABEL_CHARS ? `${label.slice(0, LABEL_CHARS)}…` : label,
-		mark: lane === "wallet" ? "▪" : isFailed && event.ending !== null ? MARKS.bad : MARKS[row.tone],
+		mark: lane === "wallet" ? "▪" : markOf(row),
 		isDue: false,
 		row,
 	};
@@ -104,12 +103,19 @@ function attempts(story, events) {
 				ending: tried.ending,
 				answered: tried.status,
 				error: tried.error,
-				next_due: null,
+				next_due: followed(callback, tried),
 			};
 			const told = known.get(thingId(event));
 			return { ...event, ...told, at: tried.at };
 		}),
 	);
+}
+
+/** When the next attempt was made; null where none follows, undefined where only the attempt's event knew it. @param {any} callback @param {any} tried */
+function followed({ attempts: all, state }, tried) {
+	const next = all.find((/** @type {any} */ one) => one.number === tried.number + 1);
+	if (next) return next.at;
+	return state === "delivered" || state === "failed" ? null : undefined;
 }
 
 /** A void or dispute is opened, and ends. @param {any} one @returns {Thing[]} */

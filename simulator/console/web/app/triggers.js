@@ -1,11 +1,11 @@
 // Forms that cause events as the service causes them, and that send probes to receivers.
 
-import { change, path } from "./api.js";
+import { path } from "./api.js";
 import { form } from "./form.js";
+import { whatIsDue } from "./moves.js";
 import { visible } from "./outside.js";
 import { place } from "./router.js";
 import { act } from "./said.js";
-import { store } from "./store.js";
 
 /** @param {...string} parts */
 const below = (...parts) => path("sandboxes", place.sandbox, ...parts);
@@ -17,11 +17,6 @@ const resellerField = (codes) => ({
 	options: codes.map((code) => /** @type {[string, string]} */ ([code, visible(code)])),
 });
 
-/** A clock that stands does what is due at its time, which a running one does by itself. */
-async function runWhatIsDue() {
-	if (store.clock?.mode === "manual") await change("POST", below("clock", "advance"), { seconds: 0 });
-}
-
 /**
  * @param {string[]} codes of resellers @param {() => Promise<any>} configured the answer of `GET …/resellers` @param {() => Promise<void>} then
  * @returns {HTMLElement[]}
@@ -32,20 +27,20 @@ export function triggerForms(codes, configured, then) {
 		submit: "trigger balance.added",
 		fields: [resellerField(codes), { name: "amount", label: "deposit, MYR", value: "10", size: 8 }],
 		run: async ({ reseller, amount }) => {
+			const found = (await configured()).resellers.find((/** @type {any} */ one) => one.code === reseller);
+			if (found && !found.webhooks.some((/** @type {any} */ one) => one.enabled))
+				throw new Error(
+					`nothing is done, since ${visible(reseller)} has no balance webhook that is enabled: PUT /v2/balance-webhook sets one`,
+				);
 			await act({
 				method: "POST",
 				path: below("resellers", reseller, "deposits"),
 				body: { amount: amount.trim() },
+				after: whatIsDue(),
 				cli: ["trigger", "balance.added", "--amount", amount.trim(), "--reseller", reseller],
 				says: `balance.added of ${visible(reseller)} triggered`,
 			});
-			await runWhatIsDue();
 			await then();
-			const found = (await configured()).resellers.find((/** @type {any} */ one) => one.code === reseller);
-			if (found && !found.webhooks.some((/** @type {any} */ one) => one.enabled))
-				throw new Error(
-					`the deposit is made, but ${visible(reseller)} has no balance webhook that is enabled: PUT /v2/balance-webhook sets one`,
-				);
 		},
 	});
 	const product = form({
@@ -57,10 +52,10 @@ export function triggerForms(codes, configured, then) {
 				method: "PATCH",
 				path: below("catalog", "products", code.trim()),
 				body: { note: `changed by the console ${Date.now().toString(36)}` },
+				after: whatIsDue(),
 				cli: ["trigger", "product.updated", code.trim()],
 				says: `product.updated of ${visible(code.trim())} triggered`,
 			});
-			await runWhatIsDue();
 			await then();
 			if (!(await configured()).catalog_webhook?.enabled)
 				throw new Error(
@@ -88,6 +83,7 @@ export const probeForm = (codes, then) =>
 				method: "POST",
 				path: below("probes"),
 				body: { reseller, ...(limit && { timeout: Number(limit) }) },
+				cli: limit ? undefined : ["trigger", "probes", "--reseller", reseller],
 				says: (answer) => {
 					then(answer);
 					return `probes sent, ${answer.findings} found something`;

@@ -22,10 +22,10 @@ export const SERVER_VIEWS = [
 	{ name: "scenarios", title: "Scenarios", key: "y", element: "sim-scenarios" },
 ];
 
-/** The first one without a name. @param {string} sandbox @param {string} name @returns {View | undefined} */
+/** The first one where none is named. @param {string} sandbox @param {string} name @returns {View | undefined} */
 export function viewOf(sandbox, name) {
 	const views = sandbox ? VIEWS : SERVER_VIEWS;
-	return name ? views.find((one) => one.name === name) : views[0];
+	return views.find((one) => one.name === (name || views[0].name));
 }
 
 /** Load the module of a view; the first one's is there. @param {View} view */

@@ -2,8 +2,8 @@
 
 import { h } from "./dom.js";
 import { span } from "./format.js";
+import { ruleAddress } from "./links.js";
 import { short } from "./outside.js";
-import { here } from "./router.js";
 import { ruleOf } from "./sent.js";
 import { table } from "./table.js";
 
@@ -57,6 +57,8 @@ function next(event) {
 	if (event.answered >= 200 && event.answered < 300) return "The receiver took it, so nothing follows.";
 	if (event.next_due) return "The receiver did not take it, and it is tried again.";
 	if (!event.ending) return "It is under way.";
+	if (event.next_due === undefined)
+		return "Whether it is tried again is not known here: what was told of this attempt is not kept any more.";
 	return event.answered
 		? `The answer ${event.answered} was the end of it: it is not tried again, or was tried often enough.`
 		: "It is not tried again.";
@@ -64,7 +66,7 @@ function next(event) {
 
 /** The rule with its counts and its text. @param {string} name */
 async function ruled(name) {
-	const link = h("a", { href: here(["rules"], { at: name }) }, short(name));
+	const link = h("a", { href: ruleAddress(name) }, short(name));
 	const found = await ruleOf(name).catch(() => null);
 	if (!found) return h("p", {}, "decided by ", link, ", which is no rule of the sandbox now");
 	const said = `, of the section ${found.section}; its condition matched ${found.matched} and it decided ${found.chosen}`;

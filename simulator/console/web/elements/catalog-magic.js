@@ -7,6 +7,7 @@ import { SimElement } from "../app/element.js";
 import { count } from "../app/format.js";
 import { accountOf, callLine, payable } from "../app/magic.js";
 import { whenItMatters } from "../app/matters.js";
+import { magicDigits } from "../app/links.js";
 import { short, visible } from "../app/outside.js";
 import { place, setQuery } from "../app/router.js";
 import { copy } from "../app/said.js";
@@ -23,6 +24,8 @@ export class CatalogMagic extends SimElement {
 		/** @type {any[] | null} */
 		this.magic = null;
 		this.mistake = "";
+		/** Which row the address led to. @type {string} */
+		this.marked = "";
 	}
 
 	start() {
@@ -60,6 +63,9 @@ export class CatalogMagic extends SimElement {
 			offered[0];
 		if (this.contains(document.activeElement)) this.focused = document.activeElement?.id;
 		put(this, this.explanation(), chosen && choice(offered, chosen), this.table(this.magic, chosen?.product));
+		const at = place.query.get("at") ?? "";
+		if (at !== this.marked) this.querySelector("tr[aria-current]")?.scrollIntoView({ block: "center" });
+		this.marked = at;
 		if (this.focused) document.getElementById(this.focused)?.focus();
 		this.focused = undefined;
 	}
@@ -118,6 +124,7 @@ export class CatalogMagic extends SimElement {
 			],
 			magic,
 			"this scenario has no magic accounts",
+			(one) => one.digits === magicDigits(place.query.get("at") ?? ""),
 		);
 	}
 }

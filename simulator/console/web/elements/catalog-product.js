@@ -125,6 +125,7 @@ export class CatalogProduct extends SimElement {
 				method: "PUT",
 				path: path("sandboxes", place.sandbox, "network", code),
 				body: { status },
+				cli: ["network", code, status === "Healthy" ? "on" : "off"],
 				says: `the network of ${code} is ${status} now`,
 			}),
 		);
@@ -142,6 +143,7 @@ export class CatalogProduct extends SimElement {
 			method: "PATCH",
 			path: path("sandboxes", place.sandbox, "catalog", "products", code) + query({ reseller: this.reseller }),
 			body,
+			cli: ["product", code, changes(body), ...(this.reseller ? ["--reseller", this.reseller] : [])],
 			says: `${code}${this.reseller ? ` of ${this.reseller}` : ""}: ${says}`,
 		});
 		this.dispatchEvent(new Event("changed"));
@@ -190,5 +192,9 @@ export function adjusted(one) {
 	if (!now) return "";
 	return now.type === "fixed" ? `${now.value < 0 ? "−" : "+"}${money(Math.abs(now.value))}` : `× ${now.value}`;
 }
+
+/** As the command line takes them. @param {any} body */
+const changes = (body) =>
+	Object.keys(body).join() === "is_active" ? (body.is_active ? "on" : "off") : JSON.stringify(body);
 
 customElements.define("catalog-product", CatalogProduct);

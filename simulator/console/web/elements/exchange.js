@@ -2,6 +2,7 @@
 
 import { h } from "../app/dom.js";
 import { dateTime, sum, time } from "../app/format.js";
+import { ruleAddress } from "../app/links.js";
 import { bodyOf, headersOf, short } from "../app/outside.js";
 import { here } from "../app/router.js";
 
@@ -18,7 +19,7 @@ export function factsOf(row) {
 		["trxid", row.trxid],
 		["product", row.product && short(row.product)],
 		["reseller", event.reseller && short(event.reseller)],
-		["rule", row.rule && h("a", { href: here(["rules"], { at: row.rule }) }, short(row.rule))],
+		["rule", row.rule && h("a", { href: ruleAddress(row.rule) }, short(row.rule))],
 		[
 			"request",
 			event.n && row.kind === "request" && h("a", { href: here(["live"], { q: `n:${event.n}` }) }, String(event.n)),

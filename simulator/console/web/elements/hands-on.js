@@ -1,16 +1,14 @@
 // What else can be changed while the sandbox runs: money, networks, products, keys and settings; and the magic accounts.
 
+import { keyForms } from "./key-forms.js";
+import { magicAccounts } from "./magic-accounts.js";
 import { get, path } from "../app/api.js";
-import { confirmed } from "../app/confirm.js";
 import { h, put, say } from "../app/dom.js";
 import { SimElement } from "../app/element.js";
 import { form } from "../app/form.js";
-import { counted, span, sum } from "../app/format.js";
-import { short } from "../app/outside.js";
+import { sum } from "../app/format.js";
 import { place } from "../app/router.js";
-import { act, copy } from "../app/said.js";
-import { table } from "../app/table.js";
-import { credential } from "./credential.js";
+import { act } from "../app/said.js";
 
 const CHOICES_MAX = 500;
 
@@ -39,10 +37,16 @@ class SimHandsOn extends SimElement {
 			);
 			const codes = products.products.map((/** @type {any} */ one) => one.code);
 			this.draw(resellers.resellers, products.has_more ? undefined : codes, resellers.has_more);
-			this.drawMagic(magic);
+			put(/** @type {HTMLElement} */ (this.magic), ...magicAccounts(magic));
 		} catch (failure) {
 			say(/** @type {Node} */ (this.mistake), /** @type {Error} */ (failure).message);
 		}
+	}
+
+	/** The keys are others now. @param {HTMLElement | null} shown a new one, which is shown only now */
+	async made(shown) {
+		if (shown) put(/** @type {HTMLElement} */ (this.fresh), shown);
+		await this.read();
 	}
 
 	/** @param {any[]} resellers @param {string[] | undefined} products none when they are too many to choose from @param {boolean} isMore */
@@ -56,8 +60,7 @@ class SimHandsOn extends SimElement {
 			this.network(product),
 			this.product(product),
 			this.settings(who, resellers),
-			this.newKey(who),
-			this.revoke(resellers),
+			...keyForms({ who, resellers, at: (...parts) => this.at(...parts), made: (shown) => this.made(shown) }),
 		);
 	}
 
@@ -94,6 +97,7 @@ class SimHandsOn extends SimElement {
 					method: "PUT",
 					path: this.at("network", code),
 					body: { status },
+					cli: ["network", code, status === "Healthy" ? "on" : "off"],
 					says: `the network of ${code} is ${status}`,
 				});
 			},
@@ -121,6 +125,7 @@ class SimHandsOn extends SimElement {
 					method: "PATCH",
 					path: this.at("catalog", "products", code),
 					body: { is_active: Boolean(active) },
+					cli: ["product", code, active ? "on" : "off"],
 					says: `${code} is ${active ? "active" : "inactive"}`,
 				});
 			},
@@ -169,98 +174,6 @@ class SimHandsOn extends SimElement {
 				});
 			},
 		});
-	}
-
-	/** @param {import("../app/form.js").Field} who */
-	newKey(who) {
-		return form({
-			label: "Make an API key",
-			submit: "New key",
-			fields: [who],
-			run: async ({ code }) => {
-				const made = await act({
-					method: "POST",
-					path: this.at("resellers", code, "api-keys"),
-					body: {},
-					says: (key) => `made key ${key.api_key}`,
-				});
-				const secret = credential("api secret", made.api_secret, true);
-				put(
-					/** @type {HTMLElement} */ (this.fresh),
-					h(
-						"p",
-						{},
-						"New key ",
-						credential("api key", made.api_key, false),
-						" with the secret ",
-						secret,
-						", which is shown only now.",
-					),
-				);
-				await this.read();
-			},
-		});
-	}
-
-	/** @param {any[]} resellers */
-	revoke(resellers) {
-		const keys = resellers.flatMap((one) =>
-			one.api_keys
-				.filter((/** @type {any} */ key) => key.state === "active")
-				.map(
-					(/** @type {any} */ key) =>
-						/** @type {[string, string]} */ ([JSON.stringify([one.code, key.key]), `${key.key} of ${one.code}`]),
-				),
-		);
-		if (!keys.length) return h("p", { class: "past" }, "No key is active.");
-		return form({
-			label: "Revoke an API key",
-			submit: "Revoke",
-			fields: [{ name: "which", label: "Key", options: keys }],
-			run: async ({ which }) => {
-				const [code, key] = JSON.parse(which);
-				const text =
-					"Requests that it signs get 401 from now on. A key that is revoked cannot come back; a new one can be made.";
-				if (!(await confirmed({ title: `Revoke ${key}?`, text, name: key, button: "Revoke" }))) return;
-				await act({ method: "DELETE", path: this.at("resellers", code, "api-keys", key), says: `revoked key ${key}` });
-				await this.read();
-			},
-		});
-	}
-
-	/** @param {{ outcomes: { digits: string, outcome: string }[], durations: { digit: string, seconds: number }[] }} magic */
-	drawMagic({ outcomes, durations }) {
-		const account = (/** @type {string} */ digits) => `012000000${digits}`.slice(-10).replace(/^./, "0");
-		const shown = table(
-			"An account is magic when its last seven digits are 0000DOO",
-			[
-				{ name: "OO", cell: (one) => h("code", {}, one.digits) },
-				{ name: "what happens", cell: (one) => short(one.outcome) },
-				{
-					name: "an account",
-					cell: (one) =>
-						h(
-							"button",
-							{
-								class: "quiet copy",
-								"aria-label": `Copy ${account(one.digits)}`,
-								title: "copy",
-								onclick: () => copy(account(one.digits), "the account"),
-							},
-							h("code", {}, account(one.digits)),
-						),
-				},
-			],
-			outcomes,
-			"This scenario has none.",
-		);
-		const spans = durations.map((one) => `${one.digit} ${span(one.seconds * 1000)}`).join(", ");
-		put(
-			/** @type {HTMLElement} */ (this.magic),
-			h("summary", {}, `${counted(outcomes.length, "magic account")} at hand`),
-			shown,
-			spans && h("p", { class: "past" }, `D says how long it takes: 0 as usual, ${spans}.`),
-		);
 	}
 }
 

@@ -1,38 +1,42 @@
-// What stands in place of a view that cannot be shown: why, and where to go from here.
+// What the frame shows in place of a view that cannot be shown: which one, why, and where to go from here.
 
 import { h } from "../app/dom.js";
 import { short } from "../app/outside.js";
-import { address, place } from "../app/router.js";
+import { address } from "../app/router.js";
 import { store } from "../app/store.js";
 
-const NAMED_MAX = 8;
+const OFFERED_MAX = 20;
 
 /** @param {string} title @param {...import("../app/dom.js").Child} children */
-const notice = (title, ...children) =>
-	h("section", { class: "notice", role: "alert" }, h("h2", {}, title), ...children);
+const notice = (title, ...children) => h("div", { role: "alert" }, h("h2", {}, title), ...children);
 
-/** The sandbox of the address is not there, or not any more. */
-export function noSandbox() {
-	const others = store.sandboxes.filter((one) => one.id !== place.sandbox).slice(0, NAMED_MAX);
-	const view = place.view || "live";
-	return notice(
-		["There is no sandbox ", short(place.sandbox, 60)],
-		h("p", {}, "It was deleted, it expired, or the simulator was started again without it."),
-		others.length > 0 &&
-			h("ul", {}, ...others.map(({ id }) => h("li", {}, h("a", { href: address(id, [view]) }, short(id, 60))))),
-		h("p", {}, h("a", { href: address("", ["sandboxes"]) }, "All sandboxes"), ", and how to make one."),
+/** @param {string} sandbox empty for the server @param {string} name */
+export const unknownView = (sandbox, name) =>
+	notice(
+		"There is no such view",
+		h("p", {}, "The console has no view ", h("q", {}, short(name)), "; its views are the tabs above."),
+		h("p", {}, h("a", { href: address(sandbox, [sandbox ? "live" : "sandboxes"]) }, sandbox ? "Live" : "Sandboxes")),
 	);
-}
 
-/** No view has the name that is in the address. */
-export function noView() {
-	return notice(["There is no view ", short(place.view, 60)], h("p", {}, "The views are above."));
-}
+/** @param {string} title of the view */
+export const notLoaded = (title) =>
+	notice(
+		`${title} could not be loaded`,
+		h("p", {}, "The simulator does not answer; is it still running? It is tried again by itself."),
+	);
 
-/** The module of a view did not come. */
-export function noModule() {
+/** @param {string} id */
+export function noSandbox(id) {
+	const ids = store.sandboxes.map((one) => one.id);
 	return notice(
-		"The simulator does not answer",
-		h("p", {}, "Is it still running? This view is shown as soon as it answers."),
+		"There is no such sandbox",
+		h("p", {}, h("q", {}, short(id)), " was deleted, or never made; it is shown as soon as it is there."),
+		ids.length > 0 &&
+			h(
+				"ul",
+				{},
+				...ids.slice(0, OFFERED_MAX).map((one) => h("li", {}, h("a", { href: address(one, ["live"]) }, one))),
+			),
+		h("p", {}, h("a", { href: address("", ["sandboxes"]) }, "all sandboxes")),
 	);
 }

@@ -1,13 +1,13 @@
 // Adds a rule: ready ones, a form from the scenario schema, and the YAML of both, which can be edited and taken home.
 
 import "./sim-editor.js";
-import { Refused, get, path } from "../app/api.js";
-import { h, put, say } from "../app/dom.js";
+import { Refused, change, get, path } from "../app/api.js";
+import { h, once, put, say } from "../app/dom.js";
 import { SimElement } from "../app/element.js";
 import { short } from "../app/outside.js";
 import { PRESETS, SECTIONS, emptyRule, ruleOf } from "../app/presets.js";
 import { place, setQuery } from "../app/router.js";
-import { act, copy } from "../app/said.js";
+import { act, copy, say as sayDone } from "../app/said.js";
 import { resolved, scenarioSchema } from "../app/schema.js";
 import { store } from "../app/store.js";
 import { download } from "../app/take-home.js";
@@ -24,6 +24,7 @@ class SimRuleMaker extends SimElement {
 		this.section = "payments";
 		/** @type {string[]} */
 		this.bundled = [];
+		this.isAdding = false;
 		this.mistake = h("p", { class: "mistake", role: "alert" });
 		this.note = h("p", { class: "past", role: "status" });
 		this.fields = h("div", { class: "fields" });
@@ -41,6 +42,7 @@ class SimRuleMaker extends SimElement {
 		this.editor.of = {
 			label: "The rule as YAML",
 			before: () => `extends: ${this.base()}\n`,
+			missing: () => this.missing(),
 			keeps: (one) => !one.file && this.isSure(one.code),
 		};
 		const presets = PRESETS.map((one) =>
@@ -64,7 +66,7 @@ class SimRuleMaker extends SimElement {
 			h(
 				"div",
 				{ class: "tools" },
-				h("button", { class: "main", onclick: () => this.add() }, "Add it to the sandbox"),
+				h("button", { class: "main", onclick: once(() => this.add()) }, "Add it to the sandbox"),
 				h("button", { onclick: () => copy(this.text(), "the rule as YAML") }, "copy YAML"),
 				h("button", { onclick: () => download(this.text(), "rule.yaml") }, "download"),
 				this.mistake,
@@ -175,6 +177,17 @@ class SimRuleMaker extends SimElement {
 		return rules;
 	}
 
+	/** What is not there yet, of a text that is no mistake. */
+	missing() {
+		if (!this.text().trim()) return "empty: choose a ready rule, fill the form, or write payments: and a rule below it";
+		try {
+			this.read();
+		} catch (failure) {
+			return /** @type {Error} */ (failure).message;
+		}
+		return "";
+	}
+
 	remember() {
 		clearTimeout(this.waiting);
 		this.waiting = setTimeout(() => {
@@ -184,24 +197,33 @@ class SimRuleMaker extends SimElement {
 		}, ADDRESS_AFTER_MS);
 	}
 
-	/** The last first, since each one that is added comes before the others. */
+	/** All or none. The last first, since each one that is added comes before the others. */
 	async add() {
 		const mistake = /** @type {HTMLElement} */ (this.mistake);
+		const where = path("sandboxes", place.sandbox, "rules");
+		/** @type {string[]} */
+		const added = [];
 		put(mistake);
+		if (this.isAdding) return;
+		this.isAdding = true;
 		try {
 			for (const [section, rule] of this.read().reverse()) {
-				const where = path("sandboxes", place.sandbox, "rules");
-				await act({
+				const made = await act({
 					method: "POST",
 					path: where,
 					body: { section, rule },
 					cli: ["rule", "add", section, flow(rule)],
-					says: (made) => `added rule ${made.id}`,
+					says: (one) => `added rule ${one.id}`,
 				});
+				added.push(made.id);
 			}
 		} catch (failure) {
+			for (const id of added) await change("DELETE", `${where}/${path(id)}`).catch(() => {});
+			if (added.length) sayDone("nothing is added: one of the rules was refused");
 			const at = failure instanceof Refused && failure.path ? `${failure.path}: ` : "";
 			put(mistake, short(at + /** @type {Error} */ (failure).message, 600));
+		} finally {
+			this.isAdding = false;
 		}
 	}
 }

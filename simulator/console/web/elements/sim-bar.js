@@ -1,6 +1,7 @@
 // The bar: which sandbox, its clock, and whether what is shown is live.
 
 import "./sim-clock.js";
+import { UNANSWERED } from "../app/api.js";
 import { h, put, say } from "../app/dom.js";
 import { SimElement } from "../app/element.js";
 import { address, go, place } from "../app/router.js";
@@ -10,7 +11,7 @@ const STATES = {
 	live: ["good", "● live"],
 	connecting: ["wait", "○ connecting"],
 	away: ["bad", "✕ the simulator does not answer"],
-	lost: ["bad", "✕ no such sandbox"],
+	gone: ["bad", "✕ no such sandbox"],
 };
 
 class SimBar extends SimElement {
@@ -25,7 +26,6 @@ class SimBar extends SimElement {
 			this.select,
 			this.state,
 			h("sim-clock"),
-			h("span", { class: "gap" }),
 			h(
 				"button",
 				{ class: "quiet", onclick: () => document.dispatchEvent(new Event("sim-show-keys")) },
@@ -34,7 +34,7 @@ class SimBar extends SimElement {
 			),
 		);
 		this.watch(["sandboxes", "sandbox", "place"], () => this.offer());
-		this.watch("connection", () => this.connection());
+		this.watch(["connection", "place"], () => this.connection());
 		this.connection();
 	}
 
@@ -56,6 +56,9 @@ class SimBar extends SimElement {
 		if (!this.state) return;
 		this.state.className = `tone-${tone}`;
 		say(this.state, place.sandbox ? text : "");
+		if (store.connection !== "live") return;
+		// What was said of a simulator that did not answer is over.
+		for (const one of document.querySelectorAll(".mistake")) if (one.textContent === UNANSWERED) say(one, "");
 	}
 }
 

@@ -20,9 +20,10 @@ class SimClock extends SimElement {
 		/** @type {string} */
 		this.dueOf = "";
 		this.isReading = false;
+		this.isStopping = false;
 		this.bar = h("progress", { "aria-label": "the advance that runs" });
 		this.happened = h("span", { class: "past" });
-		this.stopButton = h("button", { onclick: () => this.stopIt() }, "stop");
+		this.stopButton = h("button", { onclick: () => this.stopAdvance() }, "stop");
 		this.mode = h("button", { class: "quiet", "aria-haspopup": "true", onclick: () => this.toggle() });
 		this.now = h("time", {});
 		this.next = h("span", { class: "next" });
@@ -155,23 +156,10 @@ class SimClock extends SimElement {
 		else bar.removeAttribute("value");
 		const where = advancing.to ? `to ${dateTime(advancing.to)}` : "until nothing is due";
 		say(happened, `advancing ${where}, ${counted(advancing.fired, "thing")} happened`);
-		this.drawStop(advancing.stopping);
-		if (!progress.firstChild) put(progress, stopButton, bar, happened);
-	}
-
-	/** It ends after what is under way, which may be a receiver that hangs. */
-	stopIt() {
-		this.drawStop(true);
-		this.tried(stopAdvance);
-	}
-
-	/** @param {boolean} isStopping */
-	drawStop(isStopping) {
-		const { stopButton } = this;
-		if (!stopButton) return;
+		const isStopping = this.isStopping || advancing.stopping;
+		if (isStopping) say(happened, "stopping: it waits for receivers that have not answered yet");
 		stopButton.toggleAttribute("disabled", isStopping);
-		stopButton.title = isStopping ? "what is under way is waited for" : "";
-		say(stopButton, isStopping ? "stopping…" : "stop");
+		if (!progress.firstChild) put(progress, stopButton, bar, happened);
 	}
 
 	toNext() {
@@ -179,6 +167,14 @@ class SimClock extends SimElement {
 		const now = sandboxNow();
 		if (!next_due || !now) return this.refuse("nothing is due, so there is nothing to advance to");
 		this.advance(Date.parse(next_due) > now.getTime() ? toMoment(next_due) : { ...bySeconds(0), cli: ["0s"] });
+	}
+
+	async stopAdvance() {
+		this.isStopping = true;
+		this.draw();
+		await this.tried(stopAdvance);
+		this.isStopping = false;
+		this.draw();
 	}
 
 	/** @param {import("../app/until.js").Until} until */

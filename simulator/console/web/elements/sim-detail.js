@@ -4,7 +4,7 @@ import { actionsOf } from "../app/actions.js";
 import { h, put, say } from "../app/dom.js";
 import { SimElement } from "../app/element.js";
 import { visible } from "../app/outside.js";
-import { MARKS } from "../app/rows.js";
+import { markOf } from "../app/rows.js";
 import { moreOf } from "../app/sent.js";
 import { whyOf } from "../app/why.js";
 import { factsOf, messagesOf } from "./exchange.js";
@@ -73,7 +73,7 @@ export class SimDetail extends SimElement {
 				{ class: `tone-${row.tone}` },
 				h("span", { class: "outside" }, visible(row.what.slice(0, 200))),
 				" ",
-				row.state && h("span", { class: "state" }, `${MARKS[row.tone]} ${row.state}`),
+				row.state && h("span", { class: "state" }, `${markOf(row)} ${row.state}`),
 			),
 			h("div", { class: "actions" }, ...actions),
 			this.mistake,

@@ -1,14 +1,15 @@
 // An editor for scenarios in YAML: line numbers, problems underlined where they are, and completion from the schema.
 
+import { Choices } from "./editor-choices.js";
 import { change } from "../app/api.js";
-import { choicesAt, spotAt } from "../app/completion.js";
 import { h, put, say } from "../app/dom.js";
 import { SimElement } from "../app/element.js";
 import { counted } from "../app/format.js";
 import { short } from "../app/outside.js";
-import { nodeAt, scenarioSchema } from "../app/schema.js";
 
 const CHECK_AFTER_MS = 300;
+/** Browsers insert line by line what can be undone, which takes minutes for tens of thousands of lines. */
+const UNDONE_CHARS = 50_000;
 let ids = 0;
 
 /**
@@ -19,13 +20,10 @@ let ids = 0;
 export class SimEditor extends SimElement {
 	constructor() {
 		super();
-		/** @type {{ label: string, before?: () => string, keeps?: (problem: Problem) => boolean, words?: () => Record<string, string[]> }} `before` are lines that are checked with it and not shown */
+		/** @type {{ label: string, before?: () => string, keeps?: (problem: Problem) => boolean, missing?: () => string, words?: () => Record<string, string[]> }} `before` are lines that are checked with it and not shown, `missing` says what a text without problems lacks */
 		this.of = { label: "Scenario" };
 		/** @type {Problem[]} */
 		this.problems = [];
-		/** @type {import("../app/completion.js").Choice[]} */
-		this.choices = [];
-		this.chosen = 0;
 		this.checks = 0;
 		const id = `editor-${++ids}`;
 		this.area = /** @type {HTMLTextAreaElement} */ (
@@ -40,29 +38,31 @@ export class SimEditor extends SimElement {
 				"aria-describedby": `${id}-said`,
 				oninput: () => this.typed(),
 				onkeydown: (/** @type {KeyboardEvent} */ event) => this.pressed(event),
+				onpaste: (/** @type {ClipboardEvent} */ event) => this.pasted(event, event.clipboardData),
+				ondrop: (/** @type {DragEvent} */ event) => this.pasted(event, event.dataTransfer),
 				onscroll: () => this.scrolled(),
-				onblur: () => this.close(),
-				onclick: () => this.close(),
+				onblur: () => this.choices.close(),
+				onclick: () => this.choices.close(),
 			})
 		);
 		this.numbers = h("pre", { class: "numbers", "aria-hidden": "true" });
-		this.under = h("pre", { class: "under", "aria-hidden": "true" });
-		this.popup = h("ul", {
-			id: `${id}-choices`,
-			class: "choices",
-			role: "listbox",
-			"aria-label": "Completions",
-			hidden: true,
-		});
+		this.mirror = h("div");
+		this.under = h("pre", { class: "under", "aria-hidden": "true" }, this.mirror);
 		this.said = h("p", { id: `${id}-said`, class: "past", role: "status" });
 		this.list = h("ol", { class: "problems" });
+		this.choices = new Choices(`${id}-choices`, {
+			area: this.area,
+			words: () => this.of.words?.() ?? {},
+			insert: (text) => this.insert(text),
+			note: (text) => say(this.said, text),
+		});
 	}
 
 	start() {
 		this.area.setAttribute("aria-label", this.of.label);
 		put(
 			this,
-			h("div", { class: "edit" }, this.numbers, h("div", { class: "text" }, this.under, this.area, this.popup)),
+			h("div", { class: "edit" }, this.numbers, h("div", { class: "text" }, this.under, this.area, this.choices.popup)),
 			this.said,
 			this.list,
 		);
@@ -82,7 +82,7 @@ export class SimEditor extends SimElement {
 	typed() {
 		this.draw();
 		this.dispatchEvent(new CustomEvent("sim-text"));
-		this.complete(false);
+		this.choices.complete(false);
 	}
 
 	draw() {
@@ -114,7 +114,9 @@ export class SimEditor extends SimElement {
 			.map((/** @type {Problem} */ one) => (one.file ? one : { ...one, line: Math.max(1, one.line - skipped) }))
 			.filter((/** @type {Problem} */ one) => this.of.keeps?.(one) ?? true);
 		this.underline();
-		say(this.said, this.problems.length ? counted(this.problems.length, "problem") : "● no problems");
+		const missing = this.of.missing?.();
+		const none = missing ? `○ ${missing}` : "● no problems";
+		say(this.said, this.problems.length ? counted(this.problems.length, "problem") : none);
 		put(this.list, ...this.problems.map((one) => this.problem(one)));
 	}
 
@@ -154,7 +156,7 @@ export class SimEditor extends SimElement {
 		this.insert(one.suggestion ?? "");
 	}
 
-	/** The text once more behind the one that is written, with lines under its problems. */
+	/** The text as far as it has problems once more behind the one that is written, with lines under them. */
 	underline() {
 		const spans = this.problems
 			.filter((one) => !one.file)
@@ -171,91 +173,35 @@ export class SimEditor extends SimElement {
 			parts.push(this.text.slice(at, from), h("span", { class: one.severity }, this.text.slice(from, to)));
 			at = to;
 		}
-		put(this.under, ...parts, `${this.text.slice(at)}\n`);
+		put(this.mirror, ...parts);
 	}
 
 	scrolled() {
-		this.under.scrollTo(this.area.scrollLeft, this.area.scrollTop);
+		this.mirror.style.setProperty("transform", `translate(${-this.area.scrollLeft}px, ${-this.area.scrollTop}px)`);
 		this.numbers.scrollTop = this.area.scrollTop;
-		this.close();
-	}
-
-	/** Offer what fits at the cursor. @param {boolean} isAsked by its key: then without a first letter too */
-	async complete(isAsked) {
-		const root = await scenarioSchema();
-		const cursor = this.area.selectionStart;
-		const spot = spotAt(this.text, cursor);
-		const isWord = spot.prefix && cursor === this.area.selectionEnd && !/^[\w-]/.test(this.text.slice(cursor));
-		this.choices = isAsked || isWord ? choicesAt(root, spot, this.of.words?.()) : [];
-		this.typedSoFar = spot.prefix;
-		this.choose(0);
-		if (isAsked && !this.choices.length) {
-			const hint = nodeAt(root, spot.path)?.["x-must-be"];
-			say(this.said, hint ? `here stands ${hint}` : "nothing to complete here");
-		}
-		const line = this.text.slice(0, cursor).split("\n");
-		this.popup.style.setProperty("--line", String(line.length));
-		this.popup.style.setProperty("--column", String((line.at(-1) ?? "").length - spot.prefix.length));
-		this.popup.style.setProperty("--scrolled", `${this.area.scrollTop}px`);
-		this.popup.style.setProperty("--aside", `${this.area.scrollLeft}px`);
-	}
-
-	/** @param {number} index */
-	choose(index) {
-		const isOpen = this.choices.length > 0;
-		this.chosen = isOpen ? (index + this.choices.length) % this.choices.length : 0;
-		this.popup.hidden = !isOpen;
-		this.area.setAttribute("aria-expanded", String(isOpen));
-		if (!isOpen) return this.area.removeAttribute("aria-activedescendant");
-		const options = this.choices.map((one, at) =>
-			h(
-				"li",
-				{
-					id: `${this.popup.id}-${at}`,
-					role: "option",
-					"aria-selected": String(at === this.chosen),
-					onmousedown: (/** @type {Event} */ event) => {
-						event.preventDefault();
-						this.accept(at);
-					},
-				},
-				h("code", {}, one.text),
-				" ",
-				h("small", { class: "past" }, one.hint),
-			),
-		);
-		put(this.popup, ...options);
-		this.area.setAttribute("aria-activedescendant", options[this.chosen].id);
-		options[this.chosen].scrollIntoView({ block: "nearest" });
-	}
-
-	close() {
-		this.choices = [];
-		this.choose(0);
-	}
-
-	/** @param {number} index */
-	accept(index) {
-		const choice = this.choices[index];
-		const end = this.area.selectionStart;
-		this.area.setSelectionRange(end - (this.typedSoFar?.length ?? 0), end);
-		const follows = this.text.slice(end).startsWith(":") && choice.insert.endsWith(": ");
-		this.insert(follows ? choice.text : choice.insert);
-		this.close();
+		this.choices.close();
 	}
 
 	/** Write in place of what is selected, so that the browser can undo it. @param {string} text */
 	insert(text) {
 		this.area.focus();
-		if (!document.execCommand("insertText", false, text)) {
+		if (text.length > UNDONE_CHARS || !document.execCommand("insertText", false, text)) {
 			this.area.setRangeText(text, this.area.selectionStart, this.area.selectionEnd, "end");
 			this.typed();
 		}
 	}
 
+	/** @param {Event} event @param {DataTransfer | null} data */
+	pasted(event, data) {
+		const text = data?.getData("text/plain") ?? "";
+		if (text.length <= UNDONE_CHARS) return;
+		event.preventDefault();
+		this.insert(text);
+	}
+
 	/** @param {KeyboardEvent} event */
 	pressed(event) {
-		const does = this.choices.length ? this.keysOfChoices(event) : this.keysOfText(event);
+		const does = this.choices.isOpen ? this.choices.keys(event) : this.keysOfText(event);
 		if (!does) return;
 		event.preventDefault();
 		event.stopPropagation();
@@ -263,16 +209,8 @@ export class SimEditor extends SimElement {
 	}
 
 	/** @param {KeyboardEvent} event @returns {(() => void) | undefined} */
-	keysOfChoices({ key }) {
-		if (key === "ArrowDown") return () => this.choose(this.chosen + 1);
-		if (key === "ArrowUp") return () => this.choose(this.chosen - 1);
-		if (key === "Enter") return () => this.accept(this.chosen);
-		if (key === "Escape") return () => this.close();
-	}
-
-	/** @param {KeyboardEvent} event @returns {(() => void) | undefined} */
 	keysOfText({ key, ctrlKey, shiftKey }) {
-		if (key === " " && ctrlKey) return () => void this.complete(true);
+		if (key === " " && ctrlKey) return () => void this.choices.complete(true);
 		if (key !== "Enter" || shiftKey || ctrlKey) return;
 		const line = this.text.slice(0, this.area.selectionStart).split("\n").at(-1) ?? "";
 		const margin = /^\s*(?:- )?/.exec(line)?.[0].length ?? 0;

@@ -8,19 +8,24 @@ import { h, put } from "../app/dom.js";
 import { SimElement } from "../app/element.js";
 import { visible } from "../app/outside.js";
 import { watchEvents } from "../app/events.js";
-import { address, go, here, place, setQuery } from "../app/router.js";
-import { changed, readClock, readSandboxes, store } from "../app/store.js";
+import { address, go, here, place } from "../app/router.js";
+import { changed, readClock, readSandboxes, setConnection, store } from "../app/store.js";
 import { SERVER_VIEWS, VIEWS, load, viewOf } from "../app/views.js";
 import { askForToken } from "./ask-token.js";
-import { noModule, noSandbox, noView } from "./notices.js";
+import { noSandbox, notLoaded, unknownView } from "./notices.js";
 
-const AGAIN_MS = 1000;
+/** How often it is looked whether what could not be shown can be. */
+const AGAIN_MS = 2000;
 
 class SimFrame extends SimElement {
 	constructor() {
 		super();
 		/** What the view shows; at first nothing, not even a page of the server. */
 		this.shown = { sandbox: "\0", view: "" };
+		/** Changes with everything that is shown or opened, so that who waited knows it is too late. */
+		this.turn = 0;
+		/** Of which sandbox it is being read what it is. */
+		this.described = "\0";
 	}
 
 	start() {
@@ -38,8 +43,7 @@ class SimFrame extends SimElement {
 		);
 		this.watch("place", () => this.show());
 		this.watch("restarted", () => this.open(place.sandbox));
-		this.watch("back", () => this.read(place.sandbox));
-		this.watch("connection", () => this.lose());
+		this.watch("connection", () => this.connected());
 		this.keys([
 			...VIEWS.map((view) => ({
 				key: `g ${view.key}`,
@@ -66,7 +70,6 @@ class SimFrame extends SimElement {
 		const active = document.activeElement;
 		if (active instanceof HTMLElement && active.closest("input, textarea, select")) return active.blur();
 		if (place.rest.length) go(here([place.view]));
-		else if (place.query.has("at")) setQuery({ at: "" });
 	}
 
 	async show() {
@@ -74,47 +77,79 @@ class SimFrame extends SimElement {
 		if (place.sandbox !== this.shown.sandbox) this.open(place.sandbox);
 		const view = viewOf(place.sandbox, place.view);
 		this.drawTabs(view?.name ?? "");
-		document.title = [place.rest[0], view?.title ?? place.view, place.sandbox, "reseller-sim"]
+		document.title = [place.rest[0] ?? "", view?.title ?? "", place.sandbox, "reseller-sim"]
 			.filter(Boolean)
 			.map(visible)
 			.join(" · ");
-		const shown = { sandbox: place.sandbox, view: view?.name ?? place.view };
+		const shown = { sandbox: place.sandbox, view: view?.name ?? `no ${place.view}` };
 		if (this.shown.sandbox === shown.sandbox && this.shown.view === shown.view) return;
 		this.shown = shown;
-		if (!view) return this.putIn(noView());
+		const turn = ++this.turn;
+		if (place.sandbox && store.connection === "gone") return this.gone();
+		if (!view) return this.fill(unknownView(place.sandbox, place.view));
 		try {
 			await load(view);
+			if (this.turn === turn) this.fill(h(view.element));
 		} catch {
-			if (this.shown === shown) this.putIn(noModule());
-			return this.whenItAnswers(shown);
-		}
-		if (this.shown === shown) this.putIn(h(view.element));
-	}
-
-	/** @param {Node} node */
-	putIn(node) {
-		put(/** @type {HTMLElement} */ (this.main), node);
-	}
-
-	/** A module that did not come is asked for by a new page only; the address has all that this one shows. @param {object} shown */
-	async whenItAnswers(shown) {
-		while (this.shown === shown) {
-			await new Promise((then) => setTimeout(then, AGAIN_MS));
-			const answers = await get("health").catch((failure) => failure instanceof Refused && failure.status > 0);
-			if (answers && this.shown === shown) return location.reload();
+			if (this.turn === turn) this.unloaded(view.title);
 		}
 	}
 
-	/** The sandbox is not there: say so, and look again when another address is gone to. */
-	lose() {
-		if (store.connection !== "lost" || !place.sandbox) return;
-		this.shown = { sandbox: "\0", view: "" };
-		this.putIn(noSandbox());
+	/** A browser may keep that a module could not be loaded; every state is an address, so nothing is lost. @param {string} title */
+	unloaded(title) {
+		this.fill(notLoaded(title));
+		this.until(
+			() => readSandboxes().then(() => true),
+			() => location.reload(),
+		);
+	}
+
+	connected() {
+		if (store.connection === "gone") this.gone();
+		else if (store.connection === "live" && place.sandbox && !store.sandbox) this.describe(place.sandbox);
+	}
+
+	/** @param {HTMLElement} view */
+	fill(view) {
+		put(/** @type {HTMLElement} */ (this.main), view);
+	}
+
+	/** The sandbox is not there: say it in place of the view, and show the view when it is. */
+	async gone() {
+		const { sandbox } = place;
+		const turn = ++this.turn;
+		await readSandboxes().catch(() => {});
+		if (this.turn !== turn) return;
+		this.fill(noSandbox(sandbox));
+		this.until(
+			() => readSandboxes().then(() => store.sandboxes.some((one) => one.id === sandbox)),
+			() => {
+				this.shown = { sandbox: "\0", view: "" };
+				this.show();
+			},
+		);
+	}
+
+	/** Look again and again, until it is so or something else is shown. @param {() => Promise<boolean>} test @param {() => void} then */
+	async until(test, then) {
+		const { turn } = this;
+		for (;;) {
+			await new Promise((go) => setTimeout(go, AGAIN_MS));
+			if (this.turn !== turn) return;
+			if (!(await test().catch(() => false))) continue;
+			if (this.turn === turn) then();
+			return;
+		}
 	}
 
 	/** `/_sim/` leads to the default sandbox, or to the list where there is none. */
 	async first() {
-		await readSandboxes();
+		try {
+			await readSandboxes();
+		} catch (failure) {
+			if (!(failure instanceof Refused)) throw failure;
+			return this.unloaded("The console");
+		}
 		const has = store.sandboxes.some((one) => one.id === "default");
 		go(has ? address("default", ["live"]) : address("", ["sandboxes"]), true);
 	}
@@ -123,22 +158,25 @@ class SimFrame extends SimElement {
 	async open(id) {
 		store.sandbox = null;
 		store.clock = null;
+		setConnection("connecting");
 		watchEvents(id);
-		await this.read(id);
+		await this.describe(id);
 	}
 
-	/** @param {string} id */
-	async read(id) {
+	/** Read what the sandbox is, and where its clock stands. @param {string} id */
+	async describe(id) {
+		if (this.described === id) return;
+		this.described = id;
 		try {
-			await readSandboxes();
 			const found = id ? await get(`sandboxes/${encodeURIComponent(id)}`) : null;
-			if (id !== place.sandbox) return;
+			if (place.sandbox !== id) return;
 			store.sandbox = found;
-			await readClock();
+			await Promise.all([readClock(), readSandboxes()]);
 		} catch (failure) {
 			if (!(failure instanceof Refused)) throw failure;
-			if (failure.status === 404 && id === place.sandbox) store.connection = "lost";
-			changed("connection");
+			if (place.sandbox === id && failure.status === 404) setConnection("gone");
+		} finally {
+			if (this.described === id) this.described = "\0";
 		}
 		changed("sandbox");
 	}

@@ -16,7 +16,7 @@ class SimKeys extends SimElement {
 		const groups = Map.groupBy ? Map.groupBy(keysNow(), (one) => one.group) : grouped(keysNow());
 		put(
 			/** @type {HTMLElement} */ (this.dialog),
-			h("h2", { id: "keys-title" }, "Keys"),
+			h("h2", { id: "keys-title", tabindex: "-1", autofocus: true }, "Keys"),
 			h(
 				"div",
 				{ class: "keys" },
@@ -24,8 +24,9 @@ class SimKeys extends SimElement {
 			),
 			h("form", { method: "dialog", class: "buttons" }, h("button", { class: "main" }, "Close")),
 		);
-		if (!this.dialog?.open) this.dialog?.showModal();
-		if (this.dialog) this.dialog.scrollTop = 0;
+		if (!this.dialog || this.dialog.open) return;
+		this.dialog.showModal();
+		this.dialog.scrollTop = 0;
 	}
 }
 

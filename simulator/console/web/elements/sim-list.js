@@ -1,6 +1,8 @@
 // A list of any length of which only the rows that are seen exist. It is a grid to the keyboard and to a screen reader.
+// In a frame it measures nothing: sizes come from an observer and the scroll position from its event, so that drawing
+// never makes the browser lay out twice.
 
-import { h, put } from "../app/dom.js";
+import { h, put, say } from "../app/dom.js";
 import { SimElement } from "../app/element.js";
 
 /**
@@ -17,6 +19,8 @@ import { SimElement } from "../app/element.js";
  * }} Of
  */
 
+/** @typedef {{ row: HTMLElement, item: any, at: number }} Drawn */
+
 const OVERSCAN = 8;
 
 /** Set `of` once (`end` is called when the last items are near, for who reads pages), then `items`, newest first, as often as they change. */
@@ -27,13 +31,16 @@ export class SimList extends SimElement {
 		this.of = { label: "", columns: [], key: String };
 		/** @type {any[]} */
 		this.all = [];
-		/** Items that came while the list was scrolled away from its top. @type {any[] | null} */
+		/** All items, while new ones of them wait for the list to be scrolled back to its top. @type {any[] | null} */
 		this.waiting = null;
 		this.selected = "";
-		/** Whether the selected row is still to be scrolled to, since an address named it before it was there. */
-		this.isSought = false;
-		/** @type {Map<string, { row: HTMLElement, item: any }>} */
+		/** The key of the address that is not scrolled to yet: its item may still be read. */
+		this.sought = "";
+		/** @type {Map<string, Drawn>} in the order of the document, which is that on the screen */
 		this.drawn = new Map();
+		this.top = 0;
+		this.room = 0;
+		this.rowHeight = 28;
 	}
 
 	start() {
@@ -48,9 +55,10 @@ export class SimList extends SimElement {
 		this.none = h("div", { class: "empty" });
 		put(this, this.more, this.scroller, this.none);
 		this.listen(this.scroller, "scroll", () => this.scrolled());
+		this.listen(this.scroller, "wheel", () => (this.sought = ""));
 		this.listen(this.body, "click", (event) => this.clicked(event));
 		this.listen(this.body, "dblclick", (event) => this.clicked(event, true));
-		const sizes = new ResizeObserver(() => this.draw());
+		const sizes = new ResizeObserver(() => this.measure());
 		sizes.observe(this.scroller);
 		this.ends.push(() => sizes.disconnect());
 		this.keys([
@@ -77,20 +85,16 @@ export class SimList extends SimElement {
 
 	/** Newest first. Rows do not move under the pointer: new ones wait behind a button while the list is scrolled. @param {any[]} items */
 	set items(items) {
-		const top = (this.scroller?.scrollTop ?? 0) < 4;
-		const grew = items.length > this.all.length && this.all.length > 0;
-		const isSame = grew && this.of.key(items[items.length - this.all.length]) === this.of.key(this.all[0]);
-		if (!top && isSame) {
-			this.waiting = items;
-			if (!this.more) return;
-			this.more.hidden = false;
-			this.more.textContent = `${items.length - this.all.length} new ↑`;
-			return;
+		const first = this.top < 4 || !this.all.length ? "" : this.of.key(this.all[0]);
+		const fresh = first ? items.findIndex((item) => item === this.all[0] || this.of.key(item) === first) : 0;
+		this.waiting = fresh > 0 ? items : null;
+		this.all = fresh > 0 ? items.slice(fresh) : items;
+		if (this.more) {
+			this.more.hidden = !this.waiting;
+			say(this.more, `${fresh} new ↑`);
 		}
-		this.all = items;
-		this.waiting = null;
-		if (this.more) this.more.hidden = true;
 		this.draw();
+		this.seek();
 	}
 
 	get items() {
@@ -101,56 +105,75 @@ export class SimList extends SimElement {
 		if (this.waiting) this.all = this.waiting;
 		this.waiting = null;
 		if (this.more) this.more.hidden = true;
-		if (this.scroller) this.scroller.scrollTop = 0;
-		this.draw();
+		this.goTo(0);
 		this.scroller?.focus();
 	}
 
 	scrolled() {
-		if (this.waiting && (this.scroller?.scrollTop ?? 0) < 4) this.toTop();
+		this.top = this.scroller?.scrollTop ?? 0;
+		if (this.waiting && this.top < 4) this.toTop();
 		else this.draw();
 	}
 
-	/** The height of a row as the style sheet has it: it is another on a phone. */
-	height() {
-		return parseFloat(getComputedStyle(this).getPropertyValue("--row")) || 28;
+	/** How much is seen, and the height of a row as the style sheet has it: it is another on a phone. */
+	measure() {
+		this.room = this.scroller?.clientHeight ?? 0;
+		this.top = this.scroller?.scrollTop ?? 0;
+		this.rowHeight = parseFloat(getComputedStyle(this).getPropertyValue("--row")) || 28;
+		this.draw();
+		this.seek();
+	}
+
+	/** @param {number} top */
+	goTo(top) {
+		this.draw();
+		if (!this.scroller) return;
+		this.scroller.scrollTop = top;
+		this.top = this.scroller.scrollTop;
+		this.draw();
 	}
 
 	page() {
-		return Math.max(1, Math.floor((this.scroller?.clientHeight ?? 0) / this.height()) - 2);
+		return Math.max(1, Math.floor(this.room / this.rowHeight) - 2);
 	}
 
 	/** Make the rows that are seen, keep those that were drawn before, and drop the others. */
 	draw() {
-		const { scroller, body } = this;
-		if (!scroller || !body) return;
-		put(/** @type {HTMLElement} */ (this.none), this.all.length === 0 && this.of.empty ? this.of.empty() : null);
-		const height = this.height();
-		this.seek(height);
-		const first = Math.max(0, Math.floor(scroller.scrollTop / height) - OVERSCAN);
-		const last = Math.min(this.all.length, Math.ceil((scroller.scrollTop + scroller.clientHeight) / height) + OVERSCAN);
-		body.style.setProperty("height", `${this.all.length * height}px`);
-		scroller.setAttribute("aria-rowcount", String(this.all.length + 1));
+		const { body, none, rowHeight, all } = this;
+		if (!body || !none) return;
+		if (!all.length && this.of.empty) put(none, this.of.empty());
+		else if (none.firstChild) put(none);
+		const first = Math.max(0, Math.min(Math.floor(this.top / rowHeight) - OVERSCAN, all.length - 1));
+		const last = Math.min(all.length, Math.ceil((this.top + this.room) / rowHeight) + OVERSCAN);
+		body.style.height = `${all.length * rowHeight}px`;
+		body.style.paddingTop = `${first * rowHeight}px`;
+		this.scroller?.setAttribute("aria-rowcount", String(all.length + 1));
+		this.place(first, last);
+		this.mark();
+		if (all.length && last === all.length) this.of.end?.();
+	}
+
+	/** Rows that stay are never moved, so that a link in one of them keeps the focus. @param {number} first @param {number} last */
+	place(first, last) {
+		const body = /** @type {HTMLElement} */ (this.body);
+		/** @type {Map<string, Drawn>} */
 		const seen = new Map();
 		for (let at = first; at < last; at++) {
 			const item = this.all[at];
 			const key = this.of.key(item);
 			const before = this.drawn.get(key);
-			const row = before && before.item === item ? before.row : this.row(item, key);
-			row.style.setProperty("transform", `translateY(${at * height}px)`);
-			row.setAttribute("aria-rowindex", String(at + 2));
-			row.dataset.at = String(at);
-			seen.set(key, { row, item });
+			seen.set(key, before && before.item === item ? before : { row: this.row(item, key), item, at: -1 });
 		}
-		for (const [key, { row }] of this.drawn) if (seen.get(key)?.row !== row) row.remove();
+		for (const [key, one] of this.drawn) if (seen.get(key) !== one) one.row.remove();
 		this.drawn = seen;
 		let next = body.firstChild;
-		for (const { row } of seen.values()) {
-			if (row === next) next = row.nextSibling;
-			else body.insertBefore(row, next);
+		let at = first;
+		for (const one of seen.values()) {
+			if (one.row === next) next = next.nextSibling;
+			else body.insertBefore(one.row, next);
+			if (one.at !== at) one.row.setAttribute("aria-rowindex", String(at + 2));
+			one.at = at++;
 		}
-		this.mark();
-		if (this.all.length && last === this.all.length) this.of.end?.();
 	}
 
 	/** @param {any} item @param {string} key */
@@ -158,13 +181,16 @@ export class SimList extends SimElement {
 		const tone = this.of.tone?.(item);
 		return h(
 			"div",
-			{ class: `row${tone ? ` tone-${tone}` : ""}`, role: "row", id: `row-${key}` },
+			{ class: `row${tone ? ` tone-${tone}` : ""}`, role: "row", id: `row-${key}`, "aria-selected": "false" },
 			...this.of.columns.map((column) => h("span", { role: "gridcell", class: column.class }, column.cell(item))),
 		);
 	}
 
 	mark() {
-		for (const [key, { row }] of this.drawn) row.setAttribute("aria-selected", String(key === this.selected));
+		for (const [key, { row }] of this.drawn) {
+			const isSelected = String(key === this.selected);
+			if (row.getAttribute("aria-selected") !== isSelected) row.setAttribute("aria-selected", isSelected);
+		}
 		if (this.drawn.has(this.selected)) this.scroller?.setAttribute("aria-activedescendant", `row-${this.selected}`);
 		else this.scroller?.removeAttribute("aria-activedescendant");
 	}
@@ -172,56 +198,61 @@ export class SimList extends SimElement {
 	/** @param {MouseEvent} event @param {boolean} [open] */
 	clicked(event, open = false) {
 		if (!(event.target instanceof Element) || event.target.closest("a, button")) return;
-		const row = /** @type {HTMLElement | null} */ (event.target.closest(".row"));
-		if (!row?.dataset.at) return;
-		this.moveTo(Number(row.dataset.at));
-		if (open) this.openSelected();
+		const row = event.target.closest(".row");
+		for (const one of this.drawn.values()) if (one.row === row) this.moveTo(one.at);
+		if (row && open) this.openSelected();
 	}
 
 	/** @param {number} by */
 	move(by) {
-		const now = this.all.findIndex((item) => this.of.key(item) === this.selected);
+		const now = this.indexOf(this.selected);
 		this.moveTo(now < 0 ? 0 : now + by);
 	}
 
 	/** @param {number} at */
 	moveTo(at) {
-		if (!this.all.length || !this.scroller) return;
+		if (!this.all.length) return;
 		const to = Math.min(Math.max(at, 0), this.all.length - 1);
 		this.selected = this.of.key(this.all[to]);
-		const height = this.height();
-		const { scrollTop, clientHeight } = this.scroller;
-		if (to * height < scrollTop) this.scroller.scrollTop = to * height;
-		else if ((to + 2) * height > scrollTop + clientHeight) this.scroller.scrollTop = (to + 2) * height - clientHeight;
-		this.draw();
+		this.sought = "";
+		const above = to * this.rowHeight;
+		const below = (to + 2) * this.rowHeight - this.room;
+		if (above < this.top) this.goTo(above);
+		else if (below > this.top) this.goTo(below);
+		else this.mark();
 		this.of.select?.(this.all[to]);
 	}
 
-	/** Select by key, as an address does. @param {string} key */
+	/** Select by key, as an address does, and scroll there as soon as the item is known. @param {string} key */
 	choose(key) {
-		if (key === this.selected) return this.mark();
+		if (key !== this.selected) this.sought = key;
 		this.selected = key;
-		this.isSought = key !== "";
-		this.draw();
+		this.mark();
+		this.seek();
 	}
 
-	/** Scroll once to what an address selected, so that it stands in the middle. @param {number} height of a row */
-	seek(height) {
-		const { scroller } = this;
-		if (!this.isSought || !scroller?.clientHeight) return;
-		const at = this.all.findIndex((item) => this.of.key(item) === this.selected);
+	seek() {
+		const at = this.sought && this.room ? this.indexOf(this.sought) : -1;
 		if (at < 0) return;
-		this.isSought = false;
-		const top = at * height;
-		const isSeen = top >= scroller.scrollTop && top + 2 * height <= scroller.scrollTop + scroller.clientHeight;
-		if (isSeen) return;
-		this.body?.style.setProperty("height", `${this.all.length * height}px`);
-		scroller.scrollTop = top - scroller.clientHeight / 2;
+		this.sought = "";
+		const above = at * this.rowHeight;
+		if (above < this.top || above + 2 * this.rowHeight > this.top + this.room)
+			this.goTo(Math.max(0, above - this.room / 2));
+	}
+
+	/** Put the focus on the rows; the one that is selected is the active one. */
+	focusRow() {
+		this.scroller?.focus({ preventScroll: true });
+	}
+
+	/** @param {string} key */
+	indexOf(key) {
+		return key ? this.all.findIndex((item) => this.of.key(item) === key) : -1;
 	}
 
 	/** The item that is selected. @returns {any} */
 	get chosen() {
-		return this.all.find((item) => this.of.key(item) === this.selected) ?? null;
+		return this.all[this.indexOf(this.selected)] ?? null;
 	}
 
 	openSelected() {

@@ -11,9 +11,12 @@ import { log } from "../app/events.js";
 import { filterOf, WORDS } from "../app/filter.js";
 import { bothTimes, count, time } from "../app/format.js";
 import { go, here, place, setQuery } from "../app/router.js";
-import { MARKS } from "../app/rows.js";
+import { markOf } from "../app/rows.js";
 
 /** @typedef {import("../app/rows.js").Row} Row */
+
+/** So many of the latest rows may still change what a filter finds in them. */
+const UNSETTLED = 100;
 
 const COLUMNS = [
 	{
@@ -25,7 +28,7 @@ const COLUMNS = [
 	{
 		name: "state",
 		class: "state",
-		cell: (/** @type {Row} */ row) => (row.state ? `${MARKS[row.tone]} ${visible(row.state)}` : ""),
+		cell: (/** @type {Row} */ row) => (row.state ? `${markOf(row)} ${visible(row.state)}` : ""),
 	},
 	{
 		name: "refid",
@@ -44,6 +47,12 @@ const COLUMNS = [
 ];
 
 class SimLive extends SimElement {
+	/** @type {import("../app/filter.js").Test | null} */
+	test = null;
+
+	/** What the filter has found already. @type {{ test: any, rows: Row[], dropped: number, upTo: number, found: Row[] } | null} */
+	known = null;
+
 	start() {
 		this.box = /** @type {HTMLInputElement} */ (
 			h("input", {
@@ -78,8 +87,10 @@ class SimLive extends SimElement {
 		);
 		this.watch("events", () => this.paused || this.show());
 		this.watch("place", () => this.read());
+		this.watch("restarted", () => this.begin());
 		this.keys([
 			{ key: "/", does: "filter", group: "List", run: () => this.box?.focus() },
+			{ key: "Escape", does: "close the details", group: "List", run: () => this.close() },
 			{ key: "p", does: "pause", group: "List", run: () => this.setPaused(!this.paused) },
 		]);
 		this.read();
@@ -92,11 +103,38 @@ class SimLive extends SimElement {
 		const { test, mistake } = filterOf(text);
 		this.test = test;
 		say(/** @type {Node} */ (this.mistake), mistake);
-		this.list?.choose(place.query.get("at") ?? "");
+		const at = place.query.get("at") ?? "";
+		if (at) this.list?.choose(at);
 		this.show();
-		const row = this.list?.chosen ?? null;
-		if (!row && this.detail?.contains(document.activeElement)) this.list?.scroller?.focus();
-		/** @type {any} */ (this.detail).row = row;
+		/** @type {any} */ (this.detail).row = (at && this.list?.chosen) || null;
+	}
+
+	/** The detail goes, and the keys are the list's again, where its row stays marked. */
+	close() {
+		const active = document.activeElement;
+		if (active instanceof HTMLInputElement) active.blur();
+		else if (place.query.get("at")) setQuery({ at: "" });
+		this.list?.focusRow();
+	}
+
+	/** Numbers begin again with another life of the sandbox: what stands in the list and in the address is the old one's. */
+	begin() {
+		if (this.list) this.list.items = [];
+		if (place.query.get("at")) setQuery({ at: "" });
+		this.show();
+	}
+
+	/** The rows of the filter. Only new ones are tried, but for the latest, of which the product may just have become known. */
+	found() {
+		const { rows, dropped } = log;
+		const { test, known } = this;
+		if (!test) return [...rows];
+		const settled = Math.max(0, rows.length - UNSETTLED);
+		const same = known?.test === test && known.rows === rows && known.dropped === dropped ? known : null;
+		const found = same?.found ?? [];
+		for (let at = same?.upTo ?? 0; at < settled; at++) if (test(rows[at])) found.push(rows[at]);
+		this.known = { test, rows, dropped, upTo: settled, found };
+		return [...found, ...rows.slice(settled).filter(test)];
 	}
 
 	show() {
@@ -104,15 +142,16 @@ class SimLive extends SimElement {
 		const isFresh = log.rows.length > 0 && log.rows.every((row) => row.kind === "action");
 		if (!isFresh) this.first?.remove();
 		else if (this.first && !this.first.isConnected) this.list.parentElement?.before(this.first);
-		const rows = this.test ? log.rows.filter(this.test) : [...log.rows];
+		const rows = this.found();
 		this.list.items = rows.reverse();
-		const all = `${count(log.rows.length)}${(log.rows[0]?.number ?? 1) > 1 && log.isWhole ? " newest" : ""}`;
-		say(/** @type {Node} */ (this.counts), `${this.test ? `${count(rows.length)} of ` : ""}${all}${this.missing()}`);
+		const all = `${count(log.rows.length)}${(log.rows[0]?.number ?? 1) > 1 ? " and older" : ""}`;
+		const shown = this.test ? `${count(rows.length)} of ${all}` : all;
+		say(/** @type {Node} */ (this.counts), shown + this.missing());
 		if (place.query.get("at") && !(/** @type {any} */ (this.detail).row))
 			/** @type {any} */ (this.detail).row = this.list.chosen;
 	}
 
-	/** What to say when the address selects a row that is not here. */
+	/** What to say when the address names a row that is not in the list. */
 	missing() {
 		const at = place.query.get("at");
 		if (!at || !log.isWhole || this.list?.chosen) return "";

@@ -7,6 +7,7 @@ import { h, put, say } from "../app/dom.js";
 import { SimElement } from "../app/element.js";
 import { filterOf } from "../app/filter.js";
 import { bothTimes, count, money, time, CURRENCY } from "../app/format.js";
+import { ruleAddress } from "../app/links.js";
 import { short } from "../app/outside.js";
 import { PAYMENT_WORDS, Payments, paymentTexts } from "../app/payments.js";
 import { go, here, place, setQuery } from "../app/router.js";
@@ -58,7 +59,7 @@ class SimPayments extends SimElement {
 		this.tools = h("div", { class: "tools" }, this.box, this.mistake, this.marked, this.counts);
 		this.watch(["place", "sandbox"], () => this.follow());
 		this.watch("events", () => this.happened());
-		this.watch(["restarted", "back"], () => this.readAll(this.read));
+		this.watch("restarted", () => this.readAll(place.sandbox));
 		this.keys([
 			{ key: "/", does: "filter", group: "List", run: () => this.box?.focus() },
 			{ key: "x", does: "mark, and see two beside each other", group: "List", run: () => this.mark() },
@@ -79,6 +80,7 @@ class SimPayments extends SimElement {
 				class: "refid",
 				cell: (one) => h("a", { href: here(["payments", one.trxid]) }, short(one.refid, 60)),
 			},
+			{ name: "reseller", class: "reseller", cell: (one) => short(one.reseller, 30) },
 			{ name: "product", class: "product", cell: (one) => short(one.product, 30) },
 			{ name: "account", class: "account", cell: (one) => short(one.account, 40) },
 			{ name: `amount ${CURRENCY}`, class: "sum", cell: (one) => money(one.amount) },
@@ -87,7 +89,7 @@ class SimPayments extends SimElement {
 			{
 				name: "rule",
 				class: "rule",
-				cell: (one) => one.rule && h("a", { href: here(["rules"], { at: one.rule }) }, short(one.rule, 60)),
+				cell: (one) => one.rule && h("a", { href: ruleAddress(one.rule) }, short(one.rule, 60)),
 			},
 			{
 				name: "created",
@@ -114,6 +116,7 @@ class SimPayments extends SimElement {
 		if (isStory || !this.box || !this.list || !this.mistake || !this.marked) return;
 		const text = place.query.get("q") ?? "";
 		if (this.box.value !== text) this.box.value = text;
+		this.list.classList.toggle("has-resellers", (store.sandbox?.resellers.length ?? 0) > 1);
 		const { test, mistake } = filterOf(text, PAYMENT_WORDS, paymentTexts);
 		this.test = test;
 		say(this.mistake, mistake);

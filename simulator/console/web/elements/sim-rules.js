@@ -3,7 +3,7 @@
 import "./rule-maker.js";
 import "./hands-on.js";
 import { get, path, query } from "../app/api.js";
-import { h, put, say } from "../app/dom.js";
+import { h, once, put, say } from "../app/dom.js";
 import { SimElement } from "../app/element.js";
 import { count, counted } from "../app/format.js";
 import { bodyOf, short } from "../app/outside.js";
@@ -110,7 +110,11 @@ class SimRules extends SimElement {
 				{
 					name: "",
 					cell: (one) =>
-						h("button", { "aria-label": `Remove ${one.name ?? one.id}`, onclick: () => this.takeOut(one) }, "remove"),
+						h(
+							"button",
+							{ "aria-label": `Remove ${one.name ?? one.id}`, onclick: once(() => this.takeOut(one)) },
+							"remove",
+						),
 				},
 			],
 			rules,
@@ -162,7 +166,7 @@ class SimRules extends SimElement {
 				"Removed ",
 				short(name),
 				". ",
-				one.rule && h("button", { onclick: back, title: flow(one.rule).slice(0, 500) }, "put it back"),
+				one.rule && h("button", { onclick: once(back), title: flow(one.rule).slice(0, 500) }, "put it back"),
 				one.rule && h("span", { class: "past" }, " before all others of its section"),
 			);
 			await this.read();

@@ -22,7 +22,7 @@ class SimSaid extends SimElement {
 		].filter((one) => one.line);
 		put(
 			this,
-			h("span", { class: "past", title: "by the wall's clock" }, shortTime(last.at)),
+			h("span", { class: "past" }, `${shortTime(last.at)} by the wall`),
 			h("span", {}, last.text),
 			...lines.map(({ name, line }) =>
 				h(

@@ -1,6 +1,6 @@
 // All sandboxes: what they are, how to reach them, and making, resetting and forgetting them.
 
-import { get, path } from "../app/api.js";
+import { get, path, Refused } from "../app/api.js";
 import { confirmed } from "../app/confirm.js";
 import { h, put, say } from "../app/dom.js";
 import { SimElement } from "../app/element.js";
@@ -51,7 +51,7 @@ class SimSandboxes extends SimElement {
 					name: "clock",
 					cell: (one) => h("span", { title: bothTimes(one.clock.now) }, `${one.clock.mode} ${dateTime(one.clock.now)}`),
 				},
-				{ name: "seed", number: true, cell: (one) => one.seed },
+				{ name: "seed", number: true, cell: (one) => (Number.isSafeInteger(one.seed) ? one.seed : `≈ ${one.seed}`) },
 				{ name: "resellers", cell: (one) => resellers(one) },
 				{
 					name: "address",
@@ -148,7 +148,7 @@ class SimSandboxes extends SimElement {
 	async make({ id, scenario, clock, seed, credentials }) {
 		const file = scenario.startsWith("file ") ? scenario.slice(5) : "";
 		const body = /** @type {Record<string, any>} */ ({ scenario: file ? { file } : scenario });
-		const cli = ["sandbox", "new", file || scenario];
+		const cli = ["sandbox", "new", ...(file ? ["--server-file", file] : [scenario])];
 		if (id) {
 			body.id = id;
 			cli.push("--id", id);
@@ -158,7 +158,12 @@ class SimSandboxes extends SimElement {
 			cli.push("--clock", clock);
 		}
 		if (seed) {
-			body.seed = /^\d{1,15}$/.test(seed) ? Number(seed) : seed;
+			if (/^\d+$/.test(seed) && !Number.isSafeInteger(Number(seed)))
+				throw new Refused(0, {
+					message: `a browser counts to ${Number.MAX_SAFE_INTEGER}: take a smaller seed, or the command line`,
+					path: "seed",
+				});
+			body.seed = /^\d+$/.test(seed) ? Number(seed) : seed;
 			cli.push("--seed", seed);
 		}
 		if (credentials === "unique") {

@@ -75,14 +75,7 @@ class SimScenarios extends SimElement {
 				"div",
 				{ class: "tools" },
 				h("button", { onclick: () => copy(text(), "the scenario") }, "copy"),
-				h(
-					"button",
-					{
-						onclick: () =>
-							download(text(), `${(place.rest[0] ?? "mine").replace(/\.ya?ml$/, "").replaceAll("/", "-")}.yaml`),
-					},
-					"download",
-				),
+				h("button", { onclick: () => download(text(), this.fileName()) }, "download"),
 				h(
 					"span",
 					{ class: "past" },
@@ -189,14 +182,22 @@ class SimScenarios extends SimElement {
 		return confirmed({ title: "Leave the draft?", text, button: "Leave it" });
 	}
 
+	/** The file that a download of this makes. */
+	fileName() {
+		return `${(place.rest.join("/") || "mine").replace(/\.ya?ml$/, "").replaceAll("/", "-")}.yaml`;
+	}
+
+	/** The scenario for the command line: by name, or where it was changed, the downloaded file. */
+	words() {
+		const name = place.rest.join("/");
+		if (!name || this.isChanged()) return [this.fileName()];
+		return place.query.get("source") ? ["--server-file", name] : [name];
+	}
+
 	/** @param {Record<string, string>} values */
 	async load({ id, clock }) {
 		const text = this.editor?.text ?? "";
-		const cli = [
-			"sandbox",
-			"new",
-			place.rest[0] && !this.isChanged() && !place.query.get("source") ? place.rest[0] : "mine.yaml",
-		];
+		const cli = ["sandbox", "new", ...this.words()];
 		if (id) cli.push("--id", id);
 		if (clock) cli.push("--clock", clock);
 		const made = await act({

@@ -1,10 +1,13 @@
 // The signing bench: a request or a curl command goes in; the string to sign comes out piece by piece, with the autopsy.
 // What is pasted may be a real request, so it stands in no address.
 
-import { change, path } from "../app/api.js";
-import { h, put } from "../app/dom.js";
+import { change, get, path } from "../app/api.js";
+import { h, put, say } from "../app/dom.js";
 import { SimElement } from "../app/element.js";
+import { counted } from "../app/format.js";
 import { short, visible } from "../app/outside.js";
+import { endsOf, keepEnds, requestOf } from "../app/pasted-request.js";
+import { mine } from "../app/reading.js";
 import { place } from "../app/router.js";
 import { copy } from "../app/said.js";
 import { table } from "../app/table.js";
@@ -12,6 +15,11 @@ import { autopsy } from "../app/why.js";
 
 const SAMPLE = `curl 'http://127.0.0.1:8080/v2/balance' -H 'X-Api-Key: …' -H 'X-Timestamp: …' -H 'X-Nonce: …' -H 'X-Signature: v1=…'`;
 const NAMES = /** @type {Record<string, string>} */ ({ body_hash: "body hash" });
+
+const AS_NAMED = () => h("option", { value: "" }, "that the request names");
+
+/** @param {string} id @param {string} label @param {HTMLElement} control */
+const field = (id, label, control) => h("div", { class: "field" }, h("label", { for: id }, label), control);
 
 class SimSign extends SimElement {
 	start() {
@@ -31,6 +39,11 @@ class SimSign extends SimElement {
 		const own = text("sign-own", "The string that your client signed, if you have it", 2, "v1:…");
 		this.pasted = pasted.area;
 		this.own = own.area;
+		this.ends.push(keepEnds(this.pasted));
+		this.key = /** @type {HTMLSelectElement} */ (h("select", { id: "sign-key" }, AS_NAMED()));
+		this.secret = /** @type {HTMLInputElement} */ (
+			h("input", { id: "sign-secret", type: "password", autocomplete: "off", size: 44, placeholder: "Base64" })
+		);
 		this.mistake = h("p", { class: "mistake", role: "alert" });
 		this.result = h("div", { class: "result", role: "region", "aria-label": "Explanation" });
 		const send = (/** @type {Event} */ event) => {
@@ -44,23 +57,50 @@ class SimSign extends SimElement {
 				{ class: "bench", "aria-label": "Signing bench", onsubmit: send },
 				pasted.field,
 				own.field,
+				field("sign-key", "Check with the key", this.key),
+				field("sign-secret", "Its secret, where the sandbox does not have it", this.secret),
 				h("div", {}, h("button", { class: "main" }, "Explain")),
 			),
 			this.mistake,
 			this.result,
 		);
 		this.asked = 0;
+		this.watch("restarted", () => this.readKeys());
+		this.readKeys();
+	}
+
+	/** All keys of the sandbox: of each reseller, and those that are revoked, too. */
+	async readKeys() {
+		try {
+			const { resellers } = await get(`${mine("resellers")}?limit=500`);
+			const { value } = /** @type {HTMLSelectElement} */ (this.key);
+			const keys = resellers.flatMap((/** @type {any} */ one) =>
+				one.api_keys.map((/** @type {any} */ key) =>
+					h(
+						"option",
+						{ value: key.key, selected: key.key === value },
+						short(`${key.key} of ${one.code}, ${key.state}`, 120),
+					),
+				),
+			);
+			put(/** @type {HTMLElement} */ (this.key), AS_NAMED(), ...keys);
+		} catch (failure) {
+			say(/** @type {Node} */ (this.mistake), /** @type {Error} */ (failure).message);
+		}
 	}
 
 	async explain() {
 		const asked = (this.asked = (this.asked ?? 0) + 1);
-		const request = this.pasted?.value.trim() ?? "";
+		const request = endsOf(/** @type {HTMLTextAreaElement} */ (this.pasted));
+		const [key, secret] = [this.key?.value, this.secret?.value.trim()];
 		const own = this.own?.value.replace(/\n$/, "") ?? "";
 		put(/** @type {HTMLElement} */ (this.mistake));
 		try {
 			const answer = await change("POST", `${path("sandboxes", place.sandbox)}/explain`, {
 				...requestOf(request),
-				...(own ? { canonical: own } : {}),
+				...(own && { canonical: own }),
+				...(key && { key }),
+				...(secret && { secret }),
 			});
 			if (asked === this.asked) this.show(answer);
 		} catch (failure) {
@@ -87,7 +127,10 @@ class SimSign extends SimElement {
 					? [" of ", short(answer.key.reseller), `, ${answer.key.state}`]
 					: ", which the sandbox does not know",
 			),
+			h("p", { class: "past" }, `the body has ${counted(answer.request.body_bytes, "byte")}`),
 			pieces.length > 0 && this.string(pieces),
+			pieces.length > 0 &&
+				h("button", { onclick: () => copy(answer.canonical.text, "the string to sign") }, "copy the string"),
 			table(
 				"The pieces, in their order",
 				[
@@ -127,24 +170,6 @@ class SimSign extends SimElement {
 		]);
 		return h("pre", { class: "canonical", "aria-label": "string to sign" }, parts);
 	}
-}
-
-/**
- * What was pasted as the control API takes it: a curl command, or a request as HTTP writes it.
- * @param {string} text @returns {Record<string, any>}
- */
-function requestOf(text) {
-	if (/^(\$\s*)?curl\b/.test(text)) return { curl: text.replace(/^\$\s*/, "") };
-	const [head, ...body] = text.split(/\r?\n\r?\n/);
-	const [first, ...lines] = head.split(/\r?\n/);
-	const [method, target] = first.split(/\s+/);
-	if (!target) throw new Error("paste a curl command, or begin with a method and a path such as GET /v2/balance");
-	const headers = lines.map((line) => {
-		const colon = line.indexOf(":");
-		if (colon < 1) throw new Error(`the line '${line.slice(0, 60)}' is no header: write Name: value`);
-		return [line.slice(0, colon).trim(), line.slice(colon + 1).trim()];
-	});
-	return { method, path: target, headers, ...(body.length ? { body: body.join("\n\n") } : {}) };
 }
 
 customElements.define("sim-sign", SimSign);

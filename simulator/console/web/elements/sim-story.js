@@ -43,9 +43,7 @@ export class SimStory extends SimElement {
 			h("kbd", {}, "j"),
 			" ",
 			h("kbd", {}, "k"),
-			" move, ",
-			h("kbd", {}, "Enter"),
-			" opens, ",
+			" open the next, ",
 			h("kbd", {}, "Esc"),
 			" closes",
 		);
@@ -219,7 +217,9 @@ export class SimStory extends SimElement {
 		const ids = this.things().map((one) => one.id);
 		const now = ids.indexOf(this.focused() || (place.query.get("at") ?? ""));
 		const to = now < 0 ? (by > 0 ? 0 : ids.length - 1) : now + by;
-		this.focusOn(ids[Math.min(Math.max(to, 0), ids.length - 1)]);
+		const id = ids[Math.min(Math.max(to, 0), ids.length - 1)];
+		this.focusOn(id);
+		if (id) setQuery({ at: id });
 	}
 }
 

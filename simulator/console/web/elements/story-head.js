@@ -2,6 +2,7 @@
 
 import { h } from "../app/dom.js";
 import { bothTimes, dateTime, span, sum } from "../app/format.js";
+import { ruleAddress } from "../app/links.js";
 import { short } from "../app/outside.js";
 import { here } from "../app/router.js";
 import { MARKS, rowOf } from "../app/rows.js";
@@ -27,8 +28,7 @@ export function headOf(payment, sendCallback) {
 		),
 		h("span", { class: "mono" }, short(payment.product), " ", sum(payment.amount), " → ", short(payment.account, 60)),
 		stateOf(payment.status),
-		payment.rule &&
-			h("span", {}, "rule: ", h("a", { href: here(["rules"], { at: payment.rule }) }, short(payment.rule, 60))),
+		payment.rule && h("span", {}, "rule: ", h("a", { href: ruleAddress(payment.rule) }, short(payment.rule, 60))),
 		h("span", { class: "past mono", title: bothTimes(payment.created) }, trxid),
 		h("span", { class: "gap" }),
 		h("button", { onclick: () => copy(refid, `the refid ${refid}`) }, "copy refid"),

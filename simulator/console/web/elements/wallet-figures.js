@@ -4,15 +4,16 @@ import { curveOf, LINES_MAX } from "../app/curve.js";
 import { h } from "../app/dom.js";
 import { barsOf, legend } from "../app/drawing.js";
 import { count, counted, dateTime, signed } from "../app/format.js";
+import { paymentsAddress } from "../app/links.js";
 import { short } from "../app/outside.js";
 import { here, place, setQuery } from "../app/router.js";
+import { toneOf } from "../app/rows.js";
 import { sandboxNow } from "../app/store.js";
 import { table } from "../app/table.js";
 import { figure, messages, number, receivers, requests, teach } from "./traffic-figures.js";
 
 const DRAWN_MAX = 10;
 const LISTED_MAX = 100;
-const STATUS_TONES = /** @type {Record<string, string>} */ ({ Succesful: "good", Failed: "bad", Refund: "past" });
 
 /** @param {any} figures as the control API has them @param {number} width_px of all @returns {{ columns: number, figures: HTMLElement[] }} */
 export function figuresOf(figures, width_px) {
@@ -91,7 +92,7 @@ function statuses({ by_status, transactions }, width) {
 	const all = Object.entries(by_status).map(([name, value]) => ({
 		name,
 		count: Number(value),
-		tone: STATUS_TONES[name] ?? "wait",
+		tone: toneOf(name),
 	}));
 	const bars = all.map((one) => ({
 		label: one.name,
@@ -110,7 +111,7 @@ function statuses({ by_status, transactions }, width) {
 			[
 				{
 					name: "status",
-					cell: (one) => h("a", { href: here(["live"], { q: `kind:status status:${one.name}` }) }, one.name),
+					cell: (one) => h("a", { href: paymentsAddress("status", one.name) }, one.name),
 				},
 				number("payments", (one) => count(one.count)),
 			],
@@ -147,7 +148,7 @@ function products({ by_product }, width) {
 			[
 				{
 					name: "product",
-					cell: (one) => h("a", { href: here(["live"], { q: `product:${one.product}` }) }, short(one.product)),
+					cell: (one) => h("a", { href: paymentsAddress("product", one.product) }, short(one.product)),
 				},
 				number("payments", (one) => count(one.count)),
 				number("succeeded", (one) => count(one.succeeded)),

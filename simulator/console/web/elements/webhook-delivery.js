@@ -1,7 +1,7 @@
 // One delivery of a webhook, whole: the event, each attempt and what the receiver answered, and its replay.
 
 import { get, path, Refused } from "../app/api.js";
-import { h, put, say } from "../app/dom.js";
+import { h, once, put, say } from "../app/dom.js";
 import { SimElement } from "../app/element.js";
 import { dateTime } from "../app/format.js";
 import { bodyOf, short } from "../app/outside.js";
@@ -47,7 +47,7 @@ class WebhookDelivery extends SimElement {
 			["replay of", one.original && h("a", { href: here(["webhooks"], { at: one.original }) }, one.original)],
 			["attempts", `${one.attempts.length} of ${one.retry_limit + 1}`],
 		];
-		const replay = h("button", { "data-key": "replay", onclick: () => this.replay(one.id, mistake) }, "replay");
+		const replay = h("button", { "data-key": "replay", onclick: once(() => this.replay(one.id, mistake)) }, "replay");
 		return [
 			h("h2", {}, `${one.type} ${one.id}`),
 			h(

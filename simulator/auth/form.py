@@ -1,0 +1,88 @@
+"""The form of X-Signature (SPEC 5.1): `v1=` and the Base64 of 32 bytes; in words, what is wrong with another form.
+
+The check of the headers, the diagnosis and the autopsy say the same of it, since all of them ask here. It is what the
+request shows by itself, so that anybody may be told.
+"""
+
+import binascii
+import re
+from string import ascii_letters, digits
+
+PREFIX = b"v1="
+DIGEST_BYTES = 32
+WITHOUT_PREFIX = "the signature does not begin with v1="
+FIX = "send v1= and the 44 characters of the Base64 of the HMAC, and nothing else"
+"""What to do about any wrong form."""
+
+_BASE64_CHARACTERS = (ascii_letters + digits + "+/=").encode()
+_is_hexadecimal = re.compile(rb"[0-9a-fA-F]{64}").fullmatch
+_CASED_CHARACTERS_MIN = 40  # a shorter text may have letters of one case by chance
+_DIFFERENT_MIN = 10  # fewer different characters are no digest
+_SHA1_BYTES = 20
+
+
+def decoded(text: bytes) -> bytes | None:
+    """Decode standard Base64 with padding (RFC 4648 4). None for any non-canonical spelling: if a signature had several
+    spellings, one request could be replayed as several."""
+    try:
+        raw = binascii.a2b_base64(text)  # ignores invalid characters, so that the comparison below detects them
+    except binascii.Error:
+        return None
+    return raw if binascii.b2a_base64(raw, newline=False) == text else None
+
+
+def wrong_form(signature: bytes) -> str:
+    """What is wrong with the form of a whole value of X-Signature; empty when only its bytes can be wrong."""
+    if not signature.startswith(PREFIX):
+        return WITHOUT_PREFIX
+    text = signature.removeprefix(PREFIX)
+    raw = decoded(text)
+    return misspelling(text) if raw is None else wrong_digest(raw)
+
+
+def misspelling(text: bytes) -> str:
+    """Why what follows v1= is not Base64."""
+    return f"what follows v1= is not Base64: {_flaw(text)}{repeated(text)}"
+
+
+def wrong_digest(raw: bytes) -> str:
+    """Why the bytes of a signature are no HMAC-SHA256, as far as their form shows; empty when they may be one."""
+    if not raw:
+        return "nothing follows v1="
+    text = binascii.b2a_base64(raw, newline=False)
+    if len(raw) == DIGEST_BYTES:
+        return f"the signature is changed: {_one_case(text)}" if _one_case(text) else ""
+    size = f"{len(raw)} byte{'s' if len(raw) > 1 else ''}"
+    said = f"the signature decodes to {size}, an HMAC-SHA256 has {DIGEST_BYTES}"
+    if _is_hexadecimal(raw) or _is_hexadecimal(text):
+        return f"{said}: is it hexadecimal?"
+    return f"{said}: was it made with SHA-1?" if len(raw) == _SHA1_BYTES else said
+
+
+def repeated(value: bytes) -> str:
+    """A hint for a header whose value has what repeated ones are joined with."""
+    return "; the header was sent more than once, or with a comma" if b", " in value else ""
+
+
+def _flaw(text: bytes) -> str:
+    if text.startswith(PREFIX):
+        return "v1= stands there twice"
+    if any(character in b" \t\r\n" for character in text):
+        return "it contains blanks"
+    if any(character in b"-_" for character in text):
+        return "it has - or _ of the URL-safe alphabet; use + and /"
+    if text.translate(None, _BASE64_CHARACTERS):
+        return "it has characters that are not in Base64"
+    if b"=" in text.rstrip(b"="):
+        return "its padding (=) is wrong: something follows it"
+    if len(text) % 4:
+        return "its padding (=) is wrong"
+    return _one_case(text) or "the bits after its last byte are not zero, or its padding is wrong"
+
+
+def _one_case(text: bytes) -> str:
+    """That the letters of a text have all the same case, which none of Base64 has by chance."""
+    is_one = text.isupper() or text.islower()
+    if not is_one or len(text) < _CASED_CHARACTERS_MIN or len(set(text)) < _DIFFERENT_MIN:
+        return ""
+    return f"all its letters are {'capitals' if text.isupper() else 'small'}; Base64 has both"

@@ -1,0 +1,63 @@
+"""`reseller-sim product`: changes a product of a running sandbox, for everybody or for one reseller."""
+
+from typing import Any
+from urllib.parse import urlencode
+
+import click
+
+from simulator.cli import complete
+from simulator.cli.control import Control, path_part
+from simulator.cli.errors import Refused
+from simulator.cli.flags import json_flag, own_option, running_flags, verb
+from simulator.cli.output import echo_value, one_line
+from simulator.cli.tables import print_line, wants_json
+
+TITLE = "reseller-sim product"
+SWITCHED = {"on": {"is_active": True}, "off": {"is_active": False}}
+
+
+@verb("product")
+@click.argument("code", shell_complete=complete.products)
+@click.argument("changes", metavar="on|off|CHANGES", shell_complete=complete.product_changes)
+@own_option("--reseller", metavar="CODE", help="Only for this reseller: on, off or its price_adjustment.")
+@running_flags
+@json_flag(help="Print the answer of the control API, as in a pipe.")
+@click.pass_context
+def command(ctx: click.Context, /, code: str, changes: str, reseller: str | None, json: bool, **running: Any) -> None:
+    """Take a product on or off sale, or change it.
+
+    CHANGES is YAML or JSON, as a scenario's schedule has it: price_adjustment, discount, name, note and options. The
+    catalog's webhook tells it. Exit code 1 means that there is no such product or reseller, or that it cannot be
+    changed so, and says why.
+
+    \b
+    Examples:
+      reseller-sim product RELOAD off
+      reseller-sim product RELOAD on --reseller RS001
+      reseller-sim product RELOAD '{price_adjustment: {type: percentage, value: 2}}'
+    """
+    wanted = SWITCHED.get(changes) or _read(ctx, changes)
+    query = f"?{urlencode({'reseller': reseller}, errors='surrogateescape')}" if reseller is not None else ""
+    control = Control(TITLE, **running)
+    answer = control.patch(f"/catalog/products/{path_part(code)}{query}", wanted, "product-answer")
+    if wants_json(json):
+        echo_value(answer)
+        return
+    changed = [*answer["changed"], *(f"option {one}" for one in answer["options"])]
+    print_line(f"{code}: {', '.join(changed)} changed" if changed else f"{code}: nothing is different")
+
+
+def _read(ctx: click.Context, text: str) -> dict[str, Any]:
+    """The changes as data. Raises `Refused` for what is no YAML."""
+    from simulator.scenario.reading.document import ScenarioError
+    from simulator.scenario.reading.load import load_text
+
+    try:
+        document = load_text(text, "changes")
+        if document.problems:
+            raise ScenarioError(document.problems)
+    except ScenarioError as error:
+        raise Refused("\n".join(map(one_line, error.problems))) from None
+    if not isinstance(document.data, dict):
+        raise click.UsageError(f"{text!r} is neither on nor off, nor changes such as {{note: new}}", ctx)
+    return document.data

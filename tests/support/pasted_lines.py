@@ -1,0 +1,76 @@
+"""The lines that the console shows after an action, run as a person runs them, and what a sandbox is afterwards."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from tests.support.console import Console
+from tests.support.processes import DEADLINE_S, ask
+
+PARTS = (
+    "",
+    "resellers?limit=50",
+    "rules?limit=200",
+    "catalog?limit=200",
+    "inbox?limit=50",
+    "transactions",
+    "deliveries",
+    "clock",
+    "magic",
+)
+PRESENT = re.compile(r"\b20[0-3]\d-\d\d-\d\dT[\d:.]+Z")  # the scenario of the tests is of later
+# What differs between two sandboxes to which the same was done: ids and secrets by chance, and the note of a trigger.
+_BY_CHANCE = re.compile(
+    r'"(?:secret_last_four|api_secret|id|event_id|original|first_n|timestamp|nonce|signature|request_id)": "[^"]*"'
+    r'|"(?:n|request|last_n|requests)": \d+'
+    r'|changed by [^"]*'
+    r"|\b[0-9a-f]{16,}\b"
+    r"|(?<=:\d\d)\.\d{6}(?=Z)"
+)
+_SAID = "import(new URL('/_sim/console/app/said.js', location.href).href).then(module => module.said)"
+
+
+def said(page: Console) -> list[dict[str, str]]:
+    """All that the page said it did since it was loaded, each with `text`, `cli` and `curl`."""
+    found: list[dict[str, str]] = page.page.evaluate(_SAID)
+    return found
+
+
+def run_pasted(line: str, folder: Path, token: str = "") -> "subprocess.CompletedProcess[str]":
+    """Run a line in a shell, with the command line's token in its variable."""
+    variables = {name: value for name, value in os.environ.items() if not name.startswith("RESELLER_")}
+    variables["PATH"] = f"{Path(sys.executable).parent}:{variables['PATH']}"
+    if token:
+        variables["RESELLER_SIM_CONTROL_TOKEN"] = token
+    words = [
+        "/bin/sh",
+        "-c",
+        line.replace("curl ", "curl -sS --fail-with-body ", 1) if line.startswith("curl ") else line,
+    ]
+    return subprocess.run(
+        words, capture_output=True, text=True, timeout=DEADLINE_S, env=variables, cwd=folder, check=False
+    )
+
+
+def state(page: Console, sandbox: str) -> dict[str, Any]:
+    """What can be seen of a sandbox, without what chance gives it; its parts are None where there is none."""
+    token = page.server.ready["control_token"]
+    headers = {"Authorization": f"Bearer {token}"} if token else {}
+    found: dict[str, Any] = {}
+    for part in PARTS:
+        answer = ask(f"{page.url}/_sim/sandboxes/{sandbox}/{part}".rstrip("/"), "GET", None, headers)
+        value = answer.json if answer.status == 200 else None
+        if value and "inboxes" in value:  # one that is only looked at is there, too
+            value["inboxes"] = [one for one in value["inboxes"] if one["count"] or one["replies"]["count"]]
+        text = json.dumps(value, sort_keys=True)
+        found[part] = json.loads(_BY_CHANCE.sub(_blank, PRESENT.sub("…", text.replace(sandbox, "SANDBOX"))))
+    return found
+
+
+def _blank(match: "re.Match[str]") -> str:
+    name, colon, _ = match[0].partition(": ")
+    return f'{name}: "…"' if colon else "…"
