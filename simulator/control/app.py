@@ -201,6 +201,11 @@ class ControlApp:
                 answer = error(refusal.status, refusal.code, refusal.message)
                 await answer(scope, receive, send_with_id)
                 return
+            # Decoded it would be one more part of the path, and so another resource: DELETE of a sandbox `a/inbox/b`.
+            if b"%2f" in scope.get("raw_path", b"").partition(b"?")[0].lower():
+                answer = error(404, "unknown_path", "a name in this path has a slash, and nothing here has such a name")
+                await answer(scope, receive, send_with_id)
+                return
             if scope["method"] in ("GET", "HEAD"):
                 await self._catch_up(scope["path"])
             masked = MaskedSend(scope, send_with_id, self._app.state.sandboxes)
