@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from reseller_sim import AsyncSimulator
+from reseller_sim import AsyncSimulator, HMACAuth
 from reseller_sim.exchange import exchange
 
 PAYMENT = {"refid": "order-1", "product": "RELOAD", "account": "0123456789", "amount": 10}
@@ -178,7 +178,7 @@ def test_refusals_are_shown_with_their_diagnosis(client: Any) -> None:
 
 def test_a_refused_signature_is_shown_with_what_the_journal_found(client: Any) -> None:
     with client.sandbox() as sandbox:
-        headers = sandbox.auth.headers("GET", "/v2/balance")
+        headers = HMACAuth(sandbox.api_key, sandbox.api_secret).headers("GET", "/v2/balance")
         signed = f"v1:{headers['X-Timestamp']}:{headers['X-Nonce']}:get::{b64encode(sha256().digest()).decode()}"
         signature = b64encode(digest(sandbox.api_secret.encode(), signed.encode(), "sha256")).decode()
         exchange("GET", f"{sandbox.url}/v2/balance", None, headers | {"X-Signature": f"v1={signature}"}, 10)
