@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from reseller_sim.refusals import explained
 from reseller_sim.story import attempt_line, money, request_line
 
 if TYPE_CHECKING:
@@ -21,7 +22,9 @@ class Evidence:
     def no_payment(self, refid: str) -> str:
         """Why there is no payment with this refid: those that are there, and requests that were refused."""
         refused = self._sandbox.refused()
-        reasons = ["refused requests:", *_indented(map(request_line, refused))] if refused else []
+        reasons = (
+            ["refused requests:", *_indented(map(request_line, explained(self._sandbox, refused)))] if refused else []
+        )
         return "\n".join([f"no payment has the refid {refid!r}", self.payments(), *reasons])
 
     def payments(self) -> str:
@@ -58,7 +61,7 @@ class Evidence:
 
     def refusals(self, refused: Iterable[Mapping[str, Any]]) -> str:
         """A line for each refused request, oldest first."""
-        rows = [request_line(one) for one in refused][::-1]
+        rows = [request_line(one) for one in explained(self._sandbox, refused)][::-1]
         count = "1 request was" if len(rows) == 1 else f"{len(rows)} requests were"
         return "\n".join([f"{count} refused:", *_indented(rows)])
 

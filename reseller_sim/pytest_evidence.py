@@ -7,6 +7,7 @@ from typing import Any
 from reseller_sim.checking import Shape
 from reseller_sim.control import below
 from reseller_sim.printable import printable_line
+from reseller_sim.refusals import explained
 from reseller_sim.sandbox import Sandbox
 from reseller_sim.shapes import PAYMENTS_PAGE, REQUESTS_PAGE, STORY
 from reseller_sim.story import Story, attempt_line, request_line
@@ -48,7 +49,7 @@ def _sections(sandbox: Sandbox) -> Iterator[tuple[str, list[str]]]:
     if others := payments[STORIES_MAX:]:
         yield f"{len(others)} more payments", _first([f"{one['refid']} {one['status']}" for one in others], OTHERS_MAX)
     if refused := [one for one in requests if one["status"] >= REFUSED]:
-        yield "refused requests", _last([request_line(one) for one in reversed(refused)], REFUSED_MAX)
+        yield "refused requests", _last([request_line(one) for one in explained(sandbox, refused)][::-1], REFUSED_MAX)
     if callbacks := sandbox.callbacks():
         yield "callbacks", _last([_callback(one) for one in callbacks], CALLBACKS_MAX)
     if not requests:

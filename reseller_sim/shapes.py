@@ -91,6 +91,7 @@ REQUEST: Shape = {
     "n": WHOLE, "at": TIME, "method": TEXT, "path": TEXT, "query?": TEXT, "status": WHOLE,
     "error?": TEXT, "rule?": TEXT, "fault?": TEXT, "diagnosis?": TEXT,
 }  # fmt: skip
+EXCHANGE: Shape = {"autopsy?": {"mistakes": [TEXT], "sentence": TEXT, "fix": TEXT}}
 PAYMENT = {
     "trxid": TEXT, "refid": TEXT, "reseller": TEXT, "product": TEXT, "account": TEXT,
     "amount": NUMBER, "cost": NUMBER, "status": TEXT, "status_code": WHOLE, "rule?": TEXT,

@@ -1,7 +1,7 @@
 """The composition root: the only place that wires all parts together."""
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Mapping
 from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -20,7 +20,8 @@ from simulator.preparation import prepare
 from simulator.runtime.clock import Wall
 from simulator.runtime.courier import Sender
 from simulator.runtime.journal import Exchange
-from simulator.runtime.live_sandbox import LiveSandbox, SandboxSpec
+from simulator.runtime.live_sandbox import LiveSandbox
+from simulator.runtime.sandbox_start import SandboxSpec
 from simulator.runtime.sandboxes import DEFAULT, Sandboxes
 from simulator.scenario.library import load_scenario
 from simulator.scenario.overrides import with_callback
@@ -58,7 +59,8 @@ class App:
             return
         # Other servers than ours may have left blanks around values (RFC 9110 5.5).
         scope["headers"] = [(name, value.strip(b" \t")) for name, value in scope["headers"]]
-        if _is_ours(scope["path"]):
+        by_name = dict(scope["headers"])
+        if _is_ours(scope["path"]) or _is_browser_at_root(scope["method"], scope["path"], by_name):
             await self._controlled(scope, receive, send)
         else:
             client = scope.get("client")
@@ -67,7 +69,7 @@ class App:
                 method=scope["method"],
                 query=scope["query_string"],
                 headers=scope["headers"],
-                by_name=dict(scope["headers"]),
+                by_name=by_name,
                 client=address,
                 body=None,
                 receive=receive,
@@ -80,7 +82,7 @@ class App:
         """The answer to a complete request of the reseller API, which our own server can write at once."""
         raw_path, _, query = whole.target.partition(b"?")
         path = raw_path.decode("ascii")
-        if _is_ours(path):
+        if _is_ours(path) or _is_browser_at_root(whole.method, path, whole.by_name):
             return None
         request = Incoming(
             method=whole.method,
@@ -176,6 +178,11 @@ class App:
 def _is_ours(path: str) -> bool:
     """True for what is not the service's: the control API, and the contract as a document."""
     return path.startswith(CONTROL_PREFIX) or path in (CONTROL_PATH, DOCUMENT_PATH)
+
+
+def _is_browser_at_root(method: str, path: str, headers: Mapping[bytes, bytes]) -> bool:
+    """True for a person who opens the server's address, which the service knows nothing of: the console is shown."""
+    return path == "/" and method == "GET" and b"text/html" in headers.get(b"accept", b"").lower()
 
 
 def _unusual_target(scope: Any) -> bytes:

@@ -95,8 +95,8 @@ WITHOUT_SUBJECT: dict[str, set[str]] = {
     "runtime": {
         "actions", "advance", "background", "clock", "counters", "courier", "driver", "ended_jobs", "event_items",
         "event_reader", "events", "evicted", "facts", "inbox_budget", "journal", "known_secrets", "lanes",
-        "live_sandbox", "near_misses", "probes", "receiver_times", "ring", "rule_names", "sandboxes", "seen", "sent",
-        "unexpected", "upcoming", "value_counts", "waiting", "watch",
+        "live_sandbox", "near_misses", "probes", "receiver_times", "ring", "rule_names", "sandbox_start", "sandboxes",
+        "seen", "sent", "unexpected", "upcoming", "value_counts", "waiting", "watch",
     },
     "scenario/sections": {"assumptions", "changes", "form_fields", "headers", "matchers", "templates", "variants"},
     "wire": {

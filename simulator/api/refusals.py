@@ -21,6 +21,7 @@ BODY_BOUND = f"at most {BODY_BYTES_MAX} bytes are read"
 NAME_CHARS_MAX = 100
 PATHS_ALIKE_MIN = 0.75
 _VERSION = re.compile(r"^/v[0-9]+(?=/)")
+CONSOLE_HINT = " The simulator's own pages are at /_sim/."
 UNKNOWN_PRODUCT = "must be a product of the catalog"
 
 
@@ -86,7 +87,7 @@ def unknown_path(call: Call, known: list[str]) -> Reply:
     near = get_close_matches(_unversioned(call.exchange.path), by_name, 1, PATHS_ALIKE_MIN)
     likely = by_name[near[0]] if near else ""
     note(call, f"the service has no such path{suggestion(likely)}")
-    hint = f" Did you mean {likely}?" if likely else ""
+    hint = f" Did you mean {likely}?" if likely else CONSOLE_HINT if call.exchange.path == "/" else ""
     return Reply(404, errors.parameters(f"There is no such path.{hint}", {}))
 
 

@@ -55,7 +55,7 @@ from simulator.scenario.reading.files import ScenariosFolder
 
 HEALTH_PATH = "/_sim/health"
 DOCS_PATH = "/_sim/docs"
-OPEN_PATHS = (HEALTH_PATH, "/openapi.json", "/_sim/openapi.json", DOCS_PATH, "/_sim", "/_sim/")
+OPEN_PATHS = (HEALTH_PATH, "/openapi.json", "/_sim/openapi.json", DOCS_PATH, "/", "/_sim", "/_sim/")
 OPEN_PREFIXES = (INBOX_PATH, DOCS_PATH + "/", pages.FILES_PATH + "/", *pages.PAGE_PREFIXES)
 SANDBOXES_PATH = "/_sim/sandboxes/"
 ONE = SANDBOXES_PATH + "{sandbox}"
@@ -137,6 +137,7 @@ ROUTES = [
 PAGES = [
     Route(DOCS_PATH, api_docs.page, methods=["GET"]),
     Route(DOCS_PATH + "/{name}", api_docs.asset, methods=["GET"]),
+    Route("/", pages.at_the_root, methods=["GET"]),
     Route("/_sim", pages.at_the_door, methods=["GET"]),
     Route("/_sim/", pages.page, methods=["GET"]),
     Route(pages.FILES_PATH + "/{name:path}", pages.asset, methods=["GET"]),
@@ -199,6 +200,11 @@ class ControlApp:
             refusal = self._guard.check(Headers(scope=scope))
             if refusal is not None:
                 answer = error(refusal.status, refusal.code, refusal.message)
+                await answer(scope, receive, send_with_id)
+                return
+            # Decoded it would be one more part of the path, and so another resource: DELETE of a sandbox `a/inbox/b`.
+            if b"%2f" in scope.get("raw_path", b"").partition(b"?")[0].lower():
+                answer = error(404, "unknown_path", "a name in this path has a slash, and nothing here has such a name")
                 await answer(scope, receive, send_with_id)
                 return
             if scope["method"] in ("GET", "HEAD"):

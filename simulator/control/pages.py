@@ -52,6 +52,11 @@ async def at_the_door(request: Request) -> Response:
     return RedirectResponse("_sim/", 307)
 
 
+async def at_the_root(request: Request) -> Response:
+    """The server's address in a browser; a client that asks for anything but a page gets the service's 404."""
+    return RedirectResponse("_sim/", 303, {"vary": "accept"})
+
+
 async def page(request: Request) -> Response:
     """The page. It names its files relative to its address, so that any prefix may stand before `/_sim`."""
     files = await in_background(_files)

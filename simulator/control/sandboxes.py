@@ -23,7 +23,7 @@ from simulator.domain.errors import Unacceptable
 from simulator.domain.model.scenario import Scenario
 from simulator.runtime.background import in_background, place
 from simulator.runtime.clock import parse_mode
-from simulator.runtime.live_sandbox import SandboxSpec
+from simulator.runtime.sandbox_start import SandboxSpec
 from simulator.scenario.client_files import ClientFiles
 from simulator.scenario.library import load_scenario, names, scenario_from_object, scenario_from_text, scenario_in
 from simulator.scenario.reading.check import suggestion

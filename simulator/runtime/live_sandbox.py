@@ -3,19 +3,17 @@
 from collections import deque
 from collections.abc import Callable, Iterable
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
 from simulator.domain.commands import Command, LoadScenario
 from simulator.domain.errors import Conflict, Unknown
-from simulator.domain.model.resellers import User
-from simulator.domain.model.scenario import ResellerStart, Scenario, draw_key
+from simulator.domain.model.scenario import Scenario
 from simulator.domain.reports.coverage import Coverage, coverage
-from simulator.domain.sandbox import Sandbox
 from simulator.runtime.actions import note_command
 from simulator.runtime.background import in_background
-from simulator.runtime.clock import Clock, Wall
+from simulator.runtime.clock import Wall
 from simulator.runtime.counters import Counters
 from simulator.runtime.courier import Courier, Sender
 from simulator.runtime.driver import Driver
@@ -26,42 +24,13 @@ from simulator.runtime.inboxes import Inbox, Inboxes
 from simulator.runtime.journal import Journal
 from simulator.runtime.known_secrets import FormerSecrets, followed
 from simulator.runtime.ring import Notifier
+from simulator.runtime.sandbox_start import FirstState, SandboxSpec, first_state
 from simulator.runtime.waiting import SANDBOX_WAITERS_MAX, WaitingRoom
 from simulator.scenario.compiler import COMPILER
 from simulator.traffic.seen import Notification
 from simulator.wire.secrets import Secrets
 
 PROBED_MAX = 1_000
-
-
-@dataclass(frozen=True, slots=True)
-class SandboxSpec:
-    """Parameters of a new sandbox; None keeps the scenario's value. A run's audit passes over what is not audited."""
-
-    scenario: Scenario
-    id: str | None = None
-    seed: int | None = None
-    mode: str | None = None
-    rate: float | None = None
-    start: datetime | None = None
-    unique_credentials: bool = False
-    is_audited: bool = True
-
-
-FirstState = tuple[Clock, Sandbox]
-
-
-def first_state(id_: str, spec: SandboxSpec, wall: Wall) -> FirstState:
-    """The clock and state that a life of the sandbox `id_` begins with. It may be made beside the event loop."""
-    scenario, start = spec.scenario, spec.scenario.clock
-    seed = scenario.seed if spec.seed is None else spec.seed
-    if spec.unique_credentials:
-        scenario = _with_unique_credentials(scenario, seed, id_)
-    clock = Clock(
-        wall, spec.mode or start.mode, start.rate if spec.rate is None else spec.rate, spec.start or start.start
-    )
-    key_scope = id_ if spec.unique_credentials else ""
-    return clock, Sandbox(scenario, seed, clock.now(), key_scope, COMPILER)
 
 
 class LiveSandbox:
@@ -287,14 +256,3 @@ class LiveSandbox:
         """The same, and wait until the tasks have ended."""
         self.stop()
         await self.driver.close()
-
-
-def _with_unique_credentials(scenario: Scenario, seed: int, sandbox_id: str) -> Scenario:
-    own = tuple(_with_own_keys(reseller, seed, sandbox_id) for reseller in scenario.resellers)
-    return replace(scenario, resellers=own)
-
-
-def _with_own_keys(reseller: ResellerStart, seed: int, sandbox_id: str) -> ResellerStart:
-    """The same reseller with one active key pair and users that are unique to this sandbox."""
-    users = tuple(User(f"{user.username}-{sandbox_id}", user.password) for user in reseller.users)
-    return replace(reseller, keys=(draw_key(seed, sandbox_id, reseller.code),), users=users)

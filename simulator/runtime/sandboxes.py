@@ -15,7 +15,8 @@ from simulator.runtime.event_items import Action
 from simulator.runtime.events import EventHub
 from simulator.runtime.inboxes import server_budget
 from simulator.runtime.known_secrets import FormerSecrets, followed
-from simulator.runtime.live_sandbox import FirstState, LiveSandbox, SandboxSpec, first_state
+from simulator.runtime.live_sandbox import LiveSandbox
+from simulator.runtime.sandbox_start import FirstState, SandboxSpec, first_state
 from simulator.runtime.waiting import SANDBOX_WAITERS_MAX, SERVER_WAITERS_MAX, WaitingRoom
 from simulator.wire.secrets import Secrets
 

@@ -56,7 +56,7 @@ def no_file(name: str) -> bytes:
 def read_curl(words: list[str], read_file: Callable[[str], bytes] = no_file) -> Pasted:
     """The request of a curl command; `read_file` reads files of bodies. Raises `NotCurl`."""
     if not words:
-        raise NotCurl("there is no command: nothing was given")
+        raise NotCurl("the command is empty: nothing was given")
     if PurePath(words[0]).name not in ("curl", "curl.exe"):
         shown = words[0] if len(words[0]) <= _SHOWN_CHARS else f"{words[0][:_SHOWN_CHARS]}…"
         raise NotCurl(f"the command does not begin with curl, but with {shown!r}: give it from curl on")

@@ -353,7 +353,6 @@ NEAR_PATHS = [
     ("/v2/orders", ""),
     ("/v2/option", "/v2/options"),
     ("/v2/accounts", ""),
-    ("/", ""),
     ("/v2", ""),
     ("/v2/", ""),
     ("/favicon.ico", ""),

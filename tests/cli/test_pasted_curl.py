@@ -71,7 +71,7 @@ def test_an_open_quote_is_refused(text: str) -> None:
         ("curl -T x http://h/v2/topup", "--upload-file"),
         ("wget http://h/v2/topup", "does not begin with curl"),
         ("TOKEN=x curl http://h/", "does not begin with curl, but with 'TOKEN=x': give it from curl on"),
-        ("", "there is no command: nothing was given"),
+        ("", "the command is empty: nothing was given"),
         ('curl http://h/ -d "$BODY"', "the shell replaces '$BODY': give the command with the value that was sent"),
         ('curl http://h/ -d "$(cat x)" | jq', "the shell replaces '$(cat x)'"),
         ("curl $URL/v2/balance", "the shell replaces '$URL/v2/balance'"),

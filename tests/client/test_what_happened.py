@@ -1,11 +1,15 @@
 """The client shows what happened, waits for callbacks, and says of a failed expectation what happened instead."""
 
 import asyncio
+from base64 import b64encode
+from hashlib import sha256
+from hmac import digest
 from typing import Any
 
 import pytest
 
-from reseller_sim import AsyncSimulator
+from reseller_sim import AsyncSimulator, HMACAuth
+from reseller_sim.exchange import exchange
 
 PAYMENT = {"refid": "order-1", "product": "RELOAD", "account": "0123456789", "amount": 10}
 
@@ -170,6 +174,21 @@ def test_refusals_are_shown_with_their_diagnosis(client: Any) -> None:
         assert [one["status"] for one in sandbox.refused()] == [400]
         with pytest.raises(AssertionError, match=r"1 request was refused:\n  #1 POST /v2/topup → 400, .* is required"):
             sandbox.expect_no_refusals()
+
+
+def test_a_refused_signature_is_shown_with_what_the_journal_found(client: Any) -> None:
+    with client.sandbox() as sandbox:
+        headers = HMACAuth(sandbox.api_key, sandbox.api_secret).headers("GET", "/v2/balance")
+        signed = f"v1:{headers['X-Timestamp']}:{headers['X-Nonce']}:get::{b64encode(sha256().digest()).decode()}"
+        signature = b64encode(digest(sandbox.api_secret.encode(), signed.encode(), "sha256")).decode()
+        exchange("GET", f"{sandbox.url}/v2/balance", None, headers | {"X-Signature": f"v1={signature}"}, 10)
+        (row,) = sandbox.refused()
+        assert row["diagnosis"].startswith("no common mistake alone")
+        found = sandbox.ask("GET", "/requests/1")["autopsy"]
+        with pytest.raises(AssertionError) as failed:
+            sandbox.expect_no_refusals()
+        assert len(found["mistakes"]) == 2
+        assert f"#1 GET /v2/balance → 401, error invalid_signature: {found['sentence']}; " in str(failed.value)
 
 
 def test_violations_are_shown_with_what_to_do(client: Any) -> None:

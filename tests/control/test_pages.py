@@ -51,6 +51,29 @@ def test_the_address_without_its_slash_leads_there_behind_any_prefix() -> None:
         assert (answer.status, answer.headers["location"]) == (307, "_sim/")
 
 
+BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
+
+
+def test_a_browser_at_the_server_s_address_is_led_to_the_console() -> None:
+    with running(control_token="let-me-in") as client:
+        answer = client.send("GET", "/", headers={"accept": BROWSER})
+        assert (answer.status, answer.headers["location"], answer.headers["vary"]) == (303, "_sim/", "accept")
+        assert client.send("GET", "/", "from=mail", headers={"accept": "Text/HTML"}).status == 303
+        assert client.sim("GET", "/sandboxes/default/requests", authorization="Bearer let-me-in").json["requests"] == []
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "accept"),
+    [("GET", "/", "application/json"), ("GET", "/", "*/*"), ("POST", "/", BROWSER), ("GET", "/v2", BROWSER)],
+)
+def test_everybody_else_there_gets_the_service_s_answer(method: str, path: str, accept: str) -> None:
+    with running() as client:
+        answer = client.send(method, path, headers={"accept": accept})
+        assert answer.status == 404
+        hint = " The simulator's own pages are at /_sim/." if path == "/" else ""
+        assert answer.json == {"message": f"There is no such path.{hint}", "errors": {}}
+
+
 def test_a_browser_that_has_a_file_is_told_so() -> None:
     with running() as client:
         tag = client.send("GET", "/_sim/console/app/main.js").headers["etag"]

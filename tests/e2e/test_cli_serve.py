@@ -164,6 +164,16 @@ def test_the_banner_has_addresses_sandbox_clock_credentials_and_callbacks(page: 
     assert json.loads(run(*inbox[inbox.index("inbox") :]).out)["name"] == "callbacks"
 
 
+def test_the_server_s_own_address_leads_a_browser_to_the_page_and_a_program_to_a_404(page: list[str]) -> None:
+    [host] = {urlsplit(word).netloc for word in page[0].split() if word.startswith("http://")}
+    for accept, status, location in (("text/html,*/*;q=0.8", 303, "_sim/"), ("*/*", 404, None)):
+        with closing(HTTPConnection(host, timeout=DEADLINE_S)) as connection:
+            connection.request("GET", "/", headers={"Accept": accept})
+            answer = connection.getresponse()
+            assert (answer.status, answer.getheader("location")) == (status, location)
+            assert (b"/_sim/" in answer.read()) == (status == 404)
+
+
 def test_the_banner_has_no_page_without_what_draws_it(tmp_path: Path) -> None:
     (tmp_path / "swagger_ui.py").touch()  # a module without the files
     with serving("--port", "0", PYTHONPATH=f"{tmp_path}{os.pathsep}{ROOT}") as server:

@@ -95,14 +95,61 @@ def test_the_oldest_vitest_is_one_that_takes_a_chosen_scenario() -> None:
     assert "vitest@4 FOLDER" in PAGE
 
 
-def test_its_own_tests_and_those_of_the_page_and_of_the_readme_pass(project: Path, simulator: dict[str, str]) -> None:
-    files = [*sorted((project / "test").iterdir()), project / "shop.test.js", project / "readme.test.js"]
-    printed = ran(project, "node", "--test", "--test-reporter", "tap", *map(str, files), variables=simulator)
-    count = sum(
-        len(re.findall(r"^ *(?:test|it|await context\.test)\(", path.read_text(), re.MULTILINE)) for path in files
-    )
-    assert count > 35
-    assert f"# tests {count}\n# suites 1\n# pass {count}\n" in printed, printed
+OWN_TESTS = sorted(f"test/{path.name}" for path in (CLIENT / "test").iterdir())
+
+
+@pytest.mark.parametrize("name", [*OWN_TESTS, "shop.test.js", "readme.test.js"])
+def test_its_own_tests_and_those_of_the_page_and_of_the_readme_pass(
+    project: Path, simulator: dict[str, str], name: str
+) -> None:
+    count = len(re.findall(r"^ *(?:test|it|await context\.test)\(", (project / name).read_text(), re.MULTILINE))
+    assert count > 0
+    printed = ran(project, "node", "--test", "--test-reporter", "tap", name, variables=simulator)
+    found = re.search(rf"^# tests {count}\n# suites \d\n# pass {count}\n", printed, re.MULTILINE)
+    assert found, printed
+
+
+def test_many_more_lies_of_a_server_end_in_a_result_or_an_error_of_the_client(project: Path) -> None:
+    named = ("--test-name-pattern", "a lie ends in", "test/lying.test.js")
+    printed = ran(project, "node", "--test", "--test-reporter", "tap", *named, variables={"LIES_OF_A_CALL": "300"})
+    assert re.search(r"^ok \d+ - a lie ends in a result or an error of ours$", printed, re.MULTILINE), printed
+
+
+def test_the_bounds_on_the_page_are_those_of_the_code(project: Path) -> None:
+    """By what the package was compiled to; the messages of its own tests show that the code keeps to them."""
+    said = [[number(one) for one in re.findall(NUMBER, text)] for text in BOUNDED.findall(PAGE)]
+    receiver, exchange = constants(project, "receiver"), constants(project, "exchange")
+    behaviours, time = constants(project, "behaviours"), constants(project, "time")
+    assert said == [
+        [constants(project, "control")["TIMEOUT_S"], exchange["BODY_BYTES_MAX"] >> 20],
+        [behaviours["STATUS_MIN"], behaviours["STATUS_MAX"]],
+        [receiver["MESSAGES_MAX"], receiver["BYTES_MAX"] >> 20],
+        [receiver["TOO_LARGE"]],
+        [receiver["REQUEST_MS"] // 1000],
+        [receiver["CONNECTIONS_MAX"]],
+        [receiver["REQUESTS_OF_CONNECTION_MAX"]],
+    ]
+    assert receiver["BODY_BYTES_MAX"] == 1 << 20, "one MiB"
+    assert time["WAIT_S_MAX"] == 24 * 60 * 60, "a day"
+
+
+NUMBER = r"\d[\d,]*"
+BOUNDED = re.compile(
+    r"An answer may take \d+ s in all [^|]* MiB|a status from \d+ to \d+|the latest [\d,]+ requests, at most \d+ MiB"
+    r"|more than one MiB is answered \d+|a request has \d+ s|\d+ connections may be|connection may send [\d,]+ requests"
+)
+CONSTANT = re.compile(r"^(?:export )?const ([A-Z_]+) = (\d[\d_]*)(?: << (\d+))?;", re.MULTILINE)
+
+
+def number(text: str) -> int:
+    """The number of `1,000`."""
+    return int(text.replace(",", ""))
+
+
+def constants(project: Path, module: str) -> dict[str, int]:
+    """The whole numbers that a module of the installed package names."""
+    source = (project / "node_modules" / "reseller-sim" / "dist" / f"{module}.js").read_text()
+    return {name: int(value) << int(bits or 0) for name, value, bits in CONSTANT.findall(source)}
 
 
 READ_DURATIONS = """
@@ -135,31 +182,25 @@ def test_durations_are_those_of_scenarios(project: Path) -> None:
         assert re.fullmatch('RangeError: ".*" is longer than 3660 days', text)
 
 
-BAD_START = """
+SINNER = """
 import { Simulator } from "reseller-sim";
 
-const command = [process.argv[2], "-c", process.argv[3]];
-await Simulator.start({ command, timeoutS: 2 }).catch((error) => console.log(`${error}`));
+const simulator = new Simulator();
+const scenarios = [undefined, "default", "extends: default\\npayments: []"];
+const made = scenarios.map((scenario) => ({ scenario, audit: false }));
+for (const options of process.argv[2] ? [{ audit: true }, ...made] : made) {
+  const sandbox = await simulator.sandbox(options);
+  const order = { refid: "order-7", product: "RELOAD", account: "0123456789", amount: 10 };
+  for (const amount of [10, 20]) await sandbox.call("POST", "/v2/topup", { ...order, amount });
+}
 """
-NOTED = "import os, sys, time, signal; print('it is broken', os.getpid(), file=sys.stderr, flush=True); "
 
 
-@pytest.mark.parametrize(
-    ("code", "said"),
-    [
-        ("sys.exit(7)", r"did not start: it ended with 7\nit is broken (\d+)"),
-        ("time.sleep(600)", r"did not start: it said nothing in 2 s\nit is broken (\d+)"),
-        ("print('no', os.getpid(), flush=True); time.sleep(600)", r'is no reseller-sim: it printed "no (\d+)"'),
-        ("signal.signal(15, signal.SIG_IGN); time.sleep(600)", r"said nothing in 2 s\nit is broken (\d+)"),
-    ],
-)
-def test_a_command_that_is_no_simulator_says_what_it_did_and_is_ended(project: Path, code: str, said: str) -> None:
-    (project / "bad-start.mjs").write_text(BAD_START)
-    printed = ran(project, "node", "bad-start.mjs", sys.executable, NOTED + code)
-    found = re.search(said, printed)
-    assert found, printed
-    assert printed.startswith("NotStarted: ")
-    assert not Path(f"/proc/{found[1]}").exists()
+def test_exec_passes_over_sandboxes_that_are_made_without_an_audit(project: Path) -> None:
+    (project / "sinner.mjs").write_text(SINNER)
+    command = (sys.executable, "-m", "simulator", "exec", "--audit", "--", "node", "sinner.mjs")
+    assert "0 sandboxes, 3 passed over (audit: false)" in ran(project, *command)
+    assert "1 sandbox, 3 passed over (audit: false)" in ran(project, *command, "judged", status=1)
 
 
 def test_the_client_of_the_page_about_signatures_pays(project: Path, simulator: dict[str, str]) -> None:
@@ -176,10 +217,23 @@ def test_the_page_s_vitest_suite_passes(project: Path, simulator: dict[str, str]
     assert_shown(shown_by(command).text, ran(project, *command.split(), variables=simulator))
 
 
-def test_a_failed_test_shows_what_happened_to_its_payments_with_node(project: Path) -> None:
+NOTED_START = f"""#!{sys.executable}
+import os, sys
+open(os.path.join(os.path.dirname(sys.argv[0]), f"{{os.getpid()}}.pid"), "w").close()
+os.execv(sys.executable, [sys.executable, "-m", "simulator", *sys.argv[1:]])
+"""
+
+
+def test_a_failed_test_shows_what_happened_to_its_payments_with_node(project: Path, tmp_path: Path) -> None:
     """With a simulator that the test starts and ends."""
+    noted = tmp_path / "reseller-sim"
+    noted.write_text(NOTED_START)
+    noted.chmod(0o700)
     command = "node --test mistaken.test.js"
-    assert_shown(shown_by(command).text, ran(project, *command.split(), status=1))
+    printed = ran(project, *command.split(), status=1, variables={"RESELLER_SIM_COMMAND": str(noted)})
+    assert_shown(shown_by(command).text, printed)
+    (pid,) = (path.stem for path in tmp_path.glob("*.pid"))
+    assert not Path(f"/proc/{pid}").exists()
 
 
 def test_a_failed_test_shows_what_happened_to_its_payments_with_vitest(

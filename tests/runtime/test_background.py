@@ -14,7 +14,7 @@ import pytest
 from simulator.contract import body
 from simulator.domain.errors import Busy
 from simulator.runtime.background import BYTES_MAX, PLACES, SMALL_BYTES, in_background, place
-from simulator.runtime.live_sandbox import first_state
+from simulator.runtime.sandbox_start import first_state
 from simulator.runtime.watch import Watch
 from simulator.scenario import library
 from simulator.scenario.sections.inboxes import build_inbox

@@ -42,8 +42,9 @@ first {EVIDENCE_MAX}), and what to do. An `error` is about money or correctness:
   first one again after its answer was lost, or after it was asked about and left open; a re-query after `Failed` is
   none if a callback came in between; the pace of questions has half a second of tolerance for the network.
 - It finds also what a test does on purpose. A test that sends a wrong signature or a refid twice sins; let such
-  tests use a sandbox of their own that is made with `"audit": false` (`@pytest.mark.scenario(audit=False)`, or
-  `Simulator.sandbox(audit=False)`): `exec --audit` passes it over and counts it.
+  tests use a sandbox of their own that is made with `"audit": false` (`@pytest.mark.scenario(audit=False)`,
+  `Simulator.sandbox(audit=False)`, in JavaScript `sandbox({{ audit: false }})`): `exec --audit` passes it over and
+  counts it.
 
 ## The obligations
 """

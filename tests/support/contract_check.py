@@ -46,6 +46,8 @@ def assert_in_contract(
 
 
 def _is_of_a_page(path: str, status: int) -> bool:
+    if path == "/":
+        return status == 303  # a browser's way to the console
     return status in (200, 304, 307) and (path in PAGES or path.startswith(BELOW_PAGES))
 
 

@@ -26,7 +26,7 @@ def ran(folder: Path, *command: str, status: int = 0, variables: Mapping[str, st
     done = subprocess.run(
         command,
         cwd=folder,
-        env=environment(**QUIET, **ours, **(variables or {})),
+        env=environment(**QUIET | ours | dict(variables or {})),
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,

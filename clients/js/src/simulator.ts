@@ -22,6 +22,8 @@ export interface SandboxOptions {
   seed?: number | undefined;
   /** `unique`: keys that no other sandbox has. */
   credentials?: "unique" | undefined;
+  /** False for one that `reseller-sim exec --audit` passes over, as obligations are violated in it on purpose. */
+  audit?: boolean | undefined;
 }
 
 /** Where a running simulator is. */
@@ -68,11 +70,12 @@ export class Simulator {
   /** Creates a sandbox: a service of its own, with wallet, payments, time and keys. */
   async sandbox(options: SandboxOptions = {}): Promise<Sandbox> {
     const { id, clock = "manual", start, seed, credentials } = options;
+    const audit = (options.audit ?? true) ? undefined : false; // said only then, since a simulator before this one does not know it
     const yaml = await yamlOf(options.scenario);
     const sent =
       yaml === undefined
-        ? { json: { id, seed, credentials, scenario: options.scenario, clock: clockOf(clock, start) } }
-        : { yaml, query: { id, seed, credentials, clock, start: start && iso(start) } };
+        ? { json: { id, seed, credentials, audit, scenario: options.scenario, clock: clockOf(clock, start) } }
+        : { yaml, query: { id, seed, credentials, audit, clock, start: start && iso(start) } };
     return new Sandbox(this.#control, await this.#control.ask("POST", "/sandboxes", sent, SANDBOX), true);
   }
 

@@ -13,8 +13,10 @@ from urllib.parse import urlencode
 from simulator.auth.autopsy.facts import BODY_BYTES_MAX, Facts, Variant, both, variant
 from simulator.auth.canonical import EMPTY_BODY_HASH, body_hash
 
-USUAL_JSON_BYTES_MAX = 4 * 1024
+USUAL_JSON_BYTES_MAX = 1024
 """A longer body is not parsed for the header of the response, since the event loop waits for it."""
+NESTED_MAX = 8
+"""What is nested deeper is written in no other way: indented it would grow with the square of its depth."""
 DEAR_JSON_BYTES_MAX = 16 * 1024
 """A longer one is written in a few ways only, since that costs more than hashing it."""
 _LITERAL_BYTES_MAX = 4096  # a longer body is not tried as a part of the string itself
@@ -160,11 +162,23 @@ def _digest(facts: Facts) -> bytes:
 
 
 def _of_document(body: bytes, spellings: Callable[[Any, bytes], Iterator[Variant]]) -> Iterator[Variant]:
-    """Other spellings of a JSON text; none, or not all, of one that is nested too deeply or is no text."""
+    """Other spellings of a JSON text; none of one that is nested too deeply, none or not all of one that is no text."""
     try:
-        yield from spellings(json.loads(body), body)
+        value = json.loads(body)
+        if _is_shallow(value):
+            yield from spellings(value, body)
     except (ValueError, RecursionError):
         return
+
+
+def _is_shallow(value: Any) -> bool:
+    level = [value]
+    for _ in range(NESTED_MAX):
+        inner = [one for one in level if isinstance(one, dict | list)]
+        level = [each for one in inner for each in (one.values() if isinstance(one, dict) else one)]
+        if not level:
+            return True
+    return False
 
 
 def _usual_json(value: Any, body: bytes) -> Iterator[Variant]:

@@ -247,6 +247,10 @@ CONTROL: list[Row] = [
         *("addReseller", 409, "reseller_exists: code: there is a reseller '.*' already"),
         *("Resellers", "/resellers`", "the code is taken"),
     ),
+    (
+        *("stream(Sandbox)?Events", 400, "bad_request: after: after must be the id of an event, .*"),
+        *("What happened", "Last-Event-ID", "a header that no stream gave"),
+    ),
     ("addRule", 409, "rule_exists: name: there is a rule '.*' already", "Rules", "/rules`", "the name is taken"),
     (
         *(
@@ -287,6 +291,10 @@ CONTROL: list[Row] = [
     (
         *("createSandbox", 400, "bad_request: scenario: there is no bundled scenario '.*'; choose one of .*"),
         *("Sandboxes", "the name of a bundled scenario", "no such scenario"),
+    ),
+    (
+        *("createSandbox|addRule", 400, _PLACE + "'.*' is longer than 3660 days"),
+        *("Rules", _WRITTEN, "the parts of a duration add up"),
     ),
     ("createSandbox|add(Rule|Reseller)|change.*", 400, _PLACE + _OF_ANY_VALUE, "Rules", _WRITTEN, "of any value"),
     (

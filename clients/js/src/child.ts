@@ -1,0 +1,105 @@
+/** A process of our own: what it prints first, what it complains about, and its end. */
+
+import { spawn, type ChildProcessWithoutNullStreams } from "node:child_process";
+import { setTimeout as sleep } from "node:timers/promises";
+
+import { endWithThisProcess } from "./at-end.js";
+
+const STOP_MS = 5_000; // one that ignores its end for longer is killed
+const CLOSED_MS = 1_000; // between its end and that of its output, which a process of its own may hold
+const LINE_CHARS_MAX = 16_384;
+const COMPLAINTS_CHARS_MAX = 8_000;
+const LINES_SHOWN = 20;
+const LINE_CHARS_SHOWN = 200;
+
+/** There is no first line; the message says what happened instead, with the process as its subject left out. */
+export class NoLine extends Error {}
+
+/** A process that was started, with what it prints read all the time, so that it never waits for us. */
+export class Child {
+  readonly #process: ChildProcessWithoutNullStreams;
+  readonly #exited: Promise<string>;
+  readonly #closed: Promise<unknown>;
+  readonly #failed: Promise<never>;
+  readonly #line: Promise<string | undefined>;
+  #complaints = "";
+
+  /** Throws what `spawn` throws; what it finds out later, such as that there is no such program, `firstLine` throws. */
+  constructor(program: string, rest: readonly string[], env: NodeJS.ProcessEnv) {
+    const child = (this.#process = spawn(program, rest, { stdio: "pipe", env }));
+    this.#exited = new Promise((resolve) => child.once("exit", (code, signal) => resolve(code === null ? `by ${signal}` : `with exit code ${code}`)));
+    this.#closed = new Promise((resolve) => child.once("close", resolve));
+    this.#failed = new Promise((_, reject) => child.on("error", reject));
+    this.#failed.catch(() => undefined); // also when nobody asks for its first line
+    for (const pipe of child.stdio) pipe?.on("error", () => undefined); // its end says more
+    endWithThisProcess(child);
+    child.stderr.setEncoding("utf8").on("data", (text: string) => (this.#complaints = (this.#complaints + text).slice(-COMPLAINTS_CHARS_MAX)));
+    this.#line = this.#read();
+  }
+
+  /** The latest lines that it wrote on stderr, bounded. */
+  get complaints(): string[] {
+    const lines = this.#complaints.split("\n").filter((line) => line.trim() !== "");
+    return lines.slice(-LINES_SHOWN).map((line) => line.slice(0, LINE_CHARS_SHOWN));
+  }
+
+  /** Its first line on stdout, or what it begins with. Throws `NoLine`, and what keeps it from being run. */
+  async firstLine(timeoutS: number): Promise<string> {
+    const given = new AbortController();
+    const late = sleep(timeoutS * 1000, undefined, { signal: given.signal }).then(
+      () => Promise.reject(new NoLine(`was not ready in ${timeoutS} s`)),
+      () => "",
+    );
+    try {
+      return await Promise.race([this.#failed, late, this.#lineOrEnd()]);
+    } finally {
+      given.abort();
+    }
+  }
+
+  async #lineOrEnd(): Promise<string> {
+    const line = await Promise.race([this.#line, this.#exited.then(() => within(CLOSED_MS, this.#line))]);
+    if (line !== undefined) return line;
+    const end = await within(CLOSED_MS, this.#exited);
+    throw new NoLine(end === undefined ? "closed its output before it was ready" : `ended at once, ${end}`);
+  }
+
+  /** The first line; undefined if the output ends without one. What follows is forgotten. */
+  #read(): Promise<string | undefined> {
+    const { stdout } = this.#process;
+    let text = "";
+    return new Promise((resolve) => {
+      const more = (piece: string) => {
+        text = (text + piece).slice(0, LINE_CHARS_MAX);
+        if (!text.includes("\n") && text.length < LINE_CHARS_MAX) return;
+        stdout.off("data", more).resume();
+        resolve(text.split("\n", 1)[0]);
+      };
+      stdout.setEncoding("utf8").on("data", more).once("close", () => resolve(text.trim() === "" ? undefined : text));
+    });
+  }
+
+  /** Ends it, and waits until it has ended, though not for processes of its own that hold its output. */
+  async stop(): Promise<void> {
+    const child = this.#process;
+    if (child.pid === undefined) return;
+    child.stdin.end();
+    child.kill();
+    const deaf = setTimeout(() => child.kill("SIGKILL"), STOP_MS);
+    await this.#exited;
+    clearTimeout(deaf);
+    await within(CLOSED_MS, this.#closed);
+    for (const pipe of child.stdio) pipe?.destroy();
+  }
+}
+
+/** What is awaited, if it comes in this time. */
+async function within<T>(limitMs: number, awaited: Promise<T>): Promise<T | undefined> {
+  const come = new AbortController();
+  const late = sleep(limitMs, undefined, { signal: come.signal, ref: false }).catch(() => undefined);
+  try {
+    return await Promise.race([awaited, late]);
+  } finally {
+    come.abort();
+  }
+}

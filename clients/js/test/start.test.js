@@ -1,0 +1,121 @@
+// A command that is no simulator, or that does not want to end: the error says what it did, and nothing of it is left.
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { test } from "node:test";
+import { setTimeout as sleep } from "node:timers/promises";
+import { NotStarted, Simulator } from "reseller-sim";
+
+const READY = 'console.log(JSON.stringify({ url: "http://127.0.0.1:1/" + process.pid, control_token: null }));';
+const FOREVER = "setInterval(() => {}, 1000);";
+const NOTED = 'console.error("it is broken " + process.pid);';
+const DEAF = 'process.on("SIGTERM", () => {});';
+const HELD = 'const held = require("node:child_process").spawn("sleep", ["600"], { stdio: "inherit", detached: true }); held.unref();';
+
+/** A command that runs this code. @param {string} code */
+const node = (code) => [process.execPath, "-e", code];
+
+/** Whether the process runs; one that has ended and waits for its parent's reading does not. @param {string | number} pid */
+function isRunning(pid) {
+  try {
+    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, "utf8"));
+  } catch {
+    return false;
+  }
+}
+
+/** The message with which it is not started. @param {any} command @param {number} [timeoutS] */
+async function refusal(command, timeoutS = 30) {
+  const error = await Simulator.start({ command, timeoutS }).then(() => undefined, (/** @type {unknown} */ thrown) => thrown);
+  assert.ok(error instanceof NotStarted, String(error));
+  assert.ok(error.message.length < 5_000);
+  return error.message;
+}
+
+const BROKEN = "\n  it is broken (\\d+)$";
+/** @type {[string, string, number?][]} */
+const STARTS = [
+  ["process.exitCode = 7;", `ended at once, with exit code 7${BROKEN}`],
+  ['process.kill(process.pid, "SIGKILL");' + FOREVER, `ended at once, by SIGKILL${BROKEN}`],
+  ['console.log("hello");' + FOREVER, `printed "hello", which is not how it begins${BROKEN}`],
+  ['process.stdout.write("hello"); process.exitCode = 1;', `printed "hello", which is not how it begins${BROKEN}`],
+  ['console.log("[1]");' + FOREVER, `printed "\\[1\\]", which is not how it begins${BROKEN}`],
+  ['console.log(JSON.stringify({ url: 5 }));' + FOREVER, `which is not how it begins${BROKEN}`],
+  ['console.log(JSON.stringify({ url: "ftp://x", control_token: "a" }));' + FOREVER, `which is not how it begins${BROKEN}`],
+  ['console.log(JSON.stringify({ url: "http://x", control_token: "a\\n" }));' + FOREVER, `which is not how it begins${BROKEN}`],
+  ['process.stdout.write("x".repeat(10_000_000));' + FOREVER, `printed "x{200}", which is not how it begins${BROKEN}`],
+  [FOREVER, `was not ready in 8 s${BROKEN}`, 8],
+  [DEAF + 'console.log("no");' + FOREVER, `printed "no", which is not how it begins${BROKEN}`],
+  ["require('node:fs').closeSync(1);" + FOREVER, `closed its output before it was ready${BROKEN}`],
+];
+
+test("a command that is no simulator says what it did, and is ended", async () => {
+  await Promise.all(
+    STARTS.map(async ([code, said, timeoutS]) => {
+      const message = await refusal(node(NOTED + code), timeoutS);
+      const [, pid = ""] = new RegExp(said).exec(message) ?? [];
+      assert.match(message, new RegExp(`^the simulator ${process.execPath} .*${said}`, "s"));
+      assert.equal(isRunning(pid), false, message);
+    }),
+  );
+});
+
+test("what it wrote is shown without what does not print, and only the latest of it", async () => {
+  assert.match(await refusal(node('console.log("\\u001b[2J")')), /printed "\\u001b\[2J", which/);
+  const lines = (await refusal(node('for (let n = 0; n < 5000; n += 1) console.error("\\u001b" + n); process.exitCode = 1;'))).split("\n");
+  assert.deepEqual([lines[1], lines.at(-1), lines.length], ["  \\u{1b}4980", "  \\u{1b}4999", 21]);
+});
+
+test("a command that cannot be run says so", async () => {
+  assert.match(await refusal("no-such-program"), /^no-such-program is not found: the command comes with /);
+  assert.match(await refusal("/"), /^\/ cannot be run \(.*EACCES\): the command comes with /);
+  assert.match(await refusal(["a\0b"]), /^a\\u\{0\}b cannot be run \(.*\): the command comes with /s);
+  for (const command of ["", " ", [], [""], 5, {}, ["node", 5]]) {
+    assert.match(await refusal(command), /^the command is neither a text nor a list of texts that begins with a program: /);
+  }
+});
+
+test("one whose output somebody else holds is not waited for until that ends", async () => {
+  const message = await refusal(node(HELD + 'console.error("held by " + held.pid); process.exitCode = 3;'));
+  const [, early = ""] = /ended at once, with exit code 3\n  held by (\d+)$/.exec(message) ?? [];
+  const simulator = await Simulator.start({ command: node(HELD + READY.replace("process.pid", 'process.pid + "/" + held.pid') + FOREVER) });
+  const [pid = "", holder = ""] = simulator.url.split("/").slice(-2);
+  assert.equal(isRunning(pid), true);
+  await simulator.close();
+  await simulator.close();
+  assert.deepEqual([pid, early, holder].map(isRunning), [false, true, true], message);
+  for (const one of [early, holder]) process.kill(Number(one));
+});
+
+test("one that ignores its end is killed", async () => {
+  const simulator = await Simulator.start({ command: node(DEAF + READY + FOREVER) });
+  const pid = simulator.url.split("/").at(-1) ?? "";
+  assert.equal(isRunning(pid), true);
+  await simulator.close();
+  assert.equal(isRunning(pid), false);
+});
+
+test("two that start at the same time end each by itself", async () => {
+  const [first, second] = await Promise.all([Simulator.start(), Simulator.start()]);
+  assert.notEqual(first.url, second.url);
+  await first.close();
+  assert.equal((await second.health()).status, "ok");
+  await second.close();
+});
+
+test("nothing is left by a process that a signal ends, catchable or not", async () => {
+  const child = JSON.stringify(node(`process.stdin.on("end", () => process.exit()).resume(); ${READY} ${FOREVER}`));
+  const code = `import { Simulator } from "reseller-sim"; const command = ${child};
+    const started = await Promise.all([1, 2].map(() => Simulator.start({ command })));
+    console.log(started.map(({ url }) => url.split("/").at(-1)).join(" "));`;
+  for (const signal of /** @type {NodeJS.Signals[]} */ (["SIGINT", "SIGTERM", "SIGHUP", "SIGKILL"])) {
+    const parent = spawn(process.execPath, ["--input-type=module", "-e", code], { stdio: ["ignore", "pipe", "inherit"] });
+    const pids = String((await once(parent.stdout, "data"))[0]).trim().split(" ");
+    assert.deepEqual(pids.map(isRunning), [true, true]);
+    parent.kill(signal);
+    assert.equal((await once(parent, "exit"))[1], signal);
+    for (let left = 200; left > 0 && pids.some(isRunning); left -= 1) await sleep(50);
+    assert.deepEqual(pids.map(isRunning), [false, false]);
+  }
+});

@@ -1,0 +1,51 @@
+"""How a sandbox begins: what it was asked to be, and the clock and state that each of its lives starts with."""
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from simulator.domain.model.resellers import User
+from simulator.domain.model.scenario import ResellerStart, Scenario, draw_key
+from simulator.domain.sandbox import Sandbox
+from simulator.runtime.clock import Clock, Wall
+from simulator.scenario.compiler import COMPILER
+
+
+@dataclass(frozen=True, slots=True)
+class SandboxSpec:
+    """Parameters of a new sandbox; None keeps the scenario's value. A run's audit passes over what is not audited."""
+
+    scenario: Scenario
+    id: str | None = None
+    seed: int | None = None
+    mode: str | None = None
+    rate: float | None = None
+    start: datetime | None = None
+    unique_credentials: bool = False
+    is_audited: bool = True
+
+
+FirstState = tuple[Clock, Sandbox]
+
+
+def first_state(id_: str, spec: SandboxSpec, wall: Wall) -> FirstState:
+    """The clock and state that a life of the sandbox `id_` begins with. It may be made beside the event loop."""
+    scenario, start = spec.scenario, spec.scenario.clock
+    seed = scenario.seed if spec.seed is None else spec.seed
+    if spec.unique_credentials:
+        scenario = _with_unique_credentials(scenario, seed, id_)
+    clock = Clock(
+        wall, spec.mode or start.mode, start.rate if spec.rate is None else spec.rate, spec.start or start.start
+    )
+    key_scope = id_ if spec.unique_credentials else ""
+    return clock, Sandbox(scenario, seed, clock.now(), key_scope, COMPILER)
+
+
+def _with_unique_credentials(scenario: Scenario, seed: int, sandbox_id: str) -> Scenario:
+    own = tuple(_with_own_keys(reseller, seed, sandbox_id) for reseller in scenario.resellers)
+    return replace(scenario, resellers=own)
+
+
+def _with_own_keys(reseller: ResellerStart, seed: int, sandbox_id: str) -> ResellerStart:
+    """The same reseller with one active key pair and users that are unique to this sandbox."""
+    users = tuple(User(f"{user.username}-{sandbox_id}", user.password) for user in reseller.users)
+    return replace(reseller, keys=(draw_key(seed, sandbox_id, reseller.code),), users=users)
