@@ -157,7 +157,8 @@ def test_wallets_are_indexed_in_turns_between_which_others_go_on(
         pay(client, f"RS00{1 + number % 2}", f"r{number}")
     lists = [one.records.statement for one in client.live.core.state.resellers.values()]
     seen: list[list[int]] = []
-    monkeypatch.setattr("simulator.control.ledger.asyncio.sleep", partial(_note, lambda: seen.append([one.lag for one in lists])))
+    note = partial(_note, lambda: seen.append([one.lag for one in lists]))
+    monkeypatch.setattr("simulator.control.ledger.asyncio.sleep", note)
     assert len(entries(client, "?type=TRANSACTION")) == 10
     assert seen[:2] == [[0, 5], [0, 0]]
 
