@@ -50,7 +50,6 @@ class App:
         self._sender = sender
         self._pipeline = Pipeline(routes(), trust_forwarded=options.trust_forwarded)
         self._control: ControlApp | None = None
-        self._warming: asyncio.Task[None] | None = None
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Answer one ASGI request from any server."""
@@ -161,15 +160,11 @@ class App:
     async def _lifespan(self, receive: Any, send: Any) -> None:
         await receive()
         self.sandboxes.start(asyncio.get_running_loop().time)
-        if isinstance(self._sender, HttpSender):
-            self._warming = asyncio.create_task(self._sender.warm())
         preparing = asyncio.create_task(prepare())
         await send({"type": "lifespan.startup.complete"})
         await receive()
         preparing.cancel()
         await self.sandboxes.close()
-        if self._warming is not None:
-            await asyncio.gather(self._warming, return_exceptions=True)
         if isinstance(self._sender, HttpSender):
             await self._sender.close()
         await send({"type": "lifespan.shutdown.complete"})

@@ -1,4 +1,4 @@
-"""What the first request that needs it would import or read, which takes up to a tenth of a second: done soon after the
+"""What the first request that needs it would import or read, which takes up to a fifth of a second: done soon after the
 start, beside the event loop. A request that comes earlier does it itself, with the same result."""
 
 import asyncio
@@ -14,6 +14,7 @@ from simulator.scenario.sections.people import person_pools
 DELAY_S = 1.0  # the server answers its first requests undisturbed
 
 STEPS: tuple[Callable[[], object], ...] = (
+    partial(import_module, "simulator.delivery.exchange"),  # aiohttp, with the first callback
     partial(import_module, "simulator.control.app"),  # Starlette
     partial(import_module, "simulator.control.guard"),
     partial(import_module, "jwt"),  # tokens

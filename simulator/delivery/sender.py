@@ -77,10 +77,6 @@ class HttpSender:
         async with self._slots.hold(owner, (target.host, target.port)):
             return await client.exchange(outgoing, target.url, timeout_s)
 
-    async def warm(self) -> None:
-        """Import the HTTP client and open its session now, so that the first delivery does not wait for it."""
-        await self._open()
-
     async def _open(self) -> "Client":
         async with self._opening:
             if self._closed:

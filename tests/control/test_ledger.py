@@ -1,6 +1,7 @@
 """`/_sim/sandboxes/{id}/ledger`: every entry once, newest first, whatever is posted between two pages."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import pytest
@@ -147,3 +148,20 @@ def test_the_latest_of_a_rare_type_are_found_without_reading_the_others(
     assert [entry.amount for entry in found] == [5, 4, 3, 2, 1]
     middle = reseller.records.statement.newest_first(EntryType.DEPOSIT, 1_000)
     assert [entry.amount for entry in middle] == [3, 2, 1]
+
+
+def test_wallets_are_indexed_in_turns_between_which_others_go_on(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(10):
+        pay(client, f"RS00{1 + number % 2}", f"r{number}")
+    lists = [one.records.statement for one in client.live.core.state.resellers.values()]
+    seen: list[list[int]] = []
+    note = partial(_note, lambda: seen.append([one.lag for one in lists]))
+    monkeypatch.setattr("simulator.control.ledger.asyncio.sleep", note)
+    assert len(entries(client, "?type=TRANSACTION")) == 10
+    assert seen[:2] == [[0, 5], [0, 0]]
+
+
+async def _note(note: Callable[[], None], _: float) -> None:
+    note()

@@ -1,6 +1,7 @@
 """Receivers on loopback sockets that misbehave in every way that the sender has to survive."""
 
 import asyncio
+import importlib
 import os
 import socket
 import struct
@@ -88,11 +89,11 @@ async def sender(
     lookup: Lookup = system_lookup,
     per_receiver: int = PER_RECEIVER,
 ) -> AsyncIterator[HttpSender]:
-    """A sender that is warm, and closed in the end."""
+    """A sender that has its HTTP client, and is closed in the end."""
     made = HttpSender(
         AddressPolicy(public_only), verify_tls=verify_tls, lookup=lookup, slots=Slots(per_receiver=per_receiver)
     )
-    await made.warm()
+    importlib.import_module("simulator.delivery.exchange")
     try:
         yield made
     finally:

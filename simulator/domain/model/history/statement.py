@@ -40,6 +40,11 @@ class Statement:
         self._types = BlockCounter(len(EntryType))
         self._amounts = {type_: DaySums() for type_ in EntryType}
 
+    @property
+    def lag(self) -> int:
+        """How many entries the indexes do not have yet."""
+        return len(self._entries) - len(self._types)
+
     def catch_up(self) -> None:
         """Bring the indexes up to date."""
         done = len(self._types)
