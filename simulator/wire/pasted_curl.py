@@ -63,9 +63,7 @@ def no_file(name: str) -> bytes:
     raise NotCurl(f"the command reads its body from the file {name!r}: write the body in its place")
 
 
-def read_curl(
-    words: list[str], read_file: Callable[[str], bytes] = no_file, stdin: bytes | None = None
-) -> Pasted:
+def read_curl(words: list[str], read_file: Callable[[str], bytes] = no_file, stdin: bytes | None = None) -> Pasted:
     """The request of a curl command; `read_file` reads files of bodies, `stdin` is what is piped into the command.
     Raises `NotCurl`."""
     if not words:

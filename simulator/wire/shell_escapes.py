@@ -1,4 +1,4 @@
-"""The bytes that backslashes stand for in `$'...'` of bash, and in the `printf %b` in which our own commands have bytes."""
+"""The bytes that backslashes stand for: in `$'...'` of bash, and in the `printf %b '...'` of our own commands."""
 
 import re
 
