@@ -211,3 +211,15 @@ def test_callbacks_to_a_closed_port_are_listed_with_their_error(client: Any) -> 
         assert {one["ending"] for one in sandbox.callbacks(refid="order-1")} == {"connection"}
         with pytest.raises(AssertionError, match=r"to http://127\.0\.0\.1:9/, attempt 1"):
             sandbox.expect_callback("order-1")
+
+
+def test_a_status_that_the_service_never_writes_is_refused_at_once(client: Any) -> None:
+    hint = "the service writes 'Succesful', with one s; give one of"
+    with client.sandbox() as sandbox:
+        with pytest.raises(ValueError, match=rf"^'Successful' is no status of a payment: {hint} Accepted, "):
+            sandbox.expect_status("order-1", "Successful")
+        for expect in (sandbox.expect_callback, sandbox.wait_for_callback):
+            with pytest.raises(ValueError, match=rf"^'success' is no status of a callback: {hint} Processing, "):
+                expect("order-1", status="success")
+        with pytest.raises(ValueError, match=r"^'Refund' is no status of a callback; give one of Processing, "):
+            sandbox.wait_for_callback(status="Refund")

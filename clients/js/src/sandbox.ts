@@ -21,6 +21,7 @@ import type {
 } from "./records.js";
 import * as shapes from "./shapes.js";
 import { hmacHeaders } from "./signing.js";
+import { checkCallbackStatus } from "./statuses.js";
 import { Story } from "./story.js";
 import { iso, seconds, WAIT_S_MAX, waitS } from "./time.js";
 import type { AdvanceBy, CallbackFilters, CallbackWanted, PaymentFilters, RequestFilters, Rule } from "./wanted.js";
@@ -195,6 +196,7 @@ export class Sandbox {
    * default 10. */
   async waitForCallback(wanted: CallbackWanted = {}): Promise<Message> {
     const { refid, status, timeoutS = 10, inbox = "callbacks" } = wanted;
+    checkCallbackStatus(status);
     const until = Date.now() + waitS(timeoutS) * 1000;
     for (let cursor = 0, late = 0; ; ) {
       const left = Math.max(0, (until - Date.now()) / 1000);

@@ -57,6 +57,7 @@ export const REQUEST: Shape = {
   ...{ n: WHOLE, at: TIME, method: TEXT, path: TEXT, "query?": TEXT, "status?": WHOLE },
   ...{ "error?": TEXT, "rule?": TEXT, "fault?": TEXT, "diagnosis?": TEXT },
 };
+export const EXCHANGE: Shape = { "autopsy?": { mistakes: [TEXT], sentence: TEXT, fix: TEXT } };
 export const PAYMENT = {
   ...{ trxid: TEXT, refid: TEXT, reseller: TEXT, product: TEXT, account: TEXT },
   ...{ amount: NUMBER, cost: NUMBER, status: TEXT, status_code: WHOLE, "rule?": TEXT },

@@ -1,11 +1,12 @@
 // Everything that a sandbox does, against a simulator that is started here.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
+import { createHash, createHmac } from "node:crypto";
 import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { after, before, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
-import { evidence, ExpectationFailed, NotRunning, NotStarted, Receiver, Sandbox, Simulator, SimulatorError } from "reseller-sim";
+import { evidence, ExpectationFailed, hmacHeaders, NotRunning, NotStarted, Receiver, Sandbox, Simulator, SimulatorError } from "reseller-sim";
 
 /** @type {Simulator} */
 let simulator;
@@ -236,4 +237,38 @@ test("a simulator ends with the process that started it, also when that is told 
     for (let tries = 0; tries < 200 && (await orphan.health().catch(() => null)); tries += 1) await sleep(25);
     await assert.rejects(orphan.health(), NotRunning);
   }
+});
+
+test("a refused signature is explained by the journal's autopsy under a failed test and in failed expectations", async () => {
+  const sandbox = await simulator.sandbox();
+  const { url, apiKey, apiSecret } = sandbox;
+  for (let n = 0; n < 12; n += 1) {
+    const headers = hmacHeaders({ apiKey, apiSecret, method: "GET", url: `${url}/v2/balance` });
+    const text = `v1:${headers["X-Timestamp"]}:${headers["X-Nonce"]}:get::${createHash("sha256").digest("base64")}`;
+    const signature = createHmac("sha256", apiSecret).update(text).digest("base64"); // two mistakes: "get", and the secret as text
+    await fetch(`${url}/v2/balance`, { headers: { ...headers, "X-Signature": `v1=${signature}` } });
+  }
+  const { autopsy } = /** @type {any} */ (await sandbox.ask("GET", "/requests/12"));
+  const said = `${autopsy.sentence}; ${autopsy.fix}`;
+  for (const text of [await evidence(sandbox), `${await sandbox.expectNoRefusals().catch(String)}`, `${await sandbox.story("order-1").catch(String)}`]) {
+    const lines = text.split("\n").filter((line) => / 401, /.test(line));
+    assert.deepEqual(lines.map((line) => line.endsWith(said)), [false, false, ...Array(10).fill(true)], text);
+  }
+  const { ask } = sandbox;
+  sandbox.ask = () => Promise.reject(new NotRunning("it is gone"));
+  await assert.rejects(sandbox.expectNoRefusals(), (error) => error instanceof ExpectationFailed && /^12 refused requests\n#1 GET/.test(error.message));
+  sandbox.ask = ask;
+  await sandbox.delete();
+});
+
+test("a status that the service never writes is refused at once, with those that it writes", async () => {
+  const sandbox = await simulator.sandbox();
+  const list = "Processing, Succesful, Failed";
+  const hint = ': the service writes "Succesful", with one s';
+  await assert.rejects(sandbox.expectStatus("order-1", "Successful"), new RangeError(`"Successful" is no status of a payment${hint}; give one of Accepted, ${list}, Refund`));
+  for (const call of [() => sandbox.waitForCallback({ status: "SUCCESS" }), () => sandbox.expectCallback("order-1", { status: "SUCCESS" })]) {
+    await assert.rejects(call, new RangeError(`"SUCCESS" is no status of a callback${hint}; give one of ${list}`));
+  }
+  await assert.rejects(sandbox.expectStatus("order-1", "done"), /^RangeError: "done" is no status of a payment; give one of/);
+  await sandbox.delete();
 });
