@@ -28,6 +28,9 @@ _is_nonce = re.compile(rb"[a-zA-Z0-9_-]{%d,%d}" % (NONCE_BYTES_MIN, NONCE_BYTES_
 
 NO_QUERY = (b"",)
 
+NO_ACTIVE_KEY = "no active key of this sandbox has this value"
+"""For an unknown key and a revoked one alike, so that nobody learns which keys there were."""
+
 MESSAGES = {
     "missing_api_key": "The X-Api-Key header is missing or empty.",
     "invalid_api_key": "The API key is unknown or revoked.",
@@ -50,10 +53,12 @@ MESSAGES = {
 
 @dataclass(frozen=True, slots=True)
 class Denied:
-    """A refusal: `code` and `message` of SPEC 5.2, and the simulator's own `diagnosis`."""
+    """A refusal: `code` and `message` of SPEC 5.2, and the simulator's own `diagnosis`. `told` is what the caller reads
+    in its place, where the whole is not for somebody who has not proved to own the key."""
 
     code: str
     diagnosis: str = ""
+    told: str = ""
 
     @property
     def message(self) -> str:
@@ -101,10 +106,10 @@ def check_headers(
         return Denied("missing_api_key", f"{reason}; send the key and sign the request with its secret")
     if held is None:
         hint = "; X-Api-Key was sent more than once, or with a comma" if b", " in raw_key else ""
-        return Denied("invalid_api_key", f"no reseller of this sandbox has this key{hint}")
+        return Denied("invalid_api_key", f"no reseller of this sandbox has this key{hint}", NO_ACTIVE_KEY + hint)
     if held.state != "active":
         if held.state == "revoked":
-            return Denied("invalid_api_key", "the key was revoked; use an active key of the reseller")
+            return Denied("invalid_api_key", "the key was revoked; use an active key of the reseller", NO_ACTIVE_KEY)
         if held.state == "no_secret":
             return Denied("hmac_not_configured", "the scenario gives this key no secret (state: no_secret)")
     timestamp, nonce, signature = headers.get(names.TIMESTAMP), headers.get(names.NONCE), headers.get(names.SIGNATURE)
