@@ -10,7 +10,6 @@ from simulator.auth.tokens import Holder, Use, issue, verify
 from simulator.domain.model.resellers import Reseller
 from simulator.wire import errors, tokens
 
-
 _NOBODY = "no user of this sandbox has this name and this password"
 
 

@@ -21,8 +21,8 @@ class Exchange(msgspec.Struct, gc=False, kw_only=True):
     `packed_headers` is what `packed` makes. `owner` is the id of the sandbox whose credentials were refused, if it is
     another than the one with this journal. `target` is the request target as it was sent, with the prefix of a
     sandbox, where it is not just `path` and `query`: escapes in the path, a lone `?`, the absolute form. `replay_of` is
-    the number of the exchange that this one repeats, 0 when a client sent it. `told` is what the header says in place of
-    `diagnosis` to a caller who has not proved who it is, empty when it says the same.
+    the number of the exchange that this one repeats, 0 when a client sent it. `told` is what the header says in place
+    of `diagnosis` to a caller who has not proved who it is, empty when it says the same.
     """
 
     at: datetime
