@@ -50,7 +50,8 @@ def _as_chosen(facts: Facts, made: Callable[[Facts], Iterator[Variant]]) -> Iter
     query, rules = facts.query, facts.rules
     lean = _joined(part for part in query.split(b"&") if not part.endswith(b"=") or part.find(b"=") != len(part) - 1)
     if lean != query and rules.empty_values != "with" and len(query) <= QUERY_BYTES_MAX:
-        yield from made(replace(facts, query=lean))
+        accepted = canonical_queries(query, rules)
+        yield from (one for one in made(replace(facts, query=lean)) if one.value not in accepted)
     broken = _broken(rules, "as_sent", "with")
     if not broken or len(query) > QUERY_BYTES_MAX or canonical_query(query) in canonical_queries(query, rules):
         yield from made(facts)
