@@ -32,7 +32,9 @@ def product_of(state: State, code: str) -> Product:
     """The product with this code. Raises `Unknown`."""
     product = state.catalog.products.get(code)
     if product is None:
-        raise Unknown("unknown_product", f"this sandbox has no product {code!r}")
+        near = nearest(code, state.catalog.products)
+        hint = f"; did you mean {near!r}?" if near else ""
+        raise Unknown("unknown_product", f"this sandbox has no product {code!r}{hint}")
     return product
 
 

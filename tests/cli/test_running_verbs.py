@@ -343,6 +343,7 @@ def test_a_product_is_taken_off_sale_and_changed(asking: Asking) -> None:
     assert asking.json("product", "RELOAD", price)["changed"] == ["price_adjustment"]
     assert "nobody" in refusal(asking.verb("product", "RELOAD", "on", "--reseller", "nobody"), 1)
     assert "NONE" in refusal(asking.verb("product", "NONE", "on"), 1)
+    assert "did you mean 'RELOAD'?" in refusal(asking.verb("product", "RELAOD", "on"), 1)
     assert "colour" in refusal(asking.verb("product", "RELOAD", "{colour: red}"), 1)
     assert "neither on nor off" in refusal(asking.verb("product", "RELOAD", "maybe"), 2)
     assert refusal(asking.verb("product", "RELOAD", "{note: ["), 1)
@@ -452,8 +453,8 @@ def test_sandboxes_are_made_listed_and_removed(simulator_url: str, tmp_path: Pat
     assert made["clock"]["now"].startswith("2027-01-10T15:59")
     assert made["resellers"][0]["api_key"] != "test_key_RS001"
     assert "mine" in refusal(invoke("sandbox", "new", "--id", "mine", *at), 1)
-    named = json.loads(invoke("sandbox", "new", "bad-day", "--seed", "5", *at).stdout)
-    assert (named["scenario"], named["seed"]) == ("bad-day", 5)
+    named = json.loads(invoke("sandbox", "new", "bad-day", "--seed", "5", "--no-audit", *at).stdout)
+    assert (named["scenario"], named["seed"], named["audit"], made["audit"]) == ("bad-day", 5, False, True)
     listed = [one["id"] for one in json.loads(invoke("sandbox", "list", *at).stdout)["sandboxes"]]
     assert {"default", "mine", named["id"]} <= set(listed)
     assert invoke("sandbox", "rm", "mine", named["id"], *at).output == ""
