@@ -125,10 +125,7 @@ def test_an_exec_that_passes_over_all_sandboxes_has_audited_nothing(tmp_path: Pa
     done = run("exec", "--audit", "--", *pytest_, "-k", chosen)
     assert done.status == 1
     [line] = done.err.splitlines()
-    assert line == (
-        "reseller-sim exec: not as expected: audit:"
-        f" nothing was judged: {those} made with audit: false"
-    )
+    assert line == (f"reseller-sim exec: not as expected: audit: nothing was judged: {those} made with audit: false")
 
 
 def test_exec_says_nothing_of_an_audit_without_the_flag() -> None:
