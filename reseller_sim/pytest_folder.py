@@ -89,7 +89,8 @@ def finish(config: pytest.Config) -> str:
         (folder / INDEX).write_text(_page(tests, f"{len(tests)} tests with a sandbox, {failed} failed"), "utf-8")
     except OSError as error:
         return f"reseller-sim: {folder / INDEX} cannot be written: {error.strerror}"
-    return f"reseller-sim: report of {len(tests)} tests with a sandbox: {folder / INDEX}"
+    counted = "1 test" if len(tests) == 1 else f"{len(tests)} tests"
+    return f"reseller-sim: report of {counted} with a sandbox: {folder / INDEX}"
 
 
 def _tests(folder: Path) -> Iterator[dict[str, Any]]:
