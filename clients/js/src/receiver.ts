@@ -18,6 +18,7 @@ const CONNECTIONS_MAX = 256;
 const REQUESTS_OF_CONNECTION_MAX = 1_000; // so that one who never waits for answers does not fill the memory
 const DISCARDED_BYTES_MAX = 16 << 20; // of a body that is too large; then it is answered, and its connection ends
 const REQUEST_MS = 30_000;
+const LINGER_MS = 1_000;
 const TOO_LARGE = 413;
 
 /** A request that came. */
@@ -159,9 +160,16 @@ export class Receiver {
   async #receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const body = await bodyOf(request);
     if (body === "gone") return;
-    if (body === "too large" || body === "endless") {
+    if (body === "endless") {
       this.leftOut += 1;
-      if (body === "endless") response.setHeader("Connection", "close");
+      // To close at once would reset the connection, and the sender might never read why.
+      response.writeHead(TOO_LARGE, { Connection: "close", "Content-Length": 0 }).flushHeaders();
+      await sleep(LINGER_MS, undefined, { ref: false, signal: this.#closed.signal });
+      response.end();
+      return;
+    }
+    if (body === "too large") {
+      this.leftOut += 1;
       await answer(response, { status: TOO_LARGE }, this.#closed.signal);
       return;
     }
