@@ -5,7 +5,6 @@ import { createHash, createHmac } from "node:crypto";
 import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { after, before, test } from "node:test";
-import { setTimeout as sleep } from "node:timers/promises";
 import { evidence, ExpectationFailed, hmacHeaders, NotRunning, NotStarted, Receiver, Sandbox, Simulator, SimulatorError } from "reseller-sim";
 
 /** @type {Simulator} */
@@ -232,9 +231,11 @@ test("a simulator ends with the process that started it, also when that is told 
     const [url] = await once(child.stdout, "data");
     const orphan = new Simulator({ url: `${url}`.trim() });
     assert.equal((await orphan.health()).status, "ok");
+    const events = await fetch(`${orphan.controlUrl}/sandboxes/default/events`); // a stream, which lasts as long as the simulator
+    assert.equal(events.status, 200);
     child.kill(signal);
     assert.equal((await once(child, "exit"))[1], signal);
-    for (let tries = 0; tries < 200 && (await orphan.health().catch(() => null)); tries += 1) await sleep(25);
+    await events.text().catch(() => undefined);
     await assert.rejects(orphan.health(), NotRunning);
   }
 });
