@@ -19,6 +19,7 @@ import type {
   SandboxRecord,
   TransactionRecord,
 } from "./records.js";
+import { checkRequest } from "./requesting.js";
 import * as shapes from "./shapes.js";
 import { hmacHeaders } from "./signing.js";
 import { checkCallbackStatus } from "./statuses.js";
@@ -272,7 +273,8 @@ export class Sandbox {
     });
   }
 
-  #read<T>(method: string, path: string, shape: Shape, sent: Sent = {}): Promise<T> {
+  async #read<T>(method: string, path: string, shape: Shape, sent: Sent = {}): Promise<T> {
+    checkRequest(method, path); // by itself, since "clock" would make another sandbox's name of this one's
     return this.#control.ask(method, `${this.#path}${path}`, sent, shape);
   }
 

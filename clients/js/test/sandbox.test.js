@@ -5,7 +5,6 @@ import { createHash, createHmac } from "node:crypto";
 import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { after, before, test } from "node:test";
-import { setTimeout as sleep } from "node:timers/promises";
 import { evidence, ExpectationFailed, hmacHeaders, NotRunning, NotStarted, Receiver, Sandbox, Simulator, SimulatorError } from "reseller-sim";
 
 /** @type {Simulator} */
@@ -232,9 +231,11 @@ test("a simulator ends with the process that started it, also when that is told 
     const [url] = await once(child.stdout, "data");
     const orphan = new Simulator({ url: `${url}`.trim() });
     assert.equal((await orphan.health()).status, "ok");
+    const events = await fetch(`${orphan.controlUrl}/sandboxes/default/events`); // a stream, which lasts as long as the simulator
+    assert.equal(events.status, 200);
     child.kill(signal);
     assert.equal((await once(child, "exit"))[1], signal);
-    for (let tries = 0; tries < 200 && (await orphan.health().catch(() => null)); tries += 1) await sleep(25);
+    await events.text().catch(() => undefined);
     await assert.rejects(orphan.health(), NotRunning);
   }
 });
@@ -259,6 +260,52 @@ test("a refused signature is explained by the journal's autopsy under a failed t
   await assert.rejects(sandbox.expectNoRefusals(), (error) => error instanceof ExpectationFailed && /^12 refused requests\n#1 GET/.test(error.message));
   sandbox.ask = ask;
   await sandbox.delete();
+});
+
+test("a seed of any size is carried whole, and a number that may be another one is refused", async () => {
+  const longest = 2n ** 63n - 1n;
+  for (const seed of [0, 7n, Number.MAX_SAFE_INTEGER, 9007199254740993n, longest]) {
+    for (const scenario of ["default", "extends: default\n", { extends: "default", description: '"seed": 9223372036854775807,' }]) {
+      const sandbox = await simulator.sandbox({ seed, scenario });
+      const wanted = seed <= Number.MAX_SAFE_INTEGER ? Number(seed) : seed;
+      assert.equal((await sandbox.record()).seed, wanted);
+      assert.equal((await simulator.sandboxes()).find(({ id }) => id === sandbox.id)?.seed, wanted);
+      await sandbox.delete();
+    }
+  }
+  for (const seed of [Number.MAX_SAFE_INTEGER + 1, 1e21]) {
+    const said = /^RangeError: \S+ is no seed: give a whole number from 0 to 9223372036854775807, and one beyond 9007199254740991 as a bigint, such as \d+n$/;
+    await assert.rejects(simulator.sandbox({ seed }), said);
+    await assert.rejects(Simulator.start({ seed }), said);
+  }
+  for (const seed of [-1, 0.5, NaN, -1n, longest + 1n, /** @type {any} */ ("7")]) {
+    await assert.rejects(simulator.sandbox({ seed }), /is no seed: give a whole number from 0 to 9223372036854775807$/);
+  }
+  assert.deepEqual((await simulator.sandboxes()).map(({ id }) => id), ["default"]);
+});
+
+test("a method or a path that would not arrive as it is written is refused", async () => {
+  const sandbox = await simulator.sandbox();
+  for (const method of ["CONNECT", "B AD", "get", ""]) {
+    await assert.rejects(sandbox.ask(method, "/clock"), new RangeError(`${JSON.stringify(method)} is no method of the control API: give GET, POST, PUT, PATCH, DELETE`));
+  }
+  for (const path of ["/..", "/./clock", "/%2e%2E", "/inbox/", "//clock", "/.\t./clock", "/a\\..", "/..?limit=1"]) {
+    await assert.rejects(sandbox.ask("DELETE", path), /^RangeError: ".*" is no path of the control API: its part ".*" would lead elsewhere, so give a name$/, path);
+  }
+  await assert.rejects(sandbox.ask("GET", "clock"), /^RangeError: "clock" is no path of the control API: begin it with \/$/);
+  for (const name of ["", ".", ".."]) {
+    await assert.rejects(simulator.open(name), /^RangeError: "\/sandboxes\/\.*" is no path/);
+    await assert.rejects(sandbox.inbox(name), /^RangeError: "\/sandboxes\/sb-\w+\/inbox\/\.*" is no path/);
+  }
+  const { has_more: hasMore } = /** @type {any} */ (await sandbox.ask("GET", "/requests?limit=1"));
+  const { id } = /** @type {any} */ (await sandbox.ask("GET", ""));
+  assert.deepEqual([hasMore, id], [false, sandbox.id]);
+  await sandbox.delete();
+});
+
+test("an address whose port fetch leaves alone is explained", async () => {
+  const said = /^NotRunning: no simulator answers at http:\/\/127\.0\.0\.1:6667\/_sim \(fetch asks nobody at the port 6667, .* choose another for the simulator\)/;
+  await assert.rejects(new Simulator({ url: "http://127.0.0.1:6667" }).health(), said);
 });
 
 test("a status that the service never writes is refused at once, with those that it writes", async () => {
