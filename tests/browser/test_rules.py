@@ -197,3 +197,25 @@ def test_what_is_clicked_is_felt_by_the_next_signed_request(page: Console) -> No
     said.filter(has_text="revoked key").wait_for()
     assert page.call("GET", "/v2/balance").status == 401
     shown.get_by_text("No key is active.").wait_for()
+
+
+def test_a_ready_rule_is_kept_while_the_view_is_loading(page: Console) -> None:
+    shown, held = page.page, []
+    shown.route("**/scenarios?limit=500", held.append)
+    shown.reload()
+    shown.get_by_role("button", name="hung payment", exact=True).click()
+    while not held:
+        shown.wait_for_timeout(10)
+    assert shown.locator("[data-key=name]").count() == 0
+    held[0].continue_()
+    page.until("document.querySelector('[data-key=name] input')?.value === 'hung'")
+    assert "name: hung" in yaml(page).input_value()
+    shown.unroute("**/scenarios?limit=500")
+
+
+def test_the_foot_shows_marks_of_direction_as_other_control_characters(page: Console) -> None:
+    yaml(page).fill('payments:\n  - { name: "a\u202eb", then: [{ status: Succesful }] }\n')
+    add(page)
+    line = page.page.locator("sim-said .copy", has_text="⟨202E⟩")
+    line.wait_for()
+    assert "\u202e" not in page.page.locator("sim-said").inner_html()

@@ -23,7 +23,7 @@ const PART = /(-?)(?:([a-z]+):)?("[^"]*"?|\S+)/g;
 const TEXTS = (row) => [row.what, row.state, row.refid, row.trxid, row.product, row.rule, row.text];
 
 /**
- * Reads what is in the box. Values are compared without case, and `*` stands for anything; bare words are looked for anywhere.
+ * Reads what is in the box. Values are compared without case, and `*` stands for anything, alone for any that is there; bare words are looked for anywhere.
  * @param {string} text @param {Record<string, (item: any) => string>} [words] of another list than that of rows
  * @param {(item: any) => string[]} [texts]
  * @returns {{ test: ((item: any) => boolean) | null, mistake: string }} no test for an empty box
@@ -49,6 +49,7 @@ export function filterOf(text, words = WORDS, texts = TEXTS) {
 /** @param {(row: Row) => string} of @param {string} value @returns {Test} */
 function compared(of, value) {
 	const wanted = value.toLowerCase();
+	if (/^\*+$/.test(wanted)) return (row) => of(row) !== "";
 	if (!wanted.includes("*")) return (row) => of(row).toLowerCase() === wanted;
 	const [first, ...parts] = wanted.split("*");
 	const last = parts.pop() ?? "";

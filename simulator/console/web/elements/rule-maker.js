@@ -24,6 +24,8 @@ class SimRuleMaker extends SimElement {
 		this.section = "payments";
 		/** @type {string[]} */
 		this.bundled = [];
+		/** The latest that was chosen. @type {Record<string, any> | null} */
+		this.wanted = null;
 		this.isAdding = false;
 		this.mistake = h("p", { class: "mistake", role: "alert" });
 		this.note = h("p", { class: "past", role: "status" });
@@ -87,7 +89,8 @@ class SimRuleMaker extends SimElement {
 			say(/** @type {Node} */ (this.mistake), /** @type {Error} */ (failure).message);
 			return;
 		}
-		if (place.query.get("draft")) this.follow();
+		if (this.wanted) this.take(this.wanted);
+		else if (place.query.get("draft")) this.follow();
 		else this.show({ payments: [emptyRule("payments")] }, "");
 	}
 
@@ -119,8 +122,10 @@ class SimRuleMaker extends SimElement {
 		this.typed();
 	}
 
-	/** Another draft in place of this one. @param {Record<string, any>} draft */
+	/** Another draft in place of this one, as soon as its form is known. @param {Record<string, any>} draft */
 	take(draft) {
+		this.wanted = draft;
+		if (!this.root) return;
 		say(/** @type {Node} */ (this.mistake), "");
 		this.show(structuredClone(draft), toYaml(draft));
 		this.remember();
