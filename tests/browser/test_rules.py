@@ -201,7 +201,7 @@ def test_what_is_clicked_is_felt_by_the_next_signed_request(page: Console) -> No
 
 def test_a_ready_rule_is_kept_while_the_view_is_loading(page: Console) -> None:
     shown, held = page.page, []
-    shown.route("**/scenarios?limit=500", held.append)
+    shown.route("**/scenarios?limit=500", lambda route: held.append(route))
     shown.reload()
     shown.get_by_role("button", name="hung payment", exact=True).click()
     while not held:

@@ -82,14 +82,16 @@ class SimRuleMaker extends SimElement {
 
 	async begin() {
 		try {
-			this.root = await scenarioSchema();
+			const root = await scenarioSchema();
 			const listed = await get("scenarios?limit=500");
 			this.bundled = listed.scenarios.flatMap((/** @type {any} */ one) => (one.source === "bundled" ? [one.name] : []));
+			this.root = root;
 		} catch (failure) {
 			say(/** @type {Node} */ (this.mistake), /** @type {Error} */ (failure).message);
 			return;
 		}
 		if (this.wanted) this.take(this.wanted);
+		else if (this.text()) this.typed();
 		else if (place.query.get("draft")) this.follow();
 		else this.show({ payments: [emptyRule("payments")] }, "");
 	}
@@ -155,6 +157,8 @@ class SimRuleMaker extends SimElement {
 
 	/** The YAML was changed: the form follows, if it can. */
 	typed() {
+		this.wanted = null;
+		if (!this.root) return;
 		try {
 			const draft = this.read();
 			const whole = draft.length === 1 ? { [draft[0][0]]: [draft[0][1]] } : null;
