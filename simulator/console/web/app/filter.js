@@ -1,5 +1,7 @@
 // The filter box: the words of the API. `refid:order-7 product:ELECTRIC status:401 refused -kind:action "any text"`.
 
+import { SEARCH_CHARS_MAX, TOO_LONG } from "./search-box.js";
+
 /** @typedef {import("./rows.js").Row} Row @typedef {(row: Row) => boolean} Test */
 
 /** The words of the filter, each with what it compares. @type {Record<string, (row: Row) => string>} */
@@ -29,6 +31,7 @@ const TEXTS = (row) => [row.what, row.state, row.refid, row.trxid, row.product, 
  * @returns {{ test: ((item: any) => boolean) | null, mistake: string }} no test for an empty box
  */
 export function filterOf(text, words = WORDS, texts = TEXTS) {
+	if (text.length > SEARCH_CHARS_MAX) return { test: null, mistake: `${TOO_LONG}; nothing is filtered` };
 	/** @type {Test[]} */
 	const tests = [];
 	for (const [, minus, word, quoted] of text.matchAll(PART)) {
@@ -49,7 +52,7 @@ export function filterOf(text, words = WORDS, texts = TEXTS) {
 /** @param {(row: Row) => string} of @param {string} value @returns {Test} */
 function compared(of, value) {
 	const wanted = value.toLowerCase();
-	if (/^\*+$/.test(wanted)) return (row) => of(row) !== "";
+	if (/^\*+$/.test(wanted)) return (row) => Boolean(of(row));
 	if (!wanted.includes("*")) return (row) => of(row).toLowerCase() === wanted;
 	const [first, ...parts] = wanted.split("*");
 	const last = parts.pop() ?? "";
