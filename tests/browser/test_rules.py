@@ -1,11 +1,13 @@
 """What if: the rules of a sandbox with their counts, one more from the form, and what else can be changed at once."""
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.support.console import Console, console
+from tests.support.processes import run
 
 if TYPE_CHECKING:
     from playwright.sync_api import Locator
@@ -211,6 +213,33 @@ def test_a_ready_rule_is_kept_while_the_view_is_loading(page: Console) -> None:
     page.until("document.querySelector('[data-key=name] input')?.value === 'hung'")
     assert "name: hung" in yaml(page).input_value()
     shown.unroute("**/scenarios?limit=500")
+
+
+def taken_home(page: Console, button: "Locator", folder: Path) -> Path:
+    with page.page.expect_download() as got:
+        button.click()
+    file = folder / "rule.yaml"
+    got.value.save_as(file)
+    return file
+
+
+def test_a_rule_that_is_taken_home_passes_check_alone(page: Console, tmp_path: Path) -> None:
+    shown = page.page
+    for preset in shown.get_by_role("group", name="Ready rules").get_by_role("button").all():
+        preset.click()
+        file = taken_home(page, shown.locator("sim-rule-maker").get_by_role("button", name="download"), tmp_path)
+        assert file.read_text().startswith("extends: default\n")
+        assert (done := run("check", str(file))).status == 0, done
+        yaml(page).fill(file.read_text())
+        shown.get_by_text("● no problems").wait_for()
+        assert shown.locator("sim-rule-maker").get_by_text("The form does not follow").count() == 0
+
+
+def test_a_rule_of_the_table_that_is_taken_home_passes_check_alone(page: Console, tmp_path: Path) -> None:
+    row = page.page.get_by_role("row", name="ordinary")
+    row.locator("summary").click()
+    file = taken_home(page, row.get_by_role("button", name="download"), tmp_path)
+    assert (done := run("check", str(file))).status == 0, done
 
 
 def test_the_foot_shows_marks_of_direction_as_other_control_characters(page: Console) -> None:

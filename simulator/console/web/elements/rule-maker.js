@@ -1,7 +1,7 @@
 // Adds a rule: ready ones, a form from the scenario schema, and the YAML of both, which can be edited and taken home.
 
 import "./sim-editor.js";
-import { Refused, change, get, path } from "../app/api.js";
+import { Refused, change, path } from "../app/api.js";
 import { h, once, put, say } from "../app/dom.js";
 import { SimElement } from "../app/element.js";
 import { short } from "../app/outside.js";
@@ -9,8 +9,7 @@ import { PRESETS, SECTIONS, emptyRule, ruleOf } from "../app/presets.js";
 import { place, setQuery } from "../app/router.js";
 import { act, copy, say as sayDone } from "../app/said.js";
 import { resolved, scenarioSchema } from "../app/schema.js";
-import { store } from "../app/store.js";
-import { download } from "../app/take-home.js";
+import { asFile, download, hasOwnBase, header, readBases } from "../app/take-home.js";
 import { fromYaml } from "../app/yaml-read.js";
 import { flow, isObject, toYaml } from "../app/yaml-write.js";
 import { objectForm } from "./schema-form.js";
@@ -22,8 +21,6 @@ const FIRST = ["name", "when", "then"];
 class SimRuleMaker extends SimElement {
 	start() {
 		this.section = "payments";
-		/** @type {string[]} */
-		this.bundled = [];
 		/** The latest that was chosen. @type {Record<string, any> | null} */
 		this.wanted = null;
 		this.isAdding = false;
@@ -43,7 +40,7 @@ class SimRuleMaker extends SimElement {
 		this.editor = /** @type {import("./sim-editor.js").SimEditor} */ (h("sim-editor"));
 		this.editor.of = {
 			label: "The rule as YAML",
-			before: () => `extends: ${this.base()}\n`,
+			before: () => header(this.text()),
 			missing: () => this.missing(),
 			keeps: (one) => !one.file && this.isSure(one.code),
 		};
@@ -69,8 +66,8 @@ class SimRuleMaker extends SimElement {
 				"div",
 				{ class: "tools" },
 				h("button", { class: "main", onclick: once(() => this.add()) }, "Add it to the sandbox"),
-				h("button", { onclick: () => copy(this.text(), "the rule as YAML") }, "copy YAML"),
-				h("button", { onclick: () => download(this.text(), "rule.yaml") }, "download"),
+				h("button", { onclick: () => copy(asFile(this.text()), "the rule as a scenario file") }, "copy YAML"),
+				h("button", { onclick: () => download(asFile(this.text()), "rule.yaml") }, "download"),
 				this.mistake,
 			),
 		);
@@ -83,8 +80,7 @@ class SimRuleMaker extends SimElement {
 	async begin() {
 		try {
 			const root = await scenarioSchema();
-			const listed = await get("scenarios?limit=500");
-			this.bundled = listed.scenarios.flatMap((/** @type {any} */ one) => (one.source === "bundled" ? [one.name] : []));
+			await readBases();
 			this.root = root;
 		} catch (failure) {
 			say(/** @type {Node} */ (this.mistake), /** @type {Error} */ (failure).message);
@@ -100,15 +96,9 @@ class SimRuleMaker extends SimElement {
 		return this.editor?.text ?? "";
 	}
 
-	/** The scenario that gives the products and resellers to check the rule with. */
-	base() {
-		const own = store.sandbox?.scenario ?? "";
-		return this.bundled?.includes(own) ? own : "default";
-	}
-
 	/** What another scenario has is not known here. @param {string} code */
 	isSure(code) {
-		return this.base() === store.sandbox?.scenario || code === "unknown_key" || !code.startsWith("unknown_");
+		return hasOwnBase() || code === "unknown_key" || !code.startsWith("unknown_");
 	}
 
 	/** The draft of the address. */
@@ -176,6 +166,7 @@ class SimRuleMaker extends SimElement {
 		const found = fromYaml(this.text());
 		if (!isObject(found)) throw new Error(`write a section, such as payments:, and its rules below it`);
 		const rules = Object.entries(found).flatMap(([section, rules]) => {
+			if (section === "extends") return [];
 			if (!SECTIONS.includes(section))
 				throw new Error(`a rule stands under one of ${SECTIONS.join(", ")}, not under ${section}`);
 			if (!Array.isArray(rules) || !rules.every(isObject))
