@@ -154,6 +154,20 @@ def test_several_rules_are_added_all_or_none(page: Console) -> None:
     page.forget_refusals()
 
 
+def test_a_rule_that_could_not_be_taken_back_is_said(page: Console) -> None:
+    page.page.route(
+        "**/rules/*", lambda route: route.abort() if route.request.method == "DELETE" else route.continue_()
+    )
+    yaml(page).fill("payments:\n  - { then: [{ status: Done }] }\n  - { id: left, then: [{ status: Failed }] }\n")
+    add(page)
+    page.page.locator("sim-rule-maker .tools .mistake", has_text="not taken back: left (the simulator").wait_for()
+    assert page.page.get_by_text("nothing is added").count() == 0
+    page.page.get_by_role("button", name="Remove left").wait_for()
+    page.page.unroute("**/rules/*")
+    page.mistakes[:] = [one for one in page.mistakes if "net::ERR_FAILED" not in one]
+    page.forget_refusals()
+
+
 def test_a_double_click_does_it_once(page: Console) -> None:
     shown = page.page
     shown.get_by_role("button", name="504", exact=True).click()

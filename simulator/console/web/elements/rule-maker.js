@@ -197,6 +197,16 @@ class SimRuleMaker extends SimElement {
 		}, ADDRESS_AFTER_MS);
 	}
 
+	/** @param {string} where @param {string[]} added @returns {Promise<string>} what of them is still there, and why */
+	async takeBack(where, added) {
+		const left = [];
+		for (const id of added)
+			await change("DELETE", `${where}/${path(id)}`).catch((failure) => left.push(`${id} (${failure.message})`));
+		if (left.length) return `; added before it and not taken back: ${left.join(", ")}`;
+		if (added.length) sayDone("nothing is added: one of the rules was refused");
+		return "";
+	}
+
 	/** All or none. The last first, since each one that is added comes before the others. */
 	async add() {
 		const mistake = /** @type {HTMLElement} */ (this.mistake);
@@ -218,10 +228,9 @@ class SimRuleMaker extends SimElement {
 				added.push(made.id);
 			}
 		} catch (failure) {
-			for (const id of added) await change("DELETE", `${where}/${path(id)}`).catch(() => {});
-			if (added.length) sayDone("nothing is added: one of the rules was refused");
 			const at = failure instanceof Refused && failure.path ? `${failure.path}: ` : "";
-			put(mistake, short(at + /** @type {Error} */ (failure).message, 600));
+			const left = await this.takeBack(where, added);
+			put(mistake, short(at + /** @type {Error} */ (failure).message + left, 900));
 		} finally {
 			this.isAdding = false;
 		}
