@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from simulator.contract.schemas import SCENARIO, schema
 from tests.support.console import Console, console
 from tests.support.processes import run
 
@@ -166,6 +167,48 @@ def test_a_rule_that_could_not_be_taken_back_is_said(page: Console) -> None:
     page.page.unroute("**/rules/*")
     page.mistakes[:] = [one for one in page.mistakes if "net::ERR_FAILED" not in one]
     page.forget_refusals()
+
+
+THEN = {
+    "payments": "[{ status: Accepted }, { after: 2s, status: Failed }]",
+    "faults": "{ status: 504 }",
+    "voids": "{ status: Success, refund_after: 1h }",
+    "disputes": "{ status: Failed }",
+    "bills": "{ error: invalid_account }",
+}
+TYPED = {
+    "id": "mine",
+    "name": "mine",
+    "since": "10m",
+    "until": "20m",
+    "nth": "2",
+    "every": "2",
+    "times": "2",
+    "chance": "0.5",
+}
+
+
+@pytest.mark.parametrize("section", THEN)
+def test_every_field_of_a_rule_is_entered_in_the_form_and_check_accepts_its_yaml(page: Console, section: str) -> None:
+    rule = schema(SCENARIO)["definitions"][f"{section.removesuffix('s')}_rule"]
+    for key in rule["properties"].keys() - {"then", "remove"}:
+        counted = "    times: 1\n" if key == "per" else ""
+        yaml(page).fill(f"{section}:\n  - then: {THEN[section]}\n{counted}")
+        row = page.page.locator(f"sim-rule-maker .fields > .members > [data-key={key}]")
+        if key not in ("name", "when"):
+            page.page.get_by_label(f"Add to the rule of {section}").select_option(key)
+        if key in TYPED:
+            row.locator("input").fill(TYPED[key])
+        elif key == "when":
+            page.page.get_by_label("Add to when").select_option("reseller")
+            page.page.locator("[data-key=reseller] input").fill("RS001")
+        elif key == "callbacks":
+            page.page.get_by_label("How callbacks is written").select_option("object")
+            page.page.get_by_label("Add to callbacks").select_option("drop")
+        text = yaml(page).input_value()
+        assert f"{key}: " in text
+        checked = page.control("POST", "scenarios/check", {"text": f"extends: default\n{text}"})
+        assert checked["problems"] == [], (key, text)
 
 
 def test_a_double_click_does_it_once(page: Console) -> None:
