@@ -199,6 +199,7 @@ class SimRuleMaker extends SimElement {
 
 	/** @param {string} where @param {string[]} added @returns {Promise<string>} what of them is still there, and why */
 	async takeBack(where, added) {
+		/** @type {string[]} */
 		const left = [];
 		for (const id of added)
 			await change("DELETE", `${where}/${path(id)}`).catch((failure) => left.push(`${id} (${failure.message})`));
