@@ -234,6 +234,14 @@ def test_a_string_that_was_signed_with_the_secret_of_another_is_known_to_be() ->
     assert [one.id for one in compared.found] == ["secret-of-another"]
 
 
+def test_the_secret_of_another_is_tried_with_the_right_form_only() -> None:
+    string = canonical_string(str(NOW).encode(), NONCE.encode(), b"POST", b"mine", body_hash(POST.body))
+    sent = Signer(join=lambda *_: string, key=lambda: b64decode(OTHER_SECRET), encode=bytes.hex).sign(POST)
+    compared = autopsy(facts(POST, sent), string).compared
+    assert compared is not None
+    assert not compared.is_signed
+
+
 def test_control_characters_of_a_string_are_escaped_in_sentences() -> None:
     given = b"v1:\x1b[2J\n:" + NONCE.encode() + b":POST::" + body_hash(POST.body)
     compared = autopsy(facts(POST, Signer().sign(POST)), given).compared
@@ -378,6 +386,28 @@ def test_a_search_is_bounded_by_the_bytes_that_it_hashes(monkeypatch: pytest.Mon
     found, is_complete = search.whole_search(facts(Request(), ""))
     assert is_complete
     assert 10_000 < len(hashed) <= search.HMACS_MAX
+
+
+def test_a_search_that_had_to_pass_over_long_texts_is_not_complete(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(search, "HASHED_BYTES_MAX", 100_000)
+    monkeypatch.setattr(search, "REFUSED_MAX", 10**9)
+    found, is_complete = search.whole_search(facts(Request(), signature(b"of nobody", b"of nothing")))
+    assert found is None
+    assert not is_complete
+
+
+def test_a_search_ends_when_it_has_passed_over_too_many_texts(monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[int] = []
+    allows = search._Budget.allows
+
+    def counted(budget: search._Budget, text: bytes, wanted: int) -> int:
+        read.append(len(text))
+        return allows(budget, text, wanted)
+
+    monkeypatch.setattr(search._Budget, "allows", counted)
+    monkeypatch.setattr(search, "HASHED_BYTES_MAX", 0)
+    assert search.whole_search(facts(Request(), signature(b"of nobody", b"of nothing"))) == (None, False)
+    assert len(read) == search.REFUSED_MAX + 1
 
 
 # A query of which four forms are accepted, so that the search reaches its bound.
