@@ -27,6 +27,5 @@ async def prepare() -> None:
     """Do all of it, step by step, so that it can be cancelled between them."""
     await asyncio.sleep(DELAY_S)
     for step in STEPS:
-        await asyncio.to_thread(
-            step
-        )  # whose thread is waited for: one that imports must not meet the interpreter's end
+        # In a thread that the process waits for: one that imports must not meet the interpreter's end.
+        await asyncio.to_thread(step)

@@ -1,7 +1,6 @@
 """Addresses of receivers are shown without the credentials in them, wherever the control API has one."""
 
 import json
-from time import process_time
 from urllib.parse import urlencode
 
 import pytest
@@ -113,11 +112,7 @@ def test_a_replay_sets_the_whole_address_again() -> None:
         assert client.live.core.state.resellers["RS001"].callback.url == SECRET_URL
 
 
-def test_a_long_text_of_addresses_is_masked_in_time_that_grows_with_its_length() -> None:
-    def took_s(count: int) -> float:
-        text = "http://h" + "?a%3B" * count + " http%3A%2F%2Fh" + ";token" * count + "%3Ftoken=x" * count
-        began = process_time()
-        assert "=x" not in with_shown_addresses(text)
-        return process_time() - began
-
-    assert min(took_s(8000) for _ in range(3)) < 12 * max(min(took_s(2000) for _ in range(3)), 0.002)
+def test_a_long_text_of_addresses_is_masked_in_one_pass() -> None:
+    """Were each part looked at from each other one, this would take hours."""
+    text = "http://h" + "?a%3B" * 40_000 + " http%3A%2F%2Fh" + ";token" * 40_000 + "%3Ftoken=x" * 40_000
+    assert "=x" not in with_shown_addresses(text)
