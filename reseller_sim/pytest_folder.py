@@ -14,6 +14,7 @@ import pytest
 from reseller_sim.control import below
 from reseller_sim.printable import printable_line
 from reseller_sim.pytest_evidence import transactions
+from reseller_sim.refusals import explained
 from reseller_sim.sandbox import Sandbox
 from reseller_sim.shapes import STORY
 
@@ -23,7 +24,7 @@ TITLE = "reseller-sim: report of the tests"
 TEST = "test.json"
 STORIES_MAX = 200
 FILES: dict[str, Callable[[Sandbox], Any]] = {
-    "requests.json": lambda sandbox: sandbox.requests(),
+    "requests.json": lambda sandbox: list(explained(sandbox, sandbox.requests())),
     "requests.har": lambda sandbox: sandbox.ask("GET", "/requests.har"),
     "payments.json": lambda sandbox: _stories(sandbox),
     "callbacks.json": lambda sandbox: sandbox.callbacks(),
@@ -89,7 +90,8 @@ def finish(config: pytest.Config) -> str:
         (folder / INDEX).write_text(_page(tests, f"{len(tests)} tests with a sandbox, {failed} failed"), "utf-8")
     except OSError as error:
         return f"reseller-sim: {folder / INDEX} cannot be written: {error.strerror}"
-    return f"reseller-sim: report of {len(tests)} tests with a sandbox: {folder / INDEX}"
+    counted = "1 test" if len(tests) == 1 else f"{len(tests)} tests"
+    return f"reseller-sim: report of {counted} with a sandbox: {folder / INDEX}"
 
 
 def _tests(folder: Path) -> Iterator[dict[str, Any]]:

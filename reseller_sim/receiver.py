@@ -18,10 +18,10 @@ BYTES_MAX = 64 << 20
 class Receiver:
     """Listens on a free port of 127.0.0.1 from its creation until `close`, which `with` calls.
 
-    It answers 200 until `reply` says otherwise, and keeps the latest 10,000 messages, at most 64 MiB of them;
-    `left_out` counts those that it discarded. What is no request, is chunked or has a body of more than one MiB is
-    refused and not kept; one without a length has an empty body. A request has 30 seconds to arrive, and of 256
-    connections the next one is closed at once.
+    It answers 200 until `reply` says otherwise, and keeps the latest 10,000 messages, at most 64 MiB of them. A body
+    of more than one MiB is refused and not kept; `left_out` counts those messages, and those that were discarded. What
+    is no request or is chunked is refused and not counted; one without a length has an empty body. A request has 30
+    seconds to arrive, and of 256 connections the next one is closed at once.
     """
 
     def __init__(self, *, secret: str | None = None) -> None:
@@ -36,7 +36,7 @@ class Receiver:
         self._last = Reply()
         self._changed = threading.Condition()
         self._is_closed = threading.Event()
-        self._server = Server(self._take, self._is_closed)
+        self._server = Server(self._take, self._leave_out, self._is_closed)
         threading.Thread(target=self._server.serve_forever, args=(0.05,), name="receiver", daemon=True).start()
 
     @property
@@ -142,6 +142,11 @@ class Receiver:
                 self.left_out += 1
             self._changed.notify_all()
         return reply
+
+    def _leave_out(self) -> None:
+        """Count a message that was refused since it is too long."""
+        with self._changed:
+            self.left_out += 1
 
 
 def _size(message: Message) -> int:

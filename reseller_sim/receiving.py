@@ -59,14 +59,16 @@ Take = Callable[[str, str, dict[str, str], bytes], Reply]
 
 
 class Server(ThreadingHTTPServer):
-    """Gives each message to `take`, which chooses its answer; delays end when `closed` is set."""
+    """Gives each message to `take`, which chooses its answer, and calls `left_out` for one that is too long; delays end
+    when `closed` is set."""
 
     daemon_threads = True
     block_on_close = False
     request_queue_size = 128
 
-    def __init__(self, take: Take, closed: threading.Event) -> None:
+    def __init__(self, take: Take, left_out: Callable[[], None], closed: threading.Event) -> None:
         self.take = take
+        self.left_out = left_out
         self.closed = closed
         self._connections: set[socket.socket] = set()
         self._changing = threading.Lock()
@@ -129,6 +131,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._refuse(HTTPStatus.LENGTH_REQUIRED)
             return
         if len(length) > DIGITS_MAX or int(length) > BODY_BYTES_MAX:
+            self.server.left_out()
             self._refuse(HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
             return
         body = self.rfile.read(int(length))

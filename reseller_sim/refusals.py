@@ -1,10 +1,11 @@
 """Why requests were refused: of a wrong signature, what the whole autopsy of the journal found."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from reseller_sim.control import below
-from reseller_sim.errors import SimulatorError
+from reseller_sim.errors import NotRunning, SimulatorError
 from reseller_sim.shapes import EXCHANGE
 
 if TYPE_CHECKING:
@@ -13,25 +14,32 @@ if TYPE_CHECKING:
 EXPLAINED_MAX = 10
 """Of how many the autopsy is asked for, since each is a search."""
 
+EXPLAINING_S = 10.0
+"""How long all of them may take, so that a simulator that hangs holds up no failed test."""
+
 WRONG_SIGNATURE = frozenset({"invalid_signature", "invalid_signature_format"})
 
 
 def explained(sandbox: "Sandbox", rows: Iterable[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
     """Rows of the journal, in their order. The first ones with a wrong signature have the autopsy's sentence and its
-    fix as their `diagnosis`."""
-    left = EXPLAINED_MAX
+    fix as their `diagnosis`, as far as the simulator answers in time: whoever asks has an error of its own to show."""
+    left, ends = EXPLAINED_MAX, monotonic() + EXPLAINING_S
     for row in rows:
         said = ""
         if row.get("error") in WRONG_SIGNATURE and left:
-            left -= 1
-            said = _autopsy(sandbox, row["n"])
+            try:
+                said = _autopsy(sandbox, row["n"], max(0.0, ends - monotonic()))
+                left -= 1
+            except NotRunning:
+                left = 0
         yield {**row, "diagnosis": said} if said else dict(row)
 
 
-def _autopsy(sandbox: "Sandbox", n: int) -> str:
-    """What the signature of a request shows; empty when the journal has neither any more."""
+def _autopsy(sandbox: "Sandbox", n: int, timeout_s: float) -> str:
+    """What the signature of a request shows; empty when the journal has neither any more. Raises `NotRunning`."""
     try:
-        found = sandbox.ask("GET", below("/requests", str(n)), shape=EXCHANGE).get("autopsy")
+        path = below("/requests", str(n))
+        found = sandbox.ask("GET", path, timeout_s=timeout_s, shape=EXCHANGE).get("autopsy")
     except SimulatorError:
         return ""
     return f"{found['sentence']}; {found['fix']}" if found and found["mistakes"] else ""

@@ -18,6 +18,7 @@ from reseller_sim.exchange import Answer, Unanswered, Unreachable, encoded, exch
 from reseller_sim.identity import Identity
 from reseller_sim.messages import Message, from_inbox
 from reseller_sim.printable import printable
+from reseller_sim.statuses import check_callback, check_payment
 from reseller_sim.story import Story
 
 ADVANCE_TIMEOUT_S = 600.0
@@ -208,6 +209,7 @@ class Sandbox(Identity):
         happen when it does not come in `timeout_s` seconds.
         """
         __tracebackhide__ = True  # pytest shows the line of the test
+        check_callback(status)
         ends, cursor = monotonic() + timeout_s, 0
         while True:
             left = max(0.0, ends - monotonic())
@@ -234,6 +236,7 @@ class Sandbox(Identity):
     def expect_status(self, refid: str, status: str) -> None:
         """The payment has this status now. Raises `AssertionError` with its story."""
         __tracebackhide__ = True  # pytest shows the line of the test
+        check_payment(status)
         found = self.transaction(refid)
         if found is None:
             raise AssertionError(printable(self.evidence.no_payment(refid)))
@@ -251,6 +254,7 @@ class Sandbox(Identity):
         """A callback about the payment, with this status, was accepted by its receiver; returns the attempt. Raises
         `AssertionError` with the payment's story."""
         __tracebackhide__ = True  # pytest shows the line of the test
+        check_callback(status)
         for one in self.callbacks(refid=refid):
             if one["state"] == "delivered" and status in (None, one["payment_status"]):
                 return one

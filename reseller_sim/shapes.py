@@ -8,7 +8,7 @@ from typing import Any
 
 from reseller_sim.checking import Kind, Shape
 
-NUMBER_MAX = 10**18
+NUMBER_MAX = 2**63  # a seed may be that large
 _IDENTITY = re.compile(r"[A-Za-z0-9][A-Za-z0-9._~-]*")
 
 

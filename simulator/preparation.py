@@ -8,7 +8,6 @@ from importlib import import_module
 
 from simulator.contract.openapi import OPENAPI, load
 from simulator.contract.register import assumptions
-from simulator.runtime.background import in_background
 from simulator.scenario.sections.people import person_pools
 
 DELAY_S = 1.0  # the server answers its first requests undisturbed
@@ -28,4 +27,5 @@ async def prepare() -> None:
     """Do all of it, step by step, so that it can be cancelled between them."""
     await asyncio.sleep(DELAY_S)
     for step in STEPS:
-        await in_background(step)
+        # In a thread that the process waits for: one that imports must not meet the interpreter's end.
+        await asyncio.to_thread(step)

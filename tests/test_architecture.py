@@ -101,8 +101,8 @@ WITHOUT_SUBJECT: dict[str, set[str]] = {
     "scenario/sections": {"assumptions", "changes", "form_fields", "headers", "matchers", "templates", "variants"},
     "wire": {
         "billers", "curl", "curl_options", "diagnoses", "errors", "headers", "json", "legacy", "named_secrets",
-        "outbound", "paging", "pasted_curl", "secrets", "shell_words", "signing", "timestamps", "tokens", "unescaped",
-        "verifying",
+        "outbound", "paging", "pasted_curl", "secret_names", "secrets", "sent_target", "shell_escapes", "shell_words",
+        "signing", "timestamps", "tokens", "unescaped", "verifying",
     },
 }  # fmt: skip
 LINES_MAX = 300

@@ -68,13 +68,15 @@ def refuse_address(call: Call) -> Reply | None:
 
 
 def refuse_address_of(call: Call, reseller: Reseller) -> Reply | None:
-    """403 when the reseller has an allowlist that excludes this client."""
+    """403 when the reseller has an allowlist that excludes this client, who is told of neither: the key alone proves
+    nothing."""
     allowlist = reseller.settings.ip_allowlist
     if not allowlist or is_listed_address(call.exchange.client, allowlist):
         return None
     shown = ", ".join(allowlist[:ENTRIES_SHOWN_MAX]) + (", ..." if len(allowlist) > ENTRIES_SHOWN_MAX else "")
     call.exchange.error = "ip_not_allowed"
     call.exchange.diagnosis = f"{call.exchange.client} is not in the ip_allowlist of {reseller.code}: {shown}"
+    call.exchange.told = f"{call.exchange.client} is not on the list of addresses that may use these credentials"
     return address_not_allowed(call.exchange.client)
 
 

@@ -7,11 +7,19 @@ from simulator.api.call import Call, Problems
 from simulator.domain.model.details import NAMES_MAX, nearest
 
 
-def note(call: Call, text: str) -> None:
-    """Add a sentence to a request's diagnosis, unless it is there already."""
-    noted = call.exchange.diagnosis
-    if f"; {text};" not in f"; {noted};":
-        call.exchange.diagnosis = f"{noted}; {text}" if noted else text
+def note(call: Call, text: str, told: str = "") -> None:
+    """Add a sentence to a request's diagnosis, unless it is there already. The header says `told` in its place, if that
+    is given: for a caller who has not proved who it is."""
+    exchange = call.exchange
+    if told or exchange.told:
+        exchange.told = _with(exchange.told or exchange.diagnosis, told or text)
+    exchange.diagnosis = _with(exchange.diagnosis, text)
+
+
+def _with(noted: str, text: str) -> str:
+    if f"; {text};" in f"; {noted};":
+        return noted
+    return f"{noted}; {text}" if noted else text
 
 
 def note_problems(call: Call, problems: Problems) -> None:

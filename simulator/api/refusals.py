@@ -28,7 +28,7 @@ UNKNOWN_PRODUCT = "must be a product of the catalog"
 def deny(call: Call, endpoint: Endpoint, refusal: Denied) -> Reply:
     """The endpoint's answer to failed authentication, with its reason in the journal."""
     call.exchange.error = refusal.code
-    call.exchange.diagnosis = refusal.diagnosis
+    call.exchange.diagnosis, call.exchange.told = refusal.diagnosis, refusal.told
     return endpoint.denied(refusal)
 
 

@@ -10,6 +10,8 @@ from simulator.auth.tokens import Holder, Use, issue, verify
 from simulator.domain.model.resellers import Reseller
 from simulator.wire import errors, tokens
 
+_NOBODY = "no user of this sandbox has this name and this password"
+
 
 def denied_at_token(refusal: Denied) -> Reply:
     """What can go wrong before anybody's name is read, in the shape of these endpoints (SPEC 7.1)."""
@@ -23,7 +25,7 @@ def token(call: Call) -> Reply:
     # Compared even when there is nobody, so that both take as long.
     is_right = hmac.compare_digest(_bytes(call.fields["password"]), _bytes(expected))
     if owner is None or not is_right:
-        return _refuse(call, "the password is wrong" if owner else "this sandbox has no user of this name")
+        return _refuse(call, "the password is wrong" if owner else "this sandbox has no user of this name", _NOBODY)
     reseller, user = owner
     return _answer(call, reseller, Holder(user.username, reseller.code), fresh=True)
 
@@ -57,9 +59,9 @@ def _answer(call: Call, reseller: Reseller, holder: Holder, *, fresh: bool) -> R
     return Reply(200, tokens.authentication_result(issued, shape))
 
 
-def _refuse(call: Call, diagnosis: str) -> Reply:
+def _refuse(call: Call, diagnosis: str, told: str = "") -> Reply:
     call.exchange.error = "invalid_credentials"
-    note(call, diagnosis)
+    note(call, diagnosis, told)
     return Reply(401, errors.parameters("The credentials are wrong; do not retry with the same ones.", {}))
 
 

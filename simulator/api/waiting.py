@@ -41,6 +41,8 @@ async def _identify_again(call: Call, event: str) -> Reply | None:
     refusal = refuse_address(call) or identify(call)
     if refusal is not None:
         call.exchange.diagnosis += f" now that {event}"
+        if call.exchange.told:
+            call.exchange.told += f" now that {event}"
     return refusal
 
 

@@ -28,6 +28,13 @@ _is_nonce = re.compile(rb"[a-zA-Z0-9_-]{%d,%d}" % (NONCE_BYTES_MIN, NONCE_BYTES_
 
 NO_QUERY = (b"",)
 
+MILLISECONDS_DIGITS = 13
+"""From the year 2001 to 2286; of seconds they would be the year 33658 and later."""
+EXCHANGED = "X-Nonce has a number, and X-Timestamp has what a nonce looks like: the two are exchanged"
+
+NO_ACTIVE_KEY = "no active key of this sandbox has this value"
+"""For an unknown key and a revoked one alike, so that nobody learns which keys there were."""
+
 MESSAGES = {
     "missing_api_key": "The X-Api-Key header is missing or empty.",
     "invalid_api_key": "The API key is unknown or revoked.",
@@ -50,10 +57,12 @@ MESSAGES = {
 
 @dataclass(frozen=True, slots=True)
 class Denied:
-    """A refusal: `code` and `message` of SPEC 5.2, and the simulator's own `diagnosis`."""
+    """A refusal: `code` and `message` of SPEC 5.2, and the simulator's own `diagnosis`. `told` is what the caller reads
+    in its place, where the whole is not for somebody who has not proved to own the key."""
 
     code: str
     diagnosis: str = ""
+    told: str = ""
 
     @property
     def message(self) -> str:
@@ -101,17 +110,17 @@ def check_headers(
         return Denied("missing_api_key", f"{reason}; send the key and sign the request with its secret")
     if held is None:
         hint = "; X-Api-Key was sent more than once, or with a comma" if b", " in raw_key else ""
-        return Denied("invalid_api_key", f"no reseller of this sandbox has this key{hint}")
+        return Denied("invalid_api_key", f"no reseller of this sandbox has this key{hint}", NO_ACTIVE_KEY + hint)
     if held.state != "active":
         if held.state == "revoked":
-            return Denied("invalid_api_key", "the key was revoked; use an active key of the reseller")
+            return Denied("invalid_api_key", "the key was revoked; use an active key of the reseller", NO_ACTIVE_KEY)
         if held.state == "no_secret":
             return Denied("hmac_not_configured", "the scenario gives this key no secret (state: no_secret)")
     timestamp, nonce, signature = headers.get(names.TIMESTAMP), headers.get(names.NONCE), headers.get(names.SIGNATURE)
     if not (timestamp and nonce and signature):
         return _incomplete(headers)
     if not _is_nonce(nonce):
-        return _misshapen(nonce)
+        return _misshapen(nonce, timestamp)
     if not timestamp.isdigit() or len(timestamp) > TIMESTAMP_BYTES_MAX:
         return Denied(
             "invalid_timestamp_format",
@@ -119,7 +128,7 @@ def check_headers(
         )
     timestamp_s = int(timestamp)
     if not -tolerance_s <= now_s - timestamp_s <= tolerance_s:
-        return _out_of_time(timestamp_s, now_s, tolerance_s)
+        return _out_of_time(timestamp, now_s, tolerance_s)
     if not signature.startswith(PREFIX):
         return Denied("invalid_signature_format", WITHOUT_PREFIX)
     if len(signature) > SIGNATURE_BYTES_MAX:
@@ -141,8 +150,10 @@ def _incomplete(headers: Mapping[bytes, bytes]) -> Denied:
     return Denied("empty_hmac_values", f"sent without a value: {_written(empty)}")
 
 
-def _misshapen(nonce: bytes) -> Denied:
+def _misshapen(nonce: bytes, timestamp: bytes) -> Denied:
     """The refusal of a nonce of the wrong length, or else with a character that is not allowed."""
+    if nonce.isdigit() and not timestamp.isdigit() and _is_nonce(timestamp):
+        return Denied("invalid_nonce_format", EXCHANGED)
     if not NONCE_BYTES_MIN <= len(nonce) <= NONCE_BYTES_MAX:
         reason = f"the nonce has {len(nonce)} characters; it must have {NONCE_BYTES_MIN} to {NONCE_BYTES_MAX}"
     else:
@@ -156,11 +167,11 @@ def _written(found: list[bytes]) -> str:
     return ", ".join(name.decode().title() for name in found)
 
 
-def _out_of_time(timestamp_s: int, now_s: float, tolerance_s: float) -> Denied:
+def _out_of_time(timestamp: bytes, now_s: float, tolerance_s: float) -> Denied:
     """The refusal of a timestamp that is further than the tolerance from now, in either direction."""
-    age_s = now_s - timestamp_s
-    if abs(now_s - timestamp_s / 1000) <= tolerance_s:
+    if len(timestamp) == MILLISECONDS_DIGITS:
         return Denied("timestamp_expired", "the timestamp is in milliseconds; send seconds")
+    age_s = now_s - int(timestamp)
     side = "behind" if age_s > 0 else "ahead of"
     off = f"{abs(age_s):.6f}".rstrip("0").rstrip(".")
     text = f"the timestamp is {off} s {side} the server's clock, at most {tolerance_s:.0f} s are accepted"

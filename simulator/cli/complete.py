@@ -69,7 +69,7 @@ def clock_actions(ctx: click.Context, param: click.Parameter, incomplete: str) -
 
 def product_changes(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """The words behind `product CODE`."""
-    return _beginning(("on", "off"), incomplete)
+    return _beginning(("on", "off", "default"), incomplete)
 
 
 def methods(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:

@@ -77,7 +77,7 @@ def command(ctx: click.Context, /, coverage: bool, audit: bool, report: Path | N
 
     With --coverage, or RESELLER_SIM_COVERAGE=1, it reports at the end which rules, endpoints and outcomes were met.
     With --audit, or RESELLER_SIM_AUDIT=1, it prints how COMMAND violated what the service asks of a client; when it
-    succeeded, the exit code is 1 for a violation that is more than a warning, and when no request came at all.
+    succeeded, the exit code is 1 for a violation that is more than a warning, and when there was nothing to judge.
     With --format github, or RESELLER_SIM_FORMAT=github, what is not as expected is annotated.
 
     \b

@@ -14,7 +14,7 @@ from simulator.cli.errors import CannotStart, Refused
 from simulator.cli.flags import option, running_flags, verb
 from simulator.cli.output import echo, echo_json, one_line
 from simulator.wire.curl_options import WITH_VALUE
-from simulator.wire.pasted_curl import NotCurl, Pasted, read_curl, words_of
+from simulator.wire.pasted_curl import NotCurl, Pasted, read_curl, stdin_of, words_of
 
 if TYPE_CHECKING:
     from simulator.cli.explained import Explained
@@ -176,7 +176,7 @@ def _request(words: tuple[str, ...], header: tuple[str, ...], data: str | None) 
         curl = _curl(words)
         if curl is not None:
             _refuse_flags_of_others("in a curl command", "header", "data")
-            return _read_curl(curl)
+            return _read_curl(*curl)
         if len(words) == 2 and words[0].upper() in METHODS and words[1].startswith(("/", "http://", "https://")):
             return Pasted(words[0], words[1], header, _body(data))
     except (NotCurl, CannotRead) as wrong:
@@ -188,26 +188,25 @@ def _request(words: tuple[str, ...], header: tuple[str, ...], data: str | None) 
     raise _wrong("give METHOD and PATH, the number of a request, a curl command behind --, or --last")
 
 
-def _read_curl(words: list[str]) -> Pasted:
+def _read_curl(words: list[str], stdin: bytes | None) -> Pasted:
     """The request of a curl command, and of nothing that was meant for `explain`."""
     own = [name for one in click.get_current_context().command.params for name in one.opts if name.startswith("--")]
     meant = [name for word in words if (name := word.partition("=")[0]) in own]
     if only_own := [name for name in meant if name not in WITH_VALUE]:
         raise NotCurl(f"{only_own[0]} is no option of curl: the flags of explain stand before --")
     try:
-        return read_curl(words, read_file)
+        return read_curl(words, read_file, stdin)
     except NotCurl as wrong:
         hint = f"; if {meant[-1]} is meant for explain, put it before --" if meant else ""
         raise NotCurl(f"{wrong}{hint}") from None
 
 
-def _curl(words: tuple[str, ...]) -> list[str] | None:
-    """The words of a curl command, None if it is none."""
-    if words == ("-",):
-        return words_of(os.fsdecode(read_stdin()))
-    if len(words) == 1 and " " in words[0]:
-        return words_of(words[0])
-    return list(words) if words and words[0].endswith(("curl", "curl.exe")) else None
+def _curl(words: tuple[str, ...]) -> tuple[list[str], bytes | None] | None:
+    """The words of a curl command and what is piped into it, None if it is none."""
+    if words == ("-",) or (len(words) == 1 and " " in words[0]):
+        stdin, command = stdin_of(os.fsdecode(read_stdin()) if words == ("-",) else words[0])
+        return words_of(command), stdin
+    return (list(words), None) if words and words[0].endswith(("curl", "curl.exe")) else None
 
 
 def _body(data: str | None) -> bytes:

@@ -17,7 +17,7 @@ from simulator.auth.autopsy.report import Autopsy, autopsy
 from simulator.auth.autopsy.strings import right
 from simulator.auth.canonical import body_hash, signature
 from simulator.auth.form import FIX
-from simulator.auth.signature import BODY_BYTES_MAX, Denied, check_headers
+from simulator.auth.signature import BODY_BYTES_MAX, MILLISECONDS_DIGITS, Denied, check_headers
 from simulator.control.autopsies import joined, rendered
 from simulator.domain.model.instants import sandbox_time
 from simulator.upstream.signing import CannotSign, secret_bytes
@@ -27,7 +27,6 @@ TOLERANCE_S = 300.0
 LINE_CHARS_MAX = 300
 HOURS_MAX, CLOCK_S = 14, 60.0  # a time zone's largest offset, and what a clock may be off beside it
 SECONDS_CHARS_MAX = 20
-MILLISECONDS_DIGITS = 13  # from the year 2001 to 2286; of seconds they would be the year 33658 and later
 _OF_SIGNATURE = ("invalid_signature", "invalid_signature_format")
 
 Known = Mapping[str, tuple[str, str]]  # secrets, in Base64, and codes of resellers, by keys

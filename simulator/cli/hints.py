@@ -33,5 +33,6 @@ def of_unknown_flag(wrong: click.UsageError) -> str | None:
     if wrong.option_name == "--port" and "--url" in flags:
         return f"there is no --port here: give the simulator's address, such as --url http://{LOOPBACK}:{DEFAULT_PORT}"
     if wrong.option_name[1:].isdecimal():
-        return f"{wrong.option_name} is below 0: write a number or a duration above 0"
+        what = "a number or a duration" if wrong.ctx.command.name == "advance" else "a number"
+        return f"{wrong.option_name} is below 0: write {what} above 0"
     return None

@@ -134,7 +134,7 @@ _TEXTS: Final[dict[str, Callable[[Event], Texts]]] = {
 def _gap(event: Event) -> str:
     missing = event.get("missing")
     count = "events of which nobody knows the number" if missing is None else f"{missing} events"
-    return f"... {count} are missing here: they came faster than they were read, or were deleted"
+    return f"... {count} are missing here, of any kind and refid: they came faster than they were read, or were deleted"
 
 
 def _named(name: str, value: str) -> str:

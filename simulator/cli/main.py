@@ -35,7 +35,7 @@ VERBS = {
     "deposit": "Put money into a wallet.",
     "trigger": "Send a webhook or a callback now.",
     "rule": "Add, list and remove rules.",
-    "network": "Interrupt or restore a product's network.",
+    "network": "Show, interrupt or restore a product's network.",
     "product": "Take a product on or off sale, or change it.",
     "sandbox": "Make, list and delete sandboxes.",
     "expectations": "Say whether a scenario's expectations are met.",

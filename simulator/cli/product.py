@@ -1,5 +1,7 @@
 """`reseller-sim product`: changes a product of a running sandbox, for everybody or for one reseller."""
 
+import json as json_
+from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlencode
 
@@ -14,12 +16,13 @@ from simulator.cli.tables import print_line, wants_json
 
 TITLE = "reseller-sim product"
 SWITCHED = {"on": {"is_active": True}, "off": {"is_active": False}}
+DEFAULT = {"is_active": None, "price_adjustment": None}
 
 
 @verb("product")
 @click.argument("code", shell_complete=complete.products)
-@click.argument("changes", metavar="on|off|CHANGES", shell_complete=complete.product_changes)
-@own_option("--reseller", metavar="CODE", help="Only for this reseller: on, off or its price_adjustment.")
+@click.argument("changes", metavar="on|off|default|CHANGES", shell_complete=complete.product_changes)
+@own_option("--reseller", metavar="CODE", help="Only for this reseller: on, off, default or its price_adjustment.")
 @running_flags
 @json_flag(help="Print the answer of the control API, as in a pipe.")
 @click.pass_context
@@ -27,24 +30,52 @@ def command(ctx: click.Context, /, code: str, changes: str, reseller: str | None
     """Take a product on or off sale, or change it.
 
     CHANGES is YAML or JSON, as a scenario's schedule has it: price_adjustment, discount, name, note and options. The
-    catalog's webhook tells it. Exit code 1 means that there is no such product or reseller, or that it cannot be
-    changed so, and says why.
+    catalog's webhook tells it. What one reseller was given of its own stays when the others' is changed, and is said;
+    `default --reseller CODE` takes it away. Exit code 1 means that there is no such product or reseller, or that it
+    cannot be changed so, and says why.
 
     \b
     Examples:
       reseller-sim product RELOAD off
       reseller-sim product RELOAD on --reseller RS001
+      reseller-sim product RELOAD default --reseller RS001
       reseller-sim product RELOAD '{price_adjustment: {type: percentage, value: 2}}'
     """
-    wanted = SWITCHED.get(changes) or _read(ctx, changes)
+    if changes == "default" and reseller is None:
+        raise click.UsageError("default is for one reseller, which it gives what all have: add --reseller CODE", ctx)
+    wanted = DEFAULT if changes == "default" else SWITCHED.get(changes) or _read(ctx, changes)
     query = f"?{urlencode({'reseller': reseller}, errors='surrogateescape')}" if reseller is not None else ""
     control = Control(TITLE, **running)
     answer = control.patch(f"/catalog/products/{path_part(code)}{query}", wanted, "product-answer")
     if wants_json(json):
         echo_value(answer)
         return
-    changed = [*answer["changed"], *(f"option {one}" for one in answer["options"])]
-    print_line(f"{code}: {', '.join(changed)} changed" if changed else f"{code}: nothing is different")
+    print_line(f"{code}: {_said(answer, reseller)}")
+
+
+def _said(answer: Mapping[str, Any], reseller: str | None) -> str:
+    """What is different, from what to what, and for whom it is not."""
+    changed = [_change(name, answer["values"][name]) for name in answer["changed"]]
+    changed += [f"option {one} changed" for one in answer["options"]]
+    whom = f" for {reseller}" if reseller is not None else ""
+    parts = [(", ".join(changed) or "nothing is different") + whom]
+    if own := {name: value for name, value in (answer["overlay"] or {}).items() if value is not None}:
+        parts.append(f"its own: {', '.join(f'{name} {_shown(value)}' for name, value in own.items())}")
+    elif reseller is not None:
+        parts.append("it has what all resellers have")
+    if answer["kept"]:
+        parts.append(f"{', '.join(answer['kept'])} {'keeps its' if len(answer['kept']) == 1 else 'keep their'} own")
+    return "; ".join(parts)
+
+
+def _change(name: str, value: Mapping[str, Any]) -> str:
+    before, after = _shown(value["before"]), _shown(value["after"])
+    return f"{name} {before} -> {after}" if before != after else f"{name} changed"
+
+
+def _shown(value: Any) -> str:
+    """A value in JSON: a text has its quotes, so that an empty one is seen."""
+    return json_.dumps(value, ensure_ascii=False)
 
 
 def _read(ctx: click.Context, text: str) -> dict[str, Any]:

@@ -55,6 +55,7 @@ def command() -> None:
     help="Instead of SCENARIO: a file of the folder that the server has by --scenarios.",
 )
 @own_option("--unique", is_flag=True, help="Give it keys that no other sandbox has, which reach it without its URL.")
+@own_option("--no-audit", is_flag=True, help="Let `exec --audit` pass it over: it violates obligations on purpose.")
 @own_option("--export", is_flag=True, help="Print lines for a shell to eval; then all verbs use this sandbox.")
 @running_flags
 @json_flag(help="Print the answer of the control API, as in a pipe.")
@@ -66,6 +67,7 @@ def new(
     seed: int | None,
     server_file: str | None,
     unique: bool,
+    no_audit: bool,
     export: bool,
     json: bool,
     sandbox: str,
@@ -93,6 +95,7 @@ def new(
         "clock": _clock(clock, start),
         "seed": seed,
         "credentials": "unique" if unique else None,
+        "audit": False if no_audit else None,
     }
     asked = {name: value for name, value in wanted.items() if value is not None}
     try:

@@ -1,18 +1,71 @@
-"""Addresses of receivers as the control API shows them: without the credentials in their query. None has userinfo."""
+"""Addresses as the control API shows them, wherever one stands: without the credentials in their query. Those of
+receivers have no userinfo.
 
+An address may be a text of its own, a value in a query or form, percent-encoded once or more, or a string in a JSON
+text with its escapes.
+"""
+
+import re
 from typing import Final
-from urllib.parse import quote
+from urllib.parse import quote, unquote_plus
 
-from simulator.control.masking import without_secret_value
+from simulator.wire.secret_names import is_secret_name
 from simulator.wire.secrets import MASKED
 
 _HIDDEN: Final = quote(MASKED, safe="()")
+_LEVELS_MAX: Final = 3  # so many times an address may be percent-encoded in another one
+_PERCENT: Final = f"%(?:25){{0,{_LEVELS_MAX - 1}}}"
+_NAME: Final = re.compile(
+    rf"""(?:[?&;]|{_PERCENT}(?:3F|26|3B)|\\u0026)([^=&;\#?"\s<>\\/]{{1,100}}?)(=|{_PERCENT}3D|\\u003d)""",
+    re.IGNORECASE,
+)
+_ADDRESS: Final = re.compile(rf"""https?(?::|{_PERCENT}3A)(?:\\?/|{_PERCENT}2F){{2}}[^\s"<>]++""", re.IGNORECASE)
+
+
+_QUESTION: Final = re.compile(rf"\?|{_PERCENT}3F", re.IGNORECASE)
+
+
+def _value_pattern(level: int) -> re.Pattern[str]:
+    """A value that ends where the next parameter or the fragment begins: at `&` and `#`, also as they are written at
+    this level of percent-encoding and below. `;` may belong to a value, so it does not end one."""
+    ends = "".join(rf"|%{'25' * each}(?:26|23)" for each in range(level))
+    return re.compile(rf"""(?:(?!\\u00(?:26|23){ends})(?:\\.|[^&\#"\s<>\\]))++""", re.IGNORECASE)
+
+
+_VALUES: Final = tuple(_value_pattern(level) for level in range(_LEVELS_MAX + 1))
 
 
 def shown_address(url: str) -> str:
     """A receiver's URL, or `inbox:NAME`, with the values of parameters such as `token` hidden. The rest is as it was,
     so that receivers can be told apart."""
-    whole, question, rest = url.partition("?")
-    query, mark, fragment = rest.partition("#")
-    parts = (without_secret_value(part).replace(MASKED, _HIDDEN) for part in query.split("&"))
-    return whole + question + "&".join(parts) + mark + fragment
+    return _without_values(url, _HIDDEN)
+
+
+def shown_query(query: str) -> str:
+    """A query or form, in which values may be addresses themselves."""
+    return _without_values("?" + query, MASKED)[1:]
+
+
+def with_shown_addresses(text: str) -> str:
+    """A text in which there may be addresses; only these are changed."""
+    return _ADDRESS.sub(lambda found: _without_values(found[0], MASKED), text)
+
+
+def _without_values(address: str, hidden: str) -> str:
+    parts, end = [], 0
+    question = _QUESTION.search(address)
+    path_end = question.start() if question else 0
+    for found in _NAME.finditer(address):
+        if found.start() < end or not is_secret_name(unquote_plus(found[1])):
+            continue
+        value = _VALUES[_level(found[2])].match(address, found.end())
+        if value is None or address.startswith(MASKED, found.end()):
+            continue
+        parts += [address[end : found.end()], hidden]
+        end = path_end if found.end() <= path_end < value.end() else value.end()
+    return "".join((*parts, address[end:]))
+
+
+def _level(equals: str) -> int:
+    """How many times a sign is percent-encoded."""
+    return 0 if not equals.startswith("%") else 1 + equals.count("25")

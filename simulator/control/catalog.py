@@ -1,5 +1,7 @@
 """`/_sim/sandboxes/{id}/catalog`: changes of products, categories and groups at run time."""
 
+from typing import Any
+
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -7,10 +9,11 @@ from simulator.control.http import body_of, reply, sandbox_of
 from simulator.control.parameters import query_of, refuse_other_parameters
 from simulator.domain.commands import ChangeProduct, ChangeTree
 from simulator.domain.model.answers import ProductChange, TreeChange
+from simulator.domain.model.catalog import Product
 from simulator.domain.model.tree import TreeKind
-from simulator.domain.queries import last_updated, product_of, reseller_of
+from simulator.domain.queries import last_updated, product_of, reseller_of, resellers_with_own
 from simulator.scenario.sections.changes import build_changes, build_tree_changes
-from simulator.wire.catalog import product_body, tree_part
+from simulator.wire.catalog import adjustment, overlay_body, product_body, tree_part
 from simulator.wire.timestamps import iso_utc_exact
 
 
@@ -27,14 +30,30 @@ async def change_product(request: Request) -> Response:
     command = ChangeProduct(code, changes.properties, changes.options, reseller.code if reseller else None)
     done: ProductChange = await live.submit(command)
     updated = last_updated(state, state.now, reseller)
+    kept = resellers_with_own(state, code, changes.properties) if reseller is None else []
     return reply(
         {
             "changed": list(done.changed),
+            "values": {name: _before_and_after(done, name) for name in changes.properties},
+            "kept": kept,
+            "overlay": overlay_body(reseller.overlay.get(code)) if reseller else None,
             "options": [change.after.code for change in done.options],
             "last_updated": iso_utc_exact(updated),
             "product": product_body(done.after),
         }
     )
+
+
+def _before_and_after(done: ProductChange, name: str) -> dict[str, Any]:
+    return {"before": _value(done.before, name), "after": _value(done.after, name)}
+
+
+def _value(product: Product, name: str) -> Any:
+    if name == "price_adjustment":
+        return adjustment(product.price_adjustment)
+    if name == "discount":
+        return {"type": product.discount.type, "value": product.discount.value}
+    return getattr(product, name)
 
 
 async def change_category(request: Request) -> Response:

@@ -12,6 +12,7 @@ from simulator.control.http import InvalidInput, body_of, parse_time, refuse_los
 from simulator.control.parameters import refuse_other_parameters
 from simulator.domain.errors import Conflict
 from simulator.domain.model.instants import LATEST
+from simulator.domain.model.money import SERVICE_ZONE
 from simulator.runtime.advance import STOPPED, Advance
 from simulator.runtime.event_items import Action
 from simulator.runtime.live_sandbox import LiveSandbox
@@ -75,11 +76,13 @@ async def advance(request: Request) -> Response:
     if "seconds" in wanted:
         target = now + timedelta(seconds=float(wanted["seconds"]))
         if target >= LATEST:
-            raise InvalidInput(f"seconds must end before {LATEST:%Y}: it is {now.isoformat()}", "seconds")
+            raise InvalidInput(
+                f"seconds must end before {LATEST:%Y}: it is {now.astimezone(SERVICE_ZONE).isoformat()}", "seconds"
+            )
     elif "to" in wanted:
         target = parse_time(wanted["to"], "to")
         if target < now:
-            raise InvalidInput(f"to is in the past: it is {now.isoformat()}", "to")
+            raise InvalidInput(f"to is in the past: it is {now.astimezone(SERVICE_ZONE).isoformat()}", "to")
     done = await live.driver.advance(target)
     live.events.note(_moved(live, "clock_advanced"))
     return reply(_report(live, done))

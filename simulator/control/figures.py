@@ -57,6 +57,7 @@ async def show(request: Request) -> Response:
     resellers = [one for one in state.resellers.values() if code in (None, one.code)]
     products = await _products(resellers)
     answer = {
+        "started": render.moment(state.started),
         "transactions": sum(len(one.records.history) for one in resellers),
         "by_status": _by_status(products.values(), sum(one.records.history.processing for one in resellers)),
         "by_product": [_product(state, *one) for one in sorted(products.items(), key=_busiest)],
@@ -153,6 +154,7 @@ def _wallet(one: Reseller) -> dict[str, Any]:
     credited = sum((each.amount for type_, each in totals.items() if type_ is not TRANSACTION), ZERO)
     return {
         "reseller": one.code,
+        "opening": number(one.wallet.opening),
         "balance": number(one.wallet.balance),
         "credited": number(credited),
         "debited": number(-totals[TRANSACTION].amount),

@@ -11,16 +11,18 @@ from collections import ChainMap
 from collections.abc import Container, Iterable
 from itertools import chain
 from typing import Any, Final
-from urllib.parse import unquote, unquote_plus
+from urllib.parse import unquote
 
 import msgspec
 
 from simulator.auth import headers as names
 from simulator.contract.body import BadJson, decode_object
+from simulator.control.addresses import shown_query, with_shown_addresses
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.sandboxes import Sandboxes
 from simulator.wire.json import encode
 from simulator.wire.named_secrets import without_named
+from simulator.wire.secret_names import is_secret_name
 from simulator.wire.secrets import MASKED, Secrets, hidden
 from simulator.wire.tokens import PATHS
 from simulator.wire.unescaped import Unescaped
@@ -37,7 +39,8 @@ NAMES = HARMLESS_MEMBERS | {
     "IdToken",
 }
 _API_KEY: Final = names.API_KEY.decode()
-HARMLESS_HEADERS = frozenset({_API_KEY, names.SIGNATURE.decode()})  # useless without the secret
+# The first two are useless without the secret; the last one opens nothing.
+HARMLESS_HEADERS = frozenset({_API_KEY, names.SIGNATURE.decode(), "idempotency-key"})
 
 BODY_BYTES_MAX = 256 * 1024
 """How much of a body is shown. The rest is neither decoded nor searched."""
@@ -45,10 +48,6 @@ BODY_BYTES_MAX = 256 * 1024
 FOREIGN_KEY_CHARS_SHOWN = 8  # enough to recognize a key by
 _SECRET_BYTES_MAX: Final = 16 * 1024  # the longest token, percent-encoded
 
-_SECRET_NAME: Final = re.compile(
-    r"token|passw|pwd|secret|signature|authori[sz]|credential|cookie|api.?key", re.IGNORECASE
-)
-_KEY_NAME: Final = re.compile(r"(^|[_-])key$", re.IGNORECASE)
 _STRING: Final = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"')
 
 
@@ -86,12 +85,12 @@ class Mask:
         """A header's value."""
         if name.lower() == _API_KEY and value not in self._keys and len(value) > FOREIGN_KEY_CHARS_SHOWN:
             return f"{value[:FOREIGN_KEY_CHARS_SHOWN]}... {MASKED}"
-        is_secret = _SECRET_NAME.search(name) is not None and name.lower() not in HARMLESS_HEADERS
-        return MASKED if is_secret else self.text(value)
+        is_secret = is_secret_name(name) and name.lower() not in HARMLESS_HEADERS
+        return MASKED if is_secret else with_shown_addresses(self.text(value))
 
     def query(self, path: str, query: bytes) -> str:
-        """A query."""
-        return "&".join(map(without_secret_value, self.text(masked_query(path, query).decode("latin-1")).split("&")))
+        """A query, without credentials in the addresses in it either."""
+        return shown_query(self.text(masked_query(path, query).decode("latin-1")))
 
     def body(self, path: str, body: bytes) -> str:
         """A body as text; of a long one the beginning, and how much there is."""
@@ -104,8 +103,9 @@ class Mask:
 
     @staticmethod
     def _by_name(text: str) -> str:
-        """What is a secret by its name may be unknown, such as a wrong password that was sent to a wrong path."""
-        return without_named(text.encode()).decode()
+        """What is a secret by its name may be unknown, such as a wrong password that was sent to a wrong path, or what
+        a receiver's address has in its query."""
+        return with_shown_addresses(without_named(text.encode()).decode())
 
     def _cut(self, body: bytes) -> int:
         """Where the shown part of a long body ends: not within a secret, of which the rest would not be recognized."""
@@ -129,14 +129,6 @@ def mask_of(live: LiveSandbox | None, sandboxes: Sandboxes, others: Iterable[Liv
         return Mask((), keys, sandboxes.secrets)
     # Sandboxes have the former secrets in common.
     return Mask((), keys, dict.fromkeys(chain.from_iterable(each.secrets for each in all_of_them)))
-
-
-def without_secret_value(part: str) -> str:
-    """A parameter, its value hidden if its name is that of a secret."""
-    name, _, value = part.partition("=")
-    plain = unquote_plus(name)
-    is_secret = value and (_SECRET_NAME.search(plain) or _KEY_NAME.search(plain))
-    return f"{name}={MASKED}" if is_secret else part
 
 
 def _is_token_path(path: str) -> bool:

@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 
 from simulator.auth.headers import API_KEY
 from simulator.control.http import InvalidInput, decoded
-from simulator.wire.pasted_curl import NotCurl, read_curl, words_of
+from simulator.wire.pasted_curl import NotCurl, read_curl, stdin_of, words_of
 
 HEADERS_MAX: Final = 200
 HEADERS_BYTES_MAX: Final = 64 * 1024
@@ -71,7 +71,8 @@ def _part(wanted: dict[str, Any], name: str) -> str:
 
 def _of_curl(text: str) -> tuple[str, str, list[tuple[bytes, bytes]], bytes]:
     try:
-        pasted = read_curl(words_of(text))
+        stdin, command = stdin_of(text)
+        pasted = read_curl(words_of(command), stdin=stdin)
     except NotCurl as wrong:
         raise InvalidInput(str(wrong), "curl") from None
     lines = (line.partition(":") for line in pasted.headers)

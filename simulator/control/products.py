@@ -9,10 +9,10 @@ from starlette.responses import Response
 from simulator.control.filters import refuse_unknown_reseller
 from simulator.control.http import page, reply, sandbox_of
 from simulator.control.parameters import page_of, query_of
-from simulator.domain.model.catalog import Money, Overlay, Product
+from simulator.domain.model.catalog import Money, Product
 from simulator.domain.model.resellers import Reseller
 from simulator.domain.state import State
-from simulator.wire.catalog import adjustment, product_body
+from simulator.wire.catalog import overlay_body, product_body
 from simulator.wire.json import number
 
 
@@ -44,14 +44,10 @@ def _row(state: State, groups: dict[str, str], shared: Product, buyer: Reseller 
         "min": _amount(product.min_amount),
         "max": _amount(product.max_amount),
         "network": state.network.status(product.code, state.now).value,
-        "overlay": _overlay(overlay) if overlay else None,
+        "overlay": overlay_body(overlay),
         "product": product_body(product),
     }
 
 
 def _amount(money: Money | None) -> Any:
     return number(money.amount) if money else None
-
-
-def _overlay(one: Overlay) -> dict[str, Any]:
-    return {"is_active": one.is_active, "price_adjustment": adjustment(one.price_adjustment)}

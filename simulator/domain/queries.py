@@ -1,6 +1,6 @@
 """Queries of a sandbox's state, for handlers and for those who read from outside; nothing here changes it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import UTC, date, datetime, timedelta
 
 from simulator.domain.errors import Unknown
@@ -32,7 +32,9 @@ def product_of(state: State, code: str) -> Product:
     """The product with this code. Raises `Unknown`."""
     product = state.catalog.products.get(code)
     if product is None:
-        raise Unknown("unknown_product", f"this sandbox has no product {code!r}")
+        near = nearest(code, state.catalog.products)
+        hint = f"; did you mean {near!r}?" if near else ""
+        raise Unknown("unknown_product", f"this sandbox has no product {code!r}{hint}")
     return product
 
 
@@ -71,3 +73,10 @@ def time_of_change(state: State, now: datetime) -> datetime:
     """`now`, or one tick after every published time: `last_updated` moves even when the clock does not."""
     latest = max([last_updated(state, now), *(last_updated(state, now, one) for one in state.resellers.values())])
     return max(now, latest + TICK)
+
+
+def resellers_with_own(state: State, code: str, names: Iterable[str]) -> list[str]:
+    """The codes of the resellers whose overlay of this product has a value of its own for one of these properties."""
+    asked = {"is_active", "price_adjustment"}.intersection(names)
+    overlays = {one.code: one.overlay.get(code) for one in state.resellers.values()}
+    return [whose for whose, one in overlays.items() if any(getattr(one, name, None) is not None for name in asked)]

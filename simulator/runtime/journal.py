@@ -21,7 +21,8 @@ class Exchange(msgspec.Struct, gc=False, kw_only=True):
     `packed_headers` is what `packed` makes. `owner` is the id of the sandbox whose credentials were refused, if it is
     another than the one with this journal. `target` is the request target as it was sent, with the prefix of a
     sandbox, where it is not just `path` and `query`: escapes in the path, a lone `?`, the absolute form. `replay_of` is
-    the number of the exchange that this one repeats, 0 when a client sent it.
+    the number of the exchange that this one repeats, 0 when a client sent it. `told` is what the header says in place
+    of `diagnosis` to a caller who has not proved who it is, empty when it says the same.
     """
 
     at: datetime
@@ -41,6 +42,7 @@ class Exchange(msgspec.Struct, gc=False, kw_only=True):
     fault: str = ""
     error: str = ""
     diagnosis: str = ""
+    told: str = ""
     trxid: str = ""
     refid: str = ""
     duration_us: int = 0
@@ -111,7 +113,7 @@ def reply_headers(sandbox_id: str, exchange: Exchange) -> bytes:
         names = (exchange.rule,) if is_single else filter(None, (exchange.fault, exchange.rule))
         lines += b"x-sim-rule: %b\r\n" % b", ".join(map(encode_rule_name, names))
     if exchange.diagnosis:
-        lines += b"x-sim-diagnosis: %b\r\n" % _plain(exchange.diagnosis)
+        lines += b"x-sim-diagnosis: %b\r\n" % _plain(exchange.told or exchange.diagnosis)
     for name, value in exchange.own_headers:
         if name.lower() == CONTENT_TYPE:
             lines = lines.replace(_JSON_LINE, b"", 1)

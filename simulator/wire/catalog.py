@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import Any
 
 from simulator.domain.model import pricing
-from simulator.domain.model.catalog import Adjustment, DataSource, FormField, Fulfillment, Product, Source
+from simulator.domain.model.catalog import Adjustment, DataSource, FormField, Fulfillment, Overlay, Product, Source
 from simulator.domain.model.tree import Category, Group
 from simulator.wire.json import number
 from simulator.wire.money import money
@@ -140,6 +140,13 @@ def adjustment(one: Adjustment | None) -> dict[str, Any] | None:
         return None
     shown: dict[str, Any] = {"type": one.type, "value": number(one.value)}
     return shown | ({"currency": one.currency or "MYR"} if one.type == "fixed" else {})
+
+
+def overlay_body(one: Overlay | None) -> dict[str, Any] | None:
+    """What one reseller is given of its own of a product, null for nothing."""
+    if one is None:
+        return None
+    return {"is_active": one.is_active, "price_adjustment": adjustment(one.price_adjustment)}
 
 
 def _number(value: Decimal | None) -> int | Decimal | None:

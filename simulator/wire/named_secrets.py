@@ -10,12 +10,8 @@ from urllib.parse import unquote_to_bytes
 
 import msgspec
 
+from simulator.wire.secret_names import MEMBERS
 from simulator.wire.secrets import MASKED
-
-_NAMES: Final = (
-    "password", "passwd", "secret", "client_secret", "webhook_secret", "refresh_token", "access_token", "id_token",
-    "AccessToken", "RefreshToken", "IdToken",
-)  # fmt: skip
 
 
 def _spelled(name: str) -> str:
@@ -24,7 +20,9 @@ def _spelled(name: str) -> str:
 
 
 # Most names have another beginning; that is seen at once.
-_NAME: Final = rf"(?=[{''.join(sorted({name[0].lower() for name in _NAMES}))}\\%])(?:{'|'.join(map(_spelled, _NAMES))})"
+_NAME: Final = (
+    rf"(?=[{''.join(sorted({name[0].lower() for name in MEMBERS}))}\\%])(?:{'|'.join(map(_spelled, MEMBERS))})"
+)
 # Null, and what is masked but for its end.
 _HIDDEN: Final = r"""null\b|"\*{8,}[^"\\]{0,4}\""""
 

@@ -7,20 +7,21 @@ from pathlib import PurePath
 from typing import NamedTuple
 from urllib.parse import quote
 
-from simulator.wire.curl_options import SHORT, WITH_VALUE
+from simulator.wire.curl_options import SHORT, SWITCHES, WITH_VALUE
+from simulator.wire.sent_target import NotSent, sent_target
+from simulator.wire.shell_escapes import PRINTED, printed_bytes
 from simulator.wire.shell_words import QuotedForCmd, shell_words
 
-_METHOD, _HEADER, _URL, _QUERY = "--request", "--header", "--url", "--url-query"
+_METHOD, _HEADER, _URL, _QUERY, _TARGET = "--request", "--header", "--url", "--url-query", "--request-target"
 _BODIES = ("--data", "--data-ascii", "--data-raw", "--data-binary", "--data-urlencode", "--json")
 _NOT_READ = {
     **dict.fromkeys(("--form", "--form-string", "--upload-file"), "curl makes the body: give it with --data-binary"),
     "--config": "it is a file of options: give them in the command",
     "--next": "it begins a second request: give one",
-    "--request-target": "it replaces the target: give the URL that is sent",
 }
-_SWITCHES = {"G": "--get", "I": "--head", ":": "--next"}
 _COMMENTS = re.compile(r"\A(?:\s*#[^\n]*\n(?=\s*\S))+")
 _PROMPT = re.compile(r"\A\s*[$%#>]\s+")
+_PIPED = re.compile(rf"\s*printf %b '(?P<body>{PRINTED})'\s*\|(?![|&])\s*")
 _SHOWN_CHARS = 40
 
 
@@ -35,6 +36,15 @@ class Pasted(NamedTuple):
     target: str
     headers: tuple[str, ...]
     body: bytes
+
+
+def stdin_of(text: str) -> tuple[bytes | None, str]:
+    """What is piped into a command in the way in which ours are written, `printf %b '...' | curl ...`, and the command.
+
+    None is piped into any other."""
+    text = _PROMPT.sub("", _COMMENTS.sub("", text))
+    found = _PIPED.match(text)
+    return (printed_bytes(found["body"]), text[found.end() :]) if found else (None, text)
 
 
 def words_of(text: str) -> list[str]:
@@ -53,14 +63,15 @@ def no_file(name: str) -> bytes:
     raise NotCurl(f"the command reads its body from the file {name!r}: write the body in its place")
 
 
-def read_curl(words: list[str], read_file: Callable[[str], bytes] = no_file) -> Pasted:
-    """The request of a curl command; `read_file` reads files of bodies. Raises `NotCurl`."""
+def read_curl(words: list[str], read_file: Callable[[str], bytes] = no_file, stdin: bytes | None = None) -> Pasted:
+    """The request of a curl command; `read_file` reads files of bodies, `stdin` is what is piped into the command.
+    Raises `NotCurl`."""
     if not words:
         raise NotCurl("the command is empty: nothing was given")
     if PurePath(words[0]).name not in ("curl", "curl.exe"):
         shown = words[0] if len(words[0]) <= _SHOWN_CHARS else f"{words[0][:_SHOWN_CHARS]}…"
         raise NotCurl(f"the command does not begin with curl, but with {shown!r}: give it from curl on")
-    made = _Read(read_file)
+    made = _Read(read_file, stdin)
     for name, value in _options(words[1:]):
         made.take(name, value)
     return made.request()
@@ -69,9 +80,9 @@ def read_curl(words: list[str], read_file: Callable[[str], bytes] = no_file) -> 
 class _Read:
     """What the options say, one after another."""
 
-    def __init__(self, read_file: Callable[[str], bytes]) -> None:
-        self._read_file = read_file
-        self._method, self._url = "", ""
+    def __init__(self, read_file: Callable[[str], bytes], stdin: bytes | None) -> None:
+        self._read_file, self._stdin = read_file, stdin
+        self._method, self._url, self._target = "", "", ""
         self._headers, self._bodies, self._query = list[str](), list[bytes](), list[bytes]()
         self._seen = set[str]()
 
@@ -83,28 +94,41 @@ class _Read:
         if name == _METHOD:
             self._method = value
         elif name == _HEADER:
-            self._headers.append(_header(value))
+            self._headers += _header(value)
+        elif name == _TARGET:
+            self._target = _target(value)
         elif name in ("", _URL):
             if self._url:
                 raise NotCurl(f"the command has two URLs, {self._url!r} and {value!r}: give one request")
             self._url = value
         elif name == _QUERY:
-            self._query.append(
-                os.fsencode(value[1:]) if value.startswith("+") else self._data("--data-urlencode", value)
-            )
+            self._query.append(os.fsencode(value[1:]) if value.startswith("+") else self._encoded(value))
         elif name in _BODIES:
+            # Curl puts what follows --json beside what was there.
+            self._bodies += [b"&"] if self._bodies and name != "--json" else []
             self._bodies.append(self._data(name, value))
+        elif name.startswith("--no-"):
+            self._seen.discard(f"--{name.removeprefix('--no-')}")
 
     def request(self) -> Pasted:
-        """The request. Raises `NotCurl` without a URL."""
+        """The request. Raises `NotCurl` without a URL, and for what curl refuses."""
         if not self._url:
             raise NotCurl("the command has no URL")
-        body = (b"" if "--json" in self._seen else b"&").join(self._bodies)
-        query, has_body = self._query, bool(self._bodies)
+        body, has_body = b"".join(self._bodies), bool(self._bodies)
+        added = b"&".join(self._query) if self._query else None
         if "--get" in self._seen and has_body:
-            query, body, has_body = [*query, body], b"", False
+            added, body, has_body = body, b"", False  # curl leaves --url-query out then
+        if "--head" in self._seen and has_body:
+            raise NotCurl("curl refuses --head with a body: give one of them")
         usual = "HEAD" if "--head" in self._seen else "POST" if has_body else "GET"
-        return Pasted(self._method or usual, _with_query(self._url, query), tuple(self._headers), body)
+        return Pasted(self._method or usual, self._target or self._sent(added), tuple(self._headers), body)
+
+    def _sent(self, added: bytes | None) -> str:
+        more = None if added is None else added.decode("utf-8", "surrogateescape")
+        try:
+            return sent_target(self._url, more, "--globoff" not in self._seen, "--path-as-is" in self._seen)
+        except NotSent as wrong:
+            raise NotCurl(f"the command sends no request: {wrong}") from None
 
     def _data(self, name: str, value: str) -> bytes:
         if name == "--data-urlencode":
@@ -112,44 +136,55 @@ class _Read:
         if name == "--data-raw" or not value.startswith("@"):
             return os.fsencode(value)
         raw = self._file(value[1:])
+        # As it is documented, and done from 8.0 on; before, what is behind these in a line was lost too.
         return raw if name in ("--data-binary", "--json") else raw.translate(None, b"\r\n\0")
 
     def _encoded(self, value: str) -> bytes:
         """What `--data-urlencode` makes of `content`, `=content`, `name=content`, `@file` or `name@file`."""
-        found = re.match(r"([^=@]*)([=@])", value)
-        if found is None:
-            return quote(os.fsencode(value), safe="").encode()
-        name, rest = found[1], value[found.end() :]
-        content = quote(self._file(rest) if found[2] == "@" else os.fsencode(rest), safe="").encode()
+        mark = next((one for one in "=@" if one in value), "")
+        name, _, rest = value.partition(mark) if mark else ("", "", value)
+        content = quote(self._file(rest) if mark == "@" else os.fsencode(rest), safe="").encode()
+        content = content.replace(b"%20", b"+")  # as curl has done since 7.75
         return os.fsencode(name) + b"=" + content if name else content
 
     def _file(self, name: str) -> bytes:
-        if name == "-":
+        if name != "-":
+            return self._read_file(name)
+        if self._stdin is None:
             raise NotCurl("the command reads its body from stdin: give it with --data-binary @FILE")
-        return self._read_file(name)
+        read, self._stdin = self._stdin, b""  # it can be read once
+        return read
 
 
-def _with_query(url: str, more: list[bytes]) -> str:
-    target, mark, fragment = url.partition("#")
-    if "://" not in target and not target.startswith("/"):
-        target = f"http://{target}"
-    for one in more:
-        target += ("&" if "?" in target else "?") + one.decode("utf-8", "surrogateescape")
-    return target + mark + fragment
+def _target(value: str) -> str:
+    """The target of `--request-target`, which curl sends as it stands."""
+    if "#" in value:
+        raise NotCurl(f"{_TARGET} of the command is not read, since it has a #, which no client sends")
+    return value
 
 
-def _header(line: str) -> str:
-    """A header's line. With a semicolon at its end curl sends it empty."""
+def _header(line: str) -> list[str]:
+    """A header's line, empty where it ends in a semicolon; none without a value, since curl leaves that header out."""
     if line.startswith("@"):
         raise NotCurl(f"--header {line!r} of the command is not read, since it is a file: give each header itself")
-    return f"{line[:-1]}:" if line.endswith(";") and ":" not in line else line
+    shown = line[:_SHOWN_CHARS]
+    if "\n" in line or "\r" in line:
+        raise NotCurl(f"the header {shown!r} has a line end: give each header a --header of its own")
+    name, colon, value = line.partition(":")
+    if colon and name:
+        return [line] if value.strip(" \t\v\f") else []
+    if line.find(";") == len(line) - 1 > 0:
+        return [f"{line[:-1]}:"]
+    raise NotCurl(f"the header {shown!r} has no {'name' if colon else 'colon'}, so that curl does not send it")
 
 
 def _options(words: list[str]) -> Iterator[tuple[str, str]]:
     """Names of options and their values, "" as the name of a URL and as the value of a switch."""
     rest = iter(words)
     for word in rest:
-        if not word.startswith("-") or word == "-":
+        if word == "--":
+            yield from (("", url) for url in rest)
+        elif not word.startswith("-") or word == "-":
             yield "", word
         elif word.startswith("--"):
             name, equals, value = word.partition("=")
@@ -163,7 +198,7 @@ def _short_options(letters: str, rest: Iterator[str]) -> Iterator[tuple[str, str
         if letter in SHORT:
             yield SHORT[letter], letters[at + 1 :] or _value(f"-{letter}", rest)
             return
-        yield _SWITCHES.get(letter, f"-{letter}"), ""
+        yield SWITCHES.get(letter, f"-{letter}"), ""
 
 
 def _value(name: str, rest: Iterator[str]) -> str:

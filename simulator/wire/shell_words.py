@@ -3,41 +3,42 @@
 The command ends at an unquoted `;`, `&`, `|` or line end; redirections and comments are no words of it.
 """
 
-import os
 import re
 from collections.abc import Iterator
 
+from simulator.wire.shell_escapes import PRINTED, ansi_c, printed_bytes
+
+# Nothing else runs while one piece is matched.
+PLAIN_CHARS_MAX = 4096
 # A piece of a word, or what is between words. In single quotes nothing is special. A line that begins with an option
 # continues the one before, since nobody's command does, and backslashes get lost where commands are copied.
 _PIECE = re.compile(
-    r"""(?P<between>(?:[^\S\n]|\\\r?\n|\n\s*+(?=-))+)
+    r"""(?P<between>(?:[ \t]++|\r(?=\n|\Z)|\n\s*+(?=-))++)
+    |(?P<joined>\\\r?\n)
     |(?P<redirection>&>>?|<<<|<<-?|>>|>\||<>|[<>]&?)
     |(?P<end>[;&|)\n])
+    |(?P<parenthesis>\()
     |'(?P<single>[^']*)'
-    |\$'(?P<escaped>(?:[^'\\]|\\.)*)'
-    |"(?P<double>(?:[^"\\]|\\.)*)"
+    |\$'(?P<escaped>(?:[^'\\]++|\\.)*+)'
+    |"\$\(printf[ ]%b[ ]'(?P<printed>PRINTED)'\)"
+    |\$?"(?P<double>(?:[^"\\]++|\\.)*+)"
     |\\(?P<literal>.)
+    |(?P<replaced>\$(?=[A-Za-z0-9_{(?@*\#!$\[-])|`)
     |(?P<of_cmd>\^(?="|[ \t]*+\r?\n))
-    |(?P<plain>(?:[^\s'"\\$;&|<>^)]|\^(?!"|[ \t]*+\r?\n)|\$(?!'))+)""",
+    |(?P<plain>[^ \t\r\n'"\\$;&|<>^()`]{1,LONGEST}+|\r|\^|\$(?!['"]))""".replace("PRINTED", PRINTED).replace(
+        "LONGEST", str(PLAIN_CHARS_MAX)
+    ),
     re.VERBOSE | re.DOTALL,
 )
-_DESCRIPTOR = re.compile(r"\d+|\{\w+\}")
+_DESCRIPTOR = re.compile(r"[0-9]{1,9}|\{[A-Za-z_][A-Za-z0-9_]*\}")
 _IS_CUT = {"&": re.compile(r"[^\s&;|)]"), ";": re.compile(r"[\w.%-]+="), "|": re.compile(r"[\w.%-]+=")}
 _AFTER_CHARS = 100
 _SHOWN_CHARS = 40
 # What a shell replaces before curl sees it. In double quotes a backslash keeps it as it is.
-_REPLACED = re.compile(r"\$(?:\w+|[{(?@*#!$-])|`")
+_REPLACED = re.compile(r"\$[A-Za-z0-9_{(?@*#!$\[-]|`")
+_SHOWN = re.compile(r"[^\s'\"]+")
 _KEPT_IN_DOUBLE = re.compile(r"\\.", re.DOTALL)
 _IN_DOUBLE = re.compile(r'\\(\r?\n|["\\$`])')
-_ESCAPE = re.compile(
-    r"\\(?:x(?P<hex>[0-9a-fA-F]{1,2})|u(?P<short>[0-9a-fA-F]{1,4})|U(?P<long>[0-9a-fA-F]{1,8})|(?P<octal>[0-7]{1,3})"
-    r"|c(?P<control>.)|(?P<letter>.))",
-    re.DOTALL,
-)
-_LETTERS = {
-    "a": "\a", "b": "\b", "e": "\x1b", "E": "\x1b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v",
-    "\\": "\\", "'": "'", '"': '"', "?": "?",
-}  # fmt: skip
 
 
 class QuotedForCmd(ValueError):
@@ -54,6 +55,7 @@ def shell_words(text: str) -> list[str]:
         if kind == "end" or (kind == "plain" and piece.startswith("#") and not made.is_within):
             made.refuse_cut_url(piece, after)
             break
+        _refuse_replaced(kind, piece, after)
         made.take(kind, piece)
     return made.words()
 
@@ -68,12 +70,13 @@ class _Words:
 
     def take(self, kind: str, piece: str) -> None:
         """One piece, in its order."""
+        if kind == "joined":
+            return
         if kind == "redirection":
             if self.is_within and self._is_descriptor():
                 self._words.pop()
             self._redirected.append(len(self._words))
         elif kind != "between":
-            _refuse_replaced(kind, piece)
             if not self.is_within:
                 self._words.append([])
             self._words[-1].append((kind, piece))
@@ -98,47 +101,46 @@ class _Words:
         return len(pieces) == 1 and pieces[0][0] == "plain" and bool(_DESCRIPTOR.fullmatch(pieces[0][1]))
 
 
-def _refuse_replaced(kind: str, piece: str) -> None:
+def _refuse_replaced(kind: str, piece: str, after: str) -> None:
     """Raise `ValueError` for a variable or a substitution, whose value only the shell knew."""
-    if kind not in ("plain", "double"):
+    if kind == "replaced":
+        shown = piece + (found[0] if (found := _SHOWN.match(after)) else "")
+    elif kind == "double" and (found := _REPLACED.search(_KEPT_IN_DOUBLE.sub("  ", piece))):
+        shown = piece[found.start() :]
+    else:
         return
-    if found := _REPLACED.search(_KEPT_IN_DOUBLE.sub("  ", piece) if kind == "double" else piece):
-        shown = piece[found.start() :][:_SHOWN_CHARS]
-        raise ValueError(f"the shell replaces {shown!r}: give the command with the value that was sent")
+    raise ValueError(f"the shell replaces {shown[:_SHOWN_CHARS]!r}: give the command with the value that was sent")
 
 
 def _text(pieces: list[tuple[str, str]]) -> str:
+    """A word. Raises `ValueError` where bash would make several of it, as of `{a,b}` and `{1..3}`."""
+    bare = "".join(piece if kind == "plain" else "-" for kind, piece in pieces)
+    opened, closed = bare.find("{"), bare.rfind("}")
+    if -1 < opened < closed and ("," in (inner := bare[opened:closed]) or ".." in inner):
+        raise ValueError(f"the shell expands {bare[opened : closed + 1][:_SHOWN_CHARS]!r}: put it in quotes")
     return "".join(_read(kind, piece) for kind, piece in pieces)
 
 
 def _pieces(text: str) -> Iterator[tuple[str, str, str]]:
     """Each piece with its kind and the beginning of what comes after it."""
+    text = text.replace("\0", "")  # as bash does
     at = 0
     while at < len(text):
         found = _PIECE.match(text, at)
         if found is None:
             raise ValueError("it ends in a backslash" if text[at] == "\\" else "a quote is not closed")
         at = found.end()
-        kind = found.lastgroup or ""
+        kind, after = found.lastgroup or "", text[at : at + _AFTER_CHARS]
         if kind == "of_cmd":
             raise QuotedForCmd("it is quoted with ^")
-        yield kind, found[kind], text[at : at + _AFTER_CHARS]
+        if kind == "parenthesis":
+            raise ValueError("the shell takes an opening parenthesis for itself: put it in quotes")
+        yield kind, found[kind], after
 
 
 def _read(kind: str, piece: str) -> str:
     if kind == "double":
         return _IN_DOUBLE.sub(lambda found: found[1].strip("\r\n"), piece)
-    return os.fsdecode(_ESCAPE.sub(_escape, piece).encode("utf-8", "surrogateescape")) if kind == "escaped" else piece
-
-
-def _escape(found: re.Match[str]) -> str:
-    """What an escape stands for; a byte above 127 as a surrogate, which becomes a byte again."""
-    if digits := found["hex"] or found["octal"]:
-        byte = int(digits, 16 if found["hex"] else 8) & 0xFF
-        return bytes([byte]).decode("utf-8", "surrogateescape")
-    if digits := found["short"] or found["long"]:
-        code = int(digits, 16)
-        return "\ufffd" if code > 0x10FFFF or 0xD800 <= code < 0xE000 else chr(code)
-    if found["control"]:
-        return chr(ord(found["control"]) & 0x1F)
-    return _LETTERS.get(found["letter"], found[0])
+    if kind == "printed":
+        return printed_bytes(piece).translate(None, b"\0").rstrip(b"\n").decode("utf-8", "surrogateescape")
+    return ansi_c(piece) if kind == "escaped" else piece

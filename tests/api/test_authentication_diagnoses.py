@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from simulator.auth.signature import MESSAGES
+from simulator.auth.signature import MESSAGES, NO_ACTIVE_KEY
 from tests.support.client import Client, Response, running
 
 Send = Callable[[Client], Response]
@@ -88,9 +88,9 @@ REFUSALS: list[tuple[str, Send, str]] = [
     ("missing_api_key", unsigned(x_api_key=""), "X-Api-Key is absent"),
     ("missing_api_key", changed("X-Api-Key", ""), "X-Api-Key is empty"),
     ("missing_api_key", unsigned(authorization="Basic eDp5"), "has no bearer token; write Bearer before the IdToken"),
-    ("invalid_api_key", changed("X-Api-Key", "nobody"), "no reseller of this sandbox has this key"),
+    ("invalid_api_key", changed("X-Api-Key", "nobody"), NO_ACTIVE_KEY),
     ("invalid_api_key", changed("X-Api-Key", "a, a"), "was sent more than once"),
-    ("invalid_api_key", by_key("revoked"), "was revoked"),
+    ("invalid_api_key", by_key("revoked"), NO_ACTIVE_KEY),
     ("hmac_not_configured", by_key("no_secret"), "state: no_secret"),
     ("missing_hmac_headers", without("X-Nonce"), "not sent: X-Nonce"),
     ("missing_hmac_headers", without("X-Timestamp"), "not sent: X-Timestamp"),
@@ -128,6 +128,8 @@ REFUSALS: list[tuple[str, Send, str]] = [
     ("invalid_token", by_token("a.b.c"), "not a JSON Web Token"),
 ]
 FAULT = {"when": {"path": "/v2/catalog"}, "then": {"internal_error": True}}
+TOLD_LESS = {"invalid_api_key", "ip_not_allowed"}
+"""Of which the header tells less than the journal, since they prove nothing: tests/api/test_told_to_strangers.py."""
 
 
 def assert_explained(client: Client, answer: Response, code: str, said: str) -> None:
@@ -136,7 +138,9 @@ def assert_explained(client: Client, answer: Response, code: str, said: str) -> 
     assert said in diagnosis
     newest = client.sim("GET", "/sandboxes/default/requests?limit=1").json["requests"][0]
     assert newest["error"] == code
-    assert newest["diagnosis"].encode("unicode_escape").decode() == diagnosis
+    assert newest["diagnosis"]
+    if code not in TOLD_LESS:
+        assert newest["diagnosis"].encode("unicode_escape").decode() == diagnosis
 
 
 @pytest.mark.parametrize(("code", "send", "said"), REFUSALS)
@@ -164,14 +168,7 @@ ELSEWHERE: list[tuple[str, dict[str, Any], Send, int, str]] = [
         {"resellers": [{"code": "RS001", "settings": {"ip_allowlist": ["10.0.0.0/8", "::1"]}}]},
         from_elsewhere,
         403,
-        "198.51.100.7 is not in the ip_allowlist of RS001: 10.0.0.0/8, ::1",
-    ),
-    (
-        "ip_not_allowed",
-        {"resellers": [{"code": "RS001", "settings": {"ip_allowlist": [f"10.0.0.{last}" for last in range(9)]}}]},
-        from_elsewhere,
-        403,
-        "10.0.0.4, ",
+        "198.51.100.7 is not on the list of addresses that may use these credentials",
     ),
     (
         "api_key_required",

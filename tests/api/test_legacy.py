@@ -86,17 +86,19 @@ def test_a_missing_or_malformed_field_is_a_400_with_its_name(body: bytes, conten
         (USER, PASSWORD + " ", "the password is wrong"),
         (USER, PASSWORD.upper(), "the password is wrong"),
         (USER, "\0", "the password is wrong"),
-        (USER.upper(), PASSWORD, "no user of this name"),
-        ("nobody", "\N{PILE OF POO}", "no user of this name"),
+        (USER.upper(), PASSWORD, "this sandbox has no user of this name"),
+        ("nobody", "\N{PILE OF POO}", "this sandbox has no user of this name"),
     ],
 )
 def test_wrong_credentials_are_401_without_saying_which_part_was_wrong(username: str, password: str, said: str) -> None:
     with running() as client:
         response = post(client, "/v2/token", {"username": username, "password": password})
         assert response.status == 401
+        newest = client.sim("GET", "/sandboxes/default/requests?limit=1").json["requests"][0]
+        assert newest["diagnosis"] == said
         assert response.json == {"message": response.json["message"], "errors": {}}
         assert response.json == post(client, "/v2/token", {"username": "x", "password": "y"}).json
-        assert said in diagnosis(response)
+        assert diagnosis(response) == "no user of this sandbox has this name and this password"
 
 
 def test_a_body_over_ten_megabytes_is_refused_by_its_announcement() -> None:

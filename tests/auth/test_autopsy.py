@@ -128,6 +128,59 @@ def test_what_the_sandbox_chose_otherwise_is_named(
     assert all(BY_ID[name].sentence in header(request, sent, rules) for name in found)
 
 
+QUESTION, NOT_SORTED, AS_SENT = "query-with-question-mark", "query-not-sorted", "query-as-sent"
+WITHOUT, SORTED = QueryRules("either", "without"), QueryRules("sorted", "either")
+TWICE_WRONG = [
+    (RULES, "b=2&a=1", "?b=2&a=1", [QUESTION, NOT_SORTED]),
+    (RULES, "a=1&b=2", "?a=1&b=2", [QUESTION]),
+    (RULES, "x", "?x", [QUESTION, AS_SENT]),
+    (RULES, "b=2&x&a=1", "?b=2&x&a=1", [QUESTION, AS_SENT]),
+    (WITHOUT, "a=1&b=", "a=1&b", ["empty-values-in"]),
+    (RULES, "a=1&b=", "a=1&b", ["empty-value-without-equals"]),
+    (WITHOUT, "b=&a=1", "b=&a=1", [NOT_SORTED, "empty-values-in"]),
+    (WITHOUT, "b=&a=1", "?b=&a=1", [QUESTION, NOT_SORTED, "empty-values-in"]),
+    (WITHOUT, "c=3&b=&a=1", "c=3&a=1", [NOT_SORTED]),
+    (RULES, "c=3&b=&a=1", "c=3&a=1", [NOT_SORTED]),
+    (SORTED, "s=2&a=1&s=1", "s=2&a=1&s=1", [NOT_SORTED, "repeated-keys-as-sent"]),
+    (SORTED, "s=2&a=1&s=1", "", ["query-left-out"]),
+]
+
+
+@pytest.mark.parametrize(("rules", "query", "signed", "found"), TWICE_WRONG)
+def test_what_is_told_of_a_query_mends_it_also_when_two_things_are_wrong(
+    rules: QueryRules, query: str, signed: str, found: list[str]
+) -> None:
+    request = Request(query=query)
+    sent = Signer(query=lambda _: signed).sign(request)
+    made = autopsy(facts(request, sent, rules))
+    assert [one.id for one in made.found] == found
+    assert made.fix == "; ".join(BY_ID[name].fix for name in found)
+    said = header(request, sent, rules)
+    assert "no common mistake" in said or all(BY_ID[name].sentence in said for name in found), said
+
+
+@pytest.mark.parametrize(
+    ("steps", "other"),
+    [
+        ({"query": lambda request: request.query}, NOT_SORTED),
+        ({"method": str.lower}, "method-in-lower-case"),
+        ({"hashed": lambda body: sha256(body).hexdigest()}, "body-hash-hexadecimal"),
+    ],
+)
+def test_milliseconds_are_named_together_with_a_likely_mistake(steps: dict[str, Any], other: str) -> None:
+    request = Request(query="b=2&a=1", body=b'{"a":1}')
+    sent = Signer(timestamp=lambda: f"{NOW}417", **steps).sign(request)
+    made = autopsy(facts(request, sent))
+    assert {one.id for one in made.found} == {"timestamp-in-milliseconds", other}
+
+
+@pytest.mark.parametrize(("count", "is_told"), [(21, False), (22, True), (42, True)])
+def test_a_cut_signature_is_recognised_from_twenty_two_characters_on(count: int, is_told: bool) -> None:
+    cut = Signer().sign(POST)[: len("v1=") + count]
+    found = [one.id for one in autopsy(facts(POST, cut)).found]
+    assert (found == ["signature-cut"]) == is_told, found
+
+
 # One client of each place, with steps that do not touch those of another; both mistakes show in this request.
 _PAIRED = {
     "nonce-in-lower-case", "method-in-lower-case", "query-not-sorted", "body-hash-hexadecimal", "line-feeds",
@@ -179,6 +232,14 @@ def test_a_string_that_was_signed_with_the_secret_of_another_is_known_to_be() ->
     assert compared is not None
     assert compared.is_signed
     assert [one.id for one in compared.found] == ["secret-of-another"]
+
+
+def test_the_secret_of_another_is_tried_with_the_right_form_only() -> None:
+    string = canonical_string(str(NOW).encode(), NONCE.encode(), b"POST", b"mine", body_hash(POST.body))
+    sent = Signer(join=lambda *_: string, key=lambda: b64decode(OTHER_SECRET), encode=bytes.hex).sign(POST)
+    compared = autopsy(facts(POST, sent), string).compared
+    assert compared is not None
+    assert not compared.is_signed
 
 
 def test_control_characters_of_a_string_are_escaped_in_sentences() -> None:
@@ -325,6 +386,28 @@ def test_a_search_is_bounded_by_the_bytes_that_it_hashes(monkeypatch: pytest.Mon
     found, is_complete = search.whole_search(facts(Request(), ""))
     assert is_complete
     assert 10_000 < len(hashed) <= search.HMACS_MAX
+
+
+def test_a_search_that_had_to_pass_over_long_texts_is_not_complete(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(search, "HASHED_BYTES_MAX", 100_000)
+    monkeypatch.setattr(search, "REFUSED_MAX", 10**9)
+    found, is_complete = search.whole_search(facts(Request(), signature(b"of nobody", b"of nothing")))
+    assert found is None
+    assert not is_complete
+
+
+def test_a_search_ends_when_it_has_passed_over_too_many_texts(monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[int] = []
+    allows = search._Budget.allows
+
+    def counted(budget: search._Budget, text: bytes, wanted: int) -> int:
+        read.append(len(text))
+        return allows(budget, text, wanted)
+
+    monkeypatch.setattr(search._Budget, "allows", counted)
+    monkeypatch.setattr(search, "HASHED_BYTES_MAX", 0)
+    assert search.whole_search(facts(Request(), signature(b"of nobody", b"of nothing"))) == (None, False)
+    assert len(read) == search.REFUSED_MAX + 1
 
 
 # A query of which four forms are accepted, so that the search reaches its bound.

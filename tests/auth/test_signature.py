@@ -5,7 +5,7 @@ import base64
 import pytest
 
 from simulator.auth.canonical import QueryRules
-from simulator.auth.signature import MESSAGES, Claim, Denied, check_headers, verify
+from simulator.auth.signature import EXCHANGED, MESSAGES, Claim, Denied, check_headers, verify
 from tests.support.signing import (
     KEY,
     KEYS,
@@ -113,6 +113,21 @@ def test_milliseconds_are_recognised() -> None:
     refused = check(x_timestamp=str(NOW * 1000))
     assert isinstance(refused, Denied)
     assert "milliseconds" in refused.diagnosis
+
+
+@pytest.mark.parametrize("off_s", [0, 301, -301, 86_400 * 365])
+def test_milliseconds_are_recognised_by_their_digits_whenever_they_were(off_s: int) -> None:
+    refused = check(x_timestamp=f"{NOW + off_s}417")
+    assert refused == Denied("timestamp_expired", "the timestamp is in milliseconds; send seconds")
+
+
+def test_a_timestamp_and_a_nonce_that_are_exchanged_are_named_so() -> None:
+    for seconds in (str(NOW), f"{NOW}417"):
+        refused = check(x_nonce=seconds, x_timestamp="6f1c2b7a-3d4e-4f50-8a9b-0c1d2e3f4a5b")
+        assert isinstance(refused, Denied)
+        assert (refused.code, refused.diagnosis) == ("invalid_nonce_format", EXCHANGED)
+    assert EXCHANGED not in str(check(x_nonce=str(NOW)))
+    assert EXCHANGED not in str(check(x_nonce="short", x_timestamp="soon"))
 
 
 def verified(

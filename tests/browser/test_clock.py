@@ -123,7 +123,11 @@ def test_a_time_of_day_is_the_next_such_time_where_the_service_is(page: Console)
 
 @pytest.mark.parametrize(
     ("written", "refusal", "is_sent"),
-    [("soon", "“soon” is no time; write 90s", False), ("2001-01-01 10:00", "to is in the past", True)],
+    [
+        ("soon", "“soon” is no time; write 90s", False),
+        ("25:00", "“25:00” is on no calendar or clock; hours go to 23", False),
+        ("2001-01-01 10:00", "+08:00", True),
+    ],
 )
 def test_a_time_that_cannot_be_gone_to_is_refused_where_it_was_written(
     page: Console, written: str, refusal: str, is_sent: bool

@@ -22,6 +22,17 @@ def guarded() -> Iterator[Console]:
         yield shown
 
 
+@pytest.fixture
+def new_tab(guarded: Console) -> Iterator[Console]:
+    """A tab of its own, which keeps no token yet."""
+    browser = guarded.page.context.browser
+    assert browser is not None
+    with browser.new_page() as tab:
+        page = Console(guarded.server, tab, [])
+        page.sandbox = guarded.sandbox
+        yield page
+
+
 def enter(page: Console, token: str = TOKEN) -> None:
     """Answer the page's question for the control token."""
     page.page.locator("#control-token").fill(token)
@@ -42,6 +53,36 @@ def test_the_token_is_asked_for_once_and_kept_in_the_tab(guarded: Console) -> No
     assert shown.locator("dialog[open]").count() == 0
     assert shown.evaluate("Object.keys(localStorage).length + document.cookie.length") == 0
     page.mistakes[:] = [one for one in page.mistakes if "401" not in one]
+
+
+@pytest.mark.parametrize(
+    ("pasted", "shown_as"), [(f"{TOKEN}\u200b", "character 17 is ⟨200B⟩"), (f"{TOKEN}é", "character 17 is é")]
+)
+def test_a_token_that_no_header_can_carry_is_refused_where_it_was_typed(
+    new_tab: Console, pasted: str, shown_as: str
+) -> None:
+    page = new_tab
+    shown = page.open()
+    enter(page, pasted)
+    shown.locator("dialog .mistake", has_text=shown_as).wait_for()
+    shown.get_by_text("○ waits for the control token", exact=True).wait_for()
+    assert shown.evaluate("sessionStorage.length") == 0
+    enter(page, f" {TOKEN} ")
+    page.row("created").first.wait_for()
+    assert shown.evaluate("Object.values(sessionStorage)") == [TOKEN]
+
+
+def test_only_a_token_that_the_server_took_is_kept(new_tab: Console) -> None:
+    page = new_tab
+    shown = page.open()
+    shown.evaluate("sessionStorage.setItem('reseller-sim control token', 'kept\u200b')")
+    page.open()
+    enter(page, "a wrong one")
+    shown.get_by_text("That is not this simulator's token.").wait_for()
+    assert "a wrong one" not in shown.evaluate("Object.values(sessionStorage)")
+    enter(page)
+    page.row("created").first.wait_for()
+    assert shown.evaluate("Object.values(sessionStorage)") == [TOKEN]
 
 
 def test_the_page_works_below_a_prefix(guarded: Console) -> None:
@@ -73,6 +114,7 @@ def test_a_token_that_was_changed_by_a_restart_is_asked_for_again(guarded: Conso
         with serving("--port", port, "--json", "--control-token", "another-token") as second:
             page.server = second
             shown.get_by_role("form", name="Make a sandbox").get_by_role("button").click()
+            shown.get_by_text("The simulator has another token now.").wait_for()
             enter(page, TOKEN)
             shown.get_by_text("That is not this simulator's token.").wait_for()
             enter(page, "another-token")

@@ -81,6 +81,22 @@ def test_replies_are_set_by_the_form_and_shown(shared: Console) -> None:
     shown.get_by_text("12:00:00–13:00:00: 503; next: 201, then 202, and all again").wait_for()
 
 
+def test_what_the_form_programs_is_felt_by_a_callback_and_its_retry(shared: Console) -> None:
+    shared.new_sandbox()
+    shown = shared.open("inbox/callbacks")
+    shown.locator(".program summary").click()
+    program = shown.get_by_role("form", name="Program the replies")
+    program.get_by_label("replies, in order").fill("503:0.2, disconnect, 200")
+    program.get_by_label("with the body").fill("busy, <b>later</b>")
+    program.get_by_role("button", name="set replies").click()
+    shown.get_by_text("next: 503 after 0.2 s with a body, then disconnect, then 200 with a body").wait_for()
+    shared.pay("order-7")
+    shared.mine("POST", "clock/advance", {"seconds": 86400})
+    shown.locator("sim-list .rows .row .answered", has_text="closed").wait_for()
+    answered = shown.locator("sim-list .rows .row .answered").all_inner_texts()
+    assert answered[::-1][:3] == ["503", "closed", "200"]
+
+
 def test_a_bad_reply_is_refused_where_it_was_written(shared: Console) -> None:
     shared.new_sandbox()
     shown = shared.open("inbox/mine")

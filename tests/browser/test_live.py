@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.console import Console, console
-from tests.support.processes import run
+from tests.support.processes import ask, run
 
 pytestmark = pytest.mark.slow
 
@@ -63,6 +63,49 @@ def test_the_filter_is_in_the_address_and_knows_the_words_of_the_api(page: Conso
     assert re.search(r"\?q=refused$", shown.url)
     shown.get_by_label("Filter").fill("colour:red")
     shown.get_by_text("there is no colour: here").wait_for()
+
+
+def test_a_star_alone_finds_what_has_any(page: Console) -> None:
+    page.pay("order-1")
+    ask(f"{page.url}/s/{page.sandbox}/v2/balance")
+    shown = page.open()
+    page.row("/v2/balance").wait_for()
+    box = shown.get_by_label("Filter")
+    paid, refused, made = "POST /v2/topup", "GET /v2/balance", "created the sandbox"
+    for word, having, lacking in (
+        ("refid", paid, refused),
+        ("trxid", paid, refused),
+        ("product", paid, refused),
+        ("status", paid, made),
+        ("rule", paid, refused),
+        ("method", paid, made),
+        ("path", paid, made),
+        ("reseller", paid, made),
+        ("error", refused, paid),
+        ("n", paid, made),
+    ):
+        box.fill(f"{word}:*")
+        page.row(lacking).wait_for(state="detached")
+        page.row(having).wait_for()
+        box.fill(f"-{word}:*")
+        page.row(having).wait_for(state="detached")
+        page.row(lacking).wait_for()
+    box.fill("-kind:*")
+    shown.get_by_text("Nothing matches.").wait_for()
+
+
+def test_a_pasted_book_is_no_filter(page: Console) -> None:
+    page.pay("order-1")
+    shown = page.open()
+    page.row("order-1").first.wait_for()
+    shown.get_by_label("Filter").focus()
+    shown.evaluate("document.execCommand('insertText', false, 'x'.repeat(10_000_000))")
+    shown.locator(".tools .mistake", has_text="this takes 2,000 characters at most").wait_for()
+    shown.locator("sim-said", has_text="Filter: this takes 2,000 characters at most").wait_for()
+    assert len(shown.url) < 2_200
+    page.row("order-1").first.wait_for()
+    shown.get_by_label("Filter").fill("refid:order-2")
+    shown.get_by_text("Nothing matches.").wait_for()
 
 
 def test_rows_do_not_move_while_the_list_is_scrolled(page: Console) -> None:

@@ -1,11 +1,14 @@
 """What if: the rules of a sandbox with their counts, one more from the form, and what else can be changed at once."""
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
+from simulator.contract.schemas import SCENARIO, schema
 from tests.support.console import Console, console
+from tests.support.processes import run
 
 if TYPE_CHECKING:
     from playwright.sync_api import Locator
@@ -152,6 +155,62 @@ def test_several_rules_are_added_all_or_none(page: Console) -> None:
     page.forget_refusals()
 
 
+def test_a_rule_that_could_not_be_taken_back_is_said(page: Console) -> None:
+    page.page.route(
+        "**/rules/*", lambda route: route.abort() if route.request.method == "DELETE" else route.continue_()
+    )
+    yaml(page).fill("payments:\n  - { then: [{ status: Done }] }\n  - { id: left, then: [{ status: Failed }] }\n")
+    add(page)
+    page.page.locator("sim-rule-maker .tools .mistake", has_text="not taken back: left (the simulator").wait_for()
+    assert page.page.get_by_text("nothing is added").count() == 0
+    page.page.get_by_role("button", name="Remove left").wait_for()
+    page.page.unroute("**/rules/*")
+    page.mistakes[:] = [one for one in page.mistakes if "net::ERR_FAILED" not in one]
+    page.forget_refusals()
+
+
+THEN = {
+    "payments": "[{ status: Accepted }, { after: 2s, status: Failed }]",
+    "faults": "{ status: 504 }",
+    "voids": "{ status: Success, refund_after: 1h }",
+    "disputes": "{ status: Failed }",
+    "bills": "{ error: invalid_account }",
+}
+TYPED = {
+    "id": "mine",
+    "name": "mine",
+    "since": "10m",
+    "until": "20m",
+    "nth": "2",
+    "every": "2",
+    "times": "2",
+    "chance": "0.5",
+}
+
+
+@pytest.mark.parametrize("section", THEN)
+def test_every_field_of_a_rule_is_entered_in_the_form_and_check_accepts_its_yaml(page: Console, section: str) -> None:
+    rule = schema(SCENARIO)["definitions"][f"{section.removesuffix('s')}_rule"]
+    for key in rule["properties"].keys() - {"then", "remove"}:
+        counted = "    times: 1\n" if key == "per" else ""
+        yaml(page).fill(f"{section}:\n  - then: {THEN[section]}\n{counted}")
+        row = page.page.locator(f"sim-rule-maker .fields > .members > [data-key={key}]")
+        if key not in ("name", "when"):
+            page.page.get_by_label(f"Add to the rule of {section}").select_option(key)
+        if key in TYPED:
+            row.locator("input").fill(TYPED[key])
+        elif key == "when":
+            page.page.get_by_label("Add to when").select_option("reseller")
+            page.page.locator("[data-key=reseller] input").fill("RS001")
+        elif key == "callbacks":
+            page.page.get_by_label("How callbacks is written").select_option("object")
+            page.page.get_by_label("Add to callbacks").select_option("drop")
+        text = yaml(page).input_value()
+        assert f"{key}: " in text
+        checked = page.control("POST", "scenarios/check", {"text": f"extends: default\n{text}"})
+        assert checked["problems"] == [], (key, text)
+
+
 def test_a_double_click_does_it_once(page: Console) -> None:
     shown = page.page
     shown.get_by_role("button", name="504", exact=True).click()
@@ -197,3 +256,52 @@ def test_what_is_clicked_is_felt_by_the_next_signed_request(page: Console) -> No
     said.filter(has_text="revoked key").wait_for()
     assert page.call("GET", "/v2/balance").status == 401
     shown.get_by_text("No key is active.").wait_for()
+
+
+def test_a_ready_rule_is_kept_while_the_view_is_loading(page: Console) -> None:
+    shown, held = page.page, []
+    shown.route("**/scenarios?limit=500", lambda route: held.append(route))
+    shown.reload()
+    shown.get_by_role("button", name="hung payment", exact=True).click()
+    while not held:
+        shown.wait_for_timeout(10)
+    assert shown.locator("[data-key=name]").count() == 0
+    held[0].continue_()
+    page.until("document.querySelector('[data-key=name] input')?.value === 'hung'")
+    assert "name: hung" in yaml(page).input_value()
+    shown.unroute("**/scenarios?limit=500")
+
+
+def taken_home(page: Console, button: "Locator", folder: Path) -> Path:
+    with page.page.expect_download() as got:
+        button.click()
+    file = folder / "rule.yaml"
+    got.value.save_as(file)
+    return file
+
+
+def test_a_rule_that_is_taken_home_passes_check_alone(page: Console, tmp_path: Path) -> None:
+    shown = page.page
+    for preset in shown.get_by_role("group", name="Ready rules").get_by_role("button").all():
+        preset.click()
+        file = taken_home(page, shown.locator("sim-rule-maker").get_by_role("button", name="download"), tmp_path)
+        assert file.read_text().startswith("extends: default\n")
+        assert (done := run("check", str(file))).status == 0, done
+        yaml(page).fill(file.read_text())
+        shown.get_by_text("● no problems").wait_for()
+        assert shown.locator("sim-rule-maker").get_by_text("The form does not follow").count() == 0
+
+
+def test_a_rule_of_the_table_that_is_taken_home_passes_check_alone(page: Console, tmp_path: Path) -> None:
+    row = page.page.get_by_role("row", name="ordinary")
+    row.locator("summary").click()
+    file = taken_home(page, row.get_by_role("button", name="download"), tmp_path)
+    assert (done := run("check", str(file))).status == 0, done
+
+
+def test_the_foot_shows_marks_of_direction_as_other_control_characters(page: Console) -> None:
+    yaml(page).fill('payments:\n  - { name: "a\u202eb", then: [{ status: Succesful }] }\n')
+    add(page)
+    line = page.page.locator("sim-said .copy", has_text="⟨202E⟩")
+    line.wait_for()
+    assert "\u202e" not in page.page.locator("sim-said").inner_html()

@@ -193,6 +193,9 @@ def test_an_unknown_payment_is_said_in_the_words_of_the_control_api(page: Consol
     shown = page.open("payments/1234567890123456789012")
     shown.get_by_role("alert").get_by_text("this sandbox has no such transaction").wait_for()
     refused(page, 404)
+    shown.get_by_role("heading", name="Payment 1234567890123456789012").wait_for()
+    shown.get_by_role("link", name="all payments").click()
+    shown.wait_for_url("**/payments")
 
 
 def test_hostile_text_of_client_and_receiver_is_only_text(page: Console) -> None:

@@ -13,6 +13,15 @@ HOSTILE = "<svg onload=alert(1)>\u202edrawkcab"
 SHOWN_HOSTILE = "<svg onload=alert(1)>⟨202E⟩drawkcab"
 MAGIC_FAILED = "0120000001"
 
+# The texts of a drawing that cover one another, in pairs.
+COVERED = """image => {
+    const texts = [...image.querySelectorAll("text")].map(one => [one.textContent, one.getBoundingClientRect()]);
+    return texts.flatMap(([a, one], at) => texts.slice(at + 1)
+        .filter(([, other]) => one.left < other.right && other.left < one.right
+            && one.top + 2 < other.bottom && other.top + 2 < one.bottom)
+        .map(([b]) => `${a} and ${b}`));
+}"""
+
 
 @pytest.fixture(scope="module")
 def shared() -> Iterator[Console]:
@@ -68,7 +77,7 @@ def test_figures_are_drawn_and_stand_in_tables_beneath(page: Console) -> None:
     assert "inbox:callbacks" in drawn(page, "Latency of receivers")
     assert cells(page, "Requests by the status of their answer") == [["200", "3"], ["404", "1"]]
     points = len(figures["wallets"][0]["points"])
-    assert f"RS001: {points} points from" in drawn(page, "Balance over time")
+    assert f", {points} points since" in drawn(page, "Balance over time")
 
 
 def test_parts_of_a_drawing_differ_without_colour(page: Console) -> None:
@@ -103,6 +112,59 @@ def test_every_point_of_the_curve_can_be_read(page: Console) -> None:
     shown.wait_for_url("**points=all")
     shown.get_by_role("table", name="Points of the lines").wait_for()
     assert [row[2] for row in cells(page, "Points of the lines")] == ["4,995.10", "4,990.20"]
+
+
+def test_the_curve_begins_with_what_was_in_the_wallet_before_its_first_entry(page: Console) -> None:
+    page.pay("order-1")
+    shown = page.open("wallet")
+    shown.get_by_role("button", name="1 point as a table").wait_for()
+    said = drawn(page, "Balance over time")
+    assert "RS001: MYR 5,000.00 at " in said
+    assert "1 point since, lowest MYR 4,995.10, highest MYR 5,000.00, MYR 4,995.10 at the end" in said
+    assert cells(page, "Wallets")[0][4:] == ["4,995.10", "5,000.00"]
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_no_text_of_a_drawing_covers_another(page: Console, width: int) -> None:
+    for number in range(2, 6):
+        page.mine("POST", "resellers", {"code": f"RS00{number}", "balance": 5000 + number})
+    page.pay("order-1")
+    page.mine("POST", "clock/advance", {"seconds": 400_000})
+    page.page.set_viewport_size({"width": width, "height": 800})
+    try:
+        shown = page.open("wallet")
+        image = shown.get_by_role("img", name="Balance over time")
+        image.locator(".line-name", has_text="RS005").wait_for()
+        covered = image.evaluate(COVERED)
+    finally:
+        page.page.set_viewport_size({"width": 1280, "height": 800})
+    assert covered == []
+
+
+def test_a_refund_is_of_the_past_in_the_drawing(page: Console) -> None:
+    page.pay("bill-1", product="ELECTRIC", account="210012345678", amount="100")
+    page.mine("POST", "clock/advance", {"until": "idle"})
+    void = {"refid": "bill-1", "refund_type": 1, "user_email": ["a@example.com"]}
+    page.call("POST", "/v2/transactions/void", void)
+    page.mine("POST", "clock/advance", {"until": "idle"})
+    shown = page.open("wallet")
+    shown.get_by_role("img", name="Payments by status").locator("rect.fill-past").wait_for()
+    assert cells(page, "Payments by status")[4] == ["Refund", "1"]
+
+
+def test_receivers_that_are_not_listed_are_counted(page: Console) -> None:
+    page.page.route("**/figures", lambda route: route.fulfill(json=with_receivers(page.mine("GET", "figures"), 103)))
+    try:
+        page.open("wallet").get_by_text("and 3 receivers with fewer attempts").wait_for()
+        assert len(cells(page, "Latency of receivers")) == 100
+    finally:
+        page.page.unroute("**/figures")
+
+
+def with_receivers(figures: Any, count: int) -> Any:
+    """The same figures with so many receivers."""
+    one = {"attempts": 1, "answered": 1, "p50_ms": 1.0, "p95_ms": 1.0, "max_ms": 1.0}
+    return figures | {"receivers": [one | {"url": f"http://127.0.0.1:{9000 + at}/"} for at in range(count)]}
 
 
 def test_one_of_several_resellers_is_chosen_in_the_address(page: Console) -> None:

@@ -1,9 +1,11 @@
 """The webhooks of the console: deliveries, replays, configuration, events on demand, probes."""
 
 from collections.abc import Iterator
+from threading import Event
 
 import pytest
 
+from tests.support.answers_by_path import answering_by_path, sends
 from tests.support.console import Console, console
 
 pytestmark = pytest.mark.slow
@@ -57,6 +59,62 @@ def test_a_failed_delivery_is_replayed(shared: Console) -> None:
     whole.get_by_text("replay of").wait_for()
     assert whole.locator("h2").inner_text() != first
     shown.wait_for_url("**/webhooks?at=*")
+
+
+@pytest.fixture(scope="module")
+def receiver() -> Iterator[str]:
+    """A real receiver, whose paths say what it does; its address."""
+    released = Event()
+    moved = b"HTTP/1.0 302 X\r\nLocation: /elsewhere\r\nContent-Length: 0\r\n\r\n"
+    answers = {
+        "/broken": sends(b"said", 500),
+        "/redirect": lambda out: void(out.write(moved)),
+        "/slow": lambda out: void(released.wait(30)),
+        "*": sends(b"said"),
+    }
+    with answering_by_path(answers) as url:
+        yield url
+        released.set()
+
+
+def void(_: object) -> None:
+    """An answer writes, and returns nothing."""
+
+
+@pytest.mark.parametrize(
+    ("path", "ended"),
+    [("/broken", "✕ 500"), ("/redirect", "✕ 302"), ("/slow", "✕ timeout")],
+)
+def test_what_a_real_receiver_did_is_told_and_its_replay_says_it_again(
+    shared: Console, receiver: str, path: str, ended: str
+) -> None:
+    quick = {"extends": "default", "limits": {"callback_timeout_manual": "300ms"}}
+    shared.new_sandbox(quick)
+    shared.call("PUT", "/v2/balance-webhook", {"url": receiver + path})
+    deposit(shared, 86400)
+    shown = shared.open("webhooks")
+    row = shared.row("✕ failed")
+    row.locator(".kind").click()
+    whole = shown.locator("webhook-delivery")
+    whole.get_by_role("cell", name=ended).first.wait_for()
+    first = whole.locator("h2").inner_text()
+    whole.get_by_role("button", name="replay").click()
+    whole.get_by_text("replay of").wait_for()
+    assert whole.locator("h2").inner_text() != first
+    shared.mine("POST", "clock/advance", {"seconds": 5})
+    whole.get_by_role("cell", name=ended).first.wait_for()
+
+
+def test_probes_tell_a_believing_receiver_from_one_that_fails(shared: Console, receiver: str) -> None:
+    for path, verdict in (("/believes", "✕ finding"), ("/broken", "inconclusive")):
+        shared.new_sandbox()
+        shared.call("PUT", "/v2/balance-webhook", {"url": receiver + path})
+        shown = shared.open("webhooks/probes")
+        shown.get_by_role("button", name="send probes").click()
+        verdicts = shown.get_by_role("table", name="Verdicts")
+        row = verdicts.get_by_role("row").filter(has_text="webhook-unsigned")
+        row.wait_for()
+        assert verdict in row.inner_text(), row.inner_text()
 
 
 def test_the_filters_are_in_the_address(shared: Console) -> None:

@@ -115,9 +115,9 @@ def test_a_long_command_of_many_pieces_is_read_in_one_pass() -> None:
 
 def test_a_query_of_options_and_a_url_without_scheme_are_read_as_curl_does(tmp_path: Path) -> None:
     (file := tmp_path / "value").write_text("x y")
-    words = ("curl", "h:8080/s/one/v2/catalog?a=1", "--url-query", "b=c d", "-G", "--data-urlencode", f"e@{file}")
-    made = run("--", *words)
-    assert made.stdout.splitlines()[0] == "GET http://h:8080/s/one/v2/catalog?a=1&b=c%20d&e=x%20y"
+    for words in (("--url-query", "b=c d", "--url-query", f"e@{file}"), ("-Gdb=c+d", "--data-urlencode", f"e@{file}")):
+        made = run("--", "curl", "h:8080/s/one/v2/catalog?a=1", *words)
+        assert made.stdout.splitlines()[0] == "GET http://h:8080/s/one/v2/catalog?a=1&b=c+d&e=x+y"
 
 
 def test_an_unknown_key_without_a_simulator_asks_for_its_secret() -> None:

@@ -329,7 +329,10 @@ def test_people_read_the_clock_and_what_is_due_in_a_line(asking: Asking) -> None
 def test_a_network_is_interrupted_and_restored(asking: Asking) -> None:
     assert asking.json("network", "RELOAD", "off") == {"product": "RELOAD", "status": "Interruption"}
     assert asking.json("network", "RELOAD", "on") == {"product": "RELOAD", "status": "Healthy"}
+    assert asking.json("network", "RELOAD") == {"product": "RELOAD", "status": "Healthy"}
+    assert {"product": "RELOAD", "status": "Healthy"} in asking.json("network")["products"]
     assert "NONE" in refusal(asking.verb("network", "NONE", "on"), 1)
+    assert "did you mean 'RELOAD'?" in refusal(asking.verb("network", "RELAOD"), 1)
     assert "'broken'" in refusal(asking.verb("network", "RELOAD", "broken"), 2)
 
 
@@ -340,6 +343,7 @@ def test_a_product_is_taken_off_sale_and_changed(asking: Asking) -> None:
     assert asking.json("product", "RELOAD", price)["changed"] == ["price_adjustment"]
     assert "nobody" in refusal(asking.verb("product", "RELOAD", "on", "--reseller", "nobody"), 1)
     assert "NONE" in refusal(asking.verb("product", "NONE", "on"), 1)
+    assert "did you mean 'RELOAD'?" in refusal(asking.verb("product", "RELAOD", "on"), 1)
     assert "colour" in refusal(asking.verb("product", "RELOAD", "{colour: red}"), 1)
     assert "neither on nor off" in refusal(asking.verb("product", "RELOAD", "maybe"), 2)
     assert refusal(asking.verb("product", "RELOAD", "{note: ["), 1)
@@ -347,9 +351,33 @@ def test_a_product_is_taken_off_sale_and_changed(asking: Asking) -> None:
 
 @pytest.mark.usefixtures("terminal")
 def test_people_read_what_is_different_of_a_product(asking: Asking) -> None:
-    assert shown(asking, "product", "RELOAD", "off") == "RELOAD: is_active changed\n"
+    assert shown(asking, "product", "RELOAD", "off") == "RELOAD: is_active true -> false\n"
     assert shown(asking, "product", "RELOAD", "off") == "RELOAD: nothing is different\n"
+    assert shown(asking, "product", "RELOAD", "{note: new}").endswith(' -> "new"\n')
+
+
+@pytest.mark.usefixtures("terminal")
+def test_what_a_reseller_has_of_its_own_is_said_and_can_be_taken_away(asking: Asking) -> None:
+    of_one = ("--reseller", "RS001")
+    said = shown(asking, "product", "RELOAD", "on", *of_one)
+    assert said == "RELOAD: nothing is different for RS001; its own: is_active true\n"
+    assert shown(asking, "product", "RELOAD", "off") == "RELOAD: is_active true -> false; RS001 keeps its own\n"
+    said = shown(asking, "product", "RELOAD", "default", *of_one)
+    assert said == "RELOAD: is_active true -> false for RS001; it has what all resellers have\n"
+    assert shown(asking, "product", "RELOAD", "on") == "RELOAD: is_active false -> true\n"
+    assert "add --reseller CODE" in refusal(asking.verb("product", "RELOAD", "default"), 2)
+
+
+@pytest.mark.usefixtures("terminal")
+def test_networks_are_shown_without_being_changed(asking: Asking) -> None:
+    before, healthy = shown(asking, "network").splitlines()
+    assert before == "FP: Interruption"
+    assert re.fullmatch(r"[0-9]+ products: Healthy", healthy)
     assert shown(asking, "network", "RELOAD", "off") == "RELOAD: Interruption\n"
+    assert shown(asking, "network", "RELOAD") == "RELOAD: Interruption\n"
+    *broken, rest = shown(asking, "network").splitlines()
+    assert sorted(broken) == ["FP: Interruption", "RELOAD: Interruption"]
+    assert int(rest.split()[0]) == int(healthy.split()[0]) - 1
 
 
 def note_of(asking: Asking, code: str) -> str:
@@ -425,8 +453,8 @@ def test_sandboxes_are_made_listed_and_removed(simulator_url: str, tmp_path: Pat
     assert made["clock"]["now"].startswith("2027-01-10T15:59")
     assert made["resellers"][0]["api_key"] != "test_key_RS001"
     assert "mine" in refusal(invoke("sandbox", "new", "--id", "mine", *at), 1)
-    named = json.loads(invoke("sandbox", "new", "bad-day", "--seed", "5", *at).stdout)
-    assert (named["scenario"], named["seed"]) == ("bad-day", 5)
+    named = json.loads(invoke("sandbox", "new", "bad-day", "--seed", "5", "--no-audit", *at).stdout)
+    assert (named["scenario"], named["seed"], named["audit"], made["audit"]) == ("bad-day", 5, False, True)
     listed = [one["id"] for one in json.loads(invoke("sandbox", "list", *at).stdout)["sandboxes"]]
     assert {"default", "mine", named["id"]} <= set(listed)
     assert invoke("sandbox", "rm", "mine", named["id"], *at).output == ""

@@ -28,6 +28,12 @@ def test_a_sandbox_is_deleted_at_the_end_of_with(client: Any) -> None:
     assert "brief" not in {one["id"] for one in client.sandboxes()}
 
 
+def test_a_sandbox_has_the_largest_seed_there_is(client: Any) -> None:
+    with client.sandbox(id="far", seed=2**63 - 1) as sandbox:
+        assert sandbox.seed == 2**63 - 1
+        assert "far" in {one["id"] for one in client.sandboxes()}
+
+
 def test_with_does_not_mind_that_the_sandbox_is_gone(client: Any) -> None:
     with client.sandbox() as sandbox:
         sandbox.delete()

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from reseller_sim import AsyncSimulator, HMACAuth
+from reseller_sim import AsyncSimulator, HMACAuth, NotRunning, Sandbox, WrongAnswer
 from reseller_sim.exchange import exchange
 
 PAYMENT = {"refid": "order-1", "product": "RELOAD", "account": "0123456789", "amount": 10}
@@ -191,6 +191,28 @@ def test_a_refused_signature_is_shown_with_what_the_journal_found(client: Any) -
         assert f"#1 GET /v2/balance → 401, error invalid_signature: {found['sentence']}; " in str(failed.value)
 
 
+@pytest.mark.parametrize("lost", [NotRunning("it is gone"), WrongAnswer("it is another")])
+def test_a_simulator_that_is_gone_during_an_autopsy_does_not_replace_the_error_of_the_test(
+    client: Any, monkeypatch: pytest.MonkeyPatch, lost: NotRunning
+) -> None:
+    asked, ask = [], Sandbox.ask
+
+    def lose(self: Sandbox, method: str, path: str = "", *args: Any, **more: Any) -> Any:
+        if not path.startswith("/requests/"):
+            return ask(self, method, path, *args, **more)
+        asked.append(path)
+        raise lost
+
+    with client.sandbox() as sandbox:
+        headers = HMACAuth(sandbox.api_key, sandbox.api_secret).headers("GET", "/v2/balance")
+        for _ in range(2):
+            exchange("GET", f"{sandbox.url}/v2/balance", None, headers | {"X-Signature": f"v1={'A' * 43}="}, 10)
+        monkeypatch.setattr(Sandbox, "ask", lose)
+        with pytest.raises(AssertionError, match=r"^2 requests were refused:\n  #1 GET .* 401, .*\n  #2 GET .* 401, "):
+            sandbox.expect_no_refusals()
+        assert asked == ["/requests/2"], "it is not asked again"
+
+
 def test_violations_are_shown_with_what_to_do(client: Any) -> None:
     with client.sandbox() as sandbox:
         sandbox.call("POST", "/v2/topup", {"refid": "order-1"})
@@ -211,3 +233,15 @@ def test_callbacks_to_a_closed_port_are_listed_with_their_error(client: Any) -> 
         assert {one["ending"] for one in sandbox.callbacks(refid="order-1")} == {"connection"}
         with pytest.raises(AssertionError, match=r"to http://127\.0\.0\.1:9/, attempt 1"):
             sandbox.expect_callback("order-1")
+
+
+def test_a_status_that_the_service_never_writes_is_refused_at_once(client: Any) -> None:
+    hint = "the service writes 'Succesful', with one s; give one of"
+    with client.sandbox() as sandbox:
+        with pytest.raises(ValueError, match=rf"^'Successful' is no status of a payment: {hint} Accepted, "):
+            sandbox.expect_status("order-1", "Successful")
+        for expect in (sandbox.expect_callback, sandbox.wait_for_callback):
+            with pytest.raises(ValueError, match=rf"^'success' is no status of a callback: {hint} Processing, "):
+                expect("order-1", status="success")
+        with pytest.raises(ValueError, match=r"^'Refund' is no status of a callback; give one of Processing, "):
+            sandbox.wait_for_callback(status="Refund")

@@ -1,11 +1,20 @@
 """Addresses of receivers are shown without the credentials in them, wherever the control API has one."""
 
+import json
+from urllib.parse import urlencode
+
 import pytest
 
-from simulator.control.addresses import shown_address
+from simulator.control.addresses import shown_address, with_shown_addresses
+from simulator.wire.secrets import MASKED
 from tests.support.client import running
 
 ONE = "/sandboxes/default"
+HARMLESS_NAMES = ("author", "bypass", "design", "keyword", "a")
+SECRET_NAMES = (
+    "token", "sig", "auth", "jwt", "pass", "hmac", "accessKey", "access_key", "bearer", "apikey", "X-Amz-Signature",
+    "client_secret", "user.key", "Authorization", "AWSAccessKeyId",
+)  # fmt: skip
 HIDDEN = "(not%20shown)"
 SECRET_URL = "http://127.0.0.1:9/hook?token=t0ken-t0ken&a=1&b"
 SHOWN_URL = f"http://127.0.0.1:9/hook?token={HIDDEN}&a=1&b"
@@ -30,6 +39,15 @@ SCENARIO = {
         (SECRET_URL, SHOWN_URL),
         ("http://h?Access_Token=x&api%5Fkey=y&key=z&sort_key=w", f"http://h?Access_Token={HIDDEN}&api%5Fkey={HIDDEN}&key={HIDDEN}&sort_key={HIDDEN}"),
         ("http://h?token=&password", "http://h?token=&password"),
+        ("http://h?token=x#part", f"http://h?token={HIDDEN}#part"),
+        ("http://h/a;token=x?b=1", f"http://h/a;token={HIDDEN}?b=1"),
+        ("http://h?b=1;token=x;y&c=2", f"http://h?b=1;token={HIDDEN}&c=2"),
+        ("http://h?token=a%26b%23c&d=1", f"http://h?token={HIDDEN}&d=1"),
+        ("http://h?to=http%3A%2F%2Fi%3Ftoken%3Da%2526b%26c%3D1&d=1", f"http://h?to=http%3A%2F%2Fi%3Ftoken%3D{HIDDEN}%26c%3D1&d=1"),
+        ("http://h?to=http%253A%252F%252Fi%253Ftoken%253Dx%2526c%253D1", f"http://h?to=http%253A%252F%252Fi%253Ftoken%253D{HIDDEN}%2526c%253D1"),
+        ("http://h?to=http://i?token=x&d=1", f"http://h?to=http://i?token={HIDDEN}&d=1"),
+        *((f"http://h?{name}=x&a=1", f"http://h?{name}={HIDDEN}&a=1") for name in SECRET_NAMES),
+        *((f"http://h?{name}=x&a=1", f"http://h?{name}=x&a=1") for name in HARMLESS_NAMES),
     ],
 )  # fmt: skip
 def test_credentials_are_hidden_and_nothing_else(url: str, shown: str) -> None:
@@ -53,3 +71,48 @@ def test_no_list_of_the_control_api_shows_the_credentials_of_an_address() -> Non
         assert SECRET_URL.encode() in client.call("GET", "/v2/balance-webhook").body  # the account's own
         whole = client.sim("GET", f"{ONE}/events?after=0&timeout=0&only=callback&with=bodies").body.decode()
         assert f'"url":"{SECRET_URL}"' in whole  # of `sent`, which is sent again
+
+
+CALLBACK_URLS = [
+    "http://127.0.0.1:9/hook?a=1&token=t0ken-t0ken",
+    "http://127.0.0.1:9/hook?sig=t0ken-t0ken&a=1",
+    "http://127.0.0.1:9/hook;token=t0ken-t0ken?a=1",
+]
+
+
+@pytest.mark.parametrize("url", CALLBACK_URLS)
+def test_the_address_that_a_client_sets_stands_nowhere_with_its_credentials(url: str) -> None:
+    with running() as client:
+        asked = urlencode({"url": url, "method": "POST"})
+        assert client.call("POST", f"/v2/callback-url?{asked}").status == 200
+        body = json.dumps({"url": url})
+        escaped = body.replace("/", "\\/").replace("&", "\\u0026").replace("=", "\\u003d")
+        for sent in (body, escaped):
+            assert client.call("PUT", "/v2/balance-webhook", sent.encode()).status == 200
+        client.call("GET", "/v2/callback-url", headers={"Referer": url})
+        client.call("GET", "/v2/balance-webhook")
+        lists = ("/requests", "/requests.har", "/events?after=0&timeout=0&only=request")
+        paths = [*lists, *(f"/requests/{n}{of}" for n in range(1, 6) for of in ("", ".curl"))]
+        for path in paths:
+            answer = client.sim("GET", ONE + path)
+            assert answer.status == 200, path
+            assert b"t0ken" not in answer.body, path
+        whole = client.sim("GET", f"{ONE}/requests/2").json["request"]["body"]
+        assert whole == body.replace("t0ken-t0ken", MASKED)
+        assert client.live.core.state.resellers["RS001"].callback.url == url
+
+
+def test_a_replay_sets_the_whole_address_again() -> None:
+    with running() as client:
+        for url in (SECRET_URL, "inbox:other"):
+            client.call("POST", f"/v2/callback-url?{urlencode({'url': url, 'method': 'POST'})}")
+        callback = client.live.core.state.resellers["RS001"].callback
+        assert callback.url == "inbox:other"
+        assert client.sim("POST", f"{ONE}/requests/1/replay").json["status"] == 200
+        assert client.live.core.state.resellers["RS001"].callback.url == SECRET_URL
+
+
+def test_a_long_text_of_addresses_is_masked_in_one_pass() -> None:
+    """Were each part looked at from each other one, this would take hours."""
+    text = "http://h" + "?a%3B" * 40_000 + " http%3A%2F%2Fh" + ";token" * 40_000 + "%3Ftoken=x" * 40_000
+    assert "=x" not in with_shown_addresses(text)

@@ -6,7 +6,9 @@ from base64 import b64encode
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
+from simulator.cli.main import cli
 from simulator.control.explained import CURL_BODY_BYTES_MAX
 from simulator.control.pasted import HEADERS_BYTES_MAX, HEADERS_MAX
 from tests.support.client import Client, Response, running
@@ -93,6 +95,19 @@ def test_a_curl_command_is_read_as_a_shell_reads_it_and_its_address_does_not_mat
     assert found["verdict"] == "valid"
     assert found["request"]["path"] == "/v2/topup"
     assert "http://127.0.0.1:8080/v2/topup" in found["curl"]
+
+
+@pytest.mark.parametrize("body", [b"\xff\0\r\n%b\\0101'", b"\n{}", '{"a": "\u202e"}'.encode()])
+def test_the_journals_command_is_explained_whatever_its_body_is(client: Client, body: bytes) -> None:
+    headers = client.signature("post", "", body, nonce=NONCE)
+    assert client.send("POST", "/v2/topup", "", body, headers).status == 401
+    text = client.sim("GET", "/sandboxes/default/requests/1.curl").body.decode()
+    assert "\nprintf %b '" in text or body.startswith(b"\n")
+    found = explain(client, {"curl": text})
+    assert (found["verdict"], found["request"]["body_bytes"]) == ("invalid_signature", len(body))
+    assert found["autopsy"]["mistakes"] == ["method-in-lower-case"]
+    said = CliRunner().invoke(cli, ["explain", "--at", headers["X-Timestamp"], "-"], input=text)
+    assert "the method is in lower case" in said.stdout, said.output
 
 
 def test_another_sandbox_judges_by_its_own_keys(client: Client) -> None:

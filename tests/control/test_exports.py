@@ -14,6 +14,7 @@ import pytest
 
 from simulator.runtime.journal import Exchange
 from simulator.wire.curl import call_command, exact_curl_command
+from simulator.wire.pasted_curl import read_curl, stdin_of, words_of
 from tests.support.client import running
 from tests.support.processes import DEADLINE_S, ask, serving
 
@@ -79,6 +80,20 @@ def test_the_command_sends_the_same_bytes_in_path_headers_and_body(hostile: byte
     assert {name: sent[name].strip() for name, _ in headers} == dict(headers)
     assert {name.lower() for name in sent} == {b"host", b"content-length", *(name for name, _ in headers)}
     assert body == hostile
+
+
+@pytest.mark.parametrize("hostile", HOSTILE, ids=range(len(HOSTILE)))
+@pytest.mark.parametrize("target", [b"", b"/v2/\xff?a=b c"])
+def test_the_command_is_read_as_it_was_written(hostile: bytes, target: bytes) -> None:
+    value = hostile.replace(b"\r", b"").replace(b"\n", b" ").replace(b"\0", b"").strip()
+    headers = [(b"x-odd", value), (b"x-empty", b""), (b"accept", b"a/b")]
+    url = b"http://127.0.0.1:80/v2/../{a}/[1-3]?q=$(id)&r='%00'&s=`x`"
+    stdin, command = stdin_of(exact_curl_command("POST", url, headers, hostile, target))
+    read = read_curl(words_of(command), stdin=stdin)
+    lines = [line.encode("utf-8", "surrogateescape") for line in read.headers]
+    assert (read.method, read.body) == ("POST", hostile)
+    assert read.target.encode("utf-8", "surrogateescape") == (target or url)
+    assert lines == [b"x-odd: " + value if value else b"x-odd:", b"x-empty:", b"accept: a/b"]
 
 
 @needs_curl

@@ -76,6 +76,20 @@ def test_a_reseller_sees_the_overlay(client: Client) -> None:
     assert products(client, "?reseller=RS001")["RELOAD"]["overlay"] is None
 
 
+def test_a_change_for_all_names_who_keeps_its_own_and_null_takes_that_away(client: Client) -> None:
+    path, of_one = "/sandboxes/default/catalog/products/DATA", "?reseller=RS001"
+    own = client.sim("PATCH", f"{path}{of_one}", {"is_active": True}).json
+    assert (own["changed"], own["kept"]) == ([], [])
+    assert own["overlay"] == {"is_active": True, "price_adjustment": None}
+    for_all = client.sim("PATCH", path, {"is_active": False}).json
+    assert for_all["values"] == {"is_active": {"before": True, "after": False}}
+    assert (for_all["kept"], for_all["overlay"]) == (["RS001"], None)
+    assert client.sim("PATCH", path, {"note": "new"}).json["kept"] == []
+    assert client.sim("PATCH", f"{path}{of_one}", {"is_active": None}).json["overlay"] is None
+    assert products(client, of_one)["DATA"]["overlay"] is None
+    assert client.sim("PATCH", path, {"is_active": False}).json["kept"] == []
+
+
 def test_pages_follow_each_other(client: Client) -> None:
     found: list[str] = []
     cursor = "0"

@@ -109,16 +109,23 @@ def test_by_mistake(sandbox): sin(sandbox)
 def test_exec_passes_over_what_a_mark_of_the_plugin_says(tmp_path: Path) -> None:
     (tmp_path / "test_sinners.py").write_text(SINNERS)
     pytest_ = (sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(tmp_path))
-    on_purpose = run("exec", "--audit", "--", *pytest_, "-k", "purpose")
-    assert on_purpose.status == 0, on_purpose.err
-    [line] = on_purpose.err.splitlines()
-    assert re.fullmatch(
-        r"reseller-sim exec: audit: 0 met, 0 violated, .* 0 sandboxes, 2 passed over \(audit: false\)", line
-    )
     all_three = run("exec", "--audit", "--", *pytest_)
     assert all_three.status == 1
     assert {name.partition("-")[0] for name in re.findall(r"sandbox test-([a-z-]+)", all_three.err)} == {"by"}
     assert all_three.err.rstrip().endswith("1 sandbox, 2 passed over (audit: false)")
+
+
+@pytest.mark.parametrize(
+    ("chosen", "those"),
+    [("purpose", "all 2 sandboxes that got a request were"), ("yaml", "the only sandbox that got a request was")],
+)
+def test_an_exec_that_passes_over_all_sandboxes_has_audited_nothing(tmp_path: Path, chosen: str, those: str) -> None:
+    (tmp_path / "test_sinners.py").write_text(SINNERS)
+    pytest_ = (sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(tmp_path))
+    done = run("exec", "--audit", "--", *pytest_, "-k", chosen)
+    assert done.status == 1
+    [line] = done.err.splitlines()
+    assert line == (f"reseller-sim exec: not as expected: audit: nothing was judged: {those} made with audit: false")
 
 
 def test_exec_says_nothing_of_an_audit_without_the_flag() -> None:

@@ -20,7 +20,12 @@ reseller_sim_clock = x60
 """
 TESTS = """
 import os
+from base64 import b64encode
+from hashlib import sha256
+from hmac import digest
 from pathlib import Path
+from urllib.error import HTTPError
+from urllib.request import ProxyHandler, Request, build_opener
 
 import pytest
 
@@ -56,6 +61,22 @@ def test_failure(sandbox):
     sandbox.call("POST", "/v2/topup", order("order-<1>"))
     sandbox.call("POST", "/v2/topup", order("order-<1>", 20))
     assert False
+
+
+def test_signature(sandbox):
+    headers = dict(sandbox.auth.headers("GET", sandbox.url + "/v2/balance", b""))
+    signed = f"v1:{headers['X-Timestamp']}:{headers['X-Nonce']}:get::{b64encode(sha256().digest()).decode()}"
+    mac = b64encode(digest(sandbox.api_secret.encode(), signed.encode(), "sha256")).decode()
+    urlopen_refused(Request(sandbox.url + "/v2/balance", headers=headers | {"X-Signature": f"v1={mac}"}))
+    found = sandbox.ask("GET", "/requests/1")["autopsy"]
+    assert len(found["mistakes"]) == 2
+    Path(sandbox.id).write_text(f"{found['sentence']}; {found['fix']}")
+
+
+def urlopen_refused(request):
+    with pytest.raises(HTTPError) as refused:
+        build_opener(ProxyHandler({})).open(request)
+    refused.value.close()
 
 
 def test_gone(sandbox):
@@ -98,7 +119,7 @@ def read(path: Path) -> Any:
 
 
 def test_each_worker_has_a_simulator(run: Run, folder: Path) -> None:
-    assert f"{3 * WORKERS} failed, {4 * WORKERS} passed" in run.shown, run.shown
+    assert f"{3 * WORKERS} failed, {5 * WORKERS} passed" in run.shown, run.shown
     assert (folder / "gw0").read_text() != (folder / "gw1").read_text()
 
 
@@ -138,6 +159,14 @@ def test_the_report_has_a_folder_for_each_sandbox_with_what_it_did(run: Run, fol
     assert read(reported(folder, "test_warning")[0] / "test.json")["outcome"] == "passed"
 
 
+def test_the_journal_of_the_report_has_the_autopsy_of_a_refused_signature(run: Run, folder: Path) -> None:
+    found = reported(folder, "test_signature")
+    assert len(found) == WORKERS
+    for path in found:
+        (row,) = read(path / "requests.json")
+        assert row["diagnosis"] == (folder / path.name).read_text()
+
+
 def test_a_sandbox_that_is_gone_is_reported_with_the_reason(run: Run, folder: Path) -> None:
     (path, *_) = reported(folder, "test_gone")
     assert [one.name for one in path.iterdir()] == ["test.json"]
@@ -149,9 +178,9 @@ def test_the_page_leads_to_every_file_failed_tests_first(run: Run, folder: Path)
     links = re.findall('href="(.+?)"', page)
     ours = {path for path in (folder / "report").glob("*/*") if path.parent.name != "others"}
     assert {folder / "report" / link for link in links} == ours
-    assert f"{6 * WORKERS} tests with a sandbox, {3 * WORKERS} failed" in page
+    assert f"{7 * WORKERS} tests with a sandbox, {3 * WORKERS} failed" in page
     assert page.index("test_failure<") < page.index("test_violation<") < page.index("test_warning<")
-    assert f"reseller-sim: report of {6 * WORKERS} tests with a sandbox: {folder}/report/index.html" in run.shown
+    assert f"reseller-sim: report of {7 * WORKERS} tests with a sandbox: {folder}/report/index.html" in run.shown
 
 
 def test_what_an_earlier_report_wrote_is_removed_and_nothing_else(run: Run, folder: Path) -> None:

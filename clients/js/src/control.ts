@@ -1,12 +1,16 @@
 /** Requests to the control API, `/_sim`: JSON in and out, refusals as errors. */
 
+import { randomUUID } from "node:crypto";
+
 import { check, isObject, Mismatch, type Shape } from "./checking.js";
 import { NotRunning, SimulatorError, WrongAnswer, type Problem } from "./errors.js";
 import { exchange, Malformed, Unanswered, type Answer } from "./exchange.js";
 import { inspected, shortened } from "./printable.js";
+import { checkRequest } from "./requesting.js";
+import { parsed } from "./seeds.js";
 import { ANYTHING, pageOf } from "./shapes.js";
 
-type Query = Record<string, string | number | boolean | undefined>;
+type Query = Record<string, string | number | bigint | boolean | undefined>;
 
 const TIMEOUT_S = 60;
 const PAGE = 1000;
@@ -34,8 +38,9 @@ export class Control {
   ) {}
 
   /** The JSON of an answer, undefined when it has no body, which has this shape. A refusal is a `SimulatorError`; `NotRunning` when
-   * nobody answers, `WrongAnswer` for what the control API would not. */
+   * nobody answers, `WrongAnswer` for what the control API would not, a RangeError for a method or a path that it cannot have. */
   async ask<T>(method: string, path: string, sent: Sent = {}, shape: Shape = ANYTHING): Promise<T> {
+    checkRequest(method, path);
     const { query = {}, json, yaml, timeoutS = TIMEOUT_S } = sent;
     const parameters = new URLSearchParams();
     for (const [name, value] of Object.entries(query)) {
@@ -84,7 +89,7 @@ export class Control {
   #decoded(method: string, path: string, { status, bytes }: Answer, shape: Shape): unknown {
     let found: unknown;
     try {
-      found = bytes.length > 0 ? JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes)) : undefined;
+      found = bytes.length > 0 ? parsed(new TextDecoder("utf-8", { fatal: true }).decode(bytes)) : undefined;
     } catch {
       throw this.wrongAnswer(method, path, `${status} without JSON`);
     }
@@ -92,6 +97,11 @@ export class Control {
     if (status >= 300 || !(found === undefined || isObject(found))) {
       throw this.wrongAnswer(method, path, `${status}, and not with an object`);
     }
+    return this.checked(method, path, found, shape);
+  }
+
+  /** An answer that has this shape, or a `WrongAnswer`. */
+  checked(method: string, path: string, found: unknown, shape: Shape): unknown {
     try {
       check(found, shape);
     } catch (error) {
@@ -101,12 +111,15 @@ export class Control {
   }
 }
 
-/** A value as JSON; a RangeError for a number that JSON has not, such as NaN. */
+/** A value as JSON, a bigint as its digits; a RangeError for a number that JSON has not, such as NaN. */
 function encoded(value: unknown): string {
-  return JSON.stringify(value, (name, one: unknown) => {
+  const mark = randomUUID();
+  const text = JSON.stringify(value, (name, one: unknown) => {
+    if (typeof one === "bigint") return `${mark}${one}`;
     if (typeof one !== "number" || Number.isFinite(one)) return one;
     throw new RangeError(`JSON has no number ${inspected(one)}${name && `, as ${name} has`}`);
   });
+  return text.replaceAll(new RegExp(`"${mark}(-?\\d+)"`, "g"), "$1");
 }
 
 function refused(status: number, decoded: unknown): SimulatorError {

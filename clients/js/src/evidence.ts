@@ -1,6 +1,7 @@
 /** What people read of a sandbox when a test has failed. */
 
 import type { Obligation } from "./records.js";
+import { refusalLines } from "./refusals.js";
 import type { Sandbox } from "./sandbox.js";
 import { callbackLine, requestLine } from "./story.js";
 
@@ -28,7 +29,7 @@ export async function evidence(sandbox: Sandbox): Promise<string> {
   const lines = [`sandbox ${sandbox.id}: ${counts}`];
   if (payments.length > shown.length) lines.push(`the latest ${shown.length} payments:`);
   lines.push(...stories.map(String));
-  lines.push(...section("refused requests", refused.reverse().map(requestLine)));
+  lines.push(...section("refused requests", await refusalLines(sandbox, refused)));
   lines.push(...section("callbacks", callbacks.map(callbackLine)));
   if (payments.length === 0 && refused.length === 0) lines.push(...section("requests", await otherRequests(sandbox)));
   return lines.join("\n");

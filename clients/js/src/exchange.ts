@@ -1,5 +1,6 @@
 /** One HTTP request and its response, bounded in time and bytes. */
 
+import { badPort } from "./requesting.js";
 import { waitS } from "./time.js";
 
 const BODY_BYTES_MAX = 64 << 20;
@@ -27,6 +28,7 @@ export async function exchange(url: string, init: RequestInit, timeoutS: number)
     if (error instanceof Unanswered) throw error;
     if (signal.aborted) throw new Unanswered(`no complete answer came in ${timeoutS} s`, { cause: error });
     const { code = "", message = `${error}` } = ((error as Error).cause ?? error) as { code?: string; message?: string };
+    if (message === "bad port") throw new Unanswered(badPort(url), { cause: error });
     const isMalformed = /^(HPE_|UND_ERR_(RES|HEADERS_OVERFLOW|INVALID))|^Z_|^ERR__ERROR/.test(code);
     throw new (isMalformed ? Malformed : Unanswered)(message || code, { cause: error });
   }

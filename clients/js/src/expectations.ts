@@ -3,11 +3,13 @@
 import { ExpectationFailed } from "./errors.js";
 import { counted, findingLines } from "./evidence.js";
 import type { CallbackRecord } from "./records.js";
+import { refusalLines } from "./refusals.js";
 import type { Sandbox } from "./sandbox.js";
-import { requestLine } from "./story.js";
+import { checkCallbackStatus, checkPaymentStatus } from "./statuses.js";
 
 /** The latest payment with this refid has this status. */
 export async function expectStatus(sandbox: Sandbox, refid: string, status: string): Promise<void> {
+  checkPaymentStatus(status);
   const payment = await sandbox.transaction(refid);
   if (payment === null) throw await noPayment(sandbox, refid);
   if (payment.status === status) return;
@@ -30,6 +32,7 @@ export async function expectCallback(
   refid: string,
   { status }: { status?: string },
 ): Promise<CallbackRecord> {
+  checkCallbackStatus(status);
   const attempts = await sandbox.callbacks({ refid });
   const isWanted = (attempt: CallbackRecord) => (status ?? attempt.payment_status) === attempt.payment_status;
   const found = attempts.find((attempt) => isWanted(attempt) && Math.floor((attempt.status ?? 0) / 100) === 2);
@@ -40,9 +43,10 @@ export async function expectCallback(
 
 /** No request was refused. */
 export async function expectNoRefusals(sandbox: Sandbox): Promise<void> {
-  const refused = (await sandbox.refused()).reverse();
+  const refused = await sandbox.refused();
   if (refused.length === 0) return;
-  throw new ExpectationFailed(counted(refused.length, "refused request"), refused.map(requestLine).join("\n"), refused.length, 0);
+  const lines = await refusalLines(sandbox, refused);
+  throw new ExpectationFailed(counted(lines.length, "refused request"), lines.join("\n"), lines.length, 0);
 }
 
 /** The client violated nothing that the service asks of it, but for warnings. */
@@ -56,8 +60,8 @@ export async function expectCleanAudit(sandbox: Sandbox): Promise<void> {
 
 /** The failure that there is no payment with a refid, with the requests that were refused. */
 export async function noPayment(sandbox: Sandbox, refid: string): Promise<ExpectationFailed> {
-  const refused = (await sandbox.refused()).reverse();
-  return new ExpectationFailed(`no payment has the refid ${refid}`, refused.map(requestLine).join("\n"));
+  const lines = await refusalLines(sandbox, await sandbox.refused());
+  return new ExpectationFailed(`no payment has the refid ${refid}`, lines.join("\n"));
 }
 
 /** The story of a payment or, if there is none, why. */

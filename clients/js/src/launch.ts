@@ -4,6 +4,7 @@ import { Child, NoLine } from "./child.js";
 import { check } from "./checking.js";
 import { NotStarted } from "./errors.js";
 import { printable } from "./printable.js";
+import { checkSeed } from "./seeds.js";
 import { READY } from "./shapes.js";
 import { waitS } from "./time.js";
 
@@ -13,7 +14,8 @@ export interface StartOptions {
   scenario?: string | undefined;
   /** `manual`, `real` or one such as `x60`. */
   clock?: string | undefined;
-  seed?: number | undefined;
+  /** A bigint beyond Number.MAX_SAFE_INTEGER. */
+  seed?: number | bigint | undefined;
   /** Program to start and its first arguments; by default RESELLER_SIM_COMMAND, or `reseller-sim` on the PATH. */
   command?: string | readonly string[] | undefined;
   /** More arguments of `reseller-sim serve`. */
@@ -53,7 +55,7 @@ export async function launch(options: StartOptions): Promise<Launched> {
 function serveArguments({ scenario, clock, seed, arguments: more }: StartOptions): string[] {
   const all = ["serve", "--json", "--port", "0", "--until-stdin-ends"];
   if (clock !== undefined) all.push("--clock", clock);
-  if (seed !== undefined) all.push("--seed", `${seed}`);
+  if (seed !== undefined) all.push("--seed", `${checkSeed(seed)}`);
   all.push(...(more ?? []));
   if (scenario !== undefined) all.push(scenario);
   return all;

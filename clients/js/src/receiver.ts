@@ -16,8 +16,9 @@ const BODY_BYTES_MAX = 1 << 20;
 const BYTES_MAX = 64 << 20;
 const CONNECTIONS_MAX = 256;
 const REQUESTS_OF_CONNECTION_MAX = 1_000; // so that one who never waits for answers does not fill the memory
-const DISCARDED_BYTES_MAX = 16 << 20; // of a body that is too large; then its connection ends
+const DISCARDED_BYTES_MAX = 16 << 20; // of a body that is too large; then it is answered, and its connection ends
 const REQUEST_MS = 30_000;
+const LINGER_MS = 1_000;
 const TOO_LARGE = 413;
 
 /** A request that came. */
@@ -159,6 +160,14 @@ export class Receiver {
   async #receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const body = await bodyOf(request);
     if (body === "gone") return;
+    if (body === "endless") {
+      this.leftOut += 1;
+      // To close at once would reset the connection, and the sender might never read why.
+      response.writeHead(TOO_LARGE, { Connection: "close", "Content-Length": 0 }).flushHeaders();
+      await sleep(LINGER_MS, undefined, { ref: false, signal: this.#closed.signal });
+      response.end();
+      return;
+    }
     if (body === "too large") {
       this.leftOut += 1;
       await answer(response, { status: TOO_LARGE }, this.#closed.signal);
@@ -187,16 +196,17 @@ function sizeOf({ bytes, headers }: Received): number {
   return Object.entries(headers).reduce((sum, [name, value = ""]) => sum + name.length + value.length, bytes.length);
 }
 
-/** The body as it came, to its end; of one that is too large nothing is kept. */
-async function bodyOf(request: IncomingMessage): Promise<Uint8Array | "too large" | "gone"> {
+/** The body as it came, to its end; of one that is too large nothing is kept, and of an endless one no more is read. */
+async function bodyOf(request: IncomingMessage): Promise<Uint8Array | "too large" | "endless" | "gone"> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   try {
-    for await (const chunk of request) {
+    // Leaving the loop does not end the connection, on which the refusal is yet to be sent.
+    for await (const chunk of request.iterator({ destroyOnReturn: false })) {
       size += (chunk as Uint8Array).length;
       if (size <= BODY_BYTES_MAX) chunks.push(chunk as Uint8Array);
       else chunks.length = 0;
-      if (size > DISCARDED_BYTES_MAX) request.destroy();
+      if (size > DISCARDED_BYTES_MAX) return "endless";
     }
   } catch {
     return "gone"; // the sender ended before its body did

@@ -18,7 +18,8 @@ export interface Clock {
 export interface SandboxRecord {
   id: string;
   scenario: string;
-  seed: number;
+  /** A bigint beyond Number.MAX_SAFE_INTEGER. */
+  seed: number | bigint;
   url: string;
   clock: Clock;
   resellers: Reseller[];

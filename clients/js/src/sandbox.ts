@@ -19,8 +19,10 @@ import type {
   SandboxRecord,
   TransactionRecord,
 } from "./records.js";
+import { checkRequest } from "./requesting.js";
 import * as shapes from "./shapes.js";
 import { hmacHeaders } from "./signing.js";
+import { checkCallbackStatus } from "./statuses.js";
 import { Story } from "./story.js";
 import { iso, seconds, WAIT_S_MAX, waitS } from "./time.js";
 import type { AdvanceBy, CallbackFilters, CallbackWanted, PaymentFilters, RequestFilters, Rule } from "./wanted.js";
@@ -195,6 +197,7 @@ export class Sandbox {
    * default 10. */
   async waitForCallback(wanted: CallbackWanted = {}): Promise<Message> {
     const { refid, status, timeoutS = 10, inbox = "callbacks" } = wanted;
+    checkCallbackStatus(status);
     const until = Date.now() + waitS(timeoutS) * 1000;
     for (let cursor = 0, late = 0; ; ) {
       const left = Math.max(0, (until - Date.now()) / 1000);
@@ -270,7 +273,8 @@ export class Sandbox {
     });
   }
 
-  #read<T>(method: string, path: string, shape: Shape, sent: Sent = {}): Promise<T> {
+  async #read<T>(method: string, path: string, shape: Shape, sent: Sent = {}): Promise<T> {
+    checkRequest(method, path); // by itself, since "clock" would make another sandbox's name of this one's
     return this.#control.ask(method, `${this.#path}${path}`, sent, shape);
   }
 

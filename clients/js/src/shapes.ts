@@ -2,6 +2,7 @@
  * value of another kind. */
 
 import { isObject, Kind, type Shape } from "./checking.js";
+import { isSeed } from "./seeds.js";
 
 const NUMBER_MAX = 1e18;
 const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)$/;
@@ -14,10 +15,12 @@ const isMatch = (pattern: RegExp) => (value: unknown) => typeof value === "strin
 
 const TEXT = new Kind("a text", isText);
 const IDENTITY = new Kind("an id of letters and digits", isMatch(/^[A-Za-z0-9][A-Za-z0-9._~-]*$/));
+const PART = new Kind("a name that a path can have", (value) => isText(value) && !/^\.{0,2}$/.test(value));
 const HEADER = new Kind("a text that a header can have", isMatch(/^[\x20-\x7e]*$/));
 const BASE64 = new Kind("Base64", isMatch(BASE64_TEXT));
 const WHOLE = new Kind("a whole number", (value) => isNumber(value) && Number.isInteger(value));
 const NUMBER = new Kind("a number", isNumber);
+const SEED = new Kind("a seed from 0 to 2^63 - 1", isSeed);
 const FLAG = new Kind("true or false", (value) => typeof value === "boolean");
 const TIME = new Kind("a time with its UTC offset", (value) => isText(value) && ISO.test(value) && !Number.isNaN(Date.parse(value)));
 const PAIR = new Kind("a pair of texts", (value) => Array.isArray(value) && value.length === 2 && value.every(isText));
@@ -40,25 +43,28 @@ export const READY: Shape = { url: ADDRESS, "control_token?": HEADER };
 export const HEALTH: Shape = { status: new Kind("ok", (value) => value === "ok"), version: TEXT };
 const CREDENTIALS = { "api_key?": HEADER, "api_secret?": BASE64, "username?": TEXT, "password?": TEXT };
 export const CLOCK: Shape = { now: TIME, mode: TEXT, pending: WHOLE };
+/** What has to be known of a new sandbox to delete it. */
+export const MADE: Shape = { id: IDENTITY };
 export const SANDBOX: Shape = {
   id: IDENTITY,
   scenario: TEXT,
-  seed: WHOLE,
+  seed: SEED,
   url: ADDRESS,
   clock: { mode: TEXT, now: TIME, rate: NUMBER },
   resellers: [{ code: TEXT, balance: NUMBER, ...CREDENTIALS }],
 };
 export const SANDBOXES: Shape = { sandboxes: [SANDBOX] };
 export const ADVANCED: Shape = { now: TIME, fired: [OBJECT], left_out: WHOLE, "idle?": FLAG, "reason?": TEXT };
-export const MADE_RULE: Shape = { id: TEXT };
+export const MADE_RULE: Shape = { id: PART };
 export const ENTRY = { at: TIME, type: TEXT, amount: NUMBER, balance: NUMBER, "remarks?": TEXT };
 
 export const REQUEST: Shape = {
   ...{ n: WHOLE, at: TIME, method: TEXT, path: TEXT, "query?": TEXT, "status?": WHOLE },
   ...{ "error?": TEXT, "rule?": TEXT, "fault?": TEXT, "diagnosis?": TEXT },
 };
+export const EXCHANGE: Shape = { "autopsy?": { mistakes: [TEXT], sentence: TEXT, fix: TEXT } };
 export const PAYMENT = {
-  ...{ trxid: TEXT, refid: TEXT, reseller: TEXT, product: TEXT, account: TEXT },
+  ...{ trxid: PART, refid: TEXT, reseller: TEXT, product: TEXT, account: TEXT },
   ...{ amount: NUMBER, cost: NUMBER, status: TEXT, status_code: WHOLE, "rule?": TEXT },
 };
 const ENDED = { at: TIME, "ending?": TEXT, "status?": WHOLE, "error?": TEXT };

@@ -7,7 +7,8 @@ import { Control } from "./control.js";
 import { launch, type StartOptions } from "./launch.js";
 import type { SandboxRecord } from "./records.js";
 import { Sandbox } from "./sandbox.js";
-import { HEALTH, SANDBOX, SANDBOXES } from "./shapes.js";
+import { checkSeed } from "./seeds.js";
+import { HEALTH, MADE, SANDBOX, SANDBOXES } from "./shapes.js";
 import { clockOf, iso } from "./time.js";
 
 /** What a new sandbox is like. */
@@ -19,7 +20,8 @@ export interface SandboxOptions {
   clock?: string | undefined;
   /** When its time begins; by default now. */
   start?: string | Date | undefined;
-  seed?: number | undefined;
+  /** A bigint beyond Number.MAX_SAFE_INTEGER. */
+  seed?: number | bigint | undefined;
   /** `unique`: keys that no other sandbox has. */
   credentials?: "unique" | undefined;
   /** False for one that `reseller-sim exec --audit` passes over, as obligations are violated in it on purpose. */
@@ -69,14 +71,22 @@ export class Simulator {
 
   /** Creates a sandbox: a service of its own, with wallet, payments, time and keys. */
   async sandbox(options: SandboxOptions = {}): Promise<Sandbox> {
-    const { id, clock = "manual", start, seed, credentials } = options;
+    const { id, clock = "manual", start, credentials } = options;
+    const seed = checkSeed(options.seed);
     const audit = (options.audit ?? true) ? undefined : false; // said only then, since a simulator before this one does not know it
     const yaml = await yamlOf(options.scenario);
     const sent =
       yaml === undefined
         ? { json: { id, seed, credentials, audit, scenario: options.scenario, clock: clockOf(clock, start) } }
         : { yaml, query: { id, seed, credentials, audit, clock, start: start && iso(start) } };
-    return new Sandbox(this.#control, await this.#control.ask("POST", "/sandboxes", sent, SANDBOX), true);
+    const made = await this.#control.ask<SandboxRecord>("POST", "/sandboxes", sent, MADE);
+    try {
+      this.#control.checked("POST", "/sandboxes", made, SANDBOX);
+    } catch (error) {
+      await this.#control.ask("DELETE", `/sandboxes/${made.id}`).catch(() => undefined); // nobody else knows of it
+      throw error;
+    }
+    return new Sandbox(this.#control, made, true);
   }
 
   /** A sandbox that exists, such as `default`. */

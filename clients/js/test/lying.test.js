@@ -182,6 +182,22 @@ async function assertSaid(name, at, change, said) {
   }).finally(() => (globalThis.fetch = honest));
 }
 
+test("a sandbox whose answer is not understood is deleted again", async () => {
+  const known = told["sandbox"]?.get("POST /_sim/sandboxes");
+  for (const id of ["told", undefined]) {
+    /** @type {string[]} */
+    const asked = [];
+    globalThis.fetch = async (url, init) => {
+      asked.push(address(url, init));
+      return asked.length > 1 ? new Response(null, { status: 204 }) : response({ status: 201, text: JSON.stringify({ ...JSON.parse(known?.text ?? ""), id, seed: 2 ** 70 }) });
+    };
+    const said = new RegExp(`not answered as by a simulator of this version: its ${id ? "seed is not a seed from 0 to 2\\^63 - 1" : "id is not an id of .*"}$`);
+    await assert.rejects(async () => nobody.sandbox(), (error) => error instanceof WrongAnswer && said.test(error.message));
+    assert.deepEqual(asked, ["POST /_sim/sandboxes", ...(id ? ["DELETE /_sim/sandboxes/told"] : [])]);
+  }
+  globalThis.fetch = honest;
+});
+
 test("the error says which field of which address, and what was expected", async () => {
   const base = "GET /_sim/sandboxes/told";
   await assertSaid("story", `${base}/transactions/*`, (value) => delete value.statuses[1].status_code, "its statuses[1].status_code is not a whole number");

@@ -36,10 +36,8 @@ async function assertWell(receiver) {
   const before = receiver.received.length;
   assert.match(await answered(receiver, MESSAGE), /^HTTP\/1\.1 200 OK\r\n/);
   assert.equal(receiver.received.length, before + 1);
-  const began = Date.now();
   await receiver.close();
   await receiver.close();
-  assert.ok(Date.now() - began < 5_000);
 }
 
 /** @type {[string, string | Uint8Array, RegExp][]} */
@@ -79,9 +77,11 @@ test("an address that is no URL and a wish to upgrade are received as they came"
   await assertWell(receiver);
 });
 
-test("a body without an end is read no further than 16 mebibytes", async () => {
+test("a body without an end is read no further than 16 mebibytes, answered 413 and counted", async () => {
   const receiver = await Receiver.start();
   const socket = await connected(receiver);
+  let came = "";
+  socket.setEncoding("latin1").on("data", (text) => (came += text));
   const closed = ended(socket);
   socket.write(`${POST}Transfer-Encoding: chunked\r\n\r\n`);
   const piece = Buffer.from(`100000\r\n${"a".repeat(1 << 20)}\r\n`);
@@ -90,7 +90,16 @@ test("a body without an end is read no further than 16 mebibytes", async () => {
   await closed;
   assert.ok(socket.bytesWritten >= 16 << 20);
   assert.ok(socket.bytesWritten < 64 << 20, `${socket.bytesWritten}`);
-  assert.deepEqual(receiver.received, []);
+  assert.match(came, /^HTTP\/1\.1 413 .*\r\nConnection: close\r\n/s);
+  assert.deepEqual([receiver.received, receiver.leftOut], [[], 1]);
+  await assertWell(receiver);
+});
+
+test("a body of 20 mebibytes is answered 413, whoever says its length", async () => {
+  const receiver = await Receiver.start();
+  const sent = `${POST}Content-Length: ${20 << 20}\r\n\r\n${"a".repeat(20 << 20)}`;
+  assert.match(await answered(receiver, sent), /^HTTP\/1\.1 413 .*\r\nConnection: close\r\n/s);
+  assert.deepEqual([receiver.received, receiver.leftOut], [[], 1]);
   await assertWell(receiver);
 });
 
@@ -128,10 +137,8 @@ test("closing ends connections that still send, wait for a delay or say nothing"
     sockets.push(ended(socket));
   }
   await receiver.waitFor(1);
-  const began = Date.now();
-  await receiver.close();
+  await receiver.close(); // the test would wait an hour for the delay, and for ever for the others
   await Promise.all(sockets);
-  assert.ok(Date.now() - began < 5_000);
 });
 
 test("a reply that cannot be answered is refused where it is set", async () => {

@@ -1,11 +1,11 @@
 // Everything that a sandbox does, against a simulator that is started here.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
+import { createHash, createHmac } from "node:crypto";
 import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { after, before, test } from "node:test";
-import { setTimeout as sleep } from "node:timers/promises";
-import { evidence, ExpectationFailed, NotRunning, NotStarted, Receiver, Sandbox, Simulator, SimulatorError } from "reseller-sim";
+import { evidence, ExpectationFailed, hmacHeaders, NotRunning, NotStarted, Receiver, Sandbox, Simulator, SimulatorError } from "reseller-sim";
 
 /** @type {Simulator} */
 let simulator;
@@ -231,9 +231,91 @@ test("a simulator ends with the process that started it, also when that is told 
     const [url] = await once(child.stdout, "data");
     const orphan = new Simulator({ url: `${url}`.trim() });
     assert.equal((await orphan.health()).status, "ok");
+    const events = await fetch(`${orphan.controlUrl}/sandboxes/default/events`); // a stream, which lasts as long as the simulator
+    assert.equal(events.status, 200);
     child.kill(signal);
     assert.equal((await once(child, "exit"))[1], signal);
-    for (let tries = 0; tries < 200 && (await orphan.health().catch(() => null)); tries += 1) await sleep(25);
+    await events.text().catch(() => undefined);
     await assert.rejects(orphan.health(), NotRunning);
   }
+});
+
+test("a refused signature is explained by the journal's autopsy under a failed test and in failed expectations", async () => {
+  const sandbox = await simulator.sandbox();
+  const { url, apiKey, apiSecret } = sandbox;
+  for (let n = 0; n < 12; n += 1) {
+    const headers = hmacHeaders({ apiKey, apiSecret, method: "GET", url: `${url}/v2/balance` });
+    const text = `v1:${headers["X-Timestamp"]}:${headers["X-Nonce"]}:get::${createHash("sha256").digest("base64")}`;
+    const signature = createHmac("sha256", apiSecret).update(text).digest("base64"); // two mistakes: "get", and the secret as text
+    await fetch(`${url}/v2/balance`, { headers: { ...headers, "X-Signature": `v1=${signature}` } });
+  }
+  const { autopsy } = /** @type {any} */ (await sandbox.ask("GET", "/requests/12"));
+  const said = `${autopsy.sentence}; ${autopsy.fix}`;
+  for (const text of [await evidence(sandbox), `${await sandbox.expectNoRefusals().catch(String)}`, `${await sandbox.story("order-1").catch(String)}`]) {
+    const lines = text.split("\n").filter((line) => / 401, /.test(line));
+    assert.deepEqual(lines.map((line) => line.endsWith(said)), [false, false, ...Array(10).fill(true)], text);
+  }
+  const { ask } = sandbox;
+  sandbox.ask = () => Promise.reject(new NotRunning("it is gone"));
+  await assert.rejects(sandbox.expectNoRefusals(), (error) => error instanceof ExpectationFailed && /^12 refused requests\n#1 GET/.test(error.message));
+  sandbox.ask = ask;
+  await sandbox.delete();
+});
+
+test("a seed of any size is carried whole, and a number that may be another one is refused", async () => {
+  const longest = 2n ** 63n - 1n;
+  for (const seed of [0, 7n, Number.MAX_SAFE_INTEGER, 9007199254740993n, longest]) {
+    for (const scenario of ["default", "extends: default\n", { extends: "default", description: '"seed": 9223372036854775807,' }]) {
+      const sandbox = await simulator.sandbox({ seed, scenario });
+      const wanted = seed <= Number.MAX_SAFE_INTEGER ? Number(seed) : seed;
+      assert.equal((await sandbox.record()).seed, wanted);
+      assert.equal((await simulator.sandboxes()).find(({ id }) => id === sandbox.id)?.seed, wanted);
+      await sandbox.delete();
+    }
+  }
+  for (const seed of [Number.MAX_SAFE_INTEGER + 1, 1e21]) {
+    const said = /^RangeError: \S+ is no seed: give a whole number from 0 to 9223372036854775807, and one beyond 9007199254740991 as a bigint, such as \d+n$/;
+    await assert.rejects(simulator.sandbox({ seed }), said);
+    await assert.rejects(Simulator.start({ seed }), said);
+  }
+  for (const seed of [-1, 0.5, NaN, -1n, longest + 1n, /** @type {any} */ ("7")]) {
+    await assert.rejects(simulator.sandbox({ seed }), /is no seed: give a whole number from 0 to 9223372036854775807$/);
+  }
+  assert.deepEqual((await simulator.sandboxes()).map(({ id }) => id), ["default"]);
+});
+
+test("a method or a path that would not arrive as it is written is refused", async () => {
+  const sandbox = await simulator.sandbox();
+  for (const method of ["CONNECT", "B AD", "get", ""]) {
+    await assert.rejects(sandbox.ask(method, "/clock"), new RangeError(`${JSON.stringify(method)} is no method of the control API: give GET, POST, PUT, PATCH, DELETE`));
+  }
+  for (const path of ["/..", "/./clock", "/%2e%2E", "/inbox/", "//clock", "/.\t./clock", "/a\\..", "/..?limit=1"]) {
+    await assert.rejects(sandbox.ask("DELETE", path), /^RangeError: ".*" is no path of the control API: its part ".*" would lead elsewhere, so give a name$/, path);
+  }
+  await assert.rejects(sandbox.ask("GET", "clock"), /^RangeError: "clock" is no path of the control API: begin it with \/$/);
+  for (const name of ["", ".", ".."]) {
+    await assert.rejects(simulator.open(name), /^RangeError: "\/sandboxes\/\.*" is no path/);
+    await assert.rejects(sandbox.inbox(name), /^RangeError: "\/sandboxes\/sb-\w+\/inbox\/\.*" is no path/);
+  }
+  const { has_more: hasMore } = /** @type {any} */ (await sandbox.ask("GET", "/requests?limit=1"));
+  const { id } = /** @type {any} */ (await sandbox.ask("GET", ""));
+  assert.deepEqual([hasMore, id], [false, sandbox.id]);
+  await sandbox.delete();
+});
+
+test("an address whose port fetch leaves alone is explained", async () => {
+  const said = /^NotRunning: no simulator answers at http:\/\/127\.0\.0\.1:6667\/_sim \(fetch asks nobody at the port 6667, .* choose another for the simulator\)/;
+  await assert.rejects(new Simulator({ url: "http://127.0.0.1:6667" }).health(), said);
+});
+
+test("a status that the service never writes is refused at once, with those that it writes", async () => {
+  const sandbox = await simulator.sandbox();
+  const list = "Processing, Succesful, Failed";
+  const hint = ': the service writes "Succesful", with one s';
+  await assert.rejects(sandbox.expectStatus("order-1", "Successful"), new RangeError(`"Successful" is no status of a payment${hint}; give one of Accepted, ${list}, Refund`));
+  for (const call of [() => sandbox.waitForCallback({ status: "SUCCESS" }), () => sandbox.expectCallback("order-1", { status: "SUCCESS" })]) {
+    await assert.rejects(call, new RangeError(`"SUCCESS" is no status of a callback${hint}; give one of ${list}`));
+  }
+  await assert.rejects(sandbox.expectStatus("order-1", "done"), /^RangeError: "done" is no status of a payment; give one of/);
+  await sandbox.delete();
 });

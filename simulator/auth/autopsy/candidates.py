@@ -45,6 +45,8 @@ _DEAR_PARTS: tuple[tuple[int, _Made[Variant]], ...] = (
     (_BODY_HASH, bodies.dear_body_hashes),
     (_TIMESTAMP, parts.dear_timestamps),
 )
+_WITH_MILLISECONDS = (["method-in-lower-case"], ["query-not-sorted"], ["body-hash-hexadecimal"])
+"""What is tried together with each millisecond: the likeliest of each part."""
 _SAMPLE = Parts(b"\x01t", b"\x02N", b"\x03m", b"\x04Q", b"\x05h")
 
 
@@ -101,7 +103,11 @@ class Candidates:
     def _pairs_of(self, right: Parts) -> Iterator[Trial]:
         yield Trial([*self.keys, *self.others[: 2 * PAIRED_SECRETS_MAX]], self._one_mistake(right))
         yield Trial(self._right_key, self._two_mistakes(right))
-        yield Trial(self.keys[:1], _with_part(right, _TIMESTAMP, parts.milliseconds(self._facts)))
+        milliseconds = list(parts.milliseconds(self._facts))
+        yield Trial(self.keys[:1], _with_part(right, _TIMESTAMP, milliseconds))
+        for at, variants in self._variants:
+            often = [one for one in variants if [found.id for found in one.found] in _WITH_MILLISECONDS]
+            yield Trial(self._right_key, _with_two_parts(right, at, often, _TIMESTAMP, milliseconds))
 
     def _one_mistake(self, right: Parts) -> Iterator[Text]:
         for joining in self._joinings:

@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from itertools import product
 from urllib.parse import quote, quote_plus, unquote_to_bytes
 
@@ -33,10 +34,41 @@ _LITERALS = {
 
 _ORDERS = {"as_sent": "repeated-keys-as-sent", "sorted": "repeated-keys-by-value"}
 _EMPTY_VALUES = {"with": "empty-values-in", "without": "empty-values-out"}
+_OF_CHOICES = frozenset({*_ORDERS.values(), *_EMPTY_VALUES.values()})
+# In which nothing stands of what was sent.
+_NOT_OF_SENT = frozenset({"query-left-out", "query-is-path", "query-is-literal", "repeated-key-once"})
 
 
 def queries(facts: Facts) -> Iterator[Variant]:
     """What costs little; of a long query only some."""
+    yield from _as_chosen(facts, _queries)
+
+
+def _as_chosen(facts: Facts, made: Callable[[Facts], Iterator[Variant]]) -> Iterator[Variant]:
+    """Mistakes in a query without its empty values, where those may be left out; then in the whole, with the choices
+    of this sandbox that it breaks as well, so that what is told mends it."""
+    query, rules = facts.query, facts.rules
+    lean = _joined(part for part in query.split(b"&") if not part.endswith(b"=") or part.find(b"=") != len(part) - 1)
+    if lean != query and rules.empty_values != "with" and len(query) <= QUERY_BYTES_MAX:
+        accepted = canonical_queries(query, rules)
+        yield from (one for one in made(replace(facts, query=lean)) if one.value not in accepted)
+    broken = _broken(rules, "as_sent", "with")
+    if not broken or len(query) > QUERY_BYTES_MAX or canonical_query(query) in canonical_queries(query, rules):
+        yield from made(facts)
+        return
+    broken = tuple(one for one in broken if _is_broken_by(query, one))
+    for one in made(facts):
+        is_of_sent = one.found[0].id not in _NOT_OF_SENT and not any(found.id in _OF_CHOICES for found in one.found)
+        yield one._replace(found=(*one.found, *broken)) if is_of_sent else one
+
+
+def _is_broken_by(query: bytes, choice: Found) -> bool:
+    """Whether a query shows it when everything else is right."""
+    only = QueryRules("sorted") if choice.id == "repeated-keys-as-sent" else QueryRules(empty_values="without")
+    return canonical_query(query) not in canonical_queries(query, only)
+
+
+def _queries(facts: Facts) -> Iterator[Variant]:
     query, path = facts.query, facts.path
     is_short = len(query) <= QUERY_BYTES_MAX
     if is_short and query:
@@ -72,11 +104,26 @@ def _of_short_query(query: bytes) -> Iterator[Variant]:
         yield variant("query-encoded-otherwise", encoded)
     yield variant("query-sorted-by-value", _joined(sorted(pairs, key=_value)))
     yield variant("query-sorted-descending", _joined(sorted(pairs, key=_key, reverse=True)))
-    yield variant("query-with-question-mark", b"?" + query)
+    yield _with_question_mark(query)
+
+
+def _with_question_mark(query: bytes) -> Variant:
+    """The `?` kept before the query as it is sent, which without it may be wrong as well."""
+    value, ordered = b"?" + query, canonical_query(query)
+    in_order = _joined(part for part in query.split(b"&") if b"=" in part)
+    if query == ordered:
+        return variant("query-with-question-mark", value)
+    if query == in_order:
+        return both("query-with-question-mark", "query-not-sorted", value)
+    return both("query-with-question-mark", "query-as-sent", value)
 
 
 def rare_queries(facts: Facts) -> Iterator[Variant]:
     """What fewer clients do."""
+    yield from _as_chosen(facts, _rare_queries)
+
+
+def _rare_queries(facts: Facts) -> Iterator[Variant]:
     query = facts.query
     if len(query) > QUERY_BYTES_MAX:
         return
@@ -98,12 +145,17 @@ def rare_queries(facts: Facts) -> Iterator[Variant]:
     yield variant("repeated-key-once", canonical_query(_joined({_key(part): part for part in pairs}.values())))
     yield variant("repeated-key-once", canonical_query(_joined({_key(part): part for part in pairs[::-1]}.values())))
     bare = [part[:-1] if part.endswith(b"=") else part for part in sorted(pairs, key=_key)]
-    yield variant("empty-value-without-equals", _joined(bare))
+    kept = "empty-values-in" if facts.rules.empty_values == "without" else "empty-value-without-equals"
+    yield variant(kept, _joined(bare))
     yield from _as_json(pairs)
 
 
 def dear_queries(facts: Facts) -> Iterator[Variant]:
     """Other encodings, and two mistakes in the query together."""
+    yield from _as_chosen(facts, _dear_queries)
+
+
+def _dear_queries(facts: Facts) -> Iterator[Variant]:
     query = facts.query
     for literal, shown in _LITERALS.items():
         yield variant("query-is-literal", literal, shown)
@@ -149,10 +201,15 @@ def _forms_that_are_refused(query: bytes, rules: QueryRules) -> Iterator[Variant
     """Those that SPEC allows as well, but not the choices of this sandbox; first those that break one of them."""
     found = []
     for order, empty in product(_ORDERS, _EMPTY_VALUES):
-        chosen = ((rules.repeated_keys, order, _ORDERS), (rules.empty_values, empty, _EMPTY_VALUES))
-        if broken := tuple(Found(names[form]) for rule, form, names in chosen if rule not in ("either", form)):
+        if broken := _broken(rules, order, empty):
             found.append(Variant(broken, canonical_queries(query, QueryRules(order, empty))[0]))
     yield from sorted(found, key=lambda one: len(one.found))
+
+
+def _broken(rules: QueryRules, order: str, empty: str) -> tuple[Found, ...]:
+    """The choices that a form breaks."""
+    chosen = ((rules.repeated_keys, order, _ORDERS), (rules.empty_values, empty, _EMPTY_VALUES))
+    return tuple(Found(names[form]) for rule, form, names in chosen if rule not in ("either", form))
 
 
 def _orders_sent(query: bytes) -> Iterator[Variant]:

@@ -63,15 +63,25 @@ class Totals:
 
     @property
     def of_nothing(self) -> list[Suite]:
-        """A case that is not ok when no sandbox got a request: an audit of nothing shows nothing."""
-        case = Case(name="a sandbox got a request", ok=False, message=NO_REQUEST, code=NOTHING)
-        return [] if self._sandboxes or self._passed_over else [Suite("audit", (case,))]
+        """A case that is not ok when no sandbox was judged: an audit of nothing shows nothing."""
+        if self._sandboxes:
+            return []
+        name = "a sandbox was judged" if self._passed_over else "a sandbox got a request"
+        return [Suite("audit", (Case(name=name, ok=False, message=self._why_nothing, code=NOTHING),))]
+
+    @property
+    def _why_nothing(self) -> str:
+        if not self._passed_over:
+            return NO_REQUEST
+        those = "the only sandbox" if self._passed_over == 1 else f"all {self._passed_over} sandboxes"
+        were = "was" if self._passed_over == 1 else "were"
+        return f"nothing was judged: {those} that got a request {were} made with audit: false"
 
     @property
     def text(self) -> str:
         """The counts in a line."""
-        if self.of_nothing:
-            return NO_REQUEST
+        if not self._sandboxes:
+            return self._why_nothing
         states = list(self._worst.values())
         met, warned, violated = (states.count(_BEST_TO_WORST.index(name)) for name in ("met", "warning", "violated"))
         warnings = [f"{warned} {'warning' if warned == 1 else 'warnings'}"] if warned else []

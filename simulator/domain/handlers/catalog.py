@@ -49,13 +49,14 @@ def put_catalog(state: State, catalog: Catalog, now: datetime) -> None:
 
 
 def _change_overlay(state: State, reseller: Reseller, command: ChangeProduct, now: datetime) -> ProductChange:
-    """None resets a property to the product's own value."""
+    """None resets a property to the product's own value; an overlay that keeps none is removed."""
     _refuse(set(command.changes) - OF_OVERLAY, "cannot be changed for one reseller")
     _refuse({"options"} if command.options else set(), "cannot be changed for one reseller")
     before, overlay_before = reseller.sees(state.catalog, command.code), reseller.overlay
     properties: dict[str, Any] = dict(command.changes)
     overlay = replace(reseller.overlay.get(command.code, Overlay()), **properties)
-    reseller.overlay = MappingProxyType({**reseller.overlay, command.code: overlay})
+    others = {code: one for code, one in reseller.overlay.items() if code != command.code}
+    reseller.overlay = MappingProxyType(others if overlay == Overlay() else {**others, command.code: overlay})
     after = reseller.sees(state.catalog, command.code)
     assert before is not None
     assert after is not None

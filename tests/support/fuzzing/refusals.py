@@ -123,7 +123,7 @@ CONTROL: list[Row] = [
     ),
     ("removeRule", 404, "unknown_rule: there is no rule with the id '.*'", "Rules", "rules/{rule}", "no such rule"),
     (
-        *("changeProduct|setNetwork", 404, "unknown_product: this sandbox has no product '.*'"),
+        *("changeProduct|setNetwork", 404, "unknown_product: this sandbox has no product '.*'.*"),
         *("Resellers", "catalog/products/{code}", "not in the catalog"),
     ),
     (

@@ -19,19 +19,30 @@ export class Refused extends Error {
 	}
 }
 
+/** What a header can carry, and so a token. */
+const TOKEN_CHARS = /^[ -~]+$/;
+
+/** Whether a text can be a token at all. @param {string | null} text @returns {text is string} */
+export const canBeToken = (text) => text !== null && TOKEN_CHARS.test(text);
+
+/** The token that requests have. The tab keeps it once the server took it. @type {string} */
+let current = kept();
+
+function kept() {
+	const found = sessionStorage.getItem(TOKEN);
+	return canBeToken(found) ? found : "";
+}
+
 /** Asks the person for the token; set by the page. @type {{ ask: ((retry: string) => Promise<string>) | null }} */
 export const token = { ask: null };
 /** @type {Promise<string> | null} */
 let asking = null;
 
 /** Whether this simulator wants its control token, as far as the tab knows. */
-export const wantsToken = () => sessionStorage.getItem(TOKEN) !== null;
+export const wantsToken = () => current !== "";
 
 /** @returns {Record<string, string>} */
-function authorization() {
-	const known = sessionStorage.getItem(TOKEN);
-	return known ? { Authorization: `Bearer ${known}` } : {};
-}
+const authorization = () => (current ? { Authorization: `Bearer ${current}` } : {});
 
 /**
  * One request; asks for the control token where one is wanted, and then goes on.
@@ -39,12 +50,26 @@ function authorization() {
  * @returns {Promise<Response>}
  */
 export async function ask(method, path, body = null, headers = {}, signal) {
-	for (let tries = 0; ; tries++) {
-		const sent = sessionStorage.getItem(TOKEN);
+	for (;;) {
+		const sent = current;
 		const answer = await send(method, path, body, headers, signal);
+		if (answer.status !== 401) keep(sent);
 		if (answer.status !== 401 || !token.ask) return answer;
-		if (sessionStorage.getItem(TOKEN) === sent) await newToken(tries ? "That is not this simulator's token." : "");
+		if (current === sent) await newToken(whyAgain(sent));
 	}
+}
+
+/** @param {string} sent which the server took */
+function keep(sent) {
+	if (sent && sent !== sessionStorage.getItem(TOKEN)) sessionStorage.setItem(TOKEN, sent);
+}
+
+/** It is kept no longer. @param {string} sent which the server refused */
+function whyAgain(sent) {
+	if (!sent) return "";
+	const wasTaken = sent === sessionStorage.getItem(TOKEN);
+	sessionStorage.removeItem(TOKEN);
+	return wasTaken ? "The simulator has another token now." : "That is not this simulator's token.";
 }
 
 /** @param {string} said */
@@ -53,7 +78,7 @@ async function newToken(said) {
 	asking ??= token.ask(said).finally(() => {
 		asking = null;
 	});
-	sessionStorage.setItem(TOKEN, await asking);
+	current = await asking;
 }
 
 /** @param {string} method @param {string} path @param {BodyInit | null} body @param {Record<string, string>} headers @param {AbortSignal} [signal] */

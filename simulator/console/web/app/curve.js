@@ -2,7 +2,7 @@
 
 import { svg } from "./dom.js";
 import { drawing } from "./drawing.js";
-import { dateTime, money, shortTime, sum } from "./format.js";
+import { counted, dateTime, money, shortTime, sum } from "./format.js";
 import { visible } from "./outside.js";
 
 /** @typedef {{ name: string, points: [string, number][] }} Line */
@@ -12,6 +12,8 @@ const TOP = 12;
 const BOTTOM = 24;
 const DASHES = ["", "6 3", "2 3", "8 3 2 3", "1 2", "12 4"];
 export const LINES_MAX = DASHES.length;
+const MOMENT_PX = 120; // a day and a time, with room beside them
+const NAME_PX = 14;
 const DAY_MS = 86_400_000;
 
 /** @param {string} title @param {Line[]} lines at most `LINES_MAX` @param {Date} now where they end @param {number} width @param {number} height */
@@ -31,7 +33,8 @@ export function curveOf(title, lines, now, width, height) {
 			svg("text", { x: LEFT - 8, y: y(level) + 4, "text-anchor": "end", class: "value" }, money(level)),
 		]),
 		...moments(start, span_ms, x, width, height),
-		...lines.flatMap((line, at) => drawn(line, at, lines.length > 1, x, y, width)),
+		...lines.map((line, at) => drawn(line, at, x, y, width)),
+		...(lines.length > 1 ? names(lines, y, width, height) : []),
 	]);
 }
 
@@ -39,24 +42,31 @@ export function curveOf(title, lines, now, width, height) {
 function described({ name, points }) {
 	const balances = points.map(([, balance]) => balance);
 	const last = balances[balances.length - 1];
-	return `${visible(name)}: ${points.length} points from ${dateTime(points[0][0])}, lowest ${sum(Math.min(...balances))}, highest ${sum(Math.max(...balances))}, ${sum(last)} at the end`;
+	return `${visible(name)}: ${sum(balances[0])} at ${dateTime(points[0][0])}, ${counted(points.length - 1, "point")} since, lowest ${sum(Math.min(...balances))}, highest ${sum(Math.max(...balances))}, ${sum(last)} at the end`;
 }
 
-/** @param {Line} line @param {number} at @param {boolean} isNamed @param {(at: number) => number} x @param {(balance: number) => number} y @param {number} width */
-function drawn({ name, points }, at, isNamed, x, y, width) {
+/** @param {Line} line @param {number} at @param {(at: number) => number} x @param {(balance: number) => number} y @param {number} width */
+function drawn({ points }, at, x, y, width) {
 	const steps = points.map(([moment, balance], index) => {
 		const to = `${x(Date.parse(moment)).toFixed(1)} ${y(balance).toFixed(1)}`;
 		return index ? `H${to.replace(" ", "V")}` : `M${to}`;
 	});
-	const end = y(points[points.length - 1][1]);
-	const path = svg("path", {
-		d: `${steps.join("")}H${width}`,
-		class: "curve",
-		"stroke-dasharray": DASHES[at] || undefined,
+	return svg("path", { d: `${steps.join("")}H${width}`, class: "curve", "stroke-dasharray": DASHES[at] || undefined });
+}
+
+/** The names at the ends of the lines, each beneath the one before where both end near another. @param {Line[]} lines @param {(balance: number) => number} y @param {number} width @param {number} height */
+function names(lines, y, width, height) {
+	const ends = lines
+		.map(({ name, points }) => ({ name, at: y(points[points.length - 1][1]) - 5 }))
+		.sort((a, b) => a.at - b.at);
+	let last = -Infinity;
+	ends.forEach((one, index) => {
+		const room = height - BOTTOM - (ends.length - index) * NAME_PX;
+		one.at = last = Math.max(last + NAME_PX, Math.min(Math.max(one.at, TOP), room));
 	});
-	return isNamed
-		? [path, svg("text", { x: width - 4, y: end - 5, "text-anchor": "end" }, visible(name).slice(0, 24))]
-		: [path];
+	return ends.map(({ name, at }) =>
+		svg("text", { x: width - 4, y: at, "text-anchor": "end", class: "line-name" }, visible(name).slice(0, 24)),
+	);
 }
 
 /** Three to six round amounts around these. @param {number} low @param {number} high */
@@ -72,7 +82,7 @@ function levelsOf(low, high) {
 
 /** @param {number} start @param {number} span_ms @param {(at: number) => number} x @param {number} width @param {number} height */
 function moments(start, span_ms, x, width, height) {
-	const several = width > 640 ? 4 : 2;
+	const several = Math.min(4, Math.max(1, Math.floor((width - LEFT) / MOMENT_PX)));
 	return Array.from({ length: several + 1 }, (_, index) => {
 		const at = start + (span_ms * index) / several;
 		const text = span_ms > DAY_MS ? dateTime(new Date(at)).slice(5, 16) : shortTime(new Date(at));

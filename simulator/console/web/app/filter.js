@@ -1,5 +1,7 @@
 // The filter box: the words of the API. `refid:order-7 product:ELECTRIC status:401 refused -kind:action "any text"`.
 
+import { SEARCH_CHARS_MAX, TOO_LONG } from "./search-box.js";
+
 /** @typedef {import("./rows.js").Row} Row @typedef {(row: Row) => boolean} Test */
 
 /** The words of the filter, each with what it compares. @type {Record<string, (row: Row) => string>} */
@@ -23,12 +25,13 @@ const PART = /(-?)(?:([a-z]+):)?("[^"]*"?|\S+)/g;
 const TEXTS = (row) => [row.what, row.state, row.refid, row.trxid, row.product, row.rule, row.text];
 
 /**
- * Reads what is in the box. Values are compared without case, and `*` stands for anything; bare words are looked for anywhere.
+ * Reads what is in the box. Values are compared without case, and `*` stands for anything, alone for any that is there; bare words are looked for anywhere.
  * @param {string} text @param {Record<string, (item: any) => string>} [words] of another list than that of rows
  * @param {(item: any) => string[]} [texts]
  * @returns {{ test: ((item: any) => boolean) | null, mistake: string }} no test for an empty box
  */
 export function filterOf(text, words = WORDS, texts = TEXTS) {
+	if (text.length > SEARCH_CHARS_MAX) return { test: null, mistake: `${TOO_LONG}; nothing is filtered` };
 	/** @type {Test[]} */
 	const tests = [];
 	for (const [, minus, word, quoted] of text.matchAll(PART)) {
@@ -49,6 +52,7 @@ export function filterOf(text, words = WORDS, texts = TEXTS) {
 /** @param {(row: Row) => string} of @param {string} value @returns {Test} */
 function compared(of, value) {
 	const wanted = value.toLowerCase();
+	if (/^\*+$/.test(wanted)) return (row) => Boolean(of(row));
 	if (!wanted.includes("*")) return (row) => of(row).toLowerCase() === wanted;
 	const [first, ...parts] = wanted.split("*");
 	const last = parts.pop() ?? "";

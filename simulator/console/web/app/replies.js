@@ -27,9 +27,13 @@ function during(text) {
 	return { ...reply(found[3]), time: { from: found[1], to: found[2] } };
 }
 
-/** The body of a PUT to an inbox. @param {{ replies: string, during: string, repeat: string }} written */
+/** The body of a PUT to an inbox. @param {{ replies: string, during: string, repeat: string, body: string }} written */
 export function programOf(written) {
-	const [replies, windows] = [parts(written.replies).map(reply), parts(written.during).map(during)];
+	const body = written.body && { body: written.body };
+	const withBody = (/** @type {Record<string, any>} */ one) => (one.disconnect ? one : { ...one, ...body });
+	const [replies, windows] = [parts(written.replies).map(reply), parts(written.during).map(during)].map((all) =>
+		all.map(withBody),
+	);
 	if (!replies.length && !windows.length) throw new Error("write at least one reply, such as 500, 500, 200");
 	return {
 		replies,

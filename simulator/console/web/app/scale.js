@@ -1,5 +1,7 @@
 // Where moments stand on a line of time. Long gaps are drawn short, in steps that grow with the logarithm, and marked as broken.
 
+import { span } from "./format.js";
+
 /**
  * @typedef {{ at: number, end: number, lane: string, chars: number }} Box a label at a moment, in milliseconds from the start
  * @typedef {{ at: number, x: number, isBroken: boolean }} Tick `isBroken` when the gap before it is drawn shorter than the others
@@ -25,7 +27,7 @@ export function scaleOf(boxes, width_px) {
 		last = Math.max(last + step, index ? free : 0);
 		places.set(at, last);
 		for (const box of here) ends.set(box.lane, Math.max(ends.get(box.lane) ?? 0, last + MARK_PX + box.chars * CHAR_PX));
-		ends.set("axis", last + 72);
+		ends.set("axis", last + Math.max(72, (span(at).length + 2) * CHAR_PX));
 	});
 	const needed = Math.max(last, ...ends.values());
 	const stretch = Math.min(STRETCH_MAX, Math.max(1, (width_px - (needed - last)) / Math.max(1, last)));

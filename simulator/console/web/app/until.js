@@ -29,8 +29,10 @@ export function untilOf(text, now) {
 	const [, date, clock, rest = ":00", offset = ZONE] = moment;
 	const zone = offset.toUpperCase().replace(/(\d\d)(\d\d)$/, "$1:$2");
 	const timed = (/** @type {string} */ day) => `${day}T${clock.padStart(5, "0")}${rest}${zone}`;
-	if (date) return toMoment(timed(date));
 	const today = dayOf(now, zone);
+	if (Number.isNaN(Date.parse(timed(date ?? today))))
+		throw new Error(`“${written}” is on no calendar or clock; hours go to 23, minutes and seconds to 59`);
+	if (date) return toMoment(timed(date));
 	return toMoment(
 		Date.parse(timed(today)) >= now.getTime() ? timed(today) : timed(dayOf(new Date(now.getTime() + DAY_MS), zone)),
 	);

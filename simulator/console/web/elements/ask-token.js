@@ -1,27 +1,36 @@
 // Asks for the control token, once in a tab.
 
-import { h } from "../app/dom.js";
+import { canBeToken } from "../app/api.js";
+import { h, say } from "../app/dom.js";
+import { visible } from "../app/outside.js";
 
-/** @param {string} retry why it is asked again, empty at first @returns {Promise<string>} */
+/** @param {string} retry why it is asked again, empty at first @returns {Promise<string>} what can be sent as a token */
 export function askForToken(retry) {
 	return new Promise((then) => {
 		const field = /** @type {HTMLInputElement} */ (
 			h("input", { type: "password", id: "control-token", autocomplete: "off", required: true })
 		);
+		const mistake = h("p", { class: "mistake", role: "alert" }, retry);
+		const refuse = (/** @type {Event} */ event) => {
+			if (canBeToken(field.value.trim())) return;
+			event.preventDefault();
+			say(mistake, whyNot(field.value.trim()));
+			field.select();
+		};
 		const dialog = /** @type {HTMLDialogElement} */ (
 			h(
 				"dialog",
 				{ "aria-labelledby": "token-title" },
 				h(
 					"form",
-					{ method: "dialog" },
+					{ method: "dialog", onsubmit: refuse },
 					h("h2", { id: "token-title" }, "Control token"),
 					h(
 						"p",
 						{},
 						"This simulator wants its control token. It was printed when the simulator started; this tab keeps it until it is closed.",
 					),
-					retry && h("p", { class: "mistake", role: "alert" }, retry),
+					mistake,
 					h("label", { for: "control-token" }, "Token"),
 					field,
 					h("div", { class: "buttons" }, h("button", { class: "main" }, "Continue")),
@@ -36,4 +45,12 @@ export function askForToken(retry) {
 		document.body.append(dialog);
 		dialog.showModal();
 	});
+}
+
+/** Which character no header can carry, and where. @param {string} text */
+function whyNot(text) {
+	const at = [...text].findIndex((one) => !canBeToken(one));
+	if (at < 0) return "A token has at least one character.";
+	const found = [...text][at];
+	return `A token has letters, digits and signs of ASCII alone; character ${at + 1} is ${visible(found)}, perhaps pasted along.`;
 }

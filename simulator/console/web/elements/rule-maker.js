@@ -1,7 +1,7 @@
 // Adds a rule: ready ones, a form from the scenario schema, and the YAML of both, which can be edited and taken home.
 
 import "./sim-editor.js";
-import { Refused, change, get, path } from "../app/api.js";
+import { Refused, change, path } from "../app/api.js";
 import { h, once, put, say } from "../app/dom.js";
 import { SimElement } from "../app/element.js";
 import { short } from "../app/outside.js";
@@ -9,8 +9,7 @@ import { PRESETS, SECTIONS, emptyRule, ruleOf } from "../app/presets.js";
 import { place, setQuery } from "../app/router.js";
 import { act, copy, say as sayDone } from "../app/said.js";
 import { resolved, scenarioSchema } from "../app/schema.js";
-import { store } from "../app/store.js";
-import { download } from "../app/take-home.js";
+import { asFile, download, hasOwnBase, header, readBases } from "../app/take-home.js";
 import { fromYaml } from "../app/yaml-read.js";
 import { flow, isObject, toYaml } from "../app/yaml-write.js";
 import { objectForm } from "./schema-form.js";
@@ -22,8 +21,8 @@ const FIRST = ["name", "when", "then"];
 class SimRuleMaker extends SimElement {
 	start() {
 		this.section = "payments";
-		/** @type {string[]} */
-		this.bundled = [];
+		/** The latest that was chosen. @type {Record<string, any> | null} */
+		this.wanted = null;
 		this.isAdding = false;
 		this.mistake = h("p", { class: "mistake", role: "alert" });
 		this.note = h("p", { class: "past", role: "status" });
@@ -41,7 +40,7 @@ class SimRuleMaker extends SimElement {
 		this.editor = /** @type {import("./sim-editor.js").SimEditor} */ (h("sim-editor"));
 		this.editor.of = {
 			label: "The rule as YAML",
-			before: () => `extends: ${this.base()}\n`,
+			before: () => header(this.text()),
 			missing: () => this.missing(),
 			keeps: (one) => !one.file && this.isSure(one.code),
 		};
@@ -67,8 +66,8 @@ class SimRuleMaker extends SimElement {
 				"div",
 				{ class: "tools" },
 				h("button", { class: "main", onclick: once(() => this.add()) }, "Add it to the sandbox"),
-				h("button", { onclick: () => copy(this.text(), "the rule as YAML") }, "copy YAML"),
-				h("button", { onclick: () => download(this.text(), "rule.yaml") }, "download"),
+				h("button", { onclick: () => copy(asFile(this.text()), "the rule as a scenario file") }, "copy YAML"),
+				h("button", { onclick: () => download(asFile(this.text()), "rule.yaml") }, "download"),
 				this.mistake,
 			),
 		);
@@ -80,14 +79,16 @@ class SimRuleMaker extends SimElement {
 
 	async begin() {
 		try {
-			this.root = await scenarioSchema();
-			const listed = await get("scenarios?limit=500");
-			this.bundled = listed.scenarios.flatMap((/** @type {any} */ one) => (one.source === "bundled" ? [one.name] : []));
+			const root = await scenarioSchema();
+			await readBases();
+			this.root = root;
 		} catch (failure) {
 			say(/** @type {Node} */ (this.mistake), /** @type {Error} */ (failure).message);
 			return;
 		}
-		if (place.query.get("draft")) this.follow();
+		if (this.wanted) this.take(this.wanted);
+		else if (this.text()) this.typed();
+		else if (place.query.get("draft")) this.follow();
 		else this.show({ payments: [emptyRule("payments")] }, "");
 	}
 
@@ -95,15 +96,9 @@ class SimRuleMaker extends SimElement {
 		return this.editor?.text ?? "";
 	}
 
-	/** The scenario that gives the products and resellers to check the rule with. */
-	base() {
-		const own = store.sandbox?.scenario ?? "";
-		return this.bundled?.includes(own) ? own : "default";
-	}
-
 	/** What another scenario has is not known here. @param {string} code */
 	isSure(code) {
-		return this.base() === store.sandbox?.scenario || code === "unknown_key" || !code.startsWith("unknown_");
+		return hasOwnBase() || code === "unknown_key" || !code.startsWith("unknown_");
 	}
 
 	/** The draft of the address. */
@@ -119,8 +114,10 @@ class SimRuleMaker extends SimElement {
 		this.typed();
 	}
 
-	/** Another draft in place of this one. @param {Record<string, any>} draft */
+	/** Another draft in place of this one, as soon as its form is known. @param {Record<string, any>} draft */
 	take(draft) {
+		this.wanted = draft;
+		if (!this.root) return;
 		say(/** @type {Node} */ (this.mistake), "");
 		this.show(structuredClone(draft), toYaml(draft));
 		this.remember();
@@ -150,6 +147,8 @@ class SimRuleMaker extends SimElement {
 
 	/** The YAML was changed: the form follows, if it can. */
 	typed() {
+		this.wanted = null;
+		if (!this.root) return;
 		try {
 			const draft = this.read();
 			const whole = draft.length === 1 ? { [draft[0][0]]: [draft[0][1]] } : null;
@@ -167,6 +166,7 @@ class SimRuleMaker extends SimElement {
 		const found = fromYaml(this.text());
 		if (!isObject(found)) throw new Error(`write a section, such as payments:, and its rules below it`);
 		const rules = Object.entries(found).flatMap(([section, rules]) => {
+			if (section === "extends") return [];
 			if (!SECTIONS.includes(section))
 				throw new Error(`a rule stands under one of ${SECTIONS.join(", ")}, not under ${section}`);
 			if (!Array.isArray(rules) || !rules.every(isObject))
@@ -197,6 +197,17 @@ class SimRuleMaker extends SimElement {
 		}, ADDRESS_AFTER_MS);
 	}
 
+	/** @param {string} where @param {string[]} added @returns {Promise<string>} what of them is still there, and why */
+	async takeBack(where, added) {
+		/** @type {string[]} */
+		const left = [];
+		for (const id of added)
+			await change("DELETE", `${where}/${path(id)}`).catch((failure) => left.push(`${id} (${failure.message})`));
+		if (left.length) return `; added before it and not taken back: ${left.join(", ")}`;
+		if (added.length) sayDone("nothing is added: one of the rules was refused");
+		return "";
+	}
+
 	/** All or none. The last first, since each one that is added comes before the others. */
 	async add() {
 		const mistake = /** @type {HTMLElement} */ (this.mistake);
@@ -218,10 +229,9 @@ class SimRuleMaker extends SimElement {
 				added.push(made.id);
 			}
 		} catch (failure) {
-			for (const id of added) await change("DELETE", `${where}/${path(id)}`).catch(() => {});
-			if (added.length) sayDone("nothing is added: one of the rules was refused");
 			const at = failure instanceof Refused && failure.path ? `${failure.path}: ` : "";
-			put(mistake, short(at + /** @type {Error} */ (failure).message, 600));
+			const left = await this.takeBack(where, added);
+			put(mistake, short(at + /** @type {Error} */ (failure).message + left, 900));
 		} finally {
 			this.isAdding = false;
 		}

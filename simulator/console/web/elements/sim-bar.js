@@ -11,6 +11,7 @@ const STATES = {
 	live: ["good", "● live"],
 	connecting: ["wait", "○ connecting"],
 	away: ["bad", "✕ the simulator does not answer"],
+	locked: ["wait", "○ waits for the control token"],
 	gone: ["bad", "✕ no such sandbox"],
 };
 

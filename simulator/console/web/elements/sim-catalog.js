@@ -12,6 +12,7 @@ import { count, CURRENCY } from "../app/format.js";
 import { whenItMatters } from "../app/matters.js";
 import { short } from "../app/outside.js";
 import { go, here, place, setQuery } from "../app/router.js";
+import { searchBox } from "../app/search-box.js";
 
 const PAGE = 500;
 const ROWS_MAX = 10_000;
@@ -47,16 +48,11 @@ class SimCatalog extends SimElement {
 		this.of = "";
 		this.reading = 0;
 		this.parts = h("nav", { class: "parts", "aria-label": "Catalog" });
-		this.box = /** @type {HTMLInputElement} */ (
-			h("input", {
-				type: "search",
-				"aria-label": "Filter",
-				placeholder: "code, name, group; off sale, Interruption",
-				spellcheck: "false",
-				autocomplete: "off",
-				oninput: () => setQuery({ q: this.box?.value ?? "" }),
-			})
-		);
+		this.box = searchBox({
+			label: "Filter",
+			placeholder: "code, name, group; off sale, Interruption",
+			oninput: () => setQuery({ q: this.box?.value ?? "" }),
+		});
 		this.counts = h("span", { class: "counts", role: "status" });
 		this.mistake = h("span", { class: "mistake", role: "alert" });
 		this.list = new SimList();

@@ -29,7 +29,10 @@ class SimFrame extends SimElement {
 	}
 
 	start() {
-		token.ask = askForToken;
+		token.ask = (retry) => {
+			setConnection("locked");
+			return askForToken(retry);
+		};
 		this.tabs = h("nav", { class: "tabs", "aria-label": "Views" });
 		this.main = h("main", { id: "view", tabindex: "-1" });
 		put(

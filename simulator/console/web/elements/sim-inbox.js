@@ -167,17 +167,18 @@ class SimInbox extends Reading {
 						["all", "all of them again"],
 					],
 				},
+				{ name: "body", label: "with the body", size: 20 },
 				{ name: "during", label: "during a time of day", size: 20, hint: "12:00-13:00 503" },
 			],
 			run: async (values) => {
-				const written = { replies: values.replies, during: values.during, repeat: values.repeat };
+				const { replies, during, repeat, body } = values;
 				const name = this.current;
-				const isPlain = !values.during.trim() && values.repeat === "last";
+				const isPlain = !during.trim() && !body && repeat === "last";
 				await act({
 					method: "PUT",
 					path: path("sandboxes", place.sandbox, "inbox", name),
-					body: programOf(written),
-					cli: isPlain ? ["inbox", name, "--reply", values.replies.replace(/\s/g, "")] : undefined,
+					body: programOf({ replies, during, repeat, body }),
+					cli: isPlain ? ["inbox", name, "--reply", replies.replace(/\s/g, "")] : undefined,
 					says: `replies of ${name} set`,
 				});
 				await this.now();

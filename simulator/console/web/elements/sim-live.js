@@ -12,6 +12,7 @@ import { filterOf, WORDS } from "../app/filter.js";
 import { bothTimes, count, time } from "../app/format.js";
 import { go, here, place, setQuery } from "../app/router.js";
 import { markOf } from "../app/rows.js";
+import { searchBox } from "../app/search-box.js";
 
 /** @typedef {import("../app/rows.js").Row} Row */
 
@@ -54,16 +55,11 @@ class SimLive extends SimElement {
 	known = null;
 
 	start() {
-		this.box = /** @type {HTMLInputElement} */ (
-			h("input", {
-				type: "search",
-				"aria-label": "Filter",
-				placeholder: "refid:order-7 product:ELECTRIC status:401 refused",
-				spellcheck: "false",
-				autocomplete: "off",
-				oninput: () => setQuery({ q: this.box?.value ?? "" }),
-			})
-		);
+		this.box = searchBox({
+			label: "Filter",
+			placeholder: "refid:order-7 product:ELECTRIC status:401 refused",
+			oninput: () => setQuery({ q: this.box?.value ?? "" }),
+		});
 		this.pause = h("button", { "aria-pressed": "false", onclick: () => this.setPaused(!this.paused) }, "▮▮ pause");
 		this.counts = h("span", { class: "counts", role: "status" });
 		this.mistake = h("span", { class: "mistake", role: "alert" });

@@ -12,6 +12,7 @@ import { short } from "../app/outside.js";
 import { PAYMENT_WORDS, Payments, paymentTexts } from "../app/payments.js";
 import { go, here, place, setQuery } from "../app/router.js";
 import { rowOf } from "../app/rows.js";
+import { searchBox } from "../app/search-box.js";
 import { store } from "../app/store.js";
 import { SimList } from "./sim-list.js";
 import { stateOf } from "./story-head.js";
@@ -33,16 +34,11 @@ class SimPayments extends SimElement {
 	}
 
 	start() {
-		this.box = /** @type {HTMLInputElement} */ (
-			h("input", {
-				type: "search",
-				"aria-label": "Filter",
-				placeholder: "refid:order-7 status:Processing product:ELECTRIC reseller:RS001 rule:*slow*",
-				spellcheck: "false",
-				autocomplete: "off",
-				oninput: () => setQuery({ q: this.box?.value ?? "" }),
-			})
-		);
+		this.box = searchBox({
+			label: "Filter",
+			placeholder: "refid:order-7 status:Processing product:ELECTRIC reseller:RS001 rule:*slow*",
+			oninput: () => setQuery({ q: this.box?.value ?? "" }),
+		});
 		this.counts = h("span", { class: "counts", role: "status" });
 		this.mistake = h("span", { class: "mistake", role: "alert" });
 		this.marked = h("span", { class: "marked", role: "status" });

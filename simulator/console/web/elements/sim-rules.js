@@ -10,7 +10,7 @@ import { bodyOf, short } from "../app/outside.js";
 import { place } from "../app/router.js";
 import { act, copy } from "../app/said.js";
 import { table } from "../app/table.js";
-import { download } from "../app/take-home.js";
+import { asFile, download } from "../app/take-home.js";
 import { flow } from "../app/yaml-write.js";
 
 const PAGE = 200;
@@ -144,9 +144,9 @@ class SimRules extends SimElement {
 			{},
 			h("summary", {}, code(one.rule.then)),
 			bodyOf(text, { label: `YAML of ${one.name ?? one.id}` }),
-			h("button", { onclick: () => copy(text, "the rule as YAML") }, "copy"),
+			h("button", { onclick: () => copy(asFile(text), "the rule as a scenario file") }, "copy"),
 			" ",
-			h("button", { onclick: () => download(text, `${one.id}.yaml`) }, "download"),
+			h("button", { onclick: () => download(asFile(text), `${one.id}.yaml`) }, "download"),
 		);
 	}
 

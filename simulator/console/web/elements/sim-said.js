@@ -3,6 +3,7 @@
 import { h, put } from "../app/dom.js";
 import { SimElement } from "../app/element.js";
 import { shortTime } from "../app/format.js";
+import { visible } from "../app/outside.js";
 import { copy, said } from "../app/said.js";
 
 class SimSaid extends SimElement {
@@ -23,12 +24,12 @@ class SimSaid extends SimElement {
 		put(
 			this,
 			h("span", { class: "past" }, `${shortTime(last.at)} by the wall`),
-			h("span", {}, last.text),
+			h("span", {}, visible(last.text)),
 			...lines.map(({ name, line }) =>
 				h(
 					"button",
-					{ class: "copy", title: line, onclick: () => copy(line, `the ${name} line`) },
-					name === "CLI" ? line : "copy as curl",
+					{ class: "copy", title: visible(line), onclick: () => copy(line, `the ${name} line`) },
+					name === "CLI" ? visible(line) : "copy as curl",
 				),
 			),
 		);

@@ -7,6 +7,7 @@ import { h, put, say } from "../app/dom.js";
 import { SimElement } from "../app/element.js";
 import { log } from "../app/events.js";
 import { form } from "../app/form.js";
+import { short } from "../app/outside.js";
 import { here, go, place, setQuery } from "../app/router.js";
 import { scaleOf } from "../app/scale.js";
 import { storyOf, trxidOf } from "../app/stories.js";
@@ -128,7 +129,7 @@ export class SimStory extends SimElement {
 		this.hint.hidden = this.beside.hidden = !stories.length;
 		if (!stories.length) {
 			put(this.head);
-			put(this.lines);
+			put(this.lines, this.mistake?.textContent && unknown(place.rest[0] ?? ""));
 			this.detail.row = null;
 			return;
 		}
@@ -222,5 +223,9 @@ export class SimStory extends SimElement {
 		if (id) setQuery({ at: id });
 	}
 }
+
+/** What stands where there is no story. @param {string} trxid */
+const unknown = (trxid) =>
+	h("header", {}, h("h2", {}, "Payment ", short(trxid, 40)), h("a", { href: here(["payments"]) }, "all payments"));
 
 customElements.define("sim-story", SimStory);

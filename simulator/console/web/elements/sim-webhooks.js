@@ -13,6 +13,7 @@ import { bothTimes, count, counted, time } from "../app/format.js";
 import { short } from "../app/outside.js";
 import { mine, Reading, redraw } from "../app/reading.js";
 import { here, place, setQuery } from "../app/router.js";
+import { searchBox } from "../app/search-box.js";
 import { probeForm, triggerForms } from "../app/triggers.js";
 
 const PARTS = { "": "Deliveries", configuration: "Configuration", probes: "Probes" };
@@ -51,15 +52,11 @@ class SimWebhooks extends Reading {
 				...STATES.map((state) => h("option", { value: state }, state)),
 			)
 		);
-		this.event = /** @type {HTMLInputElement} */ (
-			h("input", {
-				type: "search",
-				"aria-label": "Deliveries of the event",
-				placeholder: "event id",
-				spellcheck: "false",
-				onchange: () => setQuery({ event: this.event?.value.trim() ?? "" }),
-			})
-		);
+		this.event = searchBox({
+			label: "Deliveries of the event",
+			placeholder: "event id",
+			onchange: () => setQuery({ event: this.event?.value.trim() ?? "" }),
+		});
 		this.list = new SimList();
 		this.list.of = {
 			label: "Deliveries, newest first",

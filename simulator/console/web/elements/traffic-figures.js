@@ -84,6 +84,7 @@ export function receivers({ receivers: all }, width) {
 			],
 			all.slice(0, LISTED_MAX),
 		),
+		all.length > LISTED_MAX && teach(`and ${counted(all.length - LISTED_MAX, "receiver")} with fewer attempts`),
 	);
 }
 

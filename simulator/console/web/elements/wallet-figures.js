@@ -27,16 +27,11 @@ export function figuresOf(figures, width_px) {
 }
 
 /** @param {any} figures @param {number} width */
-function balances({ wallets, wallets_left_out }, width) {
+function balances({ started, wallets, wallets_left_out }, width) {
 	const now = sandboxNow() ?? new Date();
-	const first =
-		wallets
-			.flatMap((/** @type {any} */ one) => one.points.slice(0, 1).map((/** @type {[string]} */ [at]) => at))
-			.sort()[0] ?? now.toISOString();
-	const lines = wallets.slice(0, LINES_MAX).map((/** @type {any} */ one) => ({
-		name: one.reseller,
-		points: one.points.length ? one.points : [[first, one.balance]],
-	}));
+	const lines = wallets
+		.slice(0, LINES_MAX)
+		.map((/** @type {any} */ one) => ({ name: one.reseller, points: [[started, one.opening], ...one.points] }));
 	const left = wallets.length - lines.length + wallets_left_out;
 	const whole = figure(
 		"Balance over time",
@@ -65,7 +60,7 @@ function balances({ wallets, wallets_left_out }, width) {
 
 /** @param {(...all: number[]) => number} of @param {any} wallet */
 const extreme = (of, wallet) =>
-	of(wallet.balance, ...wallet.points.map((/** @type {[string, number]} */ [, balance]) => balance));
+	of(wallet.opening, wallet.balance, ...wallet.points.map((/** @type {[string, number]} */ [, balance]) => balance));
 
 /** Every point of the lines as a table, when the address wants it. @param {any[]} wallets */
 function points(wallets) {

@@ -9,6 +9,7 @@ import { bothTimes, CURRENCY, dateTime, money } from "../app/format.js";
 import { whenItMatters } from "../app/matters.js";
 import { short, visible } from "../app/outside.js";
 import { here, place, setQuery } from "../app/router.js";
+import { searchBox } from "../app/search-box.js";
 
 const PAGE = 200;
 const TYPES = ["DEPOSIT", "TRANSACTION", "REFUND", "COMMISSION"];
@@ -52,16 +53,11 @@ class WalletLedger extends SimElement {
 				...TYPES.map((type) => h("option", { value: type }, type.toLowerCase())),
 			)
 		);
-		this.refid = /** @type {HTMLInputElement} */ (
-			h("input", {
-				type: "search",
-				"aria-label": "Entries of the refid",
-				placeholder: "refid",
-				spellcheck: "false",
-				autocomplete: "off",
-				onchange: () => setQuery({ refid: this.refid?.value.trim() ?? "" }),
-			})
-		);
+		this.refid = searchBox({
+			label: "Entries of the refid",
+			placeholder: "refid",
+			onchange: () => setQuery({ refid: this.refid?.value.trim() ?? "" }),
+		});
 		this.counts = h("span", { class: "counts", role: "status" });
 		this.mistake = h("span", { class: "mistake", role: "alert" });
 		this.list = new SimList();

@@ -1,0 +1,32 @@
+// A box in which a list is searched. What is in it stands in the address, so it takes no more than people write.
+
+import { h } from "./dom.js";
+import { count } from "./format.js";
+import { say } from "./said.js";
+
+export const SEARCH_CHARS_MAX = 2000;
+export const TOO_LONG = `this takes ${count(SEARCH_CHARS_MAX)} characters at most`;
+
+/**
+ * One character more than may be is let in, so that the list knows that this is not what was meant.
+ * @param {{ label: string, placeholder: string, oninput?: () => void, onchange?: () => void }} of
+ * @returns {HTMLInputElement}
+ */
+export function searchBox({ label, placeholder, oninput, onchange }) {
+	const box = /** @type {HTMLInputElement} */ (
+		h("input", {
+			type: "search",
+			"aria-label": label,
+			placeholder,
+			maxlength: SEARCH_CHARS_MAX + 1,
+			spellcheck: "false",
+			autocomplete: "off",
+			onchange,
+			oninput: () => {
+				if (box.value.length > SEARCH_CHARS_MAX) say(`${label}: ${TOO_LONG}; the rest was left out`);
+				oninput?.();
+			},
+		})
+	);
+	return box;
+}
