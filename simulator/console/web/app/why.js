@@ -80,7 +80,14 @@ async function ruled(name) {
 async function magical(link, digits) {
 	const { outcomes } = await get(`${path("sandboxes", place.sandbox)}/magic`).catch(() => ({ outcomes: [] }));
 	const ending = outcomes.find((/** @type {any} */ one) => one.digits === digits)?.outcome;
-	return h("p", {}, "decided by the account, ", link, `: one that ends in ${digits}`, ending && `, which stands for: ${ending}`);
+	return h(
+		"p",
+		{},
+		"decided by the account, ",
+		link,
+		`: one that ends in ${digits}`,
+		ending && `, which stands for: ${ending}`,
+	);
 }
 
 const PARTS = "timestamp, nonce, method, query, body_hash".split(", ");
