@@ -51,7 +51,9 @@ async def autopsy_of(
         found = _SEARCHES[key] = asyncio.ensure_future(search(facts, given))
         found.add_done_callback(lambda _: _SEARCHES.pop((id(exchange), given)))  # it keeps the object, and so its id
     made = await asyncio.shield(found)
-    return rendered(made, lambda text: mask.body(exchange.path, text), _masked_query(mask, exchange))
+    return rendered(
+        made, lambda text: mask.body(exchange.path, text), _masked_query(mask, exchange, made.expected.query)
+    )
 
 
 # Those that wait and run, by the exchange and the given string: who asks for the same takes no place of its own.
@@ -137,10 +139,11 @@ def _short(text: str) -> str:
     return shortened(text, STRING_CHARS_MAX)
 
 
-def _masked_query(mask: Mask, exchange: Exchange) -> str | None:
-    """The query without its secrets, None when it has none."""
-    masked = mask.query(exchange.path, exchange.query)
-    return None if masked == exchange.query.decode("latin-1") else masked
+def _masked_query(mask: Mask, exchange: Exchange, expected: bytes) -> str | None:
+    """The query as it should have been signed, without its secrets; None when what was sent has none."""
+    if mask.query(exchange.path, exchange.query) == exchange.query.decode("latin-1"):
+        return None
+    return mask.query(exchange.path, expected)
 
 
 def _facts(live: LiveSandbox, owner: LiveSandbox, exchange: Exchange) -> Facts | None:

@@ -126,6 +126,9 @@ def test_a_time_of_day_is_the_next_such_time_where_the_service_is(page: Console)
     [
         ("soon", "“soon” is no time; write 90s", False),
         ("25:00", "“25:00” is on no calendar or clock; hours go to 23", False),
+        ("2027-02-30 10:00", "“2027-02-30 10:00” is on no calendar or clock", False),
+        ("24:00", "“24:00” is on no calendar or clock", False),
+        ("\u202e12:00", "“⟨202E⟩12:00” is no time", False),
         ("2001-01-01 10:00", "+08:00", True),
     ],
 )

@@ -80,6 +80,9 @@ def test_only_a_token_that_the_server_took_is_kept(new_tab: Console) -> None:
     enter(page, "a wrong one")
     shown.get_by_text("That is not this simulator's token.").wait_for()
     assert "a wrong one" not in shown.evaluate("Object.values(sessionStorage)")
+    enter(page, "a" * 100_000)
+    shown.get_by_text("That is not this simulator's token.").wait_for()
+    assert shown.evaluate("Object.values(sessionStorage)") == []
     enter(page)
     page.row("created").first.wait_for()
     assert shown.evaluate("Object.values(sessionStorage)") == [TOKEN]

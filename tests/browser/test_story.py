@@ -132,6 +132,15 @@ def test_a_callback_tells_what_was_sent_what_was_answered_and_why_it_was_tried(p
     shown.get_by_text("It is sent since the payment became Succesful.").wait_for()
 
 
+def test_a_payment_that_an_account_decided_says_how_it_ends(page: Console) -> None:
+    trxid = page.pay("order-7", account="0120000001")
+    page.mine("POST", "clock/advance", {"seconds": 200})
+    shown = page.open(f"payments/{trxid}")
+    thing(shown, "status-Failed").click()
+    shown.get_by_role("button", name="why?").click()
+    shown.get_by_text("decided by the account, magic-01: one that ends in 01").wait_for()
+
+
 def test_a_callback_is_sent_once_more_and_appears(page: Console) -> None:
     trxid = page.pay("order-7")
     page.mine("POST", "clock/advance", {"seconds": 200})

@@ -158,3 +158,17 @@ def test_thousands_of_entries_are_painted_at_once(page: Console) -> None:
     shown.get_by_label("Filter").fill("refid:order-0")
     shown.get_by_text("3 of 10,0").wait_for()
     assert page.row("POST /v2/topup").count() == 1
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_on_a_phone_the_tab_of_the_view_is_in_sight_and_nothing_is_wider(page: Console, view: str) -> None:
+    page.page.set_viewport_size({"width": 390, "height": 844})
+    shown = page.open(view)
+    tab = shown.locator(".tabs [aria-current]")
+    tab.wait_for()
+    shown.locator(f"main > sim-{view}").wait_for()
+    box = tab.bounding_box()
+    assert box is not None
+    assert 0 <= box["x"] <= box["x"] + box["width"] <= 391
+    assert shown.locator(f"sim-{view}").evaluate("view => view.scrollWidth <= view.clientWidth")
+    page.page.set_viewport_size({"width": 1280, "height": 720})

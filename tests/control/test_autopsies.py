@@ -151,6 +151,23 @@ def test_no_autopsy_has_a_signature_or_a_secret() -> None:
             assert client.secret.rstrip("=") not in shown
 
 
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("z=1&token=hunter2hunter2", "token=(not shown)&z=1"),
+        ("token=hunter2hunter2&flag&a=1", "a=1&token=(not shown)"),
+    ],
+)
+def test_the_expected_string_is_sorted_also_where_the_query_has_a_secret(query: str, expected: str) -> None:
+    with running() as client:
+        refused = send(client, replace(POST, query=query), query=lambda _: query)
+        shown = autopsy(client, refused)
+    assert shown["mistakes"] in (["query-not-sorted"], ["query-as-sent"])
+    assert shown["expected"]["parts"]["query"] == expected
+    assert f":POST:{expected}:" in shown["expected"]["canonical_string"]
+    assert "hunter2" not in str(shown)
+
+
 def test_who_asks_for_the_same_one_at_once_takes_one_place(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("simulator.runtime.background.PLACES", 1)
     with running() as client:

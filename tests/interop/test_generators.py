@@ -29,6 +29,8 @@ ANY_JSON = {
     "reseller/models/bill_answer_data.py: custom_field",
     "control/models/inbox_answer_items_item.py: json",
     "control/models/assumptions_answer_assumptions_item.py: values",
+    "control/models/product_answer_values_additional_property.py: after",
+    "control/models/product_answer_values_additional_property.py: before",
     "control/models/scenario_bill.py: custom_field",
     "control/models/scenario_biller.py: custom_field",
     "control/models/scenario_damage.py: body",  # sent as it is

@@ -19,6 +19,8 @@ export class Refused extends Error {
 	}
 }
 
+const TOO_LONG = 431; // said of a token that no header has room for
+
 /** What a header can carry, and so a token. */
 const TOKEN_CHARS = /^[ -~]+$/;
 
@@ -53,8 +55,9 @@ export async function ask(method, path, body = null, headers = {}, signal) {
 	for (;;) {
 		const sent = current;
 		const answer = await send(method, path, body, headers, signal);
-		if (answer.status !== 401) keep(sent);
-		if (answer.status !== 401 || !token.ask) return answer;
+		if (answer.ok) keep(sent);
+		const isRefused = answer.status === 401 || (answer.status === TOO_LONG && sent !== "");
+		if (!isRefused || !token.ask) return answer;
 		if (current === sent) await newToken(whyAgain(sent));
 	}
 }

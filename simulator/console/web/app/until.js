@@ -1,5 +1,7 @@
 // Where a clock shall go, as a person writes it: `90s`, `1h30m`, `idle`, `23:59`, `2027-01-10 23:59:30`, or with an offset.
 
+import { visible } from "./outside.js";
+
 /** @typedef {{ body: { seconds?: number, to?: string, until?: string }, cli: string[] }} Until the request, and the words of `advance` */
 
 const SECONDS = /** @type {Record<string, number>} */ ({ ms: 0.001, s: 1, m: 60, h: 3600, d: 86_400 });
@@ -12,7 +14,10 @@ const DAY_MS = 86_400_000;
 export const toMoment = (at) => ({ body: { to: at }, cli: ["to", at] });
 
 /** @param {number} seconds @returns {Until} */
-export const bySeconds = (seconds) => ({ body: { seconds }, cli: [`${seconds}s`] });
+export const bySeconds = (seconds) => {
+	const text = seconds.toFixed(6).replace(/\.?0+$/, ""); // a clock has microseconds
+	return { body: { seconds: Number(text) }, cli: [`${text}s`] };
+};
 
 /** @type {Until} */
 export const UNTIL_IDLE = { body: { until: "idle" }, cli: ["idle"] };
@@ -25,17 +30,27 @@ export function untilOf(text, now) {
 	if (parts.length && parts.map(([part]) => part).join("") === written.replaceAll(" ", ""))
 		return bySeconds(parts.reduce((sum, [, n, unit]) => sum + Number(n) * SECONDS[unit], 0));
 	const moment = MOMENT.exec(written);
-	if (!moment) throw new Error(`“${written.slice(0, 40)}” is no time; write 90s, 2h, idle, 23:59 or 2027-01-10 23:59`);
+	if (!moment)
+		throw new Error(`“${visible(written.slice(0, 40))}” is no time; write 90s, 2h, idle, 23:59 or 2027-01-10 23:59`);
 	const [, date, clock, rest = ":00", offset = ZONE] = moment;
 	const zone = offset.toUpperCase().replace(/(\d\d)(\d\d)$/, "$1:$2");
 	const timed = (/** @type {string} */ day) => `${day}T${clock.padStart(5, "0")}${rest}${zone}`;
 	const today = dayOf(now, zone);
-	if (Number.isNaN(Date.parse(timed(date ?? today))))
+	if (
+		Number.isNaN(Date.parse(timed(date ?? today))) ||
+		!isOnCalendar(`${date ?? today}T${clock.padStart(5, "0")}${rest.slice(0, 3)}`)
+	)
 		throw new Error(`“${written}” is on no calendar or clock; hours go to 23, minutes and seconds to 59`);
 	if (date) return toMoment(timed(date));
 	return toMoment(
 		Date.parse(timed(today)) >= now.getTime() ? timed(today) : timed(dayOf(new Date(now.getTime() + DAY_MS), zone)),
 	);
+}
+
+/** Whether it is read as it is written: a browser takes 30 February and 24:00, too. @param {string} moment without zone */
+function isOnCalendar(moment) {
+	const read = new Date(`${moment}Z`);
+	return !Number.isNaN(read.getTime()) && read.toISOString().slice(0, moment.length) === moment;
 }
 
 /** The day in a zone. @param {Date} moment @param {string} zone */

@@ -2,8 +2,10 @@
 
 import { h } from "./dom.js";
 import { span } from "./format.js";
-import { ruleAddress } from "./links.js";
+import { get, path } from "./api.js";
+import { magicDigits, ruleAddress } from "./links.js";
 import { short } from "./outside.js";
+import { place } from "./router.js";
 import { ruleOf } from "./sent.js";
 import { table } from "./table.js";
 
@@ -68,9 +70,24 @@ function next(event) {
 async function ruled(name) {
 	const link = h("a", { href: ruleAddress(name) }, short(name));
 	const found = await ruleOf(name).catch(() => null);
+	if (!found && magicDigits(name)) return magical(link, magicDigits(name));
 	if (!found) return h("p", {}, "decided by ", link, ", which is no rule of the sandbox now");
 	const said = `, of the section ${found.section}; its condition matched ${found.matched} and it decided ${found.chosen}`;
 	return h("div", {}, h("p", {}, "decided by the rule ", link, said), found.yaml && h("pre", {}, found.yaml));
+}
+
+/** The magic account that chose how the payment ends. @param {HTMLElement} link @param {string} digits */
+async function magical(link, digits) {
+	const { outcomes } = await get(`${path("sandboxes", place.sandbox)}/magic`).catch(() => ({ outcomes: [] }));
+	const ending = outcomes.find((/** @type {any} */ one) => one.digits === digits)?.outcome;
+	return h(
+		"p",
+		{},
+		"decided by the account, ",
+		link,
+		`: one that ends in ${digits}`,
+		ending && `, which stands for: ${ending}`,
+	);
 }
 
 const PARTS = "timestamp, nonce, method, query, body_hash".split(", ");

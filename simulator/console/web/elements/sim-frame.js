@@ -200,6 +200,7 @@ class SimFrame extends SimElement {
 			h("span", { class: "gap" }),
 			...SERVER_VIEWS.map((view) => link(address("", [view.name]), view, !place.sandbox && view.name === current)),
 		);
+		this.tabs?.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
 	}
 }
 
