@@ -55,11 +55,12 @@ class SimWallet extends SimElement {
 		else this.draw();
 	}
 
-	/** The form is made anew only where it goes to another wallet. */
+	/** The form is made anew only where it goes to another wallet, and not before it is known which there are: what was
+	 * written would be gone. */
 	offerDeposit() {
 		const [codes, chosen] = [resellerCodes(), chosenReseller()];
 		const of = JSON.stringify([codes, chosen]);
-		if (of === this.deposited || !this.deposit) return;
+		if (!codes.length || of === this.deposited || !this.deposit) return;
 		this.deposited = of;
 		/** @type {import("../app/form.js").Field[]} */
 		const fields = [
