@@ -143,7 +143,14 @@ export class SimEditor extends SimElement {
 		return Math.min(before + column - 1, this.text.length);
 	}
 
-	/** @param {Problem} one */
+	/** @param {number} line from 1; the last where there are fewer */
+	goLine(line) {
+		const lines = this.text.split("\n");
+		const at = Math.min(line, lines.length);
+		this.go({ file: null, line: at, column: 1, end_column: lines[at - 1].length + 1 });
+	}
+
+	/** @param {Pick<Problem, "file" | "line" | "column" | "end_column">} one */
 	go(one) {
 		if (one.file) return;
 		this.area.focus();
