@@ -270,6 +270,16 @@ def test_a_ready_rule_is_kept_while_the_view_is_loading(page: Console) -> None:
     shown.unroute("**/scenario.schema.json")
 
 
+def test_a_rule_leads_to_its_line_in_the_editor(page: Console) -> None:
+    line = next(one["place"]["line"] for one in page.mine("GET", "rules")["rules"] if one["name"] == "ordinary")
+    page.page.get_by_role("row", name="ordinary").get_by_role("link", name=f"default.yaml:{line}").click()
+    page.until("document.querySelector('sim-scenarios textarea')?.selectionEnd > 0")
+    selected = "(area => area.value.slice(area.selectionStart, area.selectionEnd))"
+    text = page.page.evaluate(f"{selected}(document.querySelector('sim-scenarios textarea'))")
+    assert "name: ordinary" in text
+    assert "\n" not in text
+
+
 def test_the_foot_shows_marks_of_direction_as_other_control_characters(page: Console) -> None:
     yaml(page).fill('payments:\n  - { name: "a\u202eb", then: [{ status: Succesful }] }\n')
     add(page)
