@@ -1,4 +1,4 @@
-"""The form of a rule: every field that the scenario schema has, however deep, is entered in it and stands in its YAML."""
+"""The form of a rule: every field of the scenario schema, however deep, is entered in it and stands in its YAML."""
 
 from collections.abc import Iterator
 from typing import Any
