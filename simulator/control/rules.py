@@ -40,7 +40,7 @@ async def list_all(request: Request) -> Response:
 
 
 def _row(origin: Origin | None, section: str, rule: Rule[Any], count: RuleCount) -> dict[str, Any]:
-    row = {"section": section, "id": rule.id, "name": rule.name or None, "fallback": rule.fallback}
+    row: dict[str, Any] = {"section": section, "id": rule.id, "name": rule.name or None, "fallback": rule.fallback}
     written = rule.written()
     text = None if written is None else "\n".join(block({section: [written]})) + "\n"
     row["place"] = _place(rule.place, origin)
