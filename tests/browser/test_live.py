@@ -43,7 +43,9 @@ def test_what_happens_stands_in_the_list_as_it_happens(page: Console) -> None:
     assert "200" in row.inner_text()
     assert "rule: ordinary" in row.inner_text()
     page.mine("POST", "clock/advance", {"until": "idle"})
-    page.row("callback Succesful").wait_for()
+    took = page.row("callback Succesful").locator(".took")
+    took.wait_for()
+    assert re.fullmatch(r"[\d.,]+ (?:µs|ms|s)", took.inner_text())
     assert page.row("Succesful").locator("a", has_text="order-7").count() == 2
 
 
