@@ -116,10 +116,10 @@ class Candidates:
             yield from _with_part(right, at, variants)
 
     def _dear_mistakes(self, right: Parts) -> Iterator[Text]:
-        for joining in strings.dear_joinings(self._facts):
+        for joining in self._dear_joinings:
             yield joining.join(right), joining.found, right
-        for at, variants in _DEAR_PARTS:
-            yield from _with_part(right, at, variants(self._facts))
+        for at, variants in self._dear_variants:
+            yield from _with_part(right, at, variants)
 
     def _two_mistakes(self, right: Parts) -> Iterator[Text]:
         changed = [
@@ -155,6 +155,15 @@ class Candidates:
             by_text.setdefault(one.join(_SAMPLE), one)
         by_text.pop(strings.right(_SAMPLE), None)
         return list(by_text.values())
+
+    @cached_property
+    def _dear_joinings(self) -> list[Joining]:
+        return list(strings.dear_joinings(self._facts))
+
+    @cached_property
+    def _dear_variants(self) -> list[tuple[int, list[Variant]]]:
+        """The same of those that have thousands of values, made once for all forms of the query."""
+        return [(at, list(made(self._facts))) for at, made in _DEAR_PARTS]
 
     @cached_property
     def _variants(self) -> list[tuple[int, list[Variant]]]:
