@@ -131,7 +131,7 @@ def _dear_queries(facts: Facts) -> Iterator[Variant]:
     yield from _spelt(spellings(query), some)
     yield from _spelt(encodings(query), some)
     for name, before in _befores(facts):
-        for form in made[: len(right) + _FORMS_MAX]:
+        for form in made if name != "query-is-url" else made[: len(right) + _FORMS_MAX]:
             yield _around(name, before, form)
         for one in (*_spelt(spellings(query), right), *_spelt(encodings(query), right)):
             yield Variant((Found(name), *one.found), before + one.value)
