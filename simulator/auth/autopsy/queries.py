@@ -130,10 +130,13 @@ def _dear_queries(facts: Facts) -> Iterator[Variant]:
     some = wrong[:_FORMS_MAX]
     yield from _spelt(spellings(query), some)
     yield from _spelt(encodings(query), some)
+    usual = [*right, *(one for one in _as_sent(made, query) if one.found)]
+    ways = (*spellings(query), *encodings(query), *partial_spellings(query))
+    spelt = list(_once(_spelt(ways, usual)))
     for name, before in _befores(facts):
         for form in made if name != "query-is-url" else made[: len(right) + _FORMS_MAX]:
             yield _around(name, before, form)
-        for one in (*_spelt(spellings(query), right), *_spelt(encodings(query), right)):
+        for one in spelt:
             yield Variant((Found(name), *one.found), before + one.value)
     yield from _spelt(partial_spellings(query), some)
     for form in some:
