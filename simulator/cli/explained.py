@@ -175,7 +175,7 @@ def _split(target: str) -> SplitResult:
 def _facts(request: Pasted, headers: Mapping[bytes, bytes], secret: bytes, key: str, known: Known) -> Facts:
     parts = _split(request.target)
     prefix, version, rest = parts.path.partition("/v2/")
-    query = request.target.partition("?")[2].partition("#")[0]
+    query = request.target.partition("#")[0].partition("?")[2]
     return Facts(
         timestamp=headers[names.TIMESTAMP],
         nonce=headers[names.NONCE],
