@@ -27,7 +27,8 @@ _AUTHORIZATION = re.compile("authorization[:;]", re.IGNORECASE)
 _COMMENTS = re.compile(r"\A(?:\s*#[^\n]*\n(?=\s*\S))+")
 _PROMPT = re.compile(r"\A\s*[$%#>]\s+")
 _PIPED = re.compile(rf"\s*printf %b '(?P<body>{PRINTED})'\s*\|(?![|&])\s*")
-_TOKEN_OF_HTTP = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")  # of methods and names of headers (RFC 9110 5.6.2)
+_TOKEN_OF_HTTP = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")  # of names of headers (RFC 9110 5.6.2)
+_BLANK = re.compile(r"[\x00-\x20\x7f]")
 _SHOWN_CHARS = 40
 
 
@@ -184,10 +185,8 @@ class _Read:
 
 
 def _method(value: str) -> str:
-    if not _TOKEN_OF_HTTP.fullmatch(value):
-        raise NotCurl(
-            f"curl sends the method {value[:_SHOWN_CHARS]!r} as it stands, which no server reads: give a word"
-        )
+    if not value or _BLANK.search(value):
+        raise NotCurl(f"curl sends the method {value[:_SHOWN_CHARS]!r} as it stands, which no server reads")
     return value
 
 
