@@ -101,8 +101,8 @@ WITHOUT_SUBJECT: dict[str, set[str]] = {
     "scenario/sections": {"assumptions", "changes", "form_fields", "headers", "matchers", "templates", "variants"},
     "wire": {
         "billers", "curl", "curl_credentials", "curl_options", "diagnoses", "errors", "headers", "json", "legacy",
-        "named_secrets", "outbound", "paging", "pasted_curl", "secret_names", "secrets", "sent_target", "shell_escapes", "shell_words",
-        "signing", "timestamps", "tokens", "unescaped", "userinfo", "verifying",
+        "named_secrets", "outbound", "paging", "pasted_curl", "secret_names", "secrets", "sent_target", "shell_escapes",
+        "shell_words", "signing", "timestamps", "tokens", "unescaped", "userinfo", "verifying",
     },
 }  # fmt: skip
 LINES_MAX = 300
