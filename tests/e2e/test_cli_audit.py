@@ -88,6 +88,16 @@ def test_an_audit_of_nothing_fails_and_says_so(tmp_path: Path) -> None:
     assert executed("--audit", sends=(), status=7).status == 7
 
 
+@pytest.mark.parametrize("path", ["/v9/balance", "/s/nobody/v2/balance", "/"])
+def test_an_audit_of_requests_that_reach_no_endpoint_fails_and_says_so(path: str) -> None:
+    done = executed("--audit", sends=(path, path))
+    assert done.status == 1
+    [line] = done.err.splitlines()
+    assert line.startswith("reseller-sim exec: not as expected: audit: nothing was exercised: requests came, but only")
+    mixed = executed("--audit", sends=(path, "/v2/balance"))
+    assert (mixed.status, ", 0 violated, " in mixed.err) == (0, True)
+
+
 SINNERS = """
 import pytest
 
