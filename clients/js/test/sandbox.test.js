@@ -291,11 +291,11 @@ test("a signed request whose path would not arrive as it is written is refused b
   for (const path of ["v2/balance", "", "http://127.0.0.1:1/v2/balance", /** @type {any} */ (undefined)]) {
     await assert.rejects(sandbox.call("GET", path), /^RangeError: .* is no path of the reseller API: begin it with \/, as in \/v2\/balance$/);
   }
-  for (const path of ["/v2/é", "/v2/a b", "/v2/balance#now", "/v2/../x", "/v2/\nbalance", '/v2/balance?x="']) {
+  for (const path of ["/v2/é", "/v2/a b", "/v2/balance#now", "/v2/../x", "/v2/\nbalance", "/v2/balance?a=\n1"]) {
     await assert.rejects(sandbox.fetch(path), /^RangeError: .* would not arrive as it is written, but as .*: write it as it is sent, percent-encoded$/, path);
   }
   assert.deepEqual(await sandbox.requests(), []);
-  assert.equal((await sandbox.call("GET", "/v2/balance?x=%C3%A9%20+~'")).status, 200);
+  assert.equal((await sandbox.call("GET", "/v2/balance?x=%C3%A9%20+~")).status, 200);
 });
 
 test("a method or a path that would not arrive as it is written is refused", async () => {
