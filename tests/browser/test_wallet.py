@@ -297,6 +297,8 @@ def test_a_curve_begins_when_its_reseller_was_added(page: Console) -> None:
     shown = page.open("wallet")
     drawing = shown.get_by_role("img", name="Balance over time")
     drawing.locator("text.line-name", has_text="RS009").wait_for()
-    begins = drawing.evaluate("image => [...image.querySelectorAll('path.curve')].map(one => one.getPointAtLength(0).x)")
+    begins = drawing.evaluate(
+        "image => [...image.querySelectorAll('path.curve')].map(one => one.getPointAtLength(0).x)"
+    )
     ends = drawing.evaluate("image => image.viewBox.baseVal.width")
     assert begins[-1] == pytest.approx((begins[0] + ends) / 2, abs=5)
