@@ -198,6 +198,17 @@ def test_on_a_phone_the_story_stands_upright(page: Console) -> None:
     assert shown.evaluate("(e => e.scrollWidth <= e.clientWidth)(document.querySelector('sim-payments'))")
 
 
+def test_beside_an_unknown_payment_the_known_one_is_shown(page: Console) -> None:
+    trxid = page.pay("order-7")
+    shown = page.open(f"payments/{trxid}?with=nope")
+    shown.get_by_role("list", name="what happened to order-7").get_by_role("listitem").first.wait_for()
+    shown.locator("sim-story > .mistake", has_text="nope: this sandbox has no such transaction").wait_for()
+    shown.get_by_role("button", name="only the first").click()
+    shown.wait_for_url(f"**/payments/{trxid}")
+    shown.locator("sim-story > .mistake:empty").wait_for(state="attached")
+    refused(page, 404)
+
+
 def test_an_unknown_payment_is_said_in_the_words_of_the_control_api(page: Console) -> None:
     shown = page.open("payments/1234567890123456789012")
     shown.get_by_role("alert").get_by_text("this sandbox has no such transaction").wait_for()

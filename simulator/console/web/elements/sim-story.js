@@ -7,7 +7,7 @@ import { h, put, say } from "../app/dom.js";
 import { SimElement } from "../app/element.js";
 import { log } from "../app/events.js";
 import { form } from "../app/form.js";
-import { short } from "../app/outside.js";
+import { short, visible } from "../app/outside.js";
 import { here, go, place, setQuery } from "../app/router.js";
 import { scaleOf } from "../app/scale.js";
 import { storyOf, trxidOf } from "../app/stories.js";
@@ -94,16 +94,15 @@ export class SimStory extends SimElement {
 	async read() {
 		this.reading.abort();
 		const { signal } = (this.reading = new AbortController());
-		try {
-			this.stories = await Promise.all(this.trxids.split(" ").map((one) => storyOf(one, signal)));
-			if (this.mistake) say(this.mistake, "");
-		} catch (failure) {
-			if (signal.aborted) return;
-			if (!(failure instanceof Refused)) throw failure;
-			this.stories = [];
-			if (this.mistake) say(this.mistake, failure.message);
-		}
-		if (!signal.aborted) this.draw();
+		const [first, second] = await Promise.allSettled(this.trxids.split(" ").map((one) => storyOf(one, signal)));
+		if (signal.aborted) return;
+		const failed = [first, second].find((one) => one?.status === "rejected")?.reason;
+		if (failed && !(failed instanceof Refused)) throw failed;
+		this.stories = first.status === "rejected" ? [] : [first.value];
+		if (this.stories.length && second?.status === "fulfilled") this.stories.push(second.value);
+		const of = this.stories.length && failed ? `${visible((place.query.get("with") ?? "").slice(0, 40))}: ` : "";
+		if (this.mistake) say(this.mistake, failed ? of + failed.message : "");
+		this.draw();
 	}
 
 	/** Read again when something happened to what is shown. */
@@ -144,7 +143,7 @@ export class SimStory extends SimElement {
 		put(
 			this.head,
 			stories.length > 1 && differences(stories),
-			stories.length > 1 && h("button", { onclick: () => setQuery({ with: "", at: "" }) }, "only the first"),
+			place.query.get("with") && h("button", { onclick: () => setQuery({ with: "", at: "" }) }, "only the first"),
 		);
 		put(
 			this.lines,
