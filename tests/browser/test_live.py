@@ -149,7 +149,8 @@ def test_keys_move_select_and_open(page: Console) -> None:
 def test_an_address_of_a_row_that_is_not_in_the_list_says_so(page: Console) -> None:
     page.pay("order-7")
     shown = page.open("live?at=999999")
-    shown.get_by_text("row 999999 is not kept any more").wait_for()
+    shown.get_by_text("row 999999 is not there yet").wait_for()
+    page.open("live?at=nope").get_by_text("row nope is no row's number").wait_for()
     page.open("live?at=1&q=order-7")
     shown.get_by_text("row 1 does not match the filter").wait_for()
 

@@ -1,5 +1,6 @@
 // Where a clock shall go, as a person writes it: `90s`, `1h30m`, `idle`, `23:59`, `2027-01-10 23:59:30`, or with an offset.
 
+import { dateTime } from "./format.js";
 import { visible } from "./outside.js";
 
 /** @typedef {{ body: { seconds?: number, to?: string, until?: string }, cli: string[] }} Until the request, and the words of `advance` */
@@ -9,6 +10,7 @@ const SPAN = /(\d+(?:\.\d+)?)(ms|s|m|h|d)/g;
 const MOMENT = /^(?:(\d{4}-\d\d-\d\d)[T ]+)?(\d\d?:\d\d)(:\d\d(?:\.\d{1,6})?)?\s*(Z|[+-]\d\d:?\d\d)?$/i;
 const ZONE = "+08:00";
 const DAY_MS = 86_400_000;
+const LAST = Date.parse("9999-12-31T23:59:59Z"); // no moment that can be written is later
 
 /** @param {string} at a moment of the control API @returns {Until} */
 export const toMoment = (at) => ({ body: { to: at }, cli: ["to", at] });
@@ -28,7 +30,7 @@ export function untilOf(text, now) {
 	if (written.toLowerCase() === "idle") return UNTIL_IDLE;
 	const parts = [...written.replaceAll(" ", "").matchAll(SPAN)];
 	if (parts.length && parts.map(([part]) => part).join("") === written.replaceAll(" ", ""))
-		return bySeconds(parts.reduce((sum, [, n, unit]) => sum + Number(n) * SECONDS[unit], 0));
+		return within(written, bySeconds(parts.reduce((sum, [, n, unit]) => sum + Number(n) * SECONDS[unit], 0)), now);
 	const moment = MOMENT.exec(written);
 	if (!moment)
 		throw new Error(`“${visible(written.slice(0, 40))}” is no time; write 90s, 2h, idle, 23:59 or 2027-01-10 23:59`);
@@ -41,10 +43,24 @@ export function untilOf(text, now) {
 		!isOnCalendar(`${date ?? today}T${clock.padStart(5, "0")}${rest.slice(0, 3)}`)
 	)
 		throw new Error(`“${written}” is on no calendar or clock; hours go to 23, minutes and seconds to 59`);
-	if (date) return toMoment(timed(date));
+	if (date) return notOver(written, toMoment(timed(date)), now);
 	return toMoment(
 		Date.parse(timed(today)) >= now.getTime() ? timed(today) : timed(dayOf(new Date(now.getTime() + DAY_MS), zone)),
 	);
+}
+
+/** @param {string} written @param {Until} until @param {Date} now */
+function within(written, until, now) {
+	if (now.getTime() + (until.body.seconds ?? 0) * 1000 <= LAST) return until;
+	throw new Error(
+		`“${written.slice(0, 40)}” is after the year 9999, where the clock ends; write a shorter time, as 90s or 30d`,
+	);
+}
+
+/** @param {string} written @param {Until} until @param {Date} now */
+function notOver(written, until, now) {
+	if (Date.parse(until.body.to ?? "") >= now.getTime()) return until;
+	throw new Error(`“${written}” is over: the clock stands at ${dateTime(now)}; write a later time, or a span as 90s`);
 }
 
 /** Whether it is read as it is written: a browser takes 30 February and 24:00, too. @param {string} moment without zone */

@@ -152,7 +152,9 @@ class SimLive extends SimElement {
 		const at = place.query.get("at");
 		if (!at || !log.isWhole || this.list?.chosen) return "";
 		const isKept = log.rows.some((row) => String(row.number) === at);
-		return `; row ${visible(at.slice(0, 20))} ${isKept ? "does not match the filter" : "is not kept any more"}`;
+		const isOld = Number(at) > 0 && Number(at) < (log.rows[0]?.number ?? 1);
+		const why = isKept ? "does not match the filter" : isOld ? "is not kept any more" : "is not there yet";
+		return `; row ${visible(at.slice(0, 20))} ${/^\d+$/.test(at) ? why : "is no row's number"}`;
 	}
 
 	/** @param {boolean} paused */
