@@ -60,6 +60,14 @@ def test_keys_advance_and_the_page_says_their_command(page: Console, key: str, c
     wait_for_time(page)
 
 
+def test_both_lines_stay_after_one_of_them_was_copied(page: Console) -> None:
+    shown = page.open()
+    shown.keyboard.press("a")
+    for name in ("reseller-sim advance 1m", "copy as curl", "reseller-sim advance 1m"):
+        shown.locator("sim-said").get_by_role("button", name=name).click()
+        shown.locator("sim-said", has_text=f"copied the {'curl' if 'curl' in name else 'CLI'} line").wait_for()
+
+
 def test_buttons_advance_to_the_next_thing_and_until_nothing_is_due(page: Console) -> None:
     page.pay("order-7")
     shown = page.open()

@@ -198,17 +198,6 @@ def test_on_a_phone_the_story_stands_upright(page: Console) -> None:
     assert shown.evaluate("(e => e.scrollWidth <= e.clientWidth)(document.querySelector('sim-payments'))")
 
 
-def test_beside_an_unknown_payment_the_known_one_is_shown(page: Console) -> None:
-    trxid = page.pay("order-7")
-    shown = page.open(f"payments/{trxid}?with=nope")
-    shown.get_by_role("list", name="what happened to order-7").get_by_role("listitem").first.wait_for()
-    shown.locator("sim-story > .mistake", has_text="nope: this sandbox has no such transaction").wait_for()
-    shown.get_by_role("button", name="only the first").click()
-    shown.wait_for_url(f"**/payments/{trxid}")
-    shown.locator("sim-story > .mistake:empty").wait_for(state="attached")
-    refused(page, 404)
-
-
 def test_an_unknown_payment_is_said_in_the_words_of_the_control_api(page: Console) -> None:
     shown = page.open("payments/1234567890123456789012")
     shown.get_by_role("alert").get_by_text("this sandbox has no such transaction").wait_for()
@@ -216,6 +205,20 @@ def test_an_unknown_payment_is_said_in_the_words_of_the_control_api(page: Consol
     shown.get_by_role("heading", name="Payment 1234567890123456789012").wait_for()
     shown.get_by_role("link", name="all payments").click()
     shown.wait_for_url("**/payments")
+
+
+@pytest.mark.parametrize("is_first", [True, False])
+def test_of_two_payments_the_known_one_is_shown_and_the_other_said_to_be_unknown(page: Console, is_first: bool) -> None:
+    known, unknown = page.pay("order-7"), "nope"
+    shown = page.open(f"payments/{known}?with={unknown}" if is_first else f"payments/{unknown}?with={known}")
+    shown.get_by_role("region", name="story of order-7").wait_for()
+    mistake = shown.locator("sim-story > .mistake")
+    mistake.filter(has_text="nope: this sandbox has no such transaction").wait_for()
+    if is_first:
+        shown.get_by_role("button", name="only the first").click()
+        mistake.filter(has_text=unknown).wait_for(state="detached")
+        assert shown.url.endswith(f"payments/{known}")
+    refused(page, 404)
 
 
 def test_hostile_text_of_client_and_receiver_is_only_text(page: Console) -> None:

@@ -94,14 +94,17 @@ export class SimStory extends SimElement {
 	async read() {
 		this.reading.abort();
 		const { signal } = (this.reading = new AbortController());
-		const [first, second] = await Promise.allSettled(this.trxids.split(" ").map((one) => storyOf(one, signal)));
+		const trxids = this.trxids.split(" ");
+		const read = await Promise.allSettled(trxids.map((one) => storyOf(one, signal)));
 		if (signal.aborted) return;
-		const failed = [first, second].find((one) => one?.status === "rejected")?.reason;
-		if (failed && !(failed instanceof Refused)) throw failed;
-		this.stories = first.status === "rejected" ? [] : [first.value];
-		if (this.stories.length && second?.status === "fulfilled") this.stories.push(second.value);
-		const of = this.stories.length && failed ? `${visible((place.query.get("with") ?? "").slice(0, 40))}: ` : "";
-		if (this.mistake) say(this.mistake, failed ? of + failed.message : "");
+		const failures = read.map((one) => (one.status === "rejected" ? one.reason : null));
+		const broken = failures.find((one) => one && !(one instanceof Refused));
+		if (broken) throw broken;
+		this.stories = read.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
+		const why = failures.map(
+			(one, at) => one && `${trxids.length > 1 ? `${visible(trxids[at].slice(0, 40))}: ` : ""}${one.message}`,
+		);
+		if (this.mistake) say(this.mistake, why.filter(Boolean).join("; "));
 		this.draw();
 	}
 
@@ -143,7 +146,7 @@ export class SimStory extends SimElement {
 		put(
 			this.head,
 			stories.length > 1 && differences(stories),
-			place.query.get("with") && h("button", { onclick: () => setQuery({ with: "", at: "" }) }, "only the first"),
+			place.query.has("with") && h("button", { onclick: () => setQuery({ with: "", at: "" }) }, "only the first"),
 		);
 		put(
 			this.lines,
