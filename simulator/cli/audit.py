@@ -68,6 +68,8 @@ def command(
 
 def _unseen(control: Control, made: dict[str, Any]) -> list[Case]:
     """A case that is not ok when there was nothing to judge: an audit of nothing shows nothing."""
+    if not made["ok"]:
+        return []
     rows = control.get("/coverage", "coverage-answer")["endpoints"]
     of_receivers = [one for one in made["obligations"] if one["log"] == "notifications"]
     if any(map(_is_of_contract, rows)) or any(one["state"] != "not_exercised" for one in of_receivers):

@@ -142,12 +142,9 @@ def test_seconds_in_the_string_are_named_when_milliseconds_are_sent(fraction: st
     assert [one.id for one in made.found] == ["timestamp-in-seconds"]
 
 
-@pytest.mark.parametrize(("query", "is_told"), [("a=1", True), ("a=" + "1" * 300, False)])
-def test_the_header_tries_milliseconds_of_short_requests_only(query: str, is_told: bool) -> None:
-    request = Request(query=query)
-    sent = Signer(timestamp=lambda: f"{NOW}999").sign(request)
-    assert (BY_ID["timestamp-in-milliseconds"].sentence in header(request, sent)) == is_told
-    assert [one.id for one in autopsy(facts(request, sent)).found] == ["timestamp-in-milliseconds"]
+def test_milliseconds_of_the_second_that_was_sent_are_found_when_the_journal_is_read() -> None:
+    sent = Signer(timestamp=lambda: f"{NOW}999").sign(Request(query="a=1"))
+    assert [one.id for one in autopsy(facts(Request(query="a=1"), sent)).found] == ["timestamp-in-milliseconds"]
 
 
 @pytest.mark.parametrize(("count", "is_told"), [(21, False), (22, True), (42, True)])

@@ -346,6 +346,7 @@ def test_a_product_is_taken_off_sale_and_changed(asking: Asking) -> None:
     assert "did you mean 'RELOAD'?" in refusal(asking.verb("product", "RELAOD", "on"), 1)
     assert "colour" in refusal(asking.verb("product", "RELOAD", "{colour: red}"), 1)
     assert "neither on nor off" in refusal(asking.verb("product", "RELOAD", "maybe"), 2)
+    assert "neither on nor off" in refusal(asking.verb("product", "RELOAD", "{}"), 2)
     assert refusal(asking.verb("product", "RELOAD", "{note: ["), 1)
 
 

@@ -126,7 +126,7 @@ def joined(separator: str) -> Callable[..., str]:
 
 CLIENTS: tuple[Mistaken, ...] = (
     told("timestamp-in-milliseconds", timestamp=lambda: str(NOW * 1000)),
-    told("timestamp-in-milliseconds", timestamp=lambda: str(NOW * 1000 + 417)),
+    shy("timestamp-in-milliseconds", timestamp=lambda: str(NOW * 1000 + 417)),
     shy("timestamp-in-milliseconds", timestamp=lambda: str(NOW * 1000 - 311)),
     shy("timestamp-with-fraction", timestamp=lambda: str(float(NOW))),
     told("timestamp-as-date", timestamp=lambda: "2026-11-21T08:33:37Z"),

@@ -7,16 +7,13 @@ pair, so that a budget that does not suffice leaves out what hardly anybody does
 """
 
 from collections.abc import Iterator
-from itertools import islice
 from typing import NamedTuple
 
 from simulator.auth.autopsy import keys, signatures, strings
-from simulator.auth.autopsy.algorithms import Reading, hmac_sha256
-from simulator.auth.autopsy.candidates import COMMON_PARTS, QUERY, TIMESTAMP, Candidates, Trial, around, rights
+from simulator.auth.autopsy.algorithms import Reading
+from simulator.auth.autopsy.candidates import COMMON_PARTS, QUERY, Candidates, Trial, around, rights
 from simulator.auth.autopsy.facts import Facts, Parts
 from simulator.auth.autopsy.mistakes import Found
-from simulator.auth.autopsy.parts import milliseconds
-from simulator.auth.form import DIGEST_BYTES
 
 HMACS_MAX = 60_000
 """HMACs of one whole search; of an ordinary request it makes half of them."""
@@ -25,10 +22,6 @@ HASHED_BYTES_MAX = 32 * 1024 * 1024
 SHORT_HMACS_MAX = 300
 SHORT_BYTES_MAX = 512 * 1024
 """The same of the short search."""
-SHORT_MILLISECONDS_MAX = 1000
-"""So many milliseconds it tries for the timestamp, those of the second that is sent, in one form of the query only."""
-SHORT_MILLISECONDS_BYTES_MAX = 256 * 1024
-"""The bytes that these hash; none is tried of a request whose string is longer than a thousandth of it."""
 _HMAC_BYTES = 128  # two blocks, which each HMAC hashes beside its text
 REFUSED_MAX = 500
 """So many texts may be too long for what is left of the bytes before the search ends."""
@@ -80,18 +73,6 @@ def short_search(facts: Facts, digest: bytes) -> tuple[Found, ...]:
                 return ()
             if signatures.is_equal(reading.algorithm(key)(text), reading.digest):
                 return (*found, *reading.found)
-    return _in_milliseconds(facts, forms[0], digest)
-
-
-def _in_milliseconds(facts: Facts, right: Parts, digest: bytes) -> tuple[Found, ...]:
-    """The mistake that the timestamp is signed in milliseconds, of the second that is sent."""
-    head, tail = around(right, TIMESTAMP)
-    if len(digest) != DIGEST_BYTES or SHORT_MILLISECONDS_MAX * len(tail) > SHORT_MILLISECONDS_BYTES_MAX:
-        return ()
-    digest_of = hmac_sha256(facts.secret)
-    for found, value in islice(milliseconds(facts), SHORT_MILLISECONDS_MAX):
-        if signatures.is_equal(digest_of(head + value + tail), digest):
-            return found
     return ()
 
 
