@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from simulator.domain.errors import DomainError
-from simulator.domain.sandbox import Sandbox
 from simulator.domain.model.places import Origin, Place
+from simulator.domain.sandbox import Sandbox
 from simulator.runtime.driver import ITEMS_PER_TURN_MAX
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.scenario.compiler import ScenarioCompiler
