@@ -17,6 +17,8 @@ PAGES_MAX = 10_000
 PROBLEMS_MAX = 1000
 HTTP_REDIRECT = 300
 HTTP_ERROR = 400
+HTTP_UNAUTHORIZED = 401
+WHERE_TO_AUTHORIZE = "; give the control API's token as `token`, or without a URL in RESELLER_SIM_TOKEN"
 Query = Mapping[str, Any]  # without those that are None
 
 
@@ -115,7 +117,10 @@ def _refusal(status: int, decoded: Any) -> SimulatorError:
     listed = said.get("problems")
     problems = tuple(_problem(one) for one in listed[:PROBLEMS_MAX]) if isinstance(listed, list) else ()
     code, message = said.get("error", "unknown"), said.get("message", "the control API refused the request")
-    return SimulatorError(status, shortened(code), shortened(message), shortened(said.get("path") or ""), problems)
+    hint = WHERE_TO_AUTHORIZE if status == HTTP_UNAUTHORIZED else ""
+    return SimulatorError(
+        status, shortened(code), shortened(message) + hint, shortened(said.get("path") or ""), problems
+    )
 
 
 def _problem(one: Any) -> str:

@@ -20,6 +20,18 @@ CHUNK_LINE_BYTES_MAX = 1 << 10
 _CHUNK_SIZE = re.compile(rb"[0-9A-Fa-f]{1,15}")  # int() would also take -1, which reads to the end, and 1_0
 
 
+_NOT_SENT = re.compile(r"[^!-~]|#")
+
+
+def check_target(path: str) -> None:
+    """Raise `ValueError` for a path that would not arrive as it is written."""
+    if not isinstance(path, str) or not path.startswith("/"):
+        raise ValueError(f"{path!r:.200} is no path of the reseller API: begin it with /, as in /v2/balance")
+    if odd := _NOT_SENT.search(path):
+        text = f"{path!r:.200} would not arrive as it is written: percent-encode its {odd[0]!r}"
+        raise ValueError(text)
+
+
 @dataclass(frozen=True, slots=True)
 class Answer:
     """A response; the names of `headers` are in lower case."""

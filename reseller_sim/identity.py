@@ -90,6 +90,7 @@ class Identity:
             "RESELLER_SIM_URL": self._control.url,
             "RESELLER_SIM_KEY": self.api_key,
             "RESELLER_SIM_SECRET": self.api_secret,
+            "RESELLER_SIM_TOKEN": self._control.token or "",
             "RESELLER_SIM_CONTROL_TOKEN": self._control.token or "",
         }
         return {name: value for name, value in wanted.items() if value}

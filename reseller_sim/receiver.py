@@ -8,7 +8,7 @@ from types import TracebackType
 from urllib.parse import parse_qsl, urlsplit
 
 from reseller_sim.messages import UNCHECKED, UNSIGNED, Message
-from reseller_sim.receiving import LOOPBACK, Reply, Server, check_reply
+from reseller_sim.receiving import LOOPBACK, Reply, Server, check_reply, check_times
 from reseller_sim.webhooks import Verdict, key_of, verify_webhook
 
 MESSAGES_MAX = 10_000
@@ -70,8 +70,10 @@ class Receiver:
         times: int = 1,
     ) -> "Receiver":
         """Answer the next `times` messages that nothing is planned for like this, and the last plan all that follow.
-        Raises `ValueError` for a status outside 200 to 599, a delay of more than a day and a bad content type."""
-        sent = body.encode() if isinstance(body, str) else body
+        Raises `ValueError` for a status outside 200 to 599, a delay of more than a day, a body that is neither text nor
+        bytes, a bad content type, and times outside 1 to 10,000."""
+        check_times(times)
+        sent = body.encode() if isinstance(body, str) else bytes(body) if isinstance(body, bytearray) else body
         planned = Reply(status, delay_s, disconnect, sent, content_type)
         check_reply(planned)
         with self._changed:

@@ -29,6 +29,7 @@ HEAD_DEFECTS = (  # lines without a colon or with a blank before it; a multipart
 )
 STATUS_MIN, STATUS_MAX = 200, 599
 DELAY_S_MAX = 86_400
+TIMES_MAX = 10_000
 WITHOUT_BODY = (HTTPStatus.NO_CONTENT, HTTPStatus.NOT_MODIFIED)
 
 
@@ -51,8 +52,19 @@ def check_reply(reply: Reply) -> None:
     is_number = isinstance(reply.delay_s, int | float) and not isinstance(reply.delay_s, bool)
     if not is_number or not 0 <= reply.delay_s <= DELAY_S_MAX:
         raise ValueError(f"{reply.delay_s!r:.60} is no delay: give seconds from 0 to {DELAY_S_MAX}")
-    if not (reply.content_type.isascii() and reply.content_type.isprintable()):
+    if not isinstance(reply.disconnect, bool):
+        raise ValueError(f"{reply.disconnect!r:.60} is no choice to disconnect: give True or False")
+    if not isinstance(reply.body, bytes):
+        raise ValueError(f"{reply.body!r:.60} is no body: give a text or bytes")
+    kind = reply.content_type
+    if not (isinstance(kind, str) and kind.isascii() and kind.isprintable()):
         raise ValueError(f"{reply.content_type!r:.60} is no content type: give printable ASCII such as text/plain")
+
+
+def check_times(times: int) -> None:
+    """Raise `ValueError` for what is no count of answers."""
+    if not isinstance(times, int) or isinstance(times, bool) or not 1 <= times <= TIMES_MAX:
+        raise ValueError(f"{times!r:.60} is no number of times: give a number from 1 to {TIMES_MAX}")
 
 
 Take = Callable[[str, str, dict[str, str], bytes], Reply]

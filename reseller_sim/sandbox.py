@@ -14,7 +14,7 @@ from reseller_sim.control import CONTROL_PATH, TIMEOUT_S, Control, Query, below,
 from reseller_sim.durations import Duration, moment, seconds
 from reseller_sim.errors import NoAnswer, NotRunning, SimulatorError
 from reseller_sim.evidence import Evidence, violated
-from reseller_sim.exchange import Answer, Unanswered, Unreachable, encoded, exchange
+from reseller_sim.exchange import Answer, Unanswered, Unreachable, check_target, encoded, exchange
 from reseller_sim.identity import Identity
 from reseller_sim.messages import Message, from_inbox
 from reseller_sim.printable import printable
@@ -55,7 +55,9 @@ class Sandbox(Identity):
 
     def call(self, method: str, path: str, json: Any = None, *, timeout_s: float = TIMEOUT_S) -> Answer:
         """Send one signed request as the first reseller; `path` has its query, percent-encoded. Every status is an
-        answer. Raises `NoAnswer` when the connection ends without one, `NotRunning` when nobody listens."""
+        answer. Raises `NoAnswer` when the connection ends without one, `NotRunning` when nobody listens, and
+        `ValueError` for a path that would not arrive as it is written."""
+        check_target(path)
         body = b"" if json is None else encoded(json)
         headers = self.auth.headers(method, path, body)
         if body:

@@ -10,8 +10,9 @@ from simulator.api import refusals
 from simulator.api.call import EncodedReply, Incoming
 from simulator.api.endings import Drip
 from simulator.api.pipeline import Pipeline
-from simulator.api.routes import routes
+from simulator.api.routes import PathTable, routes
 from simulator.api.sandbox_lookup import owner_at_root
+from simulator.api.unsigned import UnsignedJudge
 from simulator.delivery.addresses import AddressPolicy
 from simulator.delivery.sender import HttpSender
 from simulator.domain.model.scenario import Scenario
@@ -119,7 +120,9 @@ class App:
             from simulator.control.guard import Guard
 
             guard = Guard(self.options.control_token, self.options.allowed_hosts)
-            self._control = ControlApp(self.sandboxes, self.scenario, guard, self._resend, self.options.scenarios)
+            unsigned = UnsignedJudge(PathTable(routes()))
+            folder = self.options.scenarios
+            self._control = ControlApp(self.sandboxes, self.scenario, guard, self._resend, unsigned, folder)
         responder = responder_of(scope)
         if responder is not None:
             scope["cancel_when_left"] = responder.cancel_when_left

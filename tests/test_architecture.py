@@ -80,9 +80,9 @@ FORBIDDEN_MODULES = {
 # Modules outside the domain that are about no subject of it; every other one is called as its subject is there.
 WITHOUT_SUBJECT: dict[str, set[str]] = {
     "api": {
-        "addresses", "authentication", "billers", "body", "body_cache", "call", "cursors", "diagnoses", "endings",
-        "ignored", "legacy", "notes", "paging", "pipeline", "refusals", "routes", "sandbox_lookup", "tokens",
-        "versions", "waiting",
+        "addresses", "authentication", "bearers", "billers", "body", "body_cache", "call", "cursors", "diagnoses",
+        "endings", "ignored", "legacy", "notes", "paging", "pipeline", "refusals", "routes", "sandbox_lookup", "tokens",
+        "unsigned", "versions", "waiting",
     },
     "control": {
         "addresses",
@@ -100,9 +100,9 @@ WITHOUT_SUBJECT: dict[str, set[str]] = {
     },
     "scenario/sections": {"assumptions", "changes", "form_fields", "headers", "matchers", "templates", "variants"},
     "wire": {
-        "billers", "curl", "curl_options", "diagnoses", "errors", "headers", "json", "legacy", "named_secrets",
-        "outbound", "paging", "pasted_curl", "secret_names", "secrets", "sent_target", "shell_escapes", "shell_words",
-        "signing", "timestamps", "tokens", "unescaped", "verifying",
+        "billers", "curl", "curl_credentials", "curl_options", "diagnoses", "errors", "headers", "json", "legacy",
+        "named_secrets", "outbound", "paging", "pasted_curl", "secret_names", "secrets", "sent_target", "shell_escapes",
+        "shell_words", "signing", "timestamps", "tokens", "unescaped", "userinfo", "verifying",
     },
 }  # fmt: skip
 LINES_MAX = 300

@@ -1,9 +1,8 @@
 """Who is calling: the address and its allowlist, an API key or a bearer token, the signature, and last the nonce, which
 is checked and spent atomically (SPEC 5, 8)."""
 
-import re
-
 from simulator.api.addresses import is_listed_address
+from simulator.api.bearers import closed_to_token, holder_of
 from simulator.api.call import Access, Bearer, Call, Endpoint, Reply
 from simulator.api.refusals import (
     address_blocked,
@@ -16,17 +15,13 @@ from simulator.auth import headers as names
 from simulator.auth.canonical import QueryRules
 from simulator.auth.diagnose import diagnose
 from simulator.auth.signature import Claim, Denied, check_headers, verify
-from simulator.auth.tokens import REFUSED, Holder, Realm, Use, claimed
-from simulator.auth.tokens import verify as verify_token
 from simulator.domain.commands import CountRequest, ReturnNonce, SpendNonce
-from simulator.domain.model import draw
 from simulator.domain.model.faults import FaultThen, InternalError, NonceServiceDown
 from simulator.domain.model.resellers import Reseller
 from simulator.runtime.live_sandbox import LiveSandbox
 
 ENTRIES_SHOWN_MAX = 5
 DEFAULT_RULES = QueryRules()
-_BEARER = re.compile(rb"bearer(?: +(.*))?", re.IGNORECASE | re.DOTALL)
 
 
 ANONYMOUS = Bearer()
@@ -109,29 +104,16 @@ def note_token(call: Call) -> None:
 def _identify_bearer(call: Call, endpoint: Endpoint) -> Reply | None:
     """The same by the IdToken of a request without an API key (SPEC 5.4)."""
     call.is_unsigned = call.is_deprecated = True
-    reseller = _reseller_of_token(call, endpoint)
+    reseller = holder_of(call.sandbox, endpoint.access, call.headers.get(names.AUTHORIZATION), call.now)
     if isinstance(reseller, Denied):
         return deny(call, endpoint, reseller)
     if refusal := refuse_address_of(call, reseller):
         return refusal
-    if endpoint.may_want_key and reseller.closed_to_tokens.is_on(call.now):
-        call.exchange.error = "api_key_required"
-        call.exchange.diagnosis = f"{reseller.code} has require_api_key_for_topup on; sign the request with an API key"
+    if closed := closed_to_token(endpoint, reseller, call.now):
+        call.exchange.error, call.exchange.diagnosis = closed.code, closed.diagnosis
         return key_required_for_topup()
     call.claim = Bearer(reseller=reseller)
     return None
-
-
-def _reseller_of_token(call: Call, endpoint: Endpoint) -> Reseller | Denied:
-    token = bearer_of(call.headers.get(names.AUTHORIZATION))
-    if token is None:
-        return Denied("missing_api_key", "Authorization has no bearer token; write Bearer before the IdToken")
-    if endpoint.access is Access.SIGNED and call.sandbox.core.state.assumes("bearer-endpoints", "legacy"):
-        return Denied("missing_api_key", "a bearer token is not accepted here")
-    if not token:
-        return Denied(REFUSED, "Authorization has no token behind the word Bearer")
-    holder = verify_token(realm_of(call.sandbox), token, Use.ID, call.now)
-    return known_reseller(call, holder) if isinstance(holder, Holder) else holder
 
 
 def authenticate(call: Call, endpoint: Endpoint, claim: Claim | Bearer, fault: FaultThen | None) -> Reply | None:
@@ -205,28 +187,3 @@ def refuse_late(fault: FaultThen, call: Call, endpoint: Endpoint) -> Reply | Non
     if reply is not None:
         call.exchange.reseller = ""
     return reply
-
-
-def realm_of(sandbox: LiveSandbox) -> Realm:
-    """The realm of a sandbox's tokens; derived from its seed and id, so that signatures are the same in every run."""
-    return Realm(sandbox.id, draw.secret(sandbox.seed, "token-key", sandbox.id))
-
-
-def bearer_of(authorization: bytes | None) -> str | None:
-    """The token of an `Authorization` header, "" when the scheme has no token; None for another scheme."""
-    found = _BEARER.fullmatch(authorization) if authorization else None
-    return None if found is None else (found[1] or b"").strip().decode("latin-1")
-
-
-def claimed_reseller(call: Call) -> str:
-    """The code of the reseller that a bearer token claims, unverified; "" when there is none."""
-    token = bearer_of(call.headers.get(names.AUTHORIZATION))
-    return str(claimed(token).get("reseller", "")) if token else ""
-
-
-def known_reseller(call: Call, holder: Holder) -> Reseller | Denied:
-    """The reseller of a token's holder, who may have been removed since."""
-    owner = call.sandbox.core.state.users.get(holder.username)
-    if owner is None or owner[0].code != holder.reseller:
-        return Denied(REFUSED, f"this sandbox has no user {holder.username!r} of {holder.reseller!r} any more")
-    return owner[0]

@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from simulator.api.authentication import claimed_reseller
+from simulator.api.bearers import claimed_reseller
 from simulator.api.body import BodyTooLarge, read_body
 from simulator.api.call import Call, ChosenFault, Incoming, Reply
 from simulator.api.endings import ABORT, CUT, Drip

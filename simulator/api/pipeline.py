@@ -38,6 +38,7 @@ from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.rule_names import decode_rule_names
 from simulator.wire.json import encode
 from simulator.wire.secrets import hidden
+from simulator.wire.userinfo import without_userinfo
 
 
 class Pipeline:
@@ -109,7 +110,7 @@ class Pipeline:
         exchange.status, exchange.content = reply.status, reply.journaled or content
         if exchange.diagnosis:
             others = anonymous.secrets if anonymous else ()
-            exchange.diagnosis = hidden(exchange.diagnosis, (*sandbox.secrets, *others))
+            exchange.diagnosis = without_userinfo(hidden(exchange.diagnosis, (*sandbox.secrets, *others)))
         if anonymous is not None and call.reseller is None:
             exchange.owner = sandbox.id
             sandbox, counters = anonymous, anonymous.counters

@@ -4,7 +4,7 @@ from typing import Any
 
 import msgspec
 
-from simulator.api.authentication import bearer_of
+from simulator.api.bearers import bearer_of
 from simulator.api.call import Incoming, Receive
 from simulator.auth import headers as names
 from simulator.auth.tokens import claimed

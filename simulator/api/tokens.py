@@ -2,7 +2,8 @@
 
 import hmac
 
-from simulator.api.authentication import known_reseller, realm_of, refuse_address_of
+from simulator.api.authentication import refuse_address_of
+from simulator.api.bearers import known_reseller, realm_of
 from simulator.api.call import Call, Reply
 from simulator.api.notes import note
 from simulator.auth.signature import Denied
@@ -35,7 +36,7 @@ def refresh(call: Call) -> Reply:
     holder = verify(realm_of(call.sandbox), call.fields["refresh_token"], Use.REFRESH, call.now)
     if isinstance(holder, Denied):
         return _refuse(call, holder.diagnosis)
-    reseller = known_reseller(call, holder)
+    reseller = known_reseller(call.sandbox, holder)
     if isinstance(reseller, Denied):
         return _refuse(call, reseller.diagnosis)
     return _answer(call, reseller, holder, fresh=call.sandbox.core.state.assumes("refreshed-token", "new"))

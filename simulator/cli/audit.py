@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from simulator.cli.control import Control
+from simulator.cli.control import NO_SANDBOX, Control
 from simulator.cli.errors import Refused
 from simulator.cli.flags import CannotStart, own_option, running_flags, verb
 from simulator.cli.output import echo, echo_json, one_line
@@ -42,8 +42,8 @@ def command(
     It judges the requests that a sandbox of a running simulator has received, and what your receivers have answered.
     Each obligation is met (ok), violated with what shows it (VIOLATED, or warning), or was not exercised (-). On a
     terminal what is violated comes first, and what was not exercised is only counted. In a pipe the text is the whole
-    list in the service's order: JSON needs --json. Exit code 1 means that something is violated, or that the sandbox
-    got no request and nothing was judged; 3 that no simulator answered.
+    list in the service's order: JSON needs --json. Exit code 1 means that something is violated, or that no request
+    reached an endpoint and nothing was judged; 3 that no simulator answered.
 
     \b
     Examples:
@@ -68,11 +68,23 @@ def command(
 
 def _unseen(control: Control, made: dict[str, Any]) -> list[Case]:
     """A case that is not ok when there was nothing to judge: an audit of nothing shows nothing."""
-    is_exercised = any(one["state"] != "not_exercised" for one in made["obligations"])
-    if is_exercised or made["left_out"] or control.get("/requests", "journal-answer", query={"limit": 1})["requests"]:
+    if not made["ok"]:
         return []
-    text = f"nothing was judged: the sandbox {control.sandbox} got no request; does your client send to its address?"
-    return [Case(name="the sandbox got a request", ok=False, message=text, code=NOTHING)]
+    rows = control.get("/coverage", "coverage-answer")["endpoints"]
+    of_receivers = [one for one in made["obligations"] if one["log"] == "notifications"]
+    if any(map(_is_of_contract, rows)) or any(one["state"] != "not_exercised" for one in of_receivers):
+        return []
+    what, name = "got no request", "the sandbox got a request"
+    if any(one["calls"] for one in rows):
+        what, name = "got requests for unknown paths or sandboxes only", "a request reached an endpoint"
+    text = f"nothing was judged: the sandbox {control.sandbox} {what}; does your client send to its address?"
+    return [Case(name=name, ok=False, message=text, code=NOTHING)]
+
+
+def _is_of_contract(row: dict[str, Any]) -> bool:
+    """True for an endpoint of the contract that a request has reached, which one for an unknown sandbox does not."""
+    reached = [one for one in row["answers"] if one["error"] != NO_SANDBOX]
+    return bool(reached) and "*" not in (row["method"], row["path"])
 
 
 def _lines(made: dict[str, Any], *, is_short: bool) -> list[str]:

@@ -129,7 +129,7 @@ class Control:
         if code == NO_SANDBOX or (code == NO_PATH and self._is_odd()):
             return self._useless(f"answered {status}: there is no sandbox {self.sandbox!r}{_where_named()}")
         if status in LOCKED or status >= 500 or not (code and said):
-            hint = "; give the control API's token with --token" if status == 401 else ""
+            hint = "; give the control API's token with --token or RESELLER_SIM_TOKEN" if status == 401 else ""
             return self._useless(f"answered {status}: {said}{hint}")
         return Refused(one_line(f"{self.verb}: {_problems(fields) or said}"), code)
 

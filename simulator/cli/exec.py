@@ -72,8 +72,8 @@ def command(ctx: click.Context, /, coverage: bool, audit: bool, report: Path | N
     ended it; 3 when it cannot be run, or when it succeeded and a report cannot be written; 1 when it succeeded but an
     expectation is not met, of whatever sandbox, deleted and reset ones included. COMMAND reads RESELLER_BASE_URL,
     RESELLER_API_KEY, RESELLER_API_SECRET, RESELLER_USERNAME, RESELLER_PASSWORD, RESELLER_SANDBOX, RESELLER_SIM_URL (the
-    control API), RESELLER_SIM_KEY, RESELLER_SIM_SECRET and, when there is a token, RESELLER_SIM_CONTROL_TOKEN from its
-    environment.
+    control API), RESELLER_SIM_KEY, RESELLER_SIM_SECRET and, when there is a token, RESELLER_SIM_TOKEN and
+    RESELLER_SIM_CONTROL_TOKEN from its environment.
 
     With --coverage, or RESELLER_SIM_COVERAGE=1, it reports at the end which rules, endpoints and outcomes were met.
     With --audit, or RESELLER_SIM_AUDIT=1, it prints how COMMAND violated what the service asks of a client; when it
@@ -138,6 +138,7 @@ def environment(running: "Running") -> dict[str, str]:
         "RESELLER_SIM_URL": running.control_url,
         "RESELLER_SIM_KEY": first.get("api_key"),
         "RESELLER_SIM_SECRET": first.get("api_secret"),
+        "RESELLER_SIM_TOKEN": running.control_token,
         "RESELLER_SIM_CONTROL_TOKEN": running.control_token,
     }
     kept = {name: value for name, value in os.environ.items() if name not in wanted}

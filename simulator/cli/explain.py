@@ -22,10 +22,7 @@ if TYPE_CHECKING:
 TITLE = "reseller-sim explain"
 METHODS = ("GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT", "OPTIONS", "TRACE", "PATCH")
 NUMBER_DIGITS_MAX = 16
-NOTHING = (
-    "the journal has no request that was answered with 401; a 400 is about what a request says, not about its "
-    "signature: `reseller-sim requests --refused` lists those"
-)
+NOTHING = "the journal has no request that was refused; `reseller-sim requests` lists those that there are"
 # Without a variable: they belong to one request.
 own_option = partial(click.option, allow_from_autoenv=False)
 
@@ -38,7 +35,9 @@ own_option = partial(click.option, allow_from_autoenv=False)
 @own_option("--string", metavar="TEXT|@FILE|-", help="The string that your client gave to the HMAC, to compare it.")
 @own_option("--at", metavar="TIME", help="When it was sent: Unix seconds or ISO 8601.  [default: now]")
 @own_option(
-    "--last", is_flag=True, help="Explain the last request of the journal that was answered with 401; a 400 is none."
+    "--last",
+    is_flag=True,
+    help="Explain the last request of the journal that was refused, with whatever status of 4xx.",
 )
 @running_flags
 @own_option("--json", "as_json", is_flag=True, help="Print one JSON object.")
@@ -72,7 +71,7 @@ def command(
       reseller-sim explain -- curl -X POST http://127.0.0.1:8080/v2/topup -H 'X-Api-Key: ...' -d @body.json
       reseller-sim explain GET '/v2/catalog?is_active=true' -H 'X-Api-Key: ...' -H 'X-Timestamp: ...' --secret SECRET
     """
-    from simulator.cli.explained import explained, key_of, known_locally, read_time
+    from simulator.cli.explained import explained, has_authorization, key_of, known_locally, read_time
 
     control = Control(TITLE, url, sandbox, control_token)
     is_number = len(words) == 1 and words[0].isascii() and words[0].isdecimal()
@@ -89,14 +88,42 @@ def command(
         _print_nothing(as_json)
         return 1
     request = _request(words, header, data)
-    now_s = time.time() if at is None else read_time(at)
     key = key_of(request)
+    if not key and has_authorization(request):
+        _refuse_flags_of_signatures("secret", "string", "at")
+        made = _judged(control, request)
+        _print(made, as_json)
+        return 0 if made.is_right else 1
+    now_s = time.time() if at is None else read_time(at)
     known = known_locally() if url is None and sandbox == "default" else {}
     if secret is None and key and key not in known and ", " not in key:
         known = _known_to(control, key)
     made = explained(request, known, secret, now_s, given)
     _print(made, as_json)
     return 0 if made.is_right else 1
+
+
+def _judged(control: Control, request: Pasted) -> "Explained":
+    """What a running simulator says of a request without an API key: it alone knows its tokens. They cover no body."""
+    from simulator.cli.explained import Explained
+
+    headers = [[name, value] for name, _, value in (line.partition(":") for line in request.headers)]
+    asked = {"method": request.method, "path": request.target, "headers": headers}
+    try:
+        found = control.post("/explain", asked, "explain-answer")
+    except CannotStart as missing:
+        raise CannotStart(f"{missing.message}; only a running simulator knows which tokens it issued") from None
+    verdict, text = found["verdict"], found["message"]
+    if verdict == "valid":
+        return Explained(request.method, request.target, accepted=text)
+    return Explained(request.method, request.target, [(verdict, text)])
+
+
+def _refuse_flags_of_signatures(*names: str) -> None:
+    context = click.get_current_context()
+    for name in names:
+        if context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
+            raise _wrong(f"--{name} goes with a signature; the request has no X-Api-Key, but an Authorization header")
 
 
 def _known_to(control: Control, key: str) -> dict[str, tuple[str, str]]:
@@ -151,7 +178,9 @@ def _without_line_end(raw: bytes) -> bytes:
 
 
 def _last(control: Control) -> int | None:
-    rows = control.get("/requests", "journal-answer", query={"status": 401, "limit": 1})["requests"]
+    rows = control.get("/requests", "journal-answer", query={"status_min": 400, "status_max": 499, "limit": 1})[
+        "requests"
+    ]
     return int(rows[0]["n"]) if rows else None
 
 
@@ -219,7 +248,7 @@ def _of_journal(exchange: dict[str, Any], as_json: bool) -> int:
     from simulator.cli.explained import lines_of_autopsy
 
     found = exchange.get("autopsy")
-    is_right = not exchange["error"] if found is None else found["is_right"]
+    is_right = not (exchange["error"] or exchange["status"] >= 400) if found is None else found["is_right"]
     if as_json:
         names = ("n", "method", "path", "status", "error", "diagnosis")
         echo_json(
@@ -233,6 +262,8 @@ def _of_journal(exchange: dict[str, Any], as_json: bool) -> int:
         lines += lines_of_autopsy(exchange["error"], found, of_form)
     elif exchange["error"]:
         lines.append(f"{exchange['error']}: {exchange['diagnosis']}")
+    elif not is_right:
+        lines.append(f"it was refused: {exchange['diagnosis'] or 'the journal has no more about it'}")
     else:
         lines.append("it was not refused" + (f": {exchange['diagnosis']}" if exchange["diagnosis"] else ""))
     echo("\n".join(map(one_line, lines)))

@@ -47,11 +47,13 @@ class Explained:
     problems: list[tuple[str, str]] = field(default_factory=list)
     autopsy: Autopsy | None = None
     signature: str = ""
+    accepted: str = ""
+    """Why it is accepted without a signature."""
 
     @property
     def is_right(self) -> bool:
         """True when the service would accept it."""
-        return not self.problems and self.autopsy is not None and self.autopsy.is_right
+        return not self.problems and (bool(self.accepted) or (self.autopsy is not None and self.autopsy.is_right))
 
     def as_json(self) -> dict[str, Any]:
         """The same as a JSON object."""
@@ -85,6 +87,11 @@ def read_time(text: str) -> float:
 def key_of(request: Pasted) -> str:
     """The API key of a request, empty without one."""
     return _headers(request).get(names.API_KEY, b"").decode("utf-8", "replace")
+
+
+def has_authorization(request: Pasted) -> bool:
+    """Whether a request has an Authorization header."""
+    return names.AUTHORIZATION in _headers(request)
 
 
 def _headers(request: Pasted) -> Mapping[bytes, bytes]:
@@ -175,7 +182,7 @@ def _split(target: str) -> SplitResult:
 def _facts(request: Pasted, headers: Mapping[bytes, bytes], secret: bytes, key: str, known: Known) -> Facts:
     parts = _split(request.target)
     prefix, version, rest = parts.path.partition("/v2/")
-    query = request.target.partition("?")[2].partition("#")[0]
+    query = request.target.partition("#")[0].partition("?")[2]
     return Facts(
         timestamp=headers[names.TIMESTAMP],
         nonce=headers[names.NONCE],
@@ -201,6 +208,8 @@ def lines_of(made: Explained) -> Iterator[str]:
     for code, text in made.problems:
         if made.autopsy is None or code not in _OF_SIGNATURE:
             yield f"{code}: {text}"
+    if made.accepted:
+        yield made.accepted
     if made.autopsy is None:
         return
     code, said = next((one for one in made.problems if one[0] in _OF_SIGNATURE), ("", ""))

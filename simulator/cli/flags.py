@@ -168,8 +168,16 @@ def _url(whose: str) -> Callable[[Any], Any]:
     return option("--url", metavar="URL", help=text)
 
 
+TOKEN_VARIABLES = (f"{VARIABLES}_TOKEN", f"{VARIABLES}_CONTROL_TOKEN")
+"""The second one is the variable of `serve`, so that one variable can serve both sides."""
+
 _TOKEN = option(
-    "--token", "control_token", metavar="TOKEN", callback=values.token, help="The control API's token, if it has one."
+    "--token",
+    "control_token",
+    metavar="TOKEN",
+    envvar=TOKEN_VARIABLES,
+    callback=values.token,
+    help="The control API's token, if it has one.",
 )
 
 

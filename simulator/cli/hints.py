@@ -34,5 +34,5 @@ def of_unknown_flag(wrong: click.UsageError) -> str | None:
         return f"there is no --port here: give the simulator's address, such as --url http://{LOOPBACK}:{DEFAULT_PORT}"
     if wrong.option_name[1:].isdecimal():
         what = "a number or a duration" if wrong.ctx.command.name == "advance" else "a number"
-        return f"{wrong.option_name} is below 0: write {what} above 0"
+        return f"what begins with {wrong.option_name} is below 0: write {what} above 0"
     return None

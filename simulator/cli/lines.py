@@ -98,7 +98,16 @@ def _attempt(event: Event) -> Texts:
     is_more = event["attempt"] > 1 or event["next_due"]
     tries = f"attempt {event['attempt']} of {event['attempts_max']}" if is_more else ""
     due = f"next at {str(event['next_due'])[11:19]}" if event["next_due"] else ""
-    return [(event["method"], ""), (event["url"], ""), (said, _colour(state)), (state, ""), (tries, ""), (due, "")]
+    took = event.get("duration_us")
+    return [
+        (event["method"], ""),
+        (event["url"], ""),
+        (said, _colour(state)),
+        (state, ""),
+        (tries, ""),
+        (due, ""),
+        (f"{took / 1000:.1f} ms" if took is not None else "", "bright_black"),
+    ]
 
 
 def _entry(event: Event) -> Texts:

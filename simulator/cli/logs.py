@@ -6,6 +6,7 @@ from typing import Protocol
 
 from simulator.cli.output import printable
 from simulator.wire.secrets import Secrets, hidden
+from simulator.wire.userinfo import without_userinfo
 
 LOGGERS = ("simulator.server.responder", "simulator.server.turn", "uvicorn.error", "asyncio")
 
@@ -39,7 +40,7 @@ class WithoutSecrets(logging.Filter):
         return True
 
     def _masked(self, text: str) -> str:
-        return printable(hidden(text, self._owner.secrets))
+        return printable(without_userinfo(hidden(text, self._owner.secrets)))
 
 
 def hide_secrets(owner: KnowsSecrets) -> None:

@@ -89,6 +89,6 @@ def _read(ctx: click.Context, text: str) -> dict[str, Any]:
             raise ScenarioError(document.problems)
     except ScenarioError as error:
         raise Refused("\n".join(map(one_line, error.problems))) from None
-    if not isinstance(document.data, dict):
+    if not isinstance(document.data, dict) or not document.data:
         raise click.UsageError(f"{text!r} is neither on nor off, nor changes such as {{note: new}}", ctx)
     return document.data

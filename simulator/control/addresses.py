@@ -1,5 +1,5 @@
-"""Addresses as the control API shows them, wherever one stands: without the credentials in their query. Those of
-receivers have no userinfo.
+"""Addresses as the control API shows them, wherever one stands: without the credentials in their query and without
+userinfo.
 
 An address may be a text of its own, a value in a query or form, percent-encoded once or more, or a string in a JSON
 text with its escapes.
@@ -7,12 +7,12 @@ text with its escapes.
 
 import re
 from typing import Final
-from urllib.parse import quote, unquote_plus
+from urllib.parse import unquote_plus
 
 from simulator.wire.secret_names import is_secret_name
 from simulator.wire.secrets import MASKED
+from simulator.wire.userinfo import HIDDEN, without_userinfo
 
-_HIDDEN: Final = quote(MASKED, safe="()")
 _LEVELS_MAX: Final = 3  # so many times an address may be percent-encoded in another one
 _PERCENT: Final = f"%(?:25){{0,{_LEVELS_MAX - 1}}}"
 _NAME: Final = re.compile(
@@ -38,17 +38,17 @@ _VALUES: Final = tuple(_value_pattern(level) for level in range(_LEVELS_MAX + 1)
 def shown_address(url: str) -> str:
     """A receiver's URL, or `inbox:NAME`, with the values of parameters such as `token` hidden. The rest is as it was,
     so that receivers can be told apart."""
-    return _without_values(url, _HIDDEN)
+    return _without_values(without_userinfo(url), HIDDEN)
 
 
 def shown_query(query: str) -> str:
     """A query or form, in which values may be addresses themselves."""
-    return _without_values("?" + query, MASKED)[1:]
+    return _without_values("?" + without_userinfo(query, is_query=True), MASKED)[1:]
 
 
 def with_shown_addresses(text: str) -> str:
     """A text in which there may be addresses; only these are changed."""
-    return _ADDRESS.sub(lambda found: _without_values(found[0], MASKED), text)
+    return _ADDRESS.sub(lambda found: _without_values(found[0], MASKED), without_userinfo(text))
 
 
 def _without_values(address: str, hidden: str) -> str:

@@ -147,7 +147,8 @@ PAGES = [
 
 class ControlApp:
     """`/_sim` as an ASGI application. `default_scenario` is the scenario of a new sandbox that names none, `scenarios`
-    the folder whose files new sandboxes may name; `resend` sends a request of a journal to the reseller API."""
+    the folder whose files new sandboxes may name; `resend` sends a request of a journal to the reseller API, and
+    `judge_unsigned` says what that answers to the credentials of one without an API key."""
 
     def __init__(
         self,
@@ -155,6 +156,7 @@ class ControlApp:
         default_scenario: Scenario,
         guard: Guard,
         resend: replays.Resend,
+        judge_unsigned: explained.JudgeUnsigned,
         scenarios: Path | None = None,
     ) -> None:
         self._guard = guard
@@ -173,6 +175,7 @@ class ControlApp:
         self._app.state.sandboxes = sandboxes_
         self._app.state.default_scenario = default_scenario
         self._app.state.resend = resend
+        self._app.state.judge_unsigned = judge_unsigned
         files = None if scenarios is None else ClientFiles(ScenariosFolder.at(scenarios))
         self._app.state.client_files = files
 

@@ -1,5 +1,7 @@
 """`/_sim/sandboxes/{id}/audit`: what SPEC asks of a client, and whether this one does it."""
 
+from typing import Any
+
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -32,9 +34,10 @@ def judged(log: Log, rate: Rate | None) -> list[Obligation]:
     return audited(log.calls(), log.notifications(), until=log.now, rate=rate)
 
 
-def audit_of(live: LiveSandbox) -> list[Obligation]:
-    """The audit of a sandbox that nothing changes any more."""
-    return judged(log_of(live), rate_of(live))
+def answer_of(live: LiveSandbox) -> dict[str, Any]:
+    """The answer about a sandbox that nothing changes any more; secrets in it are not hidden yet."""
+    log = log_of(live)
+    return as_json(judged(log, rate_of(live)), left_out=log.left_out)
 
 
 def rate_of(live: LiveSandbox) -> Rate | None:

@@ -43,7 +43,8 @@ def callback(one: Callback) -> dict[str, Any]:
     }
 
 
-def _row(one: Callback, tried: Attempt) -> dict[str, Any]:
+def attempt_row(one: Callback, tried: Attempt) -> dict[str, Any]:
+    """An attempt in the form of the control API's list."""
     whole = callback(one)
     del whole["attempts"]
     fields = attempt(tried)
@@ -108,5 +109,5 @@ async def list_all(request: Request) -> Response:
         complete = await live.wait_until(lambda: ended.count() >= wait_for, timeout_s, live.driver.notifier)
     rows = _attempts(matching(), asked.cursor)
     left_out = live.core.state.callbacks.left_out
-    answer = await page("callbacks", asked, rows, lambda each: _row(*each[1:]), lambda each: each[0])
+    answer = await page("callbacks", asked, rows, lambda each: attempt_row(*each[1:]), lambda each: each[0])
     return reply(answer | {"left_out": left_out, "complete": complete})

@@ -61,6 +61,7 @@ class EventRows:
         fields |= {"url": shown_address(job.url), "attempt": item.number, "state": job.attempts[item.number - 1].state}
         fields |= {"ending": tried["ending"], "answered": tried["status"], "error": tried["error"]}
         fields["next_due"] = render.moment(item.next_due)
+        fields["duration_us"] = live.courier.durations.find(item.job, item.number)
         if self._with_bodies:
             fields["sent"] = self._sent(live, item)
         return fields

@@ -5,9 +5,10 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
+from simulator.control import render
 from simulator.control.http import in_slices, reply, sandbox_of
 from simulator.control.parameters import refuse_other_parameters
-from simulator.domain.model.expectations import Expectation, Place, Verdict
+from simulator.domain.model.expectations import Expectation, Verdict
 from simulator.runtime.expectations import verdicts_in_slices
 from simulator.wire.json import number
 
@@ -28,7 +29,7 @@ def _row(verdict: Verdict) -> dict[str, Any]:
     return {
         "name": expectation.name,
         "kind": expectation.kind.value,
-        "place": _place(expectation.place),
+        "place": render.place(expectation.place),
         "expected": _expected(expectation),
         "actual": actual if isinstance(actual, int) else number(actual),
         "ok": verdict.ok,
@@ -36,10 +37,6 @@ def _row(verdict: Verdict) -> dict[str, Any]:
         "nearest": list(verdict.nearest),
         "pending": list(verdict.pending),
     }
-
-
-def _place(place: Place | None) -> dict[str, Any] | None:
-    return None if place is None else {"file": place.file, "line": place.line}
 
 
 def _expected(expectation: Expectation) -> Any:

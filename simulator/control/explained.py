@@ -3,8 +3,9 @@
 The request is given, as its parts or as a curl command. It is not sent, and changes nothing.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
+from urllib.parse import unquote
 from uuid import uuid4
 
 from starlette.requests import Request
@@ -31,6 +32,11 @@ from simulator.wire.curl import curl_command
 TEXT_CHARS_MAX: Final = 16_000
 CURL_BODY_BYTES_MAX: Final = 64 * 1024
 _VERSION: Final = "the version of the scheme, always v1"
+
+
+JudgeUnsigned = Callable[[LiveSandbox, str, str, Mapping[bytes, bytes]], tuple[str, str] | None]
+"""Says what the service answers to a request without an API key, by its method, path and headers: `valid` or the code
+of the refusal, and why; None where it has nothing to say."""
 
 
 class _Key(NamedTuple):
@@ -67,7 +73,8 @@ async def explain(request: Request) -> Response:
     known = None if named is None else named[1]
     asked = _Asked(given, headers, named, known if given.secret is None else _Key(given.secret))
     shown = _described(live, asked, hashed, mask_of(live, sandboxes_of(request)), base_url(request))
-    return reply(shown | await _judged(live, asked, hashed))
+    unsigned: JudgeUnsigned = request.app.state.judge_unsigned
+    return reply(shown | (_judged_unsigned(live, asked, unsigned) or await _judged(live, asked, hashed)))
 
 
 def _described(live: LiveSandbox, asked: _Asked, hashed: bytes, mask: Mask, base: str) -> dict[str, Any]:
@@ -153,6 +160,15 @@ def _curl(live: LiveSandbox, asked: _Asked, hashed: bytes, base: str) -> str:
     prefix = "" if live.id == DEFAULT else f"/s/{live.id}"
     target = given.path + (b"?" + given.query if given.query else b"")
     return curl_command(method, base + prefix + target.decode("utf-8", "replace"), kept | made, given.body)
+
+
+def _judged_unsigned(live: LiveSandbox, asked: _Asked, judge: JudgeUnsigned) -> dict[str, Any] | None:
+    """The verdict on a request without an API key, None for any other."""
+    if asked.key:
+        return None
+    path = unquote(asked.given.path.decode("utf-8", "replace"))
+    found = judge(live, asked.given.method, path, asked.headers)
+    return found and {"verdict": found[0], "message": found[1], "autopsy": None}
 
 
 async def _judged(live: LiveSandbox, asked: _Asked, hashed: bytes) -> dict[str, Any]:

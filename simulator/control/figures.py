@@ -154,6 +154,7 @@ def _wallet(one: Reseller) -> dict[str, Any]:
     credited = sum((each.amount for type_, each in totals.items() if type_ is not TRANSACTION), ZERO)
     return {
         "reseller": one.code,
+        "created": render.moment(one.created),
         "opening": number(one.wallet.opening),
         "balance": number(one.wallet.balance),
         "credited": number(credited),

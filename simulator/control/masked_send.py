@@ -11,6 +11,7 @@ from typing import Any
 from simulator.control import events, exports, meta, resellers, sandboxes, scenario
 from simulator.control.masking import Mask, mask_of
 from simulator.runtime.sandboxes import Sandboxes
+from simulator.wire.userinfo import without_userinfo
 
 # They answer with credentials, to whoever may create them; with what is the same for everybody; or mask it themselves.
 WHOLE = frozenset(
@@ -50,7 +51,7 @@ class MaskedSend:
             return
         body = message.get("body", b"")
         if body and not self._is_whole():
-            message["body"] = await self._masked(body)
+            message["body"] = await self._masked(self._without_userinfo(body) if self._is_error() else body)
         if self._start is not None:
             start, self._start = self._start, None
             if len(message.get("body", b"")) != len(body):
@@ -59,8 +60,15 @@ class MaskedSend:
         await self._send(message)
 
     def _is_whole(self) -> bool:
-        is_error = self._start is not None and self._start["status"] >= ERRORS_FROM
-        return self._scope.get("endpoint") in WHOLE and not is_error
+        return self._scope.get("endpoint") in WHOLE and not self._is_error()
+
+    def _is_error(self) -> bool:
+        return self._start is not None and self._start["status"] >= ERRORS_FROM
+
+    @staticmethod
+    def _without_userinfo(body: bytes) -> bytes:
+        """An error quotes the address that it refuses."""
+        return without_userinfo(body.decode()).encode()
 
     async def _masked(self, body: bytes) -> bytes:
         live = self._sandboxes.find(self._scope.get("path_params", {}).get("sandbox", ""))

@@ -26,6 +26,7 @@ from simulator.wire.secret_names import is_secret_name
 from simulator.wire.secrets import MASKED, Secrets, hidden
 from simulator.wire.tokens import PATHS
 from simulator.wire.unescaped import Unescaped
+from simulator.wire.userinfo import without_userinfo
 
 PARTS_MAX = 20
 FORM_NAMES = (b"username", b"password", b"refresh_token")
@@ -61,7 +62,11 @@ class Mask:
         self._secrets = self._secrets or (Secrets(),)  # tokens are recognized without any
 
     def text(self, text: str) -> str:
-        """A text without secrets and tokens, also where they are percent-encoded or escaped as in JSON."""
+        """A text without secrets and tokens, also where they are percent-encoded or escaped as in JSON, and without the
+        userinfo of addresses."""
+        return without_userinfo(self._known(text))
+
+    def _known(self, text: str) -> str:
         return hidden(text, self._secrets)
 
     def answer(self, body: bytes) -> bytes:
@@ -86,20 +91,20 @@ class Mask:
         if name.lower() == _API_KEY and value not in self._keys and len(value) > FOREIGN_KEY_CHARS_SHOWN:
             return f"{value[:FOREIGN_KEY_CHARS_SHOWN]}... {MASKED}"
         is_secret = is_secret_name(name) and name.lower() not in HARMLESS_HEADERS
-        return MASKED if is_secret else with_shown_addresses(self.text(value))
+        return MASKED if is_secret else with_shown_addresses(self._known(value))
 
     def query(self, path: str, query: bytes) -> str:
         """A query, without credentials in the addresses in it either."""
-        return shown_query(self.text(masked_query(path, query).decode("latin-1")))
+        return shown_query(self._known(masked_query(path, query).decode("latin-1")))
 
     def body(self, path: str, body: bytes) -> str:
         """A body as text; of a long one the beginning, and how much there is."""
         if len(body) <= BODY_BYTES_MAX:
-            return self._by_name(self.text(masked_body(path, body).decode("utf-8", "replace")))
+            return self._by_name(self._known(masked_body(path, body).decode("utf-8", "replace")))
         note = f"... (the beginning of {len(body)} bytes)"
         if _is_token_path(path):  # it would have to be decoded whole to know the secrets in it
             return MASKED + note
-        return self._by_name(self.text(body[: self._cut(body)].decode("utf-8", "ignore"))) + note
+        return self._by_name(self._known(body[: self._cut(body)].decode("utf-8", "ignore"))) + note
 
     @staticmethod
     def _by_name(text: str) -> str:

@@ -4,6 +4,7 @@ from datetime import datetime
 from typing import Any
 
 from simulator.control.addresses import shown_address
+from simulator.domain.model.places import Origin, Place
 from simulator.domain.model.resellers import KeyState, Reseller
 from simulator.domain.model.wallet import Entry
 from simulator.runtime.live_sandbox import LiveSandbox
@@ -16,12 +17,22 @@ def moment(at: datetime | None) -> str | None:
     return iso_utc_exact(at) if at is not None else None
 
 
+def place(one: Place | None) -> dict[str, Any] | None:
+    """Where something is written, or null."""
+    return None if one is None else {"file": one.file, "line": one.line}
+
+
+def _origin(one: Origin | None) -> dict[str, Any] | None:
+    return None if one is None else {"source": one.source, "name": one.name}
+
+
 def sandbox(live: LiveSandbox, base_url: str) -> dict[str, Any]:
     """A sandbox in lists and creation answers."""
     resellers = live.core.state.resellers.values()
     return {
         "id": live.id,
         "scenario": live.scenario.name,
+        "origin": _origin(live.scenario.origin),
         "seed": live.seed,
         "url": f"{base_url}/s/{live.id}",
         "clock": {"mode": live.clock.mode, "now": moment(live.clock.now()), "rate": live.clock.rate},

@@ -1,10 +1,12 @@
 """`/_sim/sandboxes/{id}/rules`: lists, adds and removes rules of the running sandbox, with their counts."""
 
+from pathlib import Path as FilePath
 from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response
 
+from simulator.control import render
 from simulator.control.http import (
     bytes_of,
     decoded,
@@ -16,10 +18,12 @@ from simulator.control.http import (
 )
 from simulator.control.parameters import page_of, query_of
 from simulator.domain.commands import AddRule, RemoveRule
+from simulator.domain.model.places import Origin, Place
 from simulator.domain.model.rule_counts import RuleCount
 from simulator.domain.model.rules import Rule
 from simulator.runtime.background import in_background, place
 from simulator.scenario.compiler import COMPILER, prepared_rule
+from simulator.scenario.reading.bundled import bundled_path, is_path
 from simulator.scenario.yaml import block
 
 AT_ONCE_BYTES_MAX = 4 * 1024
@@ -30,16 +34,31 @@ async def list_all(request: Request) -> Response:
     """Every rule in evaluation order, with how often its `when` matched and how often it was chosen, and as it
     is written."""
     live = sandbox_of(request)
-    query = query_of(request, "rules-query")
+    query, origin = query_of(request, "rules-query"), live.scenario.origin
     listed = ((section, *entry) for section, book in live.core.state.books.items() for entry in book.listed())
-    return reply(await page("rules", page_of(query), listed, lambda entry: _row(*entry)))
+    return reply(await page("rules", page_of(query), listed, lambda entry: _row(origin, *entry)))
 
 
-def _row(section: str, rule: Rule[Any], count: RuleCount) -> dict[str, Any]:
-    row = {"section": section, "id": rule.id, "name": rule.name or None, "fallback": rule.fallback}
+def _row(origin: Origin | None, section: str, rule: Rule[Any], count: RuleCount) -> dict[str, Any]:
+    row: dict[str, Any] = {"section": section, "id": rule.id, "name": rule.name or None, "fallback": rule.fallback}
     written = rule.written()
     text = None if written is None else "\n".join(block({section: [written]})) + "\n"
+    row["place"] = _place(rule.place, origin)
     return row | {"matched": count.matched, "chosen": count.chosen, "rule": written, "yaml": text}
+
+
+def _place(one: Place | None, origin: Origin | None) -> dict[str, Any] | None:
+    """Where a rule is written, and which of `/_sim/scenarios` that is; null for none of them."""
+    found = render.place(one)
+    if one is None or found is None:
+        return None
+    written: dict[str, str] | None = None
+    path = FilePath(one.file)
+    if one.file == str(bundled_path(path.stem)):
+        written = {"source": "bundled", "name": path.stem}
+    elif is_path(one.file) and not path.is_absolute() and (origin is None or origin.source == "folder"):
+        written = {"source": "folder", "name": one.file}
+    return found | {"scenario": written}
 
 
 async def add(request: Request) -> Response:

@@ -14,9 +14,10 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass, field
 from itertools import count
 from queue import PriorityQueue
-from typing import Any, NamedTuple, ParamSpec, TypeVar
+from typing import Any, NamedTuple, ParamSpec, TypeVar, cast
 
 from simulator.domain.errors import Busy
 
@@ -35,13 +36,35 @@ SMALL_BYTES = 64 * 1024
 _size_of_request: ContextVar[int] = ContextVar("size_of_request", default=0)
 
 
-class _Work(NamedTuple):
+class _Outcome(NamedTuple):
+    """What a function returned, or what it raised."""
+
+    result: Any = None
+    error: BaseException | None = None
+
+
+# The list is emptied by who takes the outcome: the thread, which has the future in its frames until it goes on, must
+# not keep alive what is not its own.
+_Done = Future[list[_Outcome]]
+
+
+@dataclass(order=True, slots=True)
+class _Work:
     """In the order in which it is done."""
 
     rank: int
     serial: int
-    done: "Future[Any]"
-    function: Callable[[], Any]
+    done: _Done = field(compare=False)
+    function: Callable[[], Any] | None = field(compare=False)
+
+    def outcome(self) -> _Outcome:
+        """Call the function, and forget it."""
+        function, self.function = self.function, None
+        assert function is not None, "work is done once"
+        try:
+            return _Outcome(function())
+        except BaseException as error:  # as an executor does: it belongs to who asked for the work
+            return _Outcome(error=error)
 
 
 class _Worker:
@@ -52,7 +75,7 @@ class _Worker:
         self._serials = count()
         self._has_started = False
 
-    def submit(self, function: Callable[[], Any], size: int) -> "Future[Any]":
+    def submit(self, function: Callable[[], Any], size: int) -> _Done:
         """Have `function` called; `size` is that of the body it is about, in bytes."""
         if not self._has_started:
             self._has_started = True
@@ -69,12 +92,7 @@ class _Worker:
 
 def _do(work: _Work) -> None:
     if work.done.set_running_or_notify_cancel():
-        try:
-            result = work.function()
-        except BaseException as error:  # as an executor does: it belongs to who asked for the work
-            work.done.set_exception(error)
-        else:
-            work.done.set_result(result)
+        work.done.set_result([work.outcome()])
 
 
 class _Places:
@@ -107,5 +125,11 @@ place = _PLACES.one
 
 async def in_background(work: Callable[P, T], *arguments: P.args, **options: P.kwargs) -> T:
     """The result of `work`, or what it raises, while the event loop goes on."""
-    done: Future[T] = _WORKER.submit(lambda: work(*arguments, **options), _size_of_request.get())
-    return await asyncio.wrap_future(done)
+    done = _WORKER.submit(lambda: work(*arguments, **options), _size_of_request.get())
+    result, error = (await asyncio.wrap_future(done)).pop()
+    if error is None:
+        return cast(T, result)
+    try:
+        raise error
+    finally:
+        del error  # it has this frame in its traceback

@@ -79,6 +79,11 @@ class Counters:
             first = journal.last_n - len(journal) + 1
             self.notes[place] = f"counted from request {first} on, since it was added while the sandbox ran"
 
+    @property
+    def has_reached_endpoint(self) -> bool:
+        """True when a request was one to an endpoint of the contract, in a sandbox that exists."""
+        return any("*" not in key[:2] and key[3] != "unknown_sandbox" for key in self.answers)
+
     def count(self, exchange: Exchange, ending: str, documented: Callable[[str, str], tuple[str, str]]) -> None:
         """Count one answer. `documented` finds the method and path of the contract; unknown ones share one key, so that
         clients cannot grow the table."""

@@ -20,7 +20,7 @@ from simulator.domain.model.scenario import Scenario
 from simulator.domain.model.webhooks import Delivery
 from simulator.runtime.clock import Clock
 from simulator.runtime.inboxes import Inboxes
-from simulator.runtime.receiver_times import Timed, timed_attempts
+from simulator.runtime.receiver_times import AttemptDurations, Timed, timed_attempts
 from simulator.runtime.sent import SentRequests
 from simulator.wire import outbound
 
@@ -60,6 +60,7 @@ class Courier:
         self._sender = sender
         self.sent = SentRequests()
         self.times = timed_attempts()
+        self.durations = AttemptDurations()
         self.follow(scenario)
 
     def follow(self, scenario: Scenario) -> None:
@@ -77,6 +78,7 @@ class Courier:
         began = perf_counter()
         result = await self.carry(send.job.url, request, clock, self.timeout_s(send.job, clock))
         took_ms = (perf_counter() - began) * 1000
+        self.durations.add(send.job.id, send.attempt.number, int(took_ms * 1000))
         self.times.append(Timed(_reseller(send.job), send.job.url, result.status is not None, took_ms))
         return result
 

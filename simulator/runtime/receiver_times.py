@@ -1,10 +1,13 @@
 """How long the receivers of callbacks and webhooks took for the latest attempts, by the wall clock."""
 
-from collections import deque
+from collections import OrderedDict, deque
 from collections.abc import Iterable
 from typing import NamedTuple
 
 KEPT_MAX = 1_000
+
+ATTEMPTS_MAX = 10_000
+"""The latest attempts whose own durations are kept, as many as a sandbox has events."""
 
 
 class Timed(NamedTuple):
@@ -25,6 +28,24 @@ class ReceiverTimes(NamedTuple):
     p50_ms: float
     p95_ms: float
     max_ms: float
+
+
+class AttemptDurations:
+    """How long each of the latest attempts took, by job and attempt, in microseconds of wall time. It is measured, so
+    it is no part of the sandbox's state."""
+
+    def __init__(self) -> None:
+        self._by_attempt: OrderedDict[tuple[str, int], int] = OrderedDict()
+
+    def add(self, job: str, attempt: int, duration_us: int) -> None:
+        """Remember one."""
+        self._by_attempt[job, attempt] = duration_us
+        if len(self._by_attempt) > ATTEMPTS_MAX:
+            self._by_attempt.popitem(last=False)
+
+    def find(self, job: str, attempt: int) -> int | None:
+        """That of an attempt, unless it is evicted."""
+        return self._by_attempt.get((job, attempt))
 
 
 TimedAttempts = deque[Timed]

@@ -4,6 +4,7 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from simulator.domain.model.magic import Magic
+from simulator.domain.model.places import Origin
 from simulator.domain.model.rules import Rule
 from simulator.domain.model.scenario import ResellerStart, Scenario
 from simulator.domain.model.transactions import Step
@@ -34,15 +35,15 @@ DEFINITIONS = {
 }
 
 
-def build(document: Document, name: str) -> Scenario:
+def build(document: Document, name: str, origin: Origin | None = None) -> Scenario:
     """Build a document's scenario; `name` is its title when it has none. Raises `ScenarioError`."""
     report = Report(document.problems)
-    scenario = _scenario(document, report, name)
+    scenario = _scenario(document, report, name, origin)
     report.raise_if_any()
     return scenario
 
 
-def _scenario(document: Document, report: Report, name: str) -> Scenario:
+def _scenario(document: Document, report: Report, name: str, origin: Origin | None) -> Scenario:
     check(document, report)
     if report.is_full:  # building from a huge invalid file would block the event loop and report nothing more
         report.raise_if_any()
@@ -90,6 +91,7 @@ def _scenario(document: Document, report: Report, name: str) -> Scenario:
         assume=assumptions(root["assume"]),
         expect=expected,
         written=document.root.plain,
+        origin=origin,
     )
 
 

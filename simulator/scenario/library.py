@@ -3,6 +3,7 @@
 from functools import lru_cache
 from pathlib import Path as FilePath
 
+from simulator.domain.model.places import Origin
 from simulator.domain.model.scenario import Scenario
 from simulator.scenario.build import build
 from simulator.scenario.checked import BODY, check_file
@@ -39,7 +40,7 @@ def load_scenario(wanted: str | FilePath, *, needs_resellers: bool = False) -> S
         return _bundled(str(wanted), fingerprint())
     path = _file(wanted, "there is no bundled scenario and no file")
     document = read_file(path)
-    scenario = build(document, path.stem)
+    scenario = build(document, path.stem, Origin("file", path.name if is_path(path.name) else f"./{path.name}"))
     if needs_resellers and (lacking := lack(document)) is not None:
         raise ScenarioError([lacking])
     return scenario
@@ -69,7 +70,7 @@ def scenario_in(files: ClientFiles, name: str) -> Scenario:
     for a file that cannot be read at all."""
 
     def load(folder: Folder) -> Scenario:
-        return build(read_in(folder, name), FilePath(name).stem)
+        return build(read_in(folder, name), FilePath(name).stem, Origin("folder", name))
 
     return files.scenario(b"file " + name.encode("utf-8", "surrogatepass"), load)
 
@@ -106,4 +107,4 @@ def _file(wanted: str | FilePath, absent: str, hint: str = "") -> FilePath:
 
 @lru_cache(maxsize=64)
 def _bundled(name: str, current: Fingerprint) -> Scenario:
-    return build(read_bundled(name), name)
+    return build(read_bundled(name), name, Origin("bundled", name))

@@ -32,5 +32,5 @@ SHORT = {
     "--speed-time", "z": "--time-cond",
 }  # fmt: skip
 """The short names of those."""
-SWITCHES = {"G": "--get", "I": "--head", "g": "--globoff", ":": "--next"}
+SWITCHES = {"G": "--get", "I": "--head", "g": "--globoff", "n": "--netrc", ":": "--next"}
 """The short names of those switches that change what is sent."""

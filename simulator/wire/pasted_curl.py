@@ -7,21 +7,28 @@ from pathlib import PurePath
 from typing import NamedTuple
 from urllib.parse import quote
 
+from simulator.wire.curl_credentials import BY_EXCHANGE, FROM_FILE, NoHeader, authorization, without_userinfo
 from simulator.wire.curl_options import SHORT, SWITCHES, WITH_VALUE
 from simulator.wire.sent_target import NotSent, sent_target
 from simulator.wire.shell_escapes import PRINTED, printed_bytes
 from simulator.wire.shell_words import QuotedForCmd, shell_words
 
 _METHOD, _HEADER, _URL, _QUERY, _TARGET = "--request", "--header", "--url", "--url-query", "--request-target"
+_USER, _TOKEN = "--user", "--oauth2-bearer"
 _BODIES = ("--data", "--data-ascii", "--data-raw", "--data-binary", "--data-urlencode", "--json")
 _NOT_READ = {
     **dict.fromkeys(("--form", "--form-string", "--upload-file"), "curl makes the body: give it with --data-binary"),
     "--config": "it is a file of options: give them in the command",
     "--next": "it begins a second request: give one",
+    **dict.fromkeys(BY_EXCHANGE, "curl makes the credentials: give them as a header"),
+    **dict.fromkeys(FROM_FILE, "curl reads the credentials from a file: give them with --user"),
 }
+_AUTHORIZATION = re.compile("authorization[:;]", re.IGNORECASE)
 _COMMENTS = re.compile(r"\A(?:\s*#[^\n]*\n(?=\s*\S))+")
 _PROMPT = re.compile(r"\A\s*[$%#>]\s+")
 _PIPED = re.compile(rf"\s*printf %b '(?P<body>{PRINTED})'\s*\|(?![|&])\s*")
+_TOKEN_OF_HTTP = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")  # of names of headers (RFC 9110 5.6.2)
+_BLANK = re.compile(r"[\x00-\x20\x7f]")
 _SHOWN_CHARS = 40
 
 
@@ -82,8 +89,13 @@ class _Read:
 
     def __init__(self, read_file: Callable[[str], bytes], stdin: bytes | None) -> None:
         self._read_file, self._stdin = read_file, stdin
-        self._method, self._url, self._target = "", "", ""
+        self._url = ""
+        self._method: str | None = None
+        self._target: str | None = None
+        self._user: str | None = None
+        self._token: str | None = None
         self._headers, self._bodies, self._query = list[str](), list[bytes](), list[bytes]()
+        self._is_authorized = False  # by a header, also by one that is left out
         self._seen = set[str]()
 
     def take(self, name: str, value: str) -> None:
@@ -92,9 +104,14 @@ class _Read:
         if name in _NOT_READ:
             raise NotCurl(f"{name} of the command is not read, since {_NOT_READ[name]}")
         if name == _METHOD:
-            self._method = value
+            self._method = _method(value)
         elif name == _HEADER:
             self._headers += _header(value)
+            self._is_authorized |= _AUTHORIZATION.match(value) is not None
+        elif name == _USER:
+            self._user = value
+        elif name == _TOKEN:
+            self._token = value
         elif name == _TARGET:
             self._target = _target(value)
         elif name in ("", _URL):
@@ -121,7 +138,18 @@ class _Read:
         if "--head" in self._seen and has_body:
             raise NotCurl("curl refuses --head with a body: give one of them")
         usual = "HEAD" if "--head" in self._seen else "POST" if has_body else "GET"
-        return Pasted(self._method or usual, self._target or self._sent(added), tuple(self._headers), body)
+        url, own = self._authorized(self._sent(added))
+        target = url if self._target is None else self._target
+        return Pasted(usual if self._method is None else self._method, target, (*own, *self._headers), body)
+
+    def _authorized(self, url: str) -> tuple[str, list[str]]:
+        """The URL without its userinfo, and the header that curl makes of credentials, unless one was given."""
+        try:
+            url, userinfo = without_userinfo(url)
+            made = authorization(self._user, self._token, userinfo, is_basic="--basic" in self._seen)
+        except NoHeader as wrong:
+            raise NotCurl(str(wrong)) from None
+        return url, [made] if made is not None and not self._is_authorized else []
 
     def _sent(self, added: bytes | None) -> str:
         more = None if added is None else added.decode("utf-8", "surrogateescape")
@@ -156,10 +184,16 @@ class _Read:
         return read
 
 
+def _method(value: str) -> str:
+    if not value or _BLANK.search(value):
+        raise NotCurl(f"curl sends the method {value[:_SHOWN_CHARS]!r} as it stands, which no server reads")
+    return value
+
+
 def _target(value: str) -> str:
-    """The target of `--request-target`, which curl sends as it stands."""
-    if "#" in value:
-        raise NotCurl(f"{_TARGET} of the command is not read, since it has a #, which no client sends")
+    """The target of `--request-target`, which curl sends as it stands, also what is behind a #."""
+    if not value.startswith(("/", "http://", "https://")):
+        raise NotCurl(f"{_TARGET} {value[:_SHOWN_CHARS]!r} does not begin with /, so that no server reads it")
     return value
 
 
@@ -172,10 +206,18 @@ def _header(line: str) -> list[str]:
         raise NotCurl(f"the header {shown!r} has a line end: give each header a --header of its own")
     name, colon, value = line.partition(":")
     if colon and name:
-        return [line] if value.strip(" \t\v\f") else []
+        return [_named(name, line)] if value.strip(" \t\v\f") else []
     if line.find(";") == len(line) - 1 > 0:
-        return [f"{line[:-1]}:"]
+        return [_named(line[:-1], f"{line[:-1]}:")]
     raise NotCurl(f"the header {shown!r} has no {'name' if colon else 'colon'}, so that curl does not send it")
+
+
+def _named(name: str, line: str) -> str:
+    """The line of a header, which curl sends with any name. Raises `NotCurl` for one that servers refuse."""
+    if _TOKEN_OF_HTTP.fullmatch(name):
+        return line
+    what = "a blank beside its name" if _TOKEN_OF_HTTP.fullmatch(name.strip()) else "a name that HTTP has not"
+    raise NotCurl(f"the header {line[:_SHOWN_CHARS]!r} has {what}, so that servers refuse the request with 400")
 
 
 def _options(words: list[str]) -> Iterator[tuple[str, str]]:
@@ -187,8 +229,10 @@ def _options(words: list[str]) -> Iterator[tuple[str, str]]:
         elif not word.startswith("-") or word == "-":
             yield "", word
         elif word.startswith("--"):
-            name, equals, value = word.partition("=")
-            yield name, value if equals else _value(name, rest) if name in WITH_VALUE else ""
+            name, equals, _ = word.partition("=")
+            if equals:
+                raise NotCurl(f"curl has no option {word[:_SHOWN_CHARS]!r}: give the value of {name} as the next word")
+            yield name, _value(name, rest) if name in WITH_VALUE else ""
         else:
             yield from _short_options(word[1:], rest)
 

@@ -37,6 +37,10 @@ _SHOWN_CHARS = 40
 # What a shell replaces before curl sees it. In double quotes a backslash keeps it as it is.
 _REPLACED = re.compile(r"\$[A-Za-z0-9_{(?@*#!$\[-]|`")
 _SHOWN = re.compile(r"[^\s'\"]+")
+# Where a user's folder may be meant: at the beginning of a word, and in an assignment behind = and :.
+_TILDE = re.compile(
+    r"~[^/\0]*(?:/|\Z)|[A-Za-z_]\w*(?:\[[^]=]*\])?\+?=(?:.*?:)?~[^/:\0]*(?:[/:]|\Z)", re.ASCII | re.DOTALL
+)
 _KEPT_IN_DOUBLE = re.compile(r"\\.", re.DOTALL)
 _IN_DOUBLE = re.compile(r'\\(\r?\n|["\\$`])')
 
@@ -113,8 +117,11 @@ def _refuse_replaced(kind: str, piece: str, after: str) -> None:
 
 
 def _text(pieces: list[tuple[str, str]]) -> str:
-    """A word. Raises `ValueError` where bash would make several of it, as of `{a,b}` and `{1..3}`."""
-    bare = "".join(piece if kind == "plain" else "-" for kind, piece in pieces)
+    """A word. Raises `ValueError` where bash would make several of it, as of `{a,b}` and `{1..3}`, and where it would
+    put the name of a folder for `~`."""
+    bare = "".join(piece if kind == "plain" else "\0" for kind, piece in pieces)
+    if found := _TILDE.match(bare):
+        raise ValueError(f"the shell replaces the ~ of {found[0][:_SHOWN_CHARS]!r} by a folder: put it in quotes")
     opened, closed = bare.find("{"), bare.rfind("}")
     if -1 < opened < closed and ("," in (inner := bare[opened:closed]) or ".." in inner):
         raise ValueError(f"the shell expands {bare[opened : closed + 1][:_SHOWN_CHARS]!r}: put it in quotes")

@@ -116,7 +116,7 @@ def test_a_query_that_is_left_out_with_its_colon_is_named() -> None:
     assert "colon" in diagnose(claim, "GET", PATH, b"", b"", RULES)
 
 
-_BY_VALUE = "equal keys are signed in the order sent; sort equal keys by value (assume.repeated-query-keys)"
+_BY_VALUE = "equal keys are signed in the order sent; sort by key, and equal keys by value (assume.repeated-query-keys)"
 _LEAVE_OUT = "parameters with an empty value are signed; leave them out (assume.empty-query-values)"
 TWICE, BLANK = "s=2&a=1&s=1", "b=&a=1"
 FIXED = [
@@ -125,7 +125,7 @@ FIXED = [
         QueryRules("as_sent", "either"),
         TWICE,
         "a=1&s=1&s=2",
-        "equal keys are sorted by value; keep equal keys in the order sent",
+        "equal keys are sorted by value; sort by key alone, equal keys stay in the order sent",
     ),
     (QueryRules("either", "without"), BLANK, "a=1&b=", "parameters with an empty value are signed; leave them out"),
     (QueryRules("either", "with"), BLANK, "a=1", "parameters with an empty value are not signed; sign them"),
@@ -218,13 +218,16 @@ def test_any_hexadecimal_signature_is_called_so(of: Callable[[bytes], bytes]) ->
 SIGNED_AS_SENT = "the query is signed as it is sent; sort the query by key and leave out parameters without ="
 
 
+C_IS_BARE = "c has no =, so it is not part of the canonical string; leave out every parameter that has no ="
+
+
 @pytest.mark.parametrize(
     ("query", "signed", "expected"),
     [
         (b"b=2&a=1&c", "b=2&a=1", "the query is not sorted by key; sort the parameters of the query by key"),
-        (b"b=2&a=1&c", "a=1&b=2&c", "c has no =, so it is not part of the canonical string; leave the parameter out"),
-        (b"a=1&b=2&c", "a=1&b=2&c", "c has no =, so it is not part of the canonical string; leave the parameter out"),
-        (b"c", "c", "c has no =, so it is not part of the canonical string; leave the parameter out"),
+        (b"b=2&a=1&c", "a=1&b=2&c", C_IS_BARE),
+        (b"a=1&b=2&c", "a=1&b=2&c", C_IS_BARE),
+        (b"c", "c", C_IS_BARE),
         (b"b=2&c&a=1", "b=2&c&a=1", SIGNED_AS_SENT),
     ],
 )  # fmt: skip

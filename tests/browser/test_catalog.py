@@ -121,6 +121,24 @@ def test_a_price_is_adjusted_and_a_wrong_one_refused_where_it_was_written(page: 
     assert product(page, "FP")["product"]["pricing"]["price_adjustment"] is None
 
 
+@pytest.mark.parametrize(("width", "has_group"), [(390, True), (800, True), (1000, False), (1280, True)])
+def test_columns_beside_an_open_product_have_room_or_are_left_out(
+    page: Console, width: int, *, has_group: bool
+) -> None:
+    shown = page.page
+    shown.set_viewport_size({"width": width, "height": 844})
+    page.open("catalog/RELOAD")
+    shown.locator("catalog-product #switch-sale").wait_for()
+    row, scroller = page.row("RELOAD").first, shown.locator("sim-catalog .scroller")
+    assert scroller.evaluate("one => one.scrollWidth <= one.clientWidth")
+    right = row.evaluate("row => Math.max(...[...row.children].map(one => one.getBoundingClientRect().right))")
+    assert right <= scroller.evaluate("one => one.getBoundingClientRect().right")
+    group = row.locator(".text")
+    assert group.is_visible() == has_group
+    assert not has_group or group.evaluate("one => one.clientWidth") > 80
+    shown.set_viewport_size({"width": 1280, "height": 720})
+
+
 def test_what_others_change_is_seen_at_once(page: Console) -> None:
     page.open("catalog")
     page.row("WATER").wait_for()

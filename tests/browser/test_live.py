@@ -43,7 +43,9 @@ def test_what_happens_stands_in_the_list_as_it_happens(page: Console) -> None:
     assert "200" in row.inner_text()
     assert "rule: ordinary" in row.inner_text()
     page.mine("POST", "clock/advance", {"until": "idle"})
-    page.row("callback Succesful").wait_for()
+    took = page.row("callback Succesful").locator(".took")
+    took.wait_for()
+    assert re.fullmatch(r"[\d.,]+ (?:µs|ms|s)", took.inner_text())
     assert page.row("Succesful").locator("a", has_text="order-7").count() == 2
 
 
@@ -149,7 +151,9 @@ def test_keys_move_select_and_open(page: Console) -> None:
 def test_an_address_of_a_row_that_is_not_in_the_list_says_so(page: Console) -> None:
     page.pay("order-7")
     shown = page.open("live?at=999999")
-    shown.get_by_text("row 999999 is not kept any more").wait_for()
+    shown.get_by_text("there is no row 999999, the latest is ").wait_for()
+    page.open("live?at=nonsense")
+    shown.get_by_text("there is no row nonsense, the latest is ").wait_for()
     page.open("live?at=1&q=order-7")
     shown.get_by_text("row 1 does not match the filter").wait_for()
 
@@ -254,6 +258,8 @@ def test_a_count_says_when_there_are_older_rows_than_it_counts(page: Console) ->
         beside.submit(fill).result()
     shown.reload()
     counts.get_by_text("10,000 and older").wait_for()
+    page.open("live?at=1")
+    counts.get_by_text("row 1 is not kept any more").wait_for()
 
 
 def test_what_was_done_to_a_sandbox_is_told_in_words(page: Console) -> None:

@@ -1,14 +1,12 @@
 """What if: the rules of a sandbox with their counts, one more from the form, and what else can be changed at once."""
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from simulator.contract.schemas import SCENARIO, schema
 from tests.support.console import Console, console
-from tests.support.processes import run
 
 if TYPE_CHECKING:
     from playwright.sync_api import Locator
@@ -75,7 +73,7 @@ def test_the_form_unfolds_and_writes_yaml(page: Console) -> None:
     shown.get_by_label("Add to then").select_option("delay")
     shown.locator("[data-key=delay] input").fill("5s")
     assert yaml(page).input_value() == (
-        "faults:\n  - { name: too slow, when: { product: RELOAD }, then: { delay: 5s } }\n"
+        "faults:\n  - { name: too slow, when: { product: RELOAD }, then: { status: 504, delay: 5s } }\n"
     )
     add(page)
     shown.get_by_role("button", name="Remove too slow").wait_for()
@@ -260,7 +258,7 @@ def test_what_is_clicked_is_felt_by_the_next_signed_request(page: Console) -> No
 
 def test_a_ready_rule_is_kept_while_the_view_is_loading(page: Console) -> None:
     shown, held = page.page, []
-    shown.route("**/scenarios?limit=500", lambda route: held.append(route))
+    shown.route("**/scenario.schema.json", lambda route: held.append(route))
     shown.reload()
     shown.get_by_role("button", name="hung payment", exact=True).click()
     while not held:
@@ -269,34 +267,17 @@ def test_a_ready_rule_is_kept_while_the_view_is_loading(page: Console) -> None:
     held[0].continue_()
     page.until("document.querySelector('[data-key=name] input')?.value === 'hung'")
     assert "name: hung" in yaml(page).input_value()
-    shown.unroute("**/scenarios?limit=500")
+    shown.unroute("**/scenario.schema.json")
 
 
-def taken_home(page: Console, button: "Locator", folder: Path) -> Path:
-    with page.page.expect_download() as got:
-        button.click()
-    file = folder / "rule.yaml"
-    got.value.save_as(file)
-    return file
-
-
-def test_a_rule_that_is_taken_home_passes_check_alone(page: Console, tmp_path: Path) -> None:
-    shown = page.page
-    for preset in shown.get_by_role("group", name="Ready rules").get_by_role("button").all():
-        preset.click()
-        file = taken_home(page, shown.locator("sim-rule-maker").get_by_role("button", name="download"), tmp_path)
-        assert file.read_text().startswith("extends: default\n")
-        assert (done := run("check", str(file))).status == 0, done
-        yaml(page).fill(file.read_text())
-        shown.get_by_text("● no problems").wait_for()
-        assert shown.locator("sim-rule-maker").get_by_text("The form does not follow").count() == 0
-
-
-def test_a_rule_of_the_table_that_is_taken_home_passes_check_alone(page: Console, tmp_path: Path) -> None:
-    row = page.page.get_by_role("row", name="ordinary")
-    row.locator("summary").click()
-    file = taken_home(page, row.get_by_role("button", name="download"), tmp_path)
-    assert (done := run("check", str(file))).status == 0, done
+def test_a_rule_leads_to_its_line_in_the_editor(page: Console) -> None:
+    line = next(one["place"]["line"] for one in page.mine("GET", "rules")["rules"] if one["name"] == "ordinary")
+    page.page.get_by_role("row", name="ordinary").get_by_role("link", name=f"default.yaml:{line}").click()
+    page.until("document.querySelector('sim-scenarios textarea')?.selectionEnd > 0")
+    selected = "(area => area.value.slice(area.selectionStart, area.selectionEnd))"
+    text = page.page.evaluate(f"{selected}(document.querySelector('sim-scenarios textarea'))")
+    assert "name: ordinary" in text
+    assert "\n" not in text
 
 
 def test_the_foot_shows_marks_of_direction_as_other_control_characters(page: Console) -> None:

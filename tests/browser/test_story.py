@@ -207,6 +207,21 @@ def test_an_unknown_payment_is_said_in_the_words_of_the_control_api(page: Consol
     shown.wait_for_url("**/payments")
 
 
+@pytest.mark.parametrize("is_first", [True, False])
+def test_of_two_payments_the_known_one_is_shown_and_the_other_said_to_be_unknown(page: Console, is_first: bool) -> None:
+    known, unknown = page.pay("order-7"), "nope"
+    shown = page.open(f"payments/{known}?with={unknown}" if is_first else f"payments/{unknown}?with={known}")
+    shown.get_by_role("region", name="story of order-7").wait_for()
+    mistake = shown.locator("sim-story > .mistake")
+    mistake.filter(has_text="nope: this sandbox has no such transaction").wait_for()
+    if is_first:
+        shown.get_by_role("button", name="only the first").click()
+        mistake.filter(has_text=unknown).wait_for(state="detached")
+        assert shown.url.endswith(f"payments/{known}")
+    # An event of the sandbox lets the page ask again, so that the refusals may be two.
+    page.forget_refusals()
+
+
 def test_hostile_text_of_client_and_receiver_is_only_text(page: Console) -> None:
     reply = {"replies": [{"status": 500, "body": f"{HOSTILE}<script>alert(1)</script>"}]}
     page.mine("PUT", "inbox/callbacks", reply)

@@ -275,3 +275,30 @@ def test_numbers_of_payments_lead_to_those_payments(page: Console) -> None:
         page.row(refid).wait_for()
         shown.get_by_text("1 of 3").wait_for()
         assert f"/payments?q={table}%3A{name}+reseller%3ARS001" in shown.url
+
+
+def test_amounts_and_times_at_the_axes_are_whole_and_no_time_stands_twice(page: Console) -> None:
+    page.mine("POST", "resellers/RS001/deposits", {"amount": "99999999.90"})
+    shown = page.open("wallet")
+    drawing = shown.get_by_role("img", name="Balance over time")
+    drawing.get_by_text("100,000,000.00").wait_for()
+    texts: list[list[object]] = drawing.evaluate(
+        "image => [...image.querySelectorAll('text.value')].map(one => [one.textContent, one.getBBox().x])"
+    )
+    assert all(float(str(left)) >= 0 for _, left in texts)
+    words = [text for text, _ in texts]
+    assert len(words) == len(set(words))
+
+
+def test_a_curve_begins_when_its_reseller_was_added(page: Console) -> None:
+    page.mine("POST", "clock/advance", {"seconds": 3600})
+    page.mine("POST", "resellers", {"code": "RS009", "balance": "7.00"})
+    page.mine("POST", "clock/advance", {"seconds": 3600})
+    shown = page.open("wallet")
+    drawing = shown.get_by_role("img", name="Balance over time")
+    drawing.locator("text.line-name", has_text="RS009").wait_for()
+    begins = drawing.evaluate(
+        "image => [...image.querySelectorAll('path.curve')].map(one => one.getPointAtLength(0).x)"
+    )
+    ends = drawing.evaluate("image => image.viewBox.baseVal.width")
+    assert begins[-1] == pytest.approx((begins[0] + ends) / 2, abs=5)

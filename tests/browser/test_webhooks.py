@@ -167,6 +167,14 @@ def test_probes_give_a_table_of_verdicts(shared: Console) -> None:
     row = verdicts.get_by_role("row").filter(has_text="webhook-unsigned")
     row.get_by_text("✕ finding").first.wait_for()
     assert verdicts.get_by_role("row").count() == 10
+    before = verdicts.inner_text()
+    shown.reload()
+    shown.get_by_role("table", name="Verdicts").wait_for()
+    assert verdicts.inner_text() == before
+    shown.get_by_text("sent at 20").wait_for()
+    shared.new_sandbox()
+    shared.open("webhooks/probes").get_by_role("button", name="send probes").wait_for()
+    assert verdicts.count() == 0
 
 
 def test_what_is_wrong_in_a_form_is_said_beside_it(shared: Console) -> None:

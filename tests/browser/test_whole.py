@@ -172,3 +172,24 @@ def test_on_a_phone_the_tab_of_the_view_is_in_sight_and_nothing_is_wider(page: C
     assert 0 <= box["x"] <= box["x"] + box["width"] <= 391
     assert shown.locator(f"sim-{view}").evaluate("view => view.scrollWidth <= view.clientWidth")
     page.page.set_viewport_size({"width": 1280, "height": 720})
+
+
+@pytest.mark.parametrize("mode", ["manual", "real"])
+def test_on_a_phone_the_bar_has_two_lines_and_its_panel_the_day(page: Console, mode: str) -> None:
+    page.new_sandbox(mode=mode)
+    page.page.set_viewport_size({"width": 390, "height": 844})
+    page.pay("order-7")
+    shown = page.open()
+    idle = shown.locator("sim-clock").get_by_role("button", name="idle")
+    idle.wait_for()
+    buttons = shown.locator("sim-bar button:visible, sim-bar select:visible").evaluate_all(
+        "all => all.map(one => one.getBoundingClientRect().toJSON())"
+    )
+    middles = sorted((box["top"] + box["bottom"]) / 2 for box in buttons)
+    lines = [at for at, before in zip(middles, [-99, *middles], strict=False) if at - before > 10]
+    assert len(lines) == 2, lines
+    assert all(box["left"] >= 0 and box["right"] <= 390 and box["height"] >= 24 for box in buttons)
+    shown.keyboard.press("t")
+    day = str(page.mine("GET", "")["clock"]["now"])[:4]
+    shown.locator("clock-panel").get_by_text(f"It is {day}").wait_for()
+    page.page.set_viewport_size({"width": 1280, "height": 720})

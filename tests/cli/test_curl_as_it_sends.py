@@ -103,6 +103,8 @@ TARGETS = [
     ("'/a\\{b\\[c\\}[]\\d'", b"/a{b[c}[]\\d"),
     ("'/{a}[1-3]\\{' -g", b"/{a}[1-3]\\{"),
     ("/a --request-target '/b/../{c}?d e'", b"/b/../{c}?d e"),
+    ("/a --request-target '/b#c?d'", b"/b#c?d"),
+    ("/~", b"/~"),
 ]
 HEADERS = [
     ("-H 'X:'", []),
@@ -110,8 +112,44 @@ HEADERS = [
     ("-H 'X;'", [b"X:"]),
     ("-H 'X: a' -H 'X:'", [b"X: a"]),
     ("-H 'X: a;' -H X:b", [b"X: a;", b"X:b"]),
+    ("-u user:pass", [b"Authorization: Basic dXNlcjpwYXNz"]),
+    ("--user 'a:b:c é'", [b"Authorization: Basic YTpiOmMgw6k="]),
+    ("-u a:b -uc: -H 'X: a'", [b"Authorization: Basic Yzo=", b"X: a"]),
+    ("--oauth2-bearer 'é x'", [b"Authorization: Bearer \xc3\xa9 x"]),
+    ("-u a --oauth2-bearer T", [b"Authorization: Bearer T"]),
+    ("-u a:b --basic --no-digest", [b"Authorization: Basic YTpi"]),
+    ("-u a:b -H 'authorization: X'", [b"authorization: X"]),
+    ("-u a:b -H 'Authorization:'", []),
+    ("--oauth2-bearer T -H 'Authorization;'", [b"Authorization:"]),
     ("-H \"$(printf %b 'X: \\0303\\0251 $(a)\\0377\\0000b\\0012')\"", [b"X: \xc3\xa9 $(a)\xffb"]),
 ]
+
+
+USERINFO = [
+    ("http://us%40er:p%20%ff%zz@HOST/a", b"/a", [b"Authorization: Basic dXNAZXI6cCD/JXp6"]),
+    ("http://user@HOST", b"/", [b"Authorization: Basic dXNlcjo="]),
+    ("http://:pw@HOST/?a@b", b"/?a@b", [b"Authorization: Basic OnB3"]),
+    ("http://@HOST/a@b", b"/a@b", [b"Authorization: Basic Og=="]),
+    ("http://c:d@HOST/ -u a:b", b"/", [b"Authorization: Basic YTpi"]),
+    ("http://c:d@HOST/ --oauth2-bearer T", b"/", [b"Authorization: Bearer T"]),
+    ("http://c:d@HOST/ -H 'Authorization: X'", b"/", [b"Authorization: X"]),
+]
+
+
+@pytest.mark.parametrize(("words", "target", "headers"), USERINFO)
+def test_userinfo_is_a_header_of_curl(words: str, target: bytes, headers: list[bytes]) -> None:
+    command = f"curl {words.replace('HOST', '127.0.0.1:PORT')}"
+    assert read(command) == (b"GET", target, headers, b"")
+    assert "@127" not in read_curl(words_of(command)).target
+
+
+@needs_curl
+@pytest.mark.parametrize(("words", "target", "headers"), USERINFO)
+def test_curl_sends_userinfo_as_the_table_has_it(
+    listener: Listener, words: str, target: bytes, headers: list[bytes]
+) -> None:
+    command = f"curl {words.replace('HOST', '127.0.0.1:PORT')}"
+    assert really_sent(listener, command) == (b"GET", target, headers, b"")
 
 
 @pytest.mark.parametrize(("words", "body"), BODIES)
@@ -148,6 +186,8 @@ def test_curl_sends_what_the_table_has(listener: Listener, words: str) -> None:
     ("words", "said"),
     [
         ("/ -I -d a", "curl refuses --head with a body"),
+        ("/ --request=PUT", "curl has no option '--request=PUT': give the value of --request as the next word"),
+        ("/ --data=x", "curl has no option '--data=x'"),
         ("'/a b'", "curl refuses a URL with ' '"),
         ("'/a?\x7f'", "curl refuses a URL with"),
         ("/ -G --data-urlencode ' a=b'", "curl refuses a URL with ' '"),
@@ -175,7 +215,23 @@ def test_what_curl_refuses_is_refused_and_said(listener: Listener, words: str, s
         ("http://h/ -H ''", "has no colon"),
         ("http://h/ -H ': x'", "has no name"),
         ("http://h/ -H $'X: a\\nY: b'", "has a line end: give each header a --header of its own"),
-        ("http://h/ --request-target '/a#b'", "--request-target of the command is not read, since it has a #"),
+        ("http://h/ --request-target ''", "--request-target '' does not begin with /, so that no server reads it"),
+        ("http://h/ --request-target b", "--request-target 'b' does not begin with /"),
+        ("http://h/ -X ''", "curl sends the method '' as it stands, which no server reads"),
+        ("http://h/ -X 'a b'", "curl sends the method 'a b' as it stands"),
+        ("http://h/ -H 'X-Api-Key : k'", "the header 'X-Api-Key : k' has a blank beside its name, so that servers"),
+        ("http://h/ -H ' X;'", "the header ' X:' has a blank beside its name"),
+        ("http://h/ -H 'X Y: k'", "the header 'X Y: k' has a name that HTTP has not"),
+        ("http://h/ -u user", "curl asks for the password of --user: give --user NAME:PASSWORD"),
+        ("http://h/ -u a:b --digest", "--digest of the command is not read, since curl makes the credentials"),
+        ("http://h/ -n", "--netrc of the command is not read, since curl reads the credentials from a file"),
+        ("http://h/ --basic --oauth2-bearer T", "curl sends no credentials for --basic beside --oauth2-bearer"),
+        ("http://h/ --oauth2-bearer $'T\\nX: y'", "the token of --oauth2-bearer has a line end"),
+        ("http://a:b@c@h/", "curl refuses a URL with two @, or %00, before its host"),
+        ("http://a%00@h/", "curl refuses a URL with two @, or %00, before its host"),
+        ("http://h/ -d ~/x", "the shell replaces the ~ of '~/' by a folder: put it in quotes"),
+        ("http://h/ -d ~", "the shell replaces the ~ of '~' by a folder"),
+        ("http://h/ -d a=b:~", "the shell replaces the ~ of 'a=b:~' by a folder"),
         ("http://h/ -d {a,b}", "the shell expands '{a,b}': put it in quotes"),
         ("http://h/ -d {1..3}", "the shell expands '{1..3}': put it in quotes"),
         ("http://h/ -d $[1+1]", "the shell replaces '$[1+1]'"),
@@ -208,6 +264,10 @@ WORDS = [
     ("$é a$ b$. {a}", [b"$\xc3\xa9", b"a$", b"b$.", b"{a}"]),
     ("{'a,b'} {a','b} {a,b a}", [b"{a,b}", b"{a,b}", b"{a,b", b"a}"]),
     ("\xa0a a\x0bb\x0cc\x1cd\x85e a\rb", [b"\xc2\xa0a", b"a\x0bb\x0cc\x1cd\xc2\x85e", b"a\rb"]),
+    ("a~ a:~ =~ -d=~ 1a=~ é=~ a=b~ a==~ a=b=~ a:=~ '~' \\~ ~'a' ~\"\" a=~'' a=\\~ a=':~' \"a\"=~ ~$'/x' http://h/~u", [
+        b"a~", b"a:~", b"=~", b"-d=~", b"1a=~", b"\xc3\xa9=~", b"a=b~", b"a==~", b"a=b=~", b"a:=~", b"~", b"~", b"~a",
+        b"~", b"a=~", b"a=~", b"a=:~", b"a=~", b"~/x", b"http://h/~u",
+    ]),
     (r"$'\r\n\t\v\f\a\b\e\E\?\"\'\\\q\xg\ug\Ug'", [b"\r\n\t\v\f\a\b\x1b\x1b?\"'\\\\q\\xg\\ug\\Ug"]),
 ]  # fmt: skip
 

@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from simulator.cli.control import Control
-from simulator.cli.errors import Refused
+from simulator.cli.errors import CannotStart, Refused
 from simulator.cli.main import cli
 from simulator.cli.request import defaultcredentials
 from tests.support.mistaken_clients import NONCE, NOW, POST, Request, Signer
@@ -303,8 +303,61 @@ def test_a_journal_without_refusals_leaves_nothing_to_explain(answers: Callable[
     answers({"limit=1": {"requests": []}, "/requests/17": EXCHANGE | {"error": "", "status": 200, "diagnosis": ""}})
     nothing = run("--last")
     assert (nothing.exit_code, run("--last", "--json").stdout) == (1, "null\n")
-    assert "a 400 is about what a request says" in nothing.stdout
+    assert "the journal has no request that was refused" in nothing.stdout
     assert "it was not refused" in run("17").stdout
+
+
+@pytest.mark.parametrize(
+    ("facts", "line"),
+    [
+        ({"error": "", "status": 400, "diagnosis": "url is required"}, "it was refused: url is required"),
+        ({"error": "", "status": 404, "diagnosis": ""}, "it was refused: the journal has no more about it"),
+        ({"error": "ip_blocked", "status": 403, "diagnosis": "too many"}, "ip_blocked: too many"),
+    ],
+)
+def test_the_last_request_is_explained_whatever_it_was_refused_for(
+    facts: dict[str, Any], line: str, answers: Callable[[dict[str, Any]], None]
+) -> None:
+    answers(
+        {"/requests/17": EXCHANGE | facts, "status_min=400&status_max=499&limit=1": {"requests": [{"n": 17}]}},
+    )
+    said = run("--last")
+    assert (said.exit_code, said.stdout.splitlines()[1]) == (1, line)
+    assert json.loads(run("--last", "--json").stdout)["is_right"] is False
+
+
+@pytest.mark.parametrize(
+    ("verdict", "message", "said"),
+    [("valid", "the bearer token is one of RS001", (0, "the bearer token is one of RS001")),
+     ("invalid_token", "the token expired", (1, "invalid_token: the token expired"))],
+)  # fmt: skip
+def test_a_bearer_token_is_judged_by_the_running_simulator(
+    verdict: str, message: str, said: tuple[int, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = []
+
+    def post(_: Control, path: str, body: Any, schema: str) -> Any:
+        asked.append((path, body))
+        return {"verdict": verdict, "message": message}
+
+    monkeypatch.setattr(Control, "post", post)
+    made = run("--", "curl", "http://h/v2/balance", "--oauth2-bearer", "T")
+    assert (made.exit_code, made.stdout.splitlines()[1]) == said
+    headers = [["Authorization", " Bearer T"]]
+    assert asked == [("/explain", {"method": "GET", "path": "http://h/v2/balance", "headers": headers})]
+    assert (
+        "--at goes with a signature" in run("--at", "1", "GET", "/v2/balance", "-H", "Authorization: Bearer T").stderr
+    )
+
+
+def test_a_bearer_token_needs_a_running_simulator(monkeypatch: pytest.MonkeyPatch) -> None:
+    def post(*_: Any) -> Any:
+        raise CannotStart("no simulator answers")
+
+    monkeypatch.setattr(Control, "post", post)
+    made = run("GET", "/v2/balance", "-H", "Authorization: Bearer T")
+    assert (made.exit_code, made.stdout) == (3, "")
+    assert "only a running simulator knows which tokens it issued" in made.stderr
 
 
 def test_the_secret_of_a_key_is_asked_of_a_running_simulator(answers: Callable[[dict[str, Any]], None]) -> None:

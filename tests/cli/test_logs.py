@@ -40,13 +40,13 @@ def test_a_traceback_and_a_message_are_masked(app: App, name: str) -> None:
     try:
         raise KeyError(f"{secret} \x1b[2J\u202e {TOKEN}")
     except KeyError as error:
-        logger.error("failed for %s and %s\x1b", secret, TOKEN, exc_info=error)
+        logger.error("failed for %s and %s\x1b of %s", secret, TOKEN, "http://ann:hunter2@host/", exc_info=error)
     finally:
         logger.removeHandler(handler)
     printed = stream.getvalue()
     assert "Traceback" in printed
     assert f"failed for {MASKED} and {MASKED}\\x1b" in printed
-    for hostile in (secret, TOKEN, "\x1b", "\u202e"):
+    for hostile in (secret, TOKEN, "\x1b", "\u202e", "hunter2"):
         assert hostile not in printed
 
 

@@ -94,7 +94,7 @@ def test_another_command_is_no_request(words: tuple[str, ...]) -> None:
 
 
 def test_an_option_of_curl_with_equals_has_its_value() -> None:
-    assert read_curl(words_of("curl --request=PUT --url=http://h/v2/x")).method == "PUT"
+    assert read_curl(words_of("curl --request PUT --url http://h/v2/x")).method == "PUT"
 
 
 @pytest.mark.parametrize("words", [("get", "/v2/balance"), ("curl", "-X", "get", "http://h/v2/balance")])

@@ -15,6 +15,7 @@ from simulator.cli.reports.folder import Folder
 from simulator.cli.reports.judge import Judge
 from simulator.cli.reports.lives import cases_of
 from simulator.cli.running import Running
+from simulator.control.audit import answer_of
 from simulator.runtime.expectations import verdicts
 from tests.support.client import Client, running
 
@@ -27,7 +28,12 @@ def written(client: Client, folder: Path, times: int = 1) -> Folder:
     for _ in range(times):
         found = verdicts(client.live)
         report.add(
-            client.live, "sandbox default", found, cases_of(found, client.live.secrets), report.masks(client.live)
+            client.live,
+            "sandbox default",
+            found,
+            cases_of(found, client.live.secrets),
+            answer_of(client.live),
+            report.masks(client.live),
         )
     report.end("all met")
     return report
@@ -73,6 +79,23 @@ def test_the_page_has_the_result_and_a_row_for_each_attempt_of_a_callback(tmp_pa
         ["order-1", "Succesful", "1", "200", "delivered"],
     ]
     assert not re.search(r":[0-9]{2}\.[0-9]+", whole.partition("<pre>")[0])
+
+
+def test_audit_and_callbacks_are_what_the_control_api_answers_with_secrets_hidden(tmp_path: Path) -> None:
+    with running({"clock": "manual"}) as client:
+        client.pay("order-1")
+        client.advance(600)
+        client.call("POST", "/v2/token", {"username": "a", "password": "hunter2-hunter2"})
+        client.call("POST", "/v2/token", {"username": "a", "password": "hunter2-hunter2"})
+        written(client, tmp_path)
+        audit = client.sim("GET", "/sandboxes/default/audit").json
+        callbacks = client.sim("GET", "/sandboxes/default/callbacks").json["callbacks"]
+    found = {path.stem: json.loads(path.read_text("utf-8")) for path in (tmp_path / "001-default").glob("*.json")}
+    assert any(one["state"] == "violated" for one in audit["obligations"])
+    assert (found["audit"], found["callbacks"]) == (audit, callbacks)
+    assert [one["refid"] for one in callbacks] == ["order-1"] * 2
+    for name in ("audit.json", "callbacks.json"):
+        assert f'href="001-default/{name}"' in page(tmp_path)
 
 
 def test_a_connection_that_was_closed_without_an_answer_has_no_status(tmp_path: Path) -> None:
@@ -153,7 +176,7 @@ def test_what_an_earlier_report_wrote_is_removed_and_nothing_else(tmp_path: Path
     ]  # fmt: skip
     assert (tmp_path / "002-default" / "mine.txt").read_text() == "mine"
     assert (tmp_path / "003-default" / "payments.json" / "mine").read_text() == "mine"
-    assert all(len(list((tmp_path / name).iterdir())) == 4 for name in ("004-default", "5-default"))
+    assert all(len(list((tmp_path / name).iterdir())) == 6 for name in ("004-default", "5-default"))
 
 
 def test_folders_beside_a_page_of_somebody_else_stay(tmp_path: Path) -> None:

@@ -143,9 +143,10 @@ def test_an_answer_that_drips_is_given_up(monkeypatch: pytest.MonkeyPatch) -> No
     [
         (("advance",), "DURATION"),
         (("advance", "soon"), "90s, 1h30m or 1.5d"),
-        (("advance", "-5s"), "-5 is below 0: write a number or a duration above 0"),
-        (("deposit", "-5"), "-5 is below 0: write a number above 0"),
-        (("explain", "-1"), "-1 is below 0: write a number above 0"),
+        (("advance", "-5s"), "what begins with -5 is below 0: write a number or a duration above 0"),
+        (("deposit", "-5"), "what begins with -5 is below 0: write a number above 0"),
+        (("deposit", "-19.90"), "what begins with -1 is below 0: write a number above 0"),
+        (("explain", "-1"), "what begins with -1 is below 0: write a number above 0"),
         (("advance", "nan1"), "90s, 1h30m or 1.5d"),
         (("advance", "1e999"), "90s, 1h30m or 1.5d"),
         (("advance", "to"), "90s, 1h30m or 1.5d"),

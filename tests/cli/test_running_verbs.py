@@ -346,6 +346,7 @@ def test_a_product_is_taken_off_sale_and_changed(asking: Asking) -> None:
     assert "did you mean 'RELOAD'?" in refusal(asking.verb("product", "RELAOD", "on"), 1)
     assert "colour" in refusal(asking.verb("product", "RELOAD", "{colour: red}"), 1)
     assert "neither on nor off" in refusal(asking.verb("product", "RELOAD", "maybe"), 2)
+    assert "neither on nor off" in refusal(asking.verb("product", "RELOAD", "{}"), 2)
     assert refusal(asking.verb("product", "RELOAD", "{note: ["), 1)
 
 
@@ -509,6 +510,10 @@ def test_an_audit_shows_people_violations_first_and_counts_what_was_not_exercise
     nothing = asking.verb("audit")
     assert (nothing.exit_code, len(nothing.stdout.splitlines())) == (1, 1)
     assert f"nothing was judged: the sandbox {asking.sandbox} got no request" in nothing.stderr
+    asking.verb("call", "GET", "/v9/balance")
+    lost = asking.verb("audit")
+    assert lost.exit_code == 1
+    assert f"the sandbox {asking.sandbox} got requests for unknown paths or sandboxes only; does" in lost.stderr
     asking.pay("order-1")
     for _ in range(2):
         asking.verb("call", "POST", "/v2/token", "-d", '{"username": "a", "password": "wrong"}')

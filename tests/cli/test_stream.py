@@ -54,7 +54,14 @@ def event(n: int, **fields: object) -> bytes:
 
 def attempt(n: int, **fields: object) -> bytes:
     ended = {"url": "http://x/y", "attempt": 1, "attempts_max": 4, "state": "delivered", "ending": "answered"}
-    ended |= {"answered": 200, "error": "", "next_due": None, "status": "Succesful", "method": "POST"}
+    ended |= {
+        "answered": 200,
+        "error": "",
+        "next_due": None,
+        "status": "Succesful",
+        "method": "POST",
+        "duration_us": 1200,
+    }
     return event(n, kind="callback", refid="r", trxid="t", reseller="RS001", callback="c1", **ended | fields)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from reseller_sim import AsyncSimulator, NotRunning, NotStarted, Simulator
+from reseller_sim import AsyncSimulator, NotRunning, NotStarted, Simulator, SimulatorError
 from tests.support.processes import DEADLINE_S, ROOT, environment
 
 BASE = "extends: default\nseed: 11\n"
@@ -38,7 +38,10 @@ def test_arguments_go_to_serve() -> None:
     with Simulator.start(scenarios=None, arguments=["--control-token", "of-this-test"]) as simulator:
         assert simulator.control.token == "of-this-test"
         with simulator.sandbox() as sandbox:
-            assert sandbox.environment["RESELLER_SIM_CONTROL_TOKEN"] == "of-this-test"
+            both = ("RESELLER_SIM_TOKEN", "RESELLER_SIM_CONTROL_TOKEN")
+            assert {sandbox.environment[name] for name in both} == {"of-this-test"}
+        with pytest.raises(SimulatorError, match=r"give the control API's token as `token`.*RESELLER_SIM_TOKEN"):
+            Simulator(simulator.url).sandbox()
 
 
 def test_one_that_cannot_start_says_why(tmp_path: Path) -> None:

@@ -149,12 +149,17 @@ def test_a_message_without_a_length_has_an_empty_body(receiver: Receiver) -> Non
     [
         {"status": 99}, {"status": 0}, {"status": 100}, {"status": 1000}, {"status": "200"}, {"status": True},
         {"delay_s": 1e20}, {"delay_s": -1}, {"delay_s": float("nan")}, {"content_type": "text/plain\r\nX-A: b"},
+        {"content_type": 7}, {"body": None}, {"body": 7}, {"body": ["a"]}, {"disconnect": "no"},
+        {"times": 0}, {"times": -1}, {"times": True}, {"times": 1.5}, {"times": 10_001},
     ],
 )  # fmt: skip
 def test_a_reply_that_cannot_be_answered_is_refused_where_it_is_planned(
     receiver: Receiver, planned: dict[str, Any]
 ) -> None:
-    with pytest.raises(ValueError, match=r"is no (status of an answer|delay|content type): give "):
+    with pytest.raises(
+        ValueError,
+        match=r"is no (status of an answer|delay|content type|body|choice to disconnect|number of times): give ",
+    ):
         receiver.reply(**planned)
 
 

@@ -24,3 +24,22 @@ def test_repeated_keys_keep_the_order_in_which_they_are_sent(client: Any) -> Non
     with client.sandbox({"extends": "default", "assume": {"repeated-query-keys": "as_sent"}}) as sandbox:
         for query in ("b=2&a=2&a=1", "a-b=1&a=2&a=1"):
             assert sandbox.call("GET", f"/v2/balance?{query}").status == 200
+
+
+@pytest.mark.parametrize(
+    ("path", "said"),
+    [
+        ("v2/balance", "begin it with /, as in /v2/balance"),
+        ("", "begin it with /"),
+        (None, "begin it with /"),
+        ("/v2/\u00e9", "percent-encode its '\u00e9'"),
+        ("/v2/a b", "percent-encode its ' '"),
+        ("/v2/balance#now", "percent-encode its '#'"),
+        ("/v2/\nbalance", "percent-encode its '.n'"),
+    ],
+)
+def test_a_path_that_would_not_arrive_as_it_is_written_is_refused(client: Any, path: Any, said: str) -> None:
+    with client.sandbox() as sandbox:
+        with pytest.raises(ValueError, match=said):
+            sandbox.call("GET", path)
+        assert sandbox.requests() == []

@@ -10,10 +10,14 @@ from simulator.wire.secrets import MASKED
 from tests.support.client import running
 
 ONE = "/sandboxes/default"
-HARMLESS_NAMES = ("author", "bypass", "design", "keyword", "a")
+HARMLESS_NAMES = (
+    "author", "bypass", "design", "keyword", "a", "product_code", "subproduct_code", "status_code", "barcode", "codec",
+    "passenger", "monkey",
+)  # fmt: skip
 SECRET_NAMES = (
     "token", "sig", "auth", "jwt", "pass", "hmac", "accessKey", "access_key", "bearer", "apikey", "X-Amz-Signature",
-    "client_secret", "user.key", "Authorization", "AWSAccessKeyId",
+    "client_secret", "user.key", "Authorization", "AWSAccessKeyId", "webhookKey", "sharedkey", "signing-key",
+    "privatekey", "authkey", "passphrase", "pass_code", "userPass", "hookSig", "code", "auth_code", "oauthCode",
 )  # fmt: skip
 HIDDEN = "(not%20shown)"
 SECRET_URL = "http://127.0.0.1:9/hook?token=t0ken-t0ken&a=1&b"
@@ -36,6 +40,8 @@ SCENARIO = {
         ("http://h/hook?", "http://h/hook?"),
         ("http://h/hook?a=1&&b=%20#token=x", "http://h/hook?a=1&&b=%20#token=x"),
         ("http://h/a@b?c=d@e", "http://h/a@b?c=d@e"),
+        ("http://u:p@h?token=x", f"http://{HIDDEN}@h?token={HIDDEN}"),
+        ("http://h?to=http%3A%2F%2Fu%3Ap%40i&a=1", f"http://h?to=http%3A%2F%2F{HIDDEN}%40i&a=1"),
         (SECRET_URL, SHOWN_URL),
         ("http://h?Access_Token=x&api%5Fkey=y&key=z&sort_key=w", f"http://h?Access_Token={HIDDEN}&api%5Fkey={HIDDEN}&key={HIDDEN}&sort_key={HIDDEN}"),
         ("http://h?token=&password", "http://h?token=&password"),
@@ -100,6 +106,32 @@ def test_the_address_that_a_client_sets_stands_nowhere_with_its_credentials(url:
         whole = client.sim("GET", f"{ONE}/requests/2").json["request"]["body"]
         assert whole == body.replace("t0ken-t0ken", MASKED)
         assert client.live.core.state.resellers["RS001"].callback.url == url
+
+
+def test_the_password_of_a_refused_address_stands_nowhere() -> None:
+    url = "https://ann:hunter2-pw@example.com/hook?a=1"
+    with running() as client:
+        answers = [
+            ("unknown path", client.call("GET", f"/v2/{url}")),
+            ("unknown member", client.call("PUT", "/v2/balance-webhook", {url: 1})),
+            ("callback", client.call("POST", f"/v2/callback-url?{urlencode({'url': url, 'method': 'POST'})}")),
+            ("callback, as it is", client.call("POST", f"/v2/callback-url?url={url}&method=POST")),
+            ("webhook", client.call("PUT", "/v2/balance-webhook", {"url": url}, headers={"Referer": url})),
+            ("reseller", client.sim("POST", f"{ONE}/resellers", {"code": "X", "callback": {"url": url}})),
+            ("sandbox", client.sim("POST", "/sandboxes", {"scenario": {"webhooks": {"catalog": {"url": url}}}})),
+            ("explain", client.sim("POST", f"{ONE}/explain", {"curl": f"curl {url} {url}"})),
+        ]
+        for what, answer in answers:
+            assert answer.status in (400, 404), what
+            assert "hunter2" not in f"{answer.headers} {answer.body!r}", what
+        paths = ["/requests", "/requests.har", "/events?after=0&timeout=0", "/events?after=0&timeout=0&with=bodies"]
+        paths += [f"/requests/{n}{of}" for n in range(1, 6) for of in ("", ".curl")]
+        for path in paths:
+            shown = client.sim("GET", ONE + path)
+            assert shown.status == 200, path
+            assert b"hunter2" not in shown.body, path
+            assert b"@example.com" in shown.body.replace(b"%40", b"@"), path
+        assert client.call("POST", "/v2/topup", {"refid": "a", "product": url, "account": "1"}).data["product"] == url
 
 
 def test_a_replay_sets_the_whole_address_again() -> None:

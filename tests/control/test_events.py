@@ -78,6 +78,7 @@ def test_what_time_brings_is_told_with_the_attempts_of_callbacks(client: Client)
     assert (last["refid"], last["status"], last["attempt"]) == ("e1", "Succesful", 1)
     assert (last["state"], last["ending"], last["answered"], last["next_due"]) == ("delivered", "answered", 200, None)
     assert "sent" not in last
+    assert last["duration_us"] >= 0
     assert found[-1]["action"] == "clock_advanced"
 
 

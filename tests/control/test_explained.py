@@ -203,6 +203,53 @@ def test_credentials_in_headers_and_paths_are_not_shown(client: Client) -> None:
     assert response.json["request"]["query"].startswith("token=(not shown)")
 
 
+# What has no API key
+
+
+def id_token(client: Client) -> str:
+    user = client.live.core.state.resellers["RS001"].users[0]
+    body = json.dumps({"username": user.username, "password": user.password}).encode()
+    return str(client.send("POST", "/v2/token", "", body, {}).json["AuthenticationResult"]["IdToken"])
+
+
+def judged(client: Client, method: str, path: str, headers: dict[str, str]) -> tuple[int, str]:
+    """What the service answers to a request, which is what the bench says of it."""
+    answer = client.send(method, path, "", b"", headers)
+    verdict = explain(client, {"method": method, "path": path, "headers": headers})["verdict"]
+    assert (answer.json["error"] if answer.status >= 400 else "valid") == verdict
+    return answer.status, verdict
+
+
+def test_a_bearer_token_is_judged_as_the_service_does(client: Client) -> None:
+    token = id_token(client)
+    for value in (f"Bearer {token}", f"bearer   {token}"):
+        assert judged(client, "GET", "/v2/balance", {"Authorization": value}) == (200, "valid")
+    assert judged(client, "GET", "/v2/balance", {"Authorization": f"Bearer {token}x"}) == (401, "invalid_token")
+    assert judged(client, "GET", "/v2/balance", {"Authorization": "Bearer"}) == (401, "invalid_token")
+    assert judged(client, "GET", "/v2/balance", {"Authorization": "Basic dTpw"}) == (401, "missing_api_key")
+    assert judged(client, "GET", "/v2/balance", {}) == (401, "missing_api_key")
+    assert judged(client, "GET", "/v2/balance", {"Authorization": f"Bearer {token}", "X-Api-Key": ""}) == (200, "valid")
+    found = explain(client, {"curl": f"curl http://h/v2/balance --oauth2-bearer {token}"})
+    assert (found["verdict"], found["message"]) == ("valid", "the bearer token is one of RS001: no signature is needed")
+    client.sim("POST", "/sandboxes/default/clock/advance", {"seconds": 7200})
+    assert judged(client, "GET", "/v2/balance", {"Authorization": f"Bearer {token}"}) == (401, "invalid_token")
+
+
+def test_a_bearer_token_is_judged_by_the_endpoint_and_its_reseller() -> None:
+    with running({"extends": "default", "assume": {"bearer-endpoints": "legacy"}}) as client:
+        headers = {"Authorization": f"Bearer {id_token(client)}"}
+        assert judged(client, "GET", "/v2/balance", headers) == (401, "missing_api_key")
+        assert judged(client, "GET", "/v2/product-list", headers) == (200, "valid")
+        client.sim("PATCH", "/sandboxes/default/resellers/RS001/settings", {"require_api_key_for_topup": True})
+        client.sim("POST", "/sandboxes/default/clock/advance", {"seconds": 600})
+        assert judged(client, "POST", "/v2/topup", headers) == (403, "api_key_required")
+
+
+def test_an_endpoint_without_credentials_needs_none(client: Client) -> None:
+    found = explain(client, {"method": "POST", "path": "/v2/token", "body": "username=a"})
+    assert (found["verdict"], found["message"]) == ("valid", "this endpoint takes no credentials in its headers")
+
+
 # What is refused
 
 
@@ -230,7 +277,7 @@ def test_credentials_in_headers_and_paths_are_not_shown(client: Client) -> None:
         ({"curl": "curl 'http://h/v2/balance"}, "curl"),
         ({"curl": "curl http://h/v2/topup -d @/etc/passwd"}, "curl"),
         ({"curl": "curl http://h/v2/topup -d @-"}, "curl"),
-        ({"curl": "curl -X 'P T' http://h/v2/topup"}, "method"),
+        ({"curl": "curl -X 'P T' http://h/v2/topup"}, "curl"),
     ],
 )
 def test_what_makes_no_sense_is_refused_where_it_is_wrong(client: Client, given: Any, path: str) -> None:

@@ -169,3 +169,12 @@ def test_times_of_receivers_are_those_that_so_many_did_not_exceed() -> None:
 def test_a_query_that_means_nothing_is_refused(client: Client, query: str) -> None:
     refused = client.sim("GET", f"{PATH}?{query}")
     assert (refused.status, refused.json["path"]) == (400, query.partition("=")[0])
+
+
+def test_a_wallet_says_since_when_it_is_there(client: Client) -> None:
+    client.advance(3600)
+    assert client.sim("POST", "/sandboxes/default/resellers", {"code": "RS009", "balance": "7.00"}).status == 201
+    found = figures(client)
+    later = client.sim("GET", "/sandboxes/default").json["clock"]["now"]
+    created = {one["reseller"]: one["created"] for one in found["wallets"]}
+    assert created == {"RS001": found["started"], "RS002": found["started"], "RS009": later}

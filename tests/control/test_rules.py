@@ -1,6 +1,7 @@
 """`/_sim/sandboxes/{id}/rules`: rules of a running sandbox, counted, added and taken out."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from simulator.scenario.build import DEFINITIONS
 from simulator.scenario.checked import check_text
 from simulator.scenario.library import load_scenario, names
+from simulator.scenario.reading.bundled import bundled_path
 from simulator.scenario.reading.load import load_text
 from simulator.wire.json import encode
 from tests.support.client import Client, running
@@ -241,3 +243,33 @@ def test_a_secret_in_a_rule_is_not_shown() -> None:
         response = client.sim("GET", RULES)
         assert client.secret.encode() not in response.body
         assert b"(not shown)" in response.body
+
+
+def test_a_rule_says_where_it_is_written_and_which_scenario_that_is(tmp_path: Path) -> None:
+    (tmp_path / "mine.yaml").write_text("extends: default\nfaults:\n  - name: own\n    then: { status: 500 }\n")
+    with running(scenarios=tmp_path) as client:
+        made = client.sim("POST", "/sandboxes", {"id": "mine", "scenario": {"file": "mine.yaml"}}).json
+        assert made["origin"] == {"source": "folder", "name": "mine.yaml"}
+        client.sim("POST", "/sandboxes/mine/rules", {"section": "faults", "rule": {"then": {"status": 501}}})
+        found = {one["name"]: one["place"] for one in client.sim("GET", "/sandboxes/mine/rules").json["rules"]}
+        assert found["own"] == {
+            "file": "mine.yaml",
+            "line": 3,
+            "scenario": {"source": "folder", "name": "mine.yaml"},
+        }
+        assert found["ordinary"]["scenario"] == {"source": "bundled", "name": "default"}
+        lines = bundled_path("default").read_text().splitlines()
+        assert "name: ordinary" in lines[found["ordinary"]["line"] - 1]
+        assert found[None] is None
+        asked = client.sim("POST", "/sandboxes", {"id": "asked", "scenario": {"extends": "default"}}).json
+        assert asked["origin"] is None
+
+
+def test_a_sandbox_of_a_file_is_extended_by_a_file_beside_it(tmp_path: Path) -> None:
+    file = tmp_path / "mine.yaml"
+    file.write_text("extends: default\nfaults:\n  - name: own\n    then: { status: 500 }\n")
+    with running(str(file)) as client:
+        assert client.sim("GET", "/sandboxes/default").json["origin"] == {"source": "file", "name": "mine.yaml"}
+        rows = client.sim("GET", RULES).json["rules"]
+        [place] = [one["place"] for one in rows if one["name"] == "own"]
+        assert place == {"file": str(file), "line": 3, "scenario": None}

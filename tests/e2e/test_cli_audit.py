@@ -88,6 +88,16 @@ def test_an_audit_of_nothing_fails_and_says_so(tmp_path: Path) -> None:
     assert executed("--audit", sends=(), status=7).status == 7
 
 
+@pytest.mark.parametrize("path", ["/v9/balance", "/s/nobody/v2/balance", "/"])
+def test_an_audit_of_requests_that_reach_no_endpoint_fails_and_says_so(path: str) -> None:
+    done = executed("--audit", sends=(path, path))
+    assert done.status == 1
+    [line] = done.err.splitlines()
+    assert line.startswith("reseller-sim exec: not as expected: audit: nothing was exercised: requests came, but only")
+    mixed = executed("--audit", sends=(path, "/v2/balance"))
+    assert (mixed.status, ", 0 violated, " in mixed.err) == (0, True)
+
+
 SINNERS = """
 import pytest
 
@@ -143,13 +153,14 @@ def test_the_verb_asks_a_running_server(tmp_path: Path) -> None:
         empty = run("audit", "--junit", str(tmp_path / "e.xml"), "--json", *here)
         run("call", "GET", "/v2/balance", "--url", url)
         clean = run("audit", RESELLER_SIM_URL=f"{url}/_sim", RESELLER_SIM_CONTROL_TOKEN="secret-token")
+        named = run("audit", RESELLER_SIM_URL=url, RESELLER_SIM_TOKEN="secret-token", RESELLER_SIM_CONTROL_TOKEN="x")
         for _ in range(2):
             run("call", "POST", "/v2/token", "-d", json.dumps({"username": "a", "password": "wrong"}), "--url", url)
         found = run("audit", "--junit", str(tmp_path / "a.xml"), *here)
         as_json = run("audit", "--json", *here)
         refused = run("audit", "--url", url)
         missing = run("audit", "--sandbox", "no/such", *here)
-    assert (clean.status, clean.err) == (0, "")
+    assert (clean.status, clean.err) == (named.status, named.err) == (0, "")
     assert ", 0 violated, " in clean.out
     assert (empty.status, json.loads(empty.out)["ok"]) == (1, True)
     assert empty.err.startswith("reseller-sim audit: nothing was judged: the sandbox default got no request; ")
@@ -163,6 +174,7 @@ def test_the_verb_asks_a_running_server(tmp_path: Path) -> None:
     assert states["refused-login-not-retried"] == "violated"
     assert (refused.status, missing.status) == (3, 3)
     assert "401" in refused.only_error_line
+    assert "with --token or RESELLER_SIM_TOKEN" in refused.only_error_line
     assert "404" in missing.only_error_line
 
 

@@ -54,9 +54,10 @@ def test_the_command_finds_a_token_when_there_is_one_and_no_credentials_of_anoth
         *("exec", str(scenario), "--control-token", "t", "--", sys.executable, "-c", SHOW),
         RESELLER_API_KEY="a real one",
         RESELLER_API_SECRET="a real one",
+        RESELLER_SIM_TOKEN="of another server",
     )
     found = json.loads(done.out)
-    assert found["RESELLER_SIM_CONTROL_TOKEN"] == "t"
+    assert found["RESELLER_SIM_TOKEN"] == found["RESELLER_SIM_CONTROL_TOKEN"] == "t"
     assert "RESELLER_API_KEY" not in found
     assert "RESELLER_API_SECRET" not in found
 

@@ -1,11 +1,12 @@
-"""docs/run-it-in-ci.md and docs/is-my-integration-ready.md, played from an empty folder."""
+"""docs/run-it-in-ci.md, played in a pipe as CI has it, and docs/is-my-integration-ready.md, played on a terminal."""
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tests.support.pages import Block, assert_shown, blocks, empty_folder, printed_on_terminal
+from tests.support.pages import Block, assert_shown, blocks, empty_folder, printed, printed_on_terminal
 from tests.support.processes import ROOT, free_port
 
 pytestmark = pytest.mark.slow
@@ -18,7 +19,7 @@ SCENARIOS = 11
 CONFIGURATIONS = 2  # of GitHub and GitLab, which are read and not run
 
 
-def play(steps: list[Block], folder: Path, port: str) -> None:
+def play(steps: list[Block], folder: Path, port: str, shows: Callable[[str, Path, str], str]) -> None:
     """Each block of commands is a shell of its own, on a free port in place of the page's; servers end with it."""
     shown, free = "", str(free_port())
     for step in steps:
@@ -26,19 +27,25 @@ def play(steps: list[Block], folder: Path, port: str) -> None:
         if step.action:
             (folder / step.name).write_text(text)
         elif step.language == "sh":
-            shown = printed_on_terminal(text, folder, "")
+            shown = shows(text, folder, "")
         elif step.language == "text":
             assert_shown(text, shown)
 
 
 @pytest.mark.parametrize(
-    ("steps", "port"),
-    [(blocks(CI), "8191"), (blocks(READY.replace(BAD_DAYS, "")), "8192"), ([*CLIENT, *blocks(BAD_DAYS)], "8192")],
+    ("steps", "port", "shows"),
+    [
+        (blocks(CI), "8191", printed),
+        (blocks(READY.replace(BAD_DAYS, "")), "8192", printed_on_terminal),
+        ([*CLIENT, *blocks(BAD_DAYS)], "8192", printed_on_terminal),
+    ],
     ids=["ci", "ready", "bad days"],
 )
-def test_the_page_does_what_it_shows(steps: list[Block], port: str, tmp_path: Path) -> None:
+def test_the_page_does_what_it_shows(
+    steps: list[Block], port: str, shows: Callable[[str, Path, str], str], tmp_path: Path
+) -> None:
     assert any(step.language == "text" for step in steps)
-    play(steps, empty_folder(tmp_path), port)
+    play(steps, empty_folder(tmp_path), port, shows)
 
 
 def test_the_checklist_plays_each_scenario_that_it_tells_how_to_meet() -> None:

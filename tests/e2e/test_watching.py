@@ -2,6 +2,7 @@
 
 import fcntl
 import json
+import re
 import signal
 import socket
 from pathlib import Path
@@ -59,7 +60,7 @@ def test_serve_prints_a_line_for_each_request_status_callback_and_webhook() -> N
             ["status", "order-1", "Succesful"],
             ["callback", "order-1", "Succesful"],
         ]
-        assert shown[-1].endswith("POST inbox:callbacks 200 delivered\n")
+        assert re.search(r" POST inbox:callbacks 200 delivered [0-9]+\.[0-9] ms\n$", shown[-1])
         assert ask(f"{url}/v2/balance").status == 401
         refused = server.out.readline()
         assert " default GET /v2/balance 401 " in refused

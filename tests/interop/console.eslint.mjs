@@ -14,6 +14,10 @@ export default [
         "error",
         { selector: "Literal[value=/^javascript:/i]", message: "no code in addresses" },
         { selector: "NewExpression[callee.name='DOMParser']", message: "nothing is parsed as markup" },
+        {
+          selector: "TemplateLiteral CallExpression[callee.name=/^(short|h|svg)$/]",
+          message: "an element is no part of a text: visible() gives the text",
+        },
         { selector: "CallExpression[callee.property.name='createContextualFragment']", message: "nothing is parsed as markup" },
       ],
       "no-eval": "error",

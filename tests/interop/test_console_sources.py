@@ -44,9 +44,15 @@ def test_files_have_the_usual_form() -> None:
         ('document.body.insertAdjacentHTML("beforeend", location.hash);', "no-restricted-properties"),
         ("eval(location.hash);", "no-eval"),
         ('new DOMParser().parseFromString(location.hash, "text/html");', "no-restricted-syntax"),
+        (
+            'import { short } from "./outside.js";\nconsole.log(`${location.hash ? short(1) : ""}`);',
+            "no-restricted-syntax",
+        ),
     ],
 )
-def test_a_line_that_makes_markup_of_text_is_found(tmp_path: Path, line: str, rule: str) -> None:
+def test_a_line_that_takes_text_for_markup_or_an_element_for_text_is_found(
+    tmp_path: Path, line: str, rule: str
+) -> None:
     (tmp_path / "bad.js").write_text(line + "\n")
     shutil.copy(RULES, tmp_path / "eslint.config.mjs")
     assert rule in said("eslint", "--config", tmp_path / "eslint.config.mjs", "bad.js", cwd=tmp_path)

@@ -1,13 +1,16 @@
 """While a scenario is compiled or a large sandbox built, the event loop answers."""
 
 import asyncio
+import gc
 import subprocess
 import sys
 import threading
 from collections.abc import Awaitable, Callable, Iterator
-from contextlib import ExitStack
+from concurrent.futures import Future
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
+from weakref import ref
 
 import pytest
 
@@ -239,6 +242,53 @@ def test_a_sandbox_that_is_deleted_while_a_long_program_is_made_is_not_changed(c
     deletion = lambda: client.asim("DELETE", "/sandboxes/other")  # noqa: E731
     setting = client.asim("PUT", "/sandboxes/other/inbox/a", LONG_PROGRAM)
     assert client.run(gate.around(setting, deletion)).status == 404
+
+
+class Something:
+    """What may be referred to weakly."""
+
+
+class Refused(Exception):
+    """It has something in its frames."""
+
+
+@pytest.fixture
+def stopped_thread(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The background's thread stands still where it has said that work is done, with all that it still holds."""
+    may_go_on = threading.Event()
+
+    class Held(Future[Any]):
+        def set_result(self, result: Any) -> None:
+            super().set_result(result)
+            may_go_on.wait(10)
+
+    monkeypatch.setattr("simulator.runtime.background.Future", Held)
+    yield
+    may_go_on.set()
+
+
+@pytest.mark.usefixtures("stopped_thread")
+@pytest.mark.parametrize("fails", [False, True])
+def test_the_thread_keeps_nothing_of_work_that_is_done(fails: bool) -> None:
+    def work(given: Something) -> Something:
+        kept.append(ref(given))
+        made = Something()
+        kept.append(ref(made))
+        if fails:
+            raise Refused
+        return made
+
+    async def result() -> None:
+        with suppress(Refused):
+            await in_background(work, Something())
+
+    kept: list[ref[Something]] = []
+    gc.disable()
+    try:
+        asyncio.run(result())
+        assert [one() for one in kept] == [None, None]
+    finally:
+        gc.enable()
 
 
 def test_a_process_that_ends_does_not_wait_for_the_work(tmp_path: Path) -> None:

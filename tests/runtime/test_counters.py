@@ -3,7 +3,8 @@
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from simulator.domain.model.expectations import Count, Expectation, ExpectationKind, Place
+from simulator.domain.model.expectations import Count, Expectation, ExpectationKind
+from simulator.domain.model.places import Place
 from simulator.runtime.counters import Counters
 from simulator.runtime.evicted import EvictedRecords
 from simulator.runtime.journal import Exchange, packed

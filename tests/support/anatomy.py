@@ -11,9 +11,11 @@ from typing import Any
 PLAIN = (str, bytes, int, float, Decimal, date, timedelta, Enum, type(None))
 
 
-def anatomy(root: object, left_out: Collection[str] = (), known: Collection[object] = ()) -> Any:
+def anatomy(
+    root: object, left_out: Collection[str] = (), known: Collection[object] = (), told: tuple[type, ...] = ()
+) -> Any:
     """Nested lists, without the members whose names are in `left_out`. A repeated object is a reference, and so is one
-    of the `known`, which are large, never change and are not looked into."""
+    of the `known`, which are large, never change and are not looked into. One of a type in `told` counts as None."""
     seen: dict[int, str | int] = {id(one): f"known {number}" for number, one in enumerate(known)}
     kept: list[object] = []  # what was met, so that no other object gets its id
 
@@ -21,6 +23,8 @@ def anatomy(root: object, left_out: Collection[str] = (), known: Collection[obje
         kind: Any = type(one)
         if _is_plain(kind):
             return one
+        if kind in told:
+            return None
         is_mapping = _is_mapping(kind)
         if is_mapping and not one:
             return []  # whether two have the same empty default or one each is no difference

@@ -2,8 +2,8 @@
 
 One process answers all, so whatever runs for long holds everybody up. Processor time of the thread is measured, which
 the load of the machine does not change, and without collections of garbage, which the heap of a whole test run makes
-long. Steps of coroutines that tests and their helpers wrote do not count, nor does what drives a browser: there a test
-itself runs within a callback of Playwright's loop.
+long. Steps of coroutines that tests, their helpers and the campaign wrote do not count, nor does what drives a browser:
+there a test itself runs within a callback of Playwright's loop.
 """
 
 import asyncio
@@ -17,6 +17,7 @@ LIMIT_S = 0.5
 
 _HANDLE: Any = asyncio.Handle
 _run = _HANDLE._run
+_TRIALS = ("/tests/", "/campaign/")
 _BROWSER_DRIVER = "/site-packages/playwright/"
 
 
@@ -48,7 +49,8 @@ class LongestTurn:
             seconds = thread_time() - began_s - (longest._collected_s - collected_s)
             if seconds > longest.seconds:
                 step = _file(task.get_coro(), "cr_code") if isinstance(task, asyncio.Task) else ""
-                if "/tests/" not in step and _BROWSER_DRIVER not in (step or _file(handle._callback, "__code__")):
+                is_trial = any(one in step for one in _TRIALS)
+                if not is_trial and _BROWSER_DRIVER not in (step or _file(handle._callback, "__code__")):
                     longest.seconds, longest.callback = seconds, repr(task if step else handle)
 
         _HANDLE._run = watched

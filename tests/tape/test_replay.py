@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from simulator.domain.errors import DomainError
+from simulator.domain.model.places import Origin, Place
 from simulator.domain.sandbox import Sandbox
 from simulator.runtime.driver import ITEMS_PER_TURN_MAX
 from simulator.runtime.live_sandbox import LiveSandbox
@@ -227,9 +228,11 @@ def test_commands_that_are_read_back_lead_to_the_same_state(
 
 def parts(box: Sandbox) -> tuple[Any, Any]:
     """The state and its scenario, each for itself: whether they share objects depends on what was compiled before, and
-    so do the caches of its catalog. Records are indexes, which who reads the history brings up to date."""
-    return anatomy(box.state, left_out=("compiler", "scenario", "records", "tell")), anatomy(
-        box.state.scenario, left_out=("catalog",)
+    so do the caches of its catalog. Records are indexes, which who reads the history brings up to date. Where a rule is
+    written is told to people, and nothing that happens depends on it."""
+    told = (Place, Origin)
+    return anatomy(box.state, left_out=("compiler", "scenario", "records", "tell"), told=told), anatomy(
+        box.state.scenario, left_out=("catalog",), told=told
     )
 
 

@@ -13,6 +13,7 @@ BODIES = [
     b"password=hush-hush",
     b"username=u&p%61ssword=hush%2Dhush&x=1",
     b'{"secret":"hush-hush","x":"hush"}',
+    b'{"webhookKey":"hush-hush","shared_key":"hush-hush","passphrase":"hush-hush","userPass":"hush-hush","code":"hush"}',
 ]
 
 

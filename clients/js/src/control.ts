@@ -34,7 +34,7 @@ export class Control {
   /** `url` ends in `/_sim`. */
   constructor(
     readonly url: string,
-    private readonly token: string | undefined,
+    readonly token: string | undefined,
   ) {}
 
   /** The JSON of an answer, undefined when it has no body, which has this shape. A refusal is a `SimulatorError`; `NotRunning` when
@@ -126,7 +126,8 @@ function refused(status: number, decoded: unknown): SimulatorError {
   const said = isObject(decoded) ? decoded : {};
   const { error = "unknown", message = "the control API refused the request", path, problems } = said;
   const listed = Array.isArray(problems) ? problems.slice(0, PROBLEMS_MAX).map(problemOf) : [];
-  return new SimulatorError(status, shortened(error), shortened(message), shortened(path ?? ""), listed);
+  const hint = status === 401 ? "; give the control API's token as `token`, or in RESELLER_SIM_TOKEN" : "";
+  return new SimulatorError(status, shortened(error), shortened(message) + hint, shortened(path ?? ""), listed);
 }
 
 function problemOf(one: unknown): Problem {

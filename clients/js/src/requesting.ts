@@ -15,6 +15,18 @@ export function checkRequest(method: string, path: string): void {
   throw new RangeError(`${inspected(path)} is no path of the control API: its part ${inspected(odd)} would lead elsewhere, so give a name`);
 }
 
+/** Throws a RangeError for a path of the reseller API that would not arrive as it is written: `fetch` escapes, cuts and
+ * resolves without a word, and then something else is signed and sent. */
+export function checkTarget(path: string): void {
+  if (typeof path !== "string" || !path.startsWith("/")) {
+    throw new RangeError(`${inspected(path)} is no path of the reseller API: begin it with /, as in /v2/balance`);
+  }
+  const { pathname, search } = new URL(`http://sandbox${path}`);
+  if (path.split("?", 1)[0] === pathname && !/[\p{Cc}#]/u.test(path)) return; // blanks of a query are escaped, then signed
+  const arrives = `${pathname}${search}`;
+  throw new RangeError(`${inspected(path)} would not arrive as it is written, but as ${inspected(arrives)}: write it as it is sent, percent-encoded`);
+}
+
 /** What to say of an address at whose port browsers, and `fetch` with them, do not ask. */
 export function badPort(url: string): string {
   const others = "such as 1, 22, 25, 6000, 6665 to 6669 or 10080";

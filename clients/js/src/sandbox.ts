@@ -19,7 +19,7 @@ import type {
   SandboxRecord,
   TransactionRecord,
 } from "./records.js";
-import { checkRequest } from "./requesting.js";
+import { checkRequest, checkTarget } from "./requesting.js";
 import * as shapes from "./shapes.js";
 import { hmacHeaders } from "./signing.js";
 import { checkCallbackStatus } from "./statuses.js";
@@ -71,6 +71,7 @@ export class Sandbox {
   /** The variables that `reseller-sim exec` sets, for a program that reads its settings from its environment. */
   get environment(): Record<string, string> {
     const { url, apiKey, apiSecret, username, password, id } = this;
+    const { token } = this.#control;
     return {
       RESELLER_BASE_URL: url,
       RESELLER_API_KEY: apiKey,
@@ -79,12 +80,16 @@ export class Sandbox {
       RESELLER_PASSWORD: password,
       RESELLER_SANDBOX: id,
       RESELLER_SIM_URL: this.#control.url,
+      RESELLER_SIM_KEY: apiKey,
+      RESELLER_SIM_SECRET: apiSecret,
+      ...(token ? { RESELLER_SIM_TOKEN: token, RESELLER_SIM_CONTROL_TOKEN: token } : {}),
     };
   }
 
   /** `fetch` to a path of the reseller API, such as `/v2/balance`, signed over the bytes that are sent. Text is sent as JSON
-   * unless the headers say otherwise. */
+   * unless the headers say otherwise. A RangeError for a path that would not arrive as it is written. */
   async fetch(path: string, init: RequestInit = {}): Promise<Response> {
+    checkTarget(path);
     const request = new Request(`${this.url}${path}`, init);
     const body = new Uint8Array(await request.arrayBuffer());
     const headers = new Headers(request.headers);

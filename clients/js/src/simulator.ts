@@ -48,7 +48,7 @@ export class Simulator {
     const address = (url ?? RESELLER_SIM_URL) || "http://127.0.0.1:8080";
     this.url = address.replace(/\/+$/, "").replace(/\/_sim$/, "");
     this.controlUrl = `${this.url}/_sim`;
-    this.#control = new Control(this.controlUrl, token ?? RESELLER_SIM_TOKEN ?? RESELLER_SIM_CONTROL_TOKEN);
+    this.#control = new Control(this.controlUrl, token ?? (RESELLER_SIM_TOKEN || RESELLER_SIM_CONTROL_TOKEN));
   }
 
   /** Starts a simulator on a free port, which `close` ends, as does the end of this process. */

@@ -47,6 +47,9 @@ test("a sandbox has the id, clock, seed and keys that it is given", async () => 
   assert.equal((await sandbox.now()).getUTCFullYear(), 2027);
   assert.notEqual(sandbox.apiKey, "test_key_RS001");
   assert.equal(sandbox.environment["RESELLER_API_KEY"], sandbox.apiKey);
+  assert.equal(sandbox.environment["RESELLER_SIM_SECRET"], sandbox.apiSecret);
+  const guarded = new Simulator({ url: simulator.url, token: "of-this-test" });
+  assert.equal((await guarded.open(sandbox.id)).environment["RESELLER_SIM_TOKEN"], "of-this-test");
   await sandbox[Symbol.asyncDispose]();
   await sandbox[Symbol.asyncDispose](); // it is gone already
   assert.deepEqual((await simulator.sandboxes()).map(({ id }) => id), ["default"]);
@@ -281,6 +284,18 @@ test("a seed of any size is carried whole, and a number that may be another one 
     await assert.rejects(simulator.sandbox({ seed }), /is no seed: give a whole number from 0 to 9223372036854775807$/);
   }
   assert.deepEqual((await simulator.sandboxes()).map(({ id }) => id), ["default"]);
+});
+
+test("a signed request whose path would not arrive as it is written is refused before it is sent", async () => {
+  const sandbox = await simulator.sandbox();
+  for (const path of ["v2/balance", "", "http://127.0.0.1:1/v2/balance", /** @type {any} */ (undefined)]) {
+    await assert.rejects(sandbox.call("GET", path), /^RangeError: .* is no path of the reseller API: begin it with \/, as in \/v2\/balance$/);
+  }
+  for (const path of ["/v2/é", "/v2/a b", "/v2/balance#now", "/v2/../x", "/v2/\nbalance", "/v2/balance?a=\n1"]) {
+    await assert.rejects(sandbox.fetch(path), /^RangeError: .* would not arrive as it is written, but as .*: write it as it is sent, percent-encoded$/, path);
+  }
+  assert.deepEqual(await sandbox.requests(), []);
+  assert.equal((await sandbox.call("GET", "/v2/balance?x=%C3%A9%20+~")).status, 200);
 });
 
 test("a method or a path that would not arrive as it is written is refused", async () => {

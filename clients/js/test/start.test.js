@@ -3,8 +3,8 @@ import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
+import { createServer } from "node:net";
 import { test } from "node:test";
-import { setTimeout as sleep } from "node:timers/promises";
 import { NotStarted, Simulator } from "reseller-sim";
 
 const READY = 'console.log(JSON.stringify({ url: "http://127.0.0.1:1/" + process.pid, control_token: null }));';
@@ -105,17 +105,29 @@ test("two that start at the same time end each by itself", async () => {
 });
 
 test("nothing is left by a process that a signal ends, catchable or not", async () => {
-  const child = JSON.stringify(node(`process.stdin.on("end", () => process.exit()).resume(); ${READY} ${FOREVER}`));
+  // Each child holds a connection to us, and the system closes it when the child has ended.
+  const watcher = createServer().listen(0, "127.0.0.1");
+  await once(watcher, "listening");
+  const { port } = /** @type {import("node:net").AddressInfo} */ (watcher.address());
+  const connected = `require("node:net").connect(${port}, "127.0.0.1").on("connect", () => { ${READY} });`;
+  const child = JSON.stringify(node(`process.stdin.on("end", () => process.exit()).resume(); ${connected} ${FOREVER}`));
   const code = `import { Simulator } from "reseller-sim"; const command = ${child};
     const started = await Promise.all([1, 2].map(() => Simulator.start({ command })));
     console.log(started.map(({ url }) => url.split("/").at(-1)).join(" "));`;
   for (const signal of /** @type {NodeJS.Signals[]} */ (["SIGINT", "SIGTERM", "SIGHUP", "SIGKILL"])) {
+    /** @type {Promise<unknown>[]} */
+    const ends = [];
+    watcher.removeAllListeners("connection").on("connection", (socket) => {
+      ends.push(new Promise((resolve) => socket.on("error", () => undefined).on("close", resolve)));
+      socket.resume();
+    });
     const parent = spawn(process.execPath, ["--input-type=module", "-e", code], { stdio: ["ignore", "pipe", "inherit"] });
     const pids = String((await once(parent.stdout, "data"))[0]).trim().split(" ");
     assert.deepEqual(pids.map(isRunning), [true, true]);
     parent.kill(signal);
     assert.equal((await once(parent, "exit"))[1], signal);
-    for (let left = 200; left > 0 && pids.some(isRunning); left -= 1) await sleep(50);
-    assert.deepEqual(pids.map(isRunning), [false, false]);
+    assert.equal(ends.length, 2);
+    await Promise.all(ends);
   }
+  watcher.close();
 });

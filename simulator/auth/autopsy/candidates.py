@@ -23,18 +23,18 @@ of those takes as long as hashing them."""
 
 _T = TypeVar("_T")
 _Made = Callable[[Facts], Iterator[_T]]
-_TIMESTAMP, _NONCE, _METHOD, QUERY, _BODY_HASH = range(5)
+TIMESTAMP, _NONCE, _METHOD, QUERY, _BODY_HASH = range(5)
 
 COMMON_PARTS: tuple[tuple[int, _Made[Variant]], ...] = (
     (_METHOD, parts.methods),
     (QUERY, queries.queries),
     (_BODY_HASH, bodies.body_hashes),
-    (_TIMESTAMP, parts.timestamps),
+    (TIMESTAMP, parts.timestamps),
     (_NONCE, parts.nonces),
 )
 """What costs little, by the index of the part; the likeliest part comes first."""
 _RARE_PARTS: dict[int, _Made[Variant]] = {
-    _TIMESTAMP: parts.rare_timestamps,
+    TIMESTAMP: parts.rare_timestamps,
     _NONCE: parts.rare_nonces,
     _METHOD: parts.rare_methods,
     QUERY: queries.rare_queries,
@@ -43,7 +43,7 @@ _RARE_PARTS: dict[int, _Made[Variant]] = {
 _DEAR_PARTS: tuple[tuple[int, _Made[Variant]], ...] = (
     (QUERY, queries.dear_queries),
     (_BODY_HASH, bodies.dear_body_hashes),
-    (_TIMESTAMP, parts.dear_timestamps),
+    (TIMESTAMP, parts.dear_timestamps),
 )
 _WITH_MILLISECONDS = (["method-in-lower-case"], ["query-not-sorted"], ["body-hash-hexadecimal"])
 """What is tried together with each millisecond: the likeliest of each part."""
@@ -104,27 +104,29 @@ class Candidates:
         yield Trial([*self.keys, *self.others[: 2 * PAIRED_SECRETS_MAX]], self._one_mistake(right))
         yield Trial(self._right_key, self._two_mistakes(right))
         milliseconds = list(parts.milliseconds(self._facts))
-        yield Trial(self.keys[:1], _with_part(right, _TIMESTAMP, milliseconds))
+        yield Trial(self.keys[:1], _with_part(right, TIMESTAMP, milliseconds))
         for at, variants in self._variants:
             often = [one for one in variants if [found.id for found in one.found] in _WITH_MILLISECONDS]
-            yield Trial(self._right_key, _with_two_parts(right, at, often, _TIMESTAMP, milliseconds))
+            yield Trial(self._right_key, _with_two_parts(right, at, often, TIMESTAMP, milliseconds))
 
     def _one_mistake(self, right: Parts) -> Iterator[Text]:
         for joining in self._joinings:
             yield joining.join(right), joining.found, right
         for at, variants in self._variants:
-            yield from _with_part(right, at, variants)
+            if at != QUERY or right == self.rights[0]:
+                yield from _with_part(right, at, variants)
 
     def _dear_mistakes(self, right: Parts) -> Iterator[Text]:
-        for joining in strings.dear_joinings(self._facts):
+        for joining in self._dear_joinings:
             yield joining.join(right), joining.found, right
-        for at, variants in _DEAR_PARTS:
-            yield from _with_part(right, at, variants(self._facts))
+        for at, variants in self._dear_variants:
+            if at != QUERY or right == self.rights[0]:  # whichever query is right, wrong ones make the same string
+                yield from _with_part(right, at, variants)
 
     def _two_mistakes(self, right: Parts) -> Iterator[Text]:
         changed = [
             (Parts._make((*right[:at], value, *right[at + 1 :])), found)
-            for at, variants in self._variants
+            for at, variants in self._single_variants
             for found, value in variants
             if value != right[at]
         ]
@@ -132,7 +134,7 @@ class Candidates:
             join, how = joining.join, joining.found
             for made, found in changed:
                 yield join(made), how + found, right
-        for (at, variants), (other_at, others) in combinations(self._variants, 2):
+        for (at, variants), (other_at, others) in combinations(self._single_variants, 2):
             yield from _with_two_parts(right, at, variants, other_at, others)
 
     @cached_property
@@ -155,6 +157,20 @@ class Candidates:
             by_text.setdefault(one.join(_SAMPLE), one)
         by_text.pop(strings.right(_SAMPLE), None)
         return list(by_text.values())
+
+    @cached_property
+    def _single_variants(self) -> list[tuple[int, list[Variant]]]:
+        """Those of them with one mistake, to which another is added."""
+        return [(at, [one for one in variants if len(one.found) == 1]) for at, variants in self._variants]
+
+    @cached_property
+    def _dear_joinings(self) -> list[Joining]:
+        return list(strings.dear_joinings(self._facts))
+
+    @cached_property
+    def _dear_variants(self) -> list[tuple[int, list[Variant]]]:
+        """The same of those that have thousands of values, made once for all forms of the query."""
+        return [(at, list(made(self._facts))) for at, made in _DEAR_PARTS]
 
     @cached_property
     def _variants(self) -> list[tuple[int, list[Variant]]]:

@@ -46,6 +46,10 @@ _SECONDS = "sign the whole seconds of the header"
 _EXACT = "sign the value of the header, to the character"
 _HASH = "sign the Base64 of the SHA-256 of the exact bytes that are sent"
 _RAW = "sign the text that is sent, sorted by key"
+_QUERY = (
+    "sign what follows the ? as it is sent, sorted by key, without parameters that have no = (of equal keys and empty "
+    "values assume.repeated-query-keys and assume.empty-query-values say more)"
+)
 _HASH_ALWAYS = "sign the body hash; without a body that is the hash of no bytes"
 _ONLY = "send the 44 characters of the signature and nothing else"
 _SIX = "v1:<timestamp>:<nonce>:<METHOD>:<query>:<body hash>"
@@ -59,6 +63,8 @@ MISTAKES: tuple[Mistake, ...] = (
         ("timestamp-in-milliseconds", "the timestamp is signed in milliseconds", _SECONDS),
         ("timestamp-with-fraction", "the timestamp is signed with a fraction", _SECONDS),
         ("timestamp-as-date", "the timestamp is signed as a date", _SECONDS),
+        ("timestamp-in-seconds", "the timestamp is signed in seconds, and sent in milliseconds",
+         "send the seconds that you sign"),
         ("timestamp-missing", "the timestamp is empty in the signed string", _EXACT),
         ("timestamp-another", "another timestamp is signed than sent", "read the clock once for both"),
     ),
@@ -84,13 +90,13 @@ MISTAKES: tuple[Mistake, ...] = (
         ("query-not-sorted", "the query is not sorted by key", "sort the parameters of the query by key"),
         ("query-as-sent", "the query is signed as it is sent",
          "sort the query by key and leave out parameters without ="),
-        ("query-left-out", "the query was left out", "sign what follows the ?, sorted by key"),
-        ("query-is-path", "the path is signed instead of the query", "sign what follows the ?, sorted by key"),
+        ("query-left-out", "the query was left out", _QUERY),
+        ("query-is-path", "the path is signed instead of the query", _QUERY),
         ("query-with-path", "the path is signed together with the query", "sign what follows the ?, sorted by key"),
         ("query-is-url", "the whole URL is signed instead of the query", "sign what follows the ?, sorted by key"),
         ("query-with-question-mark", "the query keeps its question mark", "sign what follows the question mark"),
         ("parameter-without-equals", "{} has no =, so it is not part of the canonical string",
-         "leave the parameter out"),
+         "leave out every parameter that has no ="),
         ("query-ignoring-case", "the query is sorted regardless of case; capitals come first",
          "sort the query by bytes"),
         ("query-sorted-by-value", "the query is sorted by value", "sort the parameters of the query by key"),
@@ -100,14 +106,14 @@ MISTAKES: tuple[Mistake, ...] = (
         ("query-encoded-twice", "the query is percent-encoded once more than it is sent", _RAW),
         ("query-in-lower-case", "the query is signed in lower case", _RAW),
         ("query-without-separators", "the parameters of the query are signed without & between them", _RAW),
-        ("query-is-literal", "{} is signed as the query", "sign what follows the ?, and nothing without one"),
-        ("query-as-json", "the parameters of the query are signed as JSON", _RAW),
+        ("query-is-literal", "{} is signed as the query", _QUERY),
+        ("query-as-json", "the parameters of the query are signed as JSON", _QUERY),
         ("repeated-key-once", "of a repeated key only one parameter is signed", "sign each of them"),
         ("empty-value-without-equals", "a parameter with an empty value is signed without its =",
          "keep the = of the parameter"),
-        ("repeated-keys-by-value", "equal keys are sorted by value", "keep equal keys in the order sent "
-         "(assume.repeated-query-keys)"),
-        ("repeated-keys-as-sent", "equal keys are signed in the order sent", "sort equal keys by value "
+        ("repeated-keys-by-value", "equal keys are sorted by value",
+         "sort by key alone, equal keys stay in the order sent (assume.repeated-query-keys)"),
+        ("repeated-keys-as-sent", "equal keys are signed in the order sent", "sort by key, and equal keys by value "
          "(assume.repeated-query-keys)"),
         ("empty-values-in", "parameters with an empty value are signed", "leave them out (assume.empty-query-values)"),
         ("empty-values-out", "parameters with an empty value are not signed", "sign them, too "
@@ -152,7 +158,8 @@ MISTAKES: tuple[Mistake, ...] = (
         ("string-ends-otherwise", "the canonical string has {} at its end", "let the string end with the body hash"),
         ("nonce-before-timestamp", "the nonce stands before the timestamp", "the timestamp comes first"),
         ("other-order", "the parts have another order: {}", f"sign {_SIX}"),
-        ("query-left-out-with-colon", "the query was left out together with its colon", "keep both colons"),
+        ("query-left-out-with-colon", "the query was left out together with its colon",
+         "sign the query between two colons, also an empty one"),
         ("body-hash-left-out", "the body hash was left out together with its colon",
          _HASH_ALWAYS),
         ("nonce-left-out", "the nonce was left out together with its colon", f"sign {_SIX}"),

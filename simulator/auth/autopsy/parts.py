@@ -13,6 +13,7 @@ _NEAR_S = 2
 _FAR_S = 300
 _HALF_HOURS = 28  # half hours in the largest offset of a time zone
 _DIGITS_MAX = 11  # the year 5138
+_MILLISECONDS_DIGITS = 13
 
 
 def _second(timestamp: bytes) -> int:
@@ -29,6 +30,9 @@ def timestamps(facts: Facts) -> Iterator[Variant]:
     """What costs little."""
     sent = facts.timestamp
     yield variant("timestamp-in-milliseconds", sent + b"000")
+    if len(sent) == _MILLISECONDS_DIGITS and sent.isdigit():
+        yield variant("timestamp-in-seconds", sent[:-3])
+        yield variant("timestamp-in-seconds", b"%d" % round(int(sent) / 1000))
     yield variant("timestamp-missing", b"")
     second = _second(sent)
     for off in range(-_NEAR_S, _NEAR_S + 1) if second else ():
@@ -68,10 +72,10 @@ def dear_timestamps(facts: Facts) -> Iterator[Variant]:
 
 
 def milliseconds(facts: Facts) -> Iterator[Variant]:
-    """Each millisecond of the second and of those beside it."""
+    """Each millisecond of the second, and after that of those beside it."""
     second = _second(facts.timestamp)
     found = variant("timestamp-in-milliseconds", b"").found
-    for millisecond in range(-1000, 2000) if second else ():
+    for millisecond in (*range(1000), *range(-1, -1001, -1), *range(1000, 2000)) if second else ():
         yield Variant(found, b"%d" % (second * 1000 + millisecond))
 
 

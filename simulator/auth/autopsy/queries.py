@@ -1,252 +1,205 @@
-"""Mistakes in the canonical query of SPEC 5.1, as the text that a client signs in its place."""
+"""Mistakes in the canonical query of SPEC 5.1, as the text that a client signs in its place.
+
+A client signs a form of the query, spells it otherwise or writes something around it. Each text has the mistakes of
+its form beside that of its spelling, so that what is told mends it.
+"""
 
 import json
-import re
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
-from itertools import product
-from urllib.parse import quote, quote_plus, unquote_to_bytes
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from urllib.parse import quote, unquote_to_bytes
 
-from simulator.auth.autopsy.facts import QUERY_BYTES_MAX, Facts, Variant, both, variant
+from simulator.auth.autopsy.facts import QUERY_BYTES_MAX, Facts, Variant, variant
 from simulator.auth.autopsy.mistakes import Found
-from simulator.auth.canonical import QueryRules, canonical_queries, canonical_query
-from simulator.shortened import one_line, shortened
+from simulator.auth.autopsy.query_forms import PARTS_MAX, Form, bare_found, by_key, forms, joined, key
+from simulator.auth.autopsy.query_spellings import Spelling, encodings, partial_spellings, rare_encodings, spellings
+from simulator.auth.canonical import canonical_query
 
-_NAME_SHOWN_MAX = 100
-_ESCAPES_MAX = 8
-
-# How clients encode a query: the function, and what it leaves as it is beside letters, digits and -._~
-_ENCODINGS = ((quote, ""), (quote_plus, ""), (quote, "/"), (quote_plus, "*"), (quote, "!*'()"))
-# What few clients leave as it is, of which encodeURI leaves the most.
-_RARE_ENCODINGS = (
-    (quote, ";,/?:@+$#!*'()"),
-    (quote, ":/"),
-    (quote, ","),
-    (quote, ":"),
-    (quote, "@"),
-    (quote_plus, ":/"),
-)
-_ESCAPE = re.compile(rb"%[0-9a-fA-F]{2}")
+_COMMON_MAX = 70  # that the header's search tries
+_FORMS_MAX = 40  # that are spelt otherwise
+_DEAR_MAX = 2500
 _LITERALS = {
     b"undefined": "undefined", b"null": "null", b"None": "None", b"nil": "nil", b"{}": "an empty object",
     b"[]": "an empty list", b'""': "an empty text in quotes", b"[object Object]": "[object Object]",
 }  # fmt: skip
-
-_ORDERS = {"as_sent": "repeated-keys-as-sent", "sorted": "repeated-keys-by-value"}
-_EMPTY_VALUES = {"with": "empty-values-in", "without": "empty-values-out"}
-_OF_CHOICES = frozenset({*_ORDERS.values(), *_EMPTY_VALUES.values()})
-# In which nothing stands of what was sent.
-_NOT_OF_SENT = frozenset({"query-left-out", "query-is-path", "query-is-literal", "repeated-key-once"})
+# Whose fix says to sort the query by key, too.
+_SORTING = frozenset({"query-with-path", "query-is-url"})
 
 
 def queries(facts: Facts) -> Iterator[Variant]:
     """What costs little; of a long query only some."""
-    yield from _as_chosen(facts, _queries)
-
-
-def _as_chosen(facts: Facts, made: Callable[[Facts], Iterator[Variant]]) -> Iterator[Variant]:
-    """Mistakes in a query without its empty values, where those may be left out; then in the whole, with the choices
-    of this sandbox that it breaks as well, so that what is told mends it."""
-    query, rules = facts.query, facts.rules
-    lean = _joined(part for part in query.split(b"&") if not part.endswith(b"=") or part.find(b"=") != len(part) - 1)
-    if lean != query and rules.empty_values != "with" and len(query) <= QUERY_BYTES_MAX:
-        accepted = canonical_queries(query, rules)
-        yield from (one for one in made(replace(facts, query=lean)) if one.value not in accepted)
-    broken = _broken(rules, "as_sent", "with")
-    if not broken or len(query) > QUERY_BYTES_MAX or canonical_query(query) in canonical_queries(query, rules):
-        yield from made(facts)
-        return
-    broken = tuple(one for one in broken if _is_broken_by(query, one))
-    for one in made(facts):
-        is_of_sent = one.found[0].id not in _NOT_OF_SENT and not any(found.id in _OF_CHOICES for found in one.found)
-        yield one._replace(found=(*one.found, *broken)) if is_of_sent else one
-
-
-def _is_broken_by(query: bytes, choice: Found) -> bool:
-    """Whether a query shows it when everything else is right."""
-    only = QueryRules("sorted") if choice.id == "repeated-keys-as-sent" else QueryRules(empty_values="without")
-    return canonical_query(query) not in canonical_queries(query, only)
-
-
-def _queries(facts: Facts) -> Iterator[Variant]:
-    query, path = facts.query, facts.path
-    is_short = len(query) <= QUERY_BYTES_MAX
-    if is_short and query:
-        yield from _forms_that_are_refused(query, facts.rules)
-    yield from _orders_sent(query)
-    yield variant("query-left-out", b"")
-    for one in dict.fromkeys((path, facts.prefix + path)):
-        yield variant("query-is-path", one)
-        yield variant("query-with-path", one + (b"?" + query if query else b""))
-        if is_short and query:
-            yield variant("query-with-path", one + b"?" + canonical_query(query))
-    if not is_short:
-        return
-    yield variant("query-with-question-mark", b"?" + canonical_query(query))
-    if query:
-        yield from _of_short_query(query)
-
-
-def _of_short_query(query: bytes) -> Iterator[Variant]:
-    yield from _with_parameters_that_have_no_value(query)
-    pairs = [part for part in query.split(b"&") if b"=" in part]
-    yield variant("query-ignoring-case", _joined(sorted(pairs, key=lambda part: _key(part).lower())))
-    if b"%" in query or b"+" in query:
-        for text in (query, query.replace(b"+", b" ")):
-            yield variant("query-decoded", canonical_query(unquote_to_bytes(text)))
-    if b"%" in query:
-        ordered = canonical_query(query)
-        yield variant("query-encoded-otherwise", _ESCAPE.sub(lambda found: found[0].lower(), ordered))
-        yield variant("query-encoded-otherwise", _ESCAPE.sub(lambda found: found[0].upper(), ordered))
-        yield variant("query-encoded-twice", quote(ordered, safe="=&").encode())
-        yield variant("query-encoded-twice", quote(ordered, safe="").encode())
-    for encoded in _encoded_otherwise(query, _ENCODINGS):
-        yield variant("query-encoded-otherwise", encoded)
-    yield variant("query-sorted-by-value", _joined(sorted(pairs, key=_value)))
-    yield variant("query-sorted-descending", _joined(sorted(pairs, key=_key, reverse=True)))
-    yield _with_question_mark(query)
-
-
-def _with_question_mark(query: bytes) -> Variant:
-    """The `?` kept before the query as it is sent, which without it may be wrong as well."""
-    value, ordered = b"?" + query, canonical_query(query)
-    in_order = _joined(part for part in query.split(b"&") if b"=" in part)
-    if query == ordered:
-        return variant("query-with-question-mark", value)
-    if query == in_order:
-        return both("query-with-question-mark", "query-not-sorted", value)
-    return both("query-with-question-mark", "query-as-sent", value)
+    yield from islice(_once(_queries(facts)), _COMMON_MAX)
 
 
 def rare_queries(facts: Facts) -> Iterator[Variant]:
     """What fewer clients do."""
-    yield from _as_chosen(facts, _rare_queries)
+    if len(facts.query) <= QUERY_BYTES_MAX:
+        yield from _once(_rare_queries(facts))
+
+
+def dear_queries(facts: Facts) -> Iterator[Variant]:
+    """Other encodings, and more than one mistake in the query."""
+    for literal, shown in _LITERALS.items():
+        yield variant("query-is-literal", literal, shown)
+    if facts.query and len(facts.query) <= QUERY_BYTES_MAX:
+        yield from islice(_once(_dear_queries(facts)), _DEAR_MAX)
+
+
+def _once(variants: Iterable[Variant]) -> Iterator[Variant]:
+    seen: set[bytes] = set()
+    for one in variants:
+        if one.value not in seen:
+            seen.add(one.value)
+            yield one
+
+
+def _queries(facts: Facts) -> Iterator[Variant]:
+    query, is_short = facts.query, len(facts.query) <= QUERY_BYTES_MAX
+    made = forms(query, facts.rules) if query and is_short else []
+    right, wrong = [one for one in made if not one.found], [one for one in made if one.found]
+    single = [one for one in wrong if len(one.found) == 1]
+    yield from map(_plain, single)
+    if query and not is_short:
+        yield variant("query-not-sorted", joined([part for part in query.split(b"&") if b"=" in part]))
+        yield variant("query-as-sent", query)
+    yield variant("query-left-out", b"")
+    for path in _paths(facts):
+        yield variant("query-is-path", path)
+        yield from (_around("query-with-path", path + b"?", one) for one in right)
+        yield from (_around("query-with-path", path + b"?", one) for one in _as_sent(made, query))
+        if not made:
+            yield variant("query-with-path", path + (b"?" + query if query else b""))
+    if not query:
+        yield variant("query-with-question-mark", b"?")
+        return
+    if is_short:
+        yield from (_around("query-with-question-mark", b"?", one) for one in right)
+        yield from _spelt(spellings(query), right)
+        yield from _spelt(encodings(query), right)
+        yield from map(_plain, [one for one in wrong if len(one.found) > 1][:8])
+        for one in [*_as_sent(made, query), *single[:4]]:
+            yield _around("query-with-question-mark", b"?", one)
+        yield from _spelt(spellings(query), single[:4])
+
+
+def _as_sent(made: list[Form], query: bytes) -> list[Form]:
+    """The form that is the query as it is sent, and that without parameters that have no `=`."""
+    pairs = joined([part for part in query.split(b"&") if b"=" in part])
+    return [one for one in made if joined(one.parts) in (query, pairs)]
 
 
 def _rare_queries(facts: Facts) -> Iterator[Variant]:
     query = facts.query
-    if len(query) > QUERY_BYTES_MAX:
-        return
-    ordered = canonical_query(query)
-    for one in dict.fromkeys((facts.path, facts.prefix + facts.path)):
+    made = forms(query, facts.rules) if query else []
+    right = [one for one in made if not one.found]
+    for path in _paths(facts):
         for scheme in (b"http://", b"https://"):
-            url = scheme + facts.host + one
-            yield variant("query-is-url", url + (b"?" + query if query else b""))
-            yield variant("query-is-url", url + b"?" + ordered)
-    if not query:
-        return
-    pairs = [part for part in query.split(b"&") if b"=" in part]
-    yield variant("query-in-lower-case", ordered.lower())
-    yield variant("query-encoded-twice", quote(ordered, safe="").encode())
-    yield variant("query-encoded-twice", quote(ordered, safe="=&").encode())
+            url = scheme + facts.host + path
+            if not query:
+                yield variant("query-is-url", url)
+            yield from (_around("query-is-url", url + b"?", one) for one in (*right, *_as_sent(made, query)))
+    for one in right:
+        yield from _rarely_written(one)
+    if query:
+        pairs = [part for part in query.split(b"&") if b"=" in part]
+        yield from _as_json(pairs)
+
+
+def _rarely_written(form: Form) -> Iterator[Variant]:
+    text = joined(form.parts)
+    yield _with("query-in-lower-case", text.lower(), form)
     for separator in (b"", b",", b";", b"\n", b"&amp;"):
-        yield variant("query-without-separators", ordered.replace(b"&", separator))
-    yield variant("query-without-separators", ordered.replace(b"&", b"").replace(b"=", b""))
-    yield variant("repeated-key-once", canonical_query(_joined({_key(part): part for part in pairs}.values())))
-    yield variant("repeated-key-once", canonical_query(_joined({_key(part): part for part in pairs[::-1]}.values())))
-    bare = [part[:-1] if part.endswith(b"=") else part for part in sorted(pairs, key=_key)]
-    kept = "empty-values-in" if facts.rules.empty_values == "without" else "empty-value-without-equals"
-    yield variant(kept, _joined(bare))
-    yield from _as_json(pairs)
-
-
-def dear_queries(facts: Facts) -> Iterator[Variant]:
-    """Other encodings, and two mistakes in the query together."""
-    yield from _as_chosen(facts, _dear_queries)
+        yield _with("query-without-separators", text.replace(b"&", separator), form)
+    yield _with("query-without-separators", text.replace(b"&", b"").replace(b"=", b""), form)
+    yield _with("repeated-key-once", joined(list({key(part): part for part in form.parts}.values())), form)
+    first = {key(part): part for part in form.parts[::-1]}
+    yield _with("repeated-key-once", joined(by_key(list(first.values()))), form)
 
 
 def _dear_queries(facts: Facts) -> Iterator[Variant]:
     query = facts.query
-    for literal, shown in _LITERALS.items():
-        yield variant("query-is-literal", literal, shown)
-    if not query or len(query) > QUERY_BYTES_MAX:
-        return
-    for encoded in _partly_encoded(query, canonical_query(query)):
-        yield variant("query-encoded-otherwise", encoded)
-    pairs = [part for part in query.split(b"&") if b"=" in part]
-    for text in (query, query.replace(b"+", b" ")):
-        yield both("query-decoded", "query-not-sorted", unquote_to_bytes(text))
-    for safe in ("=&", ""):
-        yield both("query-encoded-twice", "query-not-sorted", quote(query, safe=safe).encode())
-    orders = {
-        "query-ignoring-case": sorted(pairs, key=lambda part: _key(part).lower()),
-        "query-sorted-by-value": sorted(pairs, key=_value),
-        "query-sorted-descending": sorted(pairs, key=_key, reverse=True),
-    }
-    for name, ordered in orders.items():
-        yield both(name, "query-with-question-mark", b"?" + _joined(ordered))
-        for path in dict.fromkeys((facts.path, facts.prefix + facts.path)):
-            yield both(name, "query-with-path", path + b"?" + _joined(ordered))
+    made = forms(query, facts.rules)
+    right, wrong = [one for one in made if not one.found], [one for one in made if one.found]
+    if query.count(b"&") >= PARTS_MAX:
+        wrong = []
+    elif b"%26" in query:  # which is a separator when it is decoded first
+        yield from map(_decoded_first, (query, query.replace(b"+", b" ")))
+    yield from map(_plain, wrong)
+    yield from _spelt(partial_spellings(query), right)
+    yield from _spelt(rare_encodings(query), right)
+    some = wrong[:_FORMS_MAX]
+    yield from _spelt(spellings(query), some)
+    yield from _spelt(encodings(query), some)
+    usual = [*right, *(one for one in _as_sent(made, query) if one.found)]
+    ways = (*spellings(query), *encodings(query), *partial_spellings(query))
+    spelt = list(_once(_spelt(ways, usual)))
+    for name, before in _befores(facts):
+        for form in made if name != "query-is-url" else made[: len(right) + _FORMS_MAX]:
+            yield _around(name, before, form)
+        for one in spelt:
+            yield Variant((Found(name), *one.found), before + one.value)
+    yield from _spelt(partial_spellings(query), some)
+    for form in some:
+        yield from _rarely_written(form)
+    yield from _spelt(rare_encodings(query), some)
 
 
-def _partly_encoded(query: bytes, ordered: bytes) -> Iterator[bytes]:
-    yield ordered.replace(b"~", b"%7E")
-    yield ordered.replace(b"+", b"%20")
-    yield ordered.replace(b"%20", b"+")
-    for escape in sorted(set(_ESCAPE.findall(ordered)))[:_ESCAPES_MAX]:
-        yield ordered.replace(escape, unquote_to_bytes(escape))
-    yield from _encoded_otherwise(query, _RARE_ENCODINGS)
+def _decoded_first(query: bytes) -> Variant:
+    return variant("query-decoded", canonical_query(unquote_to_bytes(query)))
+
+
+def _befores(facts: Facts) -> Iterator[tuple[str, bytes]]:
+    """What clients write before the query."""
+    yield "query-with-question-mark", b"?"
+    for path in _paths(facts):
+        yield "query-with-path", path + b"?"
+        for scheme in (b"http://", b"https://"):
+            yield "query-is-url", scheme + facts.host + path + b"?"
+
+
+def _paths(facts: Facts) -> Iterable[bytes]:
+    return dict.fromkeys((facts.path, facts.prefix + facts.path))
+
+
+def _plain(form: Form) -> Variant:
+    return Variant(form.found, joined(form.parts))
+
+
+def _with(name: str, value: bytes, form: Form) -> Variant:
+    return Variant((Found(name), *form.found), value)
+
+
+def _around(name: str, before: bytes, form: Form) -> Variant:
+    """A form behind something, whose fix may say all that is wrong with the order."""
+    found = form.found
+    if name in _SORTING:
+        found = tuple(_without_order(form))
+    return Variant((Found(name), *found), before + joined(form.parts))
+
+
+def _without_order(form: Form) -> Iterator[Found]:
+    for one in form.found:
+        if one.id == "query-as-sent":
+            yield bare_found([part for part in form.parts if b"=" not in part])
+        elif one.id != "query-not-sorted":
+            yield one
+
+
+def _spelt(ways: Iterable[Spelling], made: list[Form]) -> Iterator[Variant]:
+    """Forms spelt otherwise, and sorted after that as well."""
+    for name, spell in ways:
+        for form in made:
+            parts = [spell(part) for part in form.parts]
+            yield _with(name, joined(parts), form)
+            yield _with(name, joined(by_key(parts)), form)
+            if name == "query-encoded-twice":
+                yield _with(name, quote(joined(form.parts), safe="").encode(), form)
 
 
 def _as_json(pairs: list[bytes]) -> Iterator[Variant]:
     decoded = [unquote_to_bytes(part.replace(b"+", b" ")).decode("utf-8", "replace").partition("=") for part in pairs]
-    members = {key: value for key, _, value in decoded}
+    members = {name: value for name, _, value in decoded}
     for separators in ((",", ":"), (", ", ": ")):
         for is_sorted in (False, True):
             text = json.dumps(members, separators=separators, sort_keys=is_sorted)
             yield variant("query-as-json", text.encode())
-
-
-def _forms_that_are_refused(query: bytes, rules: QueryRules) -> Iterator[Variant]:
-    """Those that SPEC allows as well, but not the choices of this sandbox; first those that break one of them."""
-    found = []
-    for order, empty in product(_ORDERS, _EMPTY_VALUES):
-        if broken := _broken(rules, order, empty):
-            found.append(Variant(broken, canonical_queries(query, QueryRules(order, empty))[0]))
-    yield from sorted(found, key=lambda one: len(one.found))
-
-
-def _broken(rules: QueryRules, order: str, empty: str) -> tuple[Found, ...]:
-    """The choices that a form breaks."""
-    chosen = ((rules.repeated_keys, order, _ORDERS), (rules.empty_values, empty, _EMPTY_VALUES))
-    return tuple(Found(names[form]) for rule, form, names in chosen if rule not in ("either", form))
-
-
-def _orders_sent(query: bytes) -> Iterator[Variant]:
-    in_order = _joined(part for part in query.split(b"&") if b"=" in part)
-    yield variant("query-not-sorted", in_order)
-    if in_order != canonical_query(query):
-        yield variant("query-as-sent", query)
-
-
-def _with_parameters_that_have_no_value(query: bytes) -> Iterator[Variant]:
-    bare = [part for part in query.split(b"&") if part and b"=" not in part]
-    if not bare:
-        return
-    name = one_line(shortened(bare[0], _NAME_SHOWN_MAX))
-    parts = [part for part in query.split(b"&") if part]
-    with_equals = canonical_query(_joined(part if b"=" in part else part + b"=" for part in parts))
-    yield variant("parameter-without-equals", _joined(sorted(parts, key=_key)), name)
-    yield variant("parameter-without-equals", with_equals, name)
-
-
-def _encoded_otherwise(query: bytes, encodings: Iterable[tuple[Callable[..., str], str]]) -> Iterator[bytes]:
-    pairs = [part.replace(b"+", b" ").partition(b"=") for part in query.split(b"&") if b"=" in part]
-    decoded = [(unquote_to_bytes(key), unquote_to_bytes(value)) for key, _, value in pairs]
-    for encode, safe in encodings:
-        parts = [f"{encode(key, safe=safe)}={encode(value, safe=safe)}" for key, value in decoded]
-        yield canonical_query("&".join(parts).encode())
-        if b"%" not in query and b"+" not in query and query.replace(b"&", b"").replace(b"=", b"").isalnum():
-            return
-
-
-def _joined(parts: Iterable[bytes]) -> bytes:
-    return b"&".join(parts)
-
-
-def _key(part: bytes) -> bytes:
-    return part.partition(b"=")[0]
-
-
-def _value(part: bytes) -> bytes:
-    return part.partition(b"=")[2]

@@ -39,6 +39,10 @@ def ending(made: Mapping[str, Any]) -> Iterator[str]:
 
 
 NO_REQUEST: Final = "no sandbox got a request; does the command send to RESELLER_BASE_URL?"
+NO_ENDPOINT: Final = (
+    "nothing was exercised: requests came, but only for unknown paths or sandboxes; "
+    "does the command send to RESELLER_BASE_URL and the paths of the service?"
+)
 _BEST_TO_WORST: Final = (NOT_EXERCISED, "met", "warning", "violated")
 
 
@@ -48,11 +52,14 @@ class Totals:
     def __init__(self) -> None:
         self._worst: dict[str, int] = {}
         self._sandboxes = 0
+        self._unreached = 0
         self._passed_over = 0
 
-    def add(self, cases: Iterable[Case]) -> None:
-        """Count the obligations of one more sandbox, which has got a request."""
-        self._sandboxes += 1
+    def add(self, cases: Iterable[Case], *, has_reached_endpoint: bool) -> None:
+        """Count the obligations of one more sandbox, which has got a request. Requests that reach no endpoint exercise
+        nothing, though some obligations are about every request."""
+        self._sandboxes += has_reached_endpoint
+        self._unreached += not has_reached_endpoint
         for one in cases:
             found = _BEST_TO_WORST.index(_state(one))
             self._worst[one.name] = max(found, self._worst.get(one.name, 0))
@@ -63,14 +70,16 @@ class Totals:
 
     @property
     def of_nothing(self) -> list[Suite]:
-        """A case that is not ok when no sandbox was judged: an audit of nothing shows nothing."""
+        """A case that is not ok when nothing was exercised: an audit of nothing shows nothing."""
         if self._sandboxes:
             return []
-        name = "a sandbox was judged" if self._passed_over else "a sandbox got a request"
+        name = "a sandbox was judged" if self._passed_over or self._unreached else "a sandbox got a request"
         return [Suite("audit", (Case(name=name, ok=False, message=self._why_nothing, code=NOTHING),))]
 
     @property
     def _why_nothing(self) -> str:
+        if self._unreached:
+            return NO_ENDPOINT
         if not self._passed_over:
             return NO_REQUEST
         those = "the only sandbox" if self._passed_over == 1 else f"all {self._passed_over} sandboxes"

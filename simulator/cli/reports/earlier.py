@@ -11,7 +11,7 @@ from simulator.cli.reports.flags import UNFINISHED
 from simulator.cli.reports.page import TITLE, page
 
 INDEX = "index.html"
-FILES = ("journal.har", "payments.json", "coverage.json", "expectations.json")
+FILES = ("journal.har", "payments.json", "callbacks.json", "audit.json", "coverage.json", "expectations.json")
 """The files of one sandbox."""
 
 _NAME = re.compile(r"[0-9]{3}-[A-Za-z0-9][A-Za-z0-9_-]{0,63}")

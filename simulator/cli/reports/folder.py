@@ -10,12 +10,13 @@ from simulator.cli.coverage import text as coverage_text
 from simulator.cli.reports.cases import Case
 from simulator.cli.reports.earlier import FILES, INDEX
 from simulator.cli.reports.page import ROWS_MAX, Rows, page, section
+from simulator.control.callbacks import attempt_row
 from simulator.control.callbacks import callback as rendered_callback
 from simulator.control.coverage import rendered as rendered_coverage
 from simulator.control.expectations import rendered as rendered_verdicts
 from simulator.control.har import exported, har
 from simulator.control.masking import Mask, mask_of
-from simulator.control.requests import row, whole
+from simulator.control.requests import row
 from simulator.control.transactions import SHOWN_MAX, story
 from simulator.domain.model.callbacks import Callback
 from simulator.domain.model.expectations import Verdict
@@ -23,7 +24,7 @@ from simulator.domain.model.transactions import Transaction
 from simulator.domain.state import State
 from simulator.runtime.journal import Exchange, Journal
 from simulator.runtime.live_sandbox import LiveSandbox
-from simulator.runtime.sandboxes import DEFAULT, Sandboxes
+from simulator.runtime.sandboxes import Sandboxes
 from simulator.wire.json import encode
 
 SANDBOXES_MAX = 200
@@ -54,19 +55,31 @@ class Folder:
         return {"": mask_of(live, self._sandboxes), **others}
 
     def add(
-        self, live: LiveSandbox, label: str, found: list[Verdict], cases: Sequence[Case], masks: Mapping[str, Mask]
+        self,
+        live: LiveSandbox,
+        label: str,
+        found: list[Verdict],
+        cases: Sequence[Case],
+        audit: Mapping[str, Any],
+        masks: Mapping[str, Mask],
     ) -> None:
-        """Write what a sandbox has done, which nothing changes meanwhile."""
+        """Write what a sandbox has done, which nothing changes meanwhile. `audit` is the control API's answer."""
         self._added += 1
         if self._added > SANDBOXES_MAX or self._bytes > BYTES_MAX or self.error:
             return
         try:
-            self._add(live, label, found, cases, masks)
+            self._add(live, label, found, cases, audit, masks)
         except OSError as error:
             self.error = f"{error.filename or self._folder} cannot be written: {error.strerror}"
 
     def _add(
-        self, live: LiveSandbox, label: str, found: list[Verdict], cases: Sequence[Case], masks: Mapping[str, Mask]
+        self,
+        live: LiveSandbox,
+        label: str,
+        found: list[Verdict],
+        cases: Sequence[Case],
+        audit: Mapping[str, Any],
+        masks: Mapping[str, Mask],
     ) -> None:
         name = f"{self._added:03d}-{live.id}"
         (self._folder / name).mkdir(exist_ok=True)
@@ -76,6 +89,8 @@ class Folder:
         parts: tuple[Iterable[bytes], ...] = (
             map(mask.answer, har(exported(self._url, live.id, one, masks[one.owner]) for one in journal)),
             _listed(mask, _stories(state, transactions, journal, mask)),
+            _listed(mask, (attempt_row(one, tried) for one in state.callbacks for tried in one.attempts)),
+            [_masked_by_all(masks, encode(audit))],
             [mask.answer(encode(coverage))],
             [mask.answer(encode(rendered_verdicts(found)))],
         )
@@ -105,9 +120,6 @@ class Folder:
         self._page_bytes += len(made)
         self._sections.append(made)
 
-    def _base(self, live: LiveSandbox) -> str:
-        return self._url if live.id == DEFAULT else f"{self._url}/s/{live.id}"
-
     def _write(self, name: str, parts: Iterable[bytes]) -> bool:
         """Write a file, unless the folder is full; one that has been begun is finished."""
         if self._bytes > BYTES_MAX:
@@ -128,11 +140,6 @@ class Folder:
             (self._folder / INDEX).write_text(page(self._sections, self._notes, verdict), "utf-8")
         except OSError as error:
             self.error = self.error or f"{self._folder / INDEX} cannot be written: {error.strerror}"
-
-
-def _exchanges(sandbox: str, journal: Journal, masks: Mapping[str, Mask]) -> Iterator[dict[str, Any]]:
-    for one in journal:
-        yield whole(sandbox, one, masks[one.owner])
 
 
 def _listed(mask: Mask, rows: Iterable[dict[str, Any]]) -> Iterator[bytes]:
@@ -191,6 +198,13 @@ def _attempts(one: Callback) -> Iterator[dict[str, Any]]:
         yield about | {"at": tried["at"], "attempt": tried["number"], "answer": answer}
     if not shown["attempts"]:
         yield about | {"at": "", "attempt": "", "answer": ""}
+
+
+def _masked_by_all(masks: Mapping[str, Mask], body: bytes) -> bytes:
+    """What an audit found, which may quote a refused request with the credentials of another sandbox."""
+    for mask in masks.values():
+        body = mask.answer(body)
+    return body
 
 
 def _masked(mask: Mask, one: dict[str, Any]) -> dict[str, Any]:

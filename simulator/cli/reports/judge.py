@@ -5,10 +5,11 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from simulator.cli.output import one_line, print_to_stderr
 from simulator.cli.reports.audit import CODE, WARNING, Totals
+from simulator.cli.reports.audit import cases_of as cases_of_audit
 from simulator.cli.reports.cases import Case, Run, Suite, all_ok
 from simulator.cli.reports.flags import UNWRITABLE, Reports
 
@@ -68,23 +69,28 @@ class Judge:
 
         found = self._lives.add(life, label)
         cases = cases_of(found, life.secrets)
-        if self._audits and life.life_journal.last_n and not life.spec.is_audited:
+        is_asked = self._audits and life.life_journal.last_n > 0
+        audit = self._audit(life) if is_asked or self._folder is not None else {}
+        if is_asked and not life.spec.is_audited:
             self._totals.pass_over()
-        elif self._audits and life.life_journal.last_n:
-            audited = self._audit(life)
-            self._totals.add(audited)
+        elif is_asked:
+            audited = self._audit_cases(life, audit)
+            self._totals.add(audited, has_reached_endpoint=life.counters.has_reached_endpoint)
             self._audited.add_cases(life, f"{label}, audit", audited)
             cases += tuple(one for one in audited if one.message)
         if self._folder is not None:
-            self._folder.add(life, label, found, cases, masks)
+            self._folder.add(life, label, found, cases, audit, masks)
 
-    def _audit(self, life: "LiveSandbox") -> tuple[Case, ...]:
-        from simulator.audit.audit import as_json
-        from simulator.cli.reports import audit
+    def _audit(self, life: "LiveSandbox") -> Mapping[str, Any]:
+        """The audit in the form of the control API, made once for all that show it."""
+        from simulator.control.audit import answer_of
+
+        return answer_of(life)
+
+    def _audit_cases(self, life: "LiveSandbox", audit: Mapping[str, Any]) -> tuple[Case, ...]:
         from simulator.cli.reports.lives import without_secrets
-        from simulator.control.audit import audit_of
 
-        return without_secrets(audit.cases_of(as_json(audit_of(life))["obligations"]), life.secrets)
+        return without_secrets(cases_of_audit(audit["obligations"]), life.secrets)
 
     def exit_code(self, status: int) -> int:
         """Judge what is left, write all reports; returns our exit code for the command's `status`. The sandboxes are

@@ -6,6 +6,7 @@ from datetime import timedelta
 from decimal import Decimal
 from enum import StrEnum
 
+from simulator.domain.model.places import Place
 from simulator.domain.model.rules import Fields
 
 
@@ -48,17 +49,6 @@ class Count:
 
 
 ANY_COUNT = Count(0, None)
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where a statement is written: a file and a line, from 1."""
-
-    file: str
-    line: int
-
-    def __str__(self) -> str:
-        return f"{self.file}:{self.line}"
 
 
 def _always(facts: Fields) -> bool:

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Generic, TypeVar
 
+from simulator.domain.model.places import Place
+
 Then = TypeVar("Then")
 Fields = Mapping[str, object]
 Text = Callable[[Fields], str]
@@ -32,7 +34,7 @@ class Rule(Generic[Then]):
     A `fallback` is tried after all others, the magic accounts included. `before_body` is the part of `when` that can be
     evaluated before a request's body is known; None when all of it can.
 
-    `written` has the rule as a document, None when there is none to show.
+    `written` has the rule as a document, None when there is none to show; `place` is where it is, if in a text.
 
     `variants` are rules that differ in `then` alone, each with the sum of the weights up to it; each match draws one.
     """
@@ -50,6 +52,7 @@ class Rule(Generic[Then]):
     before_body: Callable[[Fields], bool] | None = None
     variants: tuple[tuple[int, "Rule[Then]"], ...] = ()
     written: Callable[[], Mapping[str, object] | None] = field(default=not_written, compare=False, repr=False)
+    place: Place | None = field(default=None, compare=False, repr=False)
     label: str = field(init=False)
     """Its display name: the name, else the id."""
 

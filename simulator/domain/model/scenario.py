@@ -17,6 +17,7 @@ from simulator.domain.model.faults import FaultThen
 from simulator.domain.model.inboxes import InboxProgram
 from simulator.domain.model.magic import NO_MAGIC, Magic
 from simulator.domain.model.network import NetworkTimeline
+from simulator.domain.model.places import Origin
 from simulator.domain.model.resellers import KeyState, User
 from simulator.domain.model.rules import Rule
 from simulator.domain.model.schedule import Scheduled
@@ -104,7 +105,7 @@ class Limits:
 @dataclass(frozen=True, slots=True, weakref_slot=True)
 class Scenario:
     """All that a sandbox starts from. `environment` is `staging` or `production`; `assume` holds the choices that
-    differ from the register's defaults, by id."""
+    differ from the register's defaults, by id. `origin` is None for one that came in a request."""
 
     name: str
     description: str = ""
@@ -128,6 +129,7 @@ class Scenario:
     assume: Mapping[str, object] = field(default_factory=dict)
     expect: tuple[Expectation, ...] = ()
     written: Callable[[], Mapping[str, Any]] = field(default=dict, compare=False, repr=False)
+    origin: Origin | None = field(default=None, compare=False, repr=False)
 
     @property
     def document(self) -> Mapping[str, Any]:

@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from simulator.domain.model.places import Place
 from simulator.shortened import LINE_CHARS_MAX, one_line
 
 Path = tuple[str | int, ...]
@@ -25,6 +26,7 @@ SECRET_KEYS = ("secret", "password")
 PROBLEMS_MAX = 100
 PLACE_CHARS_MAX = 2 * LINE_CHARS_MAX // 3  # of a problem as a line, for its place
 MESSAGE_CHARS_MAX = 1000
+FILE_CHARS_MAX = 1000
 
 
 # A large file has a million of both. No cycle leads through them, and the garbage collector, for which everything
@@ -37,6 +39,11 @@ class Position(msgspec.Struct, frozen=True, gc=False):
     source: str
     line: int = 0
     column: int = 0
+
+    @property
+    def place(self) -> Place | None:
+        """What people are told of it; None for an object."""
+        return Place(one_line(self.source, FILE_CHARS_MAX), self.line) if self.line else None
 
 
 class Node(msgspec.Struct, eq=False, gc=False):

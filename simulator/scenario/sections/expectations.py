@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
 
-from simulator.domain.model.expectations import ANY_COUNT, Count, Expectation, ExpectationKind, Place
+from simulator.domain.model.expectations import ANY_COUNT, Count, Expectation, ExpectationKind
 from simulator.domain.model.magic import Magic
 from simulator.domain.model.outcomes import IDS
 from simulator.domain.model.rules import Fields, Rule
@@ -17,11 +17,9 @@ from simulator.scenario.reading.values import text_of
 from simulator.scenario.sections.matchers import compile_when
 from simulator.scenario.sections.rules import KnownCodes, check_codes, values_of, when_of
 from simulator.scenario.sections.timeline import STATUSES
-from simulator.shortened import one_line
 from simulator.wire.payments import STATUS_NAMES
 
 NAME_CHARS_MAX = 200
-FILE_CHARS_MAX = 1000
 
 CALLBACK_STATES = ("pending", "delivered", "failed", "dropped")
 WEBHOOK_STATES = ("pending", "success", "failed")
@@ -68,8 +66,7 @@ def _expectation(item: Reader, names: KnownNames) -> Expectation | None:
         return None
     kind = given[0]
     _refuse_misplaced(item, kind)
-    position = item.position
-    place = Place(one_line(position.source, FILE_CHARS_MAX), position.line) if position.line else None
+    place = item.position.place
     return replace(_about(item, kind, names), written=item.node.plain() if item.node else None, place=place)
 
 

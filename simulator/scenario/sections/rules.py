@@ -125,6 +125,7 @@ def _rule(item: Reader, rule_id: str, known: KnownCodes, then: Then) -> Rule[The
         per=(per or "") if times or nth or every else "",
         chance=_from_either(item, "chance", lambda reader: reader.optional_amount()),
         written=item.node.plain if item.node is not None and is_brief(item.node) else not_written,
+        place=item.position.place,
     )
 
 

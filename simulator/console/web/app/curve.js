@@ -1,13 +1,13 @@
 // Balances over time as SVG: steps, since a balance stays until the next entry. Each line has its own dashes and its name.
 
 import { svg } from "./dom.js";
-import { drawing } from "./drawing.js";
+import { CHAR_PX, drawing } from "./drawing.js";
 import { counted, dateTime, money, shortTime, sum } from "./format.js";
 import { visible } from "./outside.js";
 
 /** @typedef {{ name: string, points: [string, number][] }} Line */
 
-const LEFT = 80;
+const LEFT_MIN = 80;
 const TOP = 12;
 const BOTTOM = 24;
 const DASHES = ["", "6 3", "2 3", "8 3 2 3", "1 2", "12 4"];
@@ -24,15 +24,16 @@ export function curveOf(title, lines, now, width, height) {
 	const amounts = lines.flatMap((line) => line.points.map(([, balance]) => balance));
 	const levels = levelsOf(Math.min(...amounts), Math.max(...amounts));
 	const [low, high] = [levels[0], levels[levels.length - 1]];
-	const x = (/** @type {number} */ at) => LEFT + ((at - start) / span_ms) * (width - LEFT);
+	const left = Math.max(LEFT_MIN, ...levels.map((level) => money(level).length * CHAR_PX + 12));
+	const x = (/** @type {number} */ at) => left + ((at - start) / span_ms) * (width - left);
 	const y = (/** @type {number} */ balance) => TOP + (1 - (balance - low) / (high - low)) * (height - TOP - BOTTOM);
 	const description = lines.map((line) => described(line)).join("; ");
 	return drawing(title, description, width, height, () => [
 		...levels.flatMap((level) => [
-			svg("line", { x1: LEFT, x2: width, y1: y(level), y2: y(level), class: "grid" }),
-			svg("text", { x: LEFT - 8, y: y(level) + 4, "text-anchor": "end", class: "value" }, money(level)),
+			svg("line", { x1: left, x2: width, y1: y(level), y2: y(level), class: "grid" }),
+			svg("text", { x: left - 8, y: y(level) + 4, "text-anchor": "end", class: "value" }, money(level)),
 		]),
-		...moments(start, span_ms, x, width, height),
+		...moments(start, span_ms, x, left, width, height),
 		...lines.map((line, at) => drawn(line, at, x, y, width)),
 		...(lines.length > 1 ? names(lines, y, width, height) : []),
 	]);
@@ -80,12 +81,16 @@ function levelsOf(low, high) {
 	return Array.from({ length: last - first + 1 }, (_, at) => (first + at) * step);
 }
 
-/** @param {number} start @param {number} span_ms @param {(at: number) => number} x @param {number} width @param {number} height */
-function moments(start, span_ms, x, width, height) {
-	const several = Math.min(4, Math.max(1, Math.floor((width - LEFT) / MOMENT_PX)));
-	return Array.from({ length: several + 1 }, (_, index) => {
+/** Times below, each once: those of a short while are the same to the second. @param {number} start @param {number} span_ms @param {(at: number) => number} x @param {number} left @param {number} width @param {number} height */
+function moments(start, span_ms, x, left, width, height) {
+	const several = Math.min(4, Math.max(1, Math.floor((width - left) / MOMENT_PX)));
+	const texts = Array.from({ length: several + 1 }, (_, index) => {
+		const at = new Date(start + (span_ms * index) / several);
+		return span_ms > DAY_MS ? dateTime(at).slice(5, 16) : shortTime(at);
+	});
+	return texts.flatMap((text, index) => {
+		if (texts.indexOf(text) < index) return [];
 		const at = start + (span_ms * index) / several;
-		const text = span_ms > DAY_MS ? dateTime(new Date(at)).slice(5, 16) : shortTime(new Date(at));
 		const anchor = index === 0 ? "start" : index === several ? "end" : "middle";
 		return svg("text", { x: x(at), y: height - 6, "text-anchor": anchor, class: "value" }, text);
 	});

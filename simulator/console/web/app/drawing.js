@@ -8,7 +8,7 @@ import { visible } from "./outside.js";
 
 const ROW_PX = 38;
 const BAR_PX = 10;
-const CHAR_PX = 7.2;
+export const CHAR_PX = 7.2;
 let drawings = 0;
 
 /**

@@ -49,9 +49,14 @@ export const SECTIONS = ["payments", "faults", "voids", "disputes", "bills"];
 /** @param {string} section */
 export const ruleOf = (section) => `${section.replace(/s$/, "")}_rule`;
 
-/** A rule that has nothing but the beginning of what it does. @param {string} section @returns {Record<string, any>} */
-export const emptyRule = (section) => ({
-	name: undefined,
-	when: undefined,
-	then: section === "payments" ? [{ status: "Accepted" }] : undefined,
-});
+/** The least that a rule of a section does. @type {Record<string, any>} */
+const THEN = {
+	payments: [{ status: "Accepted" }],
+	faults: { status: 504 },
+	voids: { status: "Success" },
+	disputes: { status: "Failed" },
+	bills: { error: "invalid_account" },
+};
+
+/** A rule that a form begins with. @param {string} section @returns {Record<string, any>} */
+export const emptyRule = (section) => ({ name: undefined, when: undefined, then: structuredClone(THEN[section]) });

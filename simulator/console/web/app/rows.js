@@ -47,7 +47,7 @@ export function rowOf(event) {
 		tone: "past",
 		text: "",
 		refused: false,
-		took: "",
+		took: event.duration_us >= 0 ? took(event.duration_us) : "",
 		event,
 		...shown,
 	};
@@ -89,7 +89,6 @@ const RENDER = {
 			tone: refused ? "bad" : "good",
 			refused,
 			text: [one.error, one.diagnosis].filter(Boolean).join("   "),
-			took: one.duration_us === undefined ? "" : took(one.duration_us),
 		};
 	},
 	status: (one) => ({

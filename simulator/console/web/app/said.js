@@ -34,11 +34,11 @@ export function say(text, cli = "", curl = "") {
 	changed("said");
 }
 
-/** Copy a text, and say so. @param {string} text @param {string} what */
-export async function copy(text, what) {
+/** Copy a text, and say so. @param {string} text @param {string} what @param {{ cli?: string, curl?: string }} [kept] lines that stay at hand */
+export async function copy(text, what, { cli, curl } = {}) {
 	try {
 		await navigator.clipboard.writeText(text);
-		say(`copied ${what}`);
+		say(`copied ${what}`, cli, curl);
 	} catch {
 		say(`the browser did not allow copying; here is ${what}`, text);
 	}

@@ -3,7 +3,7 @@
 import { get } from "./api.js";
 
 /**
- * @typedef {{ id: string, scenario: string, seed: number, url: string, clock: any, resellers: any[] }} Sandbox
+ * @typedef {{ id: string, scenario: string, origin: { source: string, name: string } | null, seed: number, url: string, clock: any, resellers: any[] }} Sandbox
  * @typedef {"connecting" | "live" | "away" | "locked" | "gone"} Connection `away`: no answer; `locked`: it waits for the control token; `gone`: no such sandbox
  */
 

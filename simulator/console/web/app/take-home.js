@@ -1,8 +1,11 @@
 // A text as a file of the person's own, and rules as a scenario that stands alone.
 
-import { get } from "./api.js";
 import { h } from "./dom.js";
 import { store } from "./store.js";
+import { fromYaml } from "./yaml-read.js";
+import { flow, isObject } from "./yaml-write.js";
+
+const OWN = " # this sandbox's scenario came in a request; what a rule names and default lacks has to stand here, too";
 
 /** @param {string} text @param {string} name */
 export function download(text, name) {
@@ -11,23 +14,41 @@ export function download(text, name) {
 	setTimeout(() => URL.revokeObjectURL(url), 1000);
 }
 
-/** The bundled scenarios, which a file may extend wherever it lies. @type {string[]} */
-let bundled = [];
+/** Whether the server can read what the sandbox was made of. */
+export const isBaseKnown = () => ["bundled", "folder"].includes(store.sandbox?.origin?.source ?? "");
 
-/** Learn the names of the bundled scenarios. */
-export async function readBases() {
-	const { scenarios } = await get("scenarios?limit=500");
-	bundled = scenarios.flatMap((/** @type {any} */ one) => (one.source === "bundled" ? [one.name] : []));
+/** @param {string} text */
+function extendsOne(text) {
+	try {
+		const found = fromYaml(text);
+		return isObject(found) && "extends" in found;
+	} catch {
+		return /^[\s{]*(["']?)extends\1\s*:/m.test(text);
+	}
 }
 
-/** Whether the sandbox's own scenario can be the base of a rule's file. */
-export const hasOwnBase = () => bundled.includes(store.sandbox?.scenario ?? "");
-
-/** What a rule lacks to be a scenario: what gives it products and resellers. @param {string} text @returns {string} lines to put before it, none where it has them */
-export function header(text) {
-	if (/^extends\s*:/m.test(text)) return "";
-	return `extends: ${hasOwnBase() ? store.sandbox?.scenario : "default"}\n`;
+/**
+ * A scenario that extends this base: one more line, before the first with something in it or within its brace.
+ * @param {string} text @param {string} base its name @param {string} [comment] behind it
+ * @returns {{ text: string, line: number }} `line` is the one that was put in; 0 for a text that extends something itself
+ */
+function over(text, base, comment = "") {
+	if (extendsOne(text)) return { text, line: 0 };
+	const lines = text.replace(/^\ufeff/, "").split(/\r?\n/);
+	// What comes before the first value: comments, directives, the mark that begins a document.
+	const found = lines.findIndex((one) => !/^\s*(?:#.*)?$|^%|^---\s*(?:#.*)?$/.test(one));
+	const at = found < 0 ? lines.length : found;
+	const first = lines[at] ?? "";
+	const brace = /^(?:---)?\s*\{/.exec(first)?.[0];
+	const put = brace
+		? [`${brace} extends: ${flow(base)},${comment}`, " ".repeat(brace.length) + first.slice(brace.length)]
+		: [`${/^\s*/.exec(first)?.[0]}extends: ${flow(base)}${comment}`, first];
+	return { text: [...lines.slice(0, at), ...put, ...lines.slice(at + 1)].join("\n"), line: at + 1 };
 }
 
-/** Rules as a file that `reseller-sim check` accepts. @param {string} text */
-export const asFile = (text) => header(text) + text;
+/** The same as the server can check it, which reads no file elsewhere. @param {string} text */
+export const checkable = (text) => over(text, (isBaseKnown() && store.sandbox?.origin?.name) || "default");
+
+/** Rules as a file that `reseller-sim check` accepts, beside the sandbox's own where that is a file. @param {string} text */
+export const asFile = (text) =>
+	over(text, store.sandbox?.origin?.name ?? "default", store.sandbox?.origin ? "" : OWN).text;

@@ -1,5 +1,6 @@
 // Where a clock shall go, as a person writes it: `90s`, `1h30m`, `idle`, `23:59`, `2027-01-10 23:59:30`, or with an offset.
 
+import { dateTime } from "./format.js";
 import { visible } from "./outside.js";
 
 /** @typedef {{ body: { seconds?: number, to?: string, until?: string }, cli: string[] }} Until the request, and the words of `advance` */
@@ -9,6 +10,7 @@ const SPAN = /(\d+(?:\.\d+)?)(ms|s|m|h|d)/g;
 const MOMENT = /^(?:(\d{4}-\d\d-\d\d)[T ]+)?(\d\d?:\d\d)(:\d\d(?:\.\d{1,6})?)?\s*(Z|[+-]\d\d:?\d\d)?$/i;
 const ZONE = "+08:00";
 const DAY_MS = 86_400_000;
+const DAYS_MAX = 3660; // of one advance
 
 /** @param {string} at a moment of the control API @returns {Until} */
 export const toMoment = (at) => ({ body: { to: at }, cli: ["to", at] });
@@ -27,8 +29,12 @@ export function untilOf(text, now) {
 	const written = text.trim();
 	if (written.toLowerCase() === "idle") return UNTIL_IDLE;
 	const parts = [...written.replaceAll(" ", "").matchAll(SPAN)];
-	if (parts.length && parts.map(([part]) => part).join("") === written.replaceAll(" ", ""))
-		return bySeconds(parts.reduce((sum, [, n, unit]) => sum + Number(n) * SECONDS[unit], 0));
+	if (parts.length && parts.map(([part]) => part).join("") === written.replaceAll(" ", "")) {
+		const seconds = parts.reduce((sum, [, n, unit]) => sum + Number(n) * SECONDS[unit], 0);
+		if (seconds > DAYS_MAX * SECONDS.d)
+			throw new Error(`“${written.slice(0, 40)}” is too long: the clock goes ${DAYS_MAX}d at a time, ten years`);
+		return bySeconds(seconds);
+	}
 	const moment = MOMENT.exec(written);
 	if (!moment)
 		throw new Error(`“${visible(written.slice(0, 40))}” is no time; write 90s, 2h, idle, 23:59 or 2027-01-10 23:59`);
@@ -41,6 +47,8 @@ export function untilOf(text, now) {
 		!isOnCalendar(`${date ?? today}T${clock.padStart(5, "0")}${rest.slice(0, 3)}`)
 	)
 		throw new Error(`“${written}” is on no calendar or clock; hours go to 23, minutes and seconds to 59`);
+	if (date && Date.parse(timed(date)) < now.getTime())
+		throw new Error(`“${written}” is past: it is ${dateTime(now)}, and the clock goes forward only`);
 	if (date) return toMoment(timed(date));
 	return toMoment(
 		Date.parse(timed(today)) >= now.getTime() ? timed(today) : timed(dayOf(new Date(now.getTime() + DAY_MS), zone)),

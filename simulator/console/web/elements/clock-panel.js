@@ -29,9 +29,10 @@ export class ClockPanel extends HTMLElement {
 	connectedCallback() {
 		this.setAttribute("role", "dialog");
 		this.setAttribute("aria-label", "The clock, and what is due");
+		this.now = h("p", { class: "narrow-only" }); // the bar has no room for the day there
 		this.forms = h("div", { class: "clock-forms" });
 		this.due = h("div", {});
-		put(this, this.forms, this.due);
+		put(this, this.now, this.forms, this.due);
 		this.addEventListener("keydown", (event) => {
 			if (event.key !== "Escape") return;
 			event.stopPropagation();
@@ -134,6 +135,7 @@ export class ClockPanel extends HTMLElement {
 
 	/** @param {Date} now */
 	tick(now) {
+		if (this.now) say(this.now, `It is ${dateTime(now)}`);
 		for (const { node, at } of this.spans) say(node, at > now.getTime() ? span(at - now.getTime()) : "now");
 	}
 }

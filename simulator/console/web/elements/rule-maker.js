@@ -9,7 +9,7 @@ import { PRESETS, SECTIONS, emptyRule, ruleOf } from "../app/presets.js";
 import { place, setQuery } from "../app/router.js";
 import { act, copy, say as sayDone } from "../app/said.js";
 import { resolved, scenarioSchema } from "../app/schema.js";
-import { asFile, download, hasOwnBase, header, readBases } from "../app/take-home.js";
+import { asFile, checkable, download, isBaseKnown } from "../app/take-home.js";
 import { fromYaml } from "../app/yaml-read.js";
 import { flow, isObject, toYaml } from "../app/yaml-write.js";
 import { objectForm } from "./schema-form.js";
@@ -40,7 +40,7 @@ class SimRuleMaker extends SimElement {
 		this.editor = /** @type {import("./sim-editor.js").SimEditor} */ (h("sim-editor"));
 		this.editor.of = {
 			label: "The rule as YAML",
-			before: () => header(this.text()),
+			whole: checkable,
 			missing: () => this.missing(),
 			keeps: (one) => !one.file && this.isSure(one.code),
 		};
@@ -79,9 +79,7 @@ class SimRuleMaker extends SimElement {
 
 	async begin() {
 		try {
-			const root = await scenarioSchema();
-			await readBases();
-			this.root = root;
+			this.root = await scenarioSchema();
 		} catch (failure) {
 			say(/** @type {Node} */ (this.mistake), /** @type {Error} */ (failure).message);
 			return;
@@ -98,7 +96,7 @@ class SimRuleMaker extends SimElement {
 
 	/** What another scenario has is not known here. @param {string} code */
 	isSure(code) {
-		return hasOwnBase() || code === "unknown_key" || !code.startsWith("unknown_");
+		return isBaseKnown() || code === "unknown_key" || !code.startsWith("unknown_");
 	}
 
 	/** The draft of the address. */

@@ -25,9 +25,11 @@ class SimClock extends SimElement {
 		this.happened = h("span", { class: "past" });
 		this.stopButton = h("button", { onclick: () => this.stopAdvance() }, "stop");
 		this.mode = h("button", { class: "quiet", "aria-haspopup": "true", onclick: () => this.toggle() });
-		this.now = h("time", {});
-		this.next = h("span", { class: "next" });
-		this.left = h("span", { class: "past" });
+		this.day = h("span", { class: "wide-only" });
+		this.time = h("span", {});
+		this.now = h("time", {}, this.day, this.time, h("span", { class: "wide-only" }, " +08"));
+		this.next = h("span", { class: "next wide-only" });
+		this.left = h("span", { class: "past wide-only" });
 		this.progress = h("span", { class: "progress", hidden: true });
 		this.mistake = h("span", { class: "mistake", role: "alert" });
 		this.panel = /** @type {import("./clock-panel.js").ClockPanel} */ (h("clock-panel", { hidden: true }));
@@ -135,7 +137,9 @@ class SimClock extends SimElement {
 	tick() {
 		const now = sandboxNow();
 		if (!now || !this.now || !this.left) return;
-		say(this.now, dateTime(now));
+		const [day, time] = dateTime(now).split(" ");
+		say(/** @type {Node} */ (this.day), `${day} `);
+		say(/** @type {Node} */ (this.time), time);
 		this.now.title = bothTimes(now.toISOString(), new Date().toISOString());
 		const { next_due, pending } = store.clock;
 		const left_ms = next_due ? Date.parse(next_due) - now.getTime() : 0;

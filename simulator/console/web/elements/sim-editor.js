@@ -20,7 +20,7 @@ let ids = 0;
 export class SimEditor extends SimElement {
 	constructor() {
 		super();
-		/** @type {{ label: string, before?: () => string, keeps?: (problem: Problem) => boolean, missing?: () => string, words?: () => Record<string, string[]> }} `before` are lines that are checked with it and not shown, `missing` says what a text without problems lacks */
+		/** @type {{ label: string, whole?: (text: string) => { text: string, line: number }, keeps?: (problem: Problem) => boolean, missing?: () => string, words?: () => Record<string, string[]> }} `whole` makes of it what is checked, with one more line that is not shown, `missing` says what a text without problems lacks */
 		this.of = { label: "Scenario" };
 		/** @type {Problem[]} */
 		this.problems = [];
@@ -98,10 +98,11 @@ export class SimEditor extends SimElement {
 	}
 
 	async check() {
-		const [number, text, before] = [++this.checks, this.text, this.of.before?.() ?? ""];
+		const [number, text] = [++this.checks, this.text];
+		const whole = this.of.whole?.(text) ?? { text, line: 0 };
 		let problems = [];
 		try {
-			const checked = await change("POST", "scenarios/check", before + text, "application/yaml");
+			const checked = await change("POST", "scenarios/check", whole.text, "application/yaml");
 			problems = checked.problems;
 		} catch (failure) {
 			if (number === this.checks)
@@ -109,9 +110,10 @@ export class SimEditor extends SimElement {
 			return;
 		}
 		if (number !== this.checks || text !== this.text) return;
-		const skipped = before.split("\n").length - 1;
 		this.problems = problems
-			.map((/** @type {Problem} */ one) => (one.file ? one : { ...one, line: Math.max(1, one.line - skipped) }))
+			.map((/** @type {Problem} */ one) =>
+				one.file ? one : { ...one, line: one.line - Number(whole.line > 0 && one.line > whole.line) },
+			)
 			.filter((/** @type {Problem} */ one) => this.of.keeps?.(one) ?? true);
 		this.underline();
 		const missing = this.of.missing?.();
@@ -141,7 +143,14 @@ export class SimEditor extends SimElement {
 		return Math.min(before + column - 1, this.text.length);
 	}
 
-	/** @param {Problem} one */
+	/** @param {number} line from 1; the last where there are fewer */
+	goLine(line) {
+		const lines = this.text.split("\n");
+		const at = Math.min(line, lines.length);
+		this.go({ file: null, line: at, column: 1, end_column: lines[at - 1].length + 1 });
+	}
+
+	/** @param {Pick<Problem, "file" | "line" | "column" | "end_column">} one */
 	go(one) {
 		if (one.file) return;
 		this.area.focus();

@@ -151,8 +151,10 @@ class SimLive extends SimElement {
 	missing() {
 		const at = place.query.get("at");
 		if (!at || !log.isWhole || this.list?.chosen) return "";
-		const isKept = log.rows.some((row) => String(row.number) === at);
-		return `; row ${visible(at.slice(0, 20))} ${isKept ? "does not match the filter" : "is not kept any more"}`;
+		const named = `row ${visible(at.slice(0, 20))}`;
+		const latest = log.rows[log.rows.length - 1]?.number ?? 0;
+		if (log.rows.some((row) => String(row.number) === at)) return `; ${named} does not match the filter`;
+		return Number(at) <= latest ? `; ${named} is not kept any more` : `; there is no ${named}, the latest is ${latest}`;
 	}
 
 	/** @param {boolean} paused */

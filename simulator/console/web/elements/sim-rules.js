@@ -7,7 +7,7 @@ import { h, once, put, say } from "../app/dom.js";
 import { SimElement } from "../app/element.js";
 import { count, counted } from "../app/format.js";
 import { bodyOf, short } from "../app/outside.js";
-import { place } from "../app/router.js";
+import { address, place } from "../app/router.js";
 import { act, copy } from "../app/said.js";
 import { table } from "../app/table.js";
 import { asFile, download } from "../app/take-home.js";
@@ -16,7 +16,7 @@ import { flow } from "../app/yaml-write.js";
 const PAGE = 200;
 const READ_AFTER_MS = 400;
 
-/** @typedef {{ section: string, id: string, name: string | null, fallback: boolean, matched: number, chosen: number, rule: any, yaml: string | null }} Rule */
+/** @typedef {{ section: string, id: string, name: string | null, fallback: boolean, matched: number, chosen: number, rule: any, yaml: string | null, place: { file: string, line: number, scenario: { source: string, name: string } | null } | null }} Rule */
 
 class SimRules extends SimElement {
 	start() {
@@ -101,6 +101,7 @@ class SimRules extends SimElement {
 							short(one.name ?? one.id),
 							one.name && h("small", { class: "past" }, ` ${one.id}`),
 							one.fallback && h("small", { class: "past" }, " fallback"),
+							one.place && h("small", { class: "past" }, " ", written(one.place)),
 						),
 				},
 				{ name: "when", cell: (one) => (one.rule ? code(one.rule.when) : "") },
@@ -191,6 +192,14 @@ class SimRules extends SimElement {
 			say(/** @type {Node} */ (this.mistake), /** @type {Error} */ (failure).message);
 		}
 	}
+}
+
+/** Where it is written: a link where the editor can open it. @param {NonNullable<Rule["place"]>} where */
+function written({ file, line, scenario }) {
+	const text = short(`${file.split(/[\\/]/).at(-1)}:${line}`);
+	if (!scenario) return h("span", { title: `${file}:${line}` }, text);
+	const source = scenario.source === "folder" ? "folder" : "";
+	return h("a", { href: address("", ["scenarios", scenario.name], { source, line: String(line) }) }, text);
 }
 
 /** @param {any} value */

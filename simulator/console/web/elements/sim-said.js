@@ -28,7 +28,7 @@ class SimSaid extends SimElement {
 			...lines.map(({ name, line }) =>
 				h(
 					"button",
-					{ class: "copy", title: visible(line), onclick: () => copy(line, `the ${name} line`) },
+					{ class: "copy", title: visible(line), onclick: () => copy(line, `the ${name} line`, last) },
 					name === "CLI" ? visible(line) : "copy as curl",
 				),
 			),

@@ -133,7 +133,8 @@ class SimScenarios extends SimElement {
 	async read() {
 		if (place.view !== "scenarios") return;
 		const [name, source, isNew] = [place.rest.join("/"), place.query.get("source") ?? "", place.query.get("new")];
-		const shown = JSON.stringify([name, source, isNew]);
+		const line = Number(place.query.get("line"));
+		const shown = JSON.stringify([name, source, isNew, line]);
 		if (shown === this.shown || !this.editor) return;
 		this.shown = shown;
 		this.toggleAttribute("data-open", Boolean(name || isNew));
@@ -145,6 +146,7 @@ class SimScenarios extends SimElement {
 			if (shown !== this.shown) return;
 			this.original = text;
 			this.editor.text = draft ?? text;
+			if (line > 0) this.editor.goLine(line);
 		} catch (failure) {
 			say(/** @type {Node} */ (this.mistake), /** @type {Error} */ (failure).message);
 			this.original = "";

@@ -7,7 +7,7 @@ import { h, put, say } from "../app/dom.js";
 import { SimElement } from "../app/element.js";
 import { log } from "../app/events.js";
 import { form } from "../app/form.js";
-import { short } from "../app/outside.js";
+import { short, visible } from "../app/outside.js";
 import { here, go, place, setQuery } from "../app/router.js";
 import { scaleOf } from "../app/scale.js";
 import { storyOf, trxidOf } from "../app/stories.js";
@@ -94,16 +94,18 @@ export class SimStory extends SimElement {
 	async read() {
 		this.reading.abort();
 		const { signal } = (this.reading = new AbortController());
-		try {
-			this.stories = await Promise.all(this.trxids.split(" ").map((one) => storyOf(one, signal)));
-			if (this.mistake) say(this.mistake, "");
-		} catch (failure) {
-			if (signal.aborted) return;
-			if (!(failure instanceof Refused)) throw failure;
-			this.stories = [];
-			if (this.mistake) say(this.mistake, failure.message);
-		}
-		if (!signal.aborted) this.draw();
+		const trxids = this.trxids.split(" ");
+		const read = await Promise.allSettled(trxids.map((one) => storyOf(one, signal)));
+		if (signal.aborted) return;
+		const failures = read.map((one) => (one.status === "rejected" ? one.reason : null));
+		const broken = failures.find((one) => one && !(one instanceof Refused));
+		if (broken) throw broken;
+		this.stories = read.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
+		const why = failures.map(
+			(one, at) => one && `${trxids.length > 1 ? `${visible(trxids[at].slice(0, 40))}: ` : ""}${one.message}`,
+		);
+		if (this.mistake) say(this.mistake, why.filter(Boolean).join("; "));
+		this.draw();
 	}
 
 	/** Read again when something happened to what is shown. */
@@ -144,7 +146,7 @@ export class SimStory extends SimElement {
 		put(
 			this.head,
 			stories.length > 1 && differences(stories),
-			stories.length > 1 && h("button", { onclick: () => setQuery({ with: "", at: "" }) }, "only the first"),
+			place.query.has("with") && h("button", { onclick: () => setQuery({ with: "", at: "" }) }, "only the first"),
 		);
 		put(
 			this.lines,

@@ -13,6 +13,7 @@ import { whenItMatters } from "../app/matters.js";
 import { visible } from "../app/outside.js";
 import { here, place } from "../app/router.js";
 import { act } from "../app/said.js";
+import { sandboxNow } from "../app/store.js";
 
 const KINDS = new Set(["request", "status", "entry", "callback", "webhook"]);
 
@@ -30,6 +31,7 @@ class SimWallet extends SimElement {
 		const tools = h("div", { class: "tools" }, this.tabs, h("sim-reseller"), h("span", { class: "gap" }), this.deposit);
 		put(this, tools, this.mistake, this.drawn, this.ledger);
 		this.watch(["place", "sandbox"], () => this.follow());
+		this.watch("clock", () => this.drawn?.firstChild || this.draw()); // nothing is drawn before it is known
 		const sizes = new ResizeObserver(() => this.draw());
 		sizes.observe(this);
 		this.ends.push(() => sizes.disconnect());
@@ -112,7 +114,7 @@ class SimWallet extends SimElement {
 		const { drawn, figures } = this;
 		if (!drawn) return;
 		drawn.hidden = place.rest[0] === "ledger";
-		if (drawn.hidden || !figures) return;
+		if (drawn.hidden || !figures || !sandboxNow()) return;
 		if (!figures.wallets) return put(drawn);
 		const { scrollTop } = this;
 		const focused = drawn.contains(document.activeElement)

@@ -9,14 +9,16 @@ import { configurationOf, verdictsOf } from "./webhook-tables.js";
 import { get } from "../app/api.js";
 import { Deliveries } from "../app/deliveries.js";
 import { h, put, say } from "../app/dom.js";
-import { bothTimes, count, counted, time } from "../app/format.js";
+import { bothTimes, count, counted, dateTime, time } from "../app/format.js";
 import { short } from "../app/outside.js";
 import { mine, Reading, redraw } from "../app/reading.js";
 import { here, place, setQuery } from "../app/router.js";
 import { searchBox } from "../app/search-box.js";
+import { sandboxNow } from "../app/store.js";
 import { probeForm, triggerForms } from "../app/triggers.js";
 
 const PARTS = { "": "Deliveries", configuration: "Configuration", probes: "Probes" };
+const BODY_CHARS_MAX = 300;
 const STATES = ["pending", "success", "failed"];
 
 /** @typedef {import("../app/dom.js").Child} Child */
@@ -33,6 +35,10 @@ const COLUMNS = [
 	{ name: "attempts", class: "tries", cell: (/** @type {any} */ one) => String(one.attempts.length) },
 	{ name: "to", class: "text", cell: (/** @type {any} */ one) => short(one.url) },
 ];
+
+/** As much of the answers as is shown. @param {any} answer of `POST …/probes` */
+const kept = (answer) =>
+	JSON.parse(JSON.stringify(answer, (key, value) => (key === "body" ? String(value).slice(0, BODY_CHARS_MAX) : value)));
 
 /** How the resellers are configured now. @returns {Promise<any>} */
 const configured = () => get(`${mine("resellers")}?limit=200`);
@@ -114,6 +120,7 @@ class SimWebhooks extends Reading {
 		this.list?.choose(at);
 		this.whole.show(at);
 		this.forms();
+		this.judged();
 		const of = JSON.stringify(this.filter());
 		if (of !== this.dataset.filter) this.soon();
 		this.dataset.filter = of;
@@ -141,7 +148,8 @@ class SimWebhooks extends Reading {
 		const after = () => this.now();
 		put(this.triggers, h("div", { class: "tools" }, ...triggerForms(codes, configured, after)));
 		const found = (/** @type {any} */ answer) => {
-			if (this.verdicts) put(this.verdicts, verdictsOf(answer));
+			history.replaceState({ probed: kept(answer), at: sandboxNow()?.toISOString() }, "");
+			this.judged();
 		};
 		put(
 			this.probes,
@@ -149,6 +157,14 @@ class SimWebhooks extends Reading {
 			probeForm(codes, found),
 			/** @type {HTMLElement} */ (this.verdicts),
 		);
+	}
+
+	/** What the probes found: the server keeps no verdicts, the browser those of this address, so that reloading finds them. */
+	judged() {
+		const { probed, at } = history.state ?? {};
+		if (!this.verdicts) return;
+		if (probed) put(this.verdicts, verdictsOf(probed), h("p", { class: "past" }, `sent at ${dateTime(at)}`));
+		else put(this.verdicts);
 	}
 
 	teach() {

@@ -27,11 +27,11 @@ export function figuresOf(figures, width_px) {
 }
 
 /** @param {any} figures @param {number} width */
-function balances({ started, wallets, wallets_left_out }, width) {
-	const now = sandboxNow() ?? new Date();
+function balances({ wallets, wallets_left_out }, width) {
+	const now = /** @type {Date} */ (sandboxNow());
 	const lines = wallets
 		.slice(0, LINES_MAX)
-		.map((/** @type {any} */ one) => ({ name: one.reseller, points: [[started, one.opening], ...one.points] }));
+		.map((/** @type {any} */ one) => ({ name: one.reseller, points: [[one.created, one.opening], ...one.points] }));
 	const left = wallets.length - lines.length + wallets_left_out;
 	const whole = figure(
 		"Balance over time",

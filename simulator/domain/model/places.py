@@ -1,0 +1,24 @@
+"""Where something of a scenario is written."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a statement or a rule is written: a file and a line, from 1."""
+
+    file: str
+    line: int
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}"
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """What a scenario was read from, as another file extends it: a bundled scenario, a file of the folder of
+    `--scenarios`, named by its path in it, or any other file, named as one beside it."""
+
+    source: Literal["bundled", "folder", "file"]
+    name: str

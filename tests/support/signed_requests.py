@@ -1,0 +1,53 @@
+"""A request that was signed, as the autopsy and the header of its refusal take it."""
+
+from base64 import b64decode
+
+from simulator.auth.autopsy.facts import Facts, Other
+from simulator.auth.canonical import QueryRules, body_hash
+from simulator.auth.diagnose import diagnose
+from simulator.auth.signature import Claim, check_headers
+from tests.support import signing
+from tests.support.mistaken_clients import (
+    KEY,
+    NONCE,
+    NOW,
+    OLD_SECRET,
+    OTHER_KEY,
+    OTHER_NONCE,
+    OTHER_SECRET,
+    SECRET,
+    Request,
+)
+
+RULES = QueryRules()
+
+
+def facts(request: Request, sent: str, rules: QueryRules = RULES) -> Facts:
+    """What the autopsy is made of."""
+    return Facts(
+        timestamp=str(NOW).encode(),
+        nonce=NONCE.encode(),
+        method=request.method.encode(),
+        query=request.query.encode(),
+        body=request.body,
+        hashed=body_hash(request.body),
+        signature=sent.encode(),
+        secret=b64decode(SECRET),
+        path=request.path.encode(),
+        prefix=b"/s/mine",
+        host=b"sim.test",
+        api_key=KEY.encode(),
+        rules=rules,
+        others=(Other(f"the key {OTHER_KEY} of THEM", b64decode(OTHER_SECRET)), Other("", b64decode(OLD_SECRET))),
+        nonces=(OTHER_NONCE.encode(),),
+    )
+
+
+def header(request: Request, sent: str, rules: QueryRules = RULES) -> str:
+    """What X-Sim-Diagnosis says of it."""
+    held = signing.KeyRecord("active", b64decode(SECRET))
+    sent_headers = {b"x-api-key": KEY.encode(), b"x-timestamp": str(NOW).encode(), b"x-nonce": NONCE.encode()}
+    claim = check_headers(sent_headers | {b"x-signature": sent.encode()}, held, NOW, 300)
+    if isinstance(claim, Claim):
+        return diagnose(claim, request.method, request.path, request.query.encode(), request.body, rules, "/s/mine")
+    return claim.diagnosis
