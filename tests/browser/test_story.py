@@ -218,7 +218,8 @@ def test_of_two_payments_the_known_one_is_shown_and_the_other_said_to_be_unknown
         shown.get_by_role("button", name="only the first").click()
         mistake.filter(has_text=unknown).wait_for(state="detached")
         assert shown.url.endswith(f"payments/{known}")
-    # An event of the sandbox lets the page ask again, so that the refusals may be two.
+    # An event that arrives lets the page ask again, so that the refusals may be two until it is left.
+    page.open("live")
     page.forget_refusals()
 
 
