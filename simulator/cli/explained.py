@@ -22,6 +22,7 @@ from simulator.control.autopsies import joined, rendered
 from simulator.domain.model.instants import sandbox_time
 from simulator.upstream.signing import CannotSign, secret_bytes
 from simulator.wire.pasted_curl import Pasted
+from simulator.wire.tokens import PATHS
 
 TOLERANCE_S = 300.0
 LINE_CHARS_MAX = 300
@@ -92,6 +93,12 @@ def key_of(request: Pasted) -> str:
 def has_authorization(request: Pasted) -> bool:
     """Whether a request has an Authorization header."""
     return names.AUTHORIZATION in _headers(request)
+
+
+def is_open(request: Pasted) -> bool:
+    """Whether a request asks for tokens, with credentials in its body alone (SPEC 4.2, 4.3). What precedes the path,
+    such as `/s/mine`, is where the simulator stands."""
+    return request.method.upper() == "POST" and _split(request.target).path.endswith(PATHS)
 
 
 def _headers(request: Pasted) -> Mapping[bytes, bytes]:

@@ -105,6 +105,21 @@ def test_a_removed_rule_can_be_put_back(page: Console) -> None:
     page.page.get_by_role("button", name="Remove ordinary").wait_for()
 
 
+def test_a_refused_removal_stays_on_the_page_when_the_rules_are_read_again(page: Console) -> None:
+    shown = page.page
+    gone = {"error": "no_such_rule", "message": "this sandbox has no such rule"}
+    shown.route("**/rules/*", lambda route: route.fulfill(status=404, json=gone))
+    shown.get_by_role("button", name="Remove ordinary").click()
+    refusal = shown.get_by_role("alert").filter(has_text="no such rule")
+    refusal.wait_for()
+    with shown.expect_response("**/rules?*"):
+        page.mine("POST", "clock/advance", {"seconds": 5})
+        page.pay("order-1")
+    shown.get_by_role("button", name="Remove ordinary").wait_for()
+    assert refusal.is_visible()
+    page.forget_refusals()
+
+
 def test_money_networks_keys_and_magic_accounts_are_at_hand(page: Console) -> None:
     shown = page.page
     deposit = shown.get_by_role("form", name="Make a deposit")

@@ -42,9 +42,8 @@ def refused(page: Console, status: int) -> None:
 
 
 def left(of: "Locator") -> float:
-    box = of.bounding_box()
-    assert box is not None
-    return box["x"]
+    """Where it begins, read in one turn of the page: between two it may be drawn anew."""
+    return float(of.evaluate("one => one.getBoundingClientRect().x"))
 
 
 def test_each_lane_has_its_things_in_the_order_of_time(page: Console) -> None:
@@ -156,8 +155,13 @@ def test_a_callback_that_cannot_be_sent_is_refused_in_the_words_of_the_control_a
     trxid = page.pay("order-7")
     shown = page.open(f"payments/{trxid}")
     shown.get_by_role("button", name="send callback").click()
-    shown.locator("sim-story > .mistake", has_text="callback").wait_for()
+    refusal = shown.locator("sim-story > .mistake", has_text="callback")
+    refusal.wait_for()
     refused(page, 409)
+    # The story is read again when something happens, and what was refused still stands there.
+    page.mine("POST", "clock/advance", {"seconds": 7})
+    shown.locator("[data-id='status-Succesful']:not(.due)").wait_for()
+    assert refusal.is_visible()
 
 
 def test_two_stories_have_the_same_scale_and_each_opens(page: Console) -> None:
@@ -188,7 +192,7 @@ def test_on_a_phone_the_story_stands_upright(page: Console) -> None:
     page.page.set_viewport_size(PHONE)  # type: ignore[arg-type]
     shown = page.open(f"payments/{trxid}?at=request-1")
     shown.get_by_role("heading", name="Answer").wait_for()
-    boxes = [one.bounding_box() for one in shown.locator("button.thing").all()]
+    boxes = shown.locator("button.thing").evaluate_all("all => all.map(one => one.getBoundingClientRect().toJSON())")
     tops = [box["y"] for box in boxes if box]
     assert tops == sorted(set(tops))
     assert len(tops) == 8

@@ -222,6 +222,7 @@ def test_a_clock_that_is_off_by_hours_is_taken_for_local_time(off_s: int, said: 
         (("GET",), "give METHOD and PATH"),
         (("--", "curl", "-X"), "-X of the command has no value"),
         (("--", "curl", "-s"), "the command has no URL"),
+        (("POST", "http://[v2/token"), "the URL 'http://[v2/token' cannot be read: Invalid IPv6 URL"),
         (("GET", "/v2/balance", "--at", "noon"), "--at"),
     ],
 )
@@ -348,6 +349,13 @@ def test_a_bearer_token_is_judged_by_the_running_simulator(
     assert (
         "--at goes with a signature" in run("--at", "1", "GET", "/v2/balance", "-H", "Authorization: Bearer T").stderr
     )
+
+
+@pytest.mark.parametrize("path", ["/v2/token", "/s/mine/v2/token/refresh", "http://h/v2/token?x=1"])
+def test_a_request_for_tokens_needs_no_credentials_in_its_headers(path: str) -> None:
+    made = run("POST", path, "-d", "username=a")
+    assert (made.exit_code, made.stdout.splitlines()[1]) == (0, "this endpoint takes no credentials in its headers")
+    assert "missing_api_key" in run("GET", path).stdout
 
 
 def test_a_bearer_token_needs_a_running_simulator(monkeypatch: pytest.MonkeyPatch) -> None:

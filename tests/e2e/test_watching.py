@@ -133,6 +133,22 @@ def test_tail_prints_what_happens_until_the_sandbox_is_deleted(server: Serving) 
     ]
 
 
+@pytest.mark.parametrize("flags", [(), ("--json",)])
+def test_the_lines_of_serve_and_tail_hide_credentials(flags: tuple[str, ...]) -> None:
+    path = "/v2/balance?sig=unseen-1&next=http://someone:unseen-2@host/&code=unseen-3&product_code=seen"
+    with serving("--port", "0") as server:
+        url = server.first_line.split()[-1]
+        assert ask(url + path, headers={"X-Api-Key": "test_key_RS001"}).status == 401
+        lines = [read_until(server.out, "/v2/balance")]
+        with watching("tail", "--url", url, "--history", *flags) as tail:
+            assert tail.stdout is not None
+            lines.append(read_until(tail.stdout, "/v2/balance"))
+    for line in lines:
+        assert line.count("not shown") + line.count("not%20shown") == 3
+        assert "product_code=seen" in line
+        assert "unseen" not in line
+
+
 def test_tail_ends_with_an_interrupt_and_prints_json_when_asked(server: Serving) -> None:
     box = sandbox(server)
     box.pay({"refid": "t2", **BODY})

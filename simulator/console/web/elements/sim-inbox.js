@@ -52,6 +52,8 @@ class SimInbox extends Reading {
 		this.counts = h("span", { class: "counts", role: "status" });
 		this.url = h("code", { class: "outside" });
 		this.next = h("span", { class: "past" });
+		// What was refused stays when the messages are read again.
+		this.refusal = h("p", { class: "mistake", role: "alert" });
 		this.list = new SimList();
 		this.list.of = {
 			label: "Messages of the inbox, newest first",
@@ -75,6 +77,7 @@ class SimInbox extends Reading {
 				this.replyForm(),
 			),
 			this.mistake,
+			this.refusal,
 			h("div", { class: "beside" }, this.list, this.whole),
 		);
 		this.watch("place", () => this.turn());
@@ -198,8 +201,9 @@ class SimInbox extends Reading {
 				says: `inbox ${name} cleared`,
 			});
 		} catch (failure) {
-			return say(this.mistake, /** @type {Error} */ (failure).message);
+			return say(/** @type {Node} */ (this.refusal), /** @type {Error} */ (failure).message);
 		}
+		say(/** @type {Node} */ (this.refusal), "");
 		go(here(["inbox", name]), true);
 		this.again();
 		await this.now();

@@ -30,10 +30,12 @@ class SimRules extends SimElement {
 		/** @type {ReturnType<typeof setTimeout> | undefined} */
 		this.waiting = undefined;
 		this.mistake = h("p", { class: "mistake", role: "alert" });
+		// What was refused stays when the rules are read again.
+		this.refusal = h("p", { class: "mistake", role: "alert" });
 		this.removed = h("p", { class: "removed", role: "status" });
 		this.list = h("div");
 		const maker = h("sim-rule-maker");
-		put(this, this.mistake, this.removed, this.list, maker, h("sim-hands-on"));
+		put(this, this.mistake, this.refusal, this.removed, this.list, maker, h("sim-hands-on"));
 		this.watch(["events", "restarted"], () => this.later());
 		this.ends.push(() => clearTimeout(this.waiting));
 		this.read();
@@ -161,6 +163,7 @@ class SimRules extends SimElement {
 				cli: ["rule", "rm", one.id],
 				says: `removed rule ${name}`,
 			});
+			say(/** @type {Node} */ (this.refusal), "");
 			const back = () => this.putBack(one);
 			put(
 				/** @type {HTMLElement} */ (this.removed),
@@ -172,7 +175,7 @@ class SimRules extends SimElement {
 			);
 			await this.read();
 		} catch (failure) {
-			say(/** @type {Node} */ (this.mistake), /** @type {Error} */ (failure).message);
+			say(/** @type {Node} */ (this.refusal), /** @type {Error} */ (failure).message);
 		}
 	}
 
@@ -186,10 +189,11 @@ class SimRules extends SimElement {
 				cli: ["rule", "add", one.section, flow(one.rule)],
 				says: (made) => `added rule ${made.id}`,
 			});
+			say(/** @type {Node} */ (this.refusal), "");
 			put(/** @type {HTMLElement} */ (this.removed));
 			await this.read();
 		} catch (failure) {
-			say(/** @type {Node} */ (this.mistake), /** @type {Error} */ (failure).message);
+			say(/** @type {Node} */ (this.refusal), /** @type {Error} */ (failure).message);
 		}
 	}
 }

@@ -36,6 +36,8 @@ export class SimStory extends SimElement {
 	start() {
 		this.head = h("div", { class: "heads" });
 		this.mistake = h("p", { class: "mistake", role: "alert" });
+		// What was refused stays when the story is read again.
+		this.refusal = h("p", { class: "mistake", role: "alert" });
 		this.lines = h("div", { class: "lines" });
 		this.detail = /** @type {import("./sim-detail.js").SimDetail} */ (h("sim-detail"));
 		this.hint = h(
@@ -54,7 +56,7 @@ export class SimStory extends SimElement {
 			fields: [{ name: "other", label: "Another payment", hint: "its refid or trxid", size: 24 }],
 			run: async ({ other }) => setQuery({ with: await trxidOf(other.trim()), at: "" }),
 		});
-		put(this, this.mistake, this.lines, this.hint, this.detail, this.head, this.beside);
+		put(this, this.mistake, this.refusal, this.lines, this.hint, this.detail, this.head, this.beside);
 		this.watch("place", () => this.follow());
 		this.watch(["events", "clock"], () => this.happened());
 		this.watch("restarted", () => this.soon());
@@ -87,6 +89,7 @@ export class SimStory extends SimElement {
 		if (trxids === this.trxids) return this.draw();
 		this.trxids = trxids;
 		this.stories = [];
+		if (this.refusal) say(this.refusal, "");
 		this.seen = log.dropped + log.rows.length;
 		this.read();
 	}
@@ -185,10 +188,10 @@ export class SimStory extends SimElement {
 	async callback(payment) {
 		try {
 			await sendCallback(payment);
-			if (this.mistake) say(this.mistake, "");
+			if (this.refusal) say(this.refusal, "");
 		} catch (failure) {
-			if (!(failure instanceof Refused) || !this.mistake) throw failure;
-			say(this.mistake, failure.message);
+			if (!(failure instanceof Refused) || !this.refusal) throw failure;
+			say(this.refusal, failure.message);
 		}
 	}
 
