@@ -9,6 +9,7 @@ import re
 from typing import Final
 from urllib.parse import unquote_plus
 
+from simulator.wire.runs import end_of_run, run_of
 from simulator.wire.secret_names import is_secret_name
 from simulator.wire.secrets import MASKED
 from simulator.wire.userinfo import HIDDEN, without_userinfo
@@ -29,7 +30,7 @@ def _value_pattern(level: int) -> re.Pattern[str]:
     """A value that ends where the next parameter or the fragment begins: at `&` and `#`, also as they are written at
     this level of percent-encoding and below. `;` may belong to a value, so it does not end one."""
     ends = "".join(rf"|%{'25' * each}(?:26|23)" for each in range(level))
-    return re.compile(rf"""(?:(?!\\u00(?:26|23){ends})(?:\\.|[^&\#"\s<>\\]))++""", re.IGNORECASE)
+    return run_of(rf"""(?!\\u00(?:26|23){ends})(?:\\.|[^&\#"\s<>\\])""")
 
 
 _VALUES: Final = tuple(_value_pattern(level) for level in range(_LEVELS_MAX + 1))
@@ -58,11 +59,11 @@ def _without_values(address: str, hidden: str) -> str:
     for found in _NAME.finditer(address):
         if found.start() < end or not is_secret_name(unquote_plus(found[1])):
             continue
-        value = _VALUES[_level(found[2])].match(address, found.end())
-        if value is None or address.startswith(MASKED, found.end()):
+        value_end = end_of_run(_VALUES[_level(found[2])], address, found.end())
+        if value_end == found.end() or address.startswith(MASKED, found.end()):
             continue
         parts += [address[end : found.end()], hidden]
-        end = path_end if found.end() <= path_end < value.end() else value.end()
+        end = path_end if found.end() <= path_end < value_end else value_end
     return "".join((*parts, address[end:]))
 
 

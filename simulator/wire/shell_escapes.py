@@ -11,7 +11,7 @@ _LETTERS = {
     "a": "\a", "b": "\b", "e": "\x1b", "E": "\x1b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v",
     "\\": "\\", "'": "'", '"': '"', "?": "?",
 }  # fmt: skip
-PRINTED = r"(?:[^'\\]++|\\0[0-3][0-7]{2})*+"
+PRINTED = r"(?:[^'\\]++|\\0[0-3][0-7][0-7])*+"
 """What our commands have between the quotes of `printf %b '...'`, as a pattern."""
 _OCTAL = re.compile(rb"\\0([0-3][0-7]{2})")
 _UTF8_BYTES_MAX = 6

@@ -13,7 +13,7 @@ PLAIN_CHARS_MAX = 4096
 # A piece of a word, or what is between words. In single quotes nothing is special. A line that begins with an option
 # continues the one before, since nobody's command does, and backslashes get lost where commands are copied.
 _PIECE = re.compile(
-    r"""(?P<between>(?:[ \t]++|\r(?=\n|\Z)|\n\s*+(?=-))++)
+    r"""(?P<between>(?:[ \t]++|\r(?=\n|\Z)|\n\s*+(?=-))+)
     |(?P<joined>\\\r?\n)
     |(?P<redirection>&>>?|<<<|<<-?|>>|>\||<>|[<>]&?)
     |(?P<end>[;&|)\n])

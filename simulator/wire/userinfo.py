@@ -8,6 +8,7 @@ import re
 from typing import Final
 from urllib.parse import quote
 
+from simulator.wire.runs import end_of_run, run_of
 from simulator.wire.secrets import MASKED
 
 HIDDEN: Final = quote(MASKED, safe="()")  # an address goes on behind it
@@ -30,7 +31,7 @@ def _run(stops: str, level: int, *, is_authority: bool) -> re.Pattern[str]:
     ends = [r"\\u00(?:2f|3f|23)|\\/", *(f"%{'25' * each}(?:2F|3F|23)" for each in range(level))] if is_authority else []
     end = f"(?!{'|'.join(ends)})" if ends else ""
     delimiters = "/?#" if is_authority else ""
-    return re.compile(rf"(?:{end}(?:\\.|[^{delimiters}{stops}\\]))*+", re.IGNORECASE)
+    return run_of(rf"{end}(?:\\.|[^{delimiters}{stops}\\])")
 
 
 _PLAIN, _PARAMETER = r'\s"<>', r'\s"<>&'
@@ -62,14 +63,12 @@ def _userinfo(text: str, start: re.Match[str], *, is_query: bool) -> tuple[int, 
     stops = _QUOTED.get(start["quote"], _PARAMETER if is_query or level else _PLAIN)
     of_authority, of_whole = _RUNS[stops, level]
     begins = start.end()
-    run = of_authority.match(text, begins)
-    assert run is not None, "it may be empty"
-    if (sign := _last_at(text, begins, run.end())) is None and _is_broken(run[0]):
+    ends = end_of_run(of_authority, text, begins)
+    if (sign := _last_at(text, begins, ends)) is None and _is_broken(text[begins:ends]):
         # A password with a raw slash or question mark in it: what looks like a path has the rest.
-        run = of_whole.match(text, begins)
-        assert run is not None
-        sign = _last_at(text, begins, run.end())
-    return begins if sign is None else sign, max(run.end(), begins)
+        ends = end_of_run(of_whole, text, begins)
+        sign = _last_at(text, begins, ends)
+    return begins if sign is None else sign, ends
 
 
 def _last_at(text: str, begins: int, ends: int) -> int | None:

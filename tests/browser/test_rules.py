@@ -117,6 +117,7 @@ def test_a_refused_removal_stays_on_the_page_when_the_rules_are_read_again(page:
         page.pay("order-1")
     shown.get_by_role("button", name="Remove ordinary").wait_for()
     assert refusal.is_visible()
+    shown.unroute("**/rules/*")
     page.forget_refusals()
 
 
