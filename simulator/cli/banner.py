@@ -12,6 +12,7 @@ from simulator.cli.output import one_line, printable_json
 from simulator.cli.request import DEFAULT_URL
 from simulator.cli.running import Running
 from simulator.control import api_docs
+from simulator.control.addresses import shown_address
 from simulator.control.render import moment
 from simulator.domain.model.resellers import Reseller
 from simulator.runtime.live_sandbox import LiveSandbox
@@ -72,7 +73,7 @@ def _callbacks(running: Running, owner: Reseller) -> list[tuple[str, str]]:
     target = owner.callback.url
     if not target:
         return [("callbacks", "none are sent; POST /v2/callback-url sets an address")]
-    facts = [("callbacks", f"{owner.callback.method} {target}")]
+    facts = [("callbacks", f"{owner.callback.method} {shown_address(target)}")]
     scheme, _, inbox = target.partition(":")
     if scheme == "inbox":
         facts.append(("", _asking(running, "inbox", quote(inbox))))

@@ -103,10 +103,10 @@ class Verbs(click.Group):
         except click.UsageError as wrong:
             path = wrong.ctx.command_path if wrong.ctx else prog_name
             text = of_unknown_flag(wrong) or " ".join(wrong.format_message().split())
-            print_to_stderr(f"{path}: {text} (see {path} --help)")
+            _blame(f"{path}: {text} (see {path} --help)")
             return wrong.exit_code
         except click.ClickException as refused:
-            print_to_stderr(refused.format_message())
+            _blame(refused.format_message())
             return refused.exit_code
         except click.Abort:
             return INTERRUPTED
@@ -114,6 +114,13 @@ class Verbs(click.Group):
             give_up(sys.stdout)
             print_to_stderr(f"{prog_name}: stdout cannot be written: {error.strerror or error}")
             return UNWRITABLE
+
+
+def _blame(text: str) -> None:
+    """Print an error, which may repeat an address that was given, without the address's credentials."""
+    from simulator.control.addresses import with_shown_addresses
+
+    print_to_stderr(with_shown_addresses(text))
 
 
 @click.command(

@@ -144,6 +144,26 @@ def test_a_bad_flag_of_the_server_is_wrong_usage(verb: str, flags: tuple[str, ..
     assert hint in refusal(invoke(verb, *flags, *command), 2)
 
 
+@pytest.mark.parametrize(
+    ("verb", "arguments", "status"),
+    [
+        ("serve", ("--callback", "http://me:unseen@localhost/?token=unseen"), 2),
+        ("proxy", ("--upstream", "http://me:unseen@localhost/?token=unseen"), 2),
+        ("deposit", ("10", "--url", "http://me:unseen@127.0.0.1:9/"), None),
+        ("listen", ("--to", "http://me:unseen@localhost/?token=unseen", "--url", "http://127.0.0.1:9"), None),
+        ("conform", ("--url", "http://me:unseen@127.0.0.1:9/?token=unseen"), None),
+        ("explain", ("GET", "http://me:unseen@[/"), None),
+    ],
+)
+def test_an_error_repeats_no_credentials_of_an_address(
+    verb: str, arguments: tuple[str, ...], status: int | None
+) -> None:
+    done = invoke(verb, *arguments)
+    assert done.exit_code == status or (status is None and done.exit_code in (1, 2, 3))
+    assert done.output
+    assert "unseen" not in done.output
+
+
 @pytest.mark.parametrize("arguments", [(), ("npm", "test"), ("--",), ("--clock", "manual")])
 def test_exec_without_a_command_after_the_dashes_is_wrong_usage(arguments: tuple[str, ...]) -> None:
     assert "reseller-sim exec -- npm test" in refusal(invoke("exec", *arguments), 2)
