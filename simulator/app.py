@@ -7,6 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from simulator.api import refusals
+from simulator.api.again import Again
 from simulator.api.call import EncodedReply, Incoming
 from simulator.api.endings import Drip
 from simulator.api.pipeline import Pipeline
@@ -50,6 +51,7 @@ class App:
         self._default = sandboxes.get(DEFAULT)
         self._sender = sender
         self._pipeline = Pipeline(routes(), trust_forwarded=options.trust_forwarded)
+        self.again = Again(self._pipeline)
         self._control: ControlApp | None = None
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:

@@ -45,11 +45,11 @@ MAY_IMPORT: dict[str, set[str]] = {
     },
     "scenario": {"domain", "contract", "wire", "shortened"},
     "delivery": {"domain"},
-    "tape": {"domain"},
+    "tape": {"domain", "scenario"},
     "traffic": set(),
     "audit": {"traffic", "contract", "auth", "wire", "domain", "shortened"},
-    "runtime": {"domain", "scenario", "delivery", "wire", "shortened", "traffic"},
-    "api": {"runtime", "auth", "contract", "wire", "domain", "delivery", "shortened"},
+    "runtime": {"domain", "scenario", "delivery", "wire", "shortened", "traffic", "tape"},
+    "api": {"runtime", "auth", "contract", "wire", "domain", "delivery", "shortened", "tape"},
     "control": {"runtime", "auth", "contract", "wire", "domain", "delivery", "scenario", "shortened", "audit"},
 }
 # The floors of the domain, lowest first: each imports only from itself and from below.

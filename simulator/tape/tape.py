@@ -1,0 +1,42 @@
+"""The tape of a sandbox: its inputs in order, since it began or was reset."""
+
+from collections.abc import Iterator
+
+from simulator.tape.entries import Entry
+
+ENTRY_BYTES = 250
+"""The approximate memory of an entry beside what it refers to."""
+
+
+class Tape:
+    """Inputs of one life of a sandbox, the first ones, within bounds of count and bytes. Whatever comes when it is full
+    is only counted, in `left_out`: a tape with a gap could not be replayed."""
+
+    def __init__(self, entries_max: int, bytes_max: int) -> None:
+        self._entries_max = entries_max
+        self._bytes_max = bytes_max
+        self._entries: list[Entry] = []
+        self.bytes = 0
+        self.left_out = 0
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def __iter__(self) -> Iterator[Entry]:
+        """The entries as of now; those that come meanwhile are not among them."""
+        return iter(self._entries[:])
+
+    def __getitem__(self, place: slice) -> list[Entry]:
+        return self._entries[place]
+
+    def add(self, entry: Entry, size: int = ENTRY_BYTES) -> None:
+        """Append an entry with its approximate memory in bytes."""
+        if self.left_out or self.bytes + size > self._bytes_max or len(self._entries) >= self._entries_max:
+            self.left_out += 1
+            return
+        self._entries.append(entry)
+        self.bytes += size
+
+    def grow(self, size: int) -> None:
+        """An entry has become so many bytes larger: its request was answered."""
+        self.bytes += size
