@@ -19,6 +19,7 @@ from simulator.delivery.sender import HttpSender
 from simulator.domain.model.scenario import Scenario
 from simulator.options import CONTROL_PATH, Options
 from simulator.preparation import prepare
+from simulator.replay.rebuilding import Surroundings
 from simulator.runtime.clock import Wall
 from simulator.runtime.courier import Sender
 from simulator.runtime.journal import Exchange
@@ -44,12 +45,13 @@ wall_clock: Wall = partial(datetime.now, UTC)  # the current time
 class App:
     """The simulator as an ASGI application. Its creator may read `sandboxes`."""
 
-    def __init__(self, options: Options, scenario: Scenario, sandboxes: Sandboxes, sender: Sender) -> None:
+    def __init__(self, options: Options, scenario: Scenario, sandboxes: Sandboxes, sender: Sender, wall: Wall) -> None:
         self.options = options
         self.scenario = scenario
         self.sandboxes = sandboxes
         self._default = sandboxes.get(DEFAULT)
         self._sender = sender
+        self.wall = wall
         self._pipeline = Pipeline(routes(), trust_forwarded=options.trust_forwarded)
         self.again = Again(self._pipeline)
         self._control: ControlApp | None = None
@@ -162,6 +164,15 @@ class App:
             self._control.default_scenario = scenario
         return deferred
 
+    def adopt(self, live: LiveSandbox) -> None:
+        """Let a sandbox that was rebuilt from a tape be one of this server, before that starts."""
+        self.sandboxes.adopt(live)
+        self._default = self.sandboxes.get(DEFAULT)
+
+    def surroundings(self) -> Surroundings:
+        """What a sandbox needs of this server that is to be rebuilt in it."""
+        return Surroundings(self.wall, self._sender, self.sandboxes.inbox_budget)
+
     async def _lifespan(self, receive: Any, send: Any) -> None:
         await receive()
         self.sandboxes.start(asyncio.get_running_loop().time)
@@ -227,4 +238,4 @@ def build_app(
     sandboxes.create(
         SandboxSpec(scenario, id=DEFAULT, seed=options.seed, mode=options.mode, rate=options.rate, start=options.start),
     )
-    return App(options, scenario, sandboxes, sender)
+    return App(options, scenario, sandboxes, sender, clock)

@@ -120,7 +120,7 @@ class Pipeline:
         if reply.headers:
             exchange.own_headers = reply.headers
         if reply.ending is not None:
-            exchange.ending = reply.ending
+            exchange.ending = str(reply.ending)
         exchange.duration_us = int((perf_counter() - began) * 1e6)
         if not sandbox.is_deleted:
             size = sandbox.journal.add(exchange)

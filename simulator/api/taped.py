@@ -1,4 +1,5 @@
 """Notes on the tape a request that is no ordinary one: it waited, or another sandbox than its own recorded it."""
+
 from simulator.api.call import Call
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.tape.entries import RequestShown

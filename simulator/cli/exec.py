@@ -18,6 +18,7 @@ from simulator.cli.output import print_to_stderr
 from simulator.cli.reports import earlier
 from simulator.cli.reports.flags import Reports, report_flags
 from simulator.cli.reports.judge import Judge
+from simulator.cli.reports.tapes import Tapes
 
 if TYPE_CHECKING:
     from simulator.cli.running import Running
@@ -64,8 +65,27 @@ class WithCommand(click.Command):
     type=click.Path(path_type=Path, file_okay=False),
     help="Write what every sandbox did to this folder, as files and as a page.",
 )
+@click.option(
+    "--tape",
+    allow_from_autoenv=False,
+    metavar="FILE",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write what came to every sandbox to this file, to be replayed; without the scenario's secrets.",
+)
+@click.option(
+    "--tape-secrets", is_flag=True, allow_from_autoenv=False, help="Leave the scenario's secrets on the tape."
+)
 @click.pass_context
-def command(ctx: click.Context, /, coverage: bool, audit: bool, report: Path | None, **flags: Any) -> int:
+def command(
+    ctx: click.Context,
+    /,
+    coverage: bool,
+    audit: bool,
+    report: Path | None,
+    tape: Path | None,
+    tape_secrets: bool,
+    **flags: Any,
+) -> int:
     """Run a command against a simulator of its own.
 
     The simulator selects a free port, runs COMMAND, and ends with it. The exit code is COMMAND's; 128+N when signal N
@@ -88,12 +108,14 @@ def command(ctx: click.Context, /, coverage: bool, audit: bool, report: Path | N
       reseller-sim exec --audit -- pytest
       reseller-sim exec -- sh -c 'reseller-sim call GET /v2/balance'
       reseller-sim exec mine.yaml --junit result.xml --report result -- pytest
+      reseller-sim exec --tape failed.tape -- npm test
     """
     to_run: list[str] = ctx.obj
     own = {name: flags.pop(name) for name in ("junit", "json_file", "format", "tap")}
     reports = Reports(title="reseller-sim exec", **own)
     try:
-        return _reported(to_run, reports, report, ServerFlags(**flags), coverage=coverage, audit=audit)
+        tapes = None if tape is None else Tapes(tape, shows_secrets=tape_secrets)
+        return _reported(to_run, reports, report, tapes, ServerFlags(**flags), coverage=coverage, audit=audit)
     except CannotStart as refused:
         reports.not_run(refused.message)
         if report is not None:
@@ -102,14 +124,23 @@ def command(ctx: click.Context, /, coverage: bool, audit: bool, report: Path | N
 
 
 def _reported(
-    to_run: list[str], reports: Reports, report: Path | None, flags: ServerFlags, *, coverage: bool, audit: bool
+    to_run: list[str],
+    reports: Reports,
+    report: Path | None,
+    tapes: Tapes | None,
+    flags: ServerFlags,
+    *,
+    coverage: bool,
+    audit: bool,
 ) -> int:
     if shutil.which(to_run[0]) is None:
         raise CannotStart(f"reseller-sim exec: {to_run[0]!r} cannot be run: check its name and PATH")
     reports.begin()
     if report is not None:
         earlier.begin(report)
-    judge = Judge(reports, report, audits=audit)
+    if tapes is not None:
+        tapes.begin()
+    judge = Judge(reports, report, audits=audit, tapes=tapes)
     running, thread = _serve_in_thread(flags, judge, keeps_coverage=coverage)
     try:
         status = _run(to_run, environment(running))

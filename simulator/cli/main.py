@@ -43,6 +43,7 @@ VERBS = {
     "import": "Print a scenario that serves a real account's catalog.",
     "scenarios": "Print bundled scenarios, magic accounts or the JSON Schema.",
     "check": "Report the problems of scenario files.",
+    "replay": "Rebuild a sandbox from its tape, and say what differs.",
     "audit": "Check a client's behaviour against what the service asks of it.",
     "conform": "Check a deployment of the service against its contract.",
     "proxy": "Pass a client's requests to a deployment, and explain them.",

@@ -5,6 +5,7 @@ from outside is the tape's: the times, the bodies that had to be awaited, the en
 """
 
 from collections.abc import Awaitable, Callable, Coroutine, Generator
+from datetime import datetime
 from typing import Any
 
 import msgspec
@@ -58,9 +59,7 @@ class Player:
     """Rebuilds a sandbox. `live` is one that has just begun, with `clock`; `elsewhere` makes another one, which records
     what the taped one did not record itself. `place` counts the entries played."""
 
-    def __init__(
-        self, live: LiveSandbox, clock: TapeClock, again: Again, elsewhere: Callable[[], LiveSandbox]
-    ) -> None:
+    def __init__(self, live: LiveSandbox, clock: TapeClock, again: Again, elsewhere: Callable[[], LiveSandbox]) -> None:
         self.live = live
         self.place = 0
         self._clock = clock
@@ -70,6 +69,11 @@ class Player:
         self._waiting: dict[int, tuple[Answering, Exchange]] = {}
         live.sleep = _sleep
         live.driver.stop()  # time passes as the tape says
+
+    @property
+    def now(self) -> datetime:
+        """The sandbox's time of the entry that was played last; at first the time when it started."""
+        return self._clock.now()
 
     def play(self, entry: Entry) -> Difference | None:
         """Play the next entry. Answers what is otherwise than on the tape, if anything is."""
@@ -151,7 +155,9 @@ class Player:
         self._clock.stand_at(entry.now, entry.now)
         if isinstance(command, EndAttempt) and command.job not in self.live.core.state.in_flight:
             text = "nothing of this job is in flight"
-            return Difference(self.place, f"the end of attempt {command.attempt} of {command.job}", command.result, text)
+            return Difference(
+                self.place, f"the end of attempt {command.attempt} of {command.job}", command.result, text
+            )
         try:
             self.live.enter(command, entry.now)
         except (DomainError, ScenarioError):

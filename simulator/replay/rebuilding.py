@@ -1,17 +1,19 @@
 """Begins to rebuild a sandbox as it once began, beside those that run."""
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 
 from simulator.domain.model.effects import AttemptEnd, AttemptResult, Outgoing
 from simulator.replay.player import Again, Player
 from simulator.replay.tape_clock import TapeClock
-from simulator.runtime.clock import Clock
+from simulator.runtime.clock import Wall
 from simulator.runtime.courier import Sender
-from simulator.runtime.inboxes import Inbox, server_budget
 from simulator.runtime.inbox_budget import InboxBudget
+from simulator.runtime.inboxes import Inbox, server_budget
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.sandbox_start import Beginning, core_of
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class _Nobody:
@@ -24,15 +26,17 @@ class _Nobody:
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What a rebuilt sandbox will live among, should it go on: the server's sender and its budget for inboxes."""
+    """What a rebuilt sandbox will live among, should it go on: the server's wall clock and sender, and its budget for
+    inboxes."""
 
+    wall: Wall
     sender: Sender
     inbox_budget: InboxBudget[Inbox]
 
 
 def nowhere() -> Surroundings:
     """The surroundings of a sandbox that is rebuilt to be looked at alone."""
-    return Surroundings(_Nobody(), server_budget())
+    return Surroundings(lambda: EPOCH, _Nobody(), server_budget())
 
 
 def player_of(id_: str, beginning: Beginning, again: Again, around: Surroundings) -> Player:
@@ -41,7 +45,7 @@ def player_of(id_: str, beginning: Beginning, again: Again, around: Surroundings
     def begun() -> tuple[LiveSandbox, TapeClock]:
         clock = TapeClock(beginning.mode, beginning.rate, beginning.started)
         first = clock, core_of(id_, beginning.spec, beginning.started)
-        return LiveSandbox(id_, beginning.spec, first, clock.wall, around.sender, around.inbox_budget), clock
+        return LiveSandbox(id_, beginning.spec, first, around.wall, around.sender, around.inbox_budget), clock
 
     live, clock = begun()
     return Player(live, clock, again, lambda: begun()[0])

@@ -1,22 +1,43 @@
 """Replays what an application in this process did, sandbox by sandbox."""
 
+from collections.abc import Iterable
+
 from simulator.app import App
 from simulator.replay.differences import Difference
+from simulator.replay.head import beginning_of
 from simulator.replay.player import Player
+from simulator.replay.reading import ReadTape, read_tapes
 from simulator.replay.rebuilding import nowhere, player_of
+from simulator.replay.writing import tape_lines
 from simulator.runtime.live_sandbox import LiveSandbox
+from simulator.tape.entries import Entry
 
 
-def replayed(app: App, live: LiveSandbox) -> tuple[Player, Difference | None]:
+def replayed(app: App, live: LiveSandbox, entries: Iterable[Entry] | None = None) -> tuple[Player, Difference | None]:
     """A player that has played the tape of a sandbox, up to its end or to the first difference."""
     player = player_of(live.id, live.beginning, app.again, nowhere())
-    found = next((found for entry in live.tape if (found := player.play(entry))), None)
+    return player, play(player, live.tape if entries is None else entries)
+
+
+def play(player: Player, entries: Iterable[Entry]) -> Difference | None:
+    """Play these entries up to the first difference."""
+    found = next((found for entry in entries if (found := player.play(entry))), None)
     player.end()
-    return player, found
+    return found
+
+
+def read_back(live: LiveSandbox) -> ReadTape:
+    """The tape of a sandbox, written and read."""
+    (tape,) = read_tapes(tape_lines(live))
+    assert not tape.damage, tape.damage
+    return tape
 
 
 def assert_replays(app: App) -> None:
-    """Every sandbox of the application is rebuilt from its tape as it is."""
+    """Every sandbox of the application is rebuilt as it is from its tape, which was written and read."""
     for live in app.sandboxes:
-        _, found = replayed(app, live)
+        tape = read_back(live)
+        player = player_of(tape.head.sandbox, beginning_of(tape.head), app.again, nowhere())
+        found = play(player, tape.entries)
         assert found is None, found
+        assert player.live.core.violations() == live.core.violations()
