@@ -85,7 +85,6 @@ WITHOUT_SUBJECT: dict[str, set[str]] = {
         "unsigned", "versions", "waiting",
     },
     "control": {
-        "addresses",
         "api_docs", "app", "audit", "autopsies", "clock", "configured", "due", "event_rows", "events", "explained",
         "exports", "figures", "filters", "fired", "guard", "har", "http", "ledger", "masked_send", "masking", "meta",
         "page_modules",
@@ -102,7 +101,7 @@ WITHOUT_SUBJECT: dict[str, set[str]] = {
     "wire": {
         "billers", "curl", "curl_credentials", "curl_options", "diagnoses", "errors", "headers", "json", "legacy",
         "named_secrets", "outbound", "paging", "pasted_curl", "secret_names", "secrets", "sent_target", "shell_escapes",
-        "runs", "shell_words", "signing", "timestamps", "tokens", "unescaped", "userinfo", "verifying",
+        "runs", "shell_words", "shown_addresses", "signing", "timestamps", "tokens", "unescaped", "userinfo", "verifying",
     },
 }  # fmt: skip
 LINES_MAX = 300

@@ -30,7 +30,7 @@ Receive = Callable[[], Awaitable[Any]]
 class Incoming(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """An incoming request. Header names are in lower case; `by_name` has the last of repeated headers. `client` is the
     socket's address. `body` is None when it must be awaited from `receive`, ASGI's own. `target` and `replay_of` are
-    what `Exchange` calls so."""
+    what `Exchange` calls so. `verdict` is that of the tape, on a signature that cannot be verified again."""
 
     method: str
     query: bytes
@@ -41,10 +41,17 @@ class Incoming(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     receive: Receive | None = None
     target: bytes = b""
     replay_of: int = 0
+    verdict: "Verdict | None" = None
 
 
 # A reply as the server sends it: status, header lines with line ends, body, ending.
 EncodedReply = tuple[int, bytes, bytes, Ending | None]
+
+
+class Verdict(msgspec.Struct, frozen=True, gc=False):
+    """What was found out about a signature whose secret is not at hand any more: its refusal, None if it was right."""
+
+    refusal: Denied | None
 
 
 class Reply(msgspec.Struct, frozen=True, gc=False):
@@ -118,6 +125,7 @@ class Call(msgspec.Struct, kw_only=True, gc=False):
     prefix: str = ""
     caused: list[Happening] = []
     tape: Tape | None = None
+    verdict: Verdict | None = None
 
     @property
     def is_lost(self) -> bool:

@@ -97,6 +97,7 @@ class Pipeline:
             headers=headers,
             core=sandbox.core,
             prefix=prefix,
+            verdict=request.verdict,
         )
         try:
             reply = await self._reply(call, request) if refusal is None else refusal(call)

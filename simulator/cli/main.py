@@ -119,7 +119,7 @@ class Verbs(click.Group):
 
 def _blame(text: str) -> None:
     """Print an error, which may repeat an address that was given, without the address's credentials."""
-    from simulator.control.addresses import with_shown_addresses
+    from simulator.wire.shown_addresses import with_shown_addresses
 
     print_to_stderr(with_shown_addresses(text))
 

@@ -64,7 +64,7 @@ def prepare(
     keeps_coverage: bool = False,
     scenario: Scenario | None = None,
 ) -> Running:
-    """Load the scenario, or take the one that is given, and bind the port; `on_ready` is called once the server answers,
+    """Load the scenario, unless one is given, and bind the port; `on_ready` is called once the server answers,
     `on_stop` when it is about to stop. Raises `CannotStart`."""
     try:
         app = build_app(replace(_options(flags), keeps_coverage=keeps_coverage), scenario=scenario)

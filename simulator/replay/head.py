@@ -8,7 +8,7 @@ import msgspec
 
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.sandbox_start import Beginning, SandboxSpec
-from simulator.scenario.compiler import COMPILER
+from simulator.scenario.compiler import COMPILER, ScenarioCompiler
 
 VERSION = 1
 """Of the format; a reader refuses a higher one."""
@@ -24,7 +24,8 @@ class Clock(msgspec.Struct, frozen=True, kw_only=True):
 
 class Head(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The first line of a tape. `scenario` is its document with all that it extends, `name` what it is called when the
-    document does not say; `entries` is how many lines follow before the last one."""
+    document does not say; `entries` is how many lines follow before the last one. `masked` when stand-ins are in the
+    place of its secrets; `hidden` are those of the server, which no text of the sandbox shows."""
 
     tape: int
     version: str
@@ -37,6 +38,7 @@ class Head(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     entries: int
     unique_credentials: bool = False
     audited: bool = True
+    masked: bool = False
     hidden: tuple[str, ...] = ()
 
 
@@ -63,14 +65,15 @@ def head_of(live: LiveSandbox, entries: int, version: str) -> Head:
         entries=entries,
         unique_credentials=spec.unique_credentials,
         audited=spec.is_audited,
+        hidden=live.server_secrets,
     )
 
 
-def beginning_of(head: Head) -> Beginning:
+def beginning_of(head: Head, compiler: ScenarioCompiler = COMPILER) -> Beginning:
     """How the life of a tape began. Raises `ScenarioError`."""
     clock = head.clock
     spec = SandboxSpec(
-        scenario=COMPILER.scenario(head.scenario, head.name),
+        scenario=compiler.scenario(head.scenario, head.name),
         id=head.sandbox,
         seed=head.seed,
         mode=clock.mode,

@@ -6,7 +6,7 @@ from outside is the tape's: the times, the bodies that had to be awaited, the en
 
 from collections.abc import Awaitable, Callable, Coroutine, Generator
 from datetime import datetime
-from typing import Any
+from typing import Any, Protocol
 
 import msgspec
 
@@ -17,7 +17,7 @@ from simulator.replay.differences import Difference, of_attempts, of_requests
 from simulator.replay.tape_clock import TapeClock
 from simulator.runtime.journal import Exchange
 from simulator.runtime.live_sandbox import LiveSandbox
-from simulator.scenario.compiler import COMPILER
+from simulator.scenario.compiler import ScenarioCompiler
 from simulator.scenario.reading.document import ScenarioError
 from simulator.scenario.sections.inboxes import build_inbox
 from simulator.tape.entries import (
@@ -35,8 +35,20 @@ from simulator.tape.entries import (
 )
 
 Answering = Coroutine[Any, Any, Any]
-Again = Callable[[LiveSandbox, Exchange, Callable[[], Awaitable[Resumption]], LiveSandbox | None], Answering]
-"""See `simulator.api.again`."""
+
+
+class Again(Protocol):
+    """See `simulator.api.again`."""
+
+    def __call__(
+        self,
+        sandbox: LiveSandbox,
+        recorded: Exchange,
+        wait: Callable[[], Awaitable[Resumption]],
+        anonymous: LiveSandbox | None = None,
+        *,
+        is_masked: bool = False,
+    ) -> Answering: ...
 
 
 class _Pause:
@@ -57,13 +69,25 @@ async def _sleep(seconds: float) -> None:
 
 class Player:
     """Rebuilds a sandbox. `live` is one that has just begun, with `clock`; `elsewhere` makes another one, which records
-    what the taped one did not record itself. `place` counts the entries played."""
+    what the taped one did not record itself. `place` counts the entries played. A tape that `is_masked` has stand-ins
+    for secrets."""
 
-    def __init__(self, live: LiveSandbox, clock: TapeClock, again: Again, elsewhere: Callable[[], LiveSandbox]) -> None:
+    def __init__(
+        self,
+        live: LiveSandbox,
+        clock: TapeClock,
+        again: Again,
+        elsewhere: Callable[[], LiveSandbox],
+        compiler: ScenarioCompiler,
+        *,
+        is_masked: bool = False,
+    ) -> None:
         self.live = live
         self.place = 0
         self._clock = clock
         self._again = again
+        self._is_masked = is_masked
+        self._compiler = compiler
         self._make_elsewhere = elsewhere
         self._elsewhere: LiveSandbox | None = None
         self._waiting: dict[int, tuple[Answering, Exchange]] = {}
@@ -100,7 +124,7 @@ class Player:
         if recorded.owner:
             recorder = self._elsewhere = self._elsewhere or self._make_elsewhere()
             recorder.journal.last_n = recorded.n - 1
-        return self._again(self.live, recorded, _wait, recorder)
+        return self._again(self.live, recorded, _wait, recorder, is_masked=self._is_masked)
 
     @staticmethod
     def _ends(answering: Answering, how: Resumption | None = None) -> bool:
@@ -163,7 +187,7 @@ class Player:
         except (DomainError, ScenarioError):
             return None  # as it was refused before
         if isinstance(command, LoadScenario):
-            self.live.follow(COMPILER.scenario(command.document, command.name))
+            self.live.follow(self._compiler.scenario(command.document, command.name))
         return None
 
     def _attempt(self, entry: AttemptSent) -> Difference | None:

@@ -4,10 +4,11 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from simulator.replay.differences import Difference
-from simulator.replay.head import beginning_of
+from simulator.replay.head import Head, beginning_of
 from simulator.replay.player import Again, Player
 from simulator.replay.reading import ReadTape
 from simulator.replay.rebuilding import Surroundings, player_of
+from simulator.scenario.compiler import ScenarioCompiler
 from simulator.tape.entries import Entry, RequestBegan, RequestShown
 
 
@@ -39,13 +40,20 @@ class Proof:
 def prove(tape: ReadTape, again: Again, around: Surroundings, until: Until = EVERYTHING) -> Proof:
     """Rebuild a sandbox from its tape, up to its end, to `until`, or to the first difference. Raises `ScenarioError`
     for a scenario that this version does not accept."""
-    player = player_of(tape.head.sandbox, beginning_of(tape.head), again, around)
+    player = player_for(tape.head, again, around)
     for place, entry in enumerate(tape.entries):
         if until.stops_before(place, entry):
             break
         if found := player.play(entry):
             return Proof(player, found)
     return Proof(player, None)
+
+
+def player_for(head: Head, again: Again, around: Surroundings) -> Player:
+    """A player for the tape with this head. Raises `ScenarioError`."""
+    compiler = ScenarioCompiler()
+    beginning = beginning_of(head, compiler)
+    return player_of(head.sandbox, beginning, again, around, head.hidden, compiler, is_masked=head.masked)
 
 
 def now_of(entry: Entry) -> datetime:

@@ -12,6 +12,7 @@ from simulator.runtime.inbox_budget import InboxBudget
 from simulator.runtime.inboxes import Inbox, server_budget
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.sandbox_start import Beginning, core_of
+from simulator.scenario.compiler import ScenarioCompiler
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -39,13 +40,26 @@ def nowhere() -> Surroundings:
     return Surroundings(lambda: EPOCH, _Nobody(), server_budget())
 
 
-def player_of(id_: str, beginning: Beginning, again: Again, around: Surroundings) -> Player:
-    """A player for the tape of a life that began so."""
+def player_of(
+    id_: str,
+    beginning: Beginning,
+    again: Again,
+    around: Surroundings,
+    hidden: tuple[str, ...] = (),
+    compiler: ScenarioCompiler | None = None,
+    *,
+    is_masked: bool = False,
+) -> Player:
+    """A player for the tape of a life that began so; `hidden` are the secrets of its server. It may play beside the
+    event loop, since it has a `compiler` of its own, or is given one."""
+    own = compiler or ScenarioCompiler()
 
     def begun() -> tuple[LiveSandbox, TapeClock]:
         clock = TapeClock(beginning.mode, beginning.rate, beginning.started)
-        first = clock, core_of(id_, beginning.spec, beginning.started)
-        return LiveSandbox(id_, beginning.spec, first, around.wall, around.sender, around.inbox_budget), clock
+        first = clock, core_of(id_, beginning.spec, beginning.started, own)
+        live = LiveSandbox(id_, beginning.spec, first, around.wall, around.sender, around.inbox_budget)
+        live.server_secrets = hidden
+        return live, clock
 
     live, clock = begun()
-    return Player(live, clock, again, lambda: begun()[0])
+    return Player(live, clock, again, lambda: begun()[0], own, is_masked=is_masked)

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from simulator.domain.compiler import Compiler
 from simulator.domain.model.resellers import User
 from simulator.domain.model.scenario import ResellerStart, Scenario, draw_key
 from simulator.domain.sandbox import Sandbox
@@ -46,13 +47,13 @@ def first_state(id_: str, spec: SandboxSpec, wall: Wall) -> FirstState:
     return clock, core_of(id_, spec, clock.now())
 
 
-def core_of(id_: str, spec: SandboxSpec, started: datetime) -> Sandbox:
+def core_of(id_: str, spec: SandboxSpec, started: datetime, compiler: Compiler = COMPILER) -> Sandbox:
     """The state machine of a life that started at this time."""
     scenario = spec.scenario
     seed = scenario.seed if spec.seed is None else spec.seed
     if spec.unique_credentials:
         scenario = _with_unique_credentials(scenario, seed, id_)
-    return Sandbox(scenario, seed, started, id_ if spec.unique_credentials else "", COMPILER)
+    return Sandbox(scenario, seed, started, id_ if spec.unique_credentials else "", compiler)
 
 
 def _with_unique_credentials(scenario: Scenario, seed: int, sandbox_id: str) -> Scenario:

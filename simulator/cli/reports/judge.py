@@ -47,6 +47,8 @@ class Judge:
         from simulator.cli.reports.lives import Lives
 
         self._running = running
+        if self._tapes is not None:
+            self._tapes.follow(running.app.again)
         self._scenario, self._seed = scenario, running.sandbox.seed
         self._began = datetime.now().astimezone().isoformat(timespec="seconds")
         self._lives, self._audited = Lives(), Lives("obligations")

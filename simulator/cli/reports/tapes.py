@@ -7,6 +7,7 @@ from simulator.cli.flags import CannotStart
 from simulator.cli.output import one_line
 
 if TYPE_CHECKING:
+    from simulator.replay.player import Again
     from simulator.runtime.live_sandbox import LiveSandbox
 
 
@@ -17,7 +18,12 @@ class Tapes:
         self._path = path
         self._shows_secrets = shows_secrets
         self._file: IO[bytes] | None = None
+        self._again: Again
         self.error = ""
+
+    def follow(self, again: "Again") -> None:
+        """Rebuild sandboxes without their secrets by this."""
+        self._again = again
 
     def begin(self) -> None:
         """Create the file, empty. Raises `CannotStart` when it cannot."""
@@ -30,11 +36,13 @@ class Tapes:
     def add(self, life: "LiveSandbox") -> None:
         """Append the tape of a life that has ended, unless nothing happened in it."""
         from simulator.replay.tape_file import packed
+        from simulator.replay.without_secrets import lines_without_secrets
         from simulator.replay.writing import tape_lines
 
         if not len(life.tape) or self._file is None:
             return
-        self._write(b"".join(packed(tape_lines(life))))
+        lines = tape_lines(life) if self._shows_secrets else lines_without_secrets(life, self._again)
+        self._write(b"".join(packed(lines)))
 
     def end(self) -> None:
         """Close the file."""
