@@ -126,7 +126,7 @@ class App:
             guard = Guard(self.options.control_token, self.options.allowed_hosts)
             unsigned = UnsignedJudge(PathTable(routes()))
             folder = self.options.scenarios
-            self._control = ControlApp(self.sandboxes, self.scenario, guard, self._resend, unsigned, folder)
+            self._control = ControlApp(self.sandboxes, self.scenario, guard, self._resend, unsigned, self.again, folder)
         responder = responder_of(scope)
         if responder is not None:
             scope["cancel_when_left"] = responder.cancel_when_left

@@ -50,7 +50,19 @@ MAY_IMPORT: dict[str, set[str]] = {
     "audit": {"traffic", "contract", "auth", "wire", "domain", "shortened"},
     "runtime": {"domain", "scenario", "delivery", "wire", "shortened", "traffic", "tape"},
     "api": {"runtime", "auth", "contract", "wire", "domain", "delivery", "shortened", "tape"},
-    "control": {"runtime", "auth", "contract", "wire", "domain", "delivery", "scenario", "shortened", "audit"},
+    "replay": {"runtime", "tape", "auth", "wire", "scenario", "domain"},
+    "control": {
+        "runtime",
+        "auth",
+        "contract",
+        "wire",
+        "domain",
+        "delivery",
+        "scenario",
+        "shortened",
+        "audit",
+        "replay",
+    },
 }
 # The floors of the domain, lowest first: each imports only from itself and from below.
 FLOORS: tuple[tuple[str, ...], ...] = (
@@ -80,16 +92,16 @@ FORBIDDEN_MODULES = {
 # Modules outside the domain that are about no subject of it; every other one is called as its subject is there.
 WITHOUT_SUBJECT: dict[str, set[str]] = {
     "api": {
-        "addresses", "authentication", "bearers", "billers", "body", "body_cache", "call", "cursors", "diagnoses",
-        "endings", "ignored", "legacy", "notes", "paging", "pipeline", "refusals", "routes", "sandbox_lookup", "tokens",
-        "unsigned", "versions", "waiting",
+        "addresses", "again", "authentication", "bearers", "billers", "body", "body_cache", "call", "cursors",
+        "diagnoses", "endings", "ignored", "legacy", "notes", "paging", "pipeline", "refusals", "routes",
+        "sandbox_lookup", "taped", "tokens", "unsigned", "versions", "waiting",
     },
     "control": {
         "api_docs", "app", "audit", "autopsies", "clock", "configured", "due", "event_rows", "events", "explained",
         "exports", "figures", "filters", "fired", "guard", "har", "http", "ledger", "masked_send", "masking", "meta",
         "page_modules",
         "pages", "parameters", "pasted", "probes", "products", "received", "render", "replays", "replies", "requests",
-        "sandboxes",
+        "sandboxes", "tapes",
     },
     "runtime": {
         "actions", "advance", "background", "clock", "counters", "courier", "driver", "ended_jobs", "event_items",
@@ -158,7 +170,7 @@ def _imported_from_above(path: Path) -> set[str]:
         ours
         - MAY_IMPORT[part]
         - {part}
-        - ({"__version__"} if part in ("control", "api", "importer", "recorder") else set())
+        - ({"__version__"} if part in ("control", "api", "importer", "recorder", "replay") else set())
     )
 
 

@@ -2,13 +2,15 @@
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
+from simulator import __version__
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.sandbox_start import Beginning, SandboxSpec
 from simulator.scenario.compiler import COMPILER, ScenarioCompiler
+from simulator.tape.entries import Entry
 
 VERSION = 1
 """Of the format; a reader refuses a higher one."""
@@ -49,24 +51,34 @@ class End(msgspec.Struct, frozen=True, kw_only=True):
     left_out: int = 0
 
 
-def head_of(live: LiveSandbox, entries: int, version: str) -> Head:
-    """The head of a sandbox's tape of so many entries, written by this version of the simulator."""
+class TakenTape(NamedTuple):
+    """A tape as it was at one moment; `left_out` inputs came when it was full."""
+
+    head: Head
+    entries: list[Entry]
+    left_out: int
+
+
+def taken(live: LiveSandbox) -> TakenTape:
+    """The tape of a sandbox up to now. It may be read beside the event loop."""
+    entries = live.tape.taken()
     beginning = live.beginning
     spec = beginning.spec
-    return Head(
+    head = Head(
         tape=VERSION,
-        version=version,
+        version=__version__,
         sandbox=live.id,
         started=beginning.started,
         seed=live.seed,
         clock=Clock(mode=beginning.mode, rate=beginning.rate, start=spec.start),
         name=spec.scenario.name,
         scenario=spec.scenario.document,
-        entries=entries,
+        entries=len(entries),
         unique_credentials=spec.unique_credentials,
         audited=spec.is_audited,
         hidden=live.server_secrets,
     )
+    return TakenTape(head, entries, live.tape.left_out)
 
 
 def beginning_of(head: Head, compiler: ScenarioCompiler = COMPILER) -> Beginning:

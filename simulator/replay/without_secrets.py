@@ -9,38 +9,34 @@ from collections.abc import Iterator
 
 import msgspec
 
-from simulator import __version__
 from simulator.replay.given_secrets import secrets_on
-from simulator.replay.head import head_of
+from simulator.replay.head import TakenTape, beginning_of, taken
 from simulator.replay.masking import Masking
 from simulator.replay.player import Again
 from simulator.replay.proof import player_for
 from simulator.replay.reading import read_tapes
 from simulator.replay.rebuilding import nowhere
 from simulator.replay.stand_ins import StandIns
-from simulator.replay.writing import lines_of
-from simulator.runtime.live_sandbox import LiveSandbox
+from simulator.replay.writing import tape_lines
 from simulator.scenario.compiler import ScenarioCompiler
 
 
-def lines_without_secrets(live: LiveSandbox, again: Again) -> Iterator[bytes]:
-    """The lines of a sandbox's tape up to now. It may take as long as the sandbox took for its inputs, and may be made
-    beside the event loop."""
-    entries = list(live.tape)
-    scenario, left_out = live.beginning.spec.scenario, live.tape.left_out
+def lines_without_secrets(tape: TakenTape, again: Again) -> Iterator[bytes]:
+    """The lines of a tape. It may take as long as the sandbox took for its inputs, and may be made beside the event
+    loop."""
+    compiler = ScenarioCompiler()
+    scenario = beginning_of(tape.head, compiler).spec.scenario
     stand_ins = StandIns()
-    for secret in (*live.server_secrets, *secrets_on(scenario, entries, ScenarioCompiler())):
+    for secret in (*tape.head.hidden, *secrets_on(scenario, tape.entries, compiler)):
         stand_ins.add(secret)
-    head = head_of(live, len(entries), __version__)
-    found = lines_of(head, entries, left_out)
     if not stand_ins:
-        return found
-    (tape,) = read_tapes(Masking(stand_ins).masked(found))
-    assert not tape.damage, tape.damage
-    player = player_for(msgspec.structs.replace(tape.head, masked=True), again, nowhere())
-    for entry in tape.entries:
+        return tape_lines(tape)
+    (given,) = read_tapes(Masking(stand_ins).masked(tape_lines(tape)))
+    assert not given.damage, given.damage
+    head = msgspec.structs.replace(given.head, masked=True)
+    player = player_for(head, again, nowhere())
+    for entry in given.entries:
         player.play(entry)
     player.end()
-    rebuilt = list(player.live.tape)
-    made = msgspec.structs.replace(tape.head, masked=True, entries=len(rebuilt))
-    return lines_of(made, rebuilt, left_out)
+    made = taken(player.live)
+    return tape_lines(TakenTape(msgspec.structs.replace(head, entries=len(made.entries)), made.entries, tape.left_out))

@@ -6,11 +6,9 @@ from typing import Any
 
 import msgspec
 
-from simulator import __version__
 from simulator.replay import lines
-from simulator.replay.head import End, Head, head_of
+from simulator.replay.head import End, TakenTape
 from simulator.runtime.journal import Exchange
-from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.tape.entries import (
     AttemptSent,
     ClockSet,
@@ -28,17 +26,11 @@ from simulator.tape.inputs import plain
 _ENCODER = msgspec.json.Encoder(decimal_format="number", enc_hook=plain)
 
 
-def tape_lines(live: LiveSandbox) -> Iterator[bytes]:
-    """The tape of a sandbox up to now, with its secrets, line by line, each with its line end."""
-    entries = list(live.tape)
-    yield from lines_of(head_of(live, len(entries), __version__), entries, live.tape.left_out)
-
-
-def lines_of(head: Head, entries: Sequence[Entry], left_out: int) -> Iterator[bytes]:
-    """The lines of a tape with this head; `left_out` inputs came when it was full."""
-    yield _line(head)
-    yield from entry_lines(entries)
-    yield _line(End(end=len(entries), left_out=left_out))
+def tape_lines(tape: TakenTape) -> Iterator[bytes]:
+    """A tape, line by line, each with its line end; with all secrets that are on it."""
+    yield _line(tape.head)
+    yield from entry_lines(tape.entries)
+    yield _line(End(end=len(tape.entries), left_out=tape.left_out))
 
 
 def entry_lines(entries: Sequence[Entry]) -> Iterator[bytes]:

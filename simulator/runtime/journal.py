@@ -33,7 +33,6 @@ class Exchange(Recorded, gc=False, kw_only=True):
     query: bytes
     packed_headers: bytes
     client: str
-    n: int = 0
     body: bytes = b""
     reseller: str = ""
     selected_rule: str = ""

@@ -16,8 +16,10 @@ from simulator.domain.commands import Command
 from simulator.domain.model.effects import Outgoing
 
 
-class Recorded(msgspec.Struct, gc=False):
-    """The base of what the journal records of a request."""
+class Recorded(msgspec.Struct, gc=False, kw_only=True):
+    """The base of what the journal records of a request; `n` is its number there, 0 before it is answered."""
+
+    n: int = 0
 
 
 class Resumption(StrEnum):

@@ -2,7 +2,9 @@
 
 from collections.abc import Iterator
 
-from simulator.tape.entries import Entry
+from msgspec.structs import replace
+
+from simulator.tape.entries import Entry, Recorded, RequestBegan, RequestResumed
 
 ENTRY_BYTES = 250
 """The approximate memory of an entry beside what it refers to."""
@@ -26,8 +28,19 @@ class Tape:
         """The entries as of now; those that come meanwhile are not among them."""
         return iter(self._entries[:])
 
-    def __getitem__(self, place: slice) -> list[Entry]:
-        return self._entries[place]
+    def taken(self) -> list[Entry]:
+        """The entries as of now, in which nothing changes any more: requests that wait are copied as they are."""
+        copies: dict[int, Recorded] = {}
+        taken: list[Entry] = []
+        for entry in self._entries:
+            if isinstance(entry, RequestBegan) and not entry.exchange.n:
+                copies[id(entry.exchange)] = copy = replace(entry.exchange)
+                taken.append(RequestBegan(copy))
+            elif isinstance(entry, RequestResumed) and id(entry.exchange) in copies:
+                taken.append(replace(entry, exchange=copies[id(entry.exchange)]))
+            else:
+                taken.append(entry)
+        return taken
 
     def add(self, entry: Entry, size: int = ENTRY_BYTES) -> None:
         """Append an entry with its approximate memory in bytes."""

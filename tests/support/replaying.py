@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 from simulator.app import App
 from simulator.replay.differences import Difference
+from simulator.replay.head import taken
 from simulator.replay.player import Player
 from simulator.replay.proof import player_for
 from simulator.replay.reading import ReadTape, read_tapes
@@ -29,7 +30,7 @@ def play(player: Player, entries: Iterable[Entry]) -> Difference | None:
 
 def read_back(app: App, live: LiveSandbox, *, shows_secrets: bool) -> ReadTape:
     """The tape of a sandbox, written and read."""
-    (tape,) = read_tapes(tape_lines(live) if shows_secrets else lines_without_secrets(live, app.again))
+    (tape,) = read_tapes(tape_lines(taken(live)) if shows_secrets else lines_without_secrets(taken(live), app.again))
     assert not tape.damage, tape.damage
     return tape
 

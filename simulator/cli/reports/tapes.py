@@ -35,13 +35,15 @@ class Tapes:
 
     def add(self, life: "LiveSandbox") -> None:
         """Append the tape of a life that has ended, unless nothing happened in it."""
+        from simulator.replay.head import taken
         from simulator.replay.tape_file import packed
         from simulator.replay.without_secrets import lines_without_secrets
         from simulator.replay.writing import tape_lines
 
         if not len(life.tape) or self._file is None:
             return
-        lines = tape_lines(life) if self._shows_secrets else lines_without_secrets(life, self._again)
+        tape = taken(life)
+        lines = tape_lines(tape) if self._shows_secrets else lines_without_secrets(tape, self._again)
         self._write(b"".join(packed(lines)))
 
     def end(self) -> None:
