@@ -113,7 +113,8 @@ WITHOUT_SUBJECT: dict[str, set[str]] = {
     "wire": {
         "billers", "curl", "curl_credentials", "curl_options", "diagnoses", "errors", "headers", "json", "legacy",
         "named_secrets", "outbound", "paging", "pasted_curl", "secret_names", "secrets", "sent_target", "shell_escapes",
-        "runs", "shell_words", "shown_addresses", "signing", "timestamps", "tokens", "unescaped", "userinfo", "verifying",
+        "runs", "shell_words", "shown_addresses", "signing", "timestamps", "tokens", "unescaped", "userinfo",
+        "verifying",
     },
 }  # fmt: skip
 LINES_MAX = 300

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from simulator.cli import values
-from simulator.cli.flags import CannotStart, ServerFlags, going_on_flags, option, own_option, verb
+from simulator.cli.flags import CannotStart, ServerFlags, going_on_flags, own_option, verb
 from simulator.cli.output import echo, one_line
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def _until(ctx: click.Context, param: click.Parameter, text: str | None) -> int 
     help="Stop behind the Nth entry, or before the first one that is later than this time of the sandbox.",
 )
 @own_option("--sandbox", "wanted", metavar="ID", help="The sandbox, of a file with the tapes of several.")
-@option("--serve", is_flag=True, help="Then let the sandbox go on, and serve it.")
+@own_option("--serve", is_flag=True, help="Then let the sandbox go on, and serve it.")
 @going_on_flags
 def command(tape: Path, until: int | datetime | None, wanted: str | None, serve: bool, **flags: Any) -> int:
     """Rebuild a sandbox from its tape.

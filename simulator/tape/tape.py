@@ -52,4 +52,5 @@ class Tape:
 
     def grow(self, size: int) -> None:
         """An entry has become so many bytes larger: its request was answered."""
-        self.bytes += size
+        if not self.left_out:
+            self.bytes += size
