@@ -6,7 +6,11 @@ from typing import Any, Final
 from simulator.domain.model.effects import Outgoing
 from simulator.runtime.journal import Exchange
 
-NOT_COMPARED: Final = frozenset({"duration_us"})  # measured by the wall
+_NOT_COMPARED: Final = frozenset({"duration_us"})  # measured by the wall
+_FIRST: Final = ("status", "content", "own_headers")  # what clients see
+_COMPARED: Final = tuple(
+    dict.fromkeys((*_FIRST, *(each for each in Exchange.__struct_fields__ if each not in _NOT_COMPARED)))
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,9 +26,9 @@ class Difference:
 
 def of_requests(entry: int, recorded: Exchange, replayed: Exchange) -> Difference | None:
     """The first difference between two records of a request, its answer included."""
-    for name in Exchange.__struct_fields__:
+    for name in _COMPARED:
         before, after = getattr(recorded, name), getattr(replayed, name)
-        if before != after and name not in NOT_COMPARED:
+        if before != after:
             called = f"{recorded.method} {recorded.path}"
             return Difference(entry, f"request {recorded.n} ({called}): {name}", before, after)
     return None

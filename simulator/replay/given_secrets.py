@@ -100,7 +100,7 @@ def _of_header(value: str) -> Iterator[str]:
     why it is refused."""
     scheme, _, rest = value.partition(" ")
     credentials = rest.strip() or scheme
-    if credentials.lower() in SCHEMES:
+    if credentials.lower() in SCHEMES or _OUR_PAYLOAD in credentials:
         return
     yield credentials.rpartition(".")[2] if credentials.count(".") == 2 else credentials  # a JWT's
 
