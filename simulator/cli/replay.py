@@ -34,7 +34,7 @@ def _until(ctx: click.Context, param: click.Parameter, text: str | None) -> int 
 @own_option("--serve", is_flag=True, help="Then let the sandbox go on, and serve it.")
 @going_on_flags
 def command(tape: Path, until: int | datetime | None, wanted: str | None, serve: bool, **flags: Any) -> int:
-    """Rebuild a sandbox from its tape.
+    """Rebuild a sandbox from its tape, and say what differs.
 
     TAPE is a file of `exec --tape` or of the control API. Every input on it is played again, and each answer, callback,
     webhook and entry of the journal is compared with what the tape has, byte for byte. The exit code is 0 when all is
