@@ -18,6 +18,7 @@ PAGE_BYTES: Final = 4096
 LIFE_SHIFT: Final = 38  # 274 thousand million entries in a life
 LIVES_MAX: Final = 1 << 25
 BLOB_BYTES_MAX: Final = 64 * 1024 * 1024  # of an entry, a record, a part or a head
+KEY_BYTES_MAX: Final = 1000  # of a record
 NAME_CHARACTERS_MAX: Final = 1000  # of a sandbox, a mark or a part
 
 KEPT: Final = 1

@@ -58,8 +58,7 @@ def create(folder: Path, version: str) -> None:
             connection.execute(f"PRAGMA user_version = {FORMAT}")
             connection.executescript(f"BEGIN; {SCHEMA} COMMIT;")
             connection.execute("INSERT INTO meta VALUES ('written_by', ?)", (version,))
-        path.rename(folder / DATABASE)
-        _sync(folder)
+        finish(folder)
     except (OSError, sqlite3.Error) as error:
         raise Unusable(f"{folder}: cannot be written ({error}): give a folder that can, and has room") from None
 
@@ -84,12 +83,28 @@ def refuse_what_cannot_be_read(folder: Path) -> None:
         raise Unusable(f"{path}: belongs to another program: give another folder")
     if (found := int.from_bytes(header[60:64])) > FORMAT:
         raise Newer(
-            f"{path}: written by a newer reseller-sim{_writer(path)} (format {found}, this one knows {FORMAT}): use that"
+            f"{path}: written by a newer reseller-sim{_writer(path)} (format {found}, known is {FORMAT}): use that one"
         )
     if found < FORMAT:
         raise Damaged(f"{path}: has format {found}, which never was: {RESTORE}")
     if not _has_log(folder) and size < int.from_bytes(header[28:32]) * PAGE_BYTES:
         raise Damaged(f"{path}: is cut, {size} bytes long: {RESTORE}")
+
+
+def refuse_no_store(folder: Path) -> None:
+    """For what makes none. Raises `Unusable` when there is none, nor traces of one."""
+    if not any((folder / name).exists() for name in _OURS):
+        raise Unusable(f"{folder}: has no sandboxes: give the folder of a store")
+
+
+def connect_to_read(path: Path) -> sqlite3.Connection:
+    """A connection for any one thread at a time, which changes nothing. Raises `Unusable` or `Damaged`."""
+    try:
+        return sqlite3.connect(
+            f"{path.absolute().as_uri()}?mode=ro", uri=True, isolation_level=None, check_same_thread=False
+        )
+    except sqlite3.Error as error:
+        raise of_reading(error, path) from None
 
 
 def connect(folder: Path, synchronous: str = "NORMAL") -> sqlite3.Connection:
@@ -110,6 +125,7 @@ def connect(folder: Path, synchronous: str = "NORMAL") -> sqlite3.Connection:
         raise of_reading(error, path) from None
     try:
         connection.execute("PRAGMA cell_size_check = ON")
+        connection.execute("PRAGMA journal_mode = WAL")  # a backup is not, yet
         connection.execute(f"PRAGMA synchronous = {synchronous}")
         connection.execute("PRAGMA wal_autocheckpoint = 0")
         # A log that begins again is cut to what is in it, so that its size says how much that is.
@@ -180,9 +196,16 @@ def _writer(path: Path) -> str:
         return ""
 
 
-def _sync(folder: Path) -> None:
-    """Make the names in a folder durable."""
-    descriptor = os.open(folder, os.O_RDONLY)
+def finish(folder: Path) -> None:
+    """Give its name to a database that is whole, and make it durable. Raises `OSError`."""
+    path = folder / UNFINISHED
+    _sync(path)
+    path.rename(folder / DATABASE)
+    _sync(folder)
+
+
+def _sync(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
     finally:

@@ -19,6 +19,7 @@ from simulator.tape.store.layout import key_of, keys_of
 
 MERGED_COUNT = 16
 MERGED_BYTES_MAX = 512 * 1024
+PACK_BYTES_MAX = 32 * 1024 * 1024  # without the last record
 _REMEMBERED = 64  # more than lie unmerged at the end
 _COUNT = struct.Struct(">I")
 
@@ -63,6 +64,19 @@ def decoded(pack: bytes) -> Pack:
     return Pack([pack[low:high] for low, high in pairwise(key_bounds)], columns[:count], bounds, pack)
 
 
+def _split(records: Mapping[bytes, tuple[int, bytes]]) -> Iterator[Mapping[bytes, tuple[int, bytes]]]:
+    """Nearly always all of them, since a row has its bounds."""
+    some: dict[bytes, tuple[int, bytes]] = {}
+    size = 0
+    for key, record in records.items():
+        if size > PACK_BYTES_MAX:
+            yield some
+            some, size = {}, 0
+        some[key] = record
+        size += len(record[1]) + len(key)
+    yield some
+
+
 class PackWriter:
     """Adds packs to the lives of one database, in its commits."""
 
@@ -73,10 +87,11 @@ class PackWriter:
     def add(self, life: int, records: Mapping[bytes, tuple[int, bytes]]) -> None:
         """Write what one commit finished. Raises `sqlite3.Error`, and `Damaged` for what is merged."""
         last = self._last_of(life)
-        key = last[-1][0] + 1 if last else key_of(life, 1)
-        self._insert(last, key, 0, encoded(records))
-        while self._merge(last):
-            pass
+        for some in _split(records):
+            key = last[-1][0] + 1 if last else key_of(life, 1)
+            self._insert(last, key, 0, encoded(some))
+            while self._merge(last):
+                pass
         del last[:-_REMEMBERED]
 
     def forget(self, life: int) -> None:

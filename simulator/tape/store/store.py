@@ -16,7 +16,7 @@ from typing import Self
 
 from simulator.tape.store.committing import LOG_BYTES, Committer, Done, Durability
 from simulator.tape.store.errors import StoreError, Unusable
-from simulator.tape.store.failures import of_reading
+from simulator.tape.store.failures import of_reading, of_writing
 from simulator.tape.store.layout import DATABASE
 from simulator.tape.store.lives import load_lives
 from simulator.tape.store.opening import (
@@ -128,6 +128,20 @@ class Store:
         is_done.wait()
         if errors[0] is not None:
             raise errors[0]
+
+    def compact(self) -> None:
+        """Apply the rule of retention to all, remove what is not kept, and give the space back. Raises `StoreError`.
+
+        Takes as long as it takes to write everything, and as much free space. What interrupts it changes nothing."""
+        self.writing.pending.lives_with_snapshots.extend(life.key for life in self.writing.lives.values())
+        self.commit()
+        while not self.is_swept:
+            self.commit()
+        try:
+            for statement in ("VACUUM", "PRAGMA wal_checkpoint(TRUNCATE)"):
+                self._connections[0].execute(statement).fetchall()
+        except sqlite3.Error as error:
+            raise of_writing(error, self.path) from None
 
     def close(self) -> None:
         """Commit what is listed, bring the log into the database, and let go of the folder. Raises `StoreError`.

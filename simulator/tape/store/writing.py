@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 
 from simulator.tape.store.errors import NoSandbox
-from simulator.tape.store.layout import BLOB_BYTES_MAX, KEPT, LIVES_MAX, NAME_CHARACTERS_MAX, NOT_KEPT
+from simulator.tape.store.layout import BLOB_BYTES_MAX, KEPT, KEY_BYTES_MAX, LIVES_MAX, NAME_CHARACTERS_MAX, NOT_KEPT
 from simulator.tape.store.lives import Life
 
 DIGEST_BYTES = 16
@@ -28,7 +28,7 @@ class Pending:
     lives_with_snapshots: list[int] = field(default_factory=list)
 
     def __bool__(self) -> bool:
-        return bool(self.statements or self.entries or self.records)
+        return bool(self.statements or self.entries or self.records or self.lives_gone or self.lives_with_snapshots)
 
 
 @dataclass(slots=True)
@@ -67,6 +67,10 @@ class Writing:
             life = self.lives[sandbox]
         except KeyError:
             raise NoSandbox(f"the store has no sandbox {sandbox!r}") from None
+        return self.append_to(life, at_us, data)
+
+    def append_to(self, life: Life, at_us: int, data: bytes) -> int:
+        """Add an entry to a life."""
         if len(data) > BLOB_BYTES_MAX:
             _bounded("an entry", data)
         life.n = n = life.n + 1
@@ -78,17 +82,20 @@ class Writing:
         """Write a finished transaction, in place of one of this key, as the last entry left it. Raises `NoSandbox`."""
         life = self.life_of(sandbox)
         _bounded("a record", data)
-        _bounded("the key of a record", key)
+        if len(key) > KEY_BYTES_MAX:
+            raise ValueError(f"the key of a record has {len(key)} bytes; {KEY_BYTES_MAX} are allowed")
         self.pending.records.setdefault(life.key, {})[key] = (life.n, data)
 
     def put_mark(self, sandbox: str, name: str, n: int | None = None) -> None:
         """Name a moment: behind entry `n`, or the last one. Raises `NoSandbox`."""
         life = self.life_of(sandbox)
+        self.put_mark_of(life, name, life.n if n is None else n)
+
+    def put_mark_of(self, life: Life, name: str, n: int) -> None:
+        """Name a moment of a life. Raises `ValueError` for one that it does not have."""
         _named("a mark", name)
-        at = life.n if n is None else n
-        if not 0 <= at <= life.n:
-            raise ValueError(f"sandbox {sandbox!r} has {life.n} entries; a mark at {at} is beyond them")
-        self._write("INSERT OR REPLACE INTO marks VALUES (?, ?, ?)", life.key, name, at)
+        _placed("a mark", n, life)
+        self._write("INSERT OR REPLACE INTO marks VALUES (?, ?, ?)", life.key, name, n)
 
     def drop_mark(self, sandbox: str, name: str) -> None:
         """Forget a name. Raises `NoSandbox`, not for a mark that is not there."""
@@ -133,13 +140,18 @@ class Writing:
         self._write("UPDATE lives SET state = ? WHERE id = ?", KEPT, life.key)
         self.lives[life.sandbox] = life
 
+    def abandon_life(self, life: Life) -> None:
+        """Remove a life that nobody has seen."""
+        self.pending.lives_gone.append(life.key)
+
     def begin_snapshot(self, sandbox: str) -> "SnapshotWriter":
         """A snapshot behind the last entry. One that was begun and not completed goes. Raises `NoSandbox`."""
         life = self.life_of(sandbox)
         return self.begin_snapshot_of(life, life.n, life.bytes_up_to)
 
     def begin_snapshot_of(self, life: Life, n: int, bytes_up_to: int) -> "SnapshotWriter":
-        """A snapshot of a life behind its `n`th entry."""
+        """A snapshot of a life behind its `n`th entry. Raises `ValueError` when it has none."""
+        _placed("a snapshot", n, life)
         if life.parts is None:
             life.parts = self._read_parts(life.key)
         if life.open_snapshot:
@@ -240,6 +252,11 @@ def digest_of(data: bytes) -> bytes:
 def _bounded(what: str, data: bytes) -> None:
     if len(data) > BLOB_BYTES_MAX:
         raise ValueError(f"{what} has {len(data)} bytes; {BLOB_BYTES_MAX} are allowed")
+
+
+def _placed(what: str, n: int, life: Life) -> None:
+    if not 0 <= n <= life.n:
+        raise ValueError(f"sandbox {life.sandbox!r} has {life.n} entries; {what} at {n} is beyond them")
 
 
 def _named(what: str, name: str) -> None:
