@@ -43,7 +43,8 @@ class Committer:
         self._checkpoints = checkpoints
         self._is_always_here = durability == "power"
         self._log_step, self._log_max = log_bytes, log_bytes * (LOG_BYTES_MAX // LOG_BYTES)
-        self._log_due = log_bytes
+        self._log_due = log_bytes  # the length at which it is brought in
+        self._log_held = self._log_max  # and at which the thread takes the commits to itself
         self._state = threading.Condition()
         self._waiting: list[tuple[Pending, Done]] = []
         self._is_inline = False  # the caller's thread is committing
@@ -57,7 +58,8 @@ class Committer:
         with self._state:
             if self._is_closing:
                 error: StoreError | None = Closed("the store is closed")
-            elif self._is_here:
+            elif self._is_here or self._is_log_full():
+                self._is_here = True
                 self._waiting.append((pending, done))
                 self._state.notify_all()
                 return
@@ -84,14 +86,18 @@ class Committer:
                 self._state.wait_for(lambda: self._waiting or self._is_closing or self._is_checkpoint_due())
                 if self._is_closing and not self._waiting:
                     return
-            self._commit_waiting()
             if self._is_checkpoint_due():
                 self._checkpoint()
+            self._commit_waiting()
 
     def _commit_waiting(self) -> None:
-        with self._state:
-            batch, self._waiting = self._waiting, []
-        if batch:
+        """Commit what has gathered, until nothing has; then the caller's thread may commit again."""
+        while True:
+            with self._state:
+                batch, self._waiting = self._waiting, []
+                if not batch:
+                    self._is_here = self._is_always_here
+                    return
             error = self._transactions.run([pending for pending, _ in batch])
             for _, done in batch:
                 _call(done, error)
@@ -99,27 +105,28 @@ class Committer:
     def _is_checkpoint_due(self) -> bool:
         size = self._transactions.log_bytes
         if size < self._log_step:  # it has begun again
-            self._log_due = self._log_step
+            self._log_due, self._log_held = self._log_step, self._log_max
         return size >= self._log_due and self._transactions.failure is None
 
-    def _checkpoint(self) -> None:
-        """Bring the log into the database, and see to it that the next commit begins it again."""
-        if not self._try_checkpoint(is_needed=False) and self._transactions.log_bytes >= self._log_max:
-            with self._state:
-                self._is_here = True
-                self._state.wait_for(lambda: not self._is_inline)
-            self._try_checkpoint(is_needed=True)
-            self._leave()
-        self._log_due = self._transactions.log_bytes + self._log_step
+    def _is_log_full(self) -> bool:
+        return self._transactions.log_bytes >= self._log_held and self._transactions.failure is None
 
-    def _leave(self) -> None:
-        """Commit what has gathered, and let the caller's thread commit again."""
-        while True:
-            self._commit_waiting()
-            with self._state:
-                if not self._waiting:
-                    self._is_here = self._is_always_here
-                    return
+    def _checkpoint(self) -> None:
+        """Bring the log into the database, so that a commit can begin it again."""
+        is_whole = self._try_checkpoint(is_needed=False)
+        with self._state:
+            if not is_whole and self._is_log_full():
+                self._is_here = True
+            is_held = self._is_here and not self._is_always_here
+            self._state.wait_for(lambda: not self._is_inline)
+        if is_held:
+            self._try_checkpoint(is_needed=True)
+        size = self._transactions.log_bytes
+        if is_held or size >= self._log_max:
+            # The log is as long as it was until the next commit; and longer, as long as somebody reads from it.
+            self._log_due = self._log_held = size + self._log_step
+        else:
+            self._log_due, self._log_held = min(size + self._log_step, self._log_max), self._log_max
 
     def _try_checkpoint(self, *, is_needed: bool) -> bool:
         """True when all of the log is in the database. A failure counts only when the log must not grow further."""

@@ -6,6 +6,7 @@ written, so that what belongs together lies together and is found without an ind
 removed, and nobody sees it.
 """
 
+import zlib
 from typing import Final
 
 DATABASE: Final = "sandboxes.sqlite3"
@@ -66,3 +67,8 @@ def n_of(key: int) -> int:
 def keys_of(life: int) -> tuple[int, int]:
     """The first and the last key that rows of a life can have."""
     return key_of(life, 0), key_of(life + 1, 0) - 1
+
+
+def is_whole(data: object, crc: object) -> bool:
+    """Whether a value is what was written with this sum. One that is damaged can be of another type."""
+    return isinstance(data, bytes) and zlib.crc32(data) == crc

@@ -1,12 +1,11 @@
 """What a store remembers of each life in memory: how far its entries go."""
 
 import sqlite3
-import zlib
 from pathlib import Path
 
 from simulator.tape.store.errors import Damaged
 from simulator.tape.store.failures import RESTORE
-from simulator.tape.store.layout import KEPT, key_of, keys_of, n_of
+from simulator.tape.store.layout import KEPT, is_whole, key_of, keys_of, n_of
 
 
 class Life:
@@ -46,13 +45,13 @@ def _load_life(
     crc: int,
     head: bytes,
 ) -> Life:
-    if zlib.crc32(head) != crc:
+    if not is_whole(head, crc):
         raise Damaged(f"{path}: the head of sandbox {sandbox!r} is damaged: {RESTORE}")
     last = connection.execute(
         "SELECT id, bytes_up_to, crc, data FROM entries WHERE id BETWEEN ? AND ? ORDER BY id DESC LIMIT 1", keys_of(key)
     ).fetchone()
     if last is None or n_of(last[0]) <= floor:
         return Life(key, sandbox, number, floor, floor_bytes)
-    if zlib.crc32(last[3]) != last[2]:
+    if not is_whole(last[3], last[2]):
         raise Damaged(f"{path}: entry {n_of(last[0])} of sandbox {sandbox!r} is damaged: {RESTORE}")
     return Life(key, sandbox, number, n_of(last[0]), last[1])

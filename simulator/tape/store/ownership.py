@@ -37,14 +37,17 @@ class Ownership:
         except OSError as error:
             os.close(self._descriptor)
             raise Unusable(f"{self.path}: cannot be locked ({error.strerror}): give a folder that can") from None
-        self.identity = _identity_of(self._descriptor)
+        self._is_announced = False
 
     def announce(self) -> None:
         """Write who the owner is, once there is a log. Raises `OSError`."""
+        self._is_announced = True
         self._write(f"{self.OPEN} {os.getpid()} since {datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}\n")
 
     def farewell(self) -> None:
-        """Write that the store is closed, before its log goes."""
+        """Write that the store is closed, before its log goes. It may never have been open."""
+        if not self._is_announced:
+            return
         with suppress(OSError):
             self._write(f"{self.CLOSED} by {os.getpid()} at {datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}\n")
 
@@ -58,11 +61,6 @@ class Ownership:
     def _write(self, text: str) -> None:
         os.pwrite(self._descriptor, text.encode(), 0)
         os.ftruncate(self._descriptor, len(text))
-
-
-def _identity_of(descriptor: int) -> tuple[int, int]:
-    status = os.fstat(descriptor)
-    return status.st_dev, status.st_ino
 
 
 def _in_use(folder: Path, text: str) -> str:

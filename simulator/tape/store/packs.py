@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from itertools import accumulate, pairwise
 
 from simulator.tape.store.errors import Damaged
-from simulator.tape.store.layout import key_of, keys_of
+from simulator.tape.store.layout import is_whole, key_of, keys_of
 
 MERGED_COUNT = 16
 MERGED_BYTES_MAX = 512 * 1024
@@ -119,7 +119,7 @@ class PackWriter:
         for crc, data in self._connection.execute(
             "SELECT crc, data FROM packs WHERE id BETWEEN ? AND ? ORDER BY id", (first, key)
         ):
-            if zlib.crc32(data) != crc:
+            if not is_whole(data, crc):
                 raise Damaged(f"records of entries up to {first} are damaged")
             records.update((name, (n, one)) for name, n, one in decoded(data))
         self._connection.execute("DELETE FROM packs WHERE id BETWEEN ? AND ?", (first, key))

@@ -4,7 +4,6 @@ Callable in any thread. What is being read can go meanwhile, with its sandbox or
 """
 
 import sqlite3
-import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +11,7 @@ from typing import NamedTuple
 
 from simulator.tape.store.errors import Damaged, NoSandbox
 from simulator.tape.store.failures import RESTORE
-from simulator.tape.store.layout import KEPT, key_of, keys_of, n_of
+from simulator.tape.store.layout import KEPT, is_whole, key_of, keys_of, n_of
 from simulator.tape.store.packs import Pack, decoded
 from simulator.tape.store.writing import digest_of
 
@@ -56,7 +55,7 @@ class Reading:
     def sandbox(self, name: str) -> Sandbox:
         """Raises `NoSandbox` or `Damaged`."""
         key, number, floor, crc, head = self._life(name)
-        if zlib.crc32(head) != crc:
+        if not is_whole(head, crc):
             raise self._damaged("the head", name)
         (last,) = self._connection.execute(
             "SELECT max(id) FROM entries WHERE id BETWEEN ? AND ?", keys_of(key)
@@ -72,7 +71,7 @@ class Reading:
             for row, at_us, crc, data in rows:
                 if n_of(row) != n:
                     raise self._gap(sandbox, key, n)
-                if zlib.crc32(data) != crc:
+                if not is_whole(data, crc):
                     raise self._damaged(f"entry {n}", sandbox)
                 yield Entry(n, at_us, data)
                 n += 1
@@ -99,11 +98,11 @@ class Reading:
         low, high = keys_of(key)
         while rows := self._slice("packs", "level", low, high):
             for _, _, crc, data in rows:
-                if is_checked and zlib.crc32(data) != crc:
+                if is_checked and not is_whole(data, crc):
                     raise self._damaged("the records", sandbox)
                 try:
                     yield decoded(data)
-                except ValueError:
+                except (ValueError, TypeError):
                     raise self._damaged("the records", sandbox) from None
             low = rows[-1][0] + 1
 
@@ -151,9 +150,9 @@ class Reading:
         row = self._connection.execute("SELECT data FROM parts WHERE id = ?", (part,)).fetchone()
         if row is None:
             raise NoSandbox(f"the snapshot of sandbox {sandbox!r} is not kept any more")
-        if digest_of(row[0]) != digest:
+        if not isinstance(row[0], bytes) or digest_of(row[0]) != digest:
             raise self._damaged("a snapshot", sandbox)
-        return bytes(row[0])
+        return row[0]
 
     def floor_bytes(self, sandbox: str) -> int:
         """How many bytes the entries up to the floor had. Raises `NoSandbox`."""

@@ -48,6 +48,7 @@ class Store:
         durability: Durability,
         retention: Retention,
         log_bytes: int,
+        version: str,
     ) -> None:
         commits, checkpoints, reads = connections
         self.folder = folder
@@ -58,6 +59,8 @@ class Store:
         sweeper.find()
         self._ownership = ownership
         self._connections = connections
+        sign(commits, version, self.path)
+        ownership.announce()
         self._transactions = Transactions(commits, folder, retention, sweeper)
         self._committer = Committer(self._transactions, checkpoints, durability, log_bytes)
 
@@ -88,10 +91,9 @@ class Store:
                 for _ in range(3):
                     connections.append(connect(folder, _SYNCHRONOUS[durability]))
                 refuse_what_lacks_tables(connections[0], folder / DATABASE)
-                sign(connections[0], version, folder / DATABASE)
-                ownership.announce()
-                return cls(folder, ownership, connections, durability, retention or Retention(), log_bytes)
+                return cls(folder, ownership, connections, durability, retention or Retention(), log_bytes, version)
         except BaseException:
+            ownership.farewell()
             for connection in reversed(connections):
                 connection.close()
             ownership.release()
@@ -156,10 +158,10 @@ class Store:
             self._let_go()
 
     def _let_go(self) -> None:
-        commits = self._connections[0]
-        if self.failure is None:
-            with suppress(sqlite3.Error):  # then the log stays, and is read the next time
-                commits.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        is_log_needed = True
+        with suppress(sqlite3.Error):  # then the log stays, and is read the next time
+            is_log_needed = bool(self._connections[0].execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0])
+        if not is_log_needed or (self.folder / f"{DATABASE}-wal").exists():
             self._ownership.farewell()
         for connection in reversed(self._connections):
             connection.close()

@@ -202,15 +202,27 @@ def wanted_of(found: dict[str, Any]) -> dict[str, Any]:
     return {**found, "entries": gone + found["entries"]}
 
 
-class TestModel(Machine.TestCase):  # type: ignore[name-defined,misc]
-    """The machine, for pytest."""
-
-    settings = settings(max_examples=60, stateful_step_count=30)
+TestModel = Machine.TestCase
+TestModel.settings = settings(max_examples=60, stateful_step_count=30)
 
 
 def test_a_model_that_differs_is_seen() -> None:
-    one = {"life": 1, "head": b"", "entries": [(1, 5, b"x")], "records": {}, "marks": {}, "snapshots": []}
+    one: dict[str, Any] = {
+        "life": 1,
+        "head": b"",
+        "entries": [(1, 5, b"x")],
+        "records": {},
+        "marks": {},
+        "snapshots": [],
+    }
     assert_is({"shop": {**one, "floor": 0}}, {"shop": one})
-    for part in ({"entries": []}, {"head": b"y"}, {"records": {b"a": (1, b"")}}, {"floor": 1}, {"marks": {"m": 1}}):
+    changes: list[dict[str, Any]] = [
+        {"entries": []},
+        {"head": b"y"},
+        {"records": {b"a": (1, b"")}},
+        {"floor": 1},
+        {"marks": {"m": 1}},
+    ]
+    for part in changes:
         with pytest.raises(AssertionError):
             assert_is({"shop": {**one, "floor": 0, **part}}, {"shop": one})
