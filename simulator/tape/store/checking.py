@@ -23,7 +23,9 @@ PROBLEMS_MAX = 100
 
 @dataclass
 class Checked:
-    """What was found. `problems` has one line for each, up to `PROBLEMS_MAX`; without any the folder is whole."""
+    """What was found. `problems` has one line for each, up to `PROBLEMS_MAX`; without any the folder is whole.
+
+    `records` counts those that later ones replace, too, as long as they are there."""
 
     sandboxes: int = 0
     entries: int = 0

@@ -24,7 +24,7 @@ from simulator.tape.store.transactions import Transactions
 from simulator.tape.store.writing import Pending
 
 Durability = Literal["process", "power"]
-Done = Callable[[StoreError | None], None]
+Done = Callable[[StoreError | None], object]
 LOG_BYTES: Final = 16 * 1024 * 1024
 LOG_BYTES_MAX: Final = 64 * 1024 * 1024
 

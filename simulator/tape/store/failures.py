@@ -3,7 +3,7 @@
 import sqlite3
 from pathlib import Path
 
-from simulator.tape.store.errors import Damaged, StoreError, Unusable, WriteFailed
+from simulator.tape.store.errors import Closed, Damaged, StoreError, Unusable, WriteFailed
 
 _DAMAGED = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_FORMAT, sqlite3.SQLITE_ERROR}
 _PRIMARY_CODE = 0xFF  # the extended codes have more in their upper bits
@@ -12,6 +12,8 @@ RESTORE = "restore the folder from a backup, or give another one"
 
 def of_reading(error: sqlite3.Error, path: Path) -> StoreError:
     """What a failed read or the failed opening of the database at `path` means."""
+    if isinstance(error, sqlite3.ProgrammingError):
+        return Closed("the store is closed")
     code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & _PRIMARY_CODE
     if code in _DAMAGED:
         return Damaged(f"{path}: damaged ({error}): {RESTORE}")

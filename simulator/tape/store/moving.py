@@ -150,7 +150,7 @@ def _add_to_snapshot(snapshot: SnapshotWriter, kind: bytes, content: bytes) -> N
     elif kind == b"K":
         snapshot.keep(content.decode())
     else:
-        snapshot.complete()
+        snapshot.complete(applies_rule=False)  # what was exported is all kept
 
 
 def _frames(file: BinaryIO) -> Iterator[tuple[bytes, bytes]]:

@@ -5,12 +5,13 @@ Callable in any thread. What is being read can go meanwhile, with its sandbox or
 
 import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from simulator.tape.store.errors import Damaged, NoSandbox
-from simulator.tape.store.failures import RESTORE
+from simulator.tape.store.failures import RESTORE, of_reading
 from simulator.tape.store.layout import KEPT, is_whole, key_of, keys_of, n_of
 from simulator.tape.store.packs import Pack, decoded
 from simulator.tape.store.writing import digest_of
@@ -47,9 +48,10 @@ class Reading:
 
     def sandboxes(self) -> list[Sandbox]:
         """All of them, by name. Raises `Damaged`."""
-        names = self._connection.execute(
-            "SELECT sandbox FROM lives WHERE state = ? ORDER BY sandbox", (KEPT,)
-        ).fetchall()
+        names = self._rows(
+            "SELECT sandbox FROM lives WHERE state = ? ORDER BY sandbox",
+            KEPT,
+        )
         return [self.sandbox(name) for (name,) in names]
 
     def sandbox(self, name: str) -> Sandbox:
@@ -57,9 +59,7 @@ class Reading:
         key, number, floor, crc, head = self._life(name)
         if not is_whole(head, crc):
             raise self._damaged("the head", name)
-        (last,) = self._connection.execute(
-            "SELECT max(id) FROM entries WHERE id BETWEEN ? AND ?", keys_of(key)
-        ).fetchone()
+        (last,) = self._row("SELECT max(id) FROM entries WHERE id BETWEEN ? AND ?", *keys_of(key))
         return Sandbox(name, number, head, floor, max(floor, n_of(last) if last else 0))
 
     def entries(self, sandbox: str, n: int = 1) -> Iterator[Entry]:
@@ -82,14 +82,14 @@ class Reading:
         low, high = floor, self.sandbox(sandbox).n
         while low < high:
             middle = (low + high + 1) // 2
-            row = self._connection.execute("SELECT at_us FROM entries WHERE id = ?", (key_of(key, middle),)).fetchone()
+            row = self._row("SELECT at_us FROM entries WHERE id = ?", key_of(key, middle))
             if row is None:
                 raise self._gap(sandbox, key, middle)
             low, high = (middle, high) if row[0] <= at_us else (low, middle - 1)
         return low
 
     def packs(self, sandbox: str, *, is_checked: bool = True) -> Iterator[Pack]:
-        """The records, in the order in which they were written; of those with one key the last one counts.
+        """The records, oldest first; of those with one key the last one counts.
 
         Without `is_checked`, which costs as much as the reading, damage inside data stays unseen (`check` sees it).
         Raises `NoSandbox` or `Damaged`.
@@ -114,15 +114,18 @@ class Reading:
         """By name: the entry behind which it stands. Raises `NoSandbox`."""
         key = self._life(sandbox)[0]
         return dict(
-            self._connection.execute("SELECT name, n FROM marks WHERE life = ? ORDER BY n, name", (key,)).fetchall()
+            self._rows(
+                "SELECT name, n FROM marks WHERE life = ? ORDER BY n, name",
+                key,
+            )
         )
 
     def snapshots(self, sandbox: str) -> list["StoredSnapshot"]:
         """The complete ones, oldest first. Raises `NoSandbox`."""
         key = self._life(sandbox)[0]
-        rows = self._connection.execute(
-            "SELECT id, n, bytes_up_to FROM snapshots WHERE life = ? AND state = ? ORDER BY n, id", (key, KEPT)
-        ).fetchall()
+        rows = self._rows(
+            "SELECT id, n, bytes_up_to FROM snapshots WHERE life = ? AND state = ? ORDER BY n, id", key, KEPT
+        )
         return [StoredSnapshot(self, sandbox, *row) for row in rows]
 
     def snapshot(self, sandbox: str, n: int | None = None) -> "StoredSnapshot | None":
@@ -131,23 +134,28 @@ class Reading:
         return found[-1] if found else None
 
     def parts_of(self, snapshot: int) -> dict[str, tuple[bytes, int]]:
-        """By name: digest and key."""
-        rows = self._connection.execute(
-            "SELECT name, digest, part FROM snapshot_parts JOIN parts ON parts.id = part WHERE snapshot = ?",
-            (snapshot,),
+        """By name: digest and key. Raises `Damaged`."""
+        rows = self._rows(
+            "SELECT name, digest, part FROM snapshot_parts LEFT JOIN parts ON parts.id = part WHERE snapshot = ?",
+            snapshot,
         )
-        return {name: (digest, part) for name, digest, part in rows.fetchall()}
+        if any(not isinstance(digest, bytes) for _, digest, _ in rows):
+            raise Damaged(f"{self._path}: a part of a snapshot is missing: {RESTORE}")
+        return {name: (digest, part) for name, digest, part in rows}
 
     def newest_parts(self, life: int) -> dict[str, tuple[bytes, int]]:
         """Those of the newest complete snapshot of a life; none without one."""
-        row = self._connection.execute(
-            "SELECT id FROM snapshots WHERE life = ? AND state = ? ORDER BY n DESC, id DESC LIMIT 1", (life, KEPT)
-        ).fetchone()
+        row = self._row(
+            "SELECT id FROM snapshots WHERE life = ? AND state = ? ORDER BY n DESC, id DESC LIMIT 1", life, KEPT
+        )
         return self.parts_of(row[0]) if row else {}
 
     def part(self, sandbox: str, part: int, digest: bytes) -> bytes:
         """The data of a part. Raises `NoSandbox` or `Damaged`."""
-        row = self._connection.execute("SELECT data FROM parts WHERE id = ?", (part,)).fetchone()
+        row = self._row(
+            "SELECT data FROM parts WHERE id = ?",
+            part,
+        )
         if row is None:
             raise NoSandbox(f"the snapshot of sandbox {sandbox!r} is not kept any more")
         if not isinstance(row[0], bytes) or digest_of(row[0]) != digest:
@@ -157,13 +165,16 @@ class Reading:
     def floor_bytes(self, sandbox: str) -> int:
         """How many bytes the entries up to the floor had. Raises `NoSandbox`."""
         key = self._life(sandbox)[0]
-        row = self._connection.execute("SELECT floor_bytes FROM lives WHERE id = ?", (key,)).fetchone()
+        row = self._row(
+            "SELECT floor_bytes FROM lives WHERE id = ?",
+            key,
+        )
         return int(row[0]) if row else 0
 
     def _life(self, sandbox: str) -> tuple[int, int, int, int, bytes]:
-        row: tuple[int, int, int, int, bytes] | None = self._connection.execute(
-            "SELECT id, number, floor, crc, head FROM lives WHERE sandbox = ? AND state = ?", (sandbox, KEPT)
-        ).fetchone()
+        row: tuple[int, int, int, int, bytes] | None = self._row(
+            "SELECT id, number, floor, crc, head FROM lives WHERE sandbox = ? AND state = ?", sandbox, KEPT
+        )
         if row is None:
             raise NoSandbox(f"the store has no sandbox {sandbox!r}")
         return row
@@ -171,21 +182,32 @@ class Reading:
     def _slice(self, table: str, column: str, low: int, high: int) -> list[tuple[int, int, int, bytes]]:
         rows: list[tuple[int, int, int, bytes]] = []
         size = 0
-        cursor = self._connection.execute(
-            f"SELECT id, {column}, crc, data FROM {table} WHERE id BETWEEN ? AND ? ORDER BY id LIMIT ?",  # noqa: S608 - ours
-            (low, high, _SLICE_ROWS),
-        )
-        for row in cursor:
+        statement = f"SELECT id, {column}, crc, data FROM {table} WHERE id BETWEEN ? AND ? ORDER BY id LIMIT ?"  # noqa: S608 - ours
+        for row in self._stepped(statement, low, high, _SLICE_ROWS):
             rows.append(row)
             size += len(row[3])
             if size > _SLICE_BYTES:
                 break
-        cursor.close()
         return rows
+
+    def _row(self, statement: str, *values: object) -> Any:
+        """The only one, or None."""
+        return next(iter(self._rows(statement, *values)), None)
+
+    def _rows(self, statement: str, *values: object) -> list[Any]:
+        return list(self._stepped(statement, *values))
+
+    def _stepped(self, statement: str, *values: object) -> Iterator[Any]:
+        """Rows as they are read, of which none may be left for later: what is read from keeps the log."""
+        try:
+            with closing(self._connection.execute(statement, values)) as cursor:
+                yield from cursor
+        except sqlite3.Error as error:
+            raise of_reading(error, self._path) from None
 
     def _gap(self, sandbox: str, key: int, n: int) -> Damaged | NoSandbox:
         """What it means that entry `n` is not there: is it gone, or lost?"""
-        row = self._connection.execute("SELECT floor FROM lives WHERE id = ? AND state = ?", (key, KEPT)).fetchone()
+        row = self._row("SELECT floor FROM lives WHERE id = ? AND state = ?", key, KEPT)
         if row is None or n <= row[0]:
             return NoSandbox(f"entry {n} of sandbox {sandbox!r} is not kept any more")
         return Damaged(f"{self._path}: entry {n} of sandbox {sandbox!r} is missing: {RESTORE}")

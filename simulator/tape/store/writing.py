@@ -173,10 +173,11 @@ class Writing:
         """A part that is there already."""
         self._write("INSERT INTO snapshot_parts VALUES (?, ?, ?)", snapshot, name, part)
 
-    def complete(self, life: Life, snapshot: int, bytes_own: int) -> None:
-        """From the next commit on the snapshot is there, and the rule of retention is applied to its life."""
+    def complete(self, life: Life, snapshot: int, bytes_own: int, *, applies_rule: bool) -> None:
+        """From the next commit on the snapshot is there, and the rule of retention may be applied to its life."""
         self._write("UPDATE snapshots SET state = ?, bytes_own = ? WHERE id = ?", KEPT, bytes_own, snapshot)
-        self.pending.lives_with_snapshots.append(life.key)
+        if applies_rule:
+            self.pending.lives_with_snapshots.append(life.key)
 
     def _let_go(self, life: Life) -> None:
         self._write("UPDATE lives SET state = ? WHERE id = ?", NOT_KEPT, life.key)
@@ -223,10 +224,10 @@ class SnapshotWriter:
         digest, part = self._before[name]
         self._share(name, digest, part)
 
-    def complete(self) -> None:
-        """End with the parts that were added."""
+    def complete(self, *, applies_rule: bool = True) -> None:
+        """End with the parts that were added. The commit applies the rule of retention, unless that is for later."""
         if self._is_open():
-            self._writing.complete(self._life, self._key, self._bytes_own)
+            self._writing.complete(self._life, self._key, self._bytes_own, applies_rule=applies_rule)
             self._life.parts = self._parts
             self._life.open_snapshot = 0
 

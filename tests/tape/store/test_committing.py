@@ -46,7 +46,7 @@ def test_under_power_what_is_asked_for_during_a_commit_goes_together_in_order(tm
         is_asked = threading.Event()
         is_answered = threading.Event()
         answers: list[tuple[int, int]] = []
-        store.request_commit(lambda _: None if is_asked.wait(WAIT_S) else None)
+        store.request_commit(lambda _: bool(is_asked.wait(WAIT_S)))
         for number in range(1, 101):
             store.writing.append("shop", number, b"")
 
