@@ -8,7 +8,7 @@ next commit.
 The log is brought into the database by the thread, with a connection of its own, when it has grown by `LOG_BYTES`.
 Under `process` that goes on beside the commits, which can keep it from ever reaching the end of a log that grows
 meanwhile. So at `LOG_BYTES_MAX` the thread takes the commits to itself until it has: what is asked for then is
-answered by the thread, some tens of milliseconds later, and nobody is held. A log that somebody reads from (a backup,
+answered by the thread, as soon as the disk has it, and nobody is held. A log that somebody reads from (a backup,
 another program) cannot begin again; it grows until that is over.
 """
 

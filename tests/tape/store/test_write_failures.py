@@ -13,7 +13,7 @@ from simulator.tape.store.committing import Durability
 from simulator.tape.store.errors import StoreError, WriteFailed
 from simulator.tape.store.layout import DATABASE, LOCK
 from simulator.tape.store.store import Store
-from tests.support.stores import LOG, VERSION, as_killed, held
+from tests.support.stores import LOG, VERSION, as_killed, filled, held
 
 ROOT = Path(__file__).parents[3]
 
@@ -23,7 +23,7 @@ import resource, signal, sys
 from simulator.tape.store.errors import WriteFailed
 from simulator.tape.store.store import Store
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-store = Store.open(sys.argv[1], sys.argv[2], version="{VERSION}")
+store = Store.open(sys.argv[1], sys.argv[2], version="{VERSION}", log_bytes=int(sys.argv[3]))
 store.writing.new_life("shop", b"")
 store.commit()
 resource.setrlimit(resource.RLIMIT_FSIZE, (500_000, resource.RLIM_INFINITY))
@@ -68,13 +68,14 @@ while True:
 """
 
 
+@pytest.mark.parametrize("log_bytes", [1 << 24, 100_000])
 @pytest.mark.parametrize("durability", ["process", "power"])
 def test_a_full_disk_ends_all_commits_and_loses_nothing_that_was_answered(
-    tmp_path: Path, durability: Durability
+    tmp_path: Path, durability: Durability, log_bytes: int
 ) -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", FILLS, str(tmp_path), durability], cwd=ROOT, capture_output=True, text=True, check=False
-    )
+    """There is no more room for the log, or for the database, into which a short log is brought."""
+    program = [sys.executable, "-c", FILLS, str(tmp_path), durability, str(log_bytes)]
+    done = subprocess.run(program, cwd=ROOT, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
     *answered, error, closed = done.stdout.splitlines()
     assert error.startswith(f"{tmp_path / DATABASE}: ")
@@ -87,6 +88,31 @@ def test_a_full_disk_ends_all_commits_and_loses_nothing_that_was_answered(
         assert len(found["records"]) == len(answered)
         store.writing.append("shop", 0, b"goes on")
         store.commit()
+
+
+STARTS = f"""
+import resource, signal, sys
+from simulator.tape.store.errors import Unusable
+from simulator.tape.store.store import Store
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]), resource.RLIM_INFINITY))
+try:
+    Store.open(sys.argv[1], version="{VERSION}")
+except Unusable as error:
+    print(error)
+"""
+
+
+@pytest.mark.parametrize("size", [0, 3_000, 20_000])
+@pytest.mark.parametrize("is_new", [True, False])
+def test_a_start_on_a_full_disk_is_refused_and_changes_nothing(tmp_path: Path, is_new: bool, size: int) -> None:
+    wanted = {} if is_new else filled(tmp_path)
+    program = [sys.executable, "-c", STARTS, str(tmp_path), str(size)]
+    done = subprocess.run(program, cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.startswith(f"{tmp_path}")
+    assert done.stdout.count("\n") == 1
+    with Store.open(tmp_path, version=VERSION) as store:
+        assert held(store) == wanted
 
 
 @pytest.mark.parametrize("name", [DATABASE, LOG, LOCK])
