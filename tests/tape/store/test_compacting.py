@@ -74,6 +74,7 @@ def test_what_is_in_use_or_no_store_is_not_compacted(tmp_path: Path) -> None:
     assert not (tmp_path / "none").exists()
 
 
+@pytest.mark.slow
 def test_whoever_kills_it_harms_nothing(tmp_path: Path) -> None:
     with Store.open(tmp_path, version=VERSION) as store:
         fill(store, "gone", 1500)

@@ -54,6 +54,7 @@ def test_a_folder_has_one_owner_in_a_process(tmp_path: Path) -> None:
     opened(tmp_path).close()
 
 
+@pytest.mark.slow
 def test_a_folder_has_one_owner_among_processes_until_that_is_killed(tmp_path: Path) -> None:
     with subprocess.Popen(
         [sys.executable, "-c", HOLDS, str(tmp_path)], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE
@@ -214,6 +215,7 @@ for name in sys.argv[1:]:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_database_alone", [False, True])
 def test_a_folder_that_cannot_be_written_is_refused(is_database_alone: bool) -> None:
     """Whoever runs the tests; root may write everywhere, so that the program is run as nobody."""

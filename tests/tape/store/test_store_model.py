@@ -18,6 +18,8 @@ from simulator.tape.store.store import Store
 from simulator.tape.store.writing import SnapshotWriter
 from tests.support.stores import LOG, VERSION, as_killed, held
 
+pytestmark = pytest.mark.slow
+
 SANDBOXES = st.sampled_from(["shop", "till", "käse"])
 DATA = st.binary(max_size=40) | st.integers(0, 20_000).map(bytes)
 KEPT = 2

@@ -15,6 +15,8 @@ from simulator.tape.store.layout import DATABASE, LOCK
 from simulator.tape.store.store import Store
 from tests.support.stores import LOG, VERSION, as_killed, filled, held
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[3]
 
 # A limit of the size of files is what a process can have of a full disk without being root.
