@@ -66,11 +66,13 @@ class Committer:
             else:
                 self._is_inline, error = True, None
         if error is None:
-            error = self._transactions.run([pending])
-            with self._state:
-                self._is_inline = False
-                if self._is_here or self._is_checkpoint_due():
-                    self._state.notify_all()
+            try:
+                error = self._transactions.run([pending])
+            finally:
+                with self._state:
+                    self._is_inline = False
+                    if self._is_here or self._is_checkpoint_due():
+                        self._state.notify_all()
         done(error)
 
     def close(self) -> None:

@@ -57,6 +57,7 @@ class Store:
         self.writing = Writing(load_lives(commits, self.path), _counters(commits), self.reading.newest_parts)
         sweeper = Sweeper(commits)
         sweeper.find()
+        self._is_closed = False
         self._ownership = ownership
         self._connections = connections
         sign(commits, version, self.path)
@@ -148,8 +149,11 @@ class Store:
     def close(self) -> None:
         """Commit what is listed, bring the log into the database, and let go of the folder. Raises `StoreError`.
 
-        The folder is let go of, however that ends.
+        The folder is let go of, however that ends. Once is enough.
         """
+        if self._is_closed:
+            return
+        self._is_closed = True
         try:
             if self.failure is None:
                 self.commit()

@@ -48,8 +48,10 @@ class Transactions:
         if self.failure is None:
             try:
                 self._run(batch)
-            except Exception as error:  # whatever it was, what is in memory is not what is on disk
+            except BaseException as error:  # whatever it was, what is in memory is not what is on disk
                 self.fail(of_writing(error, self.database))
+                if not isinstance(error, Exception):
+                    raise
         return self.failure
 
     def fail(self, failure: StoreError) -> None:

@@ -84,6 +84,9 @@ def test_after_the_end_nothing_is_committed(tmp_path: Path, durability: Durabili
     answers: list[StoreError | None] = []
     store.request_commit(answers.append)
     assert [type(answer) for answer in answers] == [Closed]
+    with pytest.raises(Closed, match="the store is closed"):
+        store.reading.sandboxes()
+    store.close()
     assert not (tmp_path / LOG).exists()
 
 

@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
@@ -158,6 +159,28 @@ def test_what_fails_for_a_mistake_of_ours_is_no_half_commit_either(tmp_path: Pat
         with pytest.raises(WriteFailed, match="cannot be written"):
             store.commit()
         assert held(store)["shop"]["entries"] == []
+    with Store.open(tmp_path, version=VERSION) as store:
+        assert held(store)["shop"]["entries"] == []
+
+
+class Interrupting(dict[bytes, tuple[int, bytes]]):
+    """Records during which somebody presses Ctrl-C."""
+
+    def items(self) -> NoReturn:
+        raise KeyboardInterrupt
+
+
+def test_an_interrupt_in_a_commit_is_no_half_commit_and_holds_nobody(tmp_path: Path) -> None:
+    store = Store.open(tmp_path, version=VERSION)
+    store.writing.new_life("shop", b"")
+    store.commit()
+    store.writing.append("shop", 0, b"whole")
+    store.writing.pending.records[store.writing.life_of("shop").key] = Interrupting({b"": (1, b"")})
+    with pytest.raises(KeyboardInterrupt):
+        store.commit()
+    with pytest.raises(WriteFailed):
+        store.commit()
+    store.close()
     with Store.open(tmp_path, version=VERSION) as store:
         assert held(store)["shop"]["entries"] == []
 
