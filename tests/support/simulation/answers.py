@@ -50,7 +50,8 @@ class Answers:
             self._number(at_root, asked, answered)
         life = self._life_of(asked.box)
         if life is None or asked.live is not life.live:  # it was deleted, or is another of this name
-            if answered.status != 404 and not (answered.status == 0 and asked.live is not None):
+            was_committed = asked.live is not None and asked.began_us != self._loop.now_us
+            if answered.status != 404 and not was_committed:
                 self._object(asked, answered, "is of a sandbox that does not exist")
             return
         exchange = self._number(life, asked, answered)
@@ -91,7 +92,7 @@ class Answers:
             return
         if asked.expects and answered.status not in asked.expects:
             self._object(asked, answered, f"is none of {asked.expects}: {exchange.error} {exchange.diagnosis}")
-        if asked.key in life.revoked and answered.status and exchange.error not in ("invalid_api_key",):
+        if life.revoked.get(asked.key) and answered.status not in (0, 405) and exchange.error not in ("invalid_api_key",):
             self._object(asked, answered, "was given to a revoked key")
         if asked.nonce and exchange.reseller:
             self._note_nonce(life, exchange, asked, answered)

@@ -3,12 +3,15 @@
 import asyncio
 from random import Random
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 import msgspec
 
+from simulator.domain.model.effects import Outgoing
 from simulator.domain.model.webhooks import DeliveryState
+from simulator.runtime.live_sandbox import LiveSandbox
 from tests.support.simulation.clients import Answered, Asked
-from tests.support.simulation.scenarios import key_of
+from tests.support.simulation.scenarios import CALLBACKS, key_of
 from tests.support.simulation.steps import BOX, WHO, number, one_of, step
 from tests.support.simulation.world import World
 
@@ -92,6 +95,30 @@ def pay_slowly(
     """Send a payment in pieces, and perhaps leave before its end."""
     asked = asked_for(world, box, who, payment(refid, product, account, amount))
     world.clients.send_slowly(asked, [pause_s] * pauses, is_cut)
+
+
+async def call_back(world: World, how: str, live: LiveSandbox, outgoing: Outgoing) -> None:
+    """What a receiver asks of the API before it answers the attempt that it was sent."""
+    code = next((code for code, url in CALLBACKS.items() if outgoing.url.startswith(url)), "R1")
+    refid = _told_refid(outgoing)
+    if how == "balance" or not refid:
+        await world.clients.send(Asked(live.id, code, "GET", "/v2/balance"))
+    elif how == "pay":
+        wanted = payment(0, "WATER", "0000003", "5") | {"refid": f"again-{refid}"[:50]}
+        if not refid.startswith("again"):
+            await world.clients.send(asked_for(world, live.id, code, wanted))
+    else:
+        asked = [again(world, live.id, code, refid) for _ in range(2 if how == "twice" else 1)]
+        for task in filter(None, asked):
+            await task
+
+
+def _told_refid(outgoing: Outgoing) -> str:
+    """The refid in a callback; empty for anything else."""
+    if outgoing.body is None:
+        return parse_qs(urlsplit(outgoing.url).query).get("refid", [""])[0]
+    refid: str = msgspec.json.decode(outgoing.body)["data"].get("refid", "")
+    return refid
 
 
 READS = (

@@ -138,7 +138,8 @@ def load_scenario(world: World, box: str, number: int) -> None:
         load = world.app.load(scenario) if box == "default" else live.load(scenario)
         life = world.life(box)
         if life is not None:
-            life.revoked.clear()  # a reseller that the scenario before did not have is set as the new one says
+            # A reseller that the scenario before did not have is set as the new one says.
+            life.revoked = dict.fromkeys(life.revoked, False)
         world.control(load)
 
 
@@ -170,7 +171,7 @@ def revoke_key(world: World, box: str, who: str) -> None:
 
         def then(answered: Answered) -> None:
             if answered.status == 204 and not life.live.is_closed and life.live.core is life.core:
-                life.revoked.add(key)
+                life.revoked[key] = True
 
         _to(world, box, "DELETE", f"/resellers/{who}/api-keys/{key}", None, then)
 

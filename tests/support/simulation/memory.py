@@ -42,7 +42,7 @@ class Account:
 @dataclass
 class Life:
     """One life of a sandbox. `nonces` are those that were accepted: when, and with which timestamp. `ended_at` are the
-    ends of a job's attempts."""
+    ends of a job's attempts; `revoked` keys are so for sure, or unless a scenario that was loaded says otherwise."""
 
     live: LiveSandbox
     core: Sandbox
@@ -56,7 +56,7 @@ class Life:
     statuses: dict[str, list[str]] = field(default_factory=dict)
     replays: Counter[str] = field(default_factory=Counter)
     products: dict[str, bool] = field(default_factory=dict)
-    revoked: set[str] = field(default_factory=set)
+    revoked: dict[str, bool] = field(default_factory=dict)
 
     def account(self, reseller: Reseller) -> Account:
         """The account of a reseller, which begins with its opening balance."""

@@ -1,0 +1,108 @@
+"""Lives through the steps of a seed: each is done, what it sets off happens, and what must be true is looked at.
+
+One seam is for what is proved of a run when it is over: a `Proof` sees the world as it ended.
+"""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from functools import partial
+
+from simulator.runtime.live_sandbox import LiveSandbox
+from tests.support.simulation import client_steps, control_steps
+from tests.support.simulation.loop import Stalled
+from tests.support.simulation.steps import Step, run_step
+from tests.support.simulation.world import Setting, World, setting_of, world
+
+__all__ = ["Broken", "client_steps", "control_steps", "live_through"]  # the steps register themselves
+
+ALL_CHECKED_EVERY = 100
+"""All records are walked after so many steps, and at the end."""
+QUIET_S = 6 * 3600.0
+"""How long a world may take to come to rest, by its own time."""
+
+
+class Broken(AssertionError):
+    """What must be true was not, after the step with this `place`."""
+
+    def __init__(self, place: int, problems: Sequence[str]) -> None:
+        super().__init__(f"after step {place}: " + "; ".join(problems[:5]))
+        self.place = place
+
+
+Proof = Callable[[World], list[str]]
+
+
+def live_through(
+    seed: int,
+    steps: Sequence[Step],
+    setting: Setting | None = None,
+    *,
+    proofs: Sequence[Proof] = (),
+    keeps_bytes: bool = False,
+) -> World:
+    """Run these steps in a world of this seed, and bring it to rest. Raises `Broken`."""
+    with world(seed, setting or setting_of(seed), keeps_bytes=keeps_bytes) as made:
+        made.network.on_call = partial(client_steps.call_back, made)
+        for place, one in enumerate(steps):
+            _attempt(made, place, partial(run_step, made, one))
+            if (place + 1) % ALL_CHECKED_EVERY == 0:
+                _attempt(made, place, made.look_at_all)
+        _attempt(made, len(steps), lambda: come_to_rest(made))
+        for proof in proofs:
+            made.answers.problems += proof(made)
+        _attempt(made, len(steps), made.loop.settle)
+        return made
+
+
+def _attempt(made: World, place: int, do: Callable[[], None]) -> None:
+    """Do something, let all that is ready happen, and look. Raises `Broken`."""
+    try:
+        do()
+        made.loop.settle()
+        made.look()
+    except Broken:
+        raise
+    except Exception as error:
+        problems = [*made.problems(), f"{type(error).__name__}: {error}"]
+        raise Broken(place, problems) from error
+    if problems := made.problems():
+        raise Broken(place, problems)
+
+
+def come_to_rest(made: World) -> None:
+    """Let receivers be kind and time pass, until nothing is left to do: then everything must be over, and the sandboxes
+    end without leaving a task. Raises `Stalled`."""
+    made.network.usual_mood = "fine"
+    made.network.moods.clear()
+    made.loop.pass_time(400.0)  # whoever waits for a body, a fault or a slow receiver
+    for _ in range(3):  # what one sandbox does may be due to another's receiver
+        for live in made.app.sandboxes:
+            made.loop.run(_advance(made, live), QUIET_S)
+    made.loop.pass_time(600.0)
+    made.look()
+    made.look_at_all()
+    for live in made.app.sandboxes:
+        made.answers.problems += _unrest(live)
+    if made.clients.tasks or made.network.in_air or made.worker.waiting:
+        what = f"{len(made.clients.tasks)} clients, {made.network.in_air} attempts, {made.worker.waiting} works"
+        made.answers.problems.append(f"{what} have not ended")
+    made.loop.run(made.app.sandboxes.close(), QUIET_S)
+    if left := [task for task in asyncio.all_tasks(made.loop) if not task.done()]:
+        raise Stalled(f"tasks are left: {left}")
+
+
+async def _advance(made: World, live: LiveSandbox) -> None:
+    await made.clients.control("POST", f"/sandboxes/{live.id}/clock/advance", b'{"until":"idle"}')
+
+
+def _unrest(live: LiveSandbox) -> list[str]:
+    """What is not over in a sandbox that has come to rest."""
+    state, found = live.core.state, []
+    if live.driver.is_busy or state.in_flight:
+        found.append(f"{live.id} is busy")
+    if len(state.agenda):
+        found.append(f"{live.id} has {len(state.agenda)} items on its agenda, the first due {state.agenda.next_due}")
+    counts = [*state.callback_counts.values(), *state.webhook_counts.values()]
+    if any(one.pending for one in counts):
+        found.append(f"{live.id} counts jobs that have not ended: {counts}")
+    return found
