@@ -23,12 +23,18 @@ NEVER_CREATED = ("Invalid_Request", "Refid_Conflict")
 
 
 class Answers:
-    """The judge of all answers. `life_of` is the life of a sandbox that is now; `log` writes down every byte."""
+    """The judge of all answers. `life_of` is the life of a sandbox that is now, `check_clock` looks at its time; `log` writes down every byte."""
 
     def __init__(
-        self, loop: VirtualLoop, life_of: Callable[[str], Life | None], log: Callable[[str, bytes], None], offset: int
+        self,
+        loop: VirtualLoop,
+        life_of: Callable[[str], Life | None],
+        check_clock: Callable[[Life], object],
+        log: Callable[[str, bytes], None],
+        offset: int,
     ) -> None:
         self._loop = loop
+        self._check_clock = check_clock
         self._life_of = life_of
         self._log = log
         self._offset = offset
@@ -54,6 +60,7 @@ class Answers:
             if answered.status != 404 and not was_committed:
                 self._object(asked, answered, "is of a sandbox that does not exist")
             return
+        self._check_clock(life)
         exchange = self._number(life, asked, answered)
         if exchange is not None:
             if is_sample and not exchange.fault:

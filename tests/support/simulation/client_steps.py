@@ -15,7 +15,7 @@ from tests.support.simulation.scenarios import CALLBACKS, key_of
 from tests.support.simulation.steps import BOX, WHO, number, one_of, step
 from tests.support.simulation.world import World
 
-REFIDS = 70
+REFIDS = 60
 
 
 def _account(random: Random) -> str:
@@ -154,17 +154,20 @@ def _compare_catalog(world: World, asked: Asked, task: "asyncio.Task[Answered]")
         world.answers.problems.append(f"{asked.box}: the catalog shows {wrong} as they were before")
 
 
-CASE = {"box": BOX, "who": WHO, "refid": number(0, REFIDS)}
+@step(7, box=BOX, place=number(0, 3), is_told=one_of(True, True, True, False))
+def void(world: World, box: str, place: int, is_told: bool) -> None:
+    """Ask for the money of a payment, of one of the latest that succeeded if it was told of that."""
+    life = world.life(box)
+    paid = [] if life is None else [
+        one for one in life.core.state.transactions.values() if one.is_settled or not is_told
+    ]  # fmt: skip
+    if paid:
+        one = paid[-1 - place % len(paid)]
+        body = {"refid": one.refid, "refund_type": 2, "user_email": ["user@example.com"]}
+        world.clients.send(Asked(box, one.reseller, "POST", "/v2/transactions/void", msgspec.json.encode(body)))
 
 
-@step(7, **CASE)
-def void(world: World, box: str, who: str, refid: int) -> None:
-    """Ask for the money of a payment."""
-    body = {"refid": refid_of(refid), "refund_type": 2, "user_email": ["user@example.com"]}
-    world.clients.send(Asked(box, who, "POST", "/v2/transactions/void", msgspec.json.encode(body)))
-
-
-@step(2, **CASE)
+@step(2, box=BOX, who=WHO, refid=number(0, REFIDS))
 def dispute(world: World, box: str, who: str, refid: int) -> None:
     """Ask what became of a payment."""
     body = {"refid": refid_of(refid)}

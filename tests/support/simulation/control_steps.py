@@ -6,7 +6,9 @@ from typing import Any
 import msgspec
 
 from simulator.domain.model.webhooks import DeliveryState
+from simulator.runtime.sandbox_start import SandboxSpec
 from tests.support.simulation.clients import Answered
+from tests.support.simulation.memory import Awaited
 from tests.support.simulation.network import MOODS
 from tests.support.simulation.scenarios import FAULTS, STEPS, VARIANTS, WAYS, variant
 from tests.support.simulation.steps import BOX, WHO, number, one_of, step
@@ -31,7 +33,7 @@ def wait(world: World, seconds: float) -> None:
     world.loop.pass_time(seconds)
 
 
-@step(7, box=BOX, by=one_of(0, 0.5, 2, 5, 20, 60, 60, 300, 3600, "idle"))
+@step(6, box=BOX, by=one_of(0, 0.5, 2, 5, 20, 60, 60, 300, 3600, "idle"))
 def advance(world: World, box: str, by: float | str) -> None:
     """Move a sandbox's time, while everything else goes on."""
     _to(world, box, "POST", "/clock/advance", {"until": "idle"} if by == "idle" else {"seconds": by})
@@ -97,7 +99,7 @@ def deposit(world: World, box: str, who: str, amount: str) -> None:
         _to(world, box, "POST", f"/resellers/{who}/deposits", {"amount": amount})
 
 
-@step(3, box=BOX, steps=one_of(*STEPS), way=number(0, len(WAYS) - 1), when=one_of({}, {"product": "RELOAD"}, {"times": 1}))
+@step(2, box=BOX, steps=one_of(*STEPS), way=number(0, len(WAYS) - 1), when=one_of({}, {"product": "RELOAD"}, {"times": 1}))
 def add_payment_rule(world: World, box: str, steps: str, way: int, when: dict[str, Any]) -> None:
     """Decide otherwise what becomes of payments."""
     rule = {"when": {name: value for name, value in when.items() if name != "times"}, "then": STEPS[steps]}
@@ -105,7 +107,7 @@ def add_payment_rule(world: World, box: str, steps: str, way: int, when: dict[st
     _to(world, box, "POST", "/rules", {"section": "payments", "rule": rule})
 
 
-@step(3, box=BOX, fault=number(0, len(FAULTS) - 1), times=one_of(1, 1, 2, 5))
+@step(2, box=BOX, fault=number(0, len(FAULTS) - 1), times=one_of(1, 1, 2, 5))
 def add_fault(world: World, box: str, fault: int, times: int) -> None:
     """Damage the next requests."""
     _to(world, box, "POST", "/rules", {"section": "faults", "rule": FAULTS[fault] | {"times": times}})
@@ -118,7 +120,7 @@ def add_void_rule(world: World, box: str, then: dict[str, Any]) -> None:
     _to(world, box, "POST", "/rules", {"section": "voids", "rule": {"then": then}})
 
 
-@step(3, box=BOX, place=number(0, 5))
+@step(2, box=BOX, place=number(0, 5))
 def remove_rule(world: World, box: str, place: int) -> None:
     """Remove one of the rules, the latest ones first."""
     life = world.life(box)
@@ -129,7 +131,7 @@ def remove_rule(world: World, box: str, place: int) -> None:
             _to(world, box, "DELETE", f"/rules/{added[place % len(added)]}")
 
 
-@step(2, box=BOX, number=number(0, VARIANTS - 1))
+@step(1, box=BOX, number=number(0, VARIANTS - 1))
 def load_scenario(world: World, box: str, number: int) -> None:
     """Switch to another scenario, as `serve --watch` does when its file is written."""
     live = world.find(box)
@@ -208,18 +210,26 @@ READS = (
 )  # fmt: skip
 
 
-@step(2, box=BOX, path=one_of(*READS))
+@step(1, box=BOX, path=one_of(*READS))
 def look_at(world: World, box: str, path: str) -> None:
     """Read something of a sandbox."""
     _to(world, box, "GET", path)
 
 
-@step(1, box=BOX, path=one_of("/requests", "/inbox/callbacks"), more=number(1, 5), timeout=one_of(1, 20, 60))
-def await_more(world: World, box: str, path: str, more: int, timeout: int) -> None:
-    """Wait until there is more of something."""
+@step(2, box=BOX, more=number(1, 3), timeout=one_of(1, 20, 60))
+def await_requests(world: World, box: str, more: int, timeout: int) -> None:
+    """Wait until the journal has more requests."""
     life = world.life(box)
-    if life is not None:
-        _to(world, box, "GET", f"{path}?limit=1&wait_for={more + life.journal.last_n}&timeout={timeout}")
+    if life is not None and not life.live.is_closed:
+        target = f"/sandboxes/{box}/requests?limit=1&wait_for={len(life.journal) + more}&timeout={timeout}"
+        task = world.clients.control("GET", target)
+        world.awaited.append(Awaited(task, life.journal, life.journal.last_n + more))
+
+
+@step(1, box=BOX, more=number(1, 3), timeout=one_of(1, 20, 60))
+def await_callbacks(world: World, box: str, more: int, timeout: int) -> None:
+    """Wait until an inbox has more callbacks."""
+    _to(world, box, "GET", f"/inbox/callbacks?limit=1&wait_for={more}&timeout={timeout}")
 
 
 # Sandboxes
@@ -228,19 +238,22 @@ def await_more(world: World, box: str, path: str, more: int, timeout: int) -> No
 @step(0.4, box=BOX)
 def reset(world: World, box: str) -> None:
     """Begin a sandbox anew."""
-    world.renewed.add(box)
+    world.renewed[box] += 1
     _to(world, box, "POST", "/reset")
 
 
 @step(2, box=one_of("box-a", "box-b"), number=number(0, VARIANTS - 1), mode=one_of("manual", "real", "xN"))
 def create(world: World, box: str, number: int, mode: str) -> None:
     """Make one more sandbox."""
-    live = world.find(box)
-    if live is None:
-        world.renewed.add(box)
-        document = variant(number, mode).document
-        body = msgspec.json.encode({"id": box, "scenario": document})
-        world.clients.control("POST", "/sandboxes", body)
+    if world.find(box) is None:
+        world.renewed[box] += 1
+        world.control(_build(world, SandboxSpec(variant(number, mode), box)))
+
+
+async def _build(world: World, spec: SandboxSpec) -> None:
+    """As the control API does, once it has read the scenario, which takes long and is not the subject here."""
+    live = await world.app.sandboxes.build(spec)
+    live.start()
 
 
 @step(0.4, box=one_of("box-a", "box-b"))

@@ -94,12 +94,12 @@ class VirtualLoop(asyncio.AbstractEventLoop):
     # What the world asks of it.
 
     def settle(self) -> None:
-        """Run what is ready, and what that makes ready, without letting time pass. Raises `Stalled`."""
+        """Run what is ready or due, and what that makes so, without letting time pass. Raises `Stalled`."""
         ready = self._ready
         self._enter()
         try:
             for _ in range(TURNS_MAX):
-                if not ready:
+                if not ready and not self._jump(self.now_us):
                     return
                 handle = ready.popleft()
                 if not handle.cancelled():
@@ -144,7 +144,8 @@ class VirtualLoop(asyncio.AbstractEventLoop):
         self._dropped.clear()
 
     def _jump(self, until_us: int) -> bool:
-        """Go to the next instant at which a timer is due, and make its callbacks ready; False when that is later."""
+        """Go to the next instant at which a timer is due, and make its callbacks ready; False when that is later than
+        `until_us`. Something is ready then."""
         timers = self._timers
         while timers and timers[0][3].cancelled():
             heapq.heappop(timers)
@@ -152,9 +153,7 @@ class VirtualLoop(asyncio.AbstractEventLoop):
             return False
         self.now_us = timers[0][0]
         while timers and timers[0][0] == self.now_us:
-            handle = heapq.heappop(timers)[3]
-            if not handle.cancelled():
-                self._ready.append(handle)
+            self._ready.append(heapq.heappop(timers)[3])
         return True
 
     def _enter(self) -> None:

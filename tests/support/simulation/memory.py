@@ -1,10 +1,12 @@
 """What the world remembers of each life of a sandbox: what was acknowledged to clients, and how far its records were
 checked. A life begins with the sandbox and with each reset."""
 
+import asyncio
 from collections import Counter
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
+from typing import Any
 
 from simulator.domain.model.resellers import Reseller
 from simulator.domain.sandbox import Sandbox
@@ -65,3 +67,20 @@ class Life:
             opening = reseller.wallet.opening
             known = self.accounts[reseller.code] = Account(opening, opening)
         return known
+
+
+@dataclass
+class Awaited:
+    """A request that waits until the journal has reached a number, or for so long."""
+
+    task: "asyncio.Task[Any]"
+    journal: Journal
+    n: int
+
+    def is_over(self) -> bool:
+        """True when there is nothing more to wait for."""
+        return self.task.done() or self.journal.last_n >= self.n
+
+    def problem(self) -> list[str]:
+        """What is wrong when it is over: the answer has to come with the request that was waited for."""
+        return [] if self.task.done() else [f"request {self.n} of the journal was awaited, came, and woke nobody"]

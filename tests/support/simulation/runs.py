@@ -81,8 +81,9 @@ def come_to_rest(made: World) -> None:
     made.loop.pass_time(600.0)
     made.look()
     made.look_at_all()
-    for live in made.app.sandboxes:
-        made.answers.problems += _unrest(live)
+    for life in map(made.life, [live.id for live in made.app.sandboxes]):
+        if life is not None:
+            made.invariants.check_rest(life)
     if made.clients.tasks or made.network.in_air or made.worker.waiting:
         what = f"{len(made.clients.tasks)} clients, {made.network.in_air} attempts, {made.worker.waiting} works"
         made.answers.problems.append(f"{what} have not ended")
@@ -93,16 +94,3 @@ def come_to_rest(made: World) -> None:
 
 async def _advance(made: World, live: LiveSandbox) -> None:
     await made.clients.control("POST", f"/sandboxes/{live.id}/clock/advance", b'{"until":"idle"}')
-
-
-def _unrest(live: LiveSandbox) -> list[str]:
-    """What is not over in a sandbox that has come to rest."""
-    state, found = live.core.state, []
-    if live.driver.is_busy or state.in_flight:
-        found.append(f"{live.id} is busy")
-    if len(state.agenda):
-        found.append(f"{live.id} has {len(state.agenda)} items on its agenda, the first due {state.agenda.next_due}")
-    counts = [*state.callback_counts.values(), *state.webhook_counts.values()]
-    if any(one.pending for one in counts):
-        found.append(f"{live.id} counts jobs that have not ended: {counts}")
-    return found

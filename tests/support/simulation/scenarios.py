@@ -37,7 +37,7 @@ STEPS: dict[str, list[dict[str, Any]]] = {
     "refused at once": [{"status": F}],
     "same time": [{"status": A}, {"after": "60s", "status": P}, {"after": "60s", "status": S}],
     "by day": [{"status": P}, {"at": "12:30", "status": S}],
-    "stuck": [{"status": P}],
+    "skips": [{"status": A}, {"requery": 1, "status": P}, {"after": "20s", "status": P}, {"after": "2m", "status": S}],
 }
 WAYS: tuple[dict[str, Any], ...] = (
     {}, {"duplicate": 2}, {"reverse": True}, {"delay": "20s"}, {"again_after": "60s"}, {"duplicate": 1, "delay": "60s"},

@@ -6,6 +6,7 @@ whatever outlives it is what `begin` finds.
 
 import hashlib
 import logging
+from collections import Counter
 from collections.abc import Coroutine, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
@@ -24,7 +25,7 @@ from tests.support.simulation.background import LoopWorker, beside_nothing
 from tests.support.simulation.clients import Clients
 from tests.support.simulation.invariants import Invariants
 from tests.support.simulation.loop import Stalled, VirtualLoop
-from tests.support.simulation.memory import Life
+from tests.support.simulation.memory import Awaited, Life
 from tests.support.simulation.network import Network
 from tests.support.simulation.scenarios import VARIANTS, variant
 
@@ -65,14 +66,15 @@ class World:
         self.loop = VirtualLoop(self.random)
         self.worker = LoopWorker(self.loop, lambda: self.random.choice((0.0, 0.0, 0.02, 1.5)))
         self.lives: dict[str, Life] = {}
-        self.renewed: set[str] = set()
+        self.awaited: list[Awaited] = []
+        self.renewed: Counter[str] = Counter()
         self.bytes: list[tuple[str, bytes]] | None = [] if keeps_bytes else None
         self._digest = hashlib.blake2b()
         self.network = Network(seed, lambda owner: self.app.sandboxes.find(owner))
         self.network.usual_mood = setting.mood
         self.network.log = self.log
         self.invariants = Invariants(self.network)
-        self.answers = Answers(self.loop, self.life, self.log, seed)
+        self.answers = Answers(self.loop, self.life, self.invariants.check_clock, self.log, seed)
         self.begin()
 
     # The process
@@ -84,7 +86,7 @@ class World:
         self.app: App = build_app(options, self.wall, self.network, scenario=first)
         self.clients = Clients(self.loop, self.app, self.wall_s, self.answers.judge)
         self.lives.clear()
-        self.renewed = {"default"}
+        self.renewed = Counter({"default": 1})
         self.loop.call_soon(self.app.sandboxes.start, self.loop.time)
         self.loop.settle()
         self.look()
@@ -143,9 +145,9 @@ class World:
             return None
         known = self.lives.get(box)
         if known is None or known.live is not live or (known.core is not live.core and not live.is_closed):
-            if box not in self.renewed:
+            if not self.renewed[box]:
                 self.answers.problems.append(f"{box} begins anew, and nobody asked for it")
-            self.renewed.discard(box)
+            self.renewed[box] -= 1
             answers = known.answers if known is not None and known.journal is live.journal else 0
             known = self.lives[box] = Life(live, live.core, live.journal, answers=answers)
             known.products = {code: one.is_active for code, one in live.core.state.catalog.products.items()}
@@ -159,6 +161,9 @@ class World:
             life = self.life(live.id)
             if life is not None and not live.is_closed:
                 self.invariants.check(life)
+        for one in [one for one in self.awaited if one.is_over()]:
+            self.awaited.remove(one)
+            self.answers.problems += one.problem()
 
     def look_at_all(self) -> None:
         """Check all records."""
@@ -183,7 +188,8 @@ def world(seed: int, setting: Setting, *, keeps_bytes: bool = False) -> Iterator
         try:
             yield made
         finally:
+            before = logging.root.manager.disable
             logging.disable()
             with suppress(Stalled):
                 made.loop.bury()
-            logging.disable(logging.NOTSET)
+            logging.disable(before)
