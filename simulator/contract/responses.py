@@ -27,7 +27,7 @@ EVENT_STREAM = "text/event-stream"
 """The media type of server-sent events; the schema is that of each event's data, in JSON."""
 
 # Statuses of checks that precede routing, and so apply to unknown paths and methods.
-_BEFORE_ROUTING = {401: "Unauthorized", 403: "Forbidden"}
+_BEFORE_ROUTING = {401: "Unauthorized", 403: "Forbidden", 404: "UnknownSandbox", 409: "SandboxReset"}
 
 _validators: "dict[int, tuple[Schema, jsonschema_rs.Draft202012Validator]]" = {}
 

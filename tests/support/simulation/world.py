@@ -15,10 +15,11 @@ from random import Random
 from typing import Any
 from unittest.mock import patch
 
+from simulator.api import pipeline
 from simulator.app import App, build_app
 from simulator.domain.errors import DomainError
 from simulator.options import Options
-from simulator.runtime import driver, lanes
+from simulator.runtime import courier, driver, lanes
 from simulator.runtime.live_sandbox import LiveSandbox
 from tests.support.simulation.answers import Answers
 from tests.support.simulation.background import LoopWorker, beside_nothing
@@ -184,6 +185,8 @@ def world(seed: int, setting: Setting, *, keeps_bytes: bool = False) -> Iterator
         stack.enter_context(patch.object(driver, "ITEMS_PER_TURN_MAX", setting.items_per_turn))
         stack.enter_context(patch.object(lanes, "STARTED_PER_TURN_MAX", setting.started_per_turn))
         made = World(seed, setting, keeps_bytes=keeps_bytes)
+        for measuring in (pipeline, courier):  # how long it took, by the one clock that there is
+            stack.enter_context(patch.object(measuring, "perf_counter", made.loop.time))
         stack.enter_context(beside_nothing(made.worker))
         try:
             yield made
