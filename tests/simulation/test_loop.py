@@ -1,16 +1,15 @@
 """The loop of the worlds: its time jumps, and what asyncio promises of order is kept."""
 
 import asyncio
-from random import Random
 
 import pytest
 
 from tests.support.simulation import loop as loops
-from tests.support.simulation.loop import Stalled, VirtualLoop
+from tests.support.simulation.loop import Stalled, VirtualLoop, virtual_loop
 
 
 def loop() -> VirtualLoop:
-    return VirtualLoop(Random(1))
+    return virtual_loop(1)
 
 
 def test_time_passes_only_when_it_is_told_to() -> None:
@@ -34,7 +33,7 @@ def test_callbacks_run_in_the_order_in_which_they_became_ready() -> None:
 def test_timers_of_one_instant_run_in_an_order_of_the_seed() -> None:
     orders = []
     for seed in (1, 1, 2):
-        made, seen = VirtualLoop(Random(seed)), list[int]()
+        made, seen = virtual_loop(seed), list[int]()
         for number in range(10):
             made.call_later(1, seen.append, number)
         made.pass_time(1)

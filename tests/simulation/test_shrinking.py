@@ -8,7 +8,9 @@ from tests.support.simulation.shrinking import shortest
 
 
 @pytest.mark.parametrize(
-    "needed", [{7}, {0}, {99}, {3, 50}, {0, 99}, {10, 11, 12}, {1, 20, 40, 60, 80}], ids=lambda needed: str(sorted(needed))
+    "needed",
+    [{7}, {0}, {99}, {3, 50}, {0, 99}, {10, 11, 12}, {1, 20, 40, 60, 80}],
+    ids=lambda needed: str(sorted(needed)),
 )
 def test_only_the_steps_that_are_needed_are_left(needed: set[int]) -> None:
     assert shortest(range(100), lambda some: needed <= set(some)) == sorted(needed)

@@ -23,7 +23,8 @@ NEVER_CREATED = ("Invalid_Request", "Refid_Conflict")
 
 
 class Answers:
-    """The judge of all answers. `life_of` is the life of a sandbox that is now, `check_clock` looks at its time; `log` writes down every byte."""
+    """The judge of all answers. `life_of` is the life of a sandbox that is now, `check_clock` looks at its time; `log`
+    writes down every byte; `offset` chooses which answers are held against the contract."""
 
     def __init__(
         self,
@@ -69,7 +70,9 @@ class Answers:
 
     def _object(self, asked: Asked, answered: Answered, text: str) -> None:
         body = answered.body[:200].decode("utf-8", "replace")
-        self.problems.append(f"{asked.method} {asked.box}{asked.target} {asked.body[:120]!r}: {answered.status} {body} {text}")
+        self.problems.append(
+            f"{asked.method} {asked.box}{asked.target} {asked.body[:120]!r}: {answered.status} {body} {text}"
+        )
 
     def _check_contract(self, asked: Asked, answered: Answered) -> None:
         pairs = [line.split(b": ", 1) for line in answered.lines.split(b"\r\n") if line]
@@ -99,7 +102,11 @@ class Answers:
             return
         if asked.expects and answered.status not in asked.expects:
             self._object(asked, answered, f"is none of {asked.expects}: {exchange.error} {exchange.diagnosis}")
-        if life.revoked.get(asked.key) and answered.status not in (0, 405) and exchange.error not in ("invalid_api_key",):
+        if (
+            life.revoked.get(asked.key)
+            and answered.status not in (0, 405)
+            and exchange.error not in ("invalid_api_key",)
+        ):
             self._object(asked, answered, "was given to a revoked key")
         if asked.nonce and exchange.reseller:
             self._note_nonce(life, exchange, asked, answered)

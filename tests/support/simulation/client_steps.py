@@ -174,8 +174,10 @@ def dispute(world: World, box: str, who: str, refid: int) -> None:
     world.clients.send(Asked(box, who, "POST", "/v2/transactions/check", msgspec.json.encode(body)))
 
 
-@step(1, box=BOX, who=WHO, url=one_of("http://one.example/cb", "http://two.example/cb", "inbox:callbacks", "inbox:other"),
-      method=one_of("GET", "POST"))  # fmt: skip
+URLS = ("http://one.example/cb", "http://two.example/cb", "inbox:callbacks", "inbox:other")
+
+
+@step(1, box=BOX, who=WHO, url=one_of(*URLS), method=one_of("GET", "POST"))
 def set_callback_url(world: World, box: str, who: str, url: str, method: str) -> None:
     """Send callbacks elsewhere from now on."""
     target = f"/v2/callback-url?url={url.replace(':', '%3A').replace('/', '%2F')}&method={method}"
@@ -206,7 +208,9 @@ def replay_delivery(world: World, box: str, who: str, place: int) -> None:
     """Have a failed delivery sent again; an event at most three times."""
     life = world.life(box)
     failed = [
-        one for one in (life.core.state.deliveries if life else ()) if one.state is DeliveryState.FAILED and one.reseller == who
+        one
+        for one in (life.core.state.deliveries if life else ())
+        if one.state is DeliveryState.FAILED and one.reseller == who
     ]
     if not failed or life is None:
         return

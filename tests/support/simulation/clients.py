@@ -177,9 +177,7 @@ class Clients:
         """Send a request of the control API; `path` comes after `/_sim`. `then` looks at its answer."""
         return self._start(self._controlled(method, path, body, then))
 
-    async def _controlled(
-        self, method: str, path: str, body: bytes, then: Callable[[Answered], None]
-    ) -> Answered:
+    async def _controlled(self, method: str, path: str, body: bytes, then: Callable[[Answered], None]) -> Answered:
         headers = [HOST, (b"content-length", str(len(body)).encode())] if body else [HOST]
         left = asyncio.Event()
         parts = iter([{"type": "http.request", "body": body, "more_body": False}])

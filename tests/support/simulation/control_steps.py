@@ -69,7 +69,7 @@ def change_mood(world: World, host: str, mood: str) -> None:
     world.network.moods[host] = mood
 
 
-INBOX_REPLIES = (
+INBOX_REPLIES: tuple[list[dict[str, Any]], ...] = (
     [], [{"status": 500}], [{"status": 500}, {"status": 200}], [{"disconnect": True}, {"status": 200}],
     [{"status": 200, "delay": 8}], [{"status": 429}, {"status": 404}],
 )  # fmt: skip
@@ -99,10 +99,19 @@ def deposit(world: World, box: str, who: str, amount: str) -> None:
         _to(world, box, "POST", f"/resellers/{who}/deposits", {"amount": amount})
 
 
-@step(2, box=BOX, steps=one_of(*STEPS), way=number(0, len(WAYS) - 1), when=one_of({}, {"product": "RELOAD"}, {"times": 1}))
+@step(
+    2,
+    box=BOX,
+    steps=one_of(*STEPS),
+    way=number(0, len(WAYS) - 1),
+    when=one_of({}, {"when": {"product": "RELOAD"}}, {"times": 1}),
+)
 def add_payment_rule(world: World, box: str, steps: str, way: int, when: dict[str, Any]) -> None:
     """Decide otherwise what becomes of payments."""
-    rule = {"when": {name: value for name, value in when.items() if name != "times"}, "then": STEPS[steps]}
+    rule: dict[str, Any] = {
+        "when": {name: value for name, value in when.items() if name != "times"},
+        "then": STEPS[steps],
+    }
     rule |= {"callbacks": WAYS[way]} | ({"times": 1} if "times" in when else {})
     _to(world, box, "POST", "/rules", {"section": "payments", "rule": rule})
 
@@ -113,8 +122,16 @@ def add_fault(world: World, box: str, fault: int, times: int) -> None:
     _to(world, box, "POST", "/rules", {"section": "faults", "rule": FAULTS[fault] | {"times": times}})
 
 
-@step(1, box=BOX, then=one_of({"status": "Failed"}, {"status": "Success", "refund_after": "0s"},
-                              {"status": "Success", "refund_after": "10m"}, {"status": "Success", "refused_after": "30s"}))
+@step(
+    1,
+    box=BOX,
+    then=one_of(
+        {"status": "Failed"},
+        {"status": "Success", "refund_after": "0s"},
+        {"status": "Success", "refund_after": "10m"},
+        {"status": "Success", "refused_after": "30s"},
+    ),
+)
 def add_void_rule(world: World, box: str, then: dict[str, Any]) -> None:
     """Decide otherwise what becomes of voids."""
     _to(world, box, "POST", "/rules", {"section": "voids", "rule": {"then": then}})

@@ -5,7 +5,6 @@ The ledger is followed entry by entry, events and attempts one by one, so that a
 
 from collections import Counter
 from datetime import datetime, timedelta
-from datetime import datetime, timedelta
 from decimal import Decimal
 
 from simulator.domain.due import CallbackDue, CaseDue, DeliveryDue, StepDue
@@ -57,7 +56,9 @@ class Invariants:
                 self._check_entry(life, reseller.code, account, place, entries[place])
             account.entries = len(entries)
             if reseller.wallet.balance != account.balance:
-                self._object(life, f"{reseller.code} has {reseller.wallet.balance}, its entries lead to {account.balance}")
+                self._object(
+                    life, f"{reseller.code} has {reseller.wallet.balance}, its entries lead to {account.balance}"
+                )
         self._check_numbers(life)
         self._check_events(life)
 
@@ -105,7 +106,9 @@ class Invariants:
             self._object(life, f"the journal is at {journal.last_n}, {life.answers} requests were answered")
         for inbox in life.live.inboxes:
             if inbox.last_n != inbox.left_out + len(inbox.received):
-                self._object(life, f"inbox {inbox.name} has {len(inbox.received)}, left out {inbox.left_out} of {inbox.last_n}")
+                self._object(
+                    life, f"inbox {inbox.name} has {len(inbox.received)}, left out {inbox.left_out} of {inbox.last_n}"
+                )
         if events.count < life.events_read:
             self._object(life, "the events begin anew")
 
@@ -170,7 +173,9 @@ class Invariants:
         if arrival is None or arrival.result is None or arrival.ended is None:
             self._object(life, f"{name} ended, but never left, or has not come back")
         elif (arrival.result.kind, arrival.result.status) != (result.kind, result.status) or item.at < arrival.ended:
-            self._object(life, f"{name} ended {item.at} with {result}, at its receiver {arrival.ended} with {arrival.result}")
+            self._object(
+                life, f"{name} ended {item.at} with {result}, at its receiver {arrival.ended} with {arrival.result}"
+            )
 
     # Sometimes
 
@@ -209,7 +214,10 @@ class Invariants:
         jobs += [(case.id, case.state in ending and case.kind == "void") for case in cases]
         for id_, is_open in jobs:
             if waiting[id_] != is_open:
-                self._object(life, f"{id_} is {'open' if is_open else 'over'}, and {waiting[id_]} times on the agenda or in the air")
+                self._object(
+                    life,
+                    f"{id_} is {'open' if is_open else 'over'}, and {waiting[id_]} times on the agenda or in the air",
+                )
         if state.in_flight and not life.live.driver.is_busy:
             self._object(life, f"{sorted(state.in_flight)} are in the air, and nobody carries them")
         if state.callbacks_made != len(state.callbacks) + state.callbacks.left_out:
@@ -262,5 +270,3 @@ class Invariants:
                 paid[one.bill] = paid.get(one.bill, Decimal(0)) + one.amount
         if {key: amount for key, amount in state.bills_paid.items() if amount} != paid:
             self._object(life, f"of bills {state.bills_paid} was paid, the payments add up to {paid}")
-
-

@@ -10,7 +10,11 @@ from collections import deque
 from collections.abc import Callable, Coroutine
 from contextvars import Context
 from random import Random
-from typing import Any
+from typing import Any, TypeVarTuple, Unpack
+
+from tests.support.simulation.randomness import drawn_for
+
+Ts = TypeVarTuple("Ts")
 
 TURNS_MAX = 100_000
 """The callbacks of one instant: more are a circle that never ends."""
@@ -21,7 +25,8 @@ class Stalled(AssertionError):
 
 
 class VirtualLoop(asyncio.AbstractEventLoop):
-    """A loop in whole microseconds since its start. `errors` are the exceptions that nobody caught."""
+    """A loop in whole microseconds since its start. `errors` are the exceptions that nobody caught. It has what the
+    application uses of a loop: neither sockets nor processes nor signals."""
 
     def __init__(self, random: Random) -> None:
         self.now_us = 0
@@ -52,21 +57,24 @@ class VirtualLoop(asyncio.AbstractEventLoop):
         self._is_closed = True
 
     def call_soon(
-        self, callback: Callable[..., object], *args: Any, context: Context | None = None
+        self, callback: Callable[[Unpack[Ts]], object], *args: *Ts, context: Context | None = None
     ) -> asyncio.Handle:
         handle = asyncio.Handle(callback, args, self, context)
         self._ready.append(handle)
         return handle
 
-    call_soon_threadsafe = call_soon  # there is one thread
+    def call_soon_threadsafe(
+        self, callback: Callable[[Unpack[Ts]], object], *args: *Ts, context: Context | None = None
+    ) -> asyncio.Handle:
+        return self.call_soon(callback, *args, context=context)  # there is one thread
 
     def call_later(
-        self, delay: float, callback: Callable[..., object], *args: Any, context: Context | None = None
+        self, delay: float, callback: Callable[[Unpack[Ts]], object], *args: *Ts, context: Context | None = None
     ) -> asyncio.TimerHandle:
         return self._call_at_us(self.now_us + _microseconds(delay), callback, args, context)
 
     def call_at(
-        self, when: float, callback: Callable[..., object], *args: Any, context: Context | None = None
+        self, when: float, callback: Callable[[Unpack[Ts]], object], *args: *Ts, context: Context | None = None
     ) -> asyncio.TimerHandle:
         return self._call_at_us(_microseconds(when), callback, args, context)
 
@@ -169,3 +177,8 @@ def _microseconds(seconds: float) -> int:
     """Rounded up, so that no timer is early."""
     exact = round(seconds * 1e6, 3)
     return int(exact) + (exact > int(exact))
+
+
+def virtual_loop(seed: int) -> VirtualLoop:
+    """A loop at the beginning of its time."""
+    return VirtualLoop(drawn_for("ties", seed))  # type: ignore[abstract]  # of what no loop has to have, see `VirtualLoop`

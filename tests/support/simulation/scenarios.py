@@ -1,5 +1,6 @@
-"""The scenarios of the worlds: variants of one small shop, so that any may be loaded over any other while it runs. Beside
-the one reseller of the default scenario, who does nothing, there are one to three."""
+"""The scenarios of the worlds: variants of one small shop, so that any may be loaded over any other while it runs.
+
+Beside the one reseller of the default scenario, who does nothing, there are one to three."""
 
 import base64
 import hashlib
@@ -31,7 +32,12 @@ STEPS: dict[str, list[dict[str, Any]]] = {
     "slow": [{"status": A}, {"after": "40s", "status": P}, {"after": "5m", "status": S}],
     "fails": [{"status": A}, {"after": "3s", "status": P}, {"after": "20s", "status": F, "remarks": "HC"}],
     "asked": [{"status": P}, {"requery": 2, "status": F}],
-    "asked twice": [{"status": A}, {"requery": 1, "status": P}, {"requery": 2, "status": S}, {"after": "3m", "status": F}],
+    "asked twice": [
+        {"status": A},
+        {"requery": 1, "status": P},
+        {"requery": 2, "status": S},
+        {"after": "3m", "status": F},
+    ],
     "in a second": [{"status": A}, {"after": "1s", "status": S}],
     "at once": [{"status": S}],
     "refused at once": [{"status": F}],

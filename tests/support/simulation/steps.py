@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from random import Random
 from typing import TYPE_CHECKING, Any
 
+from tests.support.simulation.randomness import drawn_for
+
 if TYPE_CHECKING:
     from tests.support.simulation.world import World
 
@@ -66,7 +68,7 @@ WHO = one_of("R1", "R1", "R1", "R2", "R2", "R3")
 def draw_steps(seed: int, count: int) -> list[Step]:
     """The steps of a seed. Each seed has kinds that come often, and others that hardly come at all, so that what is
     rare together happens in some world."""
-    random = Random(f"steps of {seed}")  # noqa: S311  # a sequence that can be repeated is what it is for
+    random = drawn_for("steps", seed)
     names = list(KINDS)
     weights = [KINDS[name].weight * random.choice((0.2, 1.0, 1.0, 3.0)) for name in names]
     chosen = random.choices(names, weights, k=count)

@@ -11,7 +11,6 @@ from collections.abc import Coroutine, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from random import Random
 from typing import Any
 from unittest.mock import patch
 
@@ -25,9 +24,10 @@ from tests.support.simulation.answers import Answers
 from tests.support.simulation.background import LoopWorker, beside_nothing
 from tests.support.simulation.clients import Clients
 from tests.support.simulation.invariants import Invariants
-from tests.support.simulation.loop import Stalled, VirtualLoop
+from tests.support.simulation.loop import Stalled, virtual_loop
 from tests.support.simulation.memory import Awaited, Life
 from tests.support.simulation.network import Network
+from tests.support.simulation.randomness import drawn_for
 from tests.support.simulation.scenarios import VARIANTS, variant
 
 START = datetime(2026, 11, 21, 4, 0, tzinfo=UTC)
@@ -47,7 +47,7 @@ class Setting:
 
 def setting_of(seed: int) -> Setting:
     """The setting of a seed."""
-    random = Random(f"setting of {seed}")  # noqa: S311  # it can be repeated
+    random = drawn_for("setting", seed)
     return Setting(
         variant=random.randrange(VARIANTS),
         mode=random.choice(("real", "real", "manual", "manual", "xN")),
@@ -63,9 +63,9 @@ class World:
     def __init__(self, seed: int, setting: Setting, *, keeps_bytes: bool = False) -> None:
         self.seed = seed
         self.setting = setting
-        self.random = Random(f"ties of {seed}")  # noqa: S311  # it can be repeated
-        self.loop = VirtualLoop(self.random)
-        self.worker = LoopWorker(self.loop, lambda: self.random.choice((0.0, 0.0, 0.02, 1.5)))
+        self.loop = virtual_loop(seed)
+        delays = drawn_for("delays", seed)
+        self.worker = LoopWorker(self.loop, lambda: delays.choice((0.0, 0.0, 0.02, 1.5)))
         self.lives: dict[str, Life] = {}
         self.awaited: list[Awaited] = []
         self.renewed: Counter[str] = Counter()
