@@ -8,6 +8,7 @@ import msgspec
 from simulator.domain.model.webhooks import DeliveryState
 from simulator.runtime.sandbox_start import SandboxSpec
 from tests.support.simulation.clients import Answered
+from tests.support.simulation.event_streams import gaps
 from tests.support.simulation.memory import Awaited
 from tests.support.simulation.network import MOODS
 from tests.support.simulation.scenarios import FAULTS, STEPS, VARIANTS, WAYS, variant
@@ -249,6 +250,19 @@ def await_callbacks(world: World, box: str, more: int, timeout: int) -> None:
     _to(world, box, "GET", f"/inbox/callbacks?limit=1&wait_for={more}&timeout={timeout}")
 
 
+@step(1, box=one_of("default", "default", "box-a", ""), timeout=one_of(5, 60, 400))
+def watch_events(world: World, box: str, timeout: int) -> None:
+    """Read what happens, of one sandbox or of all, which must be all that happens or say how much is missing."""
+    path = f"/sandboxes/{box}/events" if box else "/events"
+    name = box or "all sandboxes"
+    world.clients.control(
+        "GET",
+        f"{path}?heartbeat=30&timeout={timeout}",
+        b"",
+        lambda answered: world.answers.problems.extend(f"the events of {name}: {one}" for one in gaps(answered.body)),
+    )
+
+
 # Sandboxes
 
 
@@ -271,6 +285,13 @@ async def _build(world: World, spec: SandboxSpec) -> None:
     """As the control API does, once it has read the scenario, which takes long and is not the subject here."""
     live = await world.app.sandboxes.build(spec)
     live.start()
+
+
+@step(0.1)
+def restart(world: World) -> None:
+    """The process is killed and started again; what it had in memory alone is gone."""
+    world.crash()
+    world.begin()
 
 
 @step(0.4, box=one_of("box-a", "box-b"))

@@ -47,6 +47,9 @@ class VirtualLoop(asyncio.AbstractEventLoop):
     def get_debug(self) -> bool:
         return False
 
+    def get_task_factory(self) -> None:
+        """There is none."""
+
     def is_running(self) -> bool:
         return self._is_running
 
@@ -142,6 +145,11 @@ class VirtualLoop(asyncio.AbstractEventLoop):
         self._dropped += [*asyncio.all_tasks(self), *self._ready, *self._timers]
         self._ready.clear()
         self._timers.clear()
+
+    def tasks(self) -> list[asyncio.Task[Any]]:
+        """Those that have not ended and were not dropped."""
+        dropped = {id(one) for one in self._dropped}
+        return [task for task in asyncio.all_tasks(self) if id(task) not in dropped]
 
     def bury(self) -> None:
         """Let every task end, however it does."""

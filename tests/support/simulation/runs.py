@@ -3,7 +3,6 @@
 One seam is for what is proved of a run when it is over: a `Proof` sees the world as it ended.
 """
 
-import asyncio
 from collections.abc import Callable, Sequence
 from functools import partial
 
@@ -88,7 +87,7 @@ def come_to_rest(made: World) -> None:
         what = f"{len(made.clients.tasks)} clients, {made.network.in_air} attempts, {made.worker.waiting} works"
         made.answers.problems.append(f"{what} have not ended")
     made.loop.run(made.app.sandboxes.close(), QUIET_S)
-    if left := [task for task in asyncio.all_tasks(made.loop) if not task.done()]:
+    if left := made.loop.tasks():
         raise Stalled(f"tasks are left: {left}")
 
 

@@ -35,14 +35,16 @@ START = datetime(2026, 11, 21, 4, 0, tzinfo=UTC)
 
 @dataclass(frozen=True)
 class Setting:
-    """How a world begins, drawn from its seed: the variant of the scenario, the mode of the clock, and how much the
-    application does in one turn, which is little in some worlds so that turns are many."""
+    """How a world begins, drawn from its seed: the variant of the scenario, the mode of the clock, how much the
+    application does in one turn, which is little in some worlds so that turns are many, and after how long idle
+    sandboxes are deleted, if they are."""
 
     variant: int
     mode: str
     items_per_turn: int
     started_per_turn: int
     mood: str
+    sandbox_ttl_s: float | None = None
 
 
 def setting_of(seed: int) -> Setting:
@@ -54,6 +56,7 @@ def setting_of(seed: int) -> Setting:
         items_per_turn=random.choice((1, 2, 5, driver.ITEMS_PER_TURN_MAX)),
         started_per_turn=random.choice((1, 2, lanes.STARTED_PER_TURN_MAX)),
         mood=random.choice(("fine", "mixed", "mixed", "mixed", "lying")),
+        sandbox_ttl_s=random.choice((None, None, 400.0)),
     )
 
 
@@ -82,9 +85,11 @@ class World:
 
     def begin(self) -> None:
         """Start the process: the application, with what outlived an earlier one, which is nothing."""
-        options = Options(mode=None if self.setting.mode == "xN" else self.setting.mode)
+        mode = None if self.setting.mode == "xN" else self.setting.mode
+        options = Options(mode=mode, sandbox_ttl_s=self.setting.sandbox_ttl_s)
         first = variant(self.setting.variant, self.setting.mode)
         self.app: App = build_app(options, self.wall, self.network, scenario=first)
+        self.app.sandboxes.events.boot = "00000000"  # the one thing that is drawn without a seed
         self.clients = Clients(self.loop, self.app, self.wall_s, self.answers.judge)
         self.lives.clear()
         self.renewed = Counter({"default": 1})
@@ -95,8 +100,10 @@ class World:
     def crash(self) -> None:
         """End the process as `kill -9` does: nothing that it would have done happens any more."""
         self.loop.forget()
+        self.loop.errors.clear()
         self.network.in_air = 0
         self.worker.waiting = 0
+        self.awaited.clear()
 
     def wall(self) -> datetime:
         """The time of the wall."""
