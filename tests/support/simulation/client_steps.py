@@ -25,7 +25,7 @@ def _account(random: Random) -> str:
     return f"{random.randrange(1, 30):07}"
 
 
-PRODUCTS = one_of("RELOAD", "ELECTRIC", "ELECTRIC", "WATER", "NONE")
+PRODUCTS = one_of(*["RELOAD", "ELECTRIC", "ELECTRIC", "WATER"] * 4, "NONE")
 BEFORE_ACCOUNT = {"RELOAD": "012", "ELECTRIC": "21001", "WATER": "300", "NONE": ""}
 
 
@@ -124,7 +124,7 @@ def _told_refid(outgoing: Outgoing) -> str:
 READS = (
     "/v2/balance", "/v2/callback-url", "/v2/balance-webhook", "/v2/balance-webhook/deliveries?limit=5",
     "/v2/transactions?limit=20&date=2026-11-21", "/v2/balance-statement?limit=5&date=2026-11-21",
-    "/v2/networkstatus?product_code=WATER", "/v2/bill-presentment?product_code=ELECTRIC&account_number=210010000001",
+    "/v2/networkstatus?product=WATER", "/v2/bill-presentment?product=ELECTRIC&account=210010000001",
     "/v2/catalog?product_code=WATER", "/v2/options?product_code=RELOAD&field_id=amount",
 )  # fmt: skip
 

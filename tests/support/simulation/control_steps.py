@@ -109,11 +109,7 @@ def deposit(world: World, box: str, who: str, amount: str) -> None:
 )
 def add_payment_rule(world: World, box: str, steps: str, way: int, when: dict[str, Any]) -> None:
     """Decide otherwise what becomes of payments."""
-    rule: dict[str, Any] = {
-        "when": {name: value for name, value in when.items() if name != "times"},
-        "then": STEPS[steps],
-    }
-    rule |= {"callbacks": WAYS[way]} | ({"times": 1} if "times" in when else {})
+    rule: dict[str, Any] = {"then": STEPS[steps], "callbacks": WAYS[way], **when}
     _to(world, box, "POST", "/rules", {"section": "payments", "rule": rule})
 
 
@@ -182,7 +178,7 @@ def set_network(world: World, box: str, product: str, status: str) -> None:
     _to(world, box, "PUT", f"/network/{product}", {"status": status})
 
 
-@step(0.5, box=BOX, who=WHO)
+@step(0.2, box=BOX, who=WHO)
 def revoke_key(world: World, box: str, who: str) -> None:
     """Revoke a reseller's key, and give it another one."""
     life = world.life(box)
@@ -250,7 +246,7 @@ def await_callbacks(world: World, box: str, more: int, timeout: int) -> None:
     _to(world, box, "GET", f"/inbox/callbacks?limit=1&wait_for={more}&timeout={timeout}")
 
 
-@step(1, box=one_of("default", "default", "box-a", ""), timeout=one_of(5, 60, 400))
+@step(1, box=one_of("default", "default", "box-a", ""), timeout=one_of(5, 60, 300))
 def watch_events(world: World, box: str, timeout: int) -> None:
     """Read what happens, of one sandbox or of all, which must be all that happens or say how much is missing."""
     path = f"/sandboxes/{box}/events" if box else "/events"
@@ -273,7 +269,7 @@ def reset(world: World, box: str) -> None:
     _to(world, box, "POST", "/reset")
 
 
-@step(2, box=one_of("box-a", "box-b"), number=number(0, VARIANTS - 1), mode=one_of("manual", "real", "xN"))
+@step(3, box=one_of("box-a", "box-b"), number=number(0, VARIANTS - 1), mode=one_of("manual", "real", "xN"))
 def create(world: World, box: str, number: int, mode: str) -> None:
     """Make one more sandbox."""
     if world.find(box) is None:

@@ -61,8 +61,8 @@ def number(least: int, most: int) -> Draw:
     return lambda random: random.randint(least, most)
 
 
-BOX = one_of("default", "default", "default", "default", "box-a", "box-a", "box-b")
-WHO = one_of("R1", "R1", "R1", "R2", "R2", "R3")
+BOX = one_of(*["default"] * 6, *["box-a"] * 3, "box-b")
+WHO = one_of(*["R1"] * 4, *["R2"] * 3, "R3")
 
 
 def draw_steps(seed: int, count: int) -> list[Step]:

@@ -20,6 +20,7 @@ from simulator.domain.errors import DomainError
 from simulator.options import Options
 from simulator.runtime import courier, driver, lanes
 from simulator.runtime.live_sandbox import LiveSandbox
+from simulator.runtime.sandbox_start import SandboxSpec
 from tests.support.simulation.answers import Answers
 from tests.support.simulation.background import LoopWorker, beside_nothing
 from tests.support.simulation.clients import Clients
@@ -92,7 +93,9 @@ class World:
         self.app.sandboxes.events.boot = "00000000"  # the one thing that is drawn without a seed
         self.clients = Clients(self.loop, self.app, self.wall_s, self.answers.judge)
         self.lives.clear()
-        self.renewed = Counter({"default": 1})
+        self.renewed = Counter({"default": 1, "box-a": 1})
+        second = variant((self.setting.variant + 3) % VARIANTS, "manual")
+        self.app.sandboxes.create(SandboxSpec(second, "box-a"))
         self.loop.call_soon(self.app.sandboxes.start, self.loop.time)
         self.loop.settle()
         self.look()
