@@ -58,10 +58,14 @@ def pay(world: World, box: str, who: str, refid: int, product: str, account: str
     world.clients.send(asked_for(world, box, who, payment(refid, product, account, amount)))
 
 
-@step(12, box=BOX, who=WHO, refid=number(0, REFIDS))
-def requery(world: World, box: str, who: str, refid: int) -> None:
-    """Send the same payment again, as it was acknowledged."""
-    again(world, box, who, refid_of(refid))
+@step(7, box=BOX, who=WHO, place=number(0, 20))
+def requery(world: World, box: str, who: str, place: int) -> None:
+    """Send one of the payments that were acknowledged lately again, as it was."""
+    life = world.life(box)
+    account = None if life is None else life.accounts.get(who)
+    if account is not None and account.acknowledged:
+        refids = list(account.acknowledged)
+        again(world, box, who, refids[-1 - place % len(refids)])
 
 
 def again(world: World, box: str, who: str, refid: str) -> "asyncio.Task[Answered] | None":

@@ -76,7 +76,7 @@ INBOX_REPLIES: tuple[list[dict[str, Any]], ...] = (
 )  # fmt: skip
 
 
-@step(2, box=BOX, name=one_of("callbacks", "callbacks", "webhooks"), replies=number(0, len(INBOX_REPLIES) - 1))
+@step(1.5, box=BOX, name=one_of("callbacks", "callbacks", "webhooks"), replies=number(0, len(INBOX_REPLIES) - 1))
 def set_replies(world: World, box: str, name: str, replies: int) -> None:
     """Change what an inbox answers."""
     _to(world, box, "PUT", f"/inbox/{name}", {"replies": INBOX_REPLIES[replies]})
@@ -96,8 +96,14 @@ def deposit(world: World, box: str, who: str, amount: str) -> None:
     """Put money into a wallet, which its webhook is told."""
     life = world.life(box)
     if life is not None and not life.live.is_closed and who in life.core.state.resellers:
-        life.account(life.core.state.resellers[who]).deposits[Decimal(amount)] += 1
-        _to(world, box, "POST", f"/resellers/{who}/deposits", {"amount": amount})
+        account = life.account(life.core.state.resellers[who])
+        account.deposits[Decimal(amount)] += 1
+
+        def then(answered: Answered) -> None:
+            if answered.status == 201 and life.live.core is life.core:
+                account.deposited += Decimal(amount)
+
+        _to(world, box, "POST", f"/resellers/{who}/deposits", {"amount": amount}, then)
 
 
 @step(
@@ -145,7 +151,7 @@ def remove_rule(world: World, box: str, place: int) -> None:
             _to(world, box, "DELETE", f"/rules/{added[place % len(added)]}")
 
 
-@step(1, box=BOX, number=number(0, VARIANTS - 1))
+@step(0.6, box=BOX, number=number(0, VARIANTS - 1))
 def load_scenario(world: World, box: str, number: int) -> None:
     """Switch to another scenario, as `serve --watch` does when its file is written."""
     live = world.find(box)
@@ -230,7 +236,7 @@ def look_at(world: World, box: str, path: str) -> None:
     _to(world, box, "GET", path)
 
 
-@step(2, box=BOX, more=number(1, 3), timeout=one_of(1, 20, 60))
+@step(1, box=BOX, more=number(1, 3), timeout=one_of(1, 20, 60))
 def await_requests(world: World, box: str, more: int, timeout: int) -> None:
     """Wait until the journal has more requests."""
     life = world.life(box)
@@ -246,7 +252,7 @@ def await_callbacks(world: World, box: str, more: int, timeout: int) -> None:
     _to(world, box, "GET", f"/inbox/callbacks?limit=1&wait_for={more}&timeout={timeout}")
 
 
-@step(1, box=one_of("default", "default", "box-a", ""), timeout=one_of(5, 60, 300))
+@step(0.7, box=one_of("default", "default", "box-a", ""), timeout=one_of(5, 60, 300))
 def watch_events(world: World, box: str, timeout: int) -> None:
     """Read what happens, of one sandbox or of all, which must be all that happens or say how much is missing."""
     path = f"/sandboxes/{box}/events" if box else "/events"

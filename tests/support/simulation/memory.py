@@ -30,7 +30,8 @@ class Payment:
 @dataclass
 class Account:
     """A reseller's money as far as it was checked: the balance that its entries lead to, the payments that were debited
-    and returned, the credits that somebody asked for and that were not found in the wallet yet."""
+    and returned, the credits that somebody asked for and that were not found in the wallet yet,
+    and what was acknowledged of them together."""
 
     opening: Decimal
     balance: Decimal
@@ -38,6 +39,7 @@ class Account:
     debits: dict[str, Decimal] = field(default_factory=dict)
     refunds: set[str] = field(default_factory=set)
     deposits: Counter[Decimal] = field(default_factory=Counter)
+    deposited: Decimal = Decimal(0)
     acknowledged: dict[str, Payment] = field(default_factory=dict)
 
 

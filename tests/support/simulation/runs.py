@@ -8,6 +8,7 @@ from functools import partial
 
 from simulator.runtime.live_sandbox import LiveSandbox
 from tests.support.simulation import client_steps, control_steps
+from tests.support.simulation.books import books
 from tests.support.simulation.loop import Stalled
 from tests.support.simulation.steps import Step, run_step
 from tests.support.simulation.world import Setting, World, setting_of, world
@@ -46,11 +47,16 @@ def live_through(
             _attempt(made, place, partial(run_step, made, one))
             if (place + 1) % ALL_CHECKED_EVERY == 0:
                 _attempt(made, place, made.look_at_all)
-        _attempt(made, len(steps), lambda: come_to_rest(made))
-        for proof in proofs:
-            made.answers.problems += proof(made)
-        _attempt(made, len(steps), made.loop.settle)
+        if not made.setting.is_hurried:
+            _attempt(made, len(steps), partial(come_to_rest, made))
+            for proof in (books, *proofs):
+                _attempt(made, len(steps), partial(_prove, made, proof))
+        _attempt(made, len(steps), partial(end, made))
         return made
+
+
+def _prove(made: World, proof: Proof) -> None:
+    made.answers.problems += proof(made)
 
 
 def _attempt(made: World, place: int, do: Callable[[], None]) -> None:
@@ -69,8 +75,8 @@ def _attempt(made: World, place: int, do: Callable[[], None]) -> None:
 
 
 def come_to_rest(made: World) -> None:
-    """Let receivers be kind and time pass, until nothing is left to do: then everything must be over, and the sandboxes
-    end without leaving a task. Raises `Stalled`."""
+    """Let receivers be kind and time pass, until nothing is left to do: then everything must be over.
+    Raises `Stalled`."""
     made.network.usual_mood = "fine"
     made.network.moods.clear()
     made.loop.pass_time(400.0)  # whoever waits for a body, a fault or a slow receiver
@@ -86,7 +92,14 @@ def come_to_rest(made: World) -> None:
     if made.clients.tasks or made.network.in_air or made.worker.waiting:
         what = f"{len(made.clients.tasks)} clients, {made.network.in_air} attempts, {made.worker.waiting} works"
         made.answers.problems.append(f"{what} have not ended")
+
+
+def end(made: World) -> None:
+    """End the process as it ends when it is told to. Raises `Stalled` when a task is left."""
+    made.app.sandboxes.end_waits()
+    made.loop.settle()
     made.loop.run(made.app.sandboxes.close(), QUIET_S)
+    made.loop.pass_time(400.0)  # clients who still send; the server would leave them after a while
     if left := made.loop.tasks():
         raise Stalled(f"tasks are left: {left}")
 

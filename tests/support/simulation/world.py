@@ -37,8 +37,8 @@ START = datetime(2026, 11, 21, 4, 0, tzinfo=UTC)
 @dataclass(frozen=True)
 class Setting:
     """How a world begins, drawn from its seed: the variant of the scenario, the mode of the clock, how much the
-    application does in one turn, which is little in some worlds so that turns are many, and after how long idle
-    sandboxes are deleted, if they are."""
+    application does in one turn, which is little in some worlds so that turns are many, after how long idle
+    sandboxes are deleted, if they are, and whether the process is told to end in the middle of its work."""
 
     variant: int
     mode: str
@@ -46,6 +46,7 @@ class Setting:
     started_per_turn: int
     mood: str
     sandbox_ttl_s: float | None = None
+    is_hurried: bool = False
 
 
 def setting_of(seed: int) -> Setting:
@@ -58,6 +59,7 @@ def setting_of(seed: int) -> Setting:
         started_per_turn=random.choice((1, 2, lanes.STARTED_PER_TURN_MAX)),
         mood=random.choice(("fine", "mixed", "mixed", "mixed", "lying")),
         sandbox_ttl_s=random.choice((None, None, 400.0)),
+        is_hurried=random.random() < 0.2,
     )
 
 
