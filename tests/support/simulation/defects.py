@@ -127,6 +127,17 @@ DEFECTS = (
            "refusal = refuse_address(call) or identify(call)", "refusal = refuse_address(call)"),
     Defect("a nonce of a payment is given back", "api.faults:wait",
            "met.has_waited = True", "met.has_waited = True\n    call.sandbox.core.state.nonces._spent.clear()"),
+    Defect("a void is missing in the history", f"{HANDLERS}.timeline:propagate_change",
+           "    state.resellers[transaction.reseller].records.note_change(transaction)\n",
+           "    if transaction.result.status is not Status.REFUNDED:\n"
+           "        state.resellers[transaction.reseller].records.note_change(transaction)\n"),
+    Defect("the timer outlives an advance", "runtime.driver:Driver.advance", "self._disarm()", "pass"),
+    Defect("the timer outlives its sandbox", "runtime.driver:Driver.stop", "self._disarm()", "pass"),
+    Defect("a reader of events who is woken misses the first", "runtime.event_reader:EventReader.wait",
+           "self._woken = None", "self._woken = None\n        self.place = Place(self.place.serial + 1, self.place.number)"),
+    Defect("a deposit is lost when the same was deposited before", f"{HANDLERS}.resellers:credit",
+           "entry = reseller.wallet", "same = [one for one in reseller.wallet.entries if one.amount == amount]\n"
+           "    entry = same[0] if same else reseller.wallet"),
     # Numbers and memory
     Defect("the journal skips a number while somebody waits", "runtime.ring:Ring.add",
            "        self.notifier.notify()", "        self.last_n += 1\n        self.notifier.notify()"),
