@@ -19,6 +19,7 @@ CHECKED_EVERY = 40
 
 # How far a payment is: its status never goes back, and a final one stays, but for a void.
 RANKS = {"Accepted": 0, "Processing": 1, "Succesful": 2, "Failed": 2, "Refund": 3}
+SHUT_OUT = ("ip_blocked", "ip_not_allowed")
 NEVER_CREATED = ("Invalid_Request", "Refid_Conflict")
 
 
@@ -96,10 +97,17 @@ class Answers:
 
     def _judge(self, life: Life, exchange: Exchange, asked: Asked, answered: Answered) -> None:
         is_scripted = bool(exchange.fault)
+        if is_scripted and asked.core is life.core:
+            self._count_fault(life, exchange, asked, answered)
         if answered.status == MISTAKE and not is_scripted:
             self._object(asked, answered, f"is a mistake of ours: {exchange.diagnosis}")
         if is_scripted or asked.core is not life.core or answered.status in (404, 409):
             return
+        if exchange.error in SHUT_OUT:
+            self._judge_shut_out(life, exchange, asked, answered)
+            return
+        if life.shut.get(asked.code) and exchange.error != "invalid_api_key" and answered.status not in (0, 405):
+            self._object(asked, answered, "was given to an address that is not on the list")
         if asked.expects and answered.status not in asked.expects:
             self._object(asked, answered, f"is none of {asked.expects}: {exchange.error} {exchange.diagnosis}")
         if (
@@ -114,6 +122,20 @@ class Answers:
             self._object(asked, answered, "is about a nonce that was new")
         if asked.payment is not None and answered.is_whole:
             self._judge_payment(life, asked, answered)
+
+    def _count_fault(self, life: Life, exchange: Exchange, asked: Asked, answered: Answered) -> None:
+        life.faults_met[exchange.fault] += 1
+        times = life.fault_times.get(exchange.fault)
+        if times is not None and life.faults_met[exchange.fault] > times:
+            self._object(asked, answered, f"meets the fault {exchange.fault} more often than {times} times")
+
+    def _judge_shut_out(self, life: Life, exchange: Exchange, asked: Asked, answered: Answered) -> None:
+        limit = life.live.scenario.limits.requests_per_interval
+        is_blocked = limit is not None and life.answers > limit
+        if exchange.error == "ip_blocked" and not is_blocked:
+            self._object(asked, answered, f"blocks after {life.answers} requests, {limit} are allowed")
+        if exchange.error == "ip_not_allowed" and asked.code not in life.shut:
+            self._object(asked, answered, "shuts out an address of a reseller that allows all")
 
     def _note_nonce(self, life: Life, exchange: Exchange, asked: Asked, answered: Answered) -> None:
         """A nonce was accepted: neither within its window, nor with the timestamp of its last use."""

@@ -1,7 +1,6 @@
 """What clients read when all is over agrees with what they were told, by the reseller API alone: every payment that was
 acknowledged is in the history, and balance, statement and history add up to each other."""
 
-import asyncio
 from collections import Counter
 from decimal import Decimal
 from typing import Any
@@ -41,16 +40,12 @@ def _of_one(made: World, life: Life, code: str, account: Account) -> list[str]:
 
 
 def _read(made: World, life: Life, code: str, target: str) -> Any:
-    """The body of an answer; None when it is damaged."""
+    """The body of an answer; None when it is damaged, or a refusal since too many came before."""
     asked = Asked(life.live.id, code, "GET", target)
-
-    async def ask() -> Any:
-        return await asyncio.shield(made.clients.send(asked))
-
-    answered = made.loop.run(ask(), 600.0)
+    answered = made.wait_for(made.clients.send(asked))
     exchange = life.journal.find(life.journal.last_n)
     is_damaged = exchange is None or exchange.fault or not answered.is_whole
-    return None if is_damaged else msgspec.json.decode(answered.body)
+    return None if is_damaged or answered.status != 200 else msgspec.json.decode(answered.body)
 
 
 def _compared(account: Account, history: Any, statement: list[Any], balance: Decimal) -> list[str]:

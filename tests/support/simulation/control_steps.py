@@ -122,7 +122,13 @@ def add_payment_rule(world: World, box: str, steps: str, way: int, when: dict[st
 @step(2, box=BOX, fault=number(0, len(FAULTS) - 1), times=one_of(1, 1, 2, 5))
 def add_fault(world: World, box: str, fault: int, times: int) -> None:
     """Damage the next requests."""
-    _to(world, box, "POST", "/rules", {"section": "faults", "rule": FAULTS[fault] | {"times": times}})
+    life = world.life(box)
+
+    def then(answered: Answered) -> None:
+        if answered.status == 201 and life is not None and life.live.core is life.core:
+            life.fault_times[msgspec.json.decode(answered.body)["id"]] = times
+
+    _to(world, box, "POST", "/rules", {"section": "faults", "rule": FAULTS[fault] | {"times": times}}, then)
 
 
 @step(
@@ -162,6 +168,7 @@ def load_scenario(world: World, box: str, number: int) -> None:
         if life is not None:
             # A reseller that the scenario before did not have is set as the new one says.
             life.revoked = dict.fromkeys(life.revoked, False)
+            life.shut = dict.fromkeys(life.shut, False)
         world.control(load)
 
 
@@ -196,6 +203,21 @@ def revoke_key(world: World, box: str, who: str) -> None:
                 life.revoked[key] = True
 
         _to(world, box, "DELETE", f"/resellers/{who}/api-keys/{key}", None, then)
+
+
+@step(0.6, box=BOX, who=WHO, is_shut=one_of(True, False, False))
+def set_allowlist(world: World, box: str, who: str, is_shut: bool) -> None:
+    """Let a reseller's clients come from nowhere, or from everywhere."""
+    life = world.life(box)
+    if life is not None and not life.live.is_closed:
+        life.shut[who] = False  # until it is known
+
+        def then(answered: Answered) -> None:
+            if answered.status == 200 and not life.live.is_closed and life.live.core is life.core:
+                life.shut[who] = is_shut
+
+        body = {"ip_allowlist": ["10.0.0.0/8"] if is_shut else []}
+        _to(world, box, "PATCH", f"/resellers/{who}/settings", body, then)
 
 
 @step(1, box=BOX, place=number(0, 10))

@@ -134,10 +134,17 @@ DEFECTS = (
     Defect("the timer outlives an advance", "runtime.driver:Driver.advance", "self._disarm()", "pass"),
     Defect("the timer outlives its sandbox", "runtime.driver:Driver.stop", "self._disarm()", "pass"),
     Defect("a reader of events who is woken misses the first", "runtime.event_reader:EventReader.wait",
-           "self._woken = None", "self._woken = None\n        self.place = Place(self.place.serial + 1, self.place.number)"),
+           "self._woken = None",
+           "self._woken = None\n        self.place = Place(self.place.serial + 1, self.place.number)"),
     Defect("a deposit is lost when the same was deposited before", f"{HANDLERS}.resellers:credit",
            "entry = reseller.wallet", "same = [one for one in reseller.wallet.entries if one.amount == amount]\n"
            "    entry = same[0] if same else reseller.wallet"),
+    Defect("an allowlist that changes while the body comes is not looked at", "api.waiting:_identify_again",
+           "refusal = refuse_address(call) or identify(call)", "refusal = identify(call)"),
+    Defect("a rule applies once more than it says", "domain.model.rule_book:RuleBook._applies",
+           "count.chosen - count.selected >= rule.times", "count.chosen - count.selected > rule.times"),
+    Defect("an address is blocked for half of its requests", "domain.model.limits:RequestRates.allow",
+           "window.requests <= self._requests_max", "window.requests <= self._requests_max // 2"),
     # Numbers and memory
     Defect("the journal skips a number while somebody waits", "runtime.ring:Ring.add",
            "        self.notifier.notify()", "        self.last_n += 1\n        self.notifier.notify()"),

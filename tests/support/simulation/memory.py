@@ -46,7 +46,8 @@ class Account:
 @dataclass
 class Life:
     """One life of a sandbox. `nonces` are those that were accepted: when, and with which timestamp. `ended_at` are the
-    ends of a job's attempts; `revoked` keys are so for sure, or unless a scenario that was loaded says otherwise."""
+    ends of a job's attempts; `revoked` keys are so for sure, or unless a scenario that was loaded says otherwise;
+    `shut` resellers allow no address that anybody has; faults apply as often as `fault_times` says."""
 
     live: LiveSandbox
     core: Sandbox
@@ -61,6 +62,9 @@ class Life:
     replays: Counter[str] = field(default_factory=Counter)
     products: dict[str, bool] = field(default_factory=dict)
     revoked: dict[str, bool] = field(default_factory=dict)
+    shut: dict[str, bool] = field(default_factory=dict)
+    fault_times: dict[str, int] = field(default_factory=dict)
+    faults_met: Counter[str] = field(default_factory=Counter)
 
     def account(self, reseller: Reseller) -> Account:
         """The account of a reseller, which begins with its opening balance."""

@@ -106,6 +106,7 @@ VARIANTS = 8
 @cache
 def variant(number: int, mode: str) -> Scenario:
     """One of the `VARIANTS`, for a sandbox whose clock begins in a mode. Odd ones have small logs."""
+    limits = {"requests_per_interval": 60, "rate_limit_interval": "1m", "rate_limit_block": "2m"} if number == 6 else {}
     small = {"journal": 40, "callbacks": 25, "deliveries": 12, "inbox": 20} if number % 2 else {}
     whole = {
         "scenario": f"variant-{number}",
@@ -117,7 +118,7 @@ def variant(number: int, mode: str) -> Scenario:
         "voids": [{"name": "refused later", "when": {"account": {"suffix": "5"}},
                    "then": {"status": "Success", "refused_after": "2m"}}] if number % 4 == 1 else [],
         "schedule": SCHEDULES[number % len(SCHEDULES)],
-        "limits": small,
+        "limits": limits | small,
         "assume": {"refid-reused-with-other-parameters": "reject"} if number % 4 == 2 else {},
     }  # fmt: skip
     return scenario_from_object(whole)

@@ -4,6 +4,7 @@ One seam is for what a sandbox keeps beside its memory: `begin` builds the proce
 whatever outlives it is what `begin` finds.
 """
 
+import asyncio
 import hashlib
 import logging
 from collections import Counter
@@ -23,7 +24,7 @@ from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.sandbox_start import SandboxSpec
 from tests.support.simulation.answers import Answers
 from tests.support.simulation.background import LoopWorker, beside_nothing
-from tests.support.simulation.clients import Clients
+from tests.support.simulation.clients import Answered, Clients
 from tests.support.simulation.invariants import Invariants
 from tests.support.simulation.loop import Stalled, virtual_loop
 from tests.support.simulation.memory import Awaited, Life
@@ -31,6 +32,8 @@ from tests.support.simulation.network import Network
 from tests.support.simulation.randomness import drawn_for
 from tests.support.simulation.scenarios import VARIANTS, variant
 
+PATIENCE_S = 6 * 3600.0
+"""How long anything may take, by the time of the world."""
 START = datetime(2026, 11, 21, 4, 0, tzinfo=UTC)
 
 
@@ -132,6 +135,15 @@ class World:
         task = self.loop.create_task(refusable())
         self.clients.tasks.add(task)
         task.add_done_callback(self.clients.tasks.discard)
+
+    def wait_for(self, task: "asyncio.Task[Answered]") -> Answered:
+        """The answer to a request, for which as much time passes as it takes. Raises `Stalled`."""
+
+        async def answer() -> Answered:
+            return await task
+
+        answered: Answered = self.loop.run(answer(), PATIENCE_S)
+        return answered
 
     # What is seen of it
 
