@@ -50,6 +50,11 @@ class Answered(NamedTuple):
 
 
 Judge = Callable[[Asked, Answered], None]
+Then = Callable[[Answered], None]
+
+
+def nobody(answered: Answered) -> None:
+    """Nobody looks at the answer."""
 
 
 class Clients:
@@ -171,13 +176,11 @@ class Clients:
         lines = b"".join(name + b": " + value + b"\r\n" for name, value in sent[0].get("headers", ()))
         return Answered(sent[0]["status"], lines, b"".join(one.get("body", b"") for one in sent[1:]), True)
 
-    def control(
-        self, method: str, path: str, body: bytes = b"", then: Callable[[Answered], None] = lambda _: None
-    ) -> "asyncio.Task[Answered]":
+    def control(self, method: str, path: str, body: bytes = b"", then: Then = nobody) -> "asyncio.Task[Answered]":
         """Send a request of the control API; `path` comes after `/_sim`. `then` looks at its answer."""
         return self._start(self._controlled(method, path, body, then))
 
-    async def _controlled(self, method: str, path: str, body: bytes, then: Callable[[Answered], None]) -> Answered:
+    async def _controlled(self, method: str, path: str, body: bytes, then: Then) -> Answered:
         headers = [HOST, (b"content-length", str(len(body)).encode())] if body else [HOST]
         left = asyncio.Event()
         parts = iter([{"type": "http.request", "body": body, "more_body": False}])

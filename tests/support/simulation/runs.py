@@ -7,13 +7,13 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from simulator.runtime.live_sandbox import LiveSandbox
-from tests.support.simulation import client_steps, control_steps
+from tests.support.simulation import client_steps, configured_steps, sandbox_steps, time_steps
 from tests.support.simulation.books import books
 from tests.support.simulation.loop import Stalled
 from tests.support.simulation.steps import Step, run_step
 from tests.support.simulation.world import PATIENCE_S, Setting, World, setting_of, world
 
-__all__ = ["Broken", "client_steps", "control_steps", "live_through"]  # the steps register themselves
+STEPS = (client_steps, configured_steps, sandbox_steps, time_steps)  # which register themselves
 
 ALL_CHECKED_EVERY = 100
 """All records are walked after so many steps, and at the end."""

@@ -15,6 +15,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from unittest.mock import patch
 
+import msgspec
+
 from simulator.api import pipeline
 from simulator.app import App, build_app
 from simulator.domain.errors import DomainError
@@ -24,7 +26,7 @@ from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.sandbox_start import SandboxSpec
 from tests.support.simulation.answers import Answers
 from tests.support.simulation.background import LoopWorker, beside_nothing
-from tests.support.simulation.clients import Answered, Clients
+from tests.support.simulation.clients import Answered, Clients, Then, nobody
 from tests.support.simulation.invariants import Invariants
 from tests.support.simulation.loop import Stalled, virtual_loop
 from tests.support.simulation.memory import Awaited, Life
@@ -124,6 +126,11 @@ class World:
     def moment(self, unix_s: float) -> datetime:
         """A moment as others write it."""
         return datetime.fromtimestamp(unix_s, UTC)
+
+    def to(self, box: str, method: str, path: str, body: Any = None, then: Then = nobody) -> None:
+        """Send a sandbox's control API a request; `then` looks at the answer."""
+        content = b"" if body is None else msgspec.json.encode(body)
+        self.clients.control(method, f"/sandboxes/{box}{path}", content, then)
 
     def control(self, work: Coroutine[Any, Any, Any]) -> None:
         """Do something to the application that comes from no request; a refusal is its answer."""
