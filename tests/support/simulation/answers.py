@@ -24,19 +24,19 @@ NEVER_CREATED = ("Invalid_Request", "Refid_Conflict")
 
 
 class Answers:
-    """The judge of all answers. `life_of` is the life of a sandbox that is now, `check_clock` looks at its time; `log`
-    writes down every byte; `offset` chooses which answers are held against the contract."""
+    """The judge of all answers. `life_of` is the life of a sandbox that is now, `check_clocks` looks at the time of
+    all; `log` writes down every byte; `offset` chooses which answers are held against the contract."""
 
     def __init__(
         self,
         loop: VirtualLoop,
         life_of: Callable[[str], Life | None],
-        check_clock: Callable[[Life], object],
+        check_clocks: Callable[[], None],
         log: Callable[[str, bytes], None],
         offset: int,
     ) -> None:
         self._loop = loop
-        self._check_clock = check_clock
+        self._check_clocks = check_clocks
         self._life_of = life_of
         self._log = log
         self._offset = offset
@@ -46,6 +46,7 @@ class Answers:
     def judge(self, asked: Asked, answered: Answered) -> None:
         """Look at an answer; what is wrong with it goes to `problems`."""
         self.count += 1
+        self._check_clocks()
         self._log(f"{asked.method} {asked.box} {asked.target} {answered.status}\n", answered.lines + answered.body)
         is_sample = (self.count + self._offset) % CHECKED_EVERY == 0
         if not asked.box:  # of the control API
@@ -62,7 +63,6 @@ class Answers:
             if answered.status != 404 and not was_committed:
                 self._object(asked, answered, "is of a sandbox that does not exist")
             return
-        self._check_clock(life)
         exchange = self._number(life, asked, answered)
         if exchange is not None:
             if is_sample and not exchange.fault:

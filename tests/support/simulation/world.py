@@ -86,7 +86,7 @@ class World:
         self.network.usual_mood = setting.mood
         self.network.log = self.log
         self.invariants = Invariants(self.network)
-        self.answers = Answers(self.loop, self.life, self.invariants.check_clock, self.log, seed)
+        self.answers = Answers(self.loop, self.life, self.check_clocks, self.log, seed)
         self.begin()
 
     # The process
@@ -186,6 +186,12 @@ class World:
         if known.journal is not live.journal:
             known.journal, known.answers = live.journal, 0
         return known
+
+    def check_clocks(self) -> None:
+        """Look at the time of every sandbox."""
+        for life in self.lives.values():
+            if life.live.core is life.core and not life.live.is_closed:
+                self.invariants.check_clock(life)
 
     def look(self) -> None:
         """Check what must be true after each step."""
