@@ -37,6 +37,9 @@ MAY_SLEEP = {
     "support/echo_server.py": "an application and clients that take their time; a poll within a bound",
     "e2e/test_floods.py": "a poll within a bound: the memory of a process has no event to wait for",
     "proxy/test_failures.py": "an upstream that drips, slower than it could",
+    "simulation/test_loop.py": "the time is virtual",
+    "support/simulation/clients.py": "the time is virtual",
+    "support/simulation/network.py": "the time is virtual",
     "support/broken_receivers.py": "a poll within a bound: sockets have no event to wait for",
 }
 MAY_CONNECT = {

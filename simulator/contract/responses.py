@@ -30,7 +30,7 @@ GZIP = "application/gzip"
 """The media type of compressed files, which no schema describes."""
 
 # Statuses of checks that precede routing, and so apply to unknown paths and methods.
-_BEFORE_ROUTING = {401: "Unauthorized", 403: "Forbidden"}
+_BEFORE_ROUTING = {401: "Unauthorized", 403: "Forbidden", 404: "UnknownSandbox", 409: "SandboxReset"}
 
 _validators: "dict[int, tuple[Schema, jsonschema_rs.Draft202012Validator]]" = {}
 

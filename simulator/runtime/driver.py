@@ -155,7 +155,8 @@ class Driver:
         finally:
             self._advancing_task = self.advancing = None
             report.is_over.set()
-        self.rearm(self.clock.now())
+            self._disarm()  # what was set before would be late by as much as the clock was moved
+            self.rearm(self.clock.now())
         return report
 
     def refuse_while_advancing(self) -> None:
