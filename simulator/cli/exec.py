@@ -111,8 +111,10 @@ def _reported(
         earlier.begin(report)
     judge = Judge(reports, report, audits=audit)
     running, thread = _serve_in_thread(flags, judge, keeps_coverage=coverage)
+    from simulator.environment import environment
+
     try:
-        status = _run(to_run, environment(running))
+        status = _run(to_run, environment(running.app, running.url))
     finally:
         running.server.should_exit = True
         thread.join(STOP_TIMEOUT_S)
@@ -121,28 +123,6 @@ def _reported(
 
         print_to_stderr(page(running))
     return judge.exit_code(status)
-
-
-def environment(running: "Running") -> dict[str, str]:
-    """This process's environment with the simulator's variables set; those without a value are removed, so that a test
-    never uses credentials of another service."""
-    resellers = running.resellers()
-    first = resellers[0] if resellers else {}
-    wanted = {
-        "RESELLER_BASE_URL": running.url,
-        "RESELLER_API_KEY": first.get("api_key"),
-        "RESELLER_API_SECRET": first.get("api_secret"),
-        "RESELLER_USERNAME": first.get("username"),
-        "RESELLER_PASSWORD": first.get("password"),
-        "RESELLER_SANDBOX": running.sandbox.id,
-        "RESELLER_SIM_URL": running.control_url,
-        "RESELLER_SIM_KEY": first.get("api_key"),
-        "RESELLER_SIM_SECRET": first.get("api_secret"),
-        "RESELLER_SIM_TOKEN": running.control_token,
-        "RESELLER_SIM_CONTROL_TOKEN": running.control_token,
-    }
-    kept = {name: value for name, value in os.environ.items() if name not in wanted}
-    return kept | {name: value for name, value in wanted.items() if value is not None}
 
 
 def _serve_in_thread(flags: ServerFlags, judge: Judge, *, keeps_coverage: bool) -> "tuple[Running, threading.Thread]":

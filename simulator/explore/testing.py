@@ -1,0 +1,116 @@
+"""Tests the command under faults: runs it, judges it, and remembers the verdict."""
+
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from hashlib import sha256
+
+from simulator.explore.document import Base, document, rule_names
+from simulator.explore.faults import Fault
+from simulator.explore.judging import reasons
+from simulator.explore.record import Record, Verdict
+from simulator.explore.run import Job, text_of
+from simulator.explore.seen import Outcome
+from simulator.explore.workers import Workers
+
+Faults = tuple[Fault, ...]
+TIMEOUT_S = 30.0
+SLOWER_MAX = 10
+"""So many times as long as in calm weather may the command take, and `TIMEOUT_S` and what the faults hold it up more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Test:
+    """Faults to be tested; `attempt` counts repetitions from 0."""
+
+    __test__ = False  # none of pytest's
+
+    faults: Faults
+    attempt: int = 0
+
+
+class CalmFails(Exception):
+    """The command fails without any fault. The text says how."""
+
+
+class Tester:
+    """Tests with all workers. `rate` is how many times as fast as the wall the sandbox's clock runs; `timeout_s` bounds
+    a run instead of what `SLOWER_MAX` says."""
+
+    def __init__(
+        self, workers: Workers, base: Base, record: Record, rate: float = 1.0, timeout_s: float | None = None
+    ) -> None:
+        self.base = base
+        self.calm: Outcome
+        self.tapes: dict[Test, bytes] = {}
+        self.on_tested: Callable[[Test, Verdict], None] = lambda test, verdict: None
+        self._workers = workers
+        self._record = record
+        self._rate = rate
+        self._timeout_s = timeout_s
+
+    def run_calm(self) -> Outcome:
+        """Run it without faults, by which all others are judged. Raises `CalmFails`."""
+        job = Job(document(self.base, ()), self._timeout_s or 20 * TIMEOUT_S)
+        [(_, outcome)] = self._workers.run([("calm", job)])
+        if outcome.exit_code != 0 or outcome.seen.unmet:
+            raise CalmFails(_failure(outcome))
+        self.calm = outcome
+        return outcome
+
+    def tested(self, tests: Iterable[Test]) -> Iterator[tuple[Test, Verdict]]:
+        """The verdicts as they come; those that are known come at once."""
+        jobs = []
+        for test in tests:
+            known = self._record.get(self._key(test))
+            if known is None:
+                jobs.append((test, self._job(test)))
+            else:
+                self.on_tested(test, known)
+                yield test, known
+        for test, outcome in self._workers.run(jobs):
+            verdict = self._judged(test, outcome)
+            self._record.add(self._key(test), verdict)
+            self.on_tested(test, verdict)
+            yield test, verdict
+
+    def all_tested(self, tests: Iterable[Test]) -> list[tuple[Test, Verdict]]:
+        """The same when all are there, in the order of the tests."""
+        wanted = list(tests)
+        found = {id(test): verdict for test, verdict in self.tested(wanted)}
+        return [(test, found[id(test)]) for test in wanted]
+
+    def _job(self, test: Test) -> Job:
+        return Job(document(self.base, test.faults), self._limit_s(test.faults), wants_tape=test.attempt > 0)
+
+    def _limit_s(self, faults: Faults) -> float:
+        if self._timeout_s is not None:
+            return self._timeout_s
+        waits_s = sum(one.wait_s for one in faults) / self._rate
+        return TIMEOUT_S + SLOWER_MAX * (self.calm.duration_s + waits_s)
+
+    def _key(self, test: Test) -> str:
+        text = text_of(document(self.base, test.faults))
+        return sha256(f"{test.attempt}\n{text}".encode()).hexdigest()
+
+    def _judged(self, test: Test, outcome: Outcome) -> Verdict:
+        if outcome.tape is not None:
+            self.tapes[test] = outcome.tape
+        found = reasons(self.calm, outcome, test.faults)
+        names = rule_names(test.faults)
+        is_struck = not names or bool(names & outcome.seen.struck)
+        return Verdict(found, is_struck, outcome.output if found else "")
+
+
+def _failure(outcome: Outcome) -> str:
+    last = f"; it printed last:\n{outcome.output.rstrip()}" if outcome.output.strip() else ""
+    if outcome.exit_code is None:
+        return f"it had not ended after {outcome.duration_s:.0f} s{last}"
+    if outcome.exit_code:
+        return f"it exited with {outcome.exit_code}{last}"
+    return "not as expected: " + "; ".join(outcome.seen.unmet.values())
+
+
+def now_s() -> float:
+    """The wall time in which an exploration is bounded."""
+    return time.monotonic()
