@@ -37,7 +37,9 @@ class WithCommand(click.Command):
             before, after = args[:at], args[at + 1 :]
             ctx.meta[BEHIND_DASHES] = True
         if not after and "--help" not in before and not ctx.resilient_parsing:
-            raise click.UsageError("put -- and a command after the options: reseller-sim exec -- npm test", ctx)
+            raise click.UsageError(
+                f"put -- and a command after the options: reseller-sim {ctx.info_name} -- npm test", ctx
+            )
         ctx.obj = after
         return super().parse_args(ctx, before)
 

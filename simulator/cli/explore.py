@@ -3,8 +3,12 @@
 import os
 import shlex
 import shutil
+import signal
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
+from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -16,12 +20,14 @@ from simulator.cli.reports.flags import Reports
 from simulator.cli.spans import Span
 
 if TYPE_CHECKING:
+    from simulator.explore.campaign import Report
     from simulator.explore.document import Base
     from simulator.explore.run import Setting
 
 TITLE = "reseller-sim explore"
 MINUTES = 10.0
 WORKERS_MAX = 64
+ACTIVE = "active"
 
 
 @verb("explore", cls=WithCommand)
@@ -44,7 +50,9 @@ WORKERS_MAX = 64
     show_default=True,
     help="The folder for what is found, and for what --resume needs.",
 )
-@own_option("--resume", is_flag=True, help="Pass over the runs that have ended in an earlier exploration of this folder.")
+@own_option(
+    "--resume", is_flag=True, help="Pass over the runs that have ended in an earlier exploration of this folder."
+)
 @own_option("--first", is_flag=True, help="End with the first finding.")
 @own_option("--timeout", metavar="DURATION", type=Span(0.1), help="End a run that takes longer: it hangs.")
 @own_option(
@@ -68,11 +76,11 @@ def command(
 ) -> int:
     """Find the faults under which a command fails.
 
-    Runs COMMAND once in calm weather, as exec does, to learn its requests, payments and callbacks. Then it runs it again
-    with every single fault at each of them, one at a time, and then under storms of several, drawn from --seed. A run fails
-    by COMMAND's exit code, by an order that is paid twice, by what the audit holds against it, by an expectation of the
-    scenario, or by not ending. What fails is repeated, shrunk to the fewest faults, and written to --out as a scenario
-    file with which exec fails again. COMMAND's variables are those of exec.
+    Runs COMMAND once in calm weather, as exec does, to learn its requests, payments and callbacks. Then it runs it
+    with every single fault at each of them, one at a time, and then under storms of several, drawn from --seed. A run
+    fails by COMMAND's exit code, by an order that is paid twice, by what the audit holds against it, by an expectation
+    of the scenario, or by not ending. What fails is repeated, shrunk to the fewest faults, and written to --out as a
+    scenario file with which exec fails again. COMMAND's variables are those of exec.
 
     The exit code is 0 when COMMAND survived everything, 1 when something was found, 3 when it fails in calm weather or
     cannot be run.
@@ -106,62 +114,86 @@ def _explored(
     workers: int,
     how: tuple[float, bool, bool, float | None],
 ) -> int:
-    from simulator.cli.exploring import Screen, exit_code, suites
-    from simulator.cli.running import options_of
+    from simulator.cli.exploring import exit_code, suites
     from simulator.domain.errors import DomainError
-    from simulator.explore.campaign import Campaign, Plan
-    from simulator.explore.record import OtherRun, Record
-    from simulator.explore.run import Setting
-    from simulator.explore.testing import CalmFails, Tester
-    from simulator.explore.workers import CannotRun, Workers
-    from simulator.scenario.library import load_scenario
+    from simulator.explore.record import OtherRun
+    from simulator.explore.testing import CalmFails
+    from simulator.explore.workers import CannotRun
     from simulator.scenario.reading.document import ScenarioError
 
-    minutes, resume, first, timeout = how
     if shutil.which(to_run[0]) is None:
         raise CannotStart(f"{TITLE}: {to_run[0]!r} cannot be run: check its name and PATH")
     try:
-        scenario = load_scenario(flags.scenario)
+        out.mkdir(parents=True, exist_ok=True)
+        with _ending_on_sigterm():
+            report = _campaign(to_run, flags, out, workers, how)
     except ScenarioError as error:
         raise CannotStart("\n".join(map(one_line, error.problems))) from None
-    screen = Screen(to_run)
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-        options = options_of(flags)
-        base, rate = _base(flags, out, scenario.clock.mode, scenario.clock.rate)
-        plain = replace(options, mode=None, rate=None, start=None, seed=None)
-        setting = Setting(tuple(to_run), plain, flags.host, flags.port, out)
-        record = Record(out, _about(setting, base, flags), resumes=resume)
-        with Workers(setting, workers) as pool:
-            tester = Tester(pool, base, record, rate, timeout)
-            screen.begin(tester.run_calm(), workers)
-            plan = Plan(
-                folder=out,
-                again=("reseller-sim exec", f"{_repeated(flags)}-- {shlex.join(to_run)}"),
-                seed=flags.seed or 0,
-                seconds=minutes * 60,
-                ends_at_first=first,
-                keys=tuple((one.code, key.key) for one in scenario.resellers for key in one.keys if key.state == "active"),
-                has_start=flags.start is not None or scenario.clock.start is not None,
-            )
-            campaign = Campaign(tester, record, plan, screen.found)
-            tester.on_tested = screen.watching(campaign)
-            report = campaign.explore()
-        record.close()
     except (CannotRun, OtherRun, DomainError) as error:
         raise CannotStart(f"{TITLE}: {error}") from None
     except CalmFails as error:
         raise CannotStart(f"{TITLE}: your command fails in calm weather already: {error}") from None
     except OSError as error:
         raise CannotStart(one_line(f"{TITLE}: {out} cannot be written: {error.strerror or error}")) from None
+    return exit_code(report, is_written=reports.write(suites(report)))
+
+
+def _campaign(
+    to_run: list[str], flags: ServerFlags, out: Path, workers: int, how: tuple[float, bool, bool, float | None]
+) -> "Report":
+    from simulator.cli.exploring import Screen
+    from simulator.cli.running import options_of
+    from simulator.explore.campaign import Campaign, Plan
+    from simulator.explore.record import Record
+    from simulator.explore.run import Setting
+    from simulator.explore.testing import Tester
+    from simulator.explore.workers import Workers
+    from simulator.scenario.library import load_scenario
+
+    minutes, resume, first, timeout = how
+    scenario, screen = load_scenario(flags.scenario), Screen()
+    base, rate = _base(flags, out, scenario.clock.mode, scenario.clock.rate)
+    plain = replace(options_of(flags), mode=None, rate=None, start=None, seed=None)
+    setting = Setting(tuple(to_run), plain, flags.host, flags.port, out)
+    plan = Plan(
+        folder=out,
+        again=("reseller-sim exec", f"{_repeated(flags)}-- {shlex.join(to_run)}"),
+        seed=flags.seed or 0,
+        seconds=minutes * 60,
+        ends_at_first=first,
+        keys=tuple((one.code, key.key) for one in scenario.resellers for key in one.keys if key.state == ACTIVE),
+        has_start=flags.start is not None or scenario.clock.start is not None,
+    )
+    with (
+        closing(Record(out, _about(setting, base, flags), resumes=resume)) as record,
+        Workers(setting, workers) as pool,
+    ):
+        tester = Tester(pool, base, record, rate, timeout)
+        campaign = Campaign(tester, record, plan, screen.found)
+        screen.begin(tester.run_calm(), workers)
+        tester.on_tested = screen.watching(campaign)
+        report = campaign.explore()
     screen.end(report)
-    is_written = reports.write(suites(report))
-    return exit_code(report, is_written=is_written)
+    return report
+
+
+@contextmanager
+def _ending_on_sigterm() -> Iterator[None]:
+    """Let the workers end, too, when this process is asked to."""
+
+    def end(number: int, frame: FrameType | None) -> None:
+        raise SystemExit(128 + number)
+
+    before = signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _base(flags: ServerFlags, out: Path, mode: str, rate: float) -> "tuple[Base, float]":
-    """What every scenario file says besides its faults: what it extends, and what the flags say of clock and seed, so that
-    `exec` needs them no more."""
+    """What every scenario file says besides its faults: what it extends, and what the flags say of clock and seed, so
+    that `exec` needs them no more. With the rate of the clock."""
     from simulator.explore.document import Base
     from simulator.scenario.reading.bundled import is_path
 

@@ -24,8 +24,7 @@ SHOWN_MAX = 50
 class Screen:
     """Progress goes to stderr, on a terminal in one line; what was found and the result to stdout."""
 
-    def __init__(self, to_run: list[str]) -> None:
-        self._to_run = to_run
+    def __init__(self) -> None:
         self._is_terminal = sys.stderr is not None and sys.stderr.isatty()
         self._shown_s = time.monotonic()
         self._runs = 0
@@ -92,6 +91,9 @@ def result(report: "Report") -> Iterator[str]:
     tried = len(report.results)
     left = f" ({len(report.singles) - tried} not tried)" if tried < len(report.singles) else ""
     yield f"single faults: {report.survived} of {tried} survived{struck}{left}"
+    if problems := [one.problem for one in report.results.values() if one.problem]:
+        faults = _many(len(problems), "single fault")
+        yield one_line(f"{faults} made no scenario together with yours: {problems[0]}")
     if report.storms:
         yield f"storms: {report.storms - report.storms_failed} of {report.storms} survived"
 
@@ -117,7 +119,9 @@ def suites(report: "Report") -> list[Suite]:
         if verdict is None:
             singles.append(Case(fault.words, ok=True, skipped="not tried"))
         elif verdict.survived:
-            singles.append(Case(fault.words, ok=True, skipped="" if verdict.is_struck else "it met nothing"))
+            singles.append(
+                Case(fault.words, ok=True, skipped=verdict.problem or ("" if verdict.is_struck else "it met nothing"))
+            )
         else:
             singles.append(_failed(fault.words, by_words.get(fault.words)))
     of_storms = [one for one in report.findings if one.failure.faults[0].words not in report.results]

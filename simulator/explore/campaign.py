@@ -133,7 +133,9 @@ class Campaign:
     def _add(self, failure: Failure) -> None:
         if self._is_over:
             return
-        finding = written(failure, self._tester.base, self._plan.folder, len(self.report.findings) + 1, self._plan.again)
+        finding = written(
+            failure, self._tester.base, self._plan.folder, len(self.report.findings) + 1, self._plan.again
+        )
         for name in _names(finding):
             self._record.add_file(name)
         self.report.findings.append(finding)

@@ -25,13 +25,13 @@ BUSY: Final = {"status": 503, "headers": {"Retry-After": "5"}}
 # nobody can tell.
 WRITES: Final = (
     Damage("answer to {} lost after commit", {**_AFTER, "disconnect": True}),
-    Damage("{} not done, its connection closed", {"disconnect": True}),
-    Damage("{} done, but answered 500", {**_AFTER, "status": 500}),
-    Damage("{} not done, and answered 500", {"status": 500}),
+    Damage("{} not done and its connection closed", {"disconnect": True}),
+    Damage("{} done but answered 500", {**_AFTER, "status": 500}),
+    Damage("{} not done and answered 500", {"status": 500}),
     Damage("answer to {} cut in the middle after commit", {**_AFTER, "disconnect": "body"}),
-    Damage("{} done, but answered 504 after half a minute", {**_AFTER, "delay": "30s"}, 30),
-    Damage("{} not done, and answered 503", BUSY),
-    Damage("{} not done, and answered 504", {"status": 504}),
+    Damage("{} done but answered 504 after half a minute", {**_AFTER, "delay": "30s"}, 30),
+    Damage("{} not done and answered 503", BUSY),
+    Damage("{} not done and answered 504", {"status": 504}),
     Damage("answer to {} garbled after commit", {**_AFTER, "malformed": True}),
     Damage(f"answer to {{}} {SOON_S} s late", {"delay": f"{SOON_S}s"}, SOON_S),
 )
@@ -43,6 +43,13 @@ READS: Final = (
     Damage("{} answered 503", BUSY),
     Damage("answer to {} garbled", {"malformed": True}),
     Damage(f"answer to {{}} {SOON_S} s late", {"delay": f"{SOON_S}s"}, SOON_S),
+)
+
+CALLBACKS: Final[tuple[tuple[str, Mapping[str, Any]], ...]] = (
+    ("sent twice", {"duplicate": 1}),
+    ("lost", {"drop": True}),
+    (f"{LATE_S} s late", {"delay": f"{LATE_S}s"}),
+    ("sent once more after a minute", {"again_after": "1m"}),
 )
 
 
@@ -58,13 +65,16 @@ def enumerate_exchanges(calm: Seen) -> Iterator[tuple[int, Fault]]:
         for nth in range(1, count + 1):
             what = f"the {ordinal(nth)} {method} {path}"
             for rank, damage in enumerate(READS if method == "GET" else WRITES):
-                yield rank, Fault(
-                    words=damage.words.format(what),
-                    place=what,
-                    when={"method": method, "path": path},
-                    nth=nth,
-                    then=damage.then,
-                    wait_s=damage.wait_s,
+                yield (
+                    rank,
+                    Fault(
+                        words=damage.words.format(what),
+                        place=what,
+                        when={"method": method, "path": path},
+                        nth=nth,
+                        then=damage.then,
+                        wait_s=damage.wait_s,
+                    ),
                 )
 
 
@@ -73,7 +83,12 @@ def enumerate_payments(calm: Seen) -> Iterator[tuple[int, Fault]]:
     for payment in calm.payments:
         words, place = named(payment), f"outcome of {named(payment)}"
         if (steps := hanging(payment.steps, HANGS_S)) is not None:
-            yield 0, Fault(f"{words} hangs for {HANGS_S // 60} minutes", place, payment=payment, steps=steps, wait_s=HANGS_S)
+            yield (
+                0,
+                Fault(
+                    f"{words} hangs for {HANGS_S // 60} minutes", place, payment=payment, steps=steps, wait_s=HANGS_S
+                ),
+            )
         if payment.steps[0].status != "Failed":
             refused = f"every payment of {payment.order} refused with Invalid_Account"
             if payment.nth == 1:
@@ -83,7 +98,11 @@ def enumerate_payments(calm: Seen) -> Iterator[tuple[int, Fault]]:
 
 def named(payment: SeenPayment) -> str:
     """What a sentence calls it."""
-    return f"the payment of {payment.order}" if payment.nth == 1 else f"the {ordinal(payment.nth)} payment of {payment.order}"
+    return (
+        f"the payment of {payment.order}"
+        if payment.nth == 1
+        else f"the {ordinal(payment.nth)} payment of {payment.order}"
+    )
 
 
 def hanging(steps: tuple[SeenStep, ...], seconds: float) -> tuple[SeenStep, ...] | None:
@@ -110,15 +129,7 @@ def enumerate_callbacks(calm: Seen) -> Iterator[tuple[int, Fault]]:
         whole = f"callbacks of {named(payment)}"
         for status in payment.callbacks:
             what = f"callback {status} of {named(payment)}"
-            for rank, (words, how) in enumerate(
-                (
-                    (f"{what} sent twice", {"duplicate": 1}),
-                    (f"{what} lost", {"drop": True}),
-                    (f"{what} {LATE_S} s late", {"delay": f"{LATE_S}s"}),
-                    (f"{what} sent once more after a minute", {"again_after": "1m"}),
-                )
-            ):
-                yield rank, Fault(words, what, payment=payment, callbacks={"status": status, **how})
+            for rank, (words, how) in enumerate(CALLBACKS):
+                yield rank, Fault(f"{what} {words}", what, payment=payment, callbacks={"status": status, **how})
         if len(payment.callbacks) > 1:
             yield 0, Fault(f"{whole} in reverse order", whole, payment=payment, callbacks={"reverse": True})
-

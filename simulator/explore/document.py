@@ -33,7 +33,9 @@ def document(base: Base, faults: tuple[Fault, ...], expect: Iterable[Mapping[str
     # Of rules for one endpoint the one for the later request comes first: it lets the others through until its turn.
     for fault in sorted(faults, key=lambda one: -one.nth):
         if fault.then is not None:
-            rules.append({"name": rule_name(fault), "when": dict(fault.when), "nth": fault.nth, "then": dict(fault.then)})
+            rules.append(
+                {"name": rule_name(fault), "when": dict(fault.when), "nth": fault.nth, "then": dict(fault.then)}
+            )
         for section, value in fault.sections.items():
             if section == "clock":
                 clock |= value

@@ -80,7 +80,7 @@ def _refused_in(calm: Outcome) -> set[Order]:
 
 
 def _twice(order: Order, count: int, allowed: int) -> Reason:
-    times = "twice" if count == 2 * allowed else f"{count} times instead of {allowed}"  # noqa: PLR2004
+    times = "twice" if count == 2 * allowed else f"{count} times instead of {allowed}"
     expect = {
         "name": f"{order} is paid {'once' if allowed == 1 else f'{allowed} times'}"[:100],
         "payments": {**when_of(order), "status": ["Accepted", "Processing", "Succesful"]},

@@ -19,11 +19,13 @@ class OtherRun(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """A run's reasons to fail, none when it survived; whether its faults struck; the last of the command's output."""
+    """A run's reasons to fail, none when it survived; whether its faults struck; the last of the command's output.
+    `problem` says why the scenario could not be loaded: together with that of the user, these faults make none."""
 
     reasons: tuple[Reason, ...]
     is_struck: bool
     output: str = ""
+    problem: str = ""
 
     @property
     def survived(self) -> bool:
@@ -86,7 +88,7 @@ class Record:
         for line in lines[1:]:
             if "key" in line:
                 reasons = tuple(Reason(**(one | {"kind": Kind(one["kind"])})) for one in line["reasons"])
-                self._verdicts[line["key"]] = Verdict(reasons, line["is_struck"], line["output"])
+                self._verdicts[line["key"]] = Verdict(reasons, line["is_struck"], line["output"], line["problem"])
 
     def _forget(self, folder: Path) -> None:
         """Delete what an earlier exploration has written here, and nothing else."""

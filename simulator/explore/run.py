@@ -20,6 +20,7 @@ from simulator.server.serve import Server, make_server
 from simulator.wire.secrets import hidden
 
 STOP_TIMEOUT_S = 5.0
+RUNNING = "running-"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +66,7 @@ def run(setting: Setting, job: Job) -> Outcome:
 
 
 def _app(setting: Setting, job: Job) -> App:
-    path = setting.folder / f"running-{os.getpid()}.yaml"
+    path = setting.folder / f"{RUNNING}{os.getpid()}.yaml"
     path.write_text(text_of(job.document), encoding="utf-8")
     try:
         return build_app(replace(setting.options, scenario=str(path)))

@@ -6,17 +6,18 @@ from dataclasses import dataclass
 from hashlib import sha256
 
 from simulator.explore.document import Base, document, rule_names
-from simulator.explore.faults import Fault
+from simulator.explore.faults import Fault, sentence
 from simulator.explore.judging import reasons
 from simulator.explore.record import Record, Verdict
-from simulator.explore.run import Job, text_of
+from simulator.explore.run import Job
 from simulator.explore.seen import Outcome
-from simulator.explore.workers import Workers
+from simulator.explore.workers import CannotRun, Workers
 
 Faults = tuple[Fault, ...]
 TIMEOUT_S = 30.0
 SLOWER_MAX = 10
-"""So many times as long as in calm weather may the command take, and `TIMEOUT_S` and what the faults hold it up more."""
+"""So many times as long as in calm weather may the command take, and `TIMEOUT_S` more. What faults hold it up counts as
+calm weather."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +51,11 @@ class Tester:
         self._timeout_s = timeout_s
 
     def run_calm(self) -> Outcome:
-        """Run it without faults, by which all others are judged. Raises `CalmFails`."""
+        """Run it without faults, by which all others are judged. Raises `CalmFails` and `CannotRun`."""
         job = Job(document(self.base, ()), self._timeout_s or 20 * TIMEOUT_S)
         [(_, outcome)] = self._workers.run([("calm", job)])
+        if isinstance(outcome, str):
+            raise CannotRun(outcome)
         if outcome.exit_code != 0 or outcome.seen.unmet:
             raise CalmFails(_failure(outcome))
         self.calm = outcome
@@ -90,10 +93,12 @@ class Tester:
         return TIMEOUT_S + SLOWER_MAX * (self.calm.duration_s + waits_s)
 
     def _key(self, test: Test) -> str:
-        text = text_of(document(self.base, test.faults))
-        return sha256(f"{test.attempt}\n{text}".encode()).hexdigest()
+        """By its words: what the calm run tells of a payment may have a number that is never drawn again."""
+        return sha256(f"{test.attempt} {sentence(test.faults)}".encode()).hexdigest()
 
-    def _judged(self, test: Test, outcome: Outcome) -> Verdict:
+    def _judged(self, test: Test, outcome: Outcome | str) -> Verdict:
+        if isinstance(outcome, str):
+            return Verdict((), is_struck=False, problem=outcome)
         if outcome.tape is not None:
             self.tapes[test] = outcome.tape
         found = reasons(self.calm, outcome, test.faults)

@@ -1,7 +1,8 @@
 """Watches the sandboxes of a run: what each of them has seen, when it ends or when the run does."""
 
-from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
+from collections import Counter, deque
+from collections.abc import Iterable
+from concurrent.futures import Future, ThreadPoolExecutor
 
 from simulator.api.routes import PathTable, routes
 from simulator.app import App
@@ -19,6 +20,9 @@ from simulator.wire.secrets import hidden
 PAYMENTS_MAX = 1000
 """So many payments of one sandbox are struck by faults; what becomes of the others is judged all the same."""
 
+WAITING_MAX = 16
+"""So many sandboxes that have ended may wait for being read: they are kept in memory until then."""
+
 GIVEN_BACK = frozenset({Status.FAILED, Status.REFUNDED})
 _TEXTS = ("sn", "pin", "note", "voucherlink")
 
@@ -31,16 +35,21 @@ class Watch:
         self._seen = Seen()
         self._table = PathTable(routes())
         self._worker = ThreadPoolExecutor(1, "watch")
+        self._pending: deque[Future[None]] = deque()
         app.sandboxes.on_ended = self._ended
 
     def _ended(self, live: LiveSandbox, ending: str) -> None:
-        self._worker.submit(self._add, live.life())
+        self._pending.append(self._worker.submit(self._add, live.life()))
+        if len(self._pending) > WAITING_MAX:
+            self._pending.popleft().result()
 
     def end(self) -> Seen:
         """What all have seen. The sandboxes are idle by now."""
         for live in self._app.sandboxes:
             self._ended(live, "")
-        self._worker.shutdown(wait=True)
+        while self._pending:
+            self._pending.popleft().result()
+        self._worker.shutdown()
         return self._seen
 
     def _add(self, life: LiveSandbox) -> None:
@@ -54,7 +63,8 @@ class Watch:
         seen.struck.update(one.rule for one in log.exchanges if one.rule)
         for verdict in verdicts(life) if life.counters.expected else ():
             if not verdict.ok:
-                seen.unmet.setdefault(hidden(verdict.expectation.name, life.secrets), hidden(verdict.message, life.secrets))
+                name, text = (hidden(one, life.secrets) for one in (verdict.expectation.name, verdict.message))
+                seen.unmet.setdefault(name, text)
         if log.exchanges and life.spec.is_audited:
             self._audit(life, rate_of(life))
 
@@ -90,11 +100,10 @@ def _order(transaction: Transaction) -> Order:
     return Order(transaction.product, transaction.account, f"{transaction.amount:.2f}")
 
 
-def _told(callbacks: "object") -> dict[str, list[str]]:
+def _told(callbacks: Iterable[Callback]) -> dict[str, list[str]]:
     """The statuses that callbacks told, by transaction, each once."""
     found: dict[str, list[str]] = {}
-    for one in callbacks:  # type: ignore[attr-defined]
-        assert isinstance(one, Callback)
+    for one in callbacks:
         statuses = found.setdefault(one.transaction.trxid, [])
         name = STATUS_NAMES[one.result.status]
         if name not in statuses:

@@ -41,7 +41,8 @@ def _changes(calm: Seen, keys: list[tuple[str, str]]) -> Iterator[Fault]:
     begin, end = f"{BEGIN_S}s", f"{BEGIN_S + SHORT_S}s"
     for reseller, key in keys[:1]:
         change = {"reseller": reseller, "key": key}
-        away = [{"at": begin, "api_key": {**change, "state": "revoked"}}, {"at": end, "api_key": {**change, "state": "active"}}]
+        states = ((begin, "revoked"), (end, "active"))
+        away = [{"at": at, "api_key": {**change, "state": state}} for at, state in states]
         words = f"the API key is revoked {span}"
         yield Fault(words, "key", sections={"schedule": away}, decides_outcome=True, wait_s=BEGIN_S + SHORT_S)
     for product in dict.fromkeys(one.order.product for one in calm.payments):

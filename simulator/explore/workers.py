@@ -9,9 +9,9 @@ from contextlib import suppress
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from types import FrameType, TracebackType
-from typing import TypeVar
+from typing import TypeVar, cast
 
-from simulator.explore.run import Job, Setting, end_commands, run
+from simulator.explore.run import RUNNING, Job, Setting, end_commands, run
 from simulator.explore.seen import Outcome
 from simulator.scenario.reading.document import ScenarioError
 
@@ -30,6 +30,7 @@ class Workers:
         self._setting = setting
         self._count = count
         self._processes: dict[Connection, BaseProcess] = {}
+        self._busy: dict[Connection, tuple[object, Hashable]] = {}  # with whose job and which
 
     def __enter__(self) -> "Workers":
         context = multiprocessing.get_context("spawn")
@@ -48,40 +49,38 @@ class Workers:
             process.terminate()
         for process in self._processes.values():
             process.join(STOP_TIMEOUT_S)
+            (self._setting.folder / f"{RUNNING}{process.pid}.yaml").unlink(missing_ok=True)
 
-    def run(self, jobs: Iterable[tuple[Key, Job]]) -> Iterator[tuple[Key, Outcome]]:
-        """The outcomes as they come. Jobs are taken when there is a worker for them; who stops reading waits for those
-        that have begun. Raises `CannotRun`."""
-        free, busy, left = list(self._processes), dict[Connection, Key](), iter(jobs)
-        try:
-            while True:
-                while free and (following := next(left, None)) is not None:
+    def run(self, jobs: Iterable[tuple[Key, Job]]) -> Iterator[tuple[Key, Outcome | str]]:
+        """The outcomes as they come, a text for a scenario that cannot be loaded. Jobs are taken when there is a worker
+        for them; who stops reading leaves behind what has begun. Raises `CannotRun`."""
+        owner, left = object(), iter(jobs)
+        following = next(left, None)
+        while True:
+            for connection in self._processes:
+                if following is not None and connection not in self._busy:
                     key, job = following
-                    connection = free.pop()
                     connection.send(job)
-                    busy[connection] = key
-                if not busy:
-                    return
-                for ready in wait(list(busy)):
-                    assert isinstance(ready, Connection)
-                    key = busy.pop(ready)
-                    outcome = _received(ready)
-                    free.append(ready)
-                    yield key, outcome
-        finally:
-            for connection in busy:
-                with suppress(EOFError, OSError):
-                    connection.recv()
+                    self._busy[connection] = owner, key
+                    following = next(left, None)
+            if following is None and all(whose is not owner for whose, _ in self._busy.values()):
+                return
+            for ready in wait(list(self._busy)):
+                assert isinstance(ready, Connection)
+                whose, done = self._busy.pop(ready)
+                outcome = _received(ready)
+                if whose is owner:
+                    yield cast(Key, done), outcome
 
 
-def _received(connection: Connection) -> Outcome:
+def _received(connection: Connection) -> Outcome | str:
     try:
-        found = connection.recv()
+        found: Outcome | str | OSError = connection.recv()
     except (EOFError, OSError):
         raise CannotRun("a worker has ended by itself; is there memory enough for so many?") from None
-    if isinstance(found, Outcome):
-        return found
-    raise CannotRun(str(found))
+    if isinstance(found, OSError):
+        raise CannotRun(str(found))
+    return found
 
 
 def _work(connection: Connection, setting: Setting) -> None:
@@ -95,13 +94,13 @@ def _work(connection: Connection, setting: Setting) -> None:
             connection.send(_outcome(setting, job))
 
 
-def _outcome(setting: Setting, job: Job) -> Outcome | str:
+def _outcome(setting: Setting, job: Job) -> Outcome | str | OSError:
     try:
         return run(setting, job)
     except ScenarioError as error:
         return "\n".join(map(str, error.problems))
     except OSError as error:
-        return str(error)
+        return error
 
 
 def _end(number: int, frame: FrameType | None) -> None:

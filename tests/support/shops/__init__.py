@@ -1,1 +1,1 @@
-"""Small shops that sell what the service sells: a good one, and six with a mistake each. Each is a program of its own."""
+"""Small shops, each a program of its own: a good one, and others with a mistake each."""

@@ -1,4 +1,4 @@
-"""A shop that asks once for the fourth page of its plans and those behind it: whoever scrolls so far will come again."""
+"""A shop that asks only once for the fourth page of its plans and those behind it."""
 
 import sys
 

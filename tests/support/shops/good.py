@@ -21,9 +21,9 @@ from uuid import uuid4
 
 FINAL = ("Succesful", "Failed", "Refund")
 TIMEOUT_S = 3.0
-PAUSE_S, PAUSE_MAX_S = 0.1, 0.4
+PAUSE_S, PAUSE_MAX_S = 0.1, 0.3
 ATTEMPTS = 14
-ROUNDS = 60
+ROUNDS = 30
 PLANS = "/v2/options?product_code=DATA&field_id=plan&account_number=0123456780&limit=2&page="
 
 
@@ -182,10 +182,10 @@ class Shop:
         class Receiver(BaseHTTPRequestHandler):
             def do_POST(self) -> None:
                 sent = json.loads(self.rfile.read(int(self.headers["Content-Length"])), parse_float=Decimal)
+                shop.on_callback(sent["data"])
                 self.send_response(200)
                 self.send_header("Content-Length", "0")
                 self.end_headers()
-                shop.on_callback(sent["data"])
 
             def log_message(self, format: str, *args: Any) -> None:
                 pass

@@ -3,7 +3,7 @@
 import sys
 from typing import Any
 
-from tests.support.shops.good import Shop
+from tests.support.shops.good import Order, Shop
 
 
 class NoDedup(Shop):
@@ -14,7 +14,7 @@ class NoDedup(Shop):
             if (order := self.orders.get(refid)) is not None:
                 self.note(order, data)
 
-    def ask(self, order: Any) -> None:
+    def ask(self, order: Order) -> None:
         if order.status == "new":  # callbacks tell the rest
             super().ask(order)
 
