@@ -1,6 +1,7 @@
 """A finding: the fewest faults under which the command fails, written down so that `exec` fails with it again."""
 
 import re
+import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -41,7 +42,7 @@ def written(failure: Failure, base: Base, folder: Path, number: int, again: tupl
     path = folder / f"{number:02}-{_stem(sentence(failure.faults))}.yaml"
     needs_audit = all(one.needs_audit for one in reasons)
     before, after = again
-    line = f"{before}{' --audit' if needs_audit else ''} {path} {after}"
+    line = f"{before}{' --audit' if needs_audit else ''} {shlex.quote(str(path))} {after}"
     about = [f"{text}.", "", *_lines(failure), "", "To see it again:", f"  {line}"]
     expect = [one.expect for one in reasons if one.expect]
     content = [*comment(map(one_line, about)), text_of(document(base, failure.faults, expect))]
