@@ -117,7 +117,7 @@ def _explored(
     from simulator.cli.exploring import exit_code, suites
     from simulator.domain.errors import DomainError
     from simulator.explore.record import OtherRun
-    from simulator.explore.testing import CalmFails
+    from simulator.explore.trials import CalmFails
     from simulator.explore.workers import CannotRun
     from simulator.scenario.reading.document import ScenarioError
 
@@ -146,7 +146,7 @@ def _campaign(
     from simulator.explore.campaign import Campaign, Plan
     from simulator.explore.record import Record
     from simulator.explore.run import Setting
-    from simulator.explore.testing import Tester
+    from simulator.explore.trials import Trials
     from simulator.explore.workers import Workers
     from simulator.scenario.library import load_scenario
 
@@ -168,10 +168,10 @@ def _campaign(
         closing(Record(out, _about(setting, base, flags), resumes=resume)) as record,
         Workers(setting, workers) as pool,
     ):
-        tester = Tester(pool, base, record, rate, timeout)
-        campaign = Campaign(tester, record, plan, screen.found)
-        screen.begin(tester.run_calm(), workers)
-        tester.on_tested = screen.watching(campaign)
+        trials = Trials(pool, base, record, rate, timeout)
+        campaign = Campaign(trials, record, plan, screen.found)
+        screen.begin(trials.run_calm(), workers)
+        trials.on_judged = screen.watching(campaign)
         report = campaign.explore()
     screen.end(report)
     return report

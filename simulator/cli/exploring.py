@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from simulator.explore.findings import Finding
     from simulator.explore.record import Verdict
     from simulator.explore.seen import Outcome
-    from simulator.explore.testing import Test
+    from simulator.explore.trials import Trial
 
 CODE = "explore"
 EVERY_S = 5.0
@@ -43,10 +43,10 @@ class Screen:
         if not seen.exchanges:
             print_to_stderr("reseller-sim explore: no request came; does the command send to RESELLER_BASE_URL?")
 
-    def watching(self, campaign: "Campaign") -> "Callable[[Test, Verdict], None]":
+    def watching(self, campaign: "Campaign") -> "Callable[[Trial, Verdict], None]":
         """Shows how far a campaign is, now and then."""
 
-        def show(test: "Test", verdict: "Verdict") -> None:
+        def show(trial: "Trial", verdict: "Verdict") -> None:
             self._runs += 1
             now = time.monotonic()
             if now - self._shown_s >= (1.0 if self._is_terminal else EVERY_S):

@@ -11,7 +11,7 @@ from simulator.explore.findings import Finding, written
 from simulator.explore.record import Record, Verdict
 from simulator.explore.shrinking import Failure, repeated, shrunk
 from simulator.explore.storms import storms
-from simulator.explore.testing import Faults, Test, Tester, now_s
+from simulator.explore.trials import Faults, Trial, Trials, now_s
 from simulator.explore.weather import weathers
 
 STORMS_AT_ONCE = 8
@@ -60,11 +60,11 @@ class Report:
 
 
 class Campaign:
-    """Explores with a tester; `on_finding` is told of each finding as soon as it is written."""
+    """Explores by trials; `on_finding` is told of each finding as soon as it is written."""
 
-    def __init__(self, tester: Tester, record: Record, plan: Plan, on_finding: Callable[[Finding], None]) -> None:
+    def __init__(self, trials: Trials, record: Record, plan: Plan, on_finding: Callable[[Finding], None]) -> None:
         self.report = Report()
-        self._tester = tester
+        self._trials = trials
         self._record = record
         self._plan = plan
         self._on_finding = on_finding
@@ -72,7 +72,7 @@ class Campaign:
 
     def explore(self) -> Report:
         """All of it, after the calm run. Raises `CannotRun` and `OSError`."""
-        self.report.singles = single_faults(self._tester.calm.seen)
+        self.report.singles = single_faults(self._trials.calm.seen)
         self._run_singles()
         if not self._is_over:
             self._run_storms()
@@ -83,21 +83,21 @@ class Campaign:
         return self._plan.ends_at_first and bool(self.report.findings)
 
     def _run_singles(self) -> None:
-        failed: list[tuple[Test, Verdict]] = []
-        tests = [Test((one,)) for one in self.report.singles]
-        for test, verdict in self._tester.tested(tests):
-            self.report.results[test.faults[0].words] = verdict
+        failed: list[tuple[Trial, Verdict]] = []
+        tests = [Trial((one,)) for one in self.report.singles]
+        for trial, verdict in self._trials.run(tests):
+            self.report.results[trial.faults[0].words] = verdict
             if not verdict.survived:
-                failed.append((test, verdict))
+                failed.append((trial, verdict))
                 if self._plan.ends_at_first:
                     break
         order = {test: place for place, test in enumerate(tests)}
-        for test, verdict in sorted(failed, key=lambda one: order[one[0]]):
-            self._add(repeated(self._tester, test.faults, verdict))
+        for trial, verdict in sorted(failed, key=lambda one: order[one[0]]):
+            self._add(repeated(self._trials, trial.faults, verdict))
 
     def _run_storms(self) -> None:
         """Of what the command survives alone: a storm with a fault that it does not survive tells nothing new."""
-        plan, calm = self._plan, self._tester.calm.seen
+        plan, calm = self._plan, self._trials.calm.seen
         alone = [one for one in self.report.singles if self.report.results[one.words].survived]
         drawn = storms(plan.seed, alone + weathers(calm, list(plan.keys), has_start=plan.has_start))
         known: set[frozenset[str]] = set()
@@ -106,11 +106,11 @@ class Campaign:
             batch = [one for one in islice(drawn, STORMS_AT_ONCE) if self._is_new(one, known)]
             silent = 0 if batch else silent + 1
             known |= {_words(one) for one in batch}
-            for test, verdict in self._tester.all_tested(map(Test, batch)):
+            for trial, verdict in self._trials.all_run(map(Trial, batch)):
                 self.report.storms += 1
                 self.report.storms_failed += not verdict.survived
-                if not verdict.survived and self._may_add(test.faults):
-                    self._add_shrunk(test.faults, verdict)
+                if not verdict.survived and self._may_add(trial.faults):
+                    self._add_shrunk(trial.faults, verdict)
             if self.report.storms_failed >= STORM_FINDINGS_MAX:
                 return
 
@@ -122,19 +122,19 @@ class Campaign:
         return not any(_words(one.failure.faults) <= _words(faults) for one in self.report.findings)
 
     def _add_shrunk(self, faults: Faults, first: Verdict) -> None:
-        again = repeated(self._tester, faults, first)
+        again = repeated(self._trials, faults, first)
         if not again.is_certain:  # shrinking it would follow chance
             self._add(again)
             return
-        smaller, verdict = shrunk(self._tester, faults, first)
+        smaller, verdict = shrunk(self._trials, faults, first)
         if self._may_add(smaller):
-            self._add(repeated(self._tester, smaller, verdict))
+            self._add(repeated(self._trials, smaller, verdict))
 
     def _add(self, failure: Failure) -> None:
         if self._is_over:
             return
         finding = written(
-            failure, self._tester.base, self._plan.folder, len(self.report.findings) + 1, self._plan.again
+            failure, self._trials.base, self._plan.folder, len(self.report.findings) + 1, self._plan.again
         )
         for name in _names(finding):
             self._record.add_file(name)

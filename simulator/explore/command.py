@@ -5,7 +5,6 @@ import signal
 import subprocess
 import threading
 import time
-from collections import deque
 from contextlib import suppress
 from typing import IO
 
@@ -27,7 +26,7 @@ class Command:
             start_new_session=True,
         )
         self._began = time.monotonic()
-        self._last: deque[bytes] = deque(maxlen=OUTPUT_BYTES_MAX // _CHUNK_BYTES)
+        self._last = b""
         assert self._process.stdout is not None
         self._reader = threading.Thread(target=self._read, args=(self._process.stdout,), daemon=True)
         self._reader.start()
@@ -56,9 +55,9 @@ class Command:
     @property
     def output(self) -> str:
         """The last of what it has printed."""
-        return b"".join(self._last).decode("utf-8", "replace")
+        return self._last.decode("utf-8", "replace")
 
     def _read(self, stream: IO[bytes]) -> None:
-        with suppress(OSError, ValueError):
+        with stream:
             while chunk := os.read(stream.fileno(), _CHUNK_BYTES):
-                self._last.append(chunk)
+                self._last = (self._last + chunk)[-OUTPUT_BYTES_MAX:]

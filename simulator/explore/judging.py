@@ -7,7 +7,8 @@ from typing import Any, Final
 
 from simulator.explore.document import when_of
 from simulator.explore.faults import Fault
-from simulator.explore.seen import Order, Outcome
+from simulator.explore.seen import GIVEN_BACK, Order, Outcome
+from simulator.wire.payments import STATUS_NAMES
 
 
 class Kind(StrEnum):
@@ -83,7 +84,10 @@ def _twice(order: Order, count: int, allowed: int) -> Reason:
     times = "twice" if count == 2 * allowed else f"{count} times instead of {allowed}"
     expect = {
         "name": f"{order} is paid {'once' if allowed == 1 else f'{allowed} times'}"[:100],
-        "payments": {**when_of(order), "status": ["Accepted", "Processing", "Succesful"]},
+        "payments": {
+            **when_of(order),
+            "status": [name for status, name in STATUS_NAMES.items() if status not in GIVEN_BACK],
+        },
         "count": {"max": allowed},
     }
     return Reason(Kind.PAID_TWICE, f"paid {times}", f"{order} was paid {times}", expect)

@@ -47,6 +47,8 @@ class Record:
             self._forget(folder)
             self._path.write_text(json.dumps(head) + "\n", encoding="utf-8")
         self._file = self._path.open("a", encoding="utf-8")
+        if resumes:
+            self._file.write("\n")  # the last line may have been cut off
 
     def close(self) -> None:
         """Nothing is added after that."""

@@ -2,6 +2,12 @@
 
 from collections import Counter
 from dataclasses import dataclass, field
+from typing import Final
+
+from simulator.domain.model.transactions import Status
+
+GIVEN_BACK: Final = frozenset({Status.FAILED, Status.REFUNDED})
+"""The statuses of a payment whose money the wallet has again."""
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from simulator.explore.faults import Fault
 from simulator.explore.judging import same
 from simulator.explore.record import Verdict
-from simulator.explore.testing import Faults, Test, Tester
+from simulator.explore.trials import Faults, Trial, Trials
 
 ATTEMPTS = 3
 
@@ -27,33 +27,33 @@ class Failure:
         return self.failed == self.attempts
 
 
-def repeated(tester: Tester, faults: Faults, first: Verdict) -> Failure:
+def repeated(trials: Trials, faults: Faults, first: Verdict) -> Failure:
     """Run a failed test once more, and a third time if that survives."""
     failed, attempts, last, tape = 1, 1, first, None
     while attempts < ATTEMPTS and not (failed == attempts > 1):
-        test = Test(faults, attempts)
-        [(_, verdict)] = tester.tested([test])
+        trial = Trial(faults, attempts)
+        [(_, verdict)] = trials.run([trial])
         attempts += 1
         if same(first.reasons, verdict.reasons):
-            failed, last, tape = failed + 1, verdict, tester.tapes.pop(test, None)
+            failed, last, tape = failed + 1, verdict, trials.tapes.pop(trial, None)
     return Failure(faults, last, failed, attempts, tape)
 
 
-def shrunk(tester: Tester, faults: Faults, first: Verdict) -> tuple[Faults, Verdict]:
+def shrunk(trials: Trials, faults: Faults, first: Verdict) -> tuple[Faults, Verdict]:
     """The fewest and mildest faults under which it fails in one of the same ways."""
     verdict = first
-    while (smaller := _failing(tester, _without_one(faults), first)) is not None:
+    while (smaller := _failing(trials, _without_one(faults), first)) is not None:
         faults, verdict = smaller
-    while (milder := _failing(tester, _with_one_milder(faults), first)) is not None:
+    while (milder := _failing(trials, _with_one_milder(faults), first)) is not None:
         faults, verdict = milder
     return faults, verdict
 
 
-def _failing(tester: Tester, candidates: Iterator[Faults], first: Verdict) -> tuple[Faults, Verdict] | None:
+def _failing(trials: Trials, candidates: Iterator[Faults], first: Verdict) -> tuple[Faults, Verdict] | None:
     """The first of them that fails alike, whichever ends first."""
-    for test, verdict in tester.all_tested(Test(one) for one in candidates):
+    for trial, verdict in trials.all_run(Trial(one) for one in candidates):
         if same(first.reasons, verdict.reasons):
-            return test.faults, verdict
+            return trial.faults, verdict
     return None
 
 

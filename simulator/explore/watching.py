@@ -9,8 +9,8 @@ from simulator.app import App
 from simulator.audit.traffic import Rate
 from simulator.control.audit import judged, rate_of
 from simulator.domain.model.callbacks import Callback
-from simulator.domain.model.transactions import SETTLED, Status, Transaction
-from simulator.explore.seen import Breach, Order, Seen, SeenPayment, SeenStep
+from simulator.domain.model.transactions import SETTLED, Transaction
+from simulator.explore.seen import GIVEN_BACK, Breach, Order, Seen, SeenPayment, SeenStep
 from simulator.runtime.expectations import verdicts
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.seen import log_of
@@ -23,7 +23,6 @@ PAYMENTS_MAX = 1000
 WAITING_MAX = 16
 """So many sandboxes that have ended may wait for being read: they are kept in memory until then."""
 
-GIVEN_BACK = frozenset({Status.FAILED, Status.REFUNDED})
 _TEXTS = ("sn", "pin", "note", "voucherlink")
 
 

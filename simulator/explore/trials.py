@@ -21,10 +21,8 @@ calm weather."""
 
 
 @dataclass(frozen=True, slots=True)
-class Test:
+class Trial:
     """Faults to be tested; `attempt` counts repetitions from 0."""
-
-    __test__ = False  # none of pytest's
 
     faults: Faults
     attempt: int = 0
@@ -34,7 +32,7 @@ class CalmFails(Exception):
     """The command fails without any fault. The text says how."""
 
 
-class Tester:
+class Trials:
     """Tests with all workers. `rate` is how many times as fast as the wall the sandbox's clock runs; `timeout_s` bounds
     a run instead of what `SLOWER_MAX` says."""
 
@@ -43,8 +41,8 @@ class Tester:
     ) -> None:
         self.base = base
         self.calm: Outcome
-        self.tapes: dict[Test, bytes] = {}
-        self.on_tested: Callable[[Test, Verdict], None] = lambda test, verdict: None
+        self.tapes: dict[Trial, bytes] = {}
+        self.on_judged: Callable[[Trial, Verdict], None] = lambda trial, verdict: None
         self._workers = workers
         self._record = record
         self._rate = rate
@@ -61,30 +59,30 @@ class Tester:
         self.calm = outcome
         return outcome
 
-    def tested(self, tests: Iterable[Test]) -> Iterator[tuple[Test, Verdict]]:
+    def run(self, tests: Iterable[Trial]) -> Iterator[tuple[Trial, Verdict]]:
         """The verdicts as they come; those that are known come at once."""
         jobs = []
-        for test in tests:
-            known = self._record.get(self._key(test))
+        for trial in tests:
+            known = self._record.get(self._key(trial))
             if known is None:
-                jobs.append((test, self._job(test)))
+                jobs.append((trial, self._job(trial)))
             else:
-                self.on_tested(test, known)
-                yield test, known
-        for test, outcome in self._workers.run(jobs):
-            verdict = self._judged(test, outcome)
-            self._record.add(self._key(test), verdict)
-            self.on_tested(test, verdict)
-            yield test, verdict
+                self.on_judged(trial, known)
+                yield trial, known
+        for trial, outcome in self._workers.run(jobs):
+            verdict = self._judged(trial, outcome)
+            self._record.add(self._key(trial), verdict)
+            self.on_judged(trial, verdict)
+            yield trial, verdict
 
-    def all_tested(self, tests: Iterable[Test]) -> list[tuple[Test, Verdict]]:
+    def all_run(self, tests: Iterable[Trial]) -> list[tuple[Trial, Verdict]]:
         """The same when all are there, in the order of the tests."""
         wanted = list(tests)
-        found = {id(test): verdict for test, verdict in self.tested(wanted)}
-        return [(test, found[id(test)]) for test in wanted]
+        found = {id(trial): verdict for trial, verdict in self.run(wanted)}
+        return [(trial, found[id(trial)]) for trial in wanted]
 
-    def _job(self, test: Test) -> Job:
-        return Job(document(self.base, test.faults), self._limit_s(test.faults), wants_tape=test.attempt > 0)
+    def _job(self, trial: Trial) -> Job:
+        return Job(document(self.base, trial.faults), self._limit_s(trial.faults), wants_tape=trial.attempt > 0)
 
     def _limit_s(self, faults: Faults) -> float:
         if self._timeout_s is not None:
@@ -92,17 +90,17 @@ class Tester:
         waits_s = sum(one.wait_s for one in faults) / self._rate
         return TIMEOUT_S + SLOWER_MAX * (self.calm.duration_s + waits_s)
 
-    def _key(self, test: Test) -> str:
+    def _key(self, trial: Trial) -> str:
         """By its words: what the calm run tells of a payment may have a number that is never drawn again."""
-        return sha256(f"{test.attempt} {sentence(test.faults)}".encode()).hexdigest()
+        return sha256(f"{trial.attempt} {sentence(trial.faults)}".encode()).hexdigest()
 
-    def _judged(self, test: Test, outcome: Outcome | str) -> Verdict:
+    def _judged(self, trial: Trial, outcome: Outcome | str) -> Verdict:
         if isinstance(outcome, str):
             return Verdict((), is_struck=False, problem=outcome)
         if outcome.tape is not None:
-            self.tapes[test] = outcome.tape
-        found = reasons(self.calm, outcome, test.faults)
-        names = rule_names(test.faults)
+            self.tapes[trial] = outcome.tape
+        found = reasons(self.calm, outcome, trial.faults)
+        names = rule_names(trial.faults)
         is_struck = not names or bool(names & outcome.seen.struck)
         return Verdict(found, is_struck, outcome.output if found else "")
 
