@@ -1,5 +1,4 @@
-"""docs/run-it-in-ci.md and docs/explore.md, played in a pipe as CI has it, and docs/is-my-integration-ready.md, played on
-a terminal."""
+"""docs/run-it-in-ci.md and docs/explore.md, played in a pipe, and docs/is-my-integration-ready.md, on a terminal."""
 
 import re
 from collections.abc import Callable

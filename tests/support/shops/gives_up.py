@@ -1,7 +1,6 @@
 """A shop that takes an order for failed when it is still Processing after a minute."""
 
 import sys
-import time
 
 from tests.support.shops.good import FINAL, PAUSE_S, Order, Shop
 
@@ -14,7 +13,7 @@ class GivesUp(Shop):
     def pay(self, order: Order) -> None:
         for _ in range(ROUNDS):
             self.ask(order)
-            time.sleep(PAUSE_S)
+            self.rest(PAUSE_S)
             if order.status in (*FINAL, "refused"):
                 return
         if order.status == "Processing":

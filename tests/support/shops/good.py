@@ -73,7 +73,7 @@ class Shop:
         order = Order(uuid4().hex)
         self.orders[order.refid] = order
         self.pay(order)
-        time.sleep(PAUSE_S)  # what comes late comes before the books are closed
+        self.rest(PAUSE_S)  # what comes late comes before the books are closed
         return self.close(opening - self.balance())
 
     def close(self, spent: Decimal) -> int:
@@ -94,7 +94,7 @@ class Shop:
             self.ask(order)
             if order.status in (*FINAL, "refused"):
                 return
-            time.sleep(pause_s)
+            self.rest(pause_s)
             pause_s = min(pause_s * 1.2, PAUSE_MAX_S)
             if order.status in FINAL:  # a callback told
                 return
@@ -153,7 +153,7 @@ class Shop:
             answer = self.send(method, target)
             if answer.status == 200:
                 return answer
-            time.sleep(pause_s)
+            self.rest(pause_s)
             pause_s = min(pause_s * 1.6, PAUSE_MAX_S)
         raise SystemExit(f"{method} {target} is not answered: {answer}")
 
@@ -174,6 +174,10 @@ class Shop:
     def on_silence(self) -> Answer:
         """There was no answer, or none that can be read."""
         return Answer(0, {})
+
+    def rest(self, seconds: float) -> None:
+        """Wait, in wall time."""
+        time.sleep(seconds)
 
     def listen(self) -> None:
         """Receive callbacks from now on."""

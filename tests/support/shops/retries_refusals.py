@@ -1,7 +1,6 @@
 """A shop that sends a refused payment again as it was, as if a 400 were an outage."""
 
 import sys
-import time
 
 from tests.support.shops.good import PAUSE_S, Order, Shop
 
@@ -16,7 +15,7 @@ class RetriesRefusals(Shop):
             super().ask(order)
             if order.status != "refused":
                 return
-            time.sleep(PAUSE_S)
+            self.rest(PAUSE_S)
 
 
 if __name__ == "__main__":
