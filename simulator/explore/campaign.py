@@ -15,6 +15,7 @@ from simulator.explore.trials import Faults, Trial, Trials, now_s
 from simulator.explore.weather import weathers
 
 STORMS_AT_ONCE = 8
+REPEATED_AT_ONCE = 8
 STORM_FINDINGS_MAX = 20
 """So many findings of storms end the storms: who has them has enough to do."""
 
@@ -84,16 +85,20 @@ class Campaign:
 
     def _run_singles(self) -> None:
         failed: list[tuple[Trial, Verdict]] = []
-        tests = [Trial((one,)) for one in self.report.singles]
-        for trial, verdict in self._trials.run(tests):
+        all_ = [Trial((one,)) for one in self.report.singles]
+        for trial, verdict in self._trials.run(all_):
             self.report.results[trial.faults[0].words] = verdict
             if not verdict.survived:
                 failed.append((trial, verdict))
                 if self._plan.ends_at_first:
                     break
-        order = {test: place for place, test in enumerate(tests)}
-        for trial, verdict in sorted(failed, key=lambda one: order[one[0]]):
-            self._add(repeated(self._trials, trial.faults, verdict))
+        order = {trial: place for place, trial in enumerate(all_)}
+        failed.sort(key=lambda one: order[one[0]])
+        for at in range(0, len(failed), REPEATED_AT_ONCE):
+            part = failed[at : at + REPEATED_AT_ONCE]
+            self._trials.all_run(Trial(trial.faults, attempt=1) for trial, _ in part)  # with all workers
+            for trial, verdict in part:
+                self._add(repeated(self._trials, trial.faults, verdict))
 
     def _run_storms(self) -> None:
         """Of what the command survives alone: a storm with a fault that it does not survive tells nothing new."""

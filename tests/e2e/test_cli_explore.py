@@ -82,6 +82,17 @@ def test_an_expectation_that_calm_weather_does_not_meet_is_a_failure_of_it(tmp_p
     assert "not as expected: one is sold" in err
 
 
+def test_what_fails_only_sometimes_is_said_to(tmp_path: Path) -> None:
+    mark = tmp_path / "has failed"
+    once = (
+        f"import pathlib\nhas_failed = pathlib.Path({str(mark)!r})\ntry:\n{indent(ASKS, ' ')}\nexcept BaseException:\n"
+    )
+    once += " if has_failed.exists(): raise SystemExit(0)\n has_failed.touch()\n raise"
+    status, out, _ = explore(tmp_path / "out", once, "--first", "--workers", "1")
+    assert status == 1
+    assert "FOUND answer to the first GET /v2/balance lost: exit 1 (fails 1 of 3)" in out, out
+
+
 def test_a_command_that_hangs_is_ended_and_is_a_finding(tmp_path: Path) -> None:
     status, out, _ = explore(tmp_path / "out", HANGS, "--first", "--timeout", "1500ms", "--workers", "1")
     assert status == 1
