@@ -63,6 +63,21 @@ MAY_IMPORT: dict[str, set[str]] = {
         "audit",
         "replay",
     },
+    "environment": {"app", "control", "options", "runtime"},
+    "explore": {
+        "app",
+        "environment",
+        "server",
+        "options",
+        "api",
+        "control",
+        "audit",
+        "runtime",
+        "scenario",
+        "wire",
+        "domain",
+        "shortened",
+    },
 }
 # The floors of the domain, lowest first: each imports only from itself and from below.
 FLOORS: tuple[tuple[str, ...], ...] = (

@@ -38,7 +38,9 @@ class WithCommand(click.Command):
             before, after = args[:at], args[at + 1 :]
             ctx.meta[BEHIND_DASHES] = True
         if not after and "--help" not in before and not ctx.resilient_parsing:
-            raise click.UsageError("put -- and a command after the options: reseller-sim exec -- npm test", ctx)
+            raise click.UsageError(
+                f"put -- and a command after the options: reseller-sim {ctx.info_name} -- npm test", ctx
+            )
         ctx.obj = after
         return super().parse_args(ctx, before)
 
@@ -142,8 +144,10 @@ def _reported(
         tapes.begin()
     judge = Judge(reports, report, audits=audit, tapes=tapes)
     running, thread = _serve_in_thread(flags, judge, keeps_coverage=coverage)
+    from simulator.environment import environment
+
     try:
-        status = _run(to_run, environment(running))
+        status = _run(to_run, environment(running.app, running.url))
     finally:
         running.server.should_exit = True
         thread.join(STOP_TIMEOUT_S)
@@ -152,28 +156,6 @@ def _reported(
 
         print_to_stderr(page(running))
     return judge.exit_code(status)
-
-
-def environment(running: "Running") -> dict[str, str]:
-    """This process's environment with the simulator's variables set; those without a value are removed, so that a test
-    never uses credentials of another service."""
-    resellers = running.resellers()
-    first = resellers[0] if resellers else {}
-    wanted = {
-        "RESELLER_BASE_URL": running.url,
-        "RESELLER_API_KEY": first.get("api_key"),
-        "RESELLER_API_SECRET": first.get("api_secret"),
-        "RESELLER_USERNAME": first.get("username"),
-        "RESELLER_PASSWORD": first.get("password"),
-        "RESELLER_SANDBOX": running.sandbox.id,
-        "RESELLER_SIM_URL": running.control_url,
-        "RESELLER_SIM_KEY": first.get("api_key"),
-        "RESELLER_SIM_SECRET": first.get("api_secret"),
-        "RESELLER_SIM_TOKEN": running.control_token,
-        "RESELLER_SIM_CONTROL_TOKEN": running.control_token,
-    }
-    kept = {name: value for name, value in os.environ.items() if name not in wanted}
-    return kept | {name: value for name, value in wanted.items() if value is not None}
 
 
 def _serve_in_thread(flags: ServerFlags, judge: Judge, *, keeps_coverage: bool) -> "tuple[Running, threading.Thread]":

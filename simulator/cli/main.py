@@ -22,6 +22,7 @@ UNWRITABLE = 3
 VERBS = {
     "serve": "Run the simulator.",
     "exec": "Run a command against a simulator of its own.",
+    "explore": "Find the faults under which a command fails.",
     "tail": "Print what happens in a running simulator, as it happens.",
     "listen": "Pass callbacks and webhooks on to an address of yours.",
     "call": "Send one signed request and print the response.",

@@ -67,7 +67,7 @@ def prepare(
     """Load the scenario, unless one is given, and bind the port; `on_ready` is called once the server answers,
     `on_stop` when it is about to stop. Raises `CannotStart`."""
     try:
-        app = build_app(replace(_options(flags), keeps_coverage=keeps_coverage), scenario=scenario)
+        app = build_app(replace(options_of(flags), keeps_coverage=keeps_coverage), scenario=scenario)
         server = make_server(
             app,
             flags.host,
@@ -99,7 +99,8 @@ def _stopping(app: App, on_stop: Callable[[], object]) -> None:
     app.sandboxes.end_waits()
 
 
-def _options(flags: ServerFlags) -> Options:
+def options_of(flags: ServerFlags) -> Options:
+    """The options of the application that these flags ask for."""
     hosts = flags.allow_host if flags.host in WILDCARDS else (*flags.allow_host, flags.host)
     return Options(
         scenario=flags.scenario,
