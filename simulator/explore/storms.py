@@ -7,6 +7,7 @@ from simulator.domain.model import draw
 from simulator.explore.faults import Fault
 
 FAULTS_MIN, FAULTS_MAX = 2, 5
+CLASSES = ("writes", "reads", "outcomes", "callbacks", "weather")  # in the order of a sentence
 Item = TypeVar("Item")
 
 
@@ -32,7 +33,7 @@ def _storm(seed: int, number: int, faults: Sequence[Fault]) -> tuple[Fault, ...]
             chosen.append(fault)
         if len(chosen) == wanted:
             break
-    return tuple(chosen)
+    return tuple(sorted(chosen, key=lambda one: CLASSES.index(_class(one))))
 
 
 def _classes(faults: Sequence[Fault]) -> list[list[Fault]]:

@@ -3,15 +3,16 @@
 import sys
 from typing import Any
 
-from tests.support.shops.good import Order, Shop
+from tests.support.shops.good import FINAL, Order, Shop
 
 
 class NoDedup(Shop):
-    """What it was told before does not matter to it."""
+    """That it was told the same before does not matter to it."""
 
     def on_told(self, refid: str, data: dict[str, Any]) -> None:
         with self.lock:
-            if (order := self.orders.get(refid)) is not None:
+            order = self.orders[refid]
+            if order.status not in FINAL or data["status"] in FINAL:
                 self.note(order, data)
 
     def ask(self, order: Order) -> None:
