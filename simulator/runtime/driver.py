@@ -155,8 +155,9 @@ class Driver:
         finally:
             self._advancing_task = self.advancing = None
             report.is_over.set()
-            self._disarm()  # what was set before would be late by as much as the clock was moved
-            self.rearm(self.clock.now())
+            if not self.is_stopping:
+                self._disarm()  # what was set before would be late by as much as the clock was moved
+                self.rearm(self.clock.now())
         return report
 
     def refuse_while_advancing(self) -> None:
