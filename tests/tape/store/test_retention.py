@@ -23,6 +23,7 @@ ENDLESS = 10**9
         (Retention(9, 9, ENDLESS), {}, 0, (0, [1, 2, 3, 4, 5], [])),
         (Retention(9, 9, ENDLESS), {}, 10, (10, [1, 2, 3, 4, 5], [])),
         (Retention(1, 9, ENDLESS), {"a": 25}, 0, (20, [2, 5], ["a"])),
+        (Retention(1, 9, ENDLESS), {"a": 29}, 0, (20, [2, 5], ["a"])),
         (Retention(1, 9, ENDLESS), {"a": 30}, 0, (30, [3, 5], ["a"])),
         (Retention(1, 9, ENDLESS), {"a": 5, "b": 45}, 0, (0, [4, 5], ["a", "b"])),
         (Retention(1, 9, ENDLESS), {"a": 5, "b": 45}, 10, (40, [4, 5], ["b"])),

@@ -96,13 +96,14 @@ def test_a_snapshot_is_there_when_it_is_complete(store: Store) -> None:
     first.complete()
     store.commit()
     assert store.reading.snapshot("shop") is None
+    second.put("b", b"second")
     second.complete()
     store.commit()
     found = store.reading.snapshot("shop")
     assert found is not None
-    assert {name: found.part(name) for name in found.names} == {"a": b"second"}
+    assert {name: found.part(name) for name in found.names} == {"a": b"second", "b": b"second"}
     with pytest.raises(KeyError):
-        store.writing.begin_snapshot("shop").keep("b")
+        store.writing.begin_snapshot("shop").keep("c")
 
 
 @pytest.mark.parametrize(
