@@ -22,6 +22,9 @@ from simulator.cli.output import one_line, printable, printable_body, printable_
 from simulator.control.coverage import rendered
 from simulator.domain.model.rule_counts import RuleCount
 from simulator.domain.reports.coverage import Coverage, RuleKey
+from simulator.replay.head import taken
+from simulator.replay.writing import tape_lines
+from tests.support.client import running
 from tests.support.processes import ROOT
 from tests.support.runner import invoke, refusal
 
@@ -320,6 +323,21 @@ def test_watchers_escape_what_the_server_sent() -> None:
             done = invoke(*words, "--url", url, "--sandbox", UNSAFE.replace("\0", ""))
         assert done.exit_code == 0
         assert_harmless(done.stdout + done.stderr)
+
+
+def test_replay_escapes_what_is_on_a_tape(tmp_path: Path) -> None:
+    with running() as client:
+        client.send("GET", "/v2/nothing")
+        head, request, *rest = (json.loads(line) for line in tape_lines(taken(client.live)))
+    head["sandbox"] = UNSAFE
+    request["answer"] |= {"body": UNSAFE, "diagnosis": UNSAFE}
+    file = tmp_path / "hostile.tape"
+    file.write_text("".join(json.dumps(one) + "\n" for one in (head, request, *rest)))
+    done = invoke("replay", str(file))
+    assert done.exit_code == 1
+    assert_harmless(done.stdout)
+    file.write_text(json.dumps(head) + "\n" + json.dumps({"entry": UNSAFE}) + "\n")
+    assert_harmless(invoke("replay", str(file)).stdout)
 
 
 def test_every_verb_is_in_this_module() -> None:
