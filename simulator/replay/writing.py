@@ -1,6 +1,7 @@
 """Writes a tape as lines: its head, its entries, its end."""
 
 from collections.abc import Callable, Iterator, Sequence
+from decimal import Decimal
 from itertools import count
 from typing import Any
 
@@ -43,7 +44,19 @@ def entry_lines(entries: Sequence[Entry]) -> Iterator[bytes]:
 
 
 def _line(content: Any) -> bytes:
-    return _ENCODER.encode(content) + b"\n"
+    try:
+        return _ENCODER.encode(content) + b"\n"
+    except UnicodeEncodeError:  # somebody asked for a name with a lone surrogate, which nothing has
+        plain_content = msgspec.to_builtins(content, enc_hook=plain, builtin_types=(Decimal,))
+        return _ENCODER.encode(_without_surrogates(plain_content)) + b"\n"
+
+
+def _without_surrogates(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode()
+    if isinstance(value, dict):
+        return {_without_surrogates(key): _without_surrogates(one) for key, one in value.items()}
+    return [_without_surrogates(one) for one in value] if isinstance(value, list | tuple) else value
 
 
 Began = dict[int, int]

@@ -3,6 +3,11 @@
 import asyncio
 import gzip
 
+import pytest
+
+from simulator.domain.commands import RemoveRule, SetNetwork
+from simulator.domain.errors import DomainError
+from simulator.domain.model.network import NetworkStatus
 from simulator.replay.proof import player_for
 from simulator.replay.reading import read_tapes
 from simulator.replay.rebuilding import nowhere
@@ -42,6 +47,17 @@ def test_what_else_is_asked_for_is_refused() -> None:
             assert client.sim("GET", f"{TAPE}?{query}").status == 400
         assert client.sim("GET", "/sandboxes/nobody/tape").status == 404
         assert client.sim("POST", TAPE).status == 405
+
+
+def test_names_that_nobody_can_have_are_on_the_tape_all_the_same() -> None:
+    with running() as client:
+        for command in (RemoveRule("\udcff"), SetNetwork("\ud800", NetworkStatus.HEALTHY)):
+            with pytest.raises(DomainError):
+                client.run(client.live.submit(command))
+        client.send("GET", "/v2/balance", "a=\xff", b"\xff\xfe", {"x-sim-rule": "\xff"})
+        (tape,) = read_tapes(gzip.decompress(client.sim("GET", TAPE).body).splitlines(keepends=True))
+        assert not tape.damage
+        assert play(player_for(tape.head, client.app.again, nowhere()), tape.entries) is None
 
 
 def test_a_tape_is_taken_while_a_request_waits() -> None:
