@@ -26,7 +26,7 @@ MISTAKE = 500
 EVENT_STREAM = "text/event-stream"
 """The media type of server-sent events; the schema is that of each event's data, in JSON."""
 
-GZIP = "application/gzip"
+FILE = "application/octet-stream"
 """The media type of compressed files, which no schema describes."""
 
 # Statuses of checks that precede routing, and so apply to unknown paths and methods.
@@ -78,7 +78,7 @@ def response_problems(
     if content is None:
         return [*problems, f"the content type should be {' or '.join(media)}, not {content_type!r}"]
     kind, schema = _media_type(content_type), content["schema"]
-    if kind == GZIP:
+    if kind == FILE:
         return problems + ([] if body.startswith(b"\x1f\x8b") else ["the body is not compressed by gzip"])
     if kind == EVENT_STREAM:
         events = _data_of_events(body)

@@ -12,7 +12,7 @@ from simulator.replay.without_secrets import lines_without_secrets
 from simulator.replay.writing import tape_lines
 from simulator.runtime.background import in_background, place
 
-MEDIA_TYPE = "application/gzip"
+MEDIA_TYPE = "application/octet-stream"
 
 
 async def show(request: Request) -> Response:

@@ -1,4 +1,4 @@
-"""The tape of a run's sandbox, from a simulator that keeps one."""
+"""The tape of a run's sandbox, while its server runs."""
 
 from urllib.error import URLError
 from urllib.request import ProxyHandler, Request, build_opener

@@ -1,4 +1,4 @@
-"""The tape of a run, from a simulator that has one."""
+"""The tape of a run, from a server."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -35,7 +35,7 @@ def test_a_tape_that_is_answered_is_kept_as_it_is() -> None:
     assert asked[-1] == ("/_sim/sandboxes/default/tape", "Bearer token")
 
 
-def test_a_simulator_without_tapes_or_that_is_gone_has_none() -> None:
+def test_a_server_that_refuses_or_is_gone_has_no_tape() -> None:
     with answering(404, b"{}") as url:
         assert tapes.fetched(url, None) is None
     assert asked[-1][1] is None
