@@ -7,6 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from simulator.api import refusals
+from simulator.api.again import Again
 from simulator.api.call import EncodedReply, Incoming
 from simulator.api.endings import Drip
 from simulator.api.pipeline import Pipeline
@@ -18,6 +19,7 @@ from simulator.delivery.sender import HttpSender
 from simulator.domain.model.scenario import Scenario
 from simulator.options import CONTROL_PATH, Options
 from simulator.preparation import prepare
+from simulator.replay.rebuilding import Surroundings
 from simulator.runtime.clock import Wall
 from simulator.runtime.courier import Sender
 from simulator.runtime.journal import Exchange
@@ -43,13 +45,15 @@ wall_clock: Wall = partial(datetime.now, UTC)  # the current time
 class App:
     """The simulator as an ASGI application. Its creator may read `sandboxes`."""
 
-    def __init__(self, options: Options, scenario: Scenario, sandboxes: Sandboxes, sender: Sender) -> None:
+    def __init__(self, options: Options, scenario: Scenario, sandboxes: Sandboxes, sender: Sender, wall: Wall) -> None:
         self.options = options
         self.scenario = scenario
         self.sandboxes = sandboxes
         self._default = sandboxes.get(DEFAULT)
         self._sender = sender
+        self.wall = wall
         self._pipeline = Pipeline(routes(), trust_forwarded=options.trust_forwarded)
+        self.again = Again(self._pipeline)
         self._control: ControlApp | None = None
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
@@ -122,7 +126,7 @@ class App:
             guard = Guard(self.options.control_token, self.options.allowed_hosts)
             unsigned = UnsignedJudge(PathTable(routes()))
             folder = self.options.scenarios
-            self._control = ControlApp(self.sandboxes, self.scenario, guard, self._resend, unsigned, folder)
+            self._control = ControlApp(self.sandboxes, self.scenario, guard, self._resend, unsigned, self.again, folder)
         responder = responder_of(scope)
         if responder is not None:
             scope["cancel_when_left"] = responder.cancel_when_left
@@ -159,6 +163,15 @@ class App:
         if self._control is not None:
             self._control.default_scenario = scenario
         return deferred
+
+    def adopt(self, live: LiveSandbox) -> None:
+        """Let a sandbox that was rebuilt from a tape be one of this server, before that starts."""
+        self.sandboxes.adopt(live)
+        self._default = self.sandboxes.get(DEFAULT)
+
+    def surroundings(self) -> Surroundings:
+        """What a sandbox needs of this server that is to be rebuilt in it."""
+        return Surroundings(self.wall, self._sender, self.sandboxes.inbox_budget)
 
     async def _lifespan(self, receive: Any, send: Any) -> None:
         await receive()
@@ -225,4 +238,4 @@ def build_app(
     sandboxes.create(
         SandboxSpec(scenario, id=DEFAULT, seed=options.seed, mode=options.mode, rate=options.rate, start=options.start),
     )
-    return App(options, scenario, sandboxes, sender)
+    return App(options, scenario, sandboxes, sender, clock)

@@ -45,12 +45,39 @@ MAY_IMPORT: dict[str, set[str]] = {
     },
     "scenario": {"domain", "contract", "wire", "shortened"},
     "delivery": {"domain"},
-    "tape": {"domain"},
+    "tape": {"domain", "scenario"},
     "traffic": set(),
     "audit": {"traffic", "contract", "auth", "wire", "domain", "shortened"},
-    "runtime": {"domain", "scenario", "delivery", "wire", "shortened", "traffic"},
-    "api": {"runtime", "auth", "contract", "wire", "domain", "delivery", "shortened"},
-    "control": {"runtime", "auth", "contract", "wire", "domain", "delivery", "scenario", "shortened", "audit"},
+    "runtime": {"domain", "scenario", "delivery", "wire", "shortened", "traffic", "tape"},
+    "api": {"runtime", "auth", "contract", "wire", "domain", "delivery", "shortened", "tape"},
+    "replay": {"runtime", "tape", "auth", "wire", "scenario", "domain"},
+    "control": {
+        "runtime",
+        "auth",
+        "contract",
+        "wire",
+        "domain",
+        "delivery",
+        "scenario",
+        "shortened",
+        "audit",
+        "replay",
+    },
+    "environment": {"app", "control", "options", "runtime"},
+    "explore": {
+        "app",
+        "environment",
+        "server",
+        "options",
+        "api",
+        "control",
+        "audit",
+        "runtime",
+        "scenario",
+        "wire",
+        "domain",
+        "shortened",
+    },
 }
 # The floors of the domain, lowest first: each imports only from itself and from below.
 FLOORS: tuple[tuple[str, ...], ...] = (
@@ -80,17 +107,16 @@ FORBIDDEN_MODULES = {
 # Modules outside the domain that are about no subject of it; every other one is called as its subject is there.
 WITHOUT_SUBJECT: dict[str, set[str]] = {
     "api": {
-        "addresses", "authentication", "bearers", "billers", "body", "body_cache", "call", "cursors", "diagnoses",
-        "endings", "ignored", "legacy", "notes", "paging", "pipeline", "refusals", "routes", "sandbox_lookup", "tokens",
-        "unsigned", "versions", "waiting",
+        "addresses", "again", "authentication", "bearers", "billers", "body", "body_cache", "call", "cursors",
+        "diagnoses", "endings", "ignored", "legacy", "notes", "paging", "pipeline", "refusals", "routes",
+        "sandbox_lookup", "taped", "tokens", "unsigned", "versions", "waiting",
     },
     "control": {
-        "addresses",
         "api_docs", "app", "audit", "autopsies", "clock", "configured", "due", "event_rows", "events", "explained",
         "exports", "figures", "filters", "fired", "guard", "har", "http", "ledger", "masked_send", "masking", "meta",
         "page_modules",
         "pages", "parameters", "pasted", "probes", "products", "received", "render", "replays", "replies", "requests",
-        "sandboxes",
+        "sandboxes", "tapes",
     },
     "runtime": {
         "actions", "advance", "background", "clock", "counters", "courier", "driver", "ended_jobs", "event_items",
@@ -102,7 +128,8 @@ WITHOUT_SUBJECT: dict[str, set[str]] = {
     "wire": {
         "billers", "curl", "curl_credentials", "curl_options", "diagnoses", "errors", "headers", "json", "legacy",
         "named_secrets", "outbound", "paging", "pasted_curl", "secret_names", "secrets", "sent_target", "shell_escapes",
-        "runs", "shell_words", "signing", "timestamps", "tokens", "unescaped", "userinfo", "verifying",
+        "runs", "shell_words", "shown_addresses", "signing", "timestamps", "tokens", "unescaped", "userinfo",
+        "verifying",
     },
 }  # fmt: skip
 LINES_MAX = 300
@@ -159,7 +186,7 @@ def _imported_from_above(path: Path) -> set[str]:
         ours
         - MAY_IMPORT[part]
         - {part}
-        - ({"__version__"} if part in ("control", "api", "importer", "recorder") else set())
+        - ({"__version__"} if part in ("control", "api", "importer", "recorder", "replay") else set())
     )
 
 

@@ -24,6 +24,8 @@ MAY_MEASURE = {
     "support/console_figures.py": "figures are what it is for",
     "support/on_the_wire.py": "the timestamp of a signature",
     "server/test_server_faults.py": "that an answer drips is seen by its time alone",
+    "support/shops/good.py": "the timestamp of a signature",
+    "explore/test_shops.py": "a mistake is to be found within two minutes",
     "client/test_receiver_attacked.py": "that a drip ends and closing waits for nobody is seen by its time alone",
 }
 MAY_SLEEP = {
@@ -37,6 +39,10 @@ MAY_SLEEP = {
     "support/echo_server.py": "an application and clients that take their time; a poll within a bound",
     "e2e/test_floods.py": "a poll within a bound: the memory of a process has no event to wait for",
     "proxy/test_failures.py": "an upstream that drips, slower than it could",
+    "simulation/test_loop.py": "the time is virtual",
+    "support/simulation/clients.py": "the time is virtual",
+    "support/simulation/network.py": "the time is virtual",
+    "support/shops/good.py": "a client's own pace, between its questions",
     "support/broken_receivers.py": "a poll within a bound: sockets have no event to wait for",
 }
 MAY_CONNECT = {

@@ -122,12 +122,8 @@ def authenticate(call: Call, endpoint: Endpoint, claim: Claim | Bearer, fault: F
         return _accept_bearer(call, endpoint, claim, fault)
     assert isinstance(claim, Claim)
     exchange = call.exchange
-    rules = query_rules(call.sandbox) if exchange.query else DEFAULT_RULES
-    refusal = verify(claim, exchange.method.encode(), exchange.query, exchange.body, rules)
+    refusal = _judged(call, claim) if call.verdict is None else call.verdict.refusal
     if refusal is not None:
-        if refusal.code == "invalid_signature":
-            reason = diagnose(claim, exchange.method, exchange.path, exchange.query, exchange.body, rules, call.prefix)
-            refusal = Denied(refusal.code, reason)
         return deny(call, endpoint, refusal)
     assert call.named is not None, "who claims something names a key that is known"
     reseller, key = call.named
@@ -147,6 +143,17 @@ def authenticate(call: Call, endpoint: Endpoint, claim: Claim | Bearer, fault: F
     call.reseller = reseller
     exchange.reseller = reseller.code
     return None
+
+
+def _judged(call: Call, claim: Claim) -> Denied | None:
+    """Why the signature is refused; None when it is right."""
+    exchange = call.exchange
+    rules = query_rules(call.sandbox) if exchange.query else DEFAULT_RULES
+    refusal = verify(claim, exchange.method.encode(), exchange.query, exchange.body, rules)
+    if refusal is None or refusal.code != "invalid_signature":
+        return refusal
+    reason = diagnose(claim, exchange.method, exchange.path, exchange.query, exchange.body, rules, call.prefix)
+    return Denied(refusal.code, reason)
 
 
 def _accept_bearer(call: Call, endpoint: Endpoint, bearer: Bearer, fault: FaultThen | None) -> Reply | None:

@@ -20,6 +20,8 @@ from simulator.domain.model.rules import Rule
 from simulator.domain.sandbox import Sandbox
 from simulator.runtime.journal import Exchange
 from simulator.runtime.live_sandbox import LiveSandbox
+from simulator.tape.entries import RequestBegan, RequestResumed, Resumption
+from simulator.tape.tape import Tape
 
 HeaderPairs = tuple[tuple[bytes, bytes], ...]
 Receive = Callable[[], Awaitable[Any]]
@@ -28,7 +30,7 @@ Receive = Callable[[], Awaitable[Any]]
 class Incoming(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """An incoming request. Header names are in lower case; `by_name` has the last of repeated headers. `client` is the
     socket's address. `body` is None when it must be awaited from `receive`, ASGI's own. `target` and `replay_of` are
-    what `Exchange` calls so."""
+    what `Exchange` calls so. `verdict` is that of the tape, on a signature that cannot be verified again."""
 
     method: str
     query: bytes
@@ -39,10 +41,17 @@ class Incoming(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     receive: Receive | None = None
     target: bytes = b""
     replay_of: int = 0
+    verdict: "Verdict | None" = None
 
 
 # A reply as the server sends it: status, header lines with line ends, body, ending.
 EncodedReply = tuple[int, bytes, bytes, Ending | None]
+
+
+class Verdict(msgspec.Struct, frozen=True, gc=False):
+    """What was found out about a signature whose secret is not at hand any more: its refusal, None if it was right."""
+
+    refusal: Denied | None
 
 
 class Reply(msgspec.Struct, frozen=True, gc=False):
@@ -91,7 +100,8 @@ class Call(msgspec.Struct, kw_only=True, gc=False):
     validated body or query; `is_exact` unless a part of the body may be ignored; `is_unsigned` when no API key
     authenticated it; `is_deprecated` when the answer must say so (SPEC 9); `has_body` once its body was read or was too
     large; `prefix` is the part of the path that names
-    the sandbox, as `/s/mine` does; `caused` is what happened when it was executed."""
+    the sandbox, as `/s/mine` does; `caused` is what happened when it was executed; `tape` is where it began, once it
+    has waited."""
 
     sandbox: LiveSandbox
     now: datetime
@@ -114,11 +124,18 @@ class Call(msgspec.Struct, kw_only=True, gc=False):
     has_body: bool = False
     prefix: str = ""
     caused: list[Happening] = []
+    tape: Tape | None = None
+    verdict: Verdict | None = None
 
     @property
     def is_lost(self) -> bool:
         """True when its sandbox was deleted or reset since the request came."""
         return self.sandbox.is_closed or self.sandbox.core is not self.core
+
+    @property
+    def has_waited(self) -> bool:
+        """True once it has waited for the delay of its fault."""
+        return self.fault is not None and self.fault.has_waited
 
     async def refresh(self) -> None:
         """Read the time again after a wait, and process what fell due meanwhile."""
@@ -128,6 +145,18 @@ class Call(msgspec.Struct, kw_only=True, gc=False):
         driver = self.sandbox.driver
         if not self.is_lost and not driver.catch_up(self.now):
             await driver.settle(self.now)
+        self.note_resumed(self.now, self.wall)
+
+    def note_wait(self) -> None:
+        """Note on the tape that this call began, before it waits for the first time."""
+        if self.tape is None and not self.is_lost:
+            self.tape = self.sandbox.tape
+            self.tape.add(RequestBegan(self.exchange))
+
+    def note_resumed(self, now: datetime, wall: datetime, how: Resumption = Resumption.READY) -> None:
+        """Note on the tape that it goes on, unless its sandbox is gone, and the tape with it."""
+        if self.tape is self.sandbox.tape and not self.sandbox.is_closed:
+            self.tape.add(RequestResumed(self.exchange, now, wall, how))
 
     @property
     def owner(self) -> Reseller:

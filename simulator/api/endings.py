@@ -27,6 +27,9 @@ class Abort:
         """Close the connection."""
         connection.abort()
 
+    def __str__(self) -> str:
+        return str(self.name)
+
 
 @dataclass(frozen=True, slots=True)
 class Gone(Abort):
@@ -45,6 +48,9 @@ class Cut:
         """Send the head and half of the body."""
         await connection.cut(status, lines, body, len(body) // 2)
 
+    def __str__(self) -> str:
+        return str(self.name)
+
 
 @dataclass(frozen=True, slots=True)
 class Drip:
@@ -56,6 +62,9 @@ class Drip:
     async def send(self, connection: ConnectionFaults, status: int, lines: bytes, body: bytes) -> None:
         """Send the whole answer slowly."""
         await connection.drip(status, lines, body, self.bytes_per_second)
+
+    def __str__(self) -> str:
+        return f"{self.bytes_per_second:g} bytes a second"
 
 
 Ending = Abort | Cut | Drip

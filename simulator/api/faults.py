@@ -4,7 +4,6 @@ The list is evaluated as soon as the endpoint is known. Where a rule needs the b
 requests, and no earlier rule matches, the evaluation resumes just before the call is executed.
 """
 
-import asyncio
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import timedelta
@@ -13,12 +12,11 @@ from typing import Any
 import msgspec
 
 from simulator.api.bearers import claimed_reseller
-from simulator.api.body import BodyTooLarge, read_body
+from simulator.api.body import BodyTooLarge, receive_body
 from simulator.api.call import Call, ChosenFault, Incoming, Reply
 from simulator.api.endings import ABORT, CUT, Drip
 from simulator.api.notes import note
 from simulator.auth import headers as names
-from simulator.auth.signature import BODY_BYTES_MAX
 from simulator.contract.query import decode_query
 from simulator.domain.commands import CountFault
 from simulator.domain.model import draw
@@ -83,7 +81,8 @@ async def wait(call: Call) -> Reply | None:
     sandbox, limit = call.sandbox, call.sandbox.scenario.limits.integration_timeout
     span = _delay(call, met.rule)
     met.timed_out = limit is not None and span > limit
-    await asyncio.sleep(sandbox.clock.wall_seconds(limit if limit is not None and met.timed_out else span))
+    call.note_wait()
+    await sandbox.sleep(sandbox.clock.wall_seconds(limit if limit is not None and met.timed_out else span))
     await call.refresh()
     if call.is_lost:
         call.exchange.trxid = ""  # of a transaction that is gone; the new journal may have another of this id
@@ -103,7 +102,8 @@ async def keep_unread(call: Call, request: Incoming, waits: bool = True) -> None
     elif waits and request.receive is not None:
         call.has_body = True
         with suppress(BodyTooLarge):
-            call.exchange.body = await read_body(call.headers, request.receive, BODY_BYTES_MAX)
+            call.exchange.body = await receive_body(call, request.receive)
+            call.note_resumed(call.now, call.wall)
 
 
 async def with_failures(call: Call, reply: Reply) -> Reply:

@@ -27,6 +27,7 @@ from simulator.api.endings import GONE
 from simulator.api.faults import NO_REPLY, choose_fault, keep_unread, with_failures
 from simulator.api.ignored import note_ignored_members, note_unknown_parameters, note_unread
 from simulator.api.routes import PathTable, Routes
+from simulator.api.taped import note_waited
 from simulator.api.versions import marked_deprecated
 from simulator.api.waiting import handle, read
 from simulator.auth import headers as names
@@ -85,6 +86,8 @@ class Pipeline:
             client=client,
             target=request.target,
             replay_of=request.replay_of,
+            prefix=prefix,
+            is_awaited=request.body is None,
         )
         call = Call(
             sandbox=sandbox,
@@ -94,6 +97,7 @@ class Pipeline:
             headers=headers,
             core=sandbox.core,
             prefix=prefix,
+            verdict=request.verdict,
         )
         try:
             reply = await self._reply(call, request) if refusal is None else refusal(call)
@@ -116,9 +120,15 @@ class Pipeline:
             sandbox, counters = anonymous, anonymous.counters
         if reply.headers:
             exchange.own_headers = reply.headers
+        if reply.ending is not None:
+            exchange.ending = str(reply.ending)
         exchange.duration_us = int((perf_counter() - began) * 1e6)
         if not sandbox.is_deleted:
-            sandbox.journal.add(exchange)
+            size = sandbox.journal.add(exchange)
+            if call.tape is None and sandbox is call.sandbox and not sandbox.is_closed:
+                sandbox.tape.add(exchange, size)
+            else:
+                note_waited(call, sandbox, size)
             sandbox.events.note(exchange.n)
             for happening in call.caused:
                 call.sandbox.events.note(happening)

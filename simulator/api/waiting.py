@@ -5,7 +5,7 @@ Whoever waited meets what changed meanwhile: a sandbox that is gone, another all
 
 from simulator.api import refusals
 from simulator.api.authentication import identify, refuse_address
-from simulator.api.body import BodyTooLarge, read_body
+from simulator.api.body import BodyTooLarge, is_announced, receive_body
 from simulator.api.call import Call, Incoming, Reply
 from simulator.api.faults import wait
 from simulator.auth.signature import BODY_BYTES_MAX, Denied
@@ -17,25 +17,24 @@ async def read(call: Call, request: Incoming) -> Reply | None:
     waits = call.fault is not None and not call.fault.rule.then.after_commit
     if waits and (refusal := await wait(call)):
         return refusal
-    if request.body is not None:
-        return await _identify_again(call, "the delay has passed") if waits else None
+    if request.body is not None or not is_announced(call.headers):
+        call.has_body = True
+        return _identify_again(call, "the delay has passed") if waits and call.has_waited else None
     assert request.receive is not None, "a body that is not here yet comes from somewhere"
     call.has_body = True
     is_form = call.endpoint.source == "form"
     try:
-        call.exchange.body = await read_body(
-            call.headers, request.receive, FORM_BYTES_MAX if is_form else BODY_BYTES_MAX
-        )
+        call.exchange.body = await receive_body(call, request.receive, FORM_BYTES_MAX if is_form else BODY_BYTES_MAX)
     except BodyTooLarge:
         if is_form:
             return refusals.invalid_input(call, call.endpoint, {"body": [FORM_TOO_LONG]})
         return refusals.deny(call, call.endpoint, Denied("body_too_large", refusals.BODY_BOUND))
-    return await _identify_again(call, "the body is here")
-
-
-async def _identify_again(call: Call, event: str) -> Reply | None:
-    """Check the sandbox, the address and the headers at the time when the wait has ended by `event`."""
     await call.refresh()
+    return _identify_again(call, "the body is here")
+
+
+def _identify_again(call: Call, event: str) -> Reply | None:
+    """Check the sandbox, the address and the headers at the time when the wait has ended by `event`."""
     if call.is_lost:
         return refusals.lost_sandbox(call)
     refusal = refuse_address(call) or identify(call)

@@ -12,13 +12,13 @@ from simulator.cli.output import one_line, printable_json
 from simulator.cli.request import DEFAULT_URL
 from simulator.cli.running import Running
 from simulator.control import api_docs
-from simulator.control.addresses import shown_address
 from simulator.control.render import moment
 from simulator.domain.model.resellers import Reseller
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.upstream.signing import Credentials, sign
 from simulator.wire.curl import curl_command
 from simulator.wire.json import encode
+from simulator.wire.shown_addresses import shown_address
 
 # The payment in the request to paste, where the scenario sells it: an ordinary account, a common denomination.
 EXAMPLE_PRODUCT, EXAMPLE_ACCOUNT, EXAMPLE_AMOUNT = "RELOAD", "0123456789", 10

@@ -18,6 +18,7 @@ from simulator.cli.output import print_to_stderr
 from simulator.cli.reports import earlier
 from simulator.cli.reports.flags import Reports, report_flags
 from simulator.cli.reports.judge import Judge
+from simulator.cli.reports.tapes import Tapes
 
 if TYPE_CHECKING:
     from simulator.cli.running import Running
@@ -37,7 +38,9 @@ class WithCommand(click.Command):
             before, after = args[:at], args[at + 1 :]
             ctx.meta[BEHIND_DASHES] = True
         if not after and "--help" not in before and not ctx.resilient_parsing:
-            raise click.UsageError("put -- and a command after the options: reseller-sim exec -- npm test", ctx)
+            raise click.UsageError(
+                f"put -- and a command after the options: reseller-sim {ctx.info_name} -- npm test", ctx
+            )
         ctx.obj = after
         return super().parse_args(ctx, before)
 
@@ -64,8 +67,27 @@ class WithCommand(click.Command):
     type=click.Path(path_type=Path, file_okay=False),
     help="Write what every sandbox did to this folder, as files and as a page.",
 )
+@click.option(
+    "--tape",
+    allow_from_autoenv=False,
+    metavar="FILE",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write what came to every sandbox to this file, to be replayed; without the scenario's secrets.",
+)
+@click.option(
+    "--tape-secrets", is_flag=True, allow_from_autoenv=False, help="Leave the scenario's secrets on the tape."
+)
 @click.pass_context
-def command(ctx: click.Context, /, coverage: bool, audit: bool, report: Path | None, **flags: Any) -> int:
+def command(
+    ctx: click.Context,
+    /,
+    coverage: bool,
+    audit: bool,
+    report: Path | None,
+    tape: Path | None,
+    tape_secrets: bool,
+    **flags: Any,
+) -> int:
     """Run a command against a simulator of its own.
 
     The simulator selects a free port, runs COMMAND, and ends with it. The exit code is COMMAND's; 128+N when signal N
@@ -88,12 +110,14 @@ def command(ctx: click.Context, /, coverage: bool, audit: bool, report: Path | N
       reseller-sim exec --audit -- pytest
       reseller-sim exec -- sh -c 'reseller-sim call GET /v2/balance'
       reseller-sim exec mine.yaml --junit result.xml --report result -- pytest
+      reseller-sim exec --tape failed.tape -- npm test
     """
     to_run: list[str] = ctx.obj
     own = {name: flags.pop(name) for name in ("junit", "json_file", "format", "tap")}
     reports = Reports(title="reseller-sim exec", **own)
     try:
-        return _reported(to_run, reports, report, ServerFlags(**flags), coverage=coverage, audit=audit)
+        tapes = None if tape is None else Tapes(tape, shows_secrets=tape_secrets)
+        return _reported(to_run, reports, report, tapes, ServerFlags(**flags), coverage=coverage, audit=audit)
     except CannotStart as refused:
         reports.not_run(refused.message)
         if report is not None:
@@ -102,17 +126,28 @@ def command(ctx: click.Context, /, coverage: bool, audit: bool, report: Path | N
 
 
 def _reported(
-    to_run: list[str], reports: Reports, report: Path | None, flags: ServerFlags, *, coverage: bool, audit: bool
+    to_run: list[str],
+    reports: Reports,
+    report: Path | None,
+    tapes: Tapes | None,
+    flags: ServerFlags,
+    *,
+    coverage: bool,
+    audit: bool,
 ) -> int:
     if shutil.which(to_run[0]) is None:
         raise CannotStart(f"reseller-sim exec: {to_run[0]!r} cannot be run: check its name and PATH")
     reports.begin()
     if report is not None:
         earlier.begin(report)
-    judge = Judge(reports, report, audits=audit)
+    if tapes is not None:
+        tapes.begin()
+    judge = Judge(reports, report, audits=audit, tapes=tapes)
     running, thread = _serve_in_thread(flags, judge, keeps_coverage=coverage)
+    from simulator.environment import environment
+
     try:
-        status = _run(to_run, environment(running))
+        status = _run(to_run, environment(running.app, running.url))
     finally:
         running.server.should_exit = True
         thread.join(STOP_TIMEOUT_S)
@@ -121,28 +156,6 @@ def _reported(
 
         print_to_stderr(page(running))
     return judge.exit_code(status)
-
-
-def environment(running: "Running") -> dict[str, str]:
-    """This process's environment with the simulator's variables set; those without a value are removed, so that a test
-    never uses credentials of another service."""
-    resellers = running.resellers()
-    first = resellers[0] if resellers else {}
-    wanted = {
-        "RESELLER_BASE_URL": running.url,
-        "RESELLER_API_KEY": first.get("api_key"),
-        "RESELLER_API_SECRET": first.get("api_secret"),
-        "RESELLER_USERNAME": first.get("username"),
-        "RESELLER_PASSWORD": first.get("password"),
-        "RESELLER_SANDBOX": running.sandbox.id,
-        "RESELLER_SIM_URL": running.control_url,
-        "RESELLER_SIM_KEY": first.get("api_key"),
-        "RESELLER_SIM_SECRET": first.get("api_secret"),
-        "RESELLER_SIM_TOKEN": running.control_token,
-        "RESELLER_SIM_CONTROL_TOKEN": running.control_token,
-    }
-    kept = {name: value for name, value in os.environ.items() if name not in wanted}
-    return kept | {name: value for name, value in wanted.items() if value is not None}
 
 
 def _serve_in_thread(flags: ServerFlags, judge: Judge, *, keeps_coverage: bool) -> "tuple[Running, threading.Thread]":

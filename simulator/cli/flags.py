@@ -71,13 +71,7 @@ def server_flags(port: int = DEFAULT_PORT, *, port_variable: bool = True) -> Cal
         ),
         option("--seed", metavar="N", type=click.IntRange(0, SEED_MAX), help="The seed of all randomness."),
         *_control(),
-        option(
-            "--callbacks",
-            type=click.Choice(["any", "public"]),
-            default="any",
-            show_default=True,
-            help="Where callbacks may go: anywhere but to addresses of clouds' metadata, or to public addresses only.",
-        ),
+        _callbacks_flag(),
         option(
             "--callback",
             metavar="URL",
@@ -118,6 +112,16 @@ def _listening(port: int, *, port_variable: bool = True) -> list[Callable[[Any],
     ]
 
 
+def _callbacks_flag() -> Callable[[Any], Any]:
+    return option(
+        "--callbacks",
+        type=click.Choice(["any", "public"]),
+        default="any",
+        show_default=True,
+        help="Where callbacks may go: anywhere but to addresses of clouds' metadata, or to public addresses only.",
+    )
+
+
 def _control() -> list[Callable[[Any], Any]]:
     """Who may use a server's control API: `control_token`, `control_token_file`, `allow_host`."""
     return [
@@ -136,6 +140,11 @@ def _control() -> list[Callable[[Any], Any]]:
         ),
         option("--allow-host", metavar="NAME", multiple=True, help="One more host name that /_sim accepts."),
     ]
+
+
+def going_on_flags(function: Decorated) -> Decorated:
+    """The flags of a server that has its scenario from elsewhere: where it listens, its control API, `callbacks`."""
+    return _all_of([*_listening(DEFAULT_PORT), *_control(), _callbacks_flag()])(function)
 
 
 def control_flags(port: int) -> Callable[[Decorated], Decorated]:

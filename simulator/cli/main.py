@@ -22,6 +22,7 @@ UNWRITABLE = 3
 VERBS = {
     "serve": "Run the simulator.",
     "exec": "Run a command against a simulator of its own.",
+    "explore": "Find the faults under which a command fails.",
     "tail": "Print what happens in a running simulator, as it happens.",
     "listen": "Pass callbacks and webhooks on to an address of yours.",
     "call": "Send one signed request and print the response.",
@@ -43,6 +44,7 @@ VERBS = {
     "import": "Print a scenario that serves a real account's catalog.",
     "scenarios": "Print bundled scenarios, magic accounts or the JSON Schema.",
     "check": "Report the problems of scenario files.",
+    "replay": "Rebuild a sandbox from its tape, and say what differs.",
     "audit": "Check a client's behaviour against what the service asks of it.",
     "conform": "Check a deployment of the service against its contract.",
     "proxy": "Pass a client's requests to a deployment, and explain them.",
@@ -118,7 +120,7 @@ class Verbs(click.Group):
 
 def _blame(text: str) -> None:
     """Print an error, which may repeat an address that was given, without the address's credentials."""
-    from simulator.control.addresses import with_shown_addresses
+    from simulator.wire.shown_addresses import with_shown_addresses
 
     print_to_stderr(with_shown_addresses(text))
 

@@ -14,6 +14,7 @@ from simulator.cli.output import one_line
 from simulator.cli.process import tune_gc
 from simulator.control import render
 from simulator.domain.errors import DomainError
+from simulator.domain.model.scenario import Scenario
 from simulator.options import CONTROL_PATH, Options
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.sandboxes import DEFAULT
@@ -61,11 +62,12 @@ def prepare(
     on_stop: Callable[[], object] = lambda: None,
     *,
     keeps_coverage: bool = False,
+    scenario: Scenario | None = None,
 ) -> Running:
-    """Load the scenario and bind the port; `on_ready` is called once the server answers, `on_stop` when it is about to
-    stop. Raises `CannotStart`."""
+    """Load the scenario, unless one is given, and bind the port; `on_ready` is called once the server answers,
+    `on_stop` when it is about to stop. Raises `CannotStart`."""
     try:
-        app = build_app(replace(_options(flags), keeps_coverage=keeps_coverage))
+        app = build_app(replace(options_of(flags), keeps_coverage=keeps_coverage), scenario=scenario)
         server = make_server(
             app,
             flags.host,
@@ -97,7 +99,8 @@ def _stopping(app: App, on_stop: Callable[[], object]) -> None:
     app.sandboxes.end_waits()
 
 
-def _options(flags: ServerFlags) -> Options:
+def options_of(flags: ServerFlags) -> Options:
+    """The options of the application that these flags ask for."""
     hosts = flags.allow_host if flags.host in WILDCARDS else (*flags.allow_host, flags.host)
     return Options(
         scenario=flags.scenario,

@@ -26,8 +26,11 @@ MISTAKE = 500
 EVENT_STREAM = "text/event-stream"
 """The media type of server-sent events; the schema is that of each event's data, in JSON."""
 
+FILE = "application/octet-stream"
+"""The media type of compressed files, which no schema describes."""
+
 # Statuses of checks that precede routing, and so apply to unknown paths and methods.
-_BEFORE_ROUTING = {401: "Unauthorized", 403: "Forbidden"}
+_BEFORE_ROUTING = {401: "Unauthorized", 403: "Forbidden", 404: "UnknownSandbox", 409: "SandboxReset"}
 
 _validators: "dict[int, tuple[Schema, jsonschema_rs.Draft202012Validator]]" = {}
 
@@ -75,6 +78,8 @@ def response_problems(
     if content is None:
         return [*problems, f"the content type should be {' or '.join(media)}, not {content_type!r}"]
     kind, schema = _media_type(content_type), content["schema"]
+    if kind == FILE:
+        return problems + ([] if body.startswith(b"\x1f\x8b") else ["the body is not compressed by gzip"])
     if kind == EVENT_STREAM:
         events = _data_of_events(body)
         return problems + [

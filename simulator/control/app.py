@@ -38,6 +38,7 @@ from simulator.control import (
     rules,
     sandboxes,
     scenario,
+    tapes,
     transactions,
 )
 from simulator.control.guard import Guard
@@ -46,6 +47,7 @@ from simulator.control.masked_send import MaskedSend
 from simulator.delivery.targets import BadTarget
 from simulator.domain.errors import DomainError
 from simulator.domain.model.scenario import Scenario
+from simulator.replay.player import Again
 from simulator.runtime.inboxes import INBOX_PATH
 from simulator.runtime.sandboxes import Sandboxes
 from simulator.runtime.unexpected import report
@@ -122,6 +124,7 @@ ROUTES = [
     Route(ONE + "/notifications", notifications.list_all, methods=["GET"]),
     Route("/_sim/events", events.of_all, methods=["GET"]),
     Route(ONE + "/events", events.of_sandbox, methods=["GET"]),
+    Route(ONE + "/tape", tapes.show, methods=["GET"]),
     Route(ONE + "/invariants", sandboxes.invariants, methods=["GET"]),
     Route(ONE + "/coverage", coverage.show, methods=["GET"]),
     Route(ONE + "/audit", audit.show, methods=["GET"]),
@@ -148,7 +151,8 @@ PAGES = [
 class ControlApp:
     """`/_sim` as an ASGI application. `default_scenario` is the scenario of a new sandbox that names none, `scenarios`
     the folder whose files new sandboxes may name; `resend` sends a request of a journal to the reseller API, and
-    `judge_unsigned` says what that answers to the credentials of one without an API key."""
+    `judge_unsigned` says what that answers to the credentials of one without an API key; `again` answers the requests
+    of a tape once more."""
 
     def __init__(
         self,
@@ -157,6 +161,7 @@ class ControlApp:
         guard: Guard,
         resend: replays.Resend,
         judge_unsigned: explained.JudgeUnsigned,
+        again: Again,
         scenarios: Path | None = None,
     ) -> None:
         self._guard = guard
@@ -176,6 +181,7 @@ class ControlApp:
         self._app.state.default_scenario = default_scenario
         self._app.state.resend = resend
         self._app.state.judge_unsigned = judge_unsigned
+        self._app.state.again = again
         files = None if scenarios is None else ClientFiles(ScenariosFolder.at(scenarios))
         self._app.state.client_files = files
 

@@ -7,7 +7,6 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from simulator.control import render
-from simulator.control.addresses import shown_address
 from simulator.control.http import page, reply, sandbox_of
 from simulator.control.parameters import page_of, query_of, wait_of
 from simulator.domain.commands import SendCallback
@@ -15,6 +14,7 @@ from simulator.domain.model.callbacks import Callback
 from simulator.domain.model.effects import Attempt, Job
 from simulator.domain.state import State
 from simulator.wire.payments import CALLBACK_STATUS_NAMES
+from simulator.wire.shown_addresses import shown_address
 
 
 def attempt(one: Attempt) -> dict[str, Any]:

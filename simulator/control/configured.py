@@ -3,11 +3,11 @@
 from typing import Any, Final
 
 from simulator.control import render
-from simulator.control.addresses import shown_address
 from simulator.domain.model.resellers import Reseller
 from simulator.domain.model.webhooks import BALANCE_ADDED, Webhook
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.wire.json import number
+from simulator.wire.shown_addresses import shown_address
 from simulator.wire.webhooks import SECRET_SHOWN_CHARS
 
 CATALOG_EVENTS: Final = ("product.*", "option.*", "category.*", "group.*")

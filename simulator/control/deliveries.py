@@ -6,7 +6,6 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from simulator.control import render
-from simulator.control.addresses import shown_address
 from simulator.control.callbacks import attempt
 from simulator.control.filters import refuse_unknown_reseller
 from simulator.control.http import error, page, reply, sandbox_of
@@ -15,6 +14,7 @@ from simulator.domain.commands import ReplayDelivery
 from simulator.domain.model.effects import Job
 from simulator.domain.model.webhooks import Delivery, DeliveryState, ReplayRefused
 from simulator.wire import webhooks
+from simulator.wire.shown_addresses import shown_address
 
 HTTP_STATUSES = {ReplayRefused.UNKNOWN: 404, ReplayRefused.LIMIT: 429}  # of refusals; 409 for all others
 

@@ -3,7 +3,6 @@
 from typing import Any
 
 from simulator.control import notifications, render, requests
-from simulator.control.addresses import shown_address
 from simulator.control.callbacks import attempt
 from simulator.control.masking import mask_of
 from simulator.domain.model.callbacks import Callback
@@ -16,6 +15,7 @@ from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.sandboxes import Sandboxes
 from simulator.wire import webhooks
 from simulator.wire.payments import CALLBACK_STATUS_NAMES, STATUS_NAMES
+from simulator.wire.shown_addresses import shown_address
 
 KINDS = ("request", "status", "entry", "callback", "webhook", "notification", "action")
 

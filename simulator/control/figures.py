@@ -17,7 +17,6 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from simulator.control import render
-from simulator.control.addresses import shown_address
 from simulator.control.filters import refuse_unknown_reseller
 from simulator.control.http import lines, reply, sandbox_of
 from simulator.control.parameters import query_of
@@ -32,6 +31,7 @@ from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.receiver_times import ReceiverTimes, by_receiver
 from simulator.wire.json import number
 from simulator.wire.payments import STATUS_NAMES
+from simulator.wire.shown_addresses import shown_address
 
 WALLETS_MAX = 50
 """How many wallets are drawn; those of the others are asked for by `reseller`."""

@@ -3,7 +3,6 @@
 from typing import Any
 
 from simulator.control import render
-from simulator.control.addresses import shown_address
 from simulator.domain.due import CallbackDue, CaseDue, DeliveryDue, Fired, ScheduleDue, StepDue
 from simulator.domain.model.cases import Case
 from simulator.domain.model.schedule import (
@@ -21,6 +20,7 @@ from simulator.domain.model.schedule import (
 from simulator.domain.model.wallet import Entry
 from simulator.wire.json import number
 from simulator.wire.payments import CALLBACK_STATUS_NAMES, STATUS_NAMES
+from simulator.wire.shown_addresses import shown_address
 
 
 def fired(one: Fired) -> dict[str, Any]:

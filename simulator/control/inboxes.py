@@ -26,7 +26,7 @@ from simulator.control.http import (
 )
 from simulator.control.parameters import page_of, query_of, wait_of
 from simulator.control.received import Messages
-from simulator.control.replies import LISTS, left, program_of
+from simulator.control.replies import LISTS, document_of, left, program_of
 from simulator.control.sandboxes import base_url
 from simulator.delivery.targets import BadTarget, parse_target
 from simulator.domain.model.inboxes import INBOX_SCHEME, InboxProgram
@@ -168,19 +168,21 @@ def _json(body: bytes) -> Any:
 async def set_replies(request: Request) -> Response:
     """Program the replies to the next requests, as a scenario does."""
     name = _name_of(request)
-    inboxes = sandbox_of(request).inboxes
+    live = sandbox_of(request)
     wanted = await body_of(request, "inbox-replies-request")
-    inboxes.set_program(name, await _program_of(request, wanted))
+    document = document_of(wanted)
+    live.program_inbox(name, document, await _program_of(request, document))
     return reply(wanted)
 
 
-async def _program_of(request: Request, wanted: dict[str, Any]) -> InboxProgram:
-    """The program of a body, a long one made beside the event loop. Raises `InvalidInput`, and `Busy` as `body_of`."""
-    values = sum(len(one) + len(one.get("headers", ())) for key in LISTS for one in wanted.get(key, ()))
+async def _program_of(request: Request, document: dict[str, Any]) -> InboxProgram:
+    """The program of a document, a long one made beside the event loop. Raises `InvalidInput`, and `Busy` as
+    `body_of`."""
+    values = sum(len(one) + len(one.get("headers", ())) for key in LISTS for one in document.get(key, ()))
     if values <= VALUES_AT_ONCE_MAX:
-        return program_of(wanted)
+        return program_of(document)
     with place(VALUE_BYTES * values):
-        program = await in_background(program_of, wanted)
+        program = await in_background(program_of, document)
     refuse_lost_sandbox(request)
     return program
 
@@ -188,7 +190,7 @@ async def _program_of(request: Request, wanted: dict[str, Any]) -> InboxProgram:
 async def clear(request: Request) -> Response:
     """Delete received requests and programmed replies."""
     name = _name_of(request)
-    sandbox_of(request).inboxes.forget(name)
+    sandbox_of(request).clear_inbox(name)
     return no_content()
 
 
@@ -202,8 +204,8 @@ async def receive(request: Request) -> Response:
     live = sandboxes_of(request).get(request.path_params["sandbox"])
     request.state.sandbox = live, live.core
     body = await bytes_of(request, BODY_BYTES_MAX)
-    query, headers, clock = request.scope["query_string"], request.headers.raw, live.clock
-    taken = live.inboxes.take(name, clock.now(), request.method, query, headers, body, clock.wall())
+    query, headers = request.scope["query_string"], tuple(request.headers.raw)
+    taken = live.receive(name, request.method, query, headers, body)
     if taken.delay:
         request.scope.get("cancel_when_left", lambda: None)()
         await asyncio.sleep(live.clock.wall_seconds(taken.delay))

@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import Iterator
 from typing import Any
 
-from simulator.control import events, exports, meta, resellers, sandboxes, scenario
+from simulator.control import events, exports, meta, resellers, sandboxes, scenario, tapes
 from simulator.control.masking import Mask, mask_of
 from simulator.runtime.sandboxes import Sandboxes
 from simulator.wire.userinfo import without_userinfo
@@ -29,6 +29,7 @@ WHOLE = frozenset(
         events.of_sandbox,
         events.of_all,
         exports.as_curl,
+        tapes.show,
     }
 )
 ERRORS_FROM = 400

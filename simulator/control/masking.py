@@ -17,13 +17,13 @@ import msgspec
 
 from simulator.auth import headers as names
 from simulator.contract.body import BadJson, decode_object
-from simulator.control.addresses import shown_query, with_shown_addresses
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.sandboxes import Sandboxes
 from simulator.wire.json import encode
 from simulator.wire.named_secrets import without_named
 from simulator.wire.secret_names import is_secret_name
 from simulator.wire.secrets import MASKED, Secrets, hidden
+from simulator.wire.shown_addresses import shown_query, with_shown_addresses
 from simulator.wire.tokens import PATHS
 from simulator.wire.unescaped import Unescaped
 from simulator.wire.userinfo import without_userinfo

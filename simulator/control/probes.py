@@ -5,12 +5,12 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
-from simulator.control.addresses import shown_address
 from simulator.control.http import InvalidInput, body_of, reply, sandbox_of
 from simulator.domain.model.resellers import Reseller
 from simulator.domain.queries import reseller_of
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.probes import PROBES, Probe, ProbeResult, Skipped, send_probe
+from simulator.wire.shown_addresses import shown_address
 
 _BY_NAME = {probe.name: probe for probe in PROBES}
 

@@ -3,12 +3,12 @@
 from datetime import datetime
 from typing import Any
 
-from simulator.control.addresses import shown_address
 from simulator.domain.model.places import Origin, Place
 from simulator.domain.model.resellers import KeyState, Reseller
 from simulator.domain.model.wallet import Entry
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.wire.json import number
+from simulator.wire.shown_addresses import shown_address
 from simulator.wire.timestamps import iso_utc_exact
 
 

@@ -19,16 +19,19 @@ TEXT_CHARS_MAX: Final = 200
 _INDEX: Final = re.compile(r"\[([0-9]+)\]")
 
 
-def program_of(wanted: dict[str, Any]) -> InboxProgram:
-    """The program in a request's body, whose delays may be seconds. Raises `InvalidInput`."""
-    written: dict[str, Any] = {key: value for key, value in wanted.items() if value != []}
+def document_of(wanted: dict[str, Any]) -> dict[str, Any]:
+    """What a request's body asks for, as a scenario writes it; its delays may be seconds. Empty for nothing."""
+    document: dict[str, Any] = {key: value for key, value in wanted.items() if value != []}
     for key in LISTS:
-        if key in written:
-            written[key] = [_with_duration(one) for one in written[key]]
-    if not written:
-        return InboxProgram()
+        if key in document:
+            document[key] = [_with_duration(one) for one in document[key]]
+    return document
+
+
+def program_of(document: dict[str, Any]) -> InboxProgram:
+    """The program of a document. Raises `InvalidInput`."""
     try:
-        return build_inbox(written)
+        return build_inbox(document)
     except ScenarioError as error:
         first = error.problems[0]
         raise InvalidInput(first.message, _INDEX.sub(r".\1", first.path)) from None

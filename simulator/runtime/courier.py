@@ -1,6 +1,7 @@
 """Delivers one attempt of a callback or webhook: over HTTP, or into an inbox of the same sandbox."""
 
 import asyncio
+from collections.abc import Callable
 from datetime import datetime
 from time import perf_counter
 from typing import Protocol
@@ -15,13 +16,14 @@ from simulator.domain.model.effects import (
     Outgoing,
     Send,
 )
-from simulator.domain.model.inboxes import INBOX_SCHEME
+from simulator.domain.model.inboxes import INBOX_SCHEME, InboxReply
 from simulator.domain.model.scenario import Scenario
 from simulator.domain.model.webhooks import Delivery
 from simulator.runtime.clock import Clock
 from simulator.runtime.inboxes import Inboxes
 from simulator.runtime.receiver_times import AttemptDurations, Timed, timed_attempts
 from simulator.runtime.sent import SentRequests
+from simulator.tape.entries import AttemptSent, Entry, InboxReceived
 from simulator.wire import outbound
 
 # SPEC 6.1: a source address of each environment.
@@ -52,12 +54,15 @@ def _reseller(job: Job) -> str:
 
 
 class Courier:
-    """Delivers for the sandbox `owner`."""
+    """Delivers for the sandbox `owner`, whose tape's `note` is told of each attempt."""
 
-    def __init__(self, owner: str, scenario: Scenario, inboxes: Inboxes, sender: Sender) -> None:
+    def __init__(
+        self, owner: str, scenario: Scenario, inboxes: Inboxes, sender: Sender, note: Callable[[Entry], None]
+    ) -> None:
         self._owner = owner
         self._inboxes = inboxes
         self._sender = sender
+        self._note = note
         self.sent = SentRequests()
         self.times = timed_attempts()
         self.durations = AttemptDurations()
@@ -73,29 +78,36 @@ class Courier:
 
     async def deliver(self, send: Send, clock: Clock) -> AttemptResult:
         """Make one attempt within the receiver timeout."""
-        request = self.request(send.job, clock)
+        wall = clock.wall()
+        now = clock.at(wall)
+        request = self.request(send.job, wall)
         self.sent.add(send, request)
+        self._note(AttemptSent(now, wall, send.job.id, send.attempt.number, request))
         began = perf_counter()
-        result = await self.carry(send.job.url, request, clock, self.timeout_s(send.job, clock))
+        timeout_s = self.timeout_s(send.job, clock)
+        if send.job.url.startswith(INBOX_SCHEME):
+            result = await _replied(self.into_inbox(send.job.url, request, now, wall), clock, timeout_s)
+        else:
+            result = await self._sender.send(request, timeout_s, self._owner)
         took_ms = (perf_counter() - began) * 1000
         self.durations.add(send.job.id, send.attempt.number, int(took_ms * 1000))
         self.times.append(Timed(_reseller(send.job), send.job.url, result.status is not None, took_ms))
         return result
 
-    def request(self, job: Job, clock: Clock) -> Outgoing:
-        """The request of an attempt made now."""
+    def request(self, job: Job, wall: datetime) -> Outgoing:
+        """The request of an attempt made at this time of the wall clock."""
         if isinstance(job, Callback):
             return outbound.callback(job, self._source_address)
         assert isinstance(job, Delivery)
-        return self.webhook(job, self.present(clock))
+        return self.webhook(job, self.present(wall))
 
     def webhook(self, job: Delivery, at: datetime) -> Outgoing:
         """The request of a webhook attempt, signed with a timestamp of external time."""
         return outbound.webhook(job, self._webhooks.signature, at, self._source_address)
 
-    def present(self, clock: Clock) -> datetime:
+    def present(self, wall: datetime) -> datetime:
         """The time that a receiver compares a timestamp with: its own clock, not the sandbox's."""
-        return clock.wall() + self._skew
+        return wall + self._skew
 
     def timeout_s(self, job: Job, clock: Clock) -> float:
         """The receiver's time limit: wall time, divided by the rate of a faster clock."""
@@ -105,26 +117,44 @@ class Courier:
         return clock.wall_seconds(limit)
 
     async def carry(self, url: str, request: Outgoing, clock: Clock, timeout_s: float) -> AttemptResult:
-        """Send a request to the target `url`."""
-        if url.startswith(INBOX_SCHEME):
-            return await self._into_inbox(url, request, clock, timeout_s)
-        return await self._sender.send(request, timeout_s, self._owner)
+        """Send a request that is no attempt of a job to the target `url`."""
+        if not url.startswith(INBOX_SCHEME):
+            return await self._sender.send(request, timeout_s, self._owner)
+        wall = clock.wall()
+        message = _message(url, request, clock.at(wall), wall)
+        if isinstance(message, InboxReceived):
+            self._note(message)
+        return await _replied(self._take(message), clock, timeout_s)
 
-    async def _into_inbox(self, url: str, request: Outgoing, clock: Clock, timeout_s: float) -> AttemptResult:
-        try:
-            target = parse_target(url)
-            assert isinstance(target, InboxTarget)
-        except BadTarget as bad:
-            return AttemptResult(AttemptEnd.BLOCKED, error=bad.reason)
-        query = request.url.partition("?")[2].encode()
-        headers = [(name.lower().encode(), value.encode()) for name, value in request.headers]
-        body, wall = request.body or b"", clock.wall()
-        reply = self._inboxes.take(target.name, clock.now(), request.method, query, headers, body, wall)
-        delay_s = clock.wall_seconds(reply.delay)
-        if delay_s:
-            await asyncio.sleep(min(delay_s, timeout_s))
-        if delay_s >= timeout_s:
-            return AttemptResult(AttemptEnd.TIMEOUT, error=f"no answer within {timeout_s:g} s")
-        if reply.disconnect:
-            return AttemptResult(AttemptEnd.CONNECTION, error="the connection was closed before an answer came")
-        return AttemptResult(AttemptEnd.ANSWERED, reply.status, reply.body, headers=reply.headers)
+    def into_inbox(self, url: str, request: Outgoing, now: datetime, wall: datetime) -> InboxReply | AttemptResult:
+        """Deliver a request to an inbox; a result instead of the inbox's reply when the URL names none."""
+        return self._take(_message(url, request, now, wall))
+
+    def _take(self, message: InboxReceived | AttemptResult) -> InboxReply | AttemptResult:
+        return self._inboxes.receive(message) if isinstance(message, InboxReceived) else message
+
+
+def _message(url: str, request: Outgoing, now: datetime, wall: datetime) -> InboxReceived | AttemptResult:
+    """What an inbox receives; a result when the URL names none."""
+    try:
+        target = parse_target(url)
+        assert isinstance(target, InboxTarget)
+    except BadTarget as bad:
+        return AttemptResult(AttemptEnd.BLOCKED, error=bad.reason)
+    query = request.url.partition("?")[2].encode()
+    headers = tuple((name.lower().encode(), value.encode()) for name, value in request.headers)
+    return InboxReceived(now, wall, target.name, request.method, query, headers, request.body or b"")
+
+
+async def _replied(reply: InboxReply | AttemptResult, clock: Clock, timeout_s: float) -> AttemptResult:
+    """The result of an attempt that an inbox replied to, after the reply's delay."""
+    if isinstance(reply, AttemptResult):
+        return reply
+    delay_s = clock.wall_seconds(reply.delay)
+    if delay_s:
+        await asyncio.sleep(min(delay_s, timeout_s))
+    if delay_s >= timeout_s:
+        return AttemptResult(AttemptEnd.TIMEOUT, error=f"no answer within {timeout_s:g} s")
+    if reply.disconnect:
+        return AttemptResult(AttemptEnd.CONNECTION, error="the connection was closed before an answer came")
+    return AttemptResult(AttemptEnd.ANSWERED, reply.status, reply.body, headers=reply.headers)

@@ -25,19 +25,26 @@ from simulator.runtime.clock import Clock
 from simulator.runtime.courier import Courier
 from simulator.runtime.ended_jobs import Ended, EndedJobs
 from simulator.runtime.lanes import Lanes, results_in_order
+from simulator.tape.entries import ClockSet, Entry
 
 # The share of one turn of the event loop, which all sandboxes have in common.
 ITEMS_PER_TURN_MAX = 200
 
 
 class Driver:
-    """Time and deliveries of one sandbox. `apply` is the sandbox's own. `notifier` wakes waiters when an item
-    happened or an attempt ended. `advancing` is the advance that runs, if any."""
+    """Time and deliveries of one sandbox. `enter` is the sandbox's own, and `note` its tape's. `notifier` wakes waiters
+    when an item happened or an attempt ended. `advancing` is the advance that runs, if any."""
 
     def __init__(
-        self, apply: Callable[[Command, datetime], Any], agenda: Agenda[AgendaItem], clock: Clock, courier: Courier
+        self,
+        enter: Callable[[Command, datetime], Any],
+        agenda: Agenda[AgendaItem],
+        clock: Clock,
+        courier: Courier,
+        note: Callable[[Entry], None],
     ) -> None:
-        self._apply = apply
+        self._submit = enter
+        self._note = note
         self._agenda = agenda
         self.clock = clock
         self._courier = courier
@@ -148,7 +155,9 @@ class Driver:
         finally:
             self._advancing_task = self.advancing = None
             report.is_over.set()
-        self.rearm(self.clock.now())
+            if not self.is_stopping:
+                self._disarm()  # what was set before would be late by as much as the clock was moved
+                self.rearm(self.clock.now())
         return report
 
     def refuse_while_advancing(self) -> None:
@@ -174,6 +183,7 @@ class Driver:
         self.clock.set(mode, rate, now)
         self._disarm()
         current = self.clock.now()
+        self._note(ClockSet(current, self.clock.mode, self.clock.rate))
         self._enter(RecordTime(), current)
         self.caught_up_at = None
         if not self.catch_up(current):
@@ -199,7 +209,7 @@ class Driver:
         """The same, and wait until the tasks have ended. It leaves no cycle, so the memory is free at once."""
         self.stop()
         await asyncio.gather(*self._tasks(), return_exceptions=True)
-        self._apply = _refuse
+        self._submit = _refuse
         self._lanes = Lanes(_refuse)
 
     def _tasks(self) -> list[asyncio.Task[Any]]:
@@ -209,7 +219,7 @@ class Driver:
     def _enter(self, command: Command, now: datetime) -> Any:
         """Apply a command at `now` without processing what else is due."""
         self.caught_up_at = now
-        return self._apply(command, now)
+        return self._submit(command, now)
 
     async def _advance(self, report: Advance) -> None:
         target = report.target
@@ -232,6 +242,7 @@ class Driver:
             await self._advance_to(due, report)
         if target is not None and not report.stopped:
             self.clock.move_to(target)
+            self._note(ClockSet(self.clock.now(), self.clock.mode, self.clock.rate))
         report.is_idle = not len(self._agenda) and not self._lanes.tasks
 
     async def _advance_to(self, due: datetime, report: Advance) -> None:
@@ -262,7 +273,7 @@ class Driver:
         now = self.clock.now()
         if not self.catch_up(now):
             await self.settle(now)
-        self._apply(EndAttempt(send.job.id, send.attempt.number, result), now)
+        self._submit(EndAttempt(send.job.id, send.attempt.number, result), now)
         self.ended.add(Ended(send.job))
 
     def _arm(self, due: datetime, now: datetime) -> None:

@@ -18,6 +18,7 @@ from simulator.domain.model.secret_log import SecretLog
 from simulator.runtime.inbox_budget import InboxBudget, Received, program_size
 from simulator.runtime.journal import packed
 from simulator.runtime.ring import Notifier
+from simulator.tape.entries import InboxReceived
 
 INBOX_PATH = "/_sim/inbox/"
 """Where requests from outside arrive: `/_sim/inbox/{sandbox}/{name}`."""
@@ -125,31 +126,22 @@ class Inboxes:
         """How many requests each inbox keeps, by name."""
         return {name: len(inbox.received) for name, inbox in self._by_name.items()}
 
-    def take(
-        self,
-        name: str,
-        at: datetime,
-        method: str,
-        query: bytes,
-        headers: list[tuple[bytes, bytes]],
-        body: bytes,
-        wall: datetime | None = None,
-    ) -> InboxReply:
-        """Record a request and return the reply. `wall` is the wall time, where `at` is not."""
-        inbox = self._used(name)
-        reply = inbox.next_reply(at, self.started)
+    def receive(self, came: InboxReceived) -> InboxReply:
+        """Record a request and return the reply."""
+        inbox = self._used(came.name)
+        reply = inbox.next_reply(came.now, self.started)
         if not self._is_closed:
             inbox.last_n += 1
             message = Received(
                 serial=next(_serials),
-                at=at,
-                method=method,
-                query=query,
-                packed_headers=packed(headers),
-                body=body,
+                at=came.now,
+                method=came.method,
+                query=came.query,
+                packed_headers=packed(came.headers),
+                body=came.body,
                 status=0 if reply.disconnect else reply.status,
                 n=inbox.last_n,
-                wall=wall or at,
+                wall=came.wall,
                 replacements=self._secrets.replacements,
             )
             self._keep(inbox, message)

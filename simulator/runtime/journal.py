@@ -1,19 +1,19 @@
 """The journal: a sandbox's requests, their answers, and why. Nothing is rendered before it is read."""
 
+from collections.abc import Iterable
 from datetime import datetime
 from functools import lru_cache
 from itertools import chain
 
-import msgspec
-
 from simulator.runtime.ring import Ring
 from simulator.runtime.rule_names import encode_rule_name
+from simulator.tape.entries import Recorded
 
 # The estimated overhead of an exchange beside the bytes received and sent.
 _OVERHEAD_BYTES = 1000
 
 
-class Exchange(msgspec.Struct, gc=False, kw_only=True):
+class Exchange(Recorded, gc=False, kw_only=True):
     """One request and its answer, filled in by the pipeline and then stored in the journal.
 
     `n` is assigned when it is answered, so that the journal is in order; it stays 0 when the sandbox was deleted
@@ -22,7 +22,9 @@ class Exchange(msgspec.Struct, gc=False, kw_only=True):
     another than the one with this journal. `target` is the request target as it was sent, with the prefix of a
     sandbox, where it is not just `path` and `query`: escapes in the path, a lone `?`, the absolute form. `replay_of` is
     the number of the exchange that this one repeats, 0 when a client sent it. `told` is what the header says in place
-    of `diagnosis` to a caller who has not proved who it is, empty when it says the same.
+    of `diagnosis` to a caller who has not proved who it is, empty when it says the same. `prefix` is the part of the
+    path that named the sandbox; `is_awaited` when the body was not there yet as the request came; `ending` is how the
+    connection ended, in a word, empty as usual.
     """
 
     at: datetime
@@ -31,7 +33,6 @@ class Exchange(msgspec.Struct, gc=False, kw_only=True):
     query: bytes
     packed_headers: bytes
     client: str
-    n: int = 0
     body: bytes = b""
     reseller: str = ""
     selected_rule: str = ""
@@ -50,6 +51,9 @@ class Exchange(msgspec.Struct, gc=False, kw_only=True):
     wall: datetime | None = None
     target: bytes = b""
     replay_of: int = 0
+    prefix: str = ""
+    is_awaited: bool = False
+    ending: str = ""
 
     @property
     def headers(self) -> list[tuple[bytes, bytes]]:
@@ -78,7 +82,7 @@ class Exchange(msgspec.Struct, gc=False, kw_only=True):
 Journal = Ring[Exchange]
 
 
-def packed(headers: list[tuple[bytes, bytes]]) -> bytes:
+def packed(headers: Iterable[tuple[bytes, bytes]]) -> bytes:
     """All headers as one object: thousands of exchanges are stored, and many small objects would make each of them slow
     to store and slow to free."""
     return b"\n".join(chain.from_iterable(headers))

@@ -1,7 +1,8 @@
 """A running sandbox: the state machine with its clock, driver, journal and inboxes, and the one door into it."""
 
+import asyncio
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from copy import copy
 from dataclasses import replace
 from datetime import datetime
@@ -9,6 +10,7 @@ from typing import Any
 
 from simulator.domain.commands import Command, LoadScenario
 from simulator.domain.errors import Conflict, Unknown
+from simulator.domain.model.inboxes import InboxProgram, InboxReply
 from simulator.domain.model.scenario import Scenario
 from simulator.domain.reports.coverage import Coverage, coverage
 from simulator.runtime.actions import note_command
@@ -24,9 +26,11 @@ from simulator.runtime.inboxes import Inbox, Inboxes
 from simulator.runtime.journal import Journal
 from simulator.runtime.known_secrets import FormerSecrets, followed
 from simulator.runtime.ring import Notifier
-from simulator.runtime.sandbox_start import FirstState, SandboxSpec, first_state
+from simulator.runtime.sandbox_start import Beginning, FirstState, SandboxSpec, first_state
 from simulator.runtime.waiting import SANDBOX_WAITERS_MAX, WaitingRoom
 from simulator.scenario.compiler import COMPILER
+from simulator.tape.entries import CommandApplied, InboxCleared, InboxProgrammed, InboxReceived
+from simulator.tape.tape import ENTRY_BYTES, Tape
 from simulator.traffic.seen import Notification
 from simulator.wire.secrets import Secrets
 
@@ -52,6 +56,7 @@ class LiveSandbox:
         self._wall = wall
         self._sender = sender
         self._inbox_budget = inbox_budget
+        self.sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
         self.is_touched = True
         self.last_used_s = 0.0
         self.waiting = WaitingRoom(SANDBOX_WAITERS_MAX)
@@ -67,6 +72,7 @@ class LiveSandbox:
     def _begin_journal(self) -> None:
         limits = self.spec.scenario.limits
         self.journal = Journal(limits.journal, limits.journal_bytes)
+        self.tape = Tape(limits.tape, limits.tape_bytes)
 
     def _begin(self, first: FirstState) -> None:
         self.is_closed = False
@@ -80,11 +86,12 @@ class LiveSandbox:
         self.inboxes.follow(scenario.inboxes)
         self.counters = Counters(scenario.expect, self.core.state)
         self._watch_evicted()
-        self.life_journal = self.journal
-        self.courier = Courier(self.id, scenario, self.inboxes, self._sender)
+        self.life_journal, self.life_tape = self.journal, self.tape
+        self.beginning = Beginning(self.spec, state.started, self.clock.mode, self.clock.rate)
+        self.courier = Courier(self.id, scenario, self.inboxes, self._sender, self.tape.add)
         self.probed: deque[Notification] = deque(maxlen=PROBED_MAX)
         self._agenda = self.core.state.agenda
-        self.driver = Driver(self.apply, self._agenda, self.clock, self.courier)
+        self.driver = Driver(self.enter, self._agenda, self.clock, self.courier, self.tape.add)
         self.events.begin(self.clock, self.journal, self.courier.sent, state.callbacks, state.deliveries)
 
     @property
@@ -105,6 +112,25 @@ class LiveSandbox:
         if self._secrets_version != log.version:
             self._secrets = followed(self._secrets, (*log, *self.server_secrets))
             self._secrets_version = log.version
+
+    def receive(
+        self, inbox: str, method: str, query: bytes, headers: tuple[tuple[bytes, bytes], ...], body: bytes
+    ) -> InboxReply:
+        """Let an inbox receive a request from outside."""
+        wall = self.clock.wall()
+        came = InboxReceived(self.clock.at(wall), wall, inbox, method, query, headers, body)
+        self.tape.add(came, ENTRY_BYTES + len(body))
+        return self.inboxes.receive(came)
+
+    def program_inbox(self, name: str, document: Mapping[str, Any], program: InboxProgram) -> None:
+        """Set the replies of an inbox, by a document and what was made of it. Raises `Conflict`."""
+        self.inboxes.set_program(name, program)
+        self.tape.add(InboxProgrammed(self.clock.now(), name, document))
+
+    def clear_inbox(self, name: str) -> None:
+        """Delete the messages and replies of an inbox."""
+        self.inboxes.forget(name)
+        self.tape.add(InboxCleared(self.clock.now(), name))
 
     def retire_secrets(self, kept: Iterable[str] = ()) -> None:
         """Let the secrets of this life be those of a former one, but for those `kept`."""
@@ -143,6 +169,15 @@ class LiveSandbox:
             driver.rearm(now)
         return answer
 
+    def enter(self, command: Command, now: datetime | None = None) -> Any:
+        """Apply a command that comes from anywhere but a request of the reseller API, and note it on the tape. Raises
+        what `apply` raises."""
+        if not self.is_closed:
+            now = now or self.clock.now()
+            self.driver.finish(now)
+            self.tape.add(CommandApplied(now, command))
+        return self.apply(command, now)
+
     async def submit(self, command: Command) -> Any:
         """Apply a command once all that is due by now has happened, which may take several turns of the event loop.
 
@@ -156,7 +191,7 @@ class LiveSandbox:
             is_reset = self.is_closed or driver is not self.driver
             if is_reset and not self.is_deleted:
                 raise Conflict("sandbox_reset", f"the sandbox {self.id!r} was reset before this request was executed")
-        answer = self.apply(command, now)
+        answer = self.enter(command, now)
         note_command(self.events, command, answer, now)
         return answer
 
@@ -181,11 +216,12 @@ class LiveSandbox:
         assert not self.spec.unique_credentials
         COMPILER.remember(scenario)
         deferred: tuple[str, ...] = await self.submit(LoadScenario(scenario.name, scenario.document))
-        self._follow(scenario)
+        self.follow(scenario)
         return deferred
 
-    def _follow(self, scenario: Scenario) -> None:
-        """Do the same with what surrounds the state machine, which learns of it only by the commands that come."""
+    def follow(self, scenario: Scenario) -> None:
+        """Let what surrounds the state machine follow a scenario that was loaded: it learns of it only by the commands
+        that come."""
         self.inboxes.follow(scenario.inboxes, before=self.scenario.inboxes)
         self.spec = replace(self.spec, scenario=scenario)
         self.scenario = scenario
@@ -224,7 +260,7 @@ class LiveSandbox:
         be read beside the event loop. It answers no commands."""
         self._follow_secrets()  # so that reading them there changes nothing
         life = copy(self)
-        life.journal = self.life_journal
+        life.journal, life.tape = self.life_journal, self.life_tape
         return life
 
     async def wait_until(

@@ -93,7 +93,7 @@ async def send_probe(
 
 
 def _callback(live: LiveSandbox, job: Callback, *, accept: bool) -> ProbeRequest:
-    return ProbeRequest(job, live.courier.request(job, live.clock), accept)
+    return ProbeRequest(job, live.courier.request(job, live.clock.wall()), accept)
 
 
 def _paid(live: LiveSandbox, reseller: Reseller) -> Transaction:
@@ -162,7 +162,7 @@ def _event(live: LiveSandbox, reseller: Reseller) -> Delivery:
 
 def _unsigned(live: LiveSandbox, reseller: Reseller) -> list[ProbeRequest]:
     job = _event(live, reseller)
-    request = live.courier.request(job, live.clock)
+    request = live.courier.request(job, live.clock.wall())
     scheme = live.scenario.webhooks.signature
     unsigned = tuple(pair for pair in request.headers if pair[0] not in (scheme.header, *STANDARD_HEADERS))
     return [ProbeRequest(job, msgspec.structs.replace(request, headers=unsigned), False)]
@@ -171,19 +171,19 @@ def _unsigned(live: LiveSandbox, reseller: Reseller) -> list[ProbeRequest]:
 def _wrong_signature(live: LiveSandbox, reseller: Reseller) -> list[ProbeRequest]:
     job = _event(live, reseller)
     job.webhook = Webhook(job.url, draw.secret(live.seed, "probe", reseller.code).hex(), True)
-    return [ProbeRequest(job, live.courier.request(job, live.clock), False)]
+    return [ProbeRequest(job, live.courier.request(job, live.clock.wall()), False)]
 
 
 def _old_timestamp(live: LiveSandbox, reseller: Reseller) -> list[ProbeRequest]:
     if live.scenario.webhooks.signature.header:
         raise Skipped("a plain HMAC of the body carries no timestamp")
     job = _event(live, reseller)
-    return [ProbeRequest(job, live.courier.webhook(job, live.courier.present(live.clock) - OLD), False)]
+    return [ProbeRequest(job, live.courier.webhook(job, live.courier.present(live.clock.wall()) - OLD), False)]
 
 
 def _changed_body(live: LiveSandbox, reseller: Reseller) -> list[ProbeRequest]:
     job = _event(live, reseller)
-    request = live.courier.request(job, live.clock)
+    request = live.courier.request(job, live.clock.wall())
     assert isinstance(job.event.data, BalanceAdded)
     richer = replace(job.event.data, amount=job.event.data.amount + 1_000_000)
     changed = outbound.event_body(replace(job.event, data=richer))
@@ -192,7 +192,7 @@ def _changed_body(live: LiveSandbox, reseller: Reseller) -> list[ProbeRequest]:
 
 def _repeated_event(live: LiveSandbox, reseller: Reseller) -> list[ProbeRequest]:
     job = _event(live, reseller)
-    return [ProbeRequest(job, live.courier.request(job, live.clock), True) for _ in range(2)]
+    return [ProbeRequest(job, live.courier.request(job, live.clock.wall()), True) for _ in range(2)]
 
 
 PROBES: tuple[Probe, ...] = (

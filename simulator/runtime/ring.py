@@ -149,8 +149,8 @@ class Ring(Generic[Record]):
         """The approximate memory of the records, in bytes."""
         return self._bytes
 
-    def add(self, record: Record) -> None:
-        """Number a record and append it, evicting the oldest as needed, never the newest."""
+    def add(self, record: Record) -> int:
+        """Number a record and append it, evicting the oldest as needed, never the newest. Answers its size."""
         self.last_n = record.n = self.last_n + 1
         records, sizes, size = self._records, self._sizes, record.size
         records.append(record)
@@ -162,6 +162,7 @@ class Ring(Generic[Record]):
             self.left_out += 1
         if self.notifier.waiting:
             self.notifier.notify()
+        return size
 
     def find(self, n: int) -> Record | None:
         """The record with the number `n`, if it was not evicted."""

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from simulator.domain.compiler import Compiler
 from simulator.domain.model.resellers import User
 from simulator.domain.model.scenario import ResellerStart, Scenario, draw_key
 from simulator.domain.sandbox import Sandbox
@@ -24,20 +25,35 @@ class SandboxSpec:
     is_audited: bool = True
 
 
+@dataclass(frozen=True, slots=True)
+class Beginning:
+    """How a life of a sandbox began: when, and under which clock."""
+
+    spec: SandboxSpec
+    started: datetime
+    mode: str
+    rate: float
+
+
 FirstState = tuple[Clock, Sandbox]
 
 
 def first_state(id_: str, spec: SandboxSpec, wall: Wall) -> FirstState:
     """The clock and state that a life of the sandbox `id_` begins with. It may be made beside the event loop."""
-    scenario, start = spec.scenario, spec.scenario.clock
-    seed = scenario.seed if spec.seed is None else spec.seed
-    if spec.unique_credentials:
-        scenario = _with_unique_credentials(scenario, seed, id_)
+    start = spec.scenario.clock
     clock = Clock(
         wall, spec.mode or start.mode, start.rate if spec.rate is None else spec.rate, spec.start or start.start
     )
-    key_scope = id_ if spec.unique_credentials else ""
-    return clock, Sandbox(scenario, seed, clock.now(), key_scope, COMPILER)
+    return clock, core_of(id_, spec, clock.now())
+
+
+def core_of(id_: str, spec: SandboxSpec, started: datetime, compiler: Compiler = COMPILER) -> Sandbox:
+    """The state machine of a life that started at this time."""
+    scenario = spec.scenario
+    seed = scenario.seed if spec.seed is None else spec.seed
+    if spec.unique_credentials:
+        scenario = _with_unique_credentials(scenario, seed, id_)
+    return Sandbox(scenario, seed, started, id_ if spec.unique_credentials else "", compiler)
 
 
 def _with_unique_credentials(scenario: Scenario, seed: int, sandbox_id: str) -> Scenario:

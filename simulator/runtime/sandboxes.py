@@ -102,6 +102,11 @@ class Sandboxes:
 
     def _add(self, sandbox_id: str, spec: SandboxSpec, first: FirstState) -> LiveSandbox:
         sandbox = LiveSandbox(sandbox_id, spec, first, self._wall, self._sender, self.inbox_budget)
+        self._admit(sandbox)
+        sandbox.events.note(Action("created", sandbox.clock.now(), sandbox.scenario.name))
+        return sandbox
+
+    def _admit(self, sandbox: LiveSandbox) -> None:
         sandbox.on_reset = self._remember
         sandbox.waiting = WaitingRoom(SANDBOX_WAITERS_MAX, self._waiting)
         sandbox.server_secrets = self.server_secrets
@@ -109,8 +114,15 @@ class Sandboxes:
         sandbox.events.join(self.events)
         self._by_id[sandbox.id] = sandbox
         self.learn_keys(sandbox)
-        sandbox.events.note(Action("created", sandbox.clock.now(), sandbox.scenario.name))
-        return sandbox
+
+    def adopt(self, live: LiveSandbox) -> None:
+        """Let a sandbox that was made elsewhere be one of these, in place of the one that has its id. Its time is not
+        started yet."""
+        before = self._by_id.pop(live.id, None)
+        if before is not None:
+            before.stop()
+        self._admit(live)
+        live.events.note(Action("created", live.clock.now(), live.scenario.name))
 
     def learn_keys(self, sandbox: LiveSandbox) -> None:
         """Index keys and usernames that are unique to this sandbox, so that they select it at the root."""

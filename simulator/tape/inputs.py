@@ -8,23 +8,26 @@ from decimal import Decimal
 from functools import reduce
 from operator import or_
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from simulator.domain.commands import Command
 
 
-def _plain(value: object) -> object:
+def plain(value: object) -> object:
     """A read-only mapping as a dict. Raises `NotImplementedError` for what no command may carry."""
     if isinstance(value, MappingProxyType):
         return dict(value)
     raise NotImplementedError(f"a command carries plain data, not {type(value).__name__}")
 
 
-_ENCODER = msgspec.json.Encoder(decimal_format="number", enc_hook=_plain)
-_ANY_COMMAND: Any = reduce(or_, Command.__subclasses__())
-_DECODER = msgspec.json.Decoder(_ANY_COMMAND, float_hook=Decimal)
+_ENCODER = msgspec.json.Encoder(decimal_format="number", enc_hook=plain)
+if TYPE_CHECKING:
+    AnyCommand = Command
+else:
+    AnyCommand = reduce(or_, Command.__subclasses__())
+_DECODER = msgspec.json.Decoder(AnyCommand, float_hook=Decimal)
 
 
 def write(command: Command) -> bytes:
@@ -34,5 +37,4 @@ def write(command: Command) -> bytes:
 
 def read(line: bytes) -> Command:
     """Decode a command. Raises `msgspec.ValidationError` for invalid input."""
-    command: Command = _DECODER.decode(line)
-    return command
+    return _DECODER.decode(line)

@@ -4,9 +4,9 @@ It needs no whole document: a body may be cut, broken, or sent to a path that ha
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Final
-from urllib.parse import unquote_to_bytes
+from urllib.parse import quote_plus, unquote_to_bytes
 
 import msgspec
 
@@ -39,6 +39,26 @@ def without_named(body: bytes) -> bytes:
     return _PARAMETER.sub(rb"\1%b" % MASKED.encode(), body)
 
 
+def with_named(body: bytes, replaced: Callable[[str], str]) -> bytes:
+    """The body with the values of such members and parameters replaced by what `replaced` answers; one that it answers
+    as it is stays as it is spelled."""
+
+    def member(found: re.Match[bytes]) -> bytes:
+        try:
+            value = msgspec.json.decode(found[2], type=str)
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            return found[0]
+        made = replaced(value)
+        return found[0] if made == value else found[1] + msgspec.json.encode(made)
+
+    def parameter(found: re.Match[bytes]) -> bytes:
+        value = _unquoted(found[2])
+        made = replaced(value)
+        return found[0] if made == value else found[1] + quote_plus(made).encode()
+
+    return _PARAMETER.sub(parameter, _MEMBER.sub(member, body))
+
+
 def named_secrets(body: bytes) -> Iterator[str]:
     """Those values that are texts."""
     for found in _MEMBER.finditer(body):
@@ -47,4 +67,8 @@ def named_secrets(body: bytes) -> Iterator[str]:
         except (msgspec.DecodeError, UnicodeDecodeError):
             continue
     for found in _PARAMETER.finditer(body):
-        yield unquote_to_bytes(found[2].replace(b"+", b" ")).decode("utf-8", "replace")
+        yield _unquoted(found[2])
+
+
+def _unquoted(value: bytes) -> str:
+    return unquote_to_bytes(value.replace(b"+", b" ")).decode("utf-8", "replace")

@@ -5,6 +5,7 @@ an address may be percent-encoded, once or more, or escaped as in JSON.
 """
 
 import re
+from collections.abc import Iterator
 from typing import Final
 from urllib.parse import quote
 
@@ -47,13 +48,25 @@ def without_userinfo(text: str, *, is_query: bool = False) -> str:
     """The text with what is before the `@` of each address hidden. In a query `&` ends an address."""
     if _AT.search(text) is None:
         return text
-    parts, end, at = [], 0, 0
+    parts, end = [], 0
+    for begins, ends in _places(text, is_query=is_query):
+        parts += [text[end:begins], HIDDEN]
+        end = ends
+    return "".join((*parts, text[end:]))
+
+
+def userinfo_in(text: str, *, is_query: bool = False) -> Iterator[str]:
+    """What is before the `@` of each address, as it is written there."""
+    if _AT.search(text) is not None:
+        yield from (text[begins:ends] for begins, ends in _places(text, is_query=is_query))
+
+
+def _places(text: str, *, is_query: bool) -> Iterator[tuple[int, int]]:
+    at = 0
     while found := _START.search(text, at):
         stop, at = _userinfo(text, found, is_query=is_query)
         if stop > found.end():
-            parts += [text[end : found.end()], HIDDEN]
-            end = stop
-    return "".join((*parts, text[end:]))
+            yield found.end(), stop
 
 
 def _userinfo(text: str, start: re.Match[str], *, is_query: bool) -> tuple[int, int]:

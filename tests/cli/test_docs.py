@@ -37,7 +37,7 @@ def test_the_page_has_every_flag_with_its_variable(verb: str) -> None:
         for name in option.opts:
             assert f"`{name}" in SECTIONS[verb], f"{verb} {name}"
         if option.allow_from_autoenv:
-            section = SECTIONS["serve"] + SECTIONS["exec"] if verb == "exec" else SECTIONS[verb]
+            section = SECTIONS["serve"] + SECTIONS[verb] if verb in ("exec", "explore") else SECTIONS[verb]
             named = option.envvar[0] if isinstance(option.envvar, tuple) else f"{VARIABLES}_{str(option.name).upper()}"
             assert f"`{named}`" in section
 

@@ -2,6 +2,7 @@
 
 import json
 import re
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -21,6 +22,9 @@ from simulator.cli.output import one_line, printable, printable_body, printable_
 from simulator.control.coverage import rendered
 from simulator.domain.model.rule_counts import RuleCount
 from simulator.domain.reports.coverage import Coverage, RuleKey
+from simulator.replay.head import taken
+from simulator.replay.writing import tape_lines
+from tests.support.client import running
 from tests.support.processes import ROOT
 from tests.support.runner import invoke, refusal
 
@@ -148,6 +152,22 @@ def test_exec_prints_harmless_reports(hostile_file: Path, flags: tuple[str, ...]
     assert "\\u202e" in done.stderr
 
 
+def test_explore_escapes_what_its_command_prints(tmp_path: Path) -> None:
+    prints = f"import sys; sys.stdout.buffer.write({UNSAFE.encode()!r})"
+    asks = "r.urlopen(os.environ['RESELLER_BASE_URL'] + '/v2/balance')"
+    fails = f"try: {asks}\nexcept e.HTTPError: pass\nexcept OSError:\n {prints}; sys.exit(7)"
+    flags = ("--out", str(tmp_path / "out"), "--minutes", "0", "--first", "--workers", "1")
+    calm = invoke("explore", *flags, "--", sys.executable, "-c", f"{prints}; sys.exit(4)")
+    stormy = invoke(
+        "explore", *flags, "--", sys.executable, "-c", f"import os, urllib.request as r, urllib.error as e\n{fails}"
+    )
+    assert (calm.exit_code, stormy.exit_code) == (3, 1), stormy.output
+    [written] = (tmp_path / "out").glob("*.yaml")
+    assert "it printed last" in written.read_text()
+    for shown in (calm.stdout, calm.stderr, stormy.stdout, stormy.stderr, written.read_text()):
+        assert_harmless(shown)
+
+
 def test_the_problems_of_a_scenario_that_is_served_are_harmless(tmp_path: Path) -> None:
     bad = tmp_path / "bad\x1b\n\u202e.yaml"
     bad.write_text('extends: default\n"pay\\u009bments": []\n"\\u202e\\u2028": 1\n')
@@ -239,6 +259,7 @@ def test_sign_prints_a_body_with_control_characters_as_its_octal_bytes(tmp_path:
         ("serve", "--clock", UNSAFE),
         ("serve", "--start", UNSAFE),
         ("exec", "--", UNSAFE.replace(chr(0), "")),
+        ("explore", "--", UNSAFE.replace(chr(0), "")),
     ],
     ids=lambda arguments: ascii("-".join(arguments))[:20],
 )
@@ -302,6 +323,21 @@ def test_watchers_escape_what_the_server_sent() -> None:
             done = invoke(*words, "--url", url, "--sandbox", UNSAFE.replace("\0", ""))
         assert done.exit_code == 0
         assert_harmless(done.stdout + done.stderr)
+
+
+def test_replay_escapes_what_is_on_a_tape(tmp_path: Path) -> None:
+    with running() as client:
+        client.send("GET", "/v2/nothing")
+        head, request, *rest = (json.loads(line) for line in tape_lines(taken(client.live)))
+    head["sandbox"] = UNSAFE
+    request["answer"] |= {"body": UNSAFE, "diagnosis": UNSAFE}
+    file = tmp_path / "hostile.tape"
+    file.write_text("".join(json.dumps(one) + "\n" for one in (head, request, *rest)))
+    done = invoke("replay", str(file))
+    assert done.exit_code == 1
+    assert_harmless(done.stdout)
+    file.write_text(json.dumps(head) + "\n" + json.dumps({"entry": UNSAFE}) + "\n")
+    assert_harmless(invoke("replay", str(file)).stdout)
 
 
 def test_every_verb_is_in_this_module() -> None:

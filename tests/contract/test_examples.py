@@ -9,7 +9,7 @@ import jsonschema_rs
 import pytest
 
 from simulator.contract.openapi import CONTROL, OPENAPI, bundled
-from simulator.contract.responses import EVENT_STREAM, response_problems
+from simulator.contract.responses import EVENT_STREAM, FILE, response_problems
 from tests.support.played import METHODS, Exchange
 from tests.support.stories import STORIES, play
 
@@ -37,7 +37,7 @@ def places(document: str) -> Iterator[tuple[str, dict[str, Any], bool]]:
             yield f"{name} {type_}", media, True
         for status, response in operation["responses"].items():
             for type_, media in response.get("content", {}).items():
-                yield f"{name} {status} {type_}", media, True
+                yield f"{name} {status} {type_}", media, type_ != FILE
     for name, response in whole["components"]["responses"].items():
         yield name, response["content"][JSON], name not in NOT_PLAYED
     for name, parameter in whole["components"]["parameters"].items():

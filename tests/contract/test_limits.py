@@ -18,5 +18,5 @@ def test_the_default_of_every_counted_limit_is_in_its_description() -> None:
             found = DEFAULT.search(described["description"])
             assert found, name
             named[name] = int(found[1]) * (MIB if found[2] else 1)
-    assert len(named) == 15
+    assert len(named) == 17
     assert named == {name: getattr(usual, name) for name in named}

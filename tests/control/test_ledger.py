@@ -25,7 +25,7 @@ def client() -> Iterator[Client]:
 
 
 def pay(client: Client, reseller: str, refid: str) -> None:
-    client.live.apply(CreatePayment(reseller, refid, "RELOAD", "0123456789", "10"))
+    client.live.enter(CreatePayment(reseller, refid, "RELOAD", "0123456789", "10"))
 
 
 def fill(client: Client, count: int = 12) -> None:

@@ -91,8 +91,8 @@ def test_each_callback_is_looked_at_once_for_each_that_waits(client: Client, mon
 
 
 async def remove_webhook(client: Client) -> None:
-    client.live.apply(Credit("RS001", Decimal(5)))
-    client.live.apply(RemoveWebhook("RS001"))
+    client.live.enter(Credit("RS001", Decimal(5)))
+    client.live.enter(RemoveWebhook("RS001"))
     await advance(client)
 
 

@@ -1,4 +1,4 @@
-"""docs/run-it-in-ci.md, played in a pipe as CI has it, and docs/is-my-integration-ready.md, played on a terminal."""
+"""docs/run-it-in-ci.md and docs/explore.md, played in a pipe, and docs/is-my-integration-ready.md, on a terminal."""
 
 import re
 from collections.abc import Callable
@@ -12,6 +12,7 @@ from tests.support.processes import ROOT, free_port
 pytestmark = pytest.mark.slow
 
 CI = (ROOT / "docs" / "run-it-in-ci.md").read_text("utf-8")
+EXPLORE = (ROOT / "docs" / "explore.md").read_text("utf-8")
 READY = (ROOT / "docs" / "is-my-integration-ready.md").read_text("utf-8")
 BAD_DAYS = READY.partition("## 3. ")[2].partition("\n## ")[0]
 CLIENT = [step for step in blocks(READY) if step.name == "client.sh"]
@@ -36,10 +37,11 @@ def play(steps: list[Block], folder: Path, port: str, shows: Callable[[str, Path
     ("steps", "port", "shows"),
     [
         (blocks(CI), "8191", printed),
+        (blocks(EXPLORE), "8193", printed),
         (blocks(READY.replace(BAD_DAYS, "")), "8192", printed_on_terminal),
         ([*CLIENT, *blocks(BAD_DAYS)], "8192", printed_on_terminal),
     ],
-    ids=["ci", "ready", "bad days"],
+    ids=["ci", "explore", "ready", "bad days"],
 )
 def test_the_page_does_what_it_shows(
     steps: list[Block], port: str, shows: Callable[[str, Path, str], str], tmp_path: Path

@@ -50,7 +50,8 @@ REQUESTS = (
 )
 CASES = json.dumps([(method, f"http://127.0.0.1:8080/s/one/v2/x?{query}", body) for method, query, body in REQUESTS])
 
-TEXTS = {"getRequestAsCurl", "streamEvents", "streamSandboxEvents"}  # operations that answer no JSON
+STREAMS = {"streamEvents", "streamSandboxEvents"}
+TEXTS = {"getRequestAsCurl", "getTape", *STREAMS}  # operations that answer no JSON
 
 
 @pytest.fixture(scope="module")
@@ -86,7 +87,8 @@ def write_claims(folder: Path) -> None:
 
 def media_of(operation: str) -> str:
     """The media type of an operation's answer."""
-    return "text/event-stream" if operation in ("streamEvents", "streamSandboxEvents") else "application/json"
+    files = {"getTape": "application/octet-stream"}
+    return "text/event-stream" if operation in STREAMS else files.get(operation, "application/json")
 
 
 def printed(folder: Path) -> dict[str, str]:

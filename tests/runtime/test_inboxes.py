@@ -15,6 +15,7 @@ from simulator.domain.model.scenario import Limits
 from simulator.domain.model.secret_log import SecretLog
 from simulator.runtime.inbox_budget import MESSAGE_BYTES, NAME_BYTES
 from simulator.runtime.inboxes import Inboxes, server_budget
+from simulator.tape.entries import InboxReceived
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 BOUND = 1024 * 1024
@@ -32,7 +33,9 @@ def replying(*replies: InboxReply) -> InboxProgram:
 def post(to: Inboxes, name: str, body: bytes = b"", query: bytes = b"", headers: int = 0) -> int:
     """Post to an inbox; every text is an object of its own, as the ones from a socket are."""
     sent = [(b"x-%d" % number, b"v" * 20 + b"%d" % number) for number in range(headers)]
-    return to.take(name, datetime.now(UTC), "POST", bytes(bytearray(query)), sent, bytes(bytearray(body))).status
+    now = datetime.now(UTC)
+    came = InboxReceived(now, now, name, "POST", bytes(bytearray(query)), tuple(sent), bytes(bytearray(body)))
+    return to.receive(came).status
 
 
 FLOODS: dict[str, Callable[[Inboxes, int], Any]] = {

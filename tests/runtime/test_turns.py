@@ -75,7 +75,7 @@ def client() -> Iterator[Client]:
 
 def fill(live: LiveSandbox, count: int = PAYMENTS) -> None:
     for number in range(count):
-        live.apply(CreatePayment("RS001", f"p{number}", "RELOAD", "0123456789", "10"))
+        live.enter(CreatePayment("RS001", f"p{number}", "RELOAD", "0123456789", "10"))
 
 
 def later(client: Client, seconds: float = 60) -> str:

@@ -341,6 +341,8 @@ def test_schedule_limits_and_assumptions(scenario: Scenario) -> None:
         notifications=7,
         journal=9,
         journal_bytes=2048,
+        tape=10,
+        tape_bytes=2049,
         inbox=11,
         inbox_bytes=4096,
         inboxes=13,

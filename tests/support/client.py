@@ -3,6 +3,7 @@
 import asyncio
 import base64
 import json
+import os
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -18,11 +19,13 @@ from simulator.runtime.sandbox_start import SandboxSpec
 from simulator.runtime.sandboxes import DEFAULT
 from simulator.scenario.library import scenario_from_object
 from tests.support.contract_check import assert_in_contract
+from tests.support.replaying import assert_replays
 from tests.support.signing import sign
 from tests.support.wall import Wall
 
 T = TypeVar("T")
 HOST = "127.0.0.1:8080"
+REPLAYS = bool(os.environ.get("RESELLER_SIM_TEST_REPLAYS"))
 _nonces = count(1)
 _compiled: dict[str, Scenario] = {}
 
@@ -259,6 +262,8 @@ def running(scenario: Any = "default", wall: Callable[[], datetime] | None = Non
             yield Client(app, wall, runner)
         finally:
             runner.run(lifespan.stop())
+        if REPLAYS:
+            assert_replays(app)
 
 
 def compiled(scenario: dict[str, Any]) -> Scenario:

@@ -13,6 +13,7 @@ QUERIES = {
     ("get", f"{_ONE}/requests"): "requests-query",
     ("get", f"{_ONE}/requests.har"): "requests-har-query",
     ("get", f"{_ONE}/requests/{{n}}"): "request-query",
+    ("get", f"{_ONE}/tape"): "tape-query",
     ("get", f"{_ONE}/transactions"): "sandbox-transactions-query",
     ("get", f"{_ONE}/catalog"): "sandbox-catalog-query",
     ("get", f"{_ONE}/figures"): "figures-query",

@@ -16,7 +16,7 @@ from typing import Any
 from urllib.parse import parse_qsl
 
 from simulator.contract.openapi import CONTROL, OPENAPI, load
-from simulator.contract.responses import path_item
+from simulator.contract.responses import FILE, path_item
 from tests.support.client import Client, Response, running
 from tests.support.contract_check import is_of_control
 
@@ -115,7 +115,8 @@ class Player:
             values = dict(_value(part, value) for part, value in names.items() if part.startswith("{"))
             is_text = response.headers.get("content-type", "").startswith("text/plain")
             content = _first_event(response) or response.body
-            answer = content.decode() if is_text else json.loads(content) if content else None
+            is_file = response.headers.get("content-type", "") == FILE
+            answer = content.decode() if is_text else json.loads(content) if content and not is_file else None
             sent = dict(parse_qsl(query))
             if isinstance(body, str) and body.startswith(("username=", "refresh_token=")):
                 body = dict(parse_qsl(body))

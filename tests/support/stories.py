@@ -213,6 +213,7 @@ def rules(p: Player) -> None:
     p.sim("GET", f"{DEFAULT}/requests?reseller_not=RS002&refid_not=ref-2&trxid_not={22 * '2'}")
     p.sim("GET", f"{DEFAULT}/requests.har?limit=2&cursor=3")
     p.sim("GET", f"{DEFAULT}/requests/1.curl")
+    p.sim("GET", f"{DEFAULT}/tape?secrets=shown")
     p.sim("GET", f"{DEFAULT}/requests?wait_for=1&timeout=10")
     p.sim("GET", f"{DEFAULT}/deliveries?event=evt_1")
     page = p.sim("GET", f"{DEFAULT}/rules?limit=2")

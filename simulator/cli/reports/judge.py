@@ -16,6 +16,7 @@ from simulator.cli.reports.flags import UNWRITABLE, Reports
 if TYPE_CHECKING:
     from simulator.cli.reports.folder import Folder
     from simulator.cli.reports.lives import Lives
+    from simulator.cli.reports.tapes import Tapes
     from simulator.cli.running import Running
     from simulator.control.masking import Mask
     from simulator.runtime.live_sandbox import LiveSandbox
@@ -29,8 +30,11 @@ class Judge:
     """Judges each sandbox when it is deleted or reset, and those that are left when the run has ended. Nothing of the
     server is imported before one is followed."""
 
-    def __init__(self, reports: Reports, folder: Path | None, *, audits: bool = False) -> None:
+    def __init__(
+        self, reports: Reports, folder: Path | None, *, audits: bool = False, tapes: "Tapes | None" = None
+    ) -> None:
         self._reports = reports
+        self._tapes = tapes
         self._audits = audits
         self._path = folder
         self._totals = Totals()
@@ -43,6 +47,8 @@ class Judge:
         from simulator.cli.reports.lives import Lives
 
         self._running = running
+        if self._tapes is not None:
+            self._tapes.follow(running.app.again)
         self._scenario, self._seed = scenario, running.sandbox.seed
         self._began = datetime.now().astimezone().isoformat(timespec="seconds")
         self._lives, self._audited = Lives(), Lives("obligations")
@@ -56,7 +62,8 @@ class Judge:
         """Judge and write a sandbox beside the event loop, since that takes seconds when it has thousands of payments.
         Nothing changes any more in what it was until now, and that is kept by a copy of the object."""
         label = self._lives.label(live, ending)
-        if self._folder is None and not live.counters.expected and not self._audits:
+        is_judged = self._folder is not None or live.counters.expected or self._audits
+        if not is_judged and self._tapes is None:
             return
         life = live.life()
         masks = self._folder.masks(life) if self._folder is not None else {}
@@ -67,6 +74,8 @@ class Judge:
     def _add_life(self, life: "LiveSandbox", label: str, masks: "Mapping[str, Mask]") -> None:
         from simulator.cli.reports.lives import cases_of
 
+        if self._tapes is not None:
+            self._tapes.add(life)
         found = self._lives.add(life, label)
         cases = cases_of(found, life.secrets)
         is_asked = self._audits and life.life_journal.last_n > 0
@@ -111,6 +120,11 @@ class Judge:
             text = f"{self._lives.met_left_out} expectations that were met are left out of the reports"
             print_to_stderr(f"reseller-sim exec: {text}: there are too many")
         self._reports.show(suites, is_after_others=True)
+        if self._tapes is not None:
+            self._tapes.end()
+            if self._tapes.error:
+                print_to_stderr(one_line(f"reseller-sim exec: {self._tapes.error}"))
+                is_written = False
         if status:
             return status
         return UNWRITABLE if not is_written else 0 if all_ok(suites) else 1

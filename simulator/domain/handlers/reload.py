@@ -29,7 +29,7 @@ from simulator.domain.state import (
 FIXED_SIZES = frozenset(
     {
         "callbacks", "callbacks_bytes", "deliveries", "deliveries_bytes", "notifications", "journal", "journal_bytes",
-        "inbox", "inbox_bytes", "inboxes", "inboxes_bytes",
+        "tape", "tape_bytes", "inbox", "inbox_bytes", "inboxes", "inboxes_bytes",
     }
 )  # fmt: skip
 

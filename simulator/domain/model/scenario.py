@@ -93,6 +93,8 @@ class Limits:
     notifications: int = 5_000
     journal: int = 4_000
     journal_bytes: int = 64 * 1024 * 1024
+    tape: int = 100_000
+    tape_bytes: int = 64 * 1024 * 1024
     inbox: int = 10_000
     inbox_bytes: int = 64 * 1024 * 1024
     inboxes: int = 1_000

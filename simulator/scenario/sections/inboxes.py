@@ -31,7 +31,9 @@ def inboxes(section: Reader) -> Mapping[str, InboxProgram]:
 
 
 def build_inbox(data: Mapping[str, object]) -> InboxProgram:
-    """The program of one inbox from an object. Raises `ScenarioError`."""
+    """The program of one inbox from an object, an empty one for none. Raises `ScenarioError`."""
+    if not data:
+        return InboxProgram()
     document = load_object(data, "inbox")
     report = Report(document.problems)
     check(document, report, "inbox")

@@ -78,6 +78,8 @@ def limits(section: Reader) -> Limits:
         notifications=section["notifications"].integer(usual.notifications),
         journal=section["journal"].integer(usual.journal),
         journal_bytes=section["journal_bytes"].integer(usual.journal_bytes),
+        tape=section["tape"].integer(usual.tape),
+        tape_bytes=section["tape_bytes"].integer(usual.tape_bytes),
         inbox=section["inbox"].integer(usual.inbox),
         inbox_bytes=section["inbox_bytes"].integer(usual.inbox_bytes),
         inboxes=section["inboxes"].integer(usual.inboxes),

@@ -5,8 +5,8 @@ from urllib.parse import urlencode
 
 import pytest
 
-from simulator.control.addresses import shown_address, with_shown_addresses
 from simulator.wire.secrets import MASKED
+from simulator.wire.shown_addresses import shown_address, with_shown_addresses
 from tests.support.client import running
 
 ONE = "/sandboxes/default"

@@ -1,11 +1,11 @@
-"""Addresses as the control API shows them, wherever one stands: without the credentials in their query and without
-userinfo.
+"""Addresses as they are shown, wherever one stands: without the credentials in their query and without userinfo.
 
 An address may be a text of its own, a value in a query or form, percent-encoded once or more, or a string in a JSON
 text with its escapes.
 """
 
 import re
+from collections.abc import Iterator
 from typing import Final
 from urllib.parse import unquote_plus
 
@@ -52,8 +52,23 @@ def with_shown_addresses(text: str) -> str:
     return _ADDRESS.sub(lambda found: _without_values(found[0], MASKED), without_userinfo(text))
 
 
+def credentials_in(text: str) -> Iterator[str]:
+    """What is hidden of the queries of the addresses in a text, as it is written there."""
+    for found in _ADDRESS.finditer(text):
+        yield from (found[0][begins:ends] for begins, ends in _values(found[0]))
+
+
 def _without_values(address: str, hidden: str) -> str:
     parts, end = [], 0
+    for begins, ends in _values(address):
+        parts += [address[end:begins], hidden]
+        end = ends
+    return "".join((*parts, address[end:]))
+
+
+def _values(address: str) -> Iterator[tuple[int, int]]:
+    """Where the values of parameters begin and end that are secrets by their names."""
+    end = 0
     question = _QUESTION.search(address)
     path_end = question.start() if question else 0
     for found in _NAME.finditer(address):
@@ -62,9 +77,8 @@ def _without_values(address: str, hidden: str) -> str:
         value_end = end_of_run(_VALUES[_level(found[2])], address, found.end())
         if value_end == found.end() or address.startswith(MASKED, found.end()):
             continue
-        parts += [address[end : found.end()], hidden]
         end = path_end if found.end() <= path_end < value_end else value_end
-    return "".join((*parts, address[end:]))
+        yield found.end(), end
 
 
 def _level(equals: str) -> int:

@@ -1,0 +1,71 @@
+"""Answers a request once more as it came, from the record of it: for the replay of a tape."""
+
+from collections.abc import Awaitable, Callable, Coroutine
+from functools import partial
+from typing import Any
+
+from simulator.api import refusals
+from simulator.api.body import BodyTooLarge
+from simulator.api.call import EncodedReply, Incoming, Verdict
+from simulator.api.pipeline import Pipeline
+from simulator.auth.signature import Denied
+from simulator.runtime.journal import Exchange
+from simulator.runtime.live_sandbox import LiveSandbox
+from simulator.tape.entries import Resumption
+
+SANDBOX_PREFIX = "/s/"
+UNKNOWN_SANDBOX = "unknown_sandbox"
+BY_SECRET = ("invalid_signature", "decryption_error")
+
+
+class Again:
+    """Answers recorded requests through the pipeline. The address of the client is that of the record."""
+
+    def __init__(self, pipeline: Pipeline) -> None:
+        self._pipeline = pipeline
+
+    def __call__(
+        self,
+        sandbox: LiveSandbox,
+        recorded: Exchange,
+        wait: Callable[[], Awaitable[Resumption]],
+        anonymous: LiveSandbox | None = None,
+        *,
+        is_masked: bool = False,
+    ) -> Coroutine[Any, Any, EncodedReply]:
+        """The answer to the request of a record. A body that was awaited comes when `wait` ends, or what came in its
+        place; `anonymous` is the sandbox that recorded it, where that was another. The record of one that `is_masked`
+        has the verdict on its signature."""
+
+        async def receive() -> dict[str, Any]:
+            match await wait():
+                case Resumption.TOO_LARGE:
+                    raise BodyTooLarge
+                case Resumption.GONE:
+                    return {"type": "http.disconnect"}
+            return {"type": "http.request", "body": recorded.body}
+
+        headers = recorded.headers
+        request = Incoming(
+            method=recorded.method,
+            query=recorded.query,
+            headers=headers,
+            by_name=dict(headers),
+            client=recorded.client,
+            body=None if recorded.is_awaited else recorded.body,
+            receive=receive,
+            target=recorded.target,
+            replay_of=recorded.replay_of,
+            verdict=_verdict(recorded) if is_masked else None,
+        )
+        refusal = None
+        if recorded.error == UNKNOWN_SANDBOX:
+            named = recorded.path.removeprefix(SANDBOX_PREFIX).partition("/")[0]
+            refusal = partial(refusals.unknown_sandbox, named)
+        return self._pipeline.answer(sandbox, recorded.path, request, recorded.prefix, anonymous, refusal)
+
+
+def _verdict(recorded: Exchange) -> Verdict:
+    if recorded.error not in BY_SECRET:
+        return Verdict(None)
+    return Verdict(Denied(recorded.error, recorded.diagnosis, recorded.told))

@@ -1,0 +1,237 @@
+"""`reseller-sim explore`: finds the faults under which a command fails."""
+
+import os
+import shlex
+import shutil
+import signal
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import replace
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from simulator.cli.exec import WithCommand
+from simulator.cli.flags import CannotStart, ServerFlags, own_option, server_flags, verb
+from simulator.cli.output import one_line
+from simulator.cli.reports.flags import Reports
+from simulator.cli.spans import Span
+
+if TYPE_CHECKING:
+    from simulator.explore.campaign import Report
+    from simulator.explore.document import Base
+    from simulator.explore.run import Setting
+
+TITLE = "reseller-sim explore"
+MINUTES = 10.0
+WORKERS_MAX = 64
+ACTIVE = "active"
+
+
+@verb("explore", cls=WithCommand)
+@server_flags(port=0, port_variable=False)
+@own_option(
+    "--minutes",
+    metavar="N",
+    type=click.FloatRange(0, 7 * 24 * 60),
+    default=MINUTES,
+    show_default=True,
+    help="Send storms over COMMAND until so long after the beginning; 0 for none. Every single fault is tried however "
+    "long that takes.",
+)
+@own_option("--workers", metavar="N", type=click.IntRange(1, WORKERS_MAX), help="Runs at once.  [default: one a core]")
+@own_option(
+    "--out",
+    metavar="DIR",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=Path("explored"),
+    show_default=True,
+    help="The folder for what is found, and for what --resume needs.",
+)
+@own_option(
+    "--resume", is_flag=True, help="Pass over the runs that have ended in an earlier exploration of this folder."
+)
+@own_option("--first", is_flag=True, help="End with the first finding.")
+@own_option("--timeout", metavar="DURATION", type=Span(0.1), help="End a run that takes longer: it hangs.")
+@own_option(
+    "--junit",
+    metavar="FILE",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write the result to this file as JUnit XML.",
+)
+@click.pass_context
+def command(
+    ctx: click.Context,
+    /,
+    minutes: float,
+    workers: int | None,
+    out: Path,
+    resume: bool,
+    first: bool,
+    timeout: float | None,
+    junit: Path | None,
+    **flags: Any,
+) -> int:
+    """Find the faults under which a command fails.
+
+    Runs COMMAND once in calm weather, as exec does, to learn its requests, payments and callbacks. Then it runs it
+    with every single fault at each of them, one at a time, and then under storms of several, drawn from --seed. A run
+    fails by COMMAND's exit code, by an order that is paid twice, by what the audit holds against it, by an expectation
+    of the scenario, or by not ending. What fails is repeated, shrunk to the fewest faults, and written to --out as a
+    scenario file with which exec fails again. COMMAND's variables are those of exec.
+
+    The exit code is 0 when COMMAND survived everything, 1 when something was found, 3 when it fails in calm weather or
+    cannot be run.
+
+    \b
+    Examples:
+      reseller-sim explore -- npm test
+      reseller-sim explore mine.yaml --clock x100 --minutes 30 -- python shop.py
+      reseller-sim explore --first --minutes 0 -- pytest -x
+      reseller-sim explore --resume -- npm test
+    """
+    to_run: list[str] = ctx.obj
+    if flags["port"] and workers not in (None, 1):
+        raise click.UsageError("several workers cannot listen on one port; leave --port out, or say --workers 1", ctx)
+    reports = Reports(TITLE, junit, None, "text", tap=False)
+    count = 1 if flags["port"] else workers or os.cpu_count() or 1
+    server = ServerFlags(**flags)
+    reports.begin()
+    try:
+        return _explored(to_run, server, reports, out, count, (minutes, resume, first, timeout))
+    except CannotStart as refused:
+        reports.not_run(refused.message)
+        raise
+
+
+def _explored(
+    to_run: list[str],
+    flags: ServerFlags,
+    reports: Reports,
+    out: Path,
+    workers: int,
+    how: tuple[float, bool, bool, float | None],
+) -> int:
+    from simulator.cli.exploring import exit_code, suites
+    from simulator.domain.errors import DomainError
+    from simulator.explore.record import OtherRun
+    from simulator.explore.trials import CalmFails
+    from simulator.explore.workers import CannotRun
+    from simulator.scenario.reading.document import ScenarioError
+
+    if shutil.which(to_run[0]) is None:
+        raise CannotStart(f"{TITLE}: {to_run[0]!r} cannot be run: check its name and PATH")
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        with _ending_on_sigterm():
+            report = _campaign(to_run, flags, out, workers, how)
+    except ScenarioError as error:
+        raise CannotStart("\n".join(map(one_line, error.problems))) from None
+    except (CannotRun, OtherRun, DomainError) as error:
+        raise CannotStart(f"{TITLE}: {error}") from None
+    except CalmFails as error:
+        raise CannotStart(f"{TITLE}: your command fails in calm weather already: {error}") from None
+    except OSError as error:
+        raise CannotStart(one_line(f"{TITLE}: {out} cannot be written: {error.strerror or error}")) from None
+    return exit_code(report, is_written=reports.write(suites(report)))
+
+
+def _campaign(
+    to_run: list[str], flags: ServerFlags, out: Path, workers: int, how: tuple[float, bool, bool, float | None]
+) -> "Report":
+    from simulator.cli.exploring import Screen
+    from simulator.cli.running import options_of
+    from simulator.explore.campaign import Campaign, Plan
+    from simulator.explore.record import Record
+    from simulator.explore.run import Setting
+    from simulator.explore.trials import Trials
+    from simulator.explore.workers import Workers
+    from simulator.scenario.library import load_scenario
+
+    minutes, resume, first, timeout = how
+    scenario, screen = load_scenario(flags.scenario), Screen()
+    base, rate = _base(flags, out, scenario.clock.mode, scenario.clock.rate)
+    plain = replace(options_of(flags), mode=None, rate=None, start=None, seed=None)
+    setting = Setting(tuple(to_run), plain, flags.host, flags.port, out)
+    plan = Plan(
+        folder=out,
+        again=("reseller-sim exec", f"{_repeated(flags)}-- {shlex.join(to_run)}"),
+        seed=flags.seed or 0,
+        seconds=minutes * 60,
+        ends_at_first=first,
+        keys=tuple((one.code, key.key) for one in scenario.resellers for key in one.keys if key.state == ACTIVE),
+        has_start=flags.start is not None or scenario.clock.start is not None,
+    )
+    with (
+        closing(Record(out, _about(setting, base, flags), resumes=resume)) as record,
+        Workers(setting, workers) as pool,
+    ):
+        trials = Trials(pool, base, record, rate, timeout)
+        campaign = Campaign(trials, record, plan, screen.found)
+        screen.begin(trials.run_calm(), workers)
+        trials.on_judged = screen.watching(campaign)
+        report = campaign.explore()
+    screen.end(report)
+    return report
+
+
+@contextmanager
+def _ending_on_sigterm() -> Iterator[None]:
+    """Let the workers end, too, when this process is asked to."""
+
+    def end(number: int, frame: FrameType | None) -> None:
+        raise SystemExit(128 + number)
+
+    before = signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _base(flags: ServerFlags, out: Path, mode: str, rate: float) -> "tuple[Base, float]":
+    """What every scenario file says besides its faults: what it extends, and what the flags say of clock and seed, so
+    that `exec` needs them no more. With the rate of the clock."""
+    from simulator.explore.document import Base
+    from simulator.scenario.reading.bundled import is_path
+
+    if flags.clock is not None:
+        mode, rate = flags.clock.mode, flags.clock.rate
+    clock: dict[str, Any] = {"mode": mode, **({"rate": _number(rate)} if mode == "xN" else {})}
+    if flags.start is not None:
+        clock["start"] = flags.start.isoformat()
+    is_file = is_path(flags.scenario) or Path(flags.scenario).is_file()
+    extends = os.path.relpath(flags.scenario, out) if is_file else flags.scenario
+    if is_file and not is_path(extends):
+        extends = f"./{extends}"
+    return Base(extends, clock, flags.seed), rate if mode == "xN" else 1.0
+
+
+def _number(rate: float) -> Any:
+    from decimal import Decimal
+
+    return int(rate) if rate == int(rate) else Decimal(str(rate))
+
+
+def _about(setting: "Setting", base: "Base", flags: ServerFlags) -> dict[str, Any]:
+    """What the runs of a folder have in common: with anything else they would have to be run again."""
+    path = Path(flags.scenario)
+    content = path.read_bytes().decode("utf-8", "replace") if path.is_file() else ""
+    clock = {name: str(value) for name, value in base.clock.items()}
+    options = str(replace(setting.options, control_token=None))
+    return {"command": setting.command, "base": [base.extends, clock, base.seed], "text": content, "options": options}
+
+
+def _repeated(flags: ServerFlags) -> str:
+    """The flags that no scenario file can say, as `exec` takes them."""
+    words: list[str] = []
+    for name, value, default in (
+        ("--callback", flags.callback, None),
+        ("--callbacks", flags.callbacks, "any"),
+        ("--scenarios", flags.scenarios, None),
+    ):
+        words += [name, str(value)] if value != default else []
+    words += ["--trust-forwarded"] if flags.trust_forwarded else []
+    return f"{shlex.join(words)} " if words else ""

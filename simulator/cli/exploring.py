@@ -1,0 +1,143 @@
+"""What `explore` shows while it explores and at its end, and its result for CI servers."""
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+from simulator.cli.output import echo, one_line, print_to_stderr
+from simulator.cli.reports.cases import Case, Suite
+from simulator.cli.reports.flags import UNWRITABLE
+
+if TYPE_CHECKING:
+    from simulator.explore.campaign import Campaign, Report
+    from simulator.explore.findings import Finding
+    from simulator.explore.record import Verdict
+    from simulator.explore.seen import Outcome
+    from simulator.explore.trials import Trial
+
+CODE = "explore"
+EVERY_S = 5.0
+SHOWN_MAX = 50
+
+
+class Screen:
+    """Progress goes to stderr, on a terminal in one line; what was found and the result to stdout."""
+
+    def __init__(self) -> None:
+        self._is_terminal = sys.stderr is not None and sys.stderr.isatty()
+        self._shown_s = time.monotonic()
+        self._runs = 0
+        self._found = 0
+
+    def begin(self, calm: "Outcome", workers: int) -> None:
+        """Say what the calm run has shown."""
+        seen = calm.seen
+        counts = (
+            _many(sum(seen.exchanges.values()), "request"),
+            _many(len(seen.payments), "payment"),
+            _many(sum(len(one.callbacks) for one in seen.payments), "callback"),
+        )
+        took = f"calm weather: exit 0 in {calm.duration_s:.1f} s"
+        echo(f"{took}; {', '.join(counts)}; {_many(workers, 'worker')}")
+        if not seen.exchanges:
+            print_to_stderr("reseller-sim explore: no request came; does the command send to RESELLER_BASE_URL?")
+
+    def watching(self, campaign: "Campaign") -> "Callable[[Trial, Verdict], None]":
+        """Shows how far a campaign is, now and then."""
+
+        def show(trial: "Trial", verdict: "Verdict") -> None:
+            self._runs += 1
+            now = time.monotonic()
+            if now - self._shown_s >= (1.0 if self._is_terminal else EVERY_S):
+                self._shown_s = now
+                self._progress(_progress(campaign.report, self._runs))
+
+        return show
+
+    def found(self, finding: "Finding") -> None:
+        """Show a finding as soon as it is there."""
+        self._found += 1
+        if self._found > SHOWN_MAX:
+            return
+        self._clear()
+        echo(one_line(f"FOUND {finding.text}"))
+        for line in finding.lines:
+            echo(one_line(f"      {line}"))
+        echo(one_line(f"      {finding.again}"))
+
+    def end(self, report: "Report") -> None:
+        """Show the result."""
+        self._clear()
+        if self._found > SHOWN_MAX:
+            echo(f"and {self._found - SHOWN_MAX} more findings")
+        for line in result(report):
+            echo(line)
+
+    def _progress(self, text: str) -> None:
+        if self._is_terminal:
+            print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
+        else:
+            print_to_stderr(f"reseller-sim explore: {text}")
+
+    def _clear(self) -> None:
+        if self._is_terminal:
+            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+
+
+def result(report: "Report") -> Iterator[str]:
+    """The result in two lines."""
+    struck = f"; {report.unstruck} of them met nothing" if report.unstruck else ""
+    tried = len(report.results)
+    left = f" ({len(report.singles) - tried} not tried)" if tried < len(report.singles) else ""
+    yield f"single faults: {report.survived} of {tried} survived{struck}{left}"
+    if problems := [one.problem for one in report.results.values() if one.problem]:
+        faults = _many(len(problems), "single fault")
+        yield one_line(f"{faults} made no scenario together with yours: {problems[0]}")
+    if report.storms:
+        yield f"storms: {report.storms - report.storms_failed} of {report.storms} survived"
+
+
+def _progress(report: "Report", runs: int) -> str:
+    tried, all_ = len(report.results), len(report.singles)
+    failed = tried - report.survived
+    if tried < all_:
+        return f"{tried} of {all_} single faults, {failed} failed"
+    return f"{all_} single faults, {failed} failed; {_many(report.storms, 'storm')}; {_many(runs, 'run')}"
+
+
+def _many(count: int, what: str) -> str:
+    return f"{count} {what}" if count == 1 else f"{count} {what}s"
+
+
+def suites(report: "Report") -> list[Suite]:
+    """Every single fault as a case, and what storms have found."""
+    by_words = {one.failure.faults[0].words: one for one in report.findings if len(one.failure.faults) == 1}
+    singles = []
+    for fault in report.singles:
+        verdict = report.results.get(fault.words)
+        if verdict is None:
+            singles.append(Case(fault.words, ok=True, skipped="not tried"))
+        elif verdict.survived:
+            singles.append(
+                Case(fault.words, ok=True, skipped=verdict.problem or ("" if verdict.is_struck else "it met nothing"))
+            )
+        else:
+            singles.append(_failed(fault.words, by_words.get(fault.words)))
+    of_storms = [one for one in report.findings if one.failure.faults[0].words not in report.results]
+    of_storms += [one for one in report.findings if len(one.failure.faults) > 1 and one not in of_storms]
+    survived = report.storms - report.storms_failed
+    storms = [Case(f"{_many(survived, 'storm')} survived", ok=True)] if report.storms else []
+    storms += [_failed(one.text, one) for one in of_storms]
+    return [Suite("single faults", tuple(singles)), *([Suite("storms", tuple(storms))] if storms else [])]
+
+
+def _failed(name: str, finding: "Finding | None") -> Case:
+    if finding is None:
+        return Case(name, ok=False, message=name, code=CODE)
+    return Case(name, ok=False, message=finding.text, details=(*finding.lines, finding.again), code=CODE)
+
+
+def exit_code(report: "Report", *, is_written: bool) -> int:
+    """1 when something was found; else whether the result could be written."""
+    return 1 if report.findings else 0 if is_written else UNWRITABLE

@@ -1,0 +1,68 @@
+"""The file of `exec --tape`: the tapes of all sandboxes of a run, deleted and reset ones included."""
+
+from pathlib import Path
+from typing import IO, TYPE_CHECKING
+
+from simulator.cli.flags import CannotStart
+from simulator.cli.output import one_line
+
+if TYPE_CHECKING:
+    from simulator.replay.player import Again
+    from simulator.runtime.live_sandbox import LiveSandbox
+
+
+class Tapes:
+    """Writes each tape when its sandbox has ended. `error` says why the file cannot be written, once that is known."""
+
+    def __init__(self, path: Path, *, shows_secrets: bool = False) -> None:
+        self._path = path
+        self._shows_secrets = shows_secrets
+        self._file: IO[bytes] | None = None
+        self._again: Again
+        self.error = ""
+
+    def follow(self, again: "Again") -> None:
+        """Rebuild sandboxes without their secrets by this."""
+        self._again = again
+
+    def begin(self) -> None:
+        """Create the file, empty. Raises `CannotStart` when it cannot."""
+        try:
+            self._file = self._path.open("wb")
+        except OSError as error:
+            text = f"reseller-sim exec: the tape {self._path} cannot be written: {error.strerror}"
+            raise CannotStart(one_line(text)) from None
+
+    def add(self, life: "LiveSandbox") -> None:
+        """Append the tape of a life that has ended, unless nothing happened in it."""
+        from simulator.replay.head import taken
+        from simulator.replay.tape_file import packed
+        from simulator.replay.without_secrets import lines_without_secrets
+        from simulator.replay.writing import tape_lines
+
+        if not len(life.tape) or self._file is None:
+            return
+        tape = taken(life)
+        lines = tape_lines(tape) if self._shows_secrets else lines_without_secrets(tape, self._again)
+        self._write(b"".join(packed(lines)))
+
+    def end(self) -> None:
+        """Close the file."""
+        if self._file is None:
+            return
+        try:
+            self._file.close()
+        except OSError as error:
+            self._fail(error)
+
+    def _write(self, content: bytes) -> None:
+        assert self._file is not None, "it was begun"
+        try:
+            self._file.write(content)
+            self._file.flush()
+        except OSError as error:
+            self._fail(error)
+
+    def _fail(self, error: OSError) -> None:
+        self.error = self.error or f"the tape {self._path} cannot be written: {error.strerror}"
+        self._file = None

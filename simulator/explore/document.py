@@ -1,0 +1,118 @@
+"""The scenario of a run: the user's own, and nothing but these faults."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from hashlib import sha256
+from typing import Any
+
+from simulator.explore.faults import NAME_CHARS_MAX, Fault, sentence
+from simulator.explore.seen import Order, SeenPayment, SeenStep
+
+LINE_CHARS_MAX = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Base:
+    """What every run has: the scenario that is extended, and what the flags say of clock and seed."""
+
+    extends: str
+    clock: Mapping[str, Any] = field(default_factory=dict)
+    seed: int | None = None
+
+
+def document(base: Base, faults: tuple[Fault, ...], expect: Iterable[Mapping[str, Any]] = ()) -> dict[str, Any]:
+    """The document; the faults decide nothing of what it says beside them."""
+    said = sentence(faults)
+    made: dict[str, Any] = {"scenario": shortened(said, NAME_CHARS_MAX), "extends": base.extends}
+    if len(said) > NAME_CHARS_MAX:
+        made["description"] = shortened(said, LINE_CHARS_MAX)
+    if base.seed is not None:
+        made["seed"] = base.seed
+    clock = dict(base.clock)
+    rules, sections = [], dict[str, Any]()
+    # Of rules for one endpoint the one for the later request comes first: it lets the others through until its turn.
+    for fault in sorted(faults, key=lambda one: -one.nth):
+        if fault.then is not None:
+            rules.append(
+                {"name": rule_name(fault), "when": dict(fault.when), "nth": fault.nth, "then": dict(fault.then)}
+            )
+        for section, value in fault.sections.items():
+            if section == "clock":
+                clock |= value
+            elif isinstance(value, list):
+                sections[section] = [*sections.get(section, ()), *value]
+            else:
+                sections[section] = {**sections.get(section, {}), **value}
+    if clock:
+        made["clock"] = clock
+    payments = list(_payment_rules(faults))
+    if payments:
+        made["payments"] = payments
+    if rules := rules + sections.pop("faults", []):
+        made["faults"] = rules
+    made |= sections
+    if wanted := [dict(one) for one in expect]:
+        made["expect"] = wanted
+    return made
+
+
+def rule_name(*faults: Fault) -> str:
+    """The name of the rule of one fault, or of all that strike one payment."""
+    return shortened("; ".join(one.words for one in faults), NAME_CHARS_MAX)
+
+
+def rule_names(faults: tuple[Fault, ...]) -> set[str]:
+    """The names of all rules, by which it can be told afterwards whether they decided anything."""
+    return {rule_name(one) for one in faults if one.then is not None} | {
+        rule_name(*group) for group in _by_payment(faults).values()
+    }
+
+
+def shortened(text: str, most: int) -> str:
+    """A text of at most `most` characters that still differs from others."""
+    return text if len(text) <= most else f"{text[: most - 10]}… {sha256(text.encode()).hexdigest()[:8]}"
+
+
+def _by_payment(faults: tuple[Fault, ...]) -> dict[tuple[Order, int], tuple[Fault, ...]]:
+    found: dict[tuple[Order, int], tuple[Fault, ...]] = {}
+    for fault in faults:
+        if fault.payment is not None:
+            key = (fault.payment.order, fault.payment.nth)
+            found[key] = (*found.get(key, ()), fault)
+    return dict(sorted(found.items(), key=lambda one: -one[0][1]))
+
+
+def _payment_rules(faults: tuple[Fault, ...]) -> Iterable[dict[str, Any]]:
+    for group in _by_payment(faults).values():
+        payment = next(one.payment for one in group if one.payment is not None)
+        rule: dict[str, Any] = {"name": rule_name(*group), "when": when_of(payment.order)}
+        refusal = next((one.refuse for one in group if one.refuse), "")
+        if refusal:  # however often it is asked for
+            yield rule | {"then": {"refuse": refusal}}
+            continue
+        rule |= {"nth": payment.nth, "then": timeline(_steps(group, payment))}
+        distorted = [dict(one.callbacks) for one in group if one.callbacks is not None]
+        if distorted:
+            rule["callbacks"] = distorted if "status" in distorted[0] else distorted[0]
+        yield rule
+
+
+def _steps(group: tuple[Fault, ...], payment: SeenPayment) -> tuple[SeenStep, ...]:
+    return next((one.steps for one in group if one.steps), payment.steps)
+
+
+def when_of(order: Order) -> dict[str, Any]:
+    """The condition of a rule on the payments of an order."""
+    account = {"account": order.account} if order.account else {}
+    return {"product": order.product, **account, "amount": order.amount}
+
+
+def timeline(steps: tuple[SeenStep, ...]) -> list[dict[str, Any]]:
+    """What a payment came to, as the scenario of another run says it."""
+    first, *others = steps
+    return [_step(first), *({"after": f"{one.after_s:.3f}s"} | _step(one) for one in others)]
+
+
+def _step(step: SeenStep) -> dict[str, Any]:
+    code = {"statusCode": step.code} if step.status == "Failed" else {}
+    return {"status": step.status, **code, **dict(step.texts)}

@@ -1,0 +1,109 @@
+"""Judges a run by the calm one: what it did that the command does not do in calm weather."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Final
+
+from simulator.explore.document import when_of
+from simulator.explore.faults import Fault
+from simulator.explore.seen import GIVEN_BACK, Order, Outcome
+from simulator.wire.payments import STATUS_NAMES
+
+
+class Kind(StrEnum):
+    """What tells that a run failed, the most telling first."""
+
+    PAID_TWICE = "paid twice"
+    EXPECTATION = "expectation"
+    AUDIT = "audit"
+    EXIT = "exit"
+    HUNG = "hung"
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """One way in which a run failed: a few words and a whole line. `expect` is what a scenario expects that makes the
+    run fail under `exec`, too; `needs_audit` where only `exec --audit` sees it."""
+
+    kind: Kind
+    words: str
+    text: str
+    expect: Mapping[str, Any] = field(default_factory=dict)
+    needs_audit: bool = False
+
+
+# What a scenario can expect in place of a warning of the audit, which no exit code tells.
+_EXPECTED_OF_WARNINGS: Final[Mapping[str, Mapping[str, Any]]] = {
+    "refusal-not-repeated": {
+        "name": "a refused payment is not sent again as it was",
+        "calls": {"method": "POST", "path": "/v2/topup", "status": 400},
+        "per": "refid",
+        "count": {"max": 1},
+    },
+}
+
+
+def reasons(calm: Outcome, outcome: Outcome, faults: tuple[Fault, ...]) -> tuple[Reason, ...]:
+    """Why a run under these faults failed; none when it survived."""
+    found = [*_paid_twice(calm, outcome), *_unmet(calm, outcome), *_breaches(calm, outcome)]
+    if outcome.exit_code is None:
+        found.append(Reason(Kind.HUNG, "hung", f"the command had not ended after {outcome.duration_s:.0f} s"))
+    elif outcome.exit_code != calm.exit_code and not any(one.decides_outcome for one in faults):
+        found.append(Reason(Kind.EXIT, f"exit {outcome.exit_code}", f"the command exited with {outcome.exit_code}"))
+    return tuple(found)
+
+
+def same(one: tuple[Reason, ...], other: tuple[Reason, ...]) -> bool:
+    """True when two runs failed in one of the same ways."""
+    return bool({(each.kind, each.words) for each in one} & {(each.kind, each.words) for each in other})
+
+
+def _paid_twice(calm: Outcome, outcome: Outcome) -> list[Reason]:
+    """Orders of which more payments were kept than the command makes in calm weather.
+
+    The simulator does not know the client's orders: two payments of the same product, account and amount are one
+    order's if the calm run had one. An account that the calm run did not have, since the command draws its accounts,
+    may be paid as often as the one that the calm run paid most often.
+    """
+    usual = max(calm.seen.kept.values(), default=1)
+    found = []
+    for order, count in outcome.seen.kept.items():
+        allowed = calm.seen.kept.get(order) or (1 if order in _refused_in(calm) else usual)
+        if count > allowed:
+            found.append(_twice(order, count, allowed))
+    return found
+
+
+def _refused_in(calm: Outcome) -> set[Order]:
+    """The orders of the calm run of which nothing was kept."""
+    return {one.order for one in calm.seen.payments} - set(calm.seen.kept)
+
+
+def _twice(order: Order, count: int, allowed: int) -> Reason:
+    times = "twice" if count == 2 * allowed else f"{count} times instead of {allowed}"
+    expect = {
+        "name": f"{order} is paid {'once' if allowed == 1 else f'{allowed} times'}"[:100],
+        "payments": {
+            **when_of(order),
+            "status": [name for status, name in STATUS_NAMES.items() if status not in GIVEN_BACK],
+        },
+        "count": {"max": allowed},
+    }
+    return Reason(Kind.PAID_TWICE, f"paid {times}", f"{order} was paid {times}", expect)
+
+
+def _unmet(calm: Outcome, outcome: Outcome) -> list[Reason]:
+    new = {name: text for name, text in outcome.seen.unmet.items() if name not in calm.seen.unmet}
+    return [Reason(Kind.EXPECTATION, f"expectation not met: {name}", text) for name, text in new.items()]
+
+
+def _breaches(calm: Outcome, outcome: Outcome) -> list[Reason]:
+    """New errors, and those warnings that a scenario can expect the contrary of."""
+    found = []
+    for id_, breach in outcome.seen.breaches.items():
+        expect = _EXPECTED_OF_WARNINGS.get(id_, {})
+        if id_ not in calm.seen.breaches and (breach.is_error or expect):
+            text = f"{id_}: {breach.text}"
+            found.append(Reason(Kind.AUDIT, f"audit: {id_}", text, expect, needs_audit=not expect))
+    return found

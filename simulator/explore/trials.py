@@ -1,0 +1,119 @@
+"""Tests the command under faults: runs it, judges it, and remembers the verdict."""
+
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from hashlib import sha256
+
+from simulator.explore.document import Base, document, rule_names
+from simulator.explore.faults import Fault, sentence
+from simulator.explore.judging import reasons
+from simulator.explore.record import Record, Verdict
+from simulator.explore.run import Job
+from simulator.explore.seen import Outcome
+from simulator.explore.workers import CannotRun, Workers
+
+Faults = tuple[Fault, ...]
+TIMEOUT_S = 30.0
+SLOWER_MAX = 10
+"""So many times as long as in calm weather may the command take, and `TIMEOUT_S` more. What faults hold it up counts as
+calm weather."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """Faults to be tested; `attempt` counts repetitions from 0."""
+
+    faults: Faults
+    attempt: int = 0
+
+
+class CalmFails(Exception):
+    """The command fails without any fault. The text says how."""
+
+
+class Trials:
+    """Tests with all workers. `rate` is how many times as fast as the wall the sandbox's clock runs; `timeout_s` bounds
+    a run instead of what `SLOWER_MAX` says."""
+
+    def __init__(
+        self, workers: Workers, base: Base, record: Record, rate: float = 1.0, timeout_s: float | None = None
+    ) -> None:
+        self.base = base
+        self.calm: Outcome
+        self.tapes: dict[Trial, bytes] = {}
+        self.on_judged: Callable[[Trial, Verdict], None] = lambda trial, verdict: None
+        self._workers = workers
+        self._record = record
+        self._rate = rate
+        self._timeout_s = timeout_s
+
+    def run_calm(self) -> Outcome:
+        """Run it without faults, by which all others are judged. Raises `CalmFails` and `CannotRun`."""
+        job = Job(document(self.base, ()), self._timeout_s or 20 * TIMEOUT_S)
+        [(_, outcome)] = self._workers.run([("calm", job)])
+        if isinstance(outcome, str):
+            raise CannotRun(outcome)
+        if outcome.exit_code != 0 or outcome.seen.unmet:
+            raise CalmFails(_failure(outcome))
+        self.calm = outcome
+        return outcome
+
+    def run(self, tests: Iterable[Trial]) -> Iterator[tuple[Trial, Verdict]]:
+        """The verdicts as they come; those that are known come at once."""
+        jobs = []
+        for trial in tests:
+            known = self._record.get(self._key(trial))
+            if known is None:
+                jobs.append((trial, self._job(trial)))
+            else:
+                self.on_judged(trial, known)
+                yield trial, known
+        for trial, outcome in self._workers.run(jobs):
+            verdict = self._judged(trial, outcome)
+            self._record.add(self._key(trial), verdict)
+            self.on_judged(trial, verdict)
+            yield trial, verdict
+
+    def all_run(self, tests: Iterable[Trial]) -> list[tuple[Trial, Verdict]]:
+        """The same when all are there, in the order of the tests."""
+        wanted = list(tests)
+        found = {id(trial): verdict for trial, verdict in self.run(wanted)}
+        return [(trial, found[id(trial)]) for trial in wanted]
+
+    def _job(self, trial: Trial) -> Job:
+        return Job(document(self.base, trial.faults), self._limit_s(trial.faults), wants_tape=trial.attempt > 0)
+
+    def _limit_s(self, faults: Faults) -> float:
+        if self._timeout_s is not None:
+            return self._timeout_s
+        waits_s = sum(one.wait_s for one in faults) / self._rate
+        return TIMEOUT_S + SLOWER_MAX * (self.calm.duration_s + waits_s)
+
+    def _key(self, trial: Trial) -> str:
+        """By its words: what the calm run tells of a payment may have a number that is never drawn again."""
+        return sha256(f"{trial.attempt} {sentence(trial.faults)}".encode()).hexdigest()
+
+    def _judged(self, trial: Trial, outcome: Outcome | str) -> Verdict:
+        if isinstance(outcome, str):
+            return Verdict((), is_struck=False, problem=outcome)
+        if outcome.tape is not None:
+            self.tapes[trial] = outcome.tape
+        found = reasons(self.calm, outcome, trial.faults)
+        names = rule_names(trial.faults)
+        is_struck = not names or bool(names & outcome.seen.struck)
+        return Verdict(found, is_struck, outcome.output if found else "")
+
+
+def _failure(outcome: Outcome) -> str:
+    last = f"; it printed last:\n{outcome.output.rstrip()}" if outcome.output.strip() else ""
+    if outcome.exit_code is None:
+        return f"it had not ended after {outcome.duration_s:.0f} s{last}"
+    if outcome.exit_code:
+        return f"it exited with {outcome.exit_code}{last}"
+    return "not as expected: " + "; ".join(outcome.seen.unmet.values())
+
+
+def now_s() -> float:
+    """The wall time in which an exploration is bounded."""
+    return time.monotonic()

@@ -1,0 +1,97 @@
+"""The first and the last line of a tape: what the sandbox began from, and how many entries there are."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, NamedTuple
+
+import msgspec
+
+from simulator import __version__
+from simulator.runtime.live_sandbox import LiveSandbox
+from simulator.runtime.sandbox_start import Beginning, SandboxSpec
+from simulator.scenario.compiler import COMPILER, ScenarioCompiler
+from simulator.tape.entries import Entry
+
+VERSION = 1
+"""Of the format; a reader refuses a higher one."""
+
+
+class Clock(msgspec.Struct, frozen=True, kw_only=True):
+    """The clock that a sandbox began with; `start` is what was asked for, None for the present."""
+
+    mode: str
+    rate: float
+    start: datetime | None = None
+
+
+class Head(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The first line of a tape. `scenario` is its document with all that it extends, `name` what it is called when the
+    document does not say; `entries` is how many lines follow before the last one. `masked` when stand-ins are in the
+    place of its secrets; `hidden` are those of the server, which no text of the sandbox shows."""
+
+    tape: int
+    version: str
+    sandbox: str
+    started: datetime
+    seed: int
+    clock: Clock
+    name: str
+    scenario: Mapping[str, Any]
+    entries: int
+    unique_credentials: bool = False
+    audited: bool = True
+    masked: bool = False
+    hidden: tuple[str, ...] = ()
+
+
+class End(msgspec.Struct, frozen=True, kw_only=True):
+    """The last line: the number of entries, and of the inputs that the tape had no room for."""
+
+    end: int
+    left_out: int = 0
+
+
+class TakenTape(NamedTuple):
+    """A tape as it was at one moment; `left_out` inputs came when it was full."""
+
+    head: Head
+    entries: list[Entry]
+    left_out: int
+
+
+def taken(live: LiveSandbox) -> TakenTape:
+    """The tape of a sandbox up to now. It may be read beside the event loop."""
+    entries = live.tape.taken()
+    beginning = live.beginning
+    spec = beginning.spec
+    head = Head(
+        tape=VERSION,
+        version=__version__,
+        sandbox=live.id,
+        started=beginning.started,
+        seed=live.seed,
+        clock=Clock(mode=beginning.mode, rate=beginning.rate, start=spec.start),
+        name=spec.scenario.name,
+        scenario=spec.scenario.document,
+        entries=len(entries),
+        unique_credentials=spec.unique_credentials,
+        audited=spec.is_audited,
+        hidden=live.server_secrets,
+    )
+    return TakenTape(head, entries, live.tape.left_out)
+
+
+def beginning_of(head: Head, compiler: ScenarioCompiler = COMPILER) -> Beginning:
+    """How the life of a tape began. Raises `ScenarioError`."""
+    clock = head.clock
+    spec = SandboxSpec(
+        scenario=compiler.scenario(head.scenario, head.name),
+        id=head.sandbox,
+        seed=head.seed,
+        mode=clock.mode,
+        rate=clock.rate,
+        start=clock.start,
+        unique_credentials=head.unique_credentials,
+        is_audited=head.audited,
+    )
+    return Beginning(spec, head.started, clock.mode, clock.rate)

@@ -1,0 +1,244 @@
+"""Plays the entries of a tape, one by one, into a sandbox that began as the taped one did.
+
+The same code runs as under a server: requests go through the pipeline, commands through the one door. Only what came
+from outside is the tape's: the times, the bodies that had to be awaited, the ends of delays, what receivers answered.
+"""
+
+from collections.abc import Awaitable, Callable, Coroutine, Generator
+from datetime import datetime
+from typing import Any, Protocol
+
+import msgspec
+
+from simulator.domain.commands import EndAttempt, LoadScenario
+from simulator.domain.errors import DomainError
+from simulator.domain.model.inboxes import INBOX_SCHEME
+from simulator.replay.differences import Difference, of_attempts, of_requests
+from simulator.replay.tape_clock import TapeClock
+from simulator.runtime.journal import Exchange
+from simulator.runtime.live_sandbox import LiveSandbox
+from simulator.scenario.compiler import ScenarioCompiler
+from simulator.scenario.reading.document import ScenarioError
+from simulator.scenario.sections.inboxes import build_inbox
+from simulator.tape.entries import (
+    AttemptSent,
+    ClockSet,
+    CommandApplied,
+    Entry,
+    InboxCleared,
+    InboxProgrammed,
+    InboxReceived,
+    RequestBegan,
+    RequestResumed,
+    RequestShown,
+    Resumption,
+)
+
+Answering = Coroutine[Any, Any, Any]
+
+
+class Again(Protocol):
+    """See `simulator.api.again`."""
+
+    def __call__(
+        self,
+        sandbox: LiveSandbox,
+        recorded: Exchange,
+        wait: Callable[[], Awaitable[Resumption]],
+        anonymous: LiveSandbox | None = None,
+        *,
+        is_masked: bool = False,
+    ) -> Answering: ...
+
+
+class _Pause:
+    """Something that is over when the tape says so; awaiting it answers how."""
+
+    def __await__(self) -> Generator[None, Resumption, Resumption]:
+        how = yield
+        return how
+
+
+async def _wait() -> Resumption:
+    return await _Pause()
+
+
+async def _sleep(seconds: float) -> None:
+    await _Pause()
+
+
+class Player:
+    """Rebuilds a sandbox. `live` is one that has just begun, with `clock`; `elsewhere` makes another one, which records
+    what the taped one did not record itself. `place` counts the entries played. A tape that `is_masked` has stand-ins
+    for secrets."""
+
+    def __init__(
+        self,
+        live: LiveSandbox,
+        clock: TapeClock,
+        again: Again,
+        elsewhere: Callable[[], LiveSandbox],
+        compiler: ScenarioCompiler,
+        *,
+        is_masked: bool = False,
+    ) -> None:
+        self.live = live
+        self.place = 0
+        self._clock = clock
+        self._again = again
+        self._is_masked = is_masked
+        self._compiler = compiler
+        self._make_elsewhere = elsewhere
+        self._elsewhere: LiveSandbox | None = None
+        self._waiting: dict[int, tuple[Answering, Exchange]] = {}
+        live.sleep = _sleep
+        live.driver.stop()  # time passes as the tape says
+
+    @property
+    def now(self) -> datetime:
+        """The sandbox's time of the entry that was played last; at first the time when it started."""
+        return self._clock.now()
+
+    def play(self, entry: Entry) -> Difference | None:
+        """Play the next entry. Answers what is otherwise than on the tape, if anything is."""
+        self.place += 1
+        return _PLAYS[type(entry)](self, entry)
+
+    def end(self) -> None:
+        """Leave the requests that wait still."""
+        for answering, _ in self._waiting.values():
+            answering.close()
+        self._waiting.clear()
+
+    def _request(self, recorded: Exchange) -> Difference | None:
+        answering = self._begin(recorded)
+        if not self._ends(answering):
+            answering.close()
+            return Difference(self.place, _called(recorded), "answered at once", "waits")
+        return self._compare(recorded)
+
+    def _begin(self, recorded: Exchange) -> Answering:
+        assert recorded.wall is not None, "the pipeline reads the wall clock"
+        self._clock.stand_at(recorded.at, recorded.wall)
+        recorder = None
+        if recorded.owner:
+            recorder = self._elsewhere = self._elsewhere or self._make_elsewhere()
+            recorder.journal.last_n = recorded.n - 1
+        return self._again(self.live, recorded, _wait, recorder, is_masked=self._is_masked)
+
+    @staticmethod
+    def _ends(answering: Answering, how: Resumption | None = None) -> bool:
+        """Let a request go on; False when it waits."""
+        try:
+            answering.send(how)
+        except StopIteration:
+            return True
+        return False
+
+    def _compare(self, recorded: Exchange) -> Difference | None:
+        """Compare the record of a request with that of the one that was answered last."""
+        recorder = self._elsewhere if recorded.owner else self.live
+        assert recorder is not None, "it was made when the request began"
+        replayed = next(reversed(recorder.journal))
+        if recorded.status or recorded.n:  # else the tape ends before its answer
+            if found := of_requests(self.place, recorded, replayed):
+                return found
+            replayed.duration_us = recorded.duration_us
+        return None
+
+    def _request_began(self, entry: RequestBegan) -> Difference | None:
+        recorded = _exchange(entry.exchange)
+        answering = self._begin(recorded)
+        if self._ends(answering):
+            return Difference(self.place, _called(recorded), "waits", "answered at once")
+        self._waiting[id(entry.exchange)] = answering, recorded
+        return None
+
+    def _request_resumed(self, entry: RequestResumed) -> Difference | None:
+        found = self._waiting.get(id(entry.exchange))
+        recorded = _exchange(entry.exchange)
+        if found is None:
+            return Difference(self.place, _called(recorded), "goes on after a wait", "was answered before")
+        self._clock.stand_at(entry.now, entry.wall)
+        if not self._ends(found[0], entry.how):
+            return None
+        del self._waiting[id(entry.exchange)]
+        return self._compare(recorded)
+
+    def _request_shown(self, entry: RequestShown) -> Difference | None:
+        recorded = _exchange(entry.exchange)
+        shown = msgspec.structs.replace(recorded)
+        size = self.live.journal.add(shown)
+        self.live.tape.add(RequestShown(shown), size)
+        if shown.n == recorded.n:
+            return None
+        return Difference(self.place, f"{_called(recorded)}: n", recorded.n, shown.n)
+
+    def _command(self, entry: CommandApplied) -> Difference | None:
+        command = entry.command
+        self._clock.stand_at(entry.now, entry.now)
+        if isinstance(command, EndAttempt) and command.job not in self.live.core.state.in_flight:
+            text = "nothing of this job is in flight"
+            return Difference(
+                self.place, f"the end of attempt {command.attempt} of {command.job}", command.result, text
+            )
+        try:
+            self.live.enter(command, entry.now)
+        except (DomainError, ScenarioError):
+            return None  # as it was refused before
+        if isinstance(command, LoadScenario):
+            self.live.follow(self._compiler.scenario(command.document, command.name))
+        return None
+
+    def _attempt(self, entry: AttemptSent) -> Difference | None:
+        live = self.live
+        self._clock.stand_at(entry.now, entry.wall)
+        send = live.core.state.in_flight.get(entry.job)
+        if send is None or send.attempt.number != entry.attempt:
+            return Difference(self.place, f"attempt {entry.attempt} of {entry.job}", "is sent", "is not due")
+        request = live.courier.request(send.job, entry.wall)
+        live.courier.sent.add(send, request)
+        live.tape.add(msgspec.structs.replace(entry, request=request))
+        if send.job.url.startswith(INBOX_SCHEME):
+            live.courier.into_inbox(send.job.url, request, entry.now, entry.wall)
+        return of_attempts(self.place, entry.job, entry.attempt, entry.request, request)
+
+    def _clock_set(self, entry: ClockSet) -> None:
+        self._clock.stand_at(entry.now, entry.now)
+        self._clock.mode, self._clock.rate = entry.mode, entry.rate
+        self.live.tape.add(entry)
+
+    def _inbox_received(self, entry: InboxReceived) -> None:
+        self._clock.stand_at(entry.now, entry.wall)
+        self.live.receive(entry.name, entry.method, entry.query, entry.headers, entry.body)
+
+    def _inbox_programmed(self, entry: InboxProgrammed) -> None:
+        self._clock.stand_at(entry.now, entry.now)
+        self.live.program_inbox(entry.name, entry.document, build_inbox(entry.document))
+
+    def _inbox_cleared(self, entry: InboxCleared) -> None:
+        self._clock.stand_at(entry.now, entry.now)
+        self.live.clear_inbox(entry.name)
+
+
+_PLAYS: dict[type, Callable[[Player, Any], Difference | None]] = {
+    Exchange: Player._request,
+    RequestBegan: Player._request_began,
+    RequestResumed: Player._request_resumed,
+    RequestShown: Player._request_shown,
+    CommandApplied: Player._command,
+    AttemptSent: Player._attempt,
+    ClockSet: Player._clock_set,
+    InboxReceived: Player._inbox_received,
+    InboxProgrammed: Player._inbox_programmed,
+    InboxCleared: Player._inbox_cleared,
+}
+
+
+def _exchange(recorded: object) -> Exchange:
+    assert isinstance(recorded, Exchange), "the journal records requests so"
+    return recorded
+
+
+def _called(recorded: Exchange) -> str:
+    return f"request {recorded.n} ({recorded.method} {recorded.path})"

@@ -1,0 +1,155 @@
+"""Reads tapes from their lines, as the entries that were written."""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from decimal import Decimal
+from functools import reduce
+from operator import or_
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from simulator.replay import lines
+from simulator.replay.head import VERSION, End, Head
+from simulator.tape.entries import (
+    AttemptSent,
+    ClockSet,
+    CommandApplied,
+    Entry,
+    InboxCleared,
+    InboxProgrammed,
+    InboxReceived,
+    RequestBegan,
+    RequestResumed,
+    RequestShown,
+)
+
+if TYPE_CHECKING:
+    _AnyLine = lines.Line
+else:
+    _AnyLine = reduce(or_, lines.Line.__subclasses__())
+
+
+class BadTape(Exception):
+    """What was read is no tape, or a damaged one; the text says where and why."""
+
+
+@dataclass(slots=True)
+class ReadTape:
+    """One tape of a file. `end` is None when the file ends before the tape does; `damage` says why, then."""
+
+    head: Head
+    entries: list[Entry] = field(default_factory=list)
+    end: End | None = None
+    damage: str = ""
+
+
+class _Version(msgspec.Struct, frozen=True):
+    """What tells a head from another line, and whether it can be read."""
+
+    tape: int
+
+    end: int | None = None
+
+
+_VERSION = msgspec.json.Decoder(_Version)
+_HEAD = msgspec.json.Decoder(Head, float_hook=Decimal)
+_END = msgspec.json.Decoder(End)
+_LINE = msgspec.json.Decoder(_AnyLine, float_hook=Decimal)
+
+
+def read_tapes(source: Iterable[bytes]) -> Iterator[ReadTape]:
+    """The tapes in these lines, one after the other. Raises `BadTape` for a line that is none of a tape; what was read
+    before a source ended too early is a tape without an end. The source may raise `BadTape` where it is damaged."""
+    numbered = enumerate(source, 1)
+    while (tape := _next_tape(numbered)) is not None:
+        yield tape
+        if tape.damage:
+            return
+
+
+def _next_tape(numbered: Iterator[tuple[int, bytes]]) -> ReadTape | None:
+    first = next(numbered, None)
+    if first is None:
+        return None
+    tape = ReadTape(_head(*first))
+    try:
+        for number, line in numbered:
+            if line.startswith(b'{"end"'):
+                tape.end = _decoded(_END, number, line)
+                _check_end(tape, number)
+                return tape
+            tape.entries.append(_entry(number, _decoded(_LINE, number, line), tape.entries))
+    except BadTape as bad:
+        tape.damage = str(bad)
+        return tape
+    tape.damage = f"the file ends after entry {len(tape.entries)} of {tape.head.entries}: its rest is missing"
+    return tape
+
+
+def _head(number: int, line: bytes) -> Head:
+    try:
+        version = _VERSION.decode(line).tape
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        raise BadTape(f"line {number} is not the beginning of a tape, which is written by `exec --tape`") from None
+    if version > VERSION:
+        text = f"line {number}: the tape has version {version}, and this reseller-sim reads up to {VERSION}"
+        raise BadTape(f"{text}; replay it with a newer one")
+    head: Head = _decoded(_HEAD, number, line)
+    return head
+
+
+def _decoded(decoder: "msgspec.json.Decoder[Any]", number: int, line: bytes) -> Any:
+    try:
+        return decoder.decode(line)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise BadTape(f"line {number}: {error}") from None
+
+
+def _check_end(tape: ReadTape, number: int) -> None:
+    assert tape.end is not None, "it has just been read"
+    if tape.end.end != len(tape.entries):
+        text = f"line {number}: {len(tape.entries)} entries were read where the tape has {tape.end.end}"
+        raise BadTape(text)
+
+
+def _entry(number: int, line: lines.Line, before: list[Entry]) -> Entry:
+    try:
+        return _ENTRIES[type(line)](line, before)
+    except (ValueError, LookupError, TypeError) as error:
+        raise BadTape(f"line {number}: {error}") from None
+
+
+def _request(line: lines.RequestLine, before: list[Entry]) -> Entry:
+    one = lines.exchange_of(line)
+    if line.waits:
+        return RequestBegan(one)
+    return RequestShown(one) if line.shown else one
+
+
+def _resumed(line: lines.ResumedLine, before: list[Entry]) -> Entry:
+    began = before[line.request - 1] if 0 < line.request <= len(before) else None
+    if not isinstance(began, RequestBegan):
+        raise ValueError(f"entry {line.request} is no request that waits")
+    return RequestResumed(began.exchange, line.now, line.wall, line.how)
+
+
+def _attempt(line: lines.AttemptLine, before: list[Entry]) -> Entry:
+    return AttemptSent(line.now, line.wall, line.job, line.attempt, lines.outgoing_of(line))
+
+
+def _message(line: lines.InboxMessageLine, before: list[Entry]) -> Entry:
+    headers, body = lines.headers_of(line.headers), lines.bytes_of(line.body)
+    return InboxReceived(line.now, line.wall, line.name, line.method, line.query.encode("latin-1"), headers, body)
+
+
+_ENTRIES: dict[type, Callable[[Any, list[Entry]], Entry]] = {
+    lines.RequestLine: _request,
+    lines.ResumedLine: _resumed,
+    lines.CommandLine: lambda one, _: CommandApplied(one.now, one.command),
+    lines.AttemptLine: _attempt,
+    lines.ClockLine: lambda one, _: ClockSet(one.now, one.mode, one.rate),
+    lines.InboxMessageLine: _message,
+    lines.InboxRepliesLine: lambda one, _: InboxProgrammed(one.now, one.name, one.document),
+    lines.InboxClearedLine: lambda one, _: InboxCleared(one.now, one.name),
+}

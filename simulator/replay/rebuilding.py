@@ -1,0 +1,65 @@
+"""Begins to rebuild a sandbox as it once began, beside those that run."""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from simulator.domain.model.effects import AttemptEnd, AttemptResult, Outgoing
+from simulator.replay.player import Again, Player
+from simulator.replay.tape_clock import TapeClock
+from simulator.runtime.clock import Wall
+from simulator.runtime.courier import Sender
+from simulator.runtime.inbox_budget import InboxBudget
+from simulator.runtime.inboxes import Inbox, server_budget
+from simulator.runtime.live_sandbox import LiveSandbox
+from simulator.runtime.sandbox_start import Beginning, core_of
+from simulator.scenario.compiler import ScenarioCompiler
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+class _Nobody:
+    """A sender for what is rebuilt, which sends nothing: what receivers answered is on the tape."""
+
+    async def send(self, outgoing: Outgoing, timeout_s: float, owner: str) -> AttemptResult:
+        """Answer that nothing was sent."""
+        return AttemptResult(AttemptEnd.BLOCKED, error="a replay sends nothing")
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What a rebuilt sandbox will live among, should it go on: the server's wall clock and sender, and its budget for
+    inboxes."""
+
+    wall: Wall
+    sender: Sender
+    inbox_budget: InboxBudget[Inbox]
+
+
+def nowhere() -> Surroundings:
+    """The surroundings of a sandbox that is rebuilt to be looked at alone."""
+    return Surroundings(lambda: EPOCH, _Nobody(), server_budget())
+
+
+def player_of(
+    id_: str,
+    beginning: Beginning,
+    again: Again,
+    around: Surroundings,
+    hidden: tuple[str, ...] = (),
+    compiler: ScenarioCompiler | None = None,
+    *,
+    is_masked: bool = False,
+) -> Player:
+    """A player for the tape of a life that began so; `hidden` are the secrets of its server. It may play beside the
+    event loop, since it has a `compiler` of its own, or is given one."""
+    own = compiler or ScenarioCompiler()
+
+    def begun() -> tuple[LiveSandbox, TapeClock]:
+        clock = TapeClock(beginning.mode, beginning.rate, beginning.started)
+        first = clock, core_of(id_, beginning.spec, beginning.started, own)
+        live = LiveSandbox(id_, beginning.spec, first, around.wall, around.sender, around.inbox_budget)
+        live.server_secrets = hidden
+        return live, clock
+
+    live, clock = begun()
+    return Player(live, clock, again, lambda: begun()[0], own, is_masked=is_masked)

@@ -1,0 +1,120 @@
+"""What a tape is made of: the inputs of a sandbox, each with the time at which it came.
+
+A request is on the tape as the journal's own record of it, which has what came and what was answered. An ordinary
+request is answered within one turn of the event loop, so its record alone is its entry; the entries below are of what
+takes longer, and of everything else that changes a sandbox. `now` is the sandbox's time, `wall` the wall clock's.
+"""
+
+from collections.abc import Mapping
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+import msgspec
+
+from simulator.domain.commands import Command
+from simulator.domain.model.effects import Outgoing
+
+
+class Recorded(msgspec.Struct, gc=False, kw_only=True):
+    """The base of what the journal records of a request; `n` is its number there, 0 before it is answered."""
+
+    n: int = 0
+
+
+class Resumption(StrEnum):
+    """Why a request that waited went on: its delay was over or its body complete; its body was over its bound; or the
+    client had left."""
+
+    READY = "ready"
+    TOO_LARGE = "too_large"
+    GONE = "gone"
+
+
+class RequestBegan(msgspec.Struct, frozen=True, gc=False):
+    """A request that has to wait, for a delay or for the rest of its body, began."""
+
+    exchange: Recorded
+
+
+class RequestResumed(msgspec.Struct, frozen=True, gc=False):
+    """It went on at this time, until its answer or until it waited again."""
+
+    exchange: Recorded
+    now: datetime
+    wall: datetime
+    how: Resumption = Resumption.READY
+
+
+class RequestShown(msgspec.Struct, frozen=True, gc=False):
+    """A request was written into the journal that was handled elsewhere: it named another sandbox's credentials, or it
+    began before a reset. It changed nothing else."""
+
+    exchange: Recorded
+
+
+class CommandApplied(msgspec.Struct, frozen=True, gc=False):
+    """A command came from anywhere but a request of the reseller API: the control API, the clock, the end of an
+    attempt. It may have been refused."""
+
+    now: datetime
+    command: Command
+
+
+class AttemptSent(msgspec.Struct, frozen=True, gc=False):
+    """An attempt of a callback or webhook was sent, as this request; to an inbox it was delivered in the same turn."""
+
+    now: datetime
+    wall: datetime
+    job: str
+    attempt: int
+    request: Outgoing
+
+
+class ClockSet(msgspec.Struct, frozen=True, gc=False):
+    """The clock was moved or set to another mode; `now` is its new time."""
+
+    now: datetime
+    mode: str
+    rate: float
+
+
+class InboxReceived(msgspec.Struct, frozen=True, gc=False):
+    """An inbox received a request from outside, or a probe."""
+
+    now: datetime
+    wall: datetime
+    name: str
+    method: str
+    query: bytes
+    headers: tuple[tuple[bytes, bytes], ...]
+    body: bytes
+
+
+class InboxProgrammed(msgspec.Struct, frozen=True, gc=False):
+    """Somebody set the replies of an inbox, as a scenario writes them."""
+
+    now: datetime
+    name: str
+    document: Mapping[str, Any]
+
+
+class InboxCleared(msgspec.Struct, frozen=True, gc=False):
+    """Somebody deleted the messages and replies of an inbox."""
+
+    now: datetime
+    name: str
+
+
+Entry = (
+    Recorded
+    | RequestBegan
+    | RequestResumed
+    | RequestShown
+    | CommandApplied
+    | AttemptSent
+    | ClockSet
+    | InboxReceived
+    | InboxProgrammed
+    | InboxCleared
+)

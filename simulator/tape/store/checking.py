@@ -1,0 +1,160 @@
+"""Looks at everything in a folder that nobody has open, and changes nothing: what is damaged, in lines."""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from simulator.tape.store.errors import Damaged
+from simulator.tape.store.layout import DATABASE, KEPT, LIFE_SHIFT, is_whole, key_of, keys_of, n_of
+from simulator.tape.store.opening import (
+    connect_to_read,
+    own,
+    refuse_no_store,
+    refuse_what_cannot_be_read,
+    refuse_what_lacks_tables,
+)  # fmt: skip
+from simulator.tape.store.packs import decoded
+from simulator.tape.store.writing import digest_of
+
+PROBLEMS_MAX = 100
+
+
+@dataclass
+class Checked:
+    """What was found. `problems` has one line for each, up to `PROBLEMS_MAX`; without any the folder is whole.
+
+    `records` counts those that later ones replace, too, as long as they are there."""
+
+    sandboxes: int = 0
+    entries: int = 0
+    records: int = 0
+    snapshots: int = 0
+    bytes: int = 0
+    problems: list[str] = field(default_factory=list)
+
+    @property
+    def summary(self) -> str:
+        """In one line."""
+        found = f"{len(self.problems)} problems" if self.problems else "whole"
+        return (
+            f"{found}: {self.sandboxes} sandboxes, {self.entries} entries, {self.records} records, "
+            f"{self.snapshots} snapshots, {self.bytes} bytes"
+        )
+
+
+def check(folder: Path | str) -> Checked:
+    """Check a folder. Raises `InUse`, `Unusable` or `Newer`; damage of any kind is in what it returns."""
+    folder = Path(folder)
+    refuse_no_store(folder)
+    checked = Checked()
+    try:
+        ownership = own(folder)
+    except Damaged as damaged:
+        checked.problems.append(str(damaged))
+        return checked
+    try:
+        _check(folder, checked)
+    finally:
+        ownership.release()
+    return checked
+
+
+def _check(folder: Path, checked: Checked) -> None:
+    path = folder / DATABASE
+    checked.bytes = sum(one.stat().st_size for one in (path, path.with_name(f"{DATABASE}-wal")) if one.exists())
+    try:
+        refuse_what_cannot_be_read(folder)
+        with closing(connect_to_read(path)) as connection:
+            refuse_what_lacks_tables(connection, path)
+            for problem in _problems(connection, checked):
+                checked.problems.append(f"{path}: {problem}")
+                if len(checked.problems) >= PROBLEMS_MAX:
+                    return
+    except Damaged as damaged:
+        checked.problems.append(str(damaged))
+    except (sqlite3.Error, TypeError, ValueError) as error:  # values can be damaged, too, and their types
+        checked.problems.append(f"{path}: damaged ({error})")
+
+
+def _problems(connection: sqlite3.Connection, checked: Checked) -> Iterator[str]:
+    for (line,) in connection.execute(f"PRAGMA integrity_check({PROBLEMS_MAX})"):
+        if line != "ok":
+            yield " ".join(line.split())
+    yield from _without_owner(connection)
+    lives = connection.execute("SELECT id, sandbox, floor, floor_bytes, crc, head FROM lives WHERE state = ?", (KEPT,))
+    for key, sandbox, floor, floor_bytes, crc, head in lives.fetchall():
+        checked.sandboxes += 1
+        if not is_whole(head, crc):
+            yield f"sandbox {sandbox!r}: the head is damaged"
+        for problem in _problems_of_life(connection, checked, key, floor, floor_bytes):
+            yield f"sandbox {sandbox!r}: {problem}"
+
+
+def _problems_of_life(
+    connection: sqlite3.Connection, checked: Checked, key: int, floor: int, floor_bytes: int
+) -> Iterator[str]:
+    last, total = floor, floor_bytes
+    rows = connection.execute(
+        "SELECT id, bytes_up_to, crc, data FROM entries WHERE id BETWEEN ? AND ? ORDER BY id",
+        (key_of(key, floor + 1), keys_of(key)[1]),
+    )
+    for row, bytes_up_to, crc, data in rows:
+        n = n_of(row)
+        checked.entries += 1
+        if n != last + 1:
+            yield f"entries {last + 1} to {n - 1} are missing"
+        elif not is_whole(data, crc):
+            yield f"entry {n} is damaged"
+        elif bytes_up_to != total + len(data):
+            yield f"entry {n} has another length than when it was written"
+        last, total = n, bytes_up_to
+    yield from _problems_of_packs(connection, checked, key)
+    for name, n in connection.execute("SELECT name, n FROM marks WHERE life = ?", (key,)):
+        if not floor <= n <= last:
+            yield f"mark {name!r} is at {n}, outside the entries"
+    for n in connection.execute("SELECT n FROM snapshots WHERE life = ? AND state = ?", (key, KEPT)):
+        checked.snapshots += 1
+        if not floor <= n[0] <= last:
+            yield f"a snapshot is at {n[0]}, outside the entries"
+
+
+def _problems_of_packs(connection: sqlite3.Connection, checked: Checked, key: int) -> Iterator[str]:
+    for row, crc, data in connection.execute(
+        "SELECT id, crc, data FROM packs WHERE id BETWEEN ? AND ? ORDER BY id", keys_of(key)
+    ):
+        try:
+            checked.records += len(decoded(data).keys)
+            is_known = is_whole(data, crc)
+        except (ValueError, TypeError):
+            is_known = False
+        if not is_known:
+            yield f"pack {n_of(row)} of records is damaged"
+
+
+def _without_owner(connection: sqlite3.Connection) -> Iterator[str]:
+    """Rows that nobody would remove, and parts that are missing or damaged."""
+    for table in ("entries", "packs"):
+        for (life,) in connection.execute(
+            f"SELECT DISTINCT id >> {LIFE_SHIFT} FROM {table} EXCEPT SELECT id FROM lives"  # noqa: S608 - ours
+        ):
+            yield f"{table} of life {life}, which is in no sandbox"
+    for what, statement in _ORPHANS.items():
+        (count,) = connection.execute(f"SELECT count(*) FROM {statement}").fetchone()  # noqa: S608 - ours
+        if count:
+            yield f"{count} {what}"
+    for key, digest, data in connection.execute("SELECT id, digest, data FROM parts"):
+        if not isinstance(data, bytes) or digest_of(data) != digest:
+            yield f"part {key} of a snapshot is damaged"
+
+
+_ORPHANS = {
+    "marks without a sandbox": "marks WHERE life NOT IN (SELECT id FROM lives)",
+    "parts without a snapshot": "parts WHERE id NOT IN (SELECT part FROM snapshot_parts)",
+    "parts of snapshots are missing": "snapshot_parts WHERE part NOT IN (SELECT id FROM parts)",
+    "parts of unknown snapshots": "snapshot_parts WHERE snapshot NOT IN (SELECT id FROM snapshots)",
+    "snapshots without a sandbox": (
+        f"snapshots WHERE state = {KEPT} AND life NOT IN (SELECT id FROM lives)"  # noqa: S608 - ours
+    ),
+}

@@ -1,0 +1,188 @@
+"""One sandbox as a file of its own, and back, into this folder or another.
+
+The file begins with `MAGIC`. Frames follow: a letter, the length of the content as four bytes, the content, and its
+CRC32. `H` has the life, the floor, the bytes before it, the length of the name, the name and the head; `E` an entry:
+number, time, data; `R` a pack of records; `M` a mark: place and name; `S` begins a snapshot: place and bytes before
+it; `P` is a part of it: the length of the name, the name, data; `K` the name of a part that is as in the snapshot
+before; `C` ends it; `Z` ends the file, with the number of frames before. Numbers are big-endian.
+"""
+
+import struct
+import zlib
+from collections.abc import Iterable, Iterator
+from typing import BinaryIO, Final
+
+from simulator.tape.store.errors import Damaged, SandboxExists
+from simulator.tape.store.layout import BLOB_BYTES_MAX
+from simulator.tape.store.lives import Life
+from simulator.tape.store.packs import PACK_BYTES_MAX, decoded, encoded
+from simulator.tape.store.store import Store
+from simulator.tape.store.writing import SnapshotWriter
+
+MAGIC: Final = b"reseller-sim sandbox 1\n"
+_FRAME = struct.Struct(">cI")
+_CRC = struct.Struct(">I")
+_HEAD = struct.Struct(">QQQH")
+_ENTRY = struct.Struct(">Qq")
+_NUMBER = struct.Struct(">Q")
+_SNAPSHOT = struct.Struct(">QQ")
+_LENGTH = struct.Struct(">H")
+_FRAME_BYTES_MAX = BLOB_BYTES_MAX + 2 * PACK_BYTES_MAX
+_NUMBER_MAX = 1 << 38
+_COMMIT_BYTES = 4 * 1024 * 1024
+
+
+def exported(store: Store, sandbox: str) -> Iterator[bytes]:
+    """The file in pieces, as of what was committed. Raises `NoSandbox` or `Damaged`, also in the middle.
+
+    Nothing may be written to the sandbox meanwhile."""
+    yield MAGIC
+    count = 0
+    for kind, content in _contents(store, sandbox):
+        yield _FRAME.pack(kind, len(content)) + content + _CRC.pack(zlib.crc32(content))
+        count += 1
+    end = _NUMBER.pack(count)
+    yield _FRAME.pack(b"Z", len(end)) + end + _CRC.pack(zlib.crc32(end))
+
+
+def imported(store: Store, file: BinaryIO, *, name: str | None = None) -> str:
+    """Add the sandbox of a file, under its own name or another. Returns the name. Commits what is listed, too.
+
+    It is there when all of it is, or not at all. Raises `SandboxExists`, `Damaged` (of the file) or `WriteFailed`.
+    """
+    if (found := file.read(len(MAGIC))) != MAGIC:
+        kind = "of another version" if found.startswith(MAGIC[:-2]) else "no exported sandbox"
+        raise Damaged(f"the file is {kind}: give one that was exported by this version of reseller-sim")
+    frames = _frames(file)
+    try:
+        life = _begun(store, *next(frames), name)
+    except (ValueError, struct.error) as error:
+        raise _damaged(str(error)) from None
+    try:
+        _fill(store, life, frames)
+        store.writing.keep_life(life)
+        store.commit()
+    except (ValueError, KeyError, struct.error) as error:
+        _abandon(store, life)
+        raise _damaged(str(error)) from None
+    except BaseException:
+        _abandon(store, life)
+        raise
+    return life.sandbox
+
+
+def _contents(store: Store, sandbox: str) -> Iterator[tuple[bytes, bytes]]:
+    reading = store.reading
+    found = reading.sandbox(sandbox)
+    called = sandbox.encode()
+    yield b"H", _HEAD.pack(found.life, found.floor, reading.floor_bytes(sandbox), len(called)) + called + found.head
+    for entry in reading.entries(sandbox, found.floor + 1):
+        yield b"E", _ENTRY.pack(entry.n, entry.at_us) + entry.data
+    for pack in reading.packs(sandbox):
+        yield b"R", encoded({key: (n, data) for key, n, data in pack})
+    for mark, n in reading.marks(sandbox).items():
+        yield b"M", _NUMBER.pack(n) + mark.encode()
+    before: dict[str, bytes] = {}
+    for snapshot in reading.snapshots(sandbox):
+        yield b"S", _SNAPSHOT.pack(snapshot.n, snapshot.bytes_up_to)
+        for part, digest in snapshot.digests.items():
+            if before.get(part) == digest:
+                yield b"K", part.encode()
+            else:
+                yield b"P", _LENGTH.pack(len(part.encode())) + part.encode() + snapshot.part(part)
+        yield b"C", b""
+        before = snapshot.digests
+
+
+def _begun(store: Store, kind: bytes, content: bytes, name: str | None) -> Life:
+    if kind != b"H":
+        raise ValueError(f"it begins with a frame {kind!r}")
+    number, floor, floor_bytes, length = _HEAD.unpack_from(content)
+    if max(number, floor, floor_bytes) > _NUMBER_MAX:
+        raise ValueError("numbers that no sandbox has")
+    rest = content[_HEAD.size :]
+    sandbox = name or rest[:length].decode()
+    if sandbox in store.writing.lives:
+        raise SandboxExists(f"{store.folder}: has a sandbox {sandbox!r} already: remove it, or give another name")
+    return store.writing.begin_life(sandbox, number, rest[length:], floor, floor_bytes)
+
+
+def _fill(store: Store, life: Life, frames: Iterable[tuple[bytes, bytes]]) -> None:
+    """Raises `ValueError`, `KeyError` and `struct.error` for what was not exported so."""
+    size = 0
+    snapshot: SnapshotWriter | None = None
+    for kind, content in frames:
+        if kind == b"S":
+            n, bytes_up_to = _SNAPSHOT.unpack(content)
+            if bytes_up_to > life.bytes_up_to:
+                raise ValueError("a snapshot stands behind the last entry")
+            snapshot = store.writing.begin_snapshot_of(life, n, bytes_up_to)
+        elif kind in (b"P", b"K", b"C") and snapshot:
+            _add_to_snapshot(snapshot, kind, content)
+        else:
+            _add(store, life, kind, content)
+        size += len(content)
+        if size > _COMMIT_BYTES:
+            store.commit()
+            size = 0
+
+
+def _add(store: Store, life: Life, kind: bytes, content: bytes) -> None:
+    if kind == b"E":
+        n, at_us = _ENTRY.unpack_from(content)
+        if n != life.n + 1:
+            raise ValueError(f"entry {n} comes behind {life.n}")
+        store.writing.append_to(life, at_us, content[_ENTRY.size :])
+    elif kind == b"R":
+        if records := {key: (n, data) for key, n, data in decoded(content)}:
+            store.writing.pending.records.setdefault(life.key, {}).update(records)
+    elif kind == b"M":
+        store.writing.put_mark_of(life, content[_NUMBER.size :].decode(), _NUMBER.unpack_from(content)[0])
+    else:
+        raise ValueError(f"a frame {kind!r} is out of place")
+
+
+def _add_to_snapshot(snapshot: SnapshotWriter, kind: bytes, content: bytes) -> None:
+    if kind == b"P":
+        (length,) = _LENGTH.unpack_from(content)
+        rest = content[_LENGTH.size :]
+        snapshot.put(rest[:length].decode(), rest[length:])
+    elif kind == b"K":
+        snapshot.keep(content.decode())
+    else:
+        snapshot.complete(applies_rule=False)  # what was exported is all kept
+
+
+def _frames(file: BinaryIO) -> Iterator[tuple[bytes, bytes]]:
+    """All but the last one, which says how many they are. Raises `Damaged`."""
+    count = 0
+    while True:
+        kind, length = _FRAME.unpack(_read(file, _FRAME.size))
+        if length > _FRAME_BYTES_MAX:
+            raise _damaged(f"frame {count + 1} would have {length} bytes")
+        content = _read(file, length)
+        if _CRC.unpack(_read(file, _CRC.size)) != (zlib.crc32(content),):
+            raise _damaged(f"frame {count + 1}")
+        if kind == b"Z":
+            if content != _NUMBER.pack(count) or file.read(1):
+                raise _damaged("its end")
+            return
+        count += 1
+        yield kind, content
+
+
+def _read(file: BinaryIO, size: int) -> bytes:
+    data = file.read(size)
+    if len(data) != size:
+        raise _damaged("it is cut")
+    return data
+
+
+def _abandon(store: Store, life: Life) -> None:
+    if store.writing.lives.get(life.sandbox) is life:
+        del store.writing.lives[life.sandbox]
+    store.writing.abandon_life(life)
+
+
+def _damaged(what: str) -> Damaged:
+    return Damaged(f"the exported file is damaged ({what}): export it again")

@@ -1,0 +1,72 @@
+"""One process owns a folder: it holds a lock on the file `lock` there, whose text says who it is, and since when.
+
+The operating system lets go of the lock when the process ends, however it ends, so a lock never has to be removed by
+hand. The text stays. It says whether the last owner closed the store: of one that was killed, the write-ahead log must
+be there, too.
+"""
+
+import fcntl
+import os
+from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path
+
+from simulator.tape.store.errors import InUse, Unusable
+from simulator.tape.store.layout import LOCK
+
+
+class Ownership:
+    """Of one folder, from `__init__` to `release`. Raises `InUse` and `Unusable`."""
+
+    OPEN = "pid"
+    CLOSED = "closed"
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / LOCK
+        try:
+            self._descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o644)
+        except OSError as error:
+            raise Unusable(f"{self.path}: cannot be written ({error.strerror}): give a folder that can") from None
+        try:
+            fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            self.text_before = self._text()
+        except BlockingIOError:
+            text = self._text()
+            os.close(self._descriptor)
+            raise InUse(_in_use(folder, text)) from None
+        except OSError as error:
+            os.close(self._descriptor)
+            raise Unusable(f"{self.path}: cannot be locked ({error.strerror}): give a folder that can") from None
+        self._is_announced = False
+
+    def announce(self) -> None:
+        """Write who the owner is, once there is a log. Raises `OSError`."""
+        self._is_announced = True
+        self._write(f"{self.OPEN} {os.getpid()} since {datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}\n")
+
+    def farewell(self) -> None:
+        """Write that the store is closed, before its log goes. It may never have been open."""
+        if not self._is_announced:
+            return
+        with suppress(OSError):
+            self._write(f"{self.CLOSED} by {os.getpid()} at {datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}\n")
+
+    def release(self) -> None:
+        """Let go of the folder."""
+        os.close(self._descriptor)
+
+    def _text(self) -> str:
+        return os.pread(self._descriptor, 200, 0).decode("ascii", "replace").strip()
+
+    def _write(self, text: str) -> None:
+        os.pwrite(self._descriptor, text.encode(), 0)
+        os.ftruncate(self._descriptor, len(text))
+
+
+def _in_use(folder: Path, text: str) -> str:
+    words = text.split()
+    if len(words) != 4 or words[0] != Ownership.OPEN:
+        return f"{folder}: another process is just opening or closing this folder: try again"
+    if words[1] == str(os.getpid()):
+        return f"{folder}: this process (pid {words[1]}) has it open already, since {words[3]}: close it there first"
+    return f"{folder}: in use by the process with pid {words[1]}, since {words[3]}: stop it, or give another folder"

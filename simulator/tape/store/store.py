@@ -1,0 +1,199 @@
+"""A store: a folder that this process owns, in which sandboxes are kept.
+
+`append`, `put_record` and the others of `writing` only list what is to be written. `request_commit`, once for each
+turn of an event loop, writes all of it or nothing, and says so. `writing`, `request_commit` and `close` belong to one
+thread; `reading` may be used in any, and sees what was committed.
+"""
+
+import os
+import sqlite3
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from simulator.tape.store.committing import LOG_BYTES, Committer, Done, Durability
+from simulator.tape.store.errors import StoreError, Unusable
+from simulator.tape.store.failures import of_reading, of_writing
+from simulator.tape.store.layout import DATABASE
+from simulator.tape.store.lives import load_lives
+from simulator.tape.store.opening import (
+    connect,
+    create,
+    own,
+    refuse_what_cannot_be_read,
+    refuse_what_lacks_tables,
+    sign,
+)  # fmt: skip
+from simulator.tape.store.ownership import Ownership
+from simulator.tape.store.reading import Reading
+from simulator.tape.store.retention import Retention
+from simulator.tape.store.sweeping import Sweeper
+from simulator.tape.store.transactions import Transactions
+from simulator.tape.store.writing import Counters, Writing
+
+_SYNCHRONOUS = {"process": "NORMAL", "power": "FULL"}
+
+
+class Store:
+    """An open one. `open` makes it; `close` ends it, or the end of the process."""
+
+    def __init__(
+        self,
+        folder: Path,
+        ownership: Ownership,
+        connections: list[sqlite3.Connection],
+        durability: Durability,
+        retention: Retention,
+        log_bytes: int,
+        version: str,
+    ) -> None:
+        commits, checkpoints, reads = connections
+        self.folder = folder
+        self.path = folder / DATABASE
+        self.reading = Reading(reads, self.path)
+        self.writing = Writing(load_lives(commits, self.path), _counters(commits), self.reading.newest_parts)
+        sweeper = Sweeper(commits)
+        sweeper.find()
+        self._is_closed = False
+        self._ownership = ownership
+        self._connections = connections
+        sign(commits, version, self.path)
+        ownership.announce()
+        self._transactions = Transactions(commits, folder, retention, sweeper)
+        self._committer = Committer(self._transactions, checkpoints, durability, log_bytes)
+
+    @classmethod
+    def open(
+        cls,
+        folder: Path | str,
+        durability: Durability = "process",
+        *,
+        version: str,
+        retention: Retention | None = None,
+        log_bytes: int = LOG_BYTES,
+    ) -> "Store":
+        """Own the folder and open what is in it; make it where nothing is.
+
+        `version` is that of the program, for the message of an older one. `log_bytes` is how far the write-ahead log
+        grows before it is brought into the database. Raises `InUse`, `Unusable`, `Newer` or `Damaged`, and then has
+        changed nothing, but for an empty folder and its lock.
+        """
+        folder = Path(folder)
+        ownership = own(folder)
+        connections: list[sqlite3.Connection] = []
+        try:
+            if not (folder / DATABASE).exists():
+                create(folder, version)
+            refuse_what_cannot_be_read(folder)
+            with reading_errors(folder / DATABASE):
+                for _ in range(3):
+                    connections.append(connect(folder, _SYNCHRONOUS[durability]))
+                refuse_what_lacks_tables(connections[0], folder / DATABASE)
+                return cls(folder, ownership, connections, durability, retention or Retention(), log_bytes, version)
+        except BaseException:
+            ownership.farewell()
+            for connection in reversed(connections):
+                connection.close()
+            ownership.release()
+            raise
+
+    @property
+    def failure(self) -> StoreError | None:
+        """What ended all commits, if something did."""
+        return self._transactions.failure
+
+    @property
+    def is_swept(self) -> bool:
+        """Whether all that is not kept is removed. Each commit removes a little, an empty one, too."""
+        return not self._transactions.sweeper
+
+    def request_commit(self, done: Done) -> None:
+        """Commit all that is listed so far, and call `done` with the error, or None when it is durable.
+
+        Under `process` mostly before this returns, and else in another thread, as always under `power`; in the order
+        of the requests. `done` must not wait for the store. After an error every further one ends with it.
+        """
+        self._committer.request(self.writing.take(), done)
+
+    def commit(self) -> None:
+        """Commit, and wait for it. Raises `StoreError`."""
+        errors: list[StoreError | None] = []
+        is_done = threading.Event()
+
+        def done(error: StoreError | None) -> None:
+            errors.append(error)
+            is_done.set()
+
+        self.request_commit(done)
+        is_done.wait()
+        if errors[0] is not None:
+            raise errors[0]
+
+    def compact(self) -> None:
+        """Apply the rule of retention to all, remove what is not kept, and give the space back. Raises `StoreError`.
+
+        Takes as long as it takes to write everything, and as much free space. What interrupts it changes nothing."""
+        self.writing.pending.lives_with_snapshots.extend(life.key for life in self.writing.lives.values())
+        self.commit()
+        while not self.is_swept:
+            self.commit()
+        try:
+            for statement in ("VACUUM", "PRAGMA wal_checkpoint(TRUNCATE)"):
+                self._connections[0].execute(statement).fetchall()
+        except sqlite3.Error as error:
+            raise of_writing(error, self.path) from None
+
+    def close(self) -> None:
+        """Commit what is listed, bring the log into the database, and let go of the folder. Raises `StoreError`.
+
+        The folder is let go of, however that ends. Once is enough.
+        """
+        if self._is_closed:
+            return
+        self._is_closed = True
+        try:
+            if self.failure is None:
+                self.commit()
+        finally:
+            self._committer.close()
+            self._let_go()
+
+    def _let_go(self) -> None:
+        is_log_needed = True
+        with suppress(sqlite3.Error):  # then the log stays, and is read the next time
+            is_log_needed = bool(self._connections[0].execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0])
+        if not is_log_needed or (self.folder / f"{DATABASE}-wal").exists():
+            self._ownership.farewell()
+        for connection in reversed(self._connections):
+            connection.close()
+        self._ownership.release()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+@contextmanager
+def reading_errors(path: Path) -> Iterator[None]:
+    """Errors of SQLite and of the system as those of a store."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise of_reading(error, path) from None
+    except OSError as error:
+        raise Unusable(f"{path}: cannot be used ({os.strerror(error.errno or 0)}): give a folder that can") from None
+
+
+def _counters(connection: sqlite3.Connection) -> Counters:
+    highest = [
+        connection.execute(f"SELECT coalesce(max(id), 0) FROM {table}").fetchone()[0]  # noqa: S608 - ours
+        for table in ("lives", "snapshots", "parts")
+    ]
+    return Counters(*(key + 1 for key in highest))

@@ -1,0 +1,147 @@
+"""`explore` as a real process: its exit codes, what it leaves behind, and going on where it was stopped."""
+
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from textwrap import indent
+from xml.etree import ElementTree
+
+import pytest
+
+from simulator.explore.record import FILE
+from tests.support.processes import DEADLINE_S, PROGRAM, environment, free_port, run
+
+pytestmark = pytest.mark.slow
+
+# It fails by whatever is no answer, and waits as long as it takes for one.
+ASKS = """
+import os, urllib.error, urllib.request
+try:
+    urllib.request.urlopen(os.environ["RESELLER_BASE_URL"] + "/v2/balance", timeout=60).read()
+except urllib.error.HTTPError as refused:
+    if refused.code != 401 or b"}" not in refused.read():
+        raise SystemExit(f"answered {refused.code}")
+"""
+HANGS = f"try:\n{indent(ASKS, ' ')}\nexcept BaseException:\n import time; time.sleep(600)"
+
+
+def explore(out: Path, program: str, *flags: str) -> tuple[int, str, str]:
+    given = ("--clock", "x100", "--minutes", "0", "--workers", "2", "--out", str(out), *flags)
+    done = run("explore", *given, "--", sys.executable, "-c", program)
+    return done.status, done.out, done.err
+
+
+def test_every_fault_is_tried_and_each_that_hurts_is_a_file_and_a_case(tmp_path: Path) -> None:
+    junit = tmp_path / "junit.xml"
+    status, out, _ = explore(tmp_path / "out", ASKS, "--junit", str(junit))
+    assert status == 1
+    [(survived, tried)] = re.findall(r"^single faults: (\d+) of (\d+) survived$", out, re.MULTILINE)
+    assert (int(survived), int(tried)) == (1, 7)  # a late answer is one
+    written = {one.name for one in (tmp_path / "out").glob("*")}
+    scenarios = {one for one in written if one.endswith(".yaml")}
+    assert len(scenarios) == 6
+    assert written == {FILE} | scenarios | {f"{one}.tape" for one in scenarios}
+    for each in scenarios:
+        assert run("replay", str(tmp_path / "out" / f"{each}.tape")).status == 0
+    root = ElementTree.parse(junit).getroot()  # noqa: S314 - ours
+    assert (root.get("tests"), root.get("failures")) == ("7", "6")
+
+
+def test_it_goes_on_where_it_was_stopped(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    first = explore(out, ASKS, "--first")
+    assert first[0] == 1
+    before = (out / FILE).read_text().count('"key"')
+    status, printed, _ = explore(out, ASKS, "--resume")
+    assert status == 1
+    assert "of 7 survived" in printed
+    lines = [line for line in (out / FILE).read_text().splitlines() if '"key"' in line]
+    keys = [line.partition('"key": ')[2][:70] for line in lines]
+    assert len(set(keys)) == len(keys) > before  # nothing was run twice
+    again = explore(out, ASKS, "--resume")
+    assert again[1].partition("\n")[2] == printed.partition("\n")[2]
+    assert (out / FILE).read_text().count('"key"') == len(keys)
+    other = explore(out, ASKS + "\n", "--resume")
+    assert other[0] == 3
+    assert "has the runs of another command" in other[2]
+
+
+def test_a_command_that_fails_in_calm_weather_is_not_explored(tmp_path: Path) -> None:
+    junit = tmp_path / "junit.xml"
+    status, out, err = explore(tmp_path / "out", "print('no database'); raise SystemExit(4)", "--junit", str(junit))
+    assert (status, out) == (3, "")
+    assert "your command fails in calm weather already: it exited with 4" in err
+    assert "no database" in err
+    assert "calm weather" in junit.read_text()
+
+
+def test_an_expectation_that_calm_weather_does_not_meet_is_a_failure_of_it(tmp_path: Path) -> None:
+    scenario = tmp_path / "mine.yaml"
+    scenario.write_text("extends: default\nexpect: [{ name: one is sold, payments: {} }]\n")
+    status, _, err = explore(tmp_path / "out", ASKS, str(scenario))
+    assert status == 3
+    assert "not as expected: one is sold" in err
+
+
+def test_what_fails_only_sometimes_is_said_to(tmp_path: Path) -> None:
+    mark = tmp_path / "has failed"
+    once = (
+        f"import pathlib\nhas_failed = pathlib.Path({str(mark)!r})\ntry:\n{indent(ASKS, ' ')}\nexcept BaseException:\n"
+    )
+    once += " if has_failed.exists(): raise SystemExit(0)\n has_failed.touch()\n raise"
+    status, out, _ = explore(tmp_path / "out", once, "--first", "--workers", "1")
+    assert status == 1
+    assert "FOUND answer to the first GET /v2/balance lost: exit 1 (fails 1 of 3)" in out, out
+
+
+def test_a_command_that_hangs_is_ended_and_is_a_finding(tmp_path: Path) -> None:
+    status, out, _ = explore(tmp_path / "out", HANGS, "--first", "--timeout", "1500ms", "--workers", "1")
+    assert status == 1
+    assert re.search(r"FOUND answer to the first GET /v2/balance lost: hung", out), out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "said"),
+    [
+        (("--minutes", "1"), 2, "reseller-sim explore -- npm test"),
+        (("--minutes", "-1", "--", "true"), 2, "--minutes"),
+        (("--port", str(free_port()), "--workers", "2", "--", "true"), 2, "several workers cannot listen on one port"),
+        (("--", "no-such-command"), 3, "'no-such-command' cannot be run"),
+        (("no-such-scenario", "--", "true"), 3, "no-such-scenario"),
+    ],
+)
+def test_wrong_usage_is_told_in_a_line(arguments: tuple[str, ...], status: int, said: str, tmp_path: Path) -> None:
+    done = run("explore", "--out", str(tmp_path / "out"), *arguments)
+    assert done.status == status
+    assert said in done.only_error_line
+
+
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_ends_it_with_all_that_it_has_started(number: signal.Signals, status: int, tmp_path: Path) -> None:
+    out, mark = tmp_path / "out", tmp_path / "running"
+    program = f"{ASKS}\nimport pathlib, time\nif pathlib.Path({str(mark)!r}).exists(): time.sleep(600)\n"
+    program += f"pathlib.Path({str(mark)!r}).touch()"
+    words = [
+        *PROGRAM,
+        "explore",
+        "--minutes",
+        "0",
+        "--workers",
+        "2",
+        "--out",
+        str(out),
+        "--",
+        sys.executable,
+        "-c",
+        program,
+    ]
+    process = subprocess.Popen(words, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    assert "calm weather" in process.stdout.readline()
+    process.send_signal(number)
+    _, err = process.communicate(timeout=DEADLINE_S)  # ends only when nobody has its stderr any more
+    assert process.returncode == status, err
+    assert "Traceback" not in err
+    assert not list(out.glob("running-*"))

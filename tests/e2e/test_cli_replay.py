@@ -1,0 +1,118 @@
+"""`exec --tape` and `replay` as real processes: a failed run is replayed elsewhere, and goes on."""
+
+import gzip
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+from simulator.replay.tape_file import read_file
+from simulator.runtime.journal import Exchange
+from simulator.tape.entries import RequestBegan
+from tests.support.processes import ask, run, serving
+
+pytestmark = pytest.mark.slow
+
+PAY = "import os, subprocess, sys; call = [sys.executable, '-m', 'simulator', 'call']; " + "; ".join(
+    f"subprocess.run([*call, 'POST', '/v2/topup', '-d', '{body}'])"
+    for body in (
+        '{"refid":"a","product":"RELOAD","account":"0123456789","amount":10}',
+        '{"refid":"b","product":"RELOAD","account":"0120000001","amount":10}',
+    )
+)
+
+
+@pytest.fixture(scope="module")
+def taped(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The tape of a run that failed."""
+    file = tmp_path_factory.mktemp("tapes") / "failed.tape"
+    done = run("exec", "--tape", str(file), "--clock", "manual", "--", sys.executable, "-c", f"{PAY}; sys.exit(4)")
+    assert done.status == 4, done.err
+    return file
+
+
+@pytest.mark.parametrize("seed", ["0", "1", "4242"])
+def test_a_failed_run_replays_whatever_the_hashes_are(taped: Path, seed: str) -> None:
+    done = run("replay", str(taped), PYTHONHASHSEED=seed)
+    assert (done.status, done.err) == (0, "")
+    # A request whose body came in a packet of its own has one entry more.
+    pattern = r"default: [2-4] entries replayed, 2 requests, 0 callbacks, 0 webhooks: all as it was\n"
+    assert re.fullmatch(pattern, done.out), done.out
+
+
+def test_what_differs_is_printed_and_the_status_is_1(taped: Path, tmp_path: Path) -> None:
+    changed = tmp_path / "changed.tape"
+    changed.write_bytes(gzip.decompress(taped.read_bytes()).replace(rb"\"cost\":9.75", rb"\"cost\":9.80", 1))
+    done = run("replay", str(changed))
+    assert done.status == 1
+    first, before, after = done.out.splitlines()
+    assert re.fullmatch(r"default: entry [12] of [2-4] differs: request 1 \(POST /v2/topup\): content", first), first
+    assert '"cost":9.80' in before
+    assert '"cost":9.75' in after
+
+
+def test_a_sandbox_goes_on_where_its_tape_ends(taped: Path) -> None:
+    (tape,) = read_file(taped)
+    second = [at for at, one in enumerate(tape.entries) if isinstance(one, RequestBegan | Exchange)][1]
+    with serving(str(taped), "--until", str(second), "--serve", "--port", "0", verb="replay") as server:
+        url = server.first_line.split()[-1]
+        advance = ask(f"{url}/_sim/sandboxes/default/clock/advance", "POST", b'{"until":"idle"}')
+        assert advance.status == 200
+        found = ask(f"{url}/_sim/sandboxes/default/transactions").json["transactions"]
+        assert [(one["refid"], one["status"]) for one in found] == [("a", "Succesful")]
+        assert len(ask(f"{url}/_sim/sandboxes/default/inbox/callbacks").json["items"]) == 2
+        assert ask(f"{url}/_sim/sandboxes/default/requests").json["requests"][0]["refid"] == "a"
+        again = Path(taped.parent) / "again.tape"
+        again.write_bytes(ask(f"{url}/_sim/sandboxes/default/tape").body)
+    done = run("replay", str(again))
+    assert done.status == 0, done.out
+
+
+REFUSALS = {
+    "no file": (["nowhere.tape"], 3, "nowhere.tape: No such file or directory"),
+    "a folder": (["."], 3, ".: Is a directory"),
+    "no tape": ([__file__], 3, "line 1 is not the beginning of a tape, which is written by `exec --tape`"),
+    "no such sandbox": (["TAPE", "--sandbox", "x"], 3, "has no tape of x; it has those of default"),
+    "no number": (["TAPE", "--until", "-1"], 2, "--until"),
+    "no time": (["TAPE", "--until", "yesterday"], 2, "--until"),
+    "no argument": ([], 2, "TAPE"),
+}
+
+
+@pytest.mark.parametrize("what", REFUSALS)
+def test_what_cannot_be_replayed_is_refused_in_one_line(taped: Path, what: str) -> None:
+    arguments, status, text = REFUSALS[what]
+    done = run("replay", *(str(taped) if one == "TAPE" else one for one in arguments))
+    assert done.status == status
+    assert text in done.only_error_line
+
+
+def test_a_tape_that_cannot_be_written_is_refused_before_the_command_runs(tmp_path: Path) -> None:
+    done = run("exec", "--tape", str(tmp_path / "none" / "x.tape"), "--", sys.executable, "-c", "print('ran')")
+    assert done.status == 3
+    assert "cannot be written: No such file or directory" in done.only_error_line
+
+
+def test_the_tapes_of_deleted_and_reset_sandboxes_are_in_the_file(tmp_path: Path) -> None:
+    file = tmp_path / "several.tape"
+    code = """
+import json, os, urllib.request
+url = os.environ["RESELLER_SIM_URL"]
+def ask(method, path, body=None):
+    data = None if body is None else json.dumps(body).encode()
+    request = urllib.request.Request(url + path, data, {"content-type": "application/json"}, method=method)
+    return urllib.request.urlopen(request).read()
+ask("POST", "/sandboxes", {"id": "gone"})
+ask("POST", "/sandboxes/gone/resellers/RS001/deposits", {"amount": "5"})
+ask("DELETE", "/sandboxes/gone")
+ask("POST", "/sandboxes/default/resellers/RS001/deposits", {"amount": "6"})
+ask("POST", "/sandboxes/default/reset")
+ask("POST", "/sandboxes/default/resellers/RS001/deposits", {"amount": "7"})
+"""
+    assert run("exec", "--tape", str(file), "--", sys.executable, "-c", code).status == 0
+    done = run("replay", str(file))
+    assert done.status == 0
+    assert [line.partition(":")[0] for line in done.out.splitlines()] == ["gone", "default", "default"]
+    assert run("replay", str(file), "--until", "1").status == 3
+    assert run("replay", str(file), "--until", "1", "--sandbox", "gone").out.startswith("gone: 1 entry replayed")

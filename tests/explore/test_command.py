@@ -1,0 +1,54 @@
+"""A command is bounded in time and in what is kept of its output, and nothing of it is left behind."""
+
+import os
+import select
+import sys
+from pathlib import Path
+
+from simulator.explore.command import OUTPUT_BYTES_MAX, Command
+
+LEAVES_A_CHILD = """
+import subprocess, sys
+child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"], stdout=subprocess.DEVNULL)
+open(sys.argv[1], "w").write(str(child.pid))
+"""
+
+
+def started(program: str, *arguments: str) -> Command:
+    return Command((sys.executable, "-c", program, *arguments), dict(os.environ))
+
+
+def test_it_tells_the_exit_code_and_the_last_of_what_was_printed() -> None:
+    command = started("import sys; print('first', 'x' * 100_000, 'last'); sys.exit(7)")
+    assert command.wait(60) == 7
+    assert command.output.endswith("last\n")
+    assert "first" not in command.output
+    assert len(command.output) <= OUTPUT_BYTES_MAX
+
+
+def test_one_that_a_signal_ended_has_128_and_its_number() -> None:
+    assert started("import os; os.kill(os.getpid(), 15)").wait(60) == 128 + 15
+
+
+def test_one_that_takes_too_long_is_ended() -> None:
+    command = started("import time; time.sleep(600)")
+    assert command.wait(0.2) is None
+    assert command.duration_s < 60
+
+
+def test_what_it_started_ends_with_it(tmp_path: Path) -> None:
+    number = tmp_path / "pid"
+    assert started(LEAVES_A_CHILD, str(number)).wait(60) == 0
+    assert _has_ended(int(number.read_text()))
+
+
+def _has_ended(pid: int) -> bool:
+    """True when a process is gone or ends soon."""
+    try:
+        process = os.pidfd_open(pid)
+    except ProcessLookupError:
+        return True
+    try:
+        return process in select.select([process], [], [], 60)[0]
+    finally:
+        os.close(process)

@@ -1,0 +1,102 @@
+"""The catalogue, weather and storms: what is drawn can be loaded, and is drawn again."""
+
+from itertools import islice
+from pathlib import Path
+
+import pytest
+
+from simulator.explore.catalogue import single_faults
+from simulator.explore.document import Base, document, rule_names
+from simulator.explore.faults import Fault, ordinal
+from simulator.explore.run import text_of
+from simulator.explore.seen import Seen
+from simulator.explore.storms import FAULTS_MAX, FAULTS_MIN, storms
+from simulator.explore.weather import weathers
+from simulator.scenario.library import load_scenario, problems
+from tests.support.explored import FAST, ORDER, seen
+
+KEYS = [(one.code, key.key) for one in load_scenario("default").resellers for key in one.keys if key.state == "active"]
+
+
+def everything() -> list[Fault]:
+    return [*single_faults(seen()), *weathers(seen(), KEYS, has_start=False)]
+
+
+def checked(folder: Path, faults: tuple[Fault, ...]) -> list[str]:
+    path = folder / "one.yaml"
+    path.write_text(text_of(document(FAST, faults)))
+    return [str(one) for one in problems(path)]
+
+
+def test_every_fault_passes_check_alone(tmp_path: Path) -> None:
+    found = {one.words: wrong for one in everything() if (wrong := checked(tmp_path, (one,)))}
+    assert found == {}
+
+
+def test_every_storm_passes_check(tmp_path: Path) -> None:
+    drawn = list(islice(storms(3, everything()), 150))
+    assert {
+        frozenset(one.words for one in storm): wrong for storm in drawn if (wrong := checked(tmp_path, storm))
+    } == {}
+    assert {len(one) for one in drawn} == set(range(FAULTS_MIN, FAULTS_MAX + 1))
+    assert {fault.place for storm in drawn for fault in storm} >= {"outage", "skew", "key", "the first POST /v2/topup"}
+
+
+def test_the_same_seed_draws_the_same_storms_and_another_one_others() -> None:
+    first, again, other = (
+        [[one.words for one in storm] for storm in islice(storms(seed, everything()), 20)] for seed in (7, 7, 8)
+    )
+    assert first == again
+    assert first != other
+
+
+def test_without_two_faults_that_go_together_there_is_no_storm() -> None:
+    assert list(storms(1, single_faults(Seen(exchanges={("GET", "/v2/balance"): 1})))) == []
+
+
+def test_each_exchange_has_each_fault_once_with_what_costs_most_first() -> None:
+    found = single_faults(seen())
+    words = [one.words for one in found]
+    assert len(set(words)) == len(words)
+    assert sum(one.when.get("path") == "/v2/options" for one in found) == 4 * 7
+    assert sum(one.when.get("path") == "/v2/topup" for one in found) == 5 * 10
+    assert words.index("answer to the first POST /v2/topup lost after commit") < words.index(
+        "answer to the first POST /v2/topup 5 s late"
+    )
+
+
+def test_of_two_requests_the_later_one_has_the_first_rule_so_that_both_are_counted() -> None:
+    both = tuple(
+        one for one in single_faults(seen()) if one.words.startswith("answer to the") and "lost after" in one.words
+    )
+    rules = document(FAST, both[:3])["faults"]
+    assert [one["nth"] for one in rules] == sorted((one["nth"] for one in rules), reverse=True)
+
+
+def test_what_strikes_one_payment_is_one_rule() -> None:
+    chosen = tuple(
+        one for one in everything() if one.payment is not None and one.payment.nth == 2 and one.payment.order == ORDER
+    )
+    hang = next(one for one in chosen if "hangs" in one.words)
+    late = next(one for one in chosen if "callback Succesful" in one.words and "40 s late" in one.words)
+    [rule] = document(FAST, (hang, late))["payments"]
+    assert rule["nth"] == 2
+    assert rule["then"][-1] == {"after": "245.000s", "status": "Succesful", "sn": "123"}
+    assert rule["callbacks"] == [{"status": "Succesful", "delay": "40s"}]
+    assert rule_names((hang, late)) == {rule["name"]}
+
+
+@pytest.mark.parametrize(
+    ("number", "text"), [(1, "first"), (10, "tenth"), (11, "11th"), (21, "21st"), (102, "102nd"), (113, "113th")]
+)
+def test_ordinals(number: int, text: str) -> None:
+    assert ordinal(number) == text
+
+
+def test_the_clock_of_the_weather_is_added_to_that_of_the_user() -> None:
+    base = Base("default", {"mode": "manual"}, seed=4)
+    [ahead] = [one for one in weathers(seen(), KEYS, has_start=True) if "ahead" in one.words]
+    made = document(base, (ahead,))
+    assert made["clock"] == {"mode": "manual", "skew": "4m"}
+    assert made["seed"] == 4
+    assert not any(one.place == "start" for one in weathers(seen(), KEYS, has_start=True))

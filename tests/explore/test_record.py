@@ -1,0 +1,66 @@
+"""What has been run is kept: whole lines, of the same command only, and nothing else of the folder is touched."""
+
+from pathlib import Path
+
+import pytest
+
+from simulator.explore.judging import Kind, Reason
+from simulator.explore.record import FILE, OtherRun, Record, Verdict
+
+FAILED = Verdict((Reason(Kind.PAID_TWICE, "paid twice", "a sentence", {"count": {"max": 1}}),), True, "printed")
+ABOUT = {"command": ["npm", "test"]}
+
+
+def kept(folder: Path) -> Record:
+    record = Record(folder, ABOUT, resumes=False)
+    record.add("a", FAILED)
+    record.add("b", Verdict((), is_struck=False, problem="it makes no scenario"))
+    (folder / "01-found.yaml").write_text("found")
+    record.add_file("01-found.yaml")
+    record.close()
+    return record
+
+
+def test_a_later_run_has_the_verdicts_of_an_earlier_one(tmp_path: Path) -> None:
+    kept(tmp_path)
+    again = Record(tmp_path, ABOUT, resumes=True)
+    assert again.get("a") == FAILED
+    assert again.get("b") == Verdict((), is_struck=False, problem="it makes no scenario")
+    assert again.get("c") is None
+    assert (tmp_path / "01-found.yaml").exists()
+    again.close()
+
+
+def test_a_last_line_that_was_cut_off_is_as_if_its_run_had_not_ended(tmp_path: Path) -> None:
+    kept(tmp_path)
+    path = tmp_path / FILE
+    lines = path.read_text().splitlines(keepends=True)
+    path.write_text("".join(lines[:2]) + lines[2][:20])
+    again = Record(tmp_path, ABOUT, resumes=True)
+    assert again.get("a") == FAILED
+    assert again.get("b") is None
+    again.add("b", FAILED)
+    again.close()
+    third = Record(tmp_path, ABOUT, resumes=True)
+    assert third.get("b") == FAILED
+    third.close()
+
+
+def test_the_runs_of_another_command_are_not_taken_for_these(tmp_path: Path) -> None:
+    kept(tmp_path)
+    with pytest.raises(OtherRun, match="leave --resume out"):
+        Record(tmp_path, {"command": ["make", "test"]}, resumes=True)
+
+
+def test_a_new_exploration_deletes_what_the_last_one_has_written_and_nothing_else(tmp_path: Path) -> None:
+    record = kept(tmp_path)
+    (tmp_path / "mine.yaml").write_text("mine")
+    (tmp_path.parent / "beside.yaml").write_text("mine")
+    with (tmp_path / FILE).open("a") as file:
+        file.write('{"file": "../beside.yaml"}\n')
+    again = Record(tmp_path, ABOUT, resumes=False)
+    assert again.get("a") is None
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["mine.yaml", FILE]
+    assert (tmp_path.parent / "beside.yaml").exists()
+    again.close()
+    assert record.get("a") == FAILED

@@ -1,0 +1,148 @@
+"""A tape without the secrets that were given: they are nowhere on it, in no spelling, and it still replays."""
+
+import base64
+import json
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+
+from simulator.replay.head import taken
+from simulator.replay.proof import player_for
+from simulator.replay.reading import read_tapes
+from simulator.replay.rebuilding import nowhere
+from simulator.replay.stand_ins import StandIns
+from simulator.replay.without_secrets import lines_without_secrets
+from simulator.replay.writing import tape_lines
+from tests.support.client import Client, running
+from tests.support.replaying import play
+
+SECRET = base64.b64encode(b"the secret of a real account 001").decode()
+PASSWORD = "a-pass/word+of&1=real%user"
+SHORT = "x9!z"
+HOOK_SECRET = "5ec2e7" * 10 + "abcd"
+TOKEN = "hook-token-0123456789"
+OTHER = "another-receivers-token-77"
+CONTROL_TOKEN = "control-token-of-this-server"
+SCENARIO: dict[str, Any] = {
+    "resellers": [
+        {
+            "code": "RS001",
+            "balance": "5000.00",
+            "api_keys": [{"key": "rk_real_account", "secret": SECRET}],
+            "users": [{"username": "real", "password": PASSWORD}, {"username": "short", "password": SHORT}],
+            "callback": {"url": f"http://127.0.0.1:9/cb?token={TOKEN}", "method": "POST"},
+            "balance_webhook": {"url": "inbox:hooks", "secret": HOOK_SECRET},
+        }
+    ],
+}
+
+
+@pytest.fixture
+def client() -> Iterator[Client]:
+    with running(SCENARIO, control_token=CONTROL_TOKEN) as one:
+        one.key, one.secret = "rk_real_account", SECRET
+        yield one
+
+
+def sim(client: Client, method: str, path: str, body: Any = None) -> Any:
+    return client.sim(method, path, body, authorization=f"Bearer {CONTROL_TOKEN}")
+
+
+def everything_with_secrets(client: Client) -> None:
+    client.pay("paid")
+    assert client.call("GET", "/v2/balance", secret=base64.b64encode(b"x" * 32).decode()).status == 401
+    assert client.call("GET", "/v2/catalog?product_code=RELOAD&is_active=true").status == 200
+    for name, password in (("real", PASSWORD), ("short", SHORT), ("real", "wrong password")):
+        form = f"username={name}&password={quote(password, safe='')}".encode()
+        status = client.send(
+            "POST", "/v2/token", "", form, {"content-type": "application/x-www-form-urlencoded"}
+        ).status
+        assert status == (401 if "wrong" in password else 200)
+    answer = client.send(
+        "POST", "/v2/token", "", json.dumps({"username": "short", "password": SHORT}).encode(),
+        {"content-type": "application/json"},
+    )  # fmt: skip
+    token = answer.json["AuthenticationResult"]["IdToken"]
+    assert client.send("GET", "/v2/catalog", "", b"", {"authorization": f"Bearer {token}"}).status == 200
+    client.send("GET", "/v2/balance", "", b"", {"authorization": f"Bearer {SECRET}"})
+    client.send("GET", "/v2/balance", "", b"", {"x-api-key": "rk_real_account", "x-sim-rule": CONTROL_TOKEN})
+    address = quote(f"http://127.0.0.1:9/cb?api_key={OTHER}", safe="")
+    assert client.call("POST", f"/v2/callback-url?url={address}&method=POST").status == 200
+    client.call("POST", "/v2/callback-url?url=http%3A%2F%2Fuser%3Ahidden-password%40host.test%2F&method=POST")
+    assert sim(client, "POST", "/sandboxes/default/resellers/RS001/deposits", {"amount": "5"}).status == 201
+    added = {"code": "RS002", "api_keys": [{"key": "rk_second", "secret": base64.b64encode(b"y" * 32).decode()}]}
+    sim(client, "POST", "/sandboxes/default/resellers", added)
+    client.pay("second", remarks=f"my secret is {SECRET}")
+    sim(client, "POST", "/sandboxes/default/clock/advance", {"until": "idle"})
+
+
+def test_no_secret_is_on_the_tape_and_it_replays(client: Client) -> None:
+    everything_with_secrets(client)
+    lines = list(lines_without_secrets(taken(client.live), client.app.again))
+    text = b"".join(lines).decode()
+    for secret in (SECRET, PASSWORD, HOOK_SECRET, TOKEN, OTHER, CONTROL_TOKEN, "hidden-password"):
+        for spelled in (secret, quote(secret, safe=""), json.dumps(secret)[1:-1], quote(quote(secret, safe=""))):
+            assert spelled not in text
+    assert f"password={quote(SHORT)}" not in text
+    assert f'"{SHORT}"' not in text
+    assert f'\\"{SHORT}\\"' not in text
+    (tape,) = read_tapes(lines)
+    assert tape.head.masked
+    player = player_for(tape.head, client.app.again, nowhere())
+    assert play(player, tape.entries) is None
+    assert [one.status for one in player.live.journal] == [one.status for one in client.live.journal]
+    assert [one.error for one in player.live.journal] == [one.error for one in client.live.journal]
+    assert len(player.live.core.state.transactions) == len(client.live.core.state.transactions)
+    assert (
+        player.live.core.state.resellers["RS001"].wallet.balance
+        == client.live.core.state.resellers["RS001"].wallet.balance
+    )
+
+
+def test_secrets_stay_on_a_tape_that_is_asked_for_with_them(client: Client) -> None:
+    everything_with_secrets(client)
+    text = b"".join(tape_lines(taken(client.live))).decode()
+    for secret in (SECRET, PASSWORD, SHORT, HOOK_SECRET, TOKEN, OTHER):
+        assert json.dumps(secret)[1:-1] in text
+    (tape,) = read_tapes(tape_lines(taken(client.live)))
+    assert not tape.head.masked
+    assert play(player_for(tape.head, client.app.again, nowhere()), tape.entries) is None
+
+
+def test_what_everybody_has_stays_as_it_is() -> None:
+    with running() as client:
+        client.pay("one")
+        assert list(lines_without_secrets(taken(client.live), client.app.again)) == list(tape_lines(taken(client.live)))
+        assert client.secret.encode() in b"".join(tape_lines(taken(client.live)))
+
+
+def test_a_signature_on_a_masked_tape_is_judged_as_it_was_then(client: Client) -> None:
+    unsorted = client.signature("GET", "b=2&a=1", b"")
+    assert client.send("GET", "/v2/balance", "a=1&b=2", b"", unsorted).status in (200, 401)
+    assert client.call("GET", "/v2/balance", secret=base64.b64encode(SECRET.encode()).decode()).status == 401
+    (tape,) = read_tapes(lines_without_secrets(taken(client.live), client.app.again))
+    player = player_for(tape.head, client.app.again, nowhere())
+    assert play(player, tape.entries) is None
+    before = [(one.status, one.error, one.diagnosis) for one in client.live.journal]
+    assert [(one.status, one.error, one.diagnosis) for one in player.live.journal] == before
+
+
+@pytest.mark.parametrize("secret", [SECRET, "ab" * 32, PASSWORD, "é" * 9, "x" * 2000, "=" * 8])
+def test_a_stand_in_is_as_long_as_what_it_stands_for_and_another(secret: str) -> None:
+    stand_ins = StandIns()
+    stand_ins.add(secret)
+    made = stand_ins.of(secret)
+    assert (len(made), made == secret) == (len(secret), False)
+    if secret == SECRET:
+        assert len(base64.b64decode(made, validate=True)) == 32
+
+
+def test_secrets_that_begin_alike_have_their_own_stand_ins() -> None:
+    stand_ins = StandIns()
+    first, second = "a-secret-that-begins-alike-1", "a-secret-that-begins-alike-2"
+    for one in (first, second):
+        stand_ins.add(one)
+    replaced = stand_ins.replaced(f"{second} {first} a-secret-that-begins-alike-3".encode()).decode()
+    assert replaced == f"{stand_ins.of(second)} {stand_ins.of(first)} a-secret-that-begins-alike-3"

@@ -1,0 +1,40 @@
+"""How a failing sequence of steps is made short, and what is said of it."""
+
+import pytest
+
+from tests.support.simulation.defects import DEFECTS, with_defect
+from tests.support.simulation.report import explained, failure_of
+from tests.support.simulation.shrinking import shortest
+
+
+@pytest.mark.parametrize(
+    "needed",
+    [{7}, {0}, {99}, {3, 50}, {0, 99}, {10, 11, 12}, {1, 20, 40, 60, 80}],
+    ids=lambda needed: str(sorted(needed)),
+)
+def test_only_the_steps_that_are_needed_are_left(needed: set[int]) -> None:
+    assert shortest(range(100), lambda some: needed <= set(some)) == sorted(needed)
+
+
+def test_it_ends_after_so_many_trials() -> None:
+    trials: list[int] = []
+
+    def fails(some: list[int]) -> bool:
+        trials.append(len(some))
+        return len(some) > 90
+
+    assert len(shortest(range(100), fails, trials_max=30)) >= 91
+    assert len(trials) == 30
+
+
+def test_a_failure_is_told_with_the_shortest_steps_that_fail() -> None:
+    defect = next(one for one in DEFECTS if one.name == "a retry after a time-out is forgotten")
+    with with_defect(defect):
+        seed = next(seed for seed in range(10) if failure_of(seed, 200))
+        broken = failure_of(seed, 200)
+        assert broken is not None
+        text = explained(seed, 200, broken)
+    assert f"seed {seed} of 200 steps fails" in text
+    assert "on the agenda or in the air" in text
+    assert text.count("\n    ") <= 12
+    assert f"--first {seed} --seeds 1 --steps 200" in text

@@ -1,0 +1,20 @@
+"""Worlds of many seeds: whatever clients, receivers, the control API and time do to the application, what must be true
+is true after each step."""
+
+import pytest
+
+from tests.support.simulation.report import explained, failure_of
+
+pytestmark = pytest.mark.slow
+
+SEEDS = 500
+STEPS = 500
+SEEDS_OF_ONE_TEST = 20
+
+
+@pytest.mark.parametrize("first", range(0, SEEDS, SEEDS_OF_ONE_TEST))
+def test_what_must_be_true_is_true_in_every_world(first: int) -> None:
+    for seed in range(first, first + SEEDS_OF_ONE_TEST):
+        broken = failure_of(seed, STEPS)
+        if broken is not None:
+            pytest.fail(explained(seed, STEPS, broken), pytrace=False)

@@ -1,0 +1,50 @@
+"""What the tests of `explore` explore with: a setting, and what a calm run may have seen."""
+
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+from simulator.explore.document import Base
+from simulator.explore.record import Record
+from simulator.explore.run import Setting
+from simulator.explore.seen import Order, Outcome, Seen, SeenPayment, SeenStep
+from simulator.explore.trials import Trials
+from simulator.explore.workers import Workers
+from simulator.options import Options
+
+FAST = Base("default", {"mode": "xN", "rate": 100})
+ORDER = Order("RELOAD", "0123456789", "10.00")
+STEPS = (
+    SeenStep("Accepted", 1, 0),
+    SeenStep("Processing", 2, 2),
+    SeenStep("Succesful", 20, 5, (("sn", "123"),), is_final=True),
+)
+AT_ONCE = (SeenStep("Succesful", 20, 0, is_final=True),)
+
+
+def seen() -> Seen:
+    """A run with pages, a balance, two payments of one order, and one that succeeds at once."""
+    exchanges = {("GET", "/v2/options"): 4, ("GET", "/v2/balance"): 1, ("POST", "/v2/topup"): 5}
+    exchanges["POST", "/v2/balance-webhook/deliveries/*/replay"] = 1
+    told = ("Processing", "Succesful")
+    payments = [SeenPayment(ORDER, 1, STEPS, told), SeenPayment(ORDER, 2, STEPS, told)]
+    payments.append(SeenPayment(Order("GIFTCARD", "", "25.00"), 1, AT_ONCE))
+    kept = Counter({ORDER: 2, payments[2].order: 1})
+    return Seen(exchanges=exchanges, payments=payments, kept=kept, struck={"ordinary"})
+
+
+def outcome(of: Seen, exit_code: int | None = 0) -> Outcome:
+    """A run that ended so."""
+    return Outcome(exit_code, 1.0, "", of)
+
+
+@contextmanager
+def trials(folder: Path, *command: str) -> Iterator[Trials]:
+    """Those of a command of Python that has been seen in calm weather."""
+    setting = Setting((sys.executable, *command), Options(), "127.0.0.1", 0, folder)
+    with closing(Record(folder, {}, resumes=False)) as record, Workers(setting, 2) as workers:
+        made = Trials(workers, FAST, record, rate=100)
+        made.run_calm()
+        yield made

@@ -1,0 +1,46 @@
+"""Replays what an application in this process did, sandbox by sandbox."""
+
+from collections.abc import Iterable
+
+from simulator.app import App
+from simulator.replay.differences import Difference
+from simulator.replay.head import taken
+from simulator.replay.player import Player
+from simulator.replay.proof import player_for
+from simulator.replay.reading import ReadTape, read_tapes
+from simulator.replay.rebuilding import nowhere, player_of
+from simulator.replay.without_secrets import lines_without_secrets
+from simulator.replay.writing import tape_lines
+from simulator.runtime.live_sandbox import LiveSandbox
+from simulator.tape.entries import Entry
+
+
+def replayed(app: App, live: LiveSandbox, entries: Iterable[Entry] | None = None) -> tuple[Player, Difference | None]:
+    """A player that has played the tape of a sandbox, up to its end or to the first difference."""
+    player = player_of(live.id, live.beginning, app.again, nowhere(), live.server_secrets)
+    return player, play(player, live.tape if entries is None else entries)
+
+
+def play(player: Player, entries: Iterable[Entry]) -> Difference | None:
+    """Play these entries up to the first difference."""
+    found = next((found for entry in entries if (found := player.play(entry))), None)
+    player.end()
+    return found
+
+
+def read_back(app: App, live: LiveSandbox, *, shows_secrets: bool) -> ReadTape:
+    """The tape of a sandbox, written and read."""
+    (tape,) = read_tapes(tape_lines(taken(live)) if shows_secrets else lines_without_secrets(taken(live), app.again))
+    assert not tape.damage, tape.damage
+    return tape
+
+
+def assert_replays(app: App) -> None:
+    """Every sandbox of the application is rebuilt as it is from its tape, which was written and read."""
+    for live in app.sandboxes:
+        for shows_secrets in (True, False):
+            tape = read_back(app, live, shows_secrets=shows_secrets)
+            player = player_for(tape.head, app.again, nowhere())
+            found = play(player, tape.entries)
+            assert found is None, found
+            assert player.live.core.violations() == live.core.violations()

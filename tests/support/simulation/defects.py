@@ -1,0 +1,161 @@
+"""Deliberate defects: small mistakes in real functions, one at a time, each of which the worlds must find.
+
+A defect is a part of a function's text and what stands there instead. The function keeps its identity and gets other
+code, so that everybody who has it, tables of handlers included, has the defect.
+"""
+
+import inspect
+import textwrap
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib import import_module
+from types import CodeType, FunctionType
+
+
+@dataclass(frozen=True)
+class Defect:
+    """A mistake in the function `where`, which is `module:name` below `simulator`: `instead` of `text`."""
+
+    name: str
+    where: str
+    text: str
+    instead: str
+
+
+@contextmanager
+def with_defect(defect: Defect) -> Iterator[None]:
+    """Run with a defect."""
+    function = _function(defect.where)
+    healthy = function.__code__
+    function.__code__ = _mistaken(function, defect)
+    try:
+        yield
+    finally:
+        function.__code__ = healthy
+
+
+def _function(where: str) -> FunctionType:
+    module, _, name = where.partition(":")
+    found: object = import_module(f"simulator.{module}")
+    for part in name.split("."):
+        found = inspect.getattr_static(found, part)
+    found = found.fget if isinstance(found, property) else found
+    assert isinstance(found, FunctionType), f"{where} is no function"
+    return found
+
+
+def _mistaken(function: FunctionType, defect: Defect) -> CodeType:
+    source = textwrap.dedent(inspect.getsource(function))
+    assert source.count(defect.text) == 1, f"{defect.where} has {defect.text!r} {source.count(defect.text)} times"
+    names = dict(function.__globals__)
+    text = source.replace(defect.text, defect.instead).removeprefix("@property\n")
+    exec(compile(text, function.__code__.co_filename, "exec"), names)  # noqa: S102  # the text is ours
+    made = names[function.__name__]
+    assert isinstance(made, FunctionType)
+    return made.__code__
+
+
+HANDLERS = "domain.handlers"
+DEFECTS = (
+    # Money
+    Defect("a payment that a re-query fails is not refunded", f"{HANDLERS}.timeline:_enter_status",
+           "if status is FAILED:", 'if status is FAILED and cause != "requery":'),
+    Defect("a payment that fails at once is refunded twice", f"{HANDLERS}.timeline:_enter_status",
+           "transaction.entry_ids += (entry.id,)",
+           "transaction.entry_ids += (entry.id,)\n        if not results:\n"
+           "            wallet.post(REFUND, cost, now, 'again', transaction.trxid)"),
+    Defect("a long refid is not remembered", f"{HANDLERS}.payments:_create",
+           "    reseller.refids[command.refid] = transaction\n",
+           "    if len(command.refid) < 50:\n        reseller.refids[command.refid] = transaction\n"),
+    Defect("a wallet may be overdrawn by the last payment", f"{HANDLERS}.payments:_check",
+           "cost > reseller.wallet.balance", "cost > reseller.wallet.balance + 1"),
+    Defect("a void is accepted while another one waits", f"{HANDLERS}.cases:_reason_to_refuse",
+           "if earlier:", "if earlier and earlier[-1].state is not CaseState.APPROVED:"),
+    Defect("what was paid of a bill survives its void", f"{HANDLERS}.cases:_refund",
+           "if transaction.bill is not None:", "if transaction.bill is None and state.bills_paid:"),
+    # Statuses
+    Defect("a settled payment keeps its next step", f"{HANDLERS}.timeline:_settle",
+           "state.agenda.cancel(transaction.ticket)", "pass"),
+    Defect("a step that may not follow ends the timeline", f"{HANDLERS}.timeline:step_due",
+           "    _schedule_next(state, transaction, due.place + 1)\n",
+           "    if follows:\n        _schedule_next(state, transaction, due.place + 1)\n"),
+    Defect("a re-query of an acknowledged payment is checked anew", f"{HANDLERS}.payments:pay",
+           "if existing is not None:", "if existing is not None and not existing.requeries > 1:"),
+    # Callbacks and webhooks
+    Defect("the last retry is not made", f"{HANDLERS}.callbacks:attempt_ended",
+           "attempt.number <= policy.retries", "attempt.number < policy.retries"),
+    Defect("one retry too many is made", f"{HANDLERS}.callbacks:attempt_ended",
+           "attempt.number <= policy.retries", "attempt.number <= policy.retries + 1"),
+    Defect("a retry is counted from the begin of the attempt", f"{HANDLERS}.callbacks:attempt_ended",
+           "state.agenda.add(now + policy.after", "state.agenda.add(attempt.at + policy.after"),
+    Defect("a retry after a time-out is forgotten", f"{HANDLERS}.callbacks:attempt_ended",
+           "        state.agenda.add(now + policy.after, CallbackDue(callback))\n",
+           "        if result.status is not None:\n"
+           "            state.agenda.add(now + policy.after, CallbackDue(callback))\n"),
+    Defect("the callback of a payment that is settled in reverse order is lost", f"{HANDLERS}.callbacks:schedule",
+           "reversed(transaction.results[1:])", "reversed(transaction.results[2:])"),
+    Defect("a webhook is retried at the pace of the first retry", "domain.model.webhooks:WebhookPolicy.wait",
+           "min(retry, len(self.retry_after)) - 1", "0"),
+    Defect("a replay of an event is not counted", f"{HANDLERS}.deliveries:_replay",
+           "failed.event.replays += 1", "failed.event.replays += failed.original is None"),
+    Defect("results are applied in the order of answers", "runtime.lanes:results_in_order",
+           "return [results[id(send)] for send in sends]", "return list(results.values())"),
+    Defect("the second of several callbacks of a payment is not sent", "runtime.lanes:Lanes._work_through",
+           "await self._deliver(send)", "await self._deliver(send)\n        return"),
+    Defect("a delivery that many others are due with is not started", "runtime.lanes:Lanes.start",
+           "lanes[STARTED_PER_TURN_MAX:]", "lanes[STARTED_PER_TURN_MAX + 1:]"),
+    # Scenarios that are loaded
+    Defect("a reload forgets what is in the air", f"{HANDLERS}.reload:load",
+           "state.scenario = new", "state.scenario = new\n    state.in_flight.clear()"),
+    Defect("a reload drops retries with the schedule", f"{HANDLERS}.reload:_schedule",
+           "waiting = [item.planned for item in state.agenda.cancel_all((ScheduleDue,))]",
+           "waiting = []\n    state.agenda.cancel_all((object,))"),
+    # Time
+    Defect("the last share of what is due is left", "runtime.driver:Driver._tick", "self.rearm(now)", "pass"),
+    Defect("an earlier timer is not set", "runtime.driver:Driver._arm",
+           "self._timer_due = due\n", "self._timer_due = now\n"),
+    Defect("the clock goes back when it is stopped", "runtime.clock:Clock.set",
+           "self._anchor, self._origin = self.wall(), now or current",
+           "self._anchor, self._origin = self.wall(), now or (self._origin if mode == 'manual' else current)"),
+    Defect("an advance sets a running clock back", "runtime.clock:Clock.move_to",
+           "if now > self.now():", "if now > self._origin:"),
+    # Authentication
+    Defect("a nonce is forgotten before its time", "domain.model.limits:Nonces.spend",
+           "now - spent_at < self._window or timestamp_s <= newest_s", "now - spent_at < self._window / 4"),
+    Defect("a key that is revoked while the body comes is accepted", "api.waiting:_identify_again",
+           "refusal = refuse_address(call) or identify(call)", "refusal = refuse_address(call)"),
+    Defect("a nonce of a payment is given back", "api.faults:wait",
+           "met.has_waited = True", "met.has_waited = True\n    call.sandbox.core.state.nonces._spent.clear()"),
+    Defect("a void is missing in the history", f"{HANDLERS}.timeline:propagate_change",
+           "    state.resellers[transaction.reseller].records.note_change(transaction)\n",
+           "    if transaction.result.status is not Status.REFUNDED:\n"
+           "        state.resellers[transaction.reseller].records.note_change(transaction)\n"),
+    Defect("the timer outlives an advance", "runtime.driver:Driver.advance", "self._disarm()", "pass"),
+    Defect("the timer outlives its sandbox", "runtime.driver:Driver.stop", "self._disarm()", "pass"),
+    Defect("a reader of events who is woken misses the first", "runtime.event_reader:EventReader.wait",
+           "self._woken = None",
+           "self._woken = None\n        self.place = Place(self.place.serial + 1, self.place.number)"),
+    Defect("a deposit is lost when the same was deposited before", f"{HANDLERS}.resellers:credit",
+           "entry = reseller.wallet", "same = [one for one in reseller.wallet.entries if one.amount == amount]\n"
+           "    entry = same[0] if same else reseller.wallet"),
+    Defect("an allowlist that changes while the body comes is not looked at", "api.waiting:_identify_again",
+           "refusal = refuse_address(call) or identify(call)", "refusal = identify(call)"),
+    Defect("a rule applies once more than it says", "domain.model.rule_book:RuleBook._applies",
+           "count.chosen - count.selected >= rule.times", "count.chosen - count.selected > rule.times"),
+    Defect("an address is blocked for half of its requests", "domain.model.limits:RequestRates.allow",
+           "window.requests <= self._requests_max", "window.requests <= self._requests_max // 2"),
+    # Numbers and memory
+    Defect("the journal skips a number while somebody waits", "runtime.ring:Ring.add",
+           "        self.notifier.notify()", "        self.last_n += 1\n        self.notifier.notify()"),
+    Defect("an evicted request is not counted", "runtime.ring:Ring.add",
+           "self.left_out += 1", "self.left_out += self._count_max > 100"),
+    Defect("an evicted message of an inbox is not counted", "runtime.inboxes:Inboxes._evict_oldest",
+           "inbox.evicted += 1", "inbox.evicted += 0"),
+    Defect("the catalog is kept when a product changes", f"{HANDLERS}.catalog:put_catalog",
+           "state.catalog = catalog", "state.catalog = before if len(state.transactions) > 3 else catalog"),
+    Defect("an agenda item stays when it has happened", "domain.model.agenda:Agenda.pop_due",
+           "self._items.pop(ticket)", "self._items[ticket]"),
+    Defect("who waits for a request is never woken", "runtime.ring:Notifier.notify",
+           "waiter.is_true()", "not self.waiting"),
+)  # fmt: skip

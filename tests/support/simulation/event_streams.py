@@ -1,0 +1,25 @@
+"""Streams of events as they were sent: their numbers have no gaps but those that they tell."""
+
+import re
+from collections.abc import Iterator
+
+import msgspec
+
+_EVENT = re.compile(rb"id: [0-9a-f]{8}\.([0-9]+)\.([0-9]+)\nevent: ([a-z_]+)\ndata: (.*)\n")
+
+
+def gaps(stream: bytes, *, may_miss: bool) -> Iterator[str]:
+    """What is missing in a stream. Of all sandboxes the numbers are the server's, of one they are its own. It
+    `may_miss` some when logs have evicted what they are about."""
+    last: int | None = None
+    for serial, number, kind, data in _EVENT.findall(stream):
+        n = int(number) or int(serial)
+        if kind == b"gap":
+            missing = msgspec.json.decode(data)["missing"]
+            if not may_miss:
+                yield f"{missing} are missing before {n + 1}, and nothing was evicted"
+            if last is not None and missing is not None and n != last + missing:
+                yield f"{missing} are said to be missing between {last} and {n + 1}"
+        elif last is not None and n != last + 1:
+            yield f"number {n} comes after {last}"
+        last = n

@@ -1,0 +1,92 @@
+"""What the world remembers of each life of a sandbox: what was acknowledged to clients, and how far its records were
+checked. A life begins with the sandbox and with each reset."""
+
+import asyncio
+from collections import Counter
+from dataclasses import dataclass, field
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+from simulator.domain.model.resellers import Reseller
+from simulator.domain.sandbox import Sandbox
+from simulator.runtime.journal import Journal
+from simulator.runtime.live_sandbox import LiveSandbox
+
+
+@dataclass
+class Payment:
+    """A payment that a client was told of: what it said then, and the final status that it was told, if any."""
+
+    refid: str
+    product: str
+    account: str
+    amount: Decimal
+    cost: Decimal
+    rank: int = 0
+    final: int = 0
+
+
+@dataclass
+class Account:
+    """A reseller's money as far as it was checked: the balance that its entries lead to, the payments that were debited
+    and returned, the credits that somebody asked for and that were not found in the wallet yet,
+    and what was acknowledged of them together."""
+
+    opening: Decimal
+    balance: Decimal
+    entries: int = 0
+    debits: dict[str, Decimal] = field(default_factory=dict)
+    refunds: set[str] = field(default_factory=set)
+    deposits: Counter[Decimal] = field(default_factory=Counter)
+    deposited: Decimal = Decimal(0)
+    acknowledged: dict[str, Payment] = field(default_factory=dict)
+
+
+@dataclass
+class Life:
+    """One life of a sandbox. `nonces` are those that were accepted: when, and with which timestamp. `ended_at` are the
+    ends of a job's attempts; `revoked` keys are so for sure, or unless a scenario that was loaded says otherwise;
+    `shut` resellers allow no address that anybody has; faults apply as often as `fault_times` says."""
+
+    live: LiveSandbox
+    core: Sandbox
+    journal: Journal
+    accounts: dict[str, Account] = field(default_factory=dict)
+    nonces: dict[tuple[str, str], tuple[datetime, int]] = field(default_factory=dict)
+    now: datetime | None = None
+    answers: int = 0
+    events_read: int = 0
+    ended_at: dict[str, list[datetime]] = field(default_factory=dict)
+    statuses: dict[str, list[str]] = field(default_factory=dict)
+    replays: Counter[str] = field(default_factory=Counter)
+    products: dict[str, bool] = field(default_factory=dict)
+    revoked: dict[str, bool] = field(default_factory=dict)
+    shut: dict[str, bool] = field(default_factory=dict)
+    fault_times: dict[str, int] = field(default_factory=dict)
+    faults_met: Counter[str] = field(default_factory=Counter)
+
+    def account(self, reseller: Reseller) -> Account:
+        """The account of a reseller, which begins with its opening balance."""
+        known = self.accounts.get(reseller.code)
+        if known is None:
+            opening = reseller.wallet.opening
+            known = self.accounts[reseller.code] = Account(opening, opening)
+        return known
+
+
+@dataclass
+class Awaited:
+    """A request that waits until the journal has reached a number, or for so long."""
+
+    task: "asyncio.Task[Any]"
+    journal: Journal
+    n: int
+
+    def is_over(self) -> bool:
+        """True when there is nothing more to wait for."""
+        return self.task.done() or self.journal.last_n >= self.n
+
+    def problem(self) -> list[str]:
+        """What is wrong when it is over: the answer has to come with the request that was waited for."""
+        return [] if self.task.done() else [f"request {self.n} of the journal was awaited, came, and woke nobody"]

@@ -1,0 +1,29 @@
+"""The shortest sequence of steps that still fails: parts are left out, smaller and smaller ones (delta debugging)."""
+
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+One = TypeVar("One")
+
+TRIALS_MAX = 400
+
+
+def shortest(steps: Sequence[One], fails: Callable[[list[One]], bool], trials_max: int = TRIALS_MAX) -> list[One]:
+    """A part of `steps` of which nothing can be left out without that it no longer `fails`, or what is left after so
+    many trials. The steps themselves fail."""
+    left, parts, trials = list(steps), 2, 0
+    while len(left) > 1 and trials < trials_max:
+        size = -(-len(left) // parts)
+        for start in range(0, len(left), size):
+            shorter = left[:start] + left[start + size :]
+            trials += 1
+            if shorter and fails(shorter):
+                left, parts = shorter, max(2, parts - 1)
+                break
+            if trials >= trials_max:
+                break
+        else:
+            if size == 1:
+                break
+            parts = min(len(left), 2 * parts)
+    return left

@@ -1,0 +1,96 @@
+"""A folder gets smaller, nothing of what is kept is lost, and whoever interrupts it harms nothing."""
+
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from simulator.tape.store.checking import check
+from simulator.tape.store.compacting import compact
+from simulator.tape.store.errors import InUse, Unusable
+from simulator.tape.store.layout import DATABASE
+from simulator.tape.store.retention import Retention
+from simulator.tape.store.store import Store
+from tests.support.stores import VERSION, fill, filled, held
+
+ROOT = Path(__file__).parents[3]
+COMPACTS = f"""
+import sys
+from simulator.tape.store.compacting import compact
+print("begins", flush=True)
+compact(sys.argv[1], version="{VERSION}")
+print("done", flush=True)
+"""
+
+
+def test_a_compacted_folder_is_smaller_and_holds_the_same(tmp_path: Path) -> None:
+    with Store.open(tmp_path, version=VERSION) as store:
+        fill(store, "gone", 2000)
+        fill(store, "shop")
+        store.writing.forget("gone")
+        store.commit()
+        wanted = held(store)
+    compacted = compact(tmp_path, version=VERSION)
+    after = (tmp_path / DATABASE).stat().st_size
+    assert compacted.summary == f"compacted: {compacted.bytes_before} bytes before, {after} after"
+    assert after < compacted.bytes_before / 5
+    assert check(tmp_path).problems == []
+    with Store.open(tmp_path, version=VERSION) as store:
+        assert held(store) == wanted
+
+
+def test_another_rule_drops_more(tmp_path: Path) -> None:
+    before = filled(tmp_path, 20)["shop"]
+    compact(tmp_path, version=VERSION, retention=Retention(snapshots=1, marks=0))
+    with Store.open(tmp_path, version=VERSION) as store:
+        after = held(store)["shop"]
+    assert (before["floor"], after["floor"]) == (0, 16)
+    assert after["entries"] == before["entries"][16:]
+    assert after["records"] == before["records"]
+    assert after["snapshots"] == before["snapshots"][-1:]
+    assert after["marks"] == {}
+    assert check(tmp_path).problems == []
+
+
+def test_a_compacted_folder_can_be_compacted_and_goes_on(tmp_path: Path) -> None:
+    filled(tmp_path)
+    compact(tmp_path, version=VERSION)
+    again = compact(tmp_path, version=VERSION)
+    assert again.bytes_before == again.bytes_after
+    with Store.open(tmp_path, version=VERSION) as store:
+        store.compact()
+        assert store.writing.append("shop", 0, b"next") == 21
+        store.commit()
+        assert [entry.data for entry in store.reading.entries("shop", 21)] == [b"next"]
+
+
+def test_what_is_in_use_or_no_store_is_not_compacted(tmp_path: Path) -> None:
+    with Store.open(tmp_path, version=VERSION), pytest.raises(InUse):
+        compact(tmp_path, version=VERSION)
+    with pytest.raises(Unusable, match="has no sandboxes"):
+        compact(tmp_path / "none", version=VERSION)
+    assert not (tmp_path / "none").exists()
+
+
+@pytest.mark.slow
+def test_whoever_kills_it_harms_nothing(tmp_path: Path) -> None:
+    with Store.open(tmp_path, version=VERSION) as store:
+        fill(store, "gone", 1500)
+        fill(store, "shop", 1500)
+        wanted = held(store)["shop"]
+        store.writing.forget("gone")
+        store.commit()
+    for reads in range(4):
+        with subprocess.Popen(
+            [sys.executable, "-c", COMPACTS, str(tmp_path)], cwd=ROOT, stdout=subprocess.PIPE
+        ) as process:
+            assert process.stdout
+            assert process.stdout.readline() == b"begins\n"
+            for _ in range(reads * 2):
+                (tmp_path / DATABASE).read_bytes()  # some time, by work
+            process.send_signal(signal.SIGKILL)
+        assert check(tmp_path).problems == []
+        with Store.open(tmp_path, version=VERSION) as store:
+            assert held(store) == {"shop": wanted}

@@ -1,0 +1,245 @@
+"""Who may open a folder, and what is said of one that cannot be opened. A store that was lost never begins anew."""
+
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from simulator.tape.store.checking import check
+from simulator.tape.store.errors import Damaged, InUse, Newer, StoreError, Unusable
+from simulator.tape.store.layout import DATABASE, LOCK
+from simulator.tape.store.store import Store
+from tests.support.stores import LOG, VERSION, as_killed, filled, held
+
+ROOT = Path(__file__).parents[3]
+HOLDS = f"""
+import sys
+from simulator.tape.store.store import Store
+store = Store.open(sys.argv[1], version="{VERSION}")
+print("open", flush=True)
+sys.stdin.read()
+"""
+
+
+def opened(folder: Path) -> Store:
+    return Store.open(folder, version=VERSION)
+
+
+def test_a_folder_that_is_not_there_is_made_and_opened_again_with_what_it_had(tmp_path: Path) -> None:
+    wanted = filled(tmp_path / "new" / "folder")
+    with opened(tmp_path / "new" / "folder") as store:
+        assert held(store) == wanted
+        assert wanted["shop"]["records"]
+        assert len(wanted["shop"]["snapshots"]) == 2
+
+
+def test_what_was_listed_and_not_committed_is_committed_at_the_end(tmp_path: Path) -> None:
+    with opened(tmp_path) as store:
+        store.writing.new_life("shop", b"head")
+        assert held(store) == {}
+    with opened(tmp_path) as store:
+        assert list(held(store)) == ["shop"]
+
+
+def test_a_folder_has_one_owner_in_a_process(tmp_path: Path) -> None:
+    text = rf"this process \(pid {os.getpid()}\) has it open already, since 2"
+    with opened(tmp_path), pytest.raises(InUse, match=text):
+        opened(tmp_path)
+    opened(tmp_path).close()
+
+
+@pytest.mark.slow
+def test_a_folder_has_one_owner_among_processes_until_that_is_killed(tmp_path: Path) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", HOLDS, str(tmp_path)], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as owner:
+        try:
+            assert owner.stdout
+            assert owner.stdout.readline() == b"open\n"
+            for use in (opened, check):
+                with pytest.raises(InUse, match=f"in use by the process with pid {owner.pid}, since 20.*Z: stop it"):
+                    use(tmp_path)
+        finally:
+            owner.send_signal(signal.SIGKILL)
+    assert (tmp_path / LOCK).read_text().startswith(f"pid {owner.pid} since ")
+    opened(tmp_path).close()
+
+
+def cut(folder: Path) -> None:
+    path = folder / DATABASE
+    os.truncate(path, path.stat().st_size - 4096)
+
+
+def overwritten(folder: Path) -> None:
+    (folder / DATABASE).write_bytes(b"no database at all" * 999)
+
+
+def emptied(folder: Path) -> None:
+    (folder / DATABASE).write_bytes(b"")
+
+
+def newer(folder: Path) -> None:
+    with closing(sqlite3.connect(folder / DATABASE)) as connection, connection:
+        connection.execute("UPDATE meta SET value = '9.8.7' WHERE name = 'written_by'")
+        connection.execute("PRAGMA user_version = 2")
+
+
+def of_another_program(folder: Path) -> None:
+    with closing(sqlite3.connect(folder / DATABASE)) as connection:
+        connection.execute("PRAGMA application_id = 7")
+
+
+def without_format(folder: Path) -> None:
+    with closing(sqlite3.connect(folder / DATABASE)) as connection:
+        connection.execute("PRAGMA user_version = 0")
+
+
+def without_a_table(folder: Path) -> None:
+    with closing(sqlite3.connect(folder / DATABASE)) as connection:
+        connection.execute("DROP TABLE packs")
+
+
+def with_another_head(folder: Path) -> None:
+    with closing(sqlite3.connect(folder / DATABASE)) as connection, connection:
+        connection.execute("UPDATE lives SET head = 'x'")
+
+
+def with_another_last_entry(folder: Path) -> None:
+    with closing(sqlite3.connect(folder / DATABASE)) as connection, connection:
+        connection.execute("UPDATE entries SET data = x'00' WHERE id = (SELECT max(id) FROM entries)")
+
+
+def without_database(folder: Path) -> None:
+    (folder / DATABASE).unlink()
+
+
+def with_a_damaged_first_table(folder: Path) -> None:
+    with (folder / DATABASE).open("r+b") as file:
+        file.seek(100)
+        file.write(b"\xff" * 200)
+
+
+REFUSED: list[tuple[Callable[[Path], None], type[StoreError], str]] = [
+    (cut, Damaged, "is cut, .* bytes long: restore the folder from a backup"),
+    (overwritten, Damaged, "is no SQLite database, or its beginning is damaged: restore"),
+    (emptied, Damaged, "is empty: restore"),
+    (newer, Newer, r"written by a newer reseller-sim, 9\.8\.7 \(format 2, known is 1\): use that one"),
+    (of_another_program, Unusable, "belongs to another program: give another folder"),
+    (without_format, Damaged, "has format 0, which never was"),
+    (without_a_table, Damaged, "lacks the table packs"),
+    (with_another_head, Damaged, "the head of sandbox 'shop' is damaged"),
+    (with_another_last_entry, Damaged, "entry 20 of sandbox 'shop' is damaged"),
+    (without_database, Damaged, "sandboxes.sqlite3 is missing: restore .*; or empty this one to begin anew"),
+    (with_a_damaged_first_table, Damaged, "damaged .*: restore"),
+]
+
+
+@pytest.mark.parametrize(("change", "kind", "text"), REFUSED, ids=[row[0].__name__ for row in REFUSED])
+def test_what_cannot_be_read_is_refused_with_what_to_do_and_left_as_it_is(
+    tmp_path: Path, change: Callable[[Path], None], kind: type[StoreError], text: str
+) -> None:
+    filled(tmp_path)
+    change(tmp_path)
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    for _ in range(2):
+        with pytest.raises(kind, match=text) as raised:
+            opened(tmp_path)
+        assert str(tmp_path) in str(raised.value)
+        assert "\n" not in str(raised.value)
+    assert {name: (tmp_path / name).read_bytes() for name in before} == before
+
+
+def test_the_log_of_a_killed_owner_is_missed_when_it_is_gone(tmp_path: Path) -> None:
+    with opened(tmp_path / "a"):
+        copy = as_killed(tmp_path / "a", tmp_path / "b")
+    (copy / LOG).unlink()
+    with pytest.raises(Damaged, match=r"sandboxes\.sqlite3-wal is missing, with the latest that was written: restore"):
+        opened(copy)
+
+
+def test_a_log_without_its_database_is_no_fresh_start(tmp_path: Path) -> None:
+    with opened(tmp_path / "a"):
+        copy = as_killed(tmp_path / "a", tmp_path / "b")
+    (copy / DATABASE).unlink()
+    (copy / LOCK).unlink()
+    with pytest.raises(Damaged, match=r"sandboxes\.sqlite3 is missing"):
+        opened(copy)
+
+
+def test_a_start_that_was_killed_before_it_had_a_database_is_begun_again(tmp_path: Path) -> None:
+    (tmp_path / LOCK).write_text("")
+    (tmp_path / f"{DATABASE}.new").write_bytes(b"half of it")
+    opened(tmp_path).close()
+    assert {path.name for path in tmp_path.iterdir()} == {DATABASE, LOCK}
+
+
+def test_other_files_are_not_lived_beside_but_for_those_that_every_folder_may_have(tmp_path: Path) -> None:
+    for name in (".gitignore", "lost+found"):
+        (tmp_path / name).touch()
+    opened(tmp_path).close()
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "letters.txt").touch()
+    with pytest.raises(Unusable, match=r"has other files \('letters\.txt'\) and no sandboxes: give an empty or a new"):
+        opened(other)
+    assert os.listdir(other) == ["letters.txt"]
+
+
+def test_a_file_is_no_folder(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(Unusable, match="file: is a file: give a folder"):
+        opened(tmp_path / "file")
+    with pytest.raises(Unusable, match=r"file/below: cannot be made \(Not a directory\)"):
+        opened(tmp_path / "file" / "below")
+
+
+OPENS = f"""
+import os, sys
+from pathlib import Path
+from simulator.tape.store.errors import Unusable
+from simulator.tape.store.store import Store
+import sqlite3
+if os.getuid() == 0:
+    os.setgroups([]); os.setgid(65534); os.setuid(65534)
+for name in sys.argv[1:]:
+    try:
+        Store.open(name, version="{VERSION}").close()
+    except Unusable as error:
+        print(error)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("is_database_alone", [False, True])
+def test_a_folder_that_cannot_be_written_is_refused(is_database_alone: bool) -> None:
+    """Whoever runs the tests; root may write everywhere, so that the program is run as nobody."""
+    folder = Path("/tmp") / f"store-{os.getpid()}-{is_database_alone}"  # noqa: S108 - the folders of pytest are private
+    try:
+        filled(folder)
+        for path in folder.iterdir():
+            path.chmod(0o444 if is_database_alone and path.name == DATABASE else 0o666)
+        folder.chmod(0o777 if is_database_alone else 0o555)
+        if not is_database_alone:
+            (folder / LOCK).chmod(0o444)
+        below = folder / "below"
+        done = subprocess.run(
+            [sys.executable, "-c", OPENS, str(folder), str(below)], cwd=ROOT, capture_output=True, text=True, check=True
+        )
+        first, *rest = done.stdout.splitlines()
+        if is_database_alone:
+            assert first.startswith(f"{folder / DATABASE}: cannot be used (")
+            assert rest == []
+        else:
+            assert first == f"{folder / LOCK}: cannot be written (Permission denied): give a folder that can"
+            assert rest == [f"{below}: cannot be made (Permission denied): give a folder that can"]
+    finally:
+        folder.chmod(0o755)
+        for path in sorted(folder.rglob("*"), reverse=True):
+            path.rmdir() if path.is_dir() else path.unlink()
+        folder.rmdir()

@@ -1,0 +1,205 @@
+"""What is listed until a commit, and what of it is refused at once, so that no commit fails for it."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from simulator.tape.store.errors import NoSandbox
+from simulator.tape.store.layout import BLOB_BYTES_MAX
+from simulator.tape.store.packs import decoded, encoded
+from simulator.tape.store.store import Store
+from tests.support.stores import VERSION, fill, held, held_of
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return Store.open(tmp_path / "store", version=VERSION)
+
+
+@pytest.fixture(autouse=True)
+def closed(store: Store) -> object:
+    yield
+    store.close()
+
+
+def test_lives_are_counted_and_each_begins_empty(store: Store) -> None:
+    fill(store, "shop")
+    assert store.writing.new_life("shop", b"again") == 2
+    assert store.writing.append("shop", 7, b"first") == 1
+    store.commit()
+    assert held(store) == {
+        "shop": {
+            "life": 2, "head": b"again", "floor": 0, "entries": [(1, 7, b"first")],
+            "records": {}, "marks": {}, "snapshots": [],
+        }
+    }  # fmt: skip
+    store.writing.forget("shop")
+    assert store.writing.new_life("shop", b"") == 1
+
+
+def test_a_sandbox_can_go_and_come_in_one_commit(store: Store) -> None:
+    for _ in range(3):
+        store.writing.new_life("shop", b"head")
+        store.writing.append("shop", 1, b"gone")
+        store.writing.put_record("shop", b"key", b"gone")
+        store.writing.begin_snapshot("shop").complete()
+        store.writing.forget("shop")
+    store.writing.new_life("shop", b"head")
+    store.commit()
+    assert held_of(store, "shop")["entries"] == []
+    assert store.reading.snapshots("shop") == []
+
+
+def test_a_head_is_written_anew(store: Store) -> None:
+    store.writing.new_life("shop", b"before")
+    store.commit()
+    store.writing.put_head("shop", b"after")
+    store.commit()
+    assert store.reading.sandbox("shop").head == b"after"
+
+
+def test_a_part_that_did_not_change_is_written_once(store: Store) -> None:
+    store.writing.new_life("shop", b"")
+    large = bytes(range(256)) * 4000
+    for number in range(5):
+        snapshot = store.writing.begin_snapshot("shop")
+        if number % 2:
+            assert sorted(snapshot.names_before) == ["changing", "kept", "same"]
+            snapshot.keep("kept")
+        else:
+            snapshot.put("kept", large)
+        snapshot.put("same", large)
+        snapshot.put("changing", b"%d" % number)
+        snapshot.complete()
+        store.commit()
+        store.writing.append("shop", number, b"")
+    parts = store.reading._connection.execute("SELECT count(*), sum(length(data)) FROM parts").fetchone()
+    assert parts[1] < 2 * len(large)
+    newest = store.reading.snapshot("shop")
+    assert newest is not None
+    assert (newest.n, newest.part("kept"), newest.part("changing")) == (4, large, b"4")
+    before = store.reading.snapshot("shop", 3)
+    assert before is not None
+    assert (before.n, before.part("changing")) == (3, b"3")
+
+
+def test_a_snapshot_is_there_when_it_is_complete(store: Store) -> None:
+    store.writing.new_life("shop", b"")
+    first = store.writing.begin_snapshot("shop")
+    first.put("a", b"first")
+    store.commit()
+    second = store.writing.begin_snapshot("shop")
+    second.put("a", b"second")
+    store.commit()
+    first.put("b", b"ignored")
+    first.complete()
+    store.commit()
+    assert store.reading.snapshot("shop") is None
+    second.put("b", b"second")
+    second.complete()
+    store.commit()
+    found = store.reading.snapshot("shop")
+    assert found is not None
+    assert {name: found.part(name) for name in found.names} == {"a": b"second", "b": b"second"}
+    with pytest.raises(KeyError):
+        store.writing.begin_snapshot("shop").keep("c")
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda store: store.writing.append("none", 0, b""),
+        lambda store: store.writing.put_record("none", b"", b""),
+        lambda store: store.writing.put_mark("none", "here"),
+        lambda store: store.writing.drop_mark("none", "here"),
+        lambda store: store.writing.put_head("none", b""),
+        lambda store: store.writing.forget("none"),
+        lambda store: store.writing.begin_snapshot("none"),
+        lambda store: store.reading.sandbox("none"),
+        lambda store: next(store.reading.entries("none")),
+        lambda store: store.reading.last_at("none", 5),
+        lambda store: next(store.reading.packs("none")),
+        lambda store: store.reading.marks("none"),
+        lambda store: store.reading.snapshot("none"),
+    ],
+)
+def test_a_sandbox_that_is_not_there_is_no_sandbox(store: Store, use: Callable[[Store], object]) -> None:
+    with pytest.raises(NoSandbox, match="the store has no sandbox 'none'"):
+        use(store)
+
+
+TOO_LARGE = bytes(BLOB_BYTES_MAX + 1)
+
+
+@pytest.mark.parametrize(
+    ("use", "text"),
+    [
+        (lambda store: store.writing.append("shop", 0, TOO_LARGE), "an entry has 67108865 bytes; 67108864 are allowed"),
+        (lambda store: store.writing.put_record("shop", b"", TOO_LARGE), "a record has"),
+        (lambda store: store.writing.put_record("shop", b"k" * 1001, b""), "the key of a record has 1001 bytes; 1000"),
+        (lambda store: store.writing.put_head("shop", TOO_LARGE), "a head has"),
+        (lambda store: store.writing.new_life("other", TOO_LARGE), "a head has"),
+        (lambda store: store.writing.new_life("", b""), "the name of a sandbox has 0 characters; 1 to 1000"),
+        (lambda store: store.writing.new_life("\ud800", b""), "surrogates not allowed"),
+        (lambda store: store.writing.put_mark("shop", "m" * 1001), "the name of a mark has 1001"),
+        (lambda store: store.writing.put_mark("shop", "m", 1), "sandbox 'shop' has 0 entries; a mark at 1 is beyond"),
+        (lambda store: store.writing.begin_snapshot("shop").put("", b""), "the name of a part has 0"),
+        (lambda store: store.writing.begin_snapshot("shop").put("a", TOO_LARGE), "a part has"),
+    ],
+)
+def test_what_could_not_be_written_is_refused_at_once(store: Store, use: Callable[[Store], object], text: str) -> None:
+    store.writing.new_life("shop", b"")
+    with pytest.raises(ValueError, match=text):
+        use(store)
+    store.commit()
+    assert list(held(store)) == ["shop"]
+
+
+def test_a_part_has_its_name_once(store: Store) -> None:
+    store.writing.new_life("shop", b"")
+    snapshot = store.writing.begin_snapshot("shop")
+    snapshot.put("a", b"")
+    for data in (b"", b"other"):
+        with pytest.raises(ValueError, match="has a part 'a' already"):
+            snapshot.put("a", data)
+    snapshot.complete()
+    store.commit()
+
+
+def test_many_small_commits_of_records_become_few_packs(store: Store) -> None:
+    store.writing.new_life("shop", b"")
+    for number in range(1000):
+        store.writing.put_record("shop", b"%04d" % (number % 700), b"%d" % number)
+        store.commit()
+    packs = list(store.reading.packs("shop"))
+    assert len(packs) < 50
+    wanted = {b"%04d" % (number % 700): b"%d" % number for number in range(1000)}
+    assert {key: data for key, (_, data) in store.reading.records("shop").items()} == wanted
+
+
+def test_a_pack_is_read_as_it_was_written() -> None:
+    records = {b"": (0, b"x"), b"a": (1 << 37, b""), b"b\0": (5, b"y" * 999)}
+    pack = decoded(encoded(records))
+    assert {key: (n, data) for key, n, data in pack} == records
+    assert [pack.data(index) for index in range(3)] == [data for _, data in records.values()]
+    for wrong in (b"", encoded(records)[:-1], encoded(records) + b"z", b"\xff" * 8):
+        with pytest.raises(ValueError, match=r"bytes"):
+            decoded(wrong)
+
+
+def test_entries_are_found_by_their_time(store: Store) -> None:
+    store.writing.new_life("shop", b"")
+    for at_us in (10, 20, 20, 30):
+        store.writing.append("shop", at_us, b"")
+    store.commit()
+    assert [store.reading.last_at("shop", at_us) for at_us in (9, 10, 19, 20, 29, 30, 99)] == [0, 1, 1, 3, 3, 4, 4]
+
+
+def test_entries_are_read_in_slices_from_anywhere(store: Store) -> None:
+    store.writing.new_life("shop", b"")
+    for number in range(1, 1401):
+        store.writing.append("shop", number, b"z" * (9 if number % 300 else 3_000_000))
+    store.commit()
+    for begin in (1, 2, 512, 513, 1400, 1401):
+        assert [entry.n for entry in store.reading.entries("shop", begin)] == list(range(begin, 1401))
