@@ -3,6 +3,7 @@
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import threading
 from pathlib import Path
@@ -188,8 +189,26 @@ def _run(to_run: list[str], variables: dict[str, str]) -> int:
         except OSError as error:
             raise CannotStart(f"reseller-sim exec: {to_run[0]!r} cannot be run: {error.strerror}") from None
         forwarding.to(process)
-        status = process.wait()
+        status = _ended(process)
     return status if status >= 0 else 128 - status
+
+
+def _ended(process: "subprocess.Popen[bytes]") -> int:
+    """The exit status of a process. A signal that comes just before a wait for a process does not end that wait, so
+    that its handler would run when the process has ended; what it writes into a socket does."""
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        theirs.setblocking(False)
+        before = signal.set_wakeup_fd(theirs.fileno(), warn_on_full_buffer=False)
+        try:
+            waiter = threading.Thread(target=lambda: (process.wait(), theirs.send(b"\0")), daemon=True)
+            waiter.start()
+            while process.returncode is None:
+                ours.recv(1)
+            waiter.join()
+        finally:
+            signal.set_wakeup_fd(before)
+    return process.returncode
 
 
 class _Forwarding:
