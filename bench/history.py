@@ -90,9 +90,11 @@ def search_us(live: LiveSandbox, handle: Any, fields: dict[str, Any], runs: int 
 def indexing_us(live: LiveSandbox) -> float:
     """What noting and indexing adds to one payment, in µs: all payments are indexed anew, as they came."""
     reseller = live.core.state.resellers[RESELLER]
-    anew = Records(reseller.wallet)
+    transactions = live.core.state.transactions
+    anew = Records(reseller.wallet, transactions)
+    found = list(transactions.values())
     began = process_time()
-    for transaction in reseller.refids.values():
+    for transaction in found:
         anew.add(transaction)
     anew.history.catch_up()
     anew.statement.catch_up()

@@ -61,6 +61,7 @@ from simulator.domain.handlers import (
 )
 from simulator.domain.model.callbacks import Callback
 from simulator.domain.model.happenings import Happening
+from simulator.domain.model.resellers import Reseller
 from simulator.domain.model.scenario import Scenario
 from simulator.domain.model.schedule import due
 from simulator.domain.model.webhooks import Delivery
@@ -80,6 +81,26 @@ class Sandbox:
             resellers.create_reseller(self.state, reseller)
         for one in scenario.schedule:
             self.state.agenda.add(due(one, started), ScheduleDue(one))
+
+    @classmethod
+    def empty(
+        cls, scenario: Scenario, seed: int, started: datetime, key_scope: str = "", compiler: Compiler | None = None
+    ) -> "Sandbox":
+        """One without resellers and without anything due, for a snapshot to restore."""
+        box = cls.__new__(cls)
+        box.state = State(scenario, seed, started, key_scope, compiler)
+        return box
+
+    def adopt(self, reseller: Reseller) -> None:
+        """Have a reseller that was restored, whose wallet alerts."""
+        self.state.resellers[reseller.code] = reseller
+        alerts.enable_alerts(self.state, reseller, None)
+
+    def index_in_slices(self) -> Iterator[None]:
+        """Index all records of a restored sandbox, between whose slices commands may be applied. Until then the first
+        search of each history and statement takes as long as that."""
+        for reseller in list(self.state.resellers.values()):
+            yield from reseller.records.catch_up_in_slices()
 
     def watch_evicted(
         self, callbacks: Callable[[Callback], None] | None, deliveries: Callable[[Delivery], None] | None

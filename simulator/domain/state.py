@@ -22,16 +22,17 @@ from simulator.domain.model.limits import Nonces, RequestRates
 from simulator.domain.model.network import Network
 from simulator.domain.model.notifications import NotificationLog
 from simulator.domain.model.outcomes import Noted
+from simulator.domain.model.packed.transactions import Transactions
 from simulator.domain.model.resellers import ApiKey, Reseller, User
 from simulator.domain.model.rule_book import RuleBook
 from simulator.domain.model.rule_counts import RuleCount, ValueBudget
-from simulator.domain.model.rules import Rule
+from simulator.domain.model.rules import AddedRule, Rule
 from simulator.domain.model.scenario import (
     Limits,
     Scenario,
 )
 from simulator.domain.model.secret_log import SecretLog
-from simulator.domain.model.transactions import STATUS_CODES, PaymentThen, Transaction
+from simulator.domain.model.transactions import STATUS_CODES, PaymentThen
 from simulator.domain.model.webhooks import Webhook
 
 
@@ -53,7 +54,7 @@ class State:
         self.keys: dict[str, tuple[Reseller, ApiKey]] = {}
         self.secrets = SecretLog()
         self.users: dict[str, tuple[Reseller, User]] = {}
-        self.transactions: dict[str, Transaction] = {}
+        self.transactions = Transactions()
         self.payments: RuleBook[PaymentThen]
         self.voids: RuleBook[CaseThen]
         self.disputes: RuleBook[CaseThen]
@@ -61,6 +62,7 @@ class State:
         self.faults: RuleBook[FaultThen]
         rule_books(self, scenario)
         self.rules_added = 0
+        self.added: dict[str, AddedRule] = {}  # those in a book that were added at run time, by id
         self.chosen_before: Counter[str] = Counter()  # of rules that left their book, by id and name
         self.network = Network(scenario.network, started)
         self.cases: dict[str, list[Case]] = {}
@@ -120,6 +122,7 @@ class State:
 
     def retire_rule(self, rule: Rule[Any], count: RuleCount) -> None:
         """Remember how often a rule was chosen that leaves its book."""
+        self.added.pop(rule.id, None)
         for label in dict.fromkeys(filter(None, (rule.id, rule.name))):
             self.chosen_before[label] += count.chosen
 

@@ -79,6 +79,14 @@ def test_a_run_measures_every_row_and_the_start(tmp_path: Path, capsys: pytest.C
     assert "POST /v2/topup, re-query" in capsys.readouterr().out
 
 
+def test_what_is_written_down_is_measured_beside_the_same_server_without(tmp_path: Path) -> None:
+    out = tmp_path / "figures.json"
+    assert main([*SHORT, "--json", str(out), "--only", "keeping"]) == 0
+    cells = json.loads(out.read_text())["cells"]
+    assert [cell["name"] for cell in cells] == ["kept-process", "kept-power", "taped"]
+    assert all(cell["ratio"]["median"] > 0 for cell in cells)
+
+
 def test_a_server_that_does_not_start_is_reported_with_its_own_words(capsys: pytest.CaptureFixture[str]) -> None:
     command = shlex.join([sys.executable, "-c", "import sys; sys.exit('port is taken')"])
     assert main([*SHORT, "--server", command, "--only", "balance"]) == 1

@@ -93,7 +93,7 @@ def _add(state: State, transaction: Transaction, result: Result, copy: int, *, i
 def attempt_due(state: State, callback: Callback, now: datetime) -> Send:
     """Start the next attempt of a callback. One that repeats an earlier status than the current one is stale."""
     if callback.is_repeat and not callback.attempts:
-        is_stale = callback.transaction.result.status is not callback.result.status
+        is_stale = state.transactions[callback.transaction.trxid].result.status is not callback.result.status
         state.noted[Noted.CALLBACK_STALE if is_stale else Noted.CALLBACK_DUPLICATED] += 1
     if state.assumes("callback-balance", "at_sending"):
         wallet = state.resellers[callback.transaction.reseller].wallet

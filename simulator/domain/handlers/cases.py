@@ -94,6 +94,7 @@ def case_due(state: State, due: CaseDue, now: datetime) -> None:
     case.ended = now
     if due.is_refund:
         case.state = CaseState.REFUNDED
+        case.transaction = state.transactions[case.transaction.trxid]
         _refund(state, case.transaction, now)
         _notify(state, case, now, "The payment was refunded.")
     else:
@@ -105,7 +106,7 @@ def case_due(state: State, due: CaseDue, now: datetime) -> None:
 def _find(state: State, command: OpenCase) -> Transaction | None:
     """The referenced transaction, if it is the reseller's own; `trxid` takes precedence over `refid`."""
     if not command.trxid:
-        return state.resellers[command.reseller].refids.get(command.refid)
+        return state.resellers[command.reseller].refids.find(command.refid)
     found = state.transactions.get(command.trxid)
     return found if found is not None and found.reseller == command.reseller else None
 
@@ -229,7 +230,7 @@ def _refund(state: State, transaction: Transaction, now: datetime) -> None:
         cause="void",
     )
     transaction.results += (voided,)
-    state.tell(StatusChanged(transaction, voided))
+    state.tell(StatusChanged(transaction.number, len(transaction.results) - 1))
     state.noted[Noted.REFUNDED] += 1
     if transaction.bill is not None:
         state.bills_paid[transaction.bill] -= transaction.amount

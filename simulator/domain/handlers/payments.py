@@ -52,7 +52,7 @@ CHECKS: tuple[Callable[[Draft], Refusal | None], ...] = (
 def pay(state: State, command: CreatePayment, now: datetime) -> PaymentAnswer | PaymentRefused:
     """Create the payment, or return the existing one with this refid."""
     reseller = state.resellers[command.reseller]
-    existing = reseller.refids.get(command.refid)
+    existing = reseller.refids.find(command.refid)
     if existing is not None:
         outcome = _requery(state, reseller, existing, command, now)
         return _with_ignored(outcome, state, command, existing.product) if command.extras else outcome
@@ -231,14 +231,14 @@ def _create(
         currency=product.denomination_currency or product.currency,
         face=pricing.face_value(product, amount),
         entry_ids=(entry.id,),
-        number=len(state.transactions),
     )
-    reseller.refids[command.refid] = transaction
-    state.transactions[trxid] = transaction
+    state.transactions.add(transaction)
+    reseller.refids.add(transaction)
     if product.bill is not None:
         transaction.bill = bill_of(product, transaction)
     begin(state, transaction, rule.then.steps if rule else ORDINARY_STEPS, now)
     reseller.records.add(transaction)
+    state.transactions.keep(transaction)
     return PaymentAnswer(
         transaction=transaction,
         result=transaction.results[-1],

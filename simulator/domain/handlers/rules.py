@@ -5,7 +5,7 @@ from typing import Any
 
 from simulator.domain.commands import AddRule, CountFault, RemoveRule
 from simulator.domain.errors import Conflict, Unknown, refuse_more
-from simulator.domain.model.rules import Rule
+from simulator.domain.model.rules import AddedRule, Rule
 from simulator.domain.state import State
 
 
@@ -22,6 +22,7 @@ def add_rule(state: State, command: AddRule, now: datetime) -> Rule[Any]:
         if any(book.named(label) for book in state.books.values()):
             raise Conflict("rule_exists", f"there is a rule {label!r} already", "name")
     state.books[command.section].put_first(rule)
+    state.added[rule.id] = AddedRule(command.section, command.document, rule_id, timelines)
     state.rules_added += 1
     return rule
 

@@ -119,14 +119,14 @@ def _enter_status(state: State, transaction: Transaction, step: Step, now: datet
         if not state.assumes("failed-wallet", "keep_cost"):
             cost = ZERO
     code = state.codes[status] if step.code is None else step.code
-    balance = wallet.entry(transaction.entry_ids[-1]).balance
+    balance = results[-1].balance if results and status is not FAILED else wallet.balance
     result = Result(
         at=now, status=status, code=code, cost=cost, balance=balance, cause=cause, remarks=transaction.remarks
     )
     if step.texts or step.expiry or status is SUCCESSFUL:
         result = _with_details(state, transaction, step, result)
     transaction.results = (*results, result)
-    state.tell(StatusChanged(transaction, result))
+    state.tell(StatusChanged(transaction.number, len(results)))
     if status in SETTLED:
         _settle(state, transaction)
     if cause != "creation":
@@ -137,6 +137,7 @@ def propagate_change(state: State, transaction: Transaction, now: datetime) -> N
     """Apply the consequences of a status change after the creation, whatever caused it."""
     state.resellers[transaction.reseller].records.note_change(transaction)
     callbacks.schedule(state, transaction, now)
+    state.transactions.keep(transaction)
 
 
 def _settle(state: State, transaction: Transaction) -> None:

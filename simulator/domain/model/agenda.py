@@ -72,6 +72,15 @@ class Agenda(Generic[Item]):
                 if child < len(heap):
                     heapq.heappush(ahead, (heap[child], child))
 
+    def kept(self) -> tuple[list[tuple[datetime, int]], dict[int, Item]]:
+        """All of it, for a snapshot: the heap, with the times of what was cancelled, and the items by ticket."""
+        return self._heap, self._items
+
+    def restore(self, heap: list[tuple[datetime, int]], items: dict[int, Item], added: int) -> None:
+        """Have what was kept in the place of all else; the items are in the order of their tickets."""
+        heapq.heapify(heap)
+        self._heap, self._items, self.added = heap, items, added
+
     @property
     def next_due(self) -> datetime | None:
         """When the first item is due, or None when the agenda is empty."""

@@ -1,7 +1,7 @@
 """Transaction callbacks (SPEC 6.1): their contents, retries and attempts."""
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -34,8 +34,8 @@ class CallbackConfig:
 
 
 class Callback(msgspec.Struct, eq=False, gc=False, kw_only=True):  # no cycle leads through it
-    """One notification of one status change. `copy` is 0 for the original, 1 and more for duplicates; `is_repeat` marks
-    the one that a rule sends again, possibly when a later status was told."""
+    """One notification of one status change, of a transaction as it was then. `copy` is 0 for the original, 1 and more
+    for duplicates; `is_repeat` marks the one that a rule sends again, possibly when a later status was told."""
 
     id: str
     transaction: Transaction
@@ -125,6 +125,14 @@ class CallbackLog:
         self._by_trxid.setdefault(callback.transaction.trxid, []).append(callback)
         self._bytes += callback.size
         self._evict()
+
+    def restore(self, callbacks: Iterable[Callback], left_out: int) -> None:
+        """Have these in the place of all others; `left_out` were evicted before."""
+        self._by_id, self._by_trxid, self._bytes, self.left_out = OrderedDict(), {}, 0, left_out
+        for one in callbacks:
+            self._by_id[one.id] = one
+            self._by_trxid.setdefault(one.transaction.trxid, []).append(one)
+            self._bytes += one.size
 
     def end_attempt(self, callback: Callback, attempt: Attempt, result: AttemptResult) -> None:
         """Store the result of an attempt, without the receiver's headers; evicts as `add` does."""

@@ -40,8 +40,8 @@ class CaseThen:
 
 @dataclass(slots=True)
 class Case:
-    """One dispute or void that a rule decided. `is_accepted` is the immediate answer, `state` the current state;
-    `ended` is None while the biller's final answer is pending."""
+    """One dispute or void that a rule decided, of a transaction as it was then or after its refund. `is_accepted` is
+    the immediate answer, `state` the current state; `ended` is None while the biller's final answer is pending."""
 
     id: str
     kind: CaseKind

@@ -4,7 +4,7 @@ Ended jobs are numbered in the order in which they ended. A reader that pages fr
 job once, even while jobs end: new ones get higher numbers, and the lowest numbers are evicted.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
 
 from simulator.domain.model.webhooks import Delivery, DeliveryState
@@ -56,6 +56,19 @@ class DeliveryLog:
         self._last_serial += 1
         delivery.serial = self._last_serial
         self._by_id[delivery.id] = delivery
+
+    @property
+    def last(self) -> tuple[int, int]:
+        """The latest number in order of creation, and in order of ending."""
+        return self._last_serial, self._last_n
+
+    def restore(self, deliveries: Iterable[Delivery], last: tuple[int, int], left_out: int) -> None:
+        """Have these in the place of all others, in order of creation; `left_out` were evicted before."""
+        self._by_id = {one.id: one for one in deliveries}
+        ended = sorted((one for one in self._by_id.values() if one.n), key=lambda one: one.n)
+        self._by_n = {one.n: one for one in ended}
+        self._bytes = sum(one.size for one in ended)
+        (self._last_serial, self._last_n), self.left_out = last, left_out
 
     def end(self, delivery: Delivery, state: DeliveryState, error: str, now: datetime) -> None:
         """Number an ended job, and evict the oldest as needed, never the newest."""

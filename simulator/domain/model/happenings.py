@@ -5,15 +5,14 @@ from datetime import datetime
 import msgspec
 
 from simulator.domain.model.notifications import Notification
-from simulator.domain.model.transactions import Result, Transaction
 from simulator.domain.model.wallet import Entry
 
 
 class StatusChanged(msgspec.Struct, frozen=True, gc=False):
-    """A transaction got this result; its creation is its first."""
+    """The transaction with this number got its result at this place, from 0; its creation has brought the first."""
 
-    transaction: Transaction
-    result: Result
+    number: int
+    place: int
 
 
 class Posted(msgspec.Struct, frozen=True, gc=False):

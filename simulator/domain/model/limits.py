@@ -1,6 +1,7 @@
 """Expiring memory: spent nonces (SPEC 3.6), and the request rate of each address (SPEC 8)."""
 
 from collections import OrderedDict
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TypeVar
@@ -8,6 +9,13 @@ from typing import TypeVar
 Value = TypeVar("Value")
 
 ADDRESSES_MAX = 100_000
+
+
+Spent = tuple[str, bytes]
+"""A nonce in its scope."""
+
+SpentAt = tuple[datetime, int]
+"""The sandbox's time at which it was spent, and the timestamp, in Unix seconds."""
 
 
 class Nonces:
@@ -32,6 +40,20 @@ class Nonces:
         """Change the bounds from now on; remembered nonces stay."""
         self._window, self._tolerance_s, self._count_max = window, tolerance_s, count_max
         self._oldest_until = datetime.min.replace(tzinfo=UTC)
+
+    def kept(self) -> "tuple[Mapping[Spent, SpentAt], datetime, tuple[Spent, SpentAt | None] | None]":
+        """All of it, for a snapshot: what was spent, oldest first; until when nothing expires; the latest, with what
+        was known of it before."""
+        return self._spent, self._oldest_until, self._latest
+
+    def restore(
+        self,
+        spent: "Iterable[tuple[Spent, SpentAt]]",
+        oldest_until: datetime,
+        latest: "tuple[Spent, SpentAt | None] | None",
+    ) -> None:
+        """Remember what was kept, instead of all else."""
+        self._spent, self._oldest_until, self._latest = OrderedDict(spent), oldest_until, latest
 
     def is_spent(self, scope: str, nonce: bytes, timestamp_s: int, now: datetime) -> bool:
         """Whether `spend` would refuse this nonce."""
@@ -103,6 +125,17 @@ class RequestRates:
 
     def __len__(self) -> int:
         return len(self._windows) + len(self._blocked)
+
+    def kept(self) -> tuple[list[tuple[str, datetime, int]], list[tuple[str, datetime]]]:
+        """All of it, for a snapshot: each address with the end and the requests of its interval; each blocked one with
+        the end of its block."""
+        windows = [(address, one.ends, one.requests) for address, one in self._windows.items()]
+        return windows, list(self._blocked.items())
+
+    def restore(self, windows: Iterable[tuple[str, datetime, int]], blocked: Iterable[tuple[str, datetime]]) -> None:
+        """Go on with what was kept."""
+        self._windows = OrderedDict((address, _Window(ends, requests)) for address, ends, requests in windows)
+        self._blocked = OrderedDict(blocked)
 
     def allow(self, address: str, now: datetime) -> bool:
         """Count one request; False when its address is blocked, by this or an earlier request."""

@@ -37,6 +37,15 @@ class Network:
         """Set a product's status permanently, overriding its timeline."""
         self._set[product] = status
 
+    @property
+    def kept(self) -> Mapping[str, NetworkStatus]:
+        """The statuses that were set at run time."""
+        return self._set
+
+    def restore(self, kept: Mapping[str, NetworkStatus]) -> None:
+        """Have these statuses set, and no others."""
+        self._set = dict(kept)
+
     def status(self, product: str, now: datetime) -> NetworkStatus:
         """A product's status at `now`."""
         if product in self._set:

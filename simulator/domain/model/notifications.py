@@ -1,7 +1,7 @@
 """E-mails that the service would have sent: low balance (SPEC 4.16), dispute and void (SPEC 4.12, 4.13)."""
 
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from enum import StrEnum
 
@@ -50,6 +50,11 @@ class NotificationLog:
     def left_out(self) -> int:
         """How many were evicted."""
         return self._count - len(self._kept)
+
+    def restore(self, kept: Iterable[Notification], left_out: int) -> None:
+        """Have these in the place of all others; `left_out` were evicted before."""
+        self._kept = deque(kept, maxlen=self._kept.maxlen)
+        self._count = left_out + len(self._kept)
 
     def add(
         self,

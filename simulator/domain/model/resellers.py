@@ -1,14 +1,15 @@
 """The account that integrates: wallet, credentials, callback and webhook configuration, settings, catalog overlay."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import InitVar, dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
 from simulator.domain.model.callbacks import CallbackConfig
 from simulator.domain.model.catalog import Catalog, Overlay, Product
 from simulator.domain.model.history.history import Records
-from simulator.domain.model.transactions import Transaction
+from simulator.domain.model.packed.refids import Refids
+from simulator.domain.model.packed.transactions import Transactions
 from simulator.domain.model.wallet import Wallet
 from simulator.domain.model.webhooks import Webhook
 
@@ -79,6 +80,7 @@ class Reseller:
     code: str
     email: str
     wallet: Wallet
+    transactions: InitVar[Transactions]
     keys: list[ApiKey]
     users: tuple[User, ...] = ()
     callback: CallbackConfig = CallbackConfig()
@@ -86,14 +88,15 @@ class Reseller:
     settings: Settings = field(default_factory=Settings)
     closed_to_tokens: DelayedSwitch = DelayedSwitch()
     overlay: Mapping[str, Overlay] = field(default_factory=dict)
-    refids: dict[str, Transaction] = field(default_factory=dict)
     created: datetime | None = None
     overlay_updated: datetime | None = None
+    refids: Refids = field(init=False)
     records: Records = field(init=False)
 
-    def __post_init__(self) -> None:
-        """Create the indexes over the wallet and `refids`."""
-        self.records = Records(self.wallet)
+    def __post_init__(self, transactions: Transactions) -> None:
+        """Create what finds this reseller's among the transactions of the sandbox, and the indexes over the wallet."""
+        self.refids = Refids(transactions)
+        self.records = Records(self.wallet, transactions)
 
     def catalog_updated(self, shared: datetime) -> datetime:
         """When this reseller's view changed last; `shared` is when the catalog itself did."""

@@ -76,6 +76,21 @@ class RuleBook(Generic[Then]):
         for rule in (*self.rules, *self._fallbacks):
             yield rule, self.counts[rule.id]
 
+    def restore(self, rules: Iterable[tuple[Rule[Then], RuleCount]], magic_chosen: Mapping[str, int]) -> None:
+        """Have these rules with their counts, in evaluation order, in the place of all others. The budget that the
+        books share is restored for itself."""
+        listed = list(rules)
+        self.rules = [rule for rule, _ in listed if not rule.fallback]
+        self._fallbacks = [rule for rule, _ in listed if rule.fallback]
+        self.counts = {rule.id: count for rule, count in listed}
+        self.magic_chosen = Counter(magic_chosen)
+        self._update_cache()
+
+    @property
+    def budget(self) -> ValueBudget:
+        """What bounds the values that the rules count."""
+        return self._budget
+
     def put_first(self, rule: Rule[Then], count: RuleCount | None = None) -> None:
         """Insert a rule before all others of its kind; `count` continues an earlier count."""
         (self._fallbacks if rule.fallback else self.rules).insert(0, rule)

@@ -1,6 +1,6 @@
 """How often a rule matched and was chosen: in all, and for each value of a fact when the rule counts `per` value."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 VALUES_MAX = 10_000  # of one rule
@@ -48,6 +48,17 @@ class ValueBudget:
             found = count.by_value[value] = RuleCount()
             self.add(owner, count)
         return found
+
+    @property
+    def owners(self) -> list[str]:
+        """The rules that count values: those with most values last, of several with as many the latest one last."""
+        return [owner for size in sorted(self._by_size) for owner in self._by_size[size]]
+
+    def restore(self, counts: Iterable[tuple[str, RuleCount]]) -> None:
+        """Count for these, in the order of `owners`, and for no others."""
+        self._total, self._by_size, self._largest = 0, {}, 0
+        for owner, count in counts:
+            self.add(owner, count)
 
     def add(self, owner: str, count: RuleCount) -> None:
         """Take up a rule with the values that it has."""

@@ -7,7 +7,7 @@ Matchers are compiled to plain callables. Rules are shared and immutable; their 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from simulator.domain.model.places import Place
 
@@ -23,6 +23,17 @@ def not_written() -> None:
 def matches_all(facts: Fields) -> bool:
     """A `when` without conditions: matches everything."""
     return True
+
+
+@dataclass(frozen=True, slots=True)
+class AddedRule:
+    """What a rule that was added at run time was compiled from: its document, the id that it has when the document says
+    none, and the timelines that it could name."""
+
+    section: str
+    document: Mapping[str, Any]
+    rule_id: str
+    timelines: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)

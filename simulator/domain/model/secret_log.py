@@ -1,7 +1,7 @@
 """The secrets of a sandbox: those in force, and the latest that were replaced."""
 
 from collections import Counter, deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 FORMER_MAX = 10_000
 """Replaced secrets that are remembered; the oldest are forgotten first."""
@@ -27,6 +27,15 @@ class SecretLog:
     def former(self) -> Iterator[str]:
         """Those that were replaced, the latest first."""
         return reversed(self._former)
+
+    def kept(self) -> tuple[Mapping[str, int], Iterable[str]]:
+        """All of it, for a snapshot: how many have each secret, and the replaced ones, the oldest first."""
+        return self._holders, self._former
+
+    def restore(self, holders: Mapping[str, int], former: Iterable[str], version: int, replacements: int) -> None:
+        """Have what was kept in the place of all else."""
+        self._holders, self._former = Counter(holders), deque(former)
+        self.version, self.replacements = version, replacements
 
     def add(self, secret: str, replaced: str = "") -> None:
         """Remember a secret that is in force from now on, in place of the one `replaced`; either may be empty."""

@@ -142,7 +142,7 @@ class PaymentThen:
     refusal: Refusal | None = None
 
 
-class Result(msgspec.Struct, frozen=True, gc=False):
+class Result(msgspec.Struct, frozen=True, gc=False, array_like=True):
     """A transaction's state from `at` on: the variable half of SPEC 2.3.
 
     `cost` is 0 once refunded; `balance` is the wallet's after this transaction's latest entry by then, unaffected by

@@ -8,6 +8,7 @@ from enum import StrEnum
 import msgspec
 
 from simulator.domain.model.money import ZERO
+from simulator.domain.model.packed.log import PackedLog
 
 
 class EntryType(StrEnum):
@@ -24,7 +25,7 @@ class EntryType(StrEnum):
 DEPOSIT, TRANSACTION, REFUND = EntryType.DEPOSIT, EntryType.TRANSACTION, EntryType.REFUND
 
 
-class Entry(msgspec.Struct, frozen=True, gc=False):
+class Entry(msgspec.Struct, frozen=True, gc=False, array_like=True):
     """One change of a wallet. `amount` is signed, `balance` is the wallet's afterwards; `trxid` is empty for credits
     without a transaction."""
 
@@ -35,6 +36,10 @@ class Entry(msgspec.Struct, frozen=True, gc=False):
     balance: Decimal
     remarks: str
     trxid: str = ""
+
+
+_PACK = msgspec.msgpack.Encoder().encode
+_UNPACK = msgspec.msgpack.Decoder(Entry).decode
 
 
 class Wallet:
@@ -48,7 +53,7 @@ class Wallet:
     def __init__(self, opening: Decimal) -> None:
         self.opening = opening
         self.balance = opening
-        self.entries: list[Entry] = []
+        self.entries: PackedLog[Entry] = PackedLog(_PACK, _UNPACK)
         self.threshold = ZERO
         self.on_low: Callable[[Entry], None] | None = None
 
@@ -66,6 +71,11 @@ class Wallet:
         if balance < self.threshold <= before and self.on_low:
             self.on_low(entry)
         return entry
+
+    def restore(self, threshold: Decimal) -> None:
+        """Have this threshold, and the balance after the restored entries."""
+        self.threshold = threshold
+        self.balance = self.entries[-1].balance if self.entries else self.opening
 
     def entry(self, id_: int) -> Entry:
         """The entry with this id."""

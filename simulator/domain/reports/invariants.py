@@ -86,9 +86,9 @@ def _transactions(state: State, reseller: Reseller, count: int) -> Iterator[Iter
 def _transaction(state: State, transaction: Transaction) -> Iterator[str]:
     name = f"transaction {transaction.trxid}"
     reseller = state.resellers[transaction.reseller]
-    if reseller.refids.get(transaction.refid) is not transaction:
+    if reseller.refids.number_of(transaction.refid) != transaction.number:
         yield f"{name}: its refid {transaction.refid!r} leads elsewhere"
-    if state.transactions.get(transaction.trxid) is not transaction:
+    if state.transactions.number_of(transaction.trxid) != transaction.number:
         yield f"{name}: its trxid leads elsewhere"
     before: Status | None = None
     for result in transaction.results:

@@ -121,6 +121,17 @@ def test_a_repeated_callback_is_stale_when_a_later_status_was_told() -> None:
     assert (outcomes[Noted.CALLBACK_STALE], outcomes[Noted.CALLBACK_DUPLICATED]) == (1, 1)
 
 
+def test_a_repeated_callback_of_a_payment_that_was_voided_meanwhile_is_stale() -> None:
+    again = Distortion(again_after=timedelta(minutes=10))
+    box = sandbox(rule(ACCEPTED, after(1, Status.SUCCESSFUL), callbacks=again))
+    pay(box)
+    fire_due(box, seconds(1))
+    box.apply(OpenCase(CaseKind.VOID, "R1", "ref-1"), seconds(5))
+    run(box, OK)
+    outcomes = coverage(box.state, {}).outcomes
+    assert (outcomes[Noted.CALLBACK_STALE], outcomes[Noted.CALLBACK_DUPLICATED]) == (1, 1)
+
+
 def test_counts_are_kept_when_the_callbacks_are_evicted() -> None:
     box = sandbox(rule(ACCEPTED, after(1, FAILED)), limits=Limits(callbacks=1))
     for number in range(5):

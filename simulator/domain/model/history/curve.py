@@ -48,7 +48,7 @@ class BalanceCurve:
     def points(self) -> list[Entry]:
         """The entries to draw, oldest first: all of them while they are few."""
         if len(self._entries) <= POINTS_MAX:
-            return list(self._entries)
+            return self._entries[:]
         return sorted({entry.id: entry for span in self._spans for entry in span}.values(), key=attrgetter("id"))
 
     def _add(self, part: list[Entry], *, is_new: bool) -> None:

@@ -19,6 +19,9 @@ from simulator.domain.model.wallet import Entry, EntryType, Wallet
 CHUNK = 256
 """How many entries of a type are looked up at once."""
 
+READ_MAX = 1_000
+"""How many entries are read at once for the indexes."""
+
 _VALUES = {type_: value for value, type_ in enumerate(EntryType)}
 
 
@@ -45,14 +48,17 @@ class Statement:
         """How many entries the indexes do not have yet."""
         return len(self._entries) - len(self._types)
 
-    def catch_up(self) -> None:
-        """Bring the indexes up to date."""
-        done = len(self._types)
-        while done < len(self._entries):
-            day = self._days.at(self._entries[done].at, done)
-            end_of_day = bisect_left(self._entries, self._days.end, done, key=_at)
-            self._extend(self._entries[done:end_of_day], day)
-            done = end_of_day
+    def catch_up(self, most: int | None = None) -> None:
+        """Bring the indexes up to date, or have at most so many more in them."""
+        done, end = len(self._types), len(self._entries)
+        if most is not None:
+            end = min(end, done + most)
+        while done < end:
+            latest = self._entries[done : min(end, done + READ_MAX)]
+            day = self._days.at(latest[0].at, done)
+            of_day = latest[: bisect_left(latest, self._days.end, key=_at)]
+            self._extend(of_day, day)
+            done += len(of_day)
 
     def find(
         self,

@@ -4,6 +4,7 @@ import sys
 from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -18,7 +19,8 @@ from simulator.domain.model.history.query import (
     HistoryQuery,
     HistoryStatus,
 )
-from simulator.domain.model.transactions import Distortion, Result, Status, Transaction
+from simulator.domain.model.packed.transactions import Transactions
+from simulator.domain.model.transactions import TRANSITIONS, Distortion, Result, Status, Transaction
 from simulator.domain.model.wallet import EntryType, Wallet
 
 START = datetime(2026, 11, 1, tzinfo=UTC)
@@ -33,7 +35,8 @@ class Books:
 
     def __init__(self) -> None:
         self.wallet = Wallet(Decimal(10**9))
-        self.records = Records(self.wallet)
+        self.transactions = Transactions()
+        self.records = Records(self.wallet, self.transactions)
         self.all: list[Transaction] = []
 
     def pay(self, at: datetime, status: Status, product: str = "P0", account: str = "A0", amount: int = 10) -> None:
@@ -60,12 +63,15 @@ class Books:
         self.all.append(one)
         self.set(one, at, status)
         self.wallet.post(EntryType.TRANSACTION, -PRICE, at, "", one.trxid)
+        self.transactions.add(one)
         self.records.add(one)
+        self.transactions.keep(one)
 
     def set(self, one: Transaction, at: datetime, status: Status) -> None:
         one.results += (Result(at, status, 0, one.cost, Decimal(0), "step"),)
         if len(one.results) > 1:
             self.records.note_change(one)
+            self.transactions.keep(one)
 
 
 @pytest.mark.slow
@@ -77,7 +83,6 @@ def test_a_search_finds_the_same_as_a_full_scan(
 ) -> None:
     monkeypatch.setattr(history_module, "REGULAR", regular)
     books, now = Books(), START
-    statuses = st.sampled_from(list(Status))
     for _ in range(data.draw(st.integers(1, 30))):
         now += timedelta(hours=data.draw(st.integers(0, 30)))
         for _ in range(data.draw(st.sampled_from([1, 2, 40]))):
@@ -85,7 +90,8 @@ def test_a_search_finds_the_same_as_a_full_scan(
             books.pay(now, list(Status)[count % 5], f"P{count * 7 % 3}", f"A{count % 7}", count % 50)
         if data.draw(st.booleans()):
             changed = books.all[data.draw(st.integers(0, len(books.all) - 1))]
-            books.set(changed, now, data.draw(statuses))
+            if following := sorted(TRANSITIONS[changed.result.status]):
+                books.set(changed, now, data.draw(st.sampled_from(following)))
         if data.draw(st.booleans()):
             assert_same(books, draw_search(data), *data.draw(st.tuples(st.integers(0, 90), st.integers(1, 90))))
     assert_same(books, draw_search(data), 0, 1000)
@@ -196,3 +202,40 @@ def test_a_reader_never_finds_more_than_the_greatest_lag(monkeypatch: pytest.Mon
         lags.append(books.records.history.lag)
     assert max(lags) < 50
     assert_same(books, HistoryQuery(FIRST, LAST), 0, 1000)
+
+
+def test_what_was_restored_is_indexed_by_and_by_as_payments_come(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(history_module, "LAG_MAX", 50)
+    monkeypatch.setattr(history_module, "CAUGHT_UP_MAX", 60)
+    books = Books()
+    for number in range(1_000):
+        status = Status.PROCESSING if number % 7 == 0 else Status.SUCCESSFUL
+        books.pay(START + timedelta(hours=number), status, f"P{number % 3}")
+    books.records = Records(books.wallet, books.transactions)
+    books.records.history.restore(range(1_000), 143)
+    assert books.records.history.processing == sum(one.result.status is Status.PROCESSING for one in books.all)
+    later, lags = START + timedelta(hours=1_000), []
+    for number in range(100):
+        books.pay(later, Status.SUCCESSFUL)
+        if number < 20:
+            books.set(books.all[7 * number * 7], later, Status.FAILED)
+        lags.append(books.records.history.lag)
+    assert lags[0] == 1_001 - 2 * 60, "a payment and a change"
+    assert all(after < before for before, after in pairwise(lags) if before >= 50)
+    assert lags[-1] < 50
+    for wanted in (HistoryQuery(FIRST, LAST), HistoryQuery(FIRST, LAST, product="P1"), HistoryQuery(FIRST, FIRST)):
+        assert_same(books, wanted, 3, 1_000)
+
+
+def test_what_was_restored_is_indexed_in_slices() -> None:
+    books = grown(4_000)
+    wanted = HistoryQuery(FIRST, LAST, product="P1")
+    records = Records(books.wallet, books.transactions)
+    records.history.restore(range(4_000), books.records.history.processing)
+    assert len(list(records.catch_up_in_slices())) == 4
+    assert (records.history.lag, records.statement.lag) == (0, 0)
+    for question in (wanted, HistoryQuery(FIRST, LAST, account="regular")):
+        (page, figures), (others, same) = (one.history.find(question, 0, 50) for one in (records, books.records))
+        assert ([one.trxid for one in page], figures) == ([one.trxid for one in others], same)
+    days = FIRST, LAST, frozenset(EntryType), 5, 20
+    assert records.statement.find(*days) == books.records.statement.find(*days)

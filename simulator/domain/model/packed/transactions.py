@@ -1,0 +1,161 @@
+"""All transactions of a sandbox: those that are open as objects, those that are settled as bytes."""
+
+from collections.abc import Iterator, Mapping, ValuesView
+from itertools import compress
+
+from simulator.domain.model.packed.blocks import SIZE, Block
+from simulator.domain.model.packed.moment import Moment, Rows
+from simulator.domain.model.packed.shared_values import SharedValues
+from simulator.domain.model.packed.transaction_rows import keys_of, packed, unpacked
+from simulator.domain.model.transactions import Step, Transaction
+
+Restored = tuple[str, list[str], list[int]]
+"""The code of a reseller, refids, and the numbers of their transactions."""
+
+
+class Transactions(Mapping[str, Transaction]):
+    """Transactions by trxid, in the order of their numbers.
+
+    Who finds an open one has the one that there is. Who finds a settled one has a copy, and so has who held it when it
+    was settled: whoever changes it looks for it, changes the copy and lets it be kept with `keep`; those who hold
+    others do not see that.
+    """
+
+    __slots__ = ("_blocks", "_numbers", "_open", "shared")
+
+    def __init__(self) -> None:
+        self.shared = SharedValues()
+        self._numbers: dict[str, int] = {}
+        self._blocks: list[Block | Rows] = []
+        self._open: list[int] = []  # how many of each block are objects
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._numbers)
+
+    def __contains__(self, trxid: object) -> bool:
+        return trxid in self._numbers
+
+    def __getitem__(self, trxid: str) -> Transaction:
+        return self.numbered(self._numbers[trxid])
+
+    def values(self) -> "Values":
+        """The transactions, which are read one after the other, from either end."""
+        return Values(self)
+
+    def number_of(self, trxid: str) -> int | None:
+        """The number of a transaction."""
+        return self._numbers.get(trxid)
+
+    def numbered(self, number: int) -> Transaction:
+        """The transaction with this number."""
+        row = self._blocks[number // SIZE][number % SIZE]
+        return unpacked(row, number, self.shared) if isinstance(row, bytes) else row
+
+    def add(self, one: Transaction) -> None:
+        """Add a new transaction, which gets its number."""
+        one.number = number = len(self._numbers)
+        self._numbers[one.trxid] = number
+        # In this order, whichever is settled first, so that the same inputs give the same rows.
+        self.shared.place(one.callbacks)
+        self.shared.place(one.category)
+        if number % SIZE == 0:
+            self._blocks.append([])
+            self._open.append(0)
+        rows = self._blocks[-1]
+        assert isinstance(rows, list), "only a whole block is packed"
+        rows.append(one)
+        self._open[-1] += 1
+
+    def keep(self, one: Transaction) -> None:
+        """Keep a transaction as it is now, after each change. One that is settled is packed."""
+        if not one.is_settled:
+            return
+        block, place = divmod(one.number, SIZE)
+        rows = self._loose(block)
+        was_open = not isinstance(rows[place], bytes)
+        rows[place] = packed(one, self.shared)
+        if was_open:
+            self._open[block] -= 1
+            self._seal(block)
+
+    def contents(self) -> Iterator[bytes]:
+        """All rows in blocks of `SIZE`, those of open transactions included. A block in which nothing is open is the
+        same object until one of its transactions changes."""
+        for number, _ in enumerate(self._blocks):
+            self._seal(number)
+            found = self._blocks[number]
+            yield found.content if isinstance(found, Block) else self._block(found).content
+
+    def opened(self) -> Iterator[Transaction]:
+        """Those that are open, by their numbers."""
+        for rows, count in zip(self._blocks, self._open, strict=True):
+            if count:
+                yield from (one for one in rows if isinstance(one, Transaction))
+
+    def restore(self, content: bytes) -> list[Restored]:
+        """Have one more block. Answers what of it each of its resellers has. Raises `ValueError` for other bytes than
+        those of a block."""
+        block = Block(content)
+        trxids, refids, codes, places = block.columns()
+        first = len(self._numbers)
+        numbers = list(range(first, first + len(block)))
+        self._numbers.update(zip(trxids, numbers, strict=True))
+        if first % SIZE or len(self._numbers) != first + len(block) or not 0 < len(block) <= SIZE:
+            raise ValueError("a block in the middle is not whole, or has a trxid twice")
+        self._blocks.append(block if len(block) == SIZE else list(block))
+        self._open.append(0)
+        if len(codes) == 1:
+            return [(codes[0], refids, numbers)]
+        owns = [[each == place for each in places] for place in range(len(codes))]
+        return [
+            (code, [*compress(refids, own)], [*compress(numbers, own)]) for code, own in zip(codes, owns, strict=True)
+        ]
+
+    def reopen(self, number: int, steps: tuple[Step, ...], ticket: int | None) -> Transaction:
+        """Have a restored one as it was: open, with the steps that are to come and the ticket of the next one."""
+        one = self.numbered(number)
+        one.steps, one.ticket = steps, ticket
+        block, place = divmod(number, SIZE)
+        self._loose(block)[place] = one
+        self._open[block] += 1
+        return one
+
+    def as_they_are(self) -> Moment:
+        """All of them as they are now, whatever happens to them later."""
+        return Moment(self._blocks, len(self), self.shared)
+
+    def _loose(self, block: int) -> Rows:
+        """The rows of a block, which may be changed."""
+        found = self._blocks[block]
+        if isinstance(found, Block):
+            found = self._blocks[block] = list(found)
+        return found
+
+    def _seal(self, block: int) -> None:
+        """Make one of the rows of a whole block in which nothing is open."""
+        rows = self._blocks[block]
+        if not self._open[block] and isinstance(rows, list) and len(rows) == SIZE:
+            self._blocks[block] = self._block(rows)
+
+    def _block(self, rows: Rows) -> Block:
+        plain = [one if isinstance(one, bytes) else packed(one, self.shared) for one in rows]
+        trxids, refids, resellers = zip(*map(keys_of, plain), strict=True)
+        codes = list(dict.fromkeys(resellers))
+        return Block.of(plain, (trxids, refids, codes, list(map(codes.index, resellers))))
+
+
+class Values(ValuesView[Transaction]):
+    """Those of `Transactions`."""
+
+    def __init__(self, all_: Transactions) -> None:
+        super().__init__(all_)
+        self._all = all_
+
+    def __iter__(self) -> Iterator[Transaction]:
+        return map(self._all.numbered, range(len(self._all)))
+
+    def __reversed__(self) -> Iterator[Transaction]:
+        return map(self._all.numbered, range(len(self._all) - 1, -1, -1))
