@@ -1,7 +1,8 @@
 """A sandbox's counters: each kind of answer, and what its scenario expects of calls, callbacks and webhooks. Journal
 and logs are bounded; these are complete, since there are few kinds and few expectations."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NamedTuple
 
 from simulator.domain.model.expectations import Expectation, ExpectationKind, continued
 from simulator.domain.model.rules import Fields
@@ -9,10 +10,22 @@ from simulator.domain.state import State
 from simulator.runtime import facts
 from simulator.runtime.evicted import EvictedRecords
 from simulator.runtime.journal import Exchange, Journal
-from simulator.runtime.value_counts import SHOWN_MAX, Request, ValueBudget, ValueCounts
+from simulator.runtime.value_counts import SHOWN_MAX, KeptCounts, Request, ValueBudget, ValueCounts
 
 # Method, path as the contract writes it, status, error, ending of the connection; the domain's `AnswerKind`.
 AnswerKey = tuple[str, str, int, str, str]
+
+
+class KeptCounters(NamedTuple):
+    """What `Counters` keeps, but for the values: its attributes of the same names, the places that the values have
+    taken, and what `EvictedRecords.kept` gives."""
+
+    answers: Mapping[AnswerKey, int]
+    calls: Mapping[int, int]
+    first: Mapping[int, list[int]]
+    notes: Mapping[int, str]
+    taken: int
+    evicted: Mapping[ExpectationKind, tuple[Any, ...]]
 
 
 class Counters:
@@ -64,6 +77,20 @@ class Counters:
             for kind, log in ((ExpectationKind.CALLBACKS, self._state.callbacks),
                               (ExpectationKind.WEBHOOKS, self._state.deliveries)):  # fmt: skip
                 self.evicted[kind].follow(self._of(kind), log.left_out)
+
+    @property
+    def values_taken(self) -> int:
+        """How many values the expectations have together."""
+        return self._budget.taken
+
+    def restore(self, kept: "KeptCounters", values: Mapping[int, KeptCounts]) -> None:
+        """Go on with what was kept of these expectations."""
+        self.answers, self.calls, self.first = dict(kept.answers), dict(kept.calls), dict(kept.first)
+        self.notes, self._budget.taken = dict(kept.notes), kept.taken
+        for place, one in values.items():
+            self.values[place].restore(one)
+        for kind, pieces in kept.evicted.items():
+            self.evicted[kind].restore(self._of(kind), *pieces)
 
     def _of(self, kind: ExpectationKind) -> dict[int, Expectation]:
         return {place: one for place, one in enumerate(self.expected) if one.kind is kind}

@@ -51,7 +51,7 @@ class Driver:
         self.caught_up_at: datetime | None = None  # compared by identity, so that each request catches up once
         self._timer: asyncio.TimerHandle | None = None
         self._timer_due: datetime | None = None
-        self._lanes = Lanes(self._deliver)
+        self.lanes = Lanes(self._deliver)
         self._order = asyncio.Lock()  # first come, first served
         self._settling = 0
         self._advancing_task: asyncio.Task[None] | None = None
@@ -64,7 +64,7 @@ class Driver:
     @property
     def is_busy(self) -> bool:
         """True during an advance, while a delivery is in flight, and while somebody waits for one."""
-        is_active = self._advancing_task is not None or bool(self._lanes.tasks) or self._settling > 0
+        is_active = self._advancing_task is not None or bool(self.lanes.tasks) or self._settling > 0
         return is_active or bool(self.notifier.waiting)
 
     @property
@@ -101,7 +101,7 @@ class Driver:
         finally:
             self._settling -= 1
             if not self._closed:
-                self._lanes.start()
+                self.lanes.start()
             if not self._settling:
                 self.rearm(self.clock.now())
 
@@ -124,7 +124,7 @@ class Driver:
         if self._is_behind(now):
             self.caught_up_at = None
             return False
-        self._lanes.start()
+        self.lanes.start()
         return True
 
     def rearm(self, now: datetime) -> None:
@@ -208,13 +208,13 @@ class Driver:
     async def close(self) -> None:
         """The same, and wait until the tasks have ended. It leaves no cycle, so the memory is free at once."""
         self.stop()
-        await asyncio.gather(*self._tasks(), return_exceptions=True)
         self._submit = _refuse
-        self._lanes = Lanes(_refuse)
+        await asyncio.gather(*self._tasks(), return_exceptions=True)
+        self.lanes = Lanes(_refuse)
 
     def _tasks(self) -> list[asyncio.Task[Any]]:
         advancing = () if self._advancing_task is None else (self._advancing_task,)
-        return [*self._lanes.tasks, *advancing]
+        return [*self.lanes.tasks, *advancing]
 
     def _enter(self, command: Command, now: datetime) -> Any:
         """Apply a command at `now` without processing what else is due."""
@@ -231,10 +231,10 @@ class Driver:
                 break
             due = self._agenda.next_due
             if due is None or (target is not None and due > target):
-                if not self._lanes.tasks:
+                if not self.lanes.tasks:
                     break
                 # Await deliveries that a running clock started, too: they may schedule retries.
-                await asyncio.wait(self._lanes.tasks, return_when=asyncio.FIRST_COMPLETED)
+                await asyncio.wait(self.lanes.tasks, return_when=asyncio.FIRST_COMPLETED)
                 continue
             report.stopped = reason_to_stop(report, due)
             if report.stopped:
@@ -243,7 +243,7 @@ class Driver:
         if target is not None and not report.stopped:
             self.clock.move_to(target)
             self._note(ClockSet(self.clock.now(), self.clock.mode, self.clock.rate))
-        report.is_idle = not len(self._agenda) and not self._lanes.tasks
+        report.is_idle = not len(self._agenda) and not self.lanes.tasks
 
     async def _advance_to(self, due: datetime, report: Advance) -> None:
         self.clock.move_to(due)
@@ -265,7 +265,7 @@ class Driver:
         """Collect the deliveries that a running clock made due."""
         if self.advancing is not None:
             self.advancing.record(fired)
-        self._lanes.collect(one.send for one in fired if one.send is not None)
+        self.lanes.collect(one.send for one in fired if one.send is not None)
         self.ended.notice(fired)
 
     async def _deliver(self, send: Send) -> None:
@@ -292,7 +292,7 @@ class Driver:
         if not self._settling:  # else the last of them sets the timer again
             now = self.clock.now()
             self._process_share(now)
-            self._lanes.start()
+            self.lanes.start()
             self.rearm(now)
 
 

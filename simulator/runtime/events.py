@@ -10,7 +10,7 @@ import asyncio
 import secrets
 from bisect import bisect_right
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import datetime
 from itertools import count, islice
 from typing import Any, Protocol
@@ -68,8 +68,10 @@ class EventLog:
         self.clock, self._holds = clock, holds
 
     def join(self, hub: "EventHub") -> None:
-        """Be one of the logs of a server."""
+        """Be one of the logs of a server, which numbers what was told before, too."""
         self.hub, self.began = hub, hub.latest
+        hub.latest += len(self._items)
+        self._serials = deque(range(self.began + 1, hub.latest + 1), maxlen=EVENTS_MAX)
 
     def note(self, item: Item) -> None:
         """Add an event, evicting the oldest as needed."""
@@ -81,6 +83,19 @@ class EventLog:
         self._serials.append(serial)
         if hub.readers:
             hub.touch(self)
+
+    def kept(self) -> Iterator[tuple[Item, datetime]]:
+        """The events with their wall times, the oldest first."""
+        return zip(self._items, self._walls, strict=True)
+
+    def restore(self, events: Iterable[tuple[Item, datetime]], total: int) -> None:
+        """Have these in the place of all others, as the latest of so many of a server that has this sandbox alone."""
+        self._clear()
+        for item, wall in events:
+            self._items.append(item)
+            self._walls.append(wall)
+        self.count = self.hub.latest = total
+        self._serials.extend(range(total - len(self._items) + 1, total + 1))
 
     def after(self, serial: int, count_max: int) -> Iterator[Taken]:
         """The first events behind a serial number."""
@@ -141,6 +156,11 @@ class EventLog:
         """Have nothing any more; readers learn how much they missed."""
         self._clear()
         self.life = None
+
+    def begin_anew(self) -> None:
+        """Have nothing, as if nothing had happened yet."""
+        self._clear()
+        self.count = 0
 
     def _clear(self) -> None:
         self._items, self._walls, self._serials = (deque(maxlen=EVENTS_MAX) for _ in range(3))

@@ -39,6 +39,23 @@ class EvictedRecords:
             self._counts[place] = counts[before[place]] if place in before else 0
             self._missed[place] = missed[before[place]] if place in before else left_out - len(self._pending)
 
+    def kept(self) -> "tuple[dict[int, int], dict[int, int], list[Any], int]":
+        """All of it, for a snapshot: counts and what they miss by the place of their expectation, the records that were
+        pending when they were looked at last, and when that is next."""
+        return self._counts, self._missed, self._pending, self._sweep_at
+
+    def restore(
+        self,
+        expected: Mapping[int, Expectation],
+        counts: dict[int, int],
+        missed: dict[int, int],
+        pending: list[Any],
+        sweep_at: int,
+    ) -> None:
+        """Go on counting for these expectations with what was kept."""
+        self._expected, self._counts, self._missed = expected, counts, missed
+        self._pending, self._sweep_at = pending, sweep_at
+
     def add(self, record: Any) -> None:
         """Take a record that the log evicts."""
         self._pending.append(record)

@@ -4,8 +4,7 @@ looked at as it stands, and what a log has evicted was counted then."""
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain
-from operator import attrgetter
+from itertools import chain, starmap
 from typing import Any, NamedTuple
 
 from simulator.domain.model.expectations import (
@@ -79,19 +78,16 @@ def _counted(live: LiveSandbox, place: int, outcomes: Counter[str]) -> Verdict:
 
 
 class _Source(NamedTuple):
-    """The records that an expectation counts; what of a record changes; and its facts at a moment."""
+    """The records that an expectation counts as they are now, each with what of it changes, and its facts by both."""
 
-    records: Callable[[State], Iterable[Any]]
-    moment: Callable[[Any], Any]
+    now: Callable[[State], Sequence[tuple[Any, Any]]]
     facts: Callable[[Any, Any], Fields]
 
 
 _SOURCES: Mapping[ExpectationKind, _Source] = {
-    ExpectationKind.PAYMENTS: _Source(
-        lambda state: state.transactions.values(), attrgetter("results"), facts.of_payment
-    ),
-    ExpectationKind.CALLBACKS: _Source(lambda state: state.callbacks, attrgetter("state"), facts.of_callback),
-    ExpectationKind.WEBHOOKS: _Source(lambda state: state.deliveries, attrgetter("state"), facts.of_webhook),
+    ExpectationKind.PAYMENTS: _Source(lambda state: state.transactions.as_they_are(), facts.of_payment),
+    ExpectationKind.CALLBACKS: _Source(lambda state: [(one, one.state) for one in state.callbacks], facts.of_callback),
+    ExpectationKind.WEBHOOKS: _Source(lambda state: [(one, one.state) for one in state.deliveries], facts.of_webhook),
 }
 
 
@@ -101,8 +97,7 @@ class _Scan:
     def __init__(self, source: _Source, kind: ExpectationKind, live: LiveSandbox) -> None:
         self.kind = kind
         self._facts = source.facts
-        self._records = list(source.records(live.core.state))
-        self._moments = list(map(source.moment, self._records))
+        self._records = source.now(live.core.state)
         self._done = 0
         expected: Sequence[Expectation] = live.counters.expected
         self._expected = {place: one for place, one in enumerate(expected) if one.kind is kind}
@@ -131,7 +126,7 @@ class _Scan:
             yield list(self._about(max(0, end - SLICE), end))
 
     def _about(self, begin: int, end: int) -> Iterator[Fields]:
-        return map(self._facts, self._records[begin:end], self._moments[begin:end])
+        return starmap(self._facts, self._records[begin:end])
 
 
 def _evicted(counters: Counters, kind: ExpectationKind, place: int) -> int:

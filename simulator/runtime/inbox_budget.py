@@ -1,6 +1,7 @@
 """The memory that inboxes may take together: of one sandbox, and of the whole server."""
 
 from collections import OrderedDict
+from collections.abc import Iterable
 from datetime import datetime
 from itertools import chain
 from sys import getsizeof
@@ -86,6 +87,16 @@ class InboxBudget(Generic[Box]):
         return self._message_bytes + NAME_BYTES * len(self._names)
 
     @property
+    def by_use(self) -> list[Box]:
+        """Those whose names are counted, in order of their last use."""
+        return list(self._names)
+
+    @property
+    def by_age(self) -> Iterable[Box]:
+        """The inbox of each message, the oldest message first."""
+        return self._messages.values()
+
+    @property
     def names(self) -> int:
         """How many names are counted."""
         return len(self._names)
@@ -99,6 +110,12 @@ class InboxBudget(Generic[Box]):
         """Count a message no more."""
         del self._messages[message.serial]
         self._message_bytes -= message.size
+
+    def take_in(self, other: "InboxBudget[Box]") -> None:
+        """Count all that another budget counts, too, as the newest."""
+        self._messages |= other._messages
+        self._message_bytes += other._message_bytes
+        self._names |= other._names
 
     def use(self, box: Box) -> None:
         """Count the name of this inbox as the one used last."""

@@ -5,10 +5,9 @@ another: the oldest message goes first, whatever its inbox, and above the number
 longest ago. An inbox goes with its last message unless somebody waits for it or has set its replies.
 """
 
-from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
-from itertools import count, islice
+from itertools import count
 from types import MappingProxyType
 
 from simulator.domain.errors import Conflict
@@ -16,8 +15,8 @@ from simulator.domain.model.inboxes import InboxProgram, InboxReply
 from simulator.domain.model.scenario import Limits
 from simulator.domain.model.secret_log import SecretLog
 from simulator.runtime.inbox_budget import InboxBudget, Received, program_size
+from simulator.runtime.inbox_messages import Inbox
 from simulator.runtime.journal import packed
-from simulator.runtime.ring import Notifier
 from simulator.tape.entries import InboxReceived
 
 INBOX_PATH = "/_sim/inbox/"
@@ -39,62 +38,6 @@ _serials = count(1)
 def server_budget() -> "InboxBudget[Inbox]":
     """A budget for the inboxes of all sandboxes."""
     return InboxBudget(SERVER_BYTES_MAX, SERVER_NAMES_MAX)
-
-
-class Inbox:
-    """The requests received under one name, and the program of its replies.
-
-    The numbers of the requests have no gaps. `waiters` is how many tasks wait for more of them.
-    """
-
-    def __init__(self, home: "Inboxes", name: str, last_n: int = 0, left_out_before: int = 0) -> None:
-        self.home = home
-        self.name = name
-        self.received: deque[Received] = deque()
-        self.bytes = 0
-        self.last_n = last_n
-        self.evicted = 0
-        self.left_out_before = left_out_before
-        self.waiters = 0
-        self.notifier = Notifier()
-        self.set_program(InboxProgram())
-
-    @property
-    def left_out(self) -> int:
-        """How many were evicted: its own, and those of inboxes that were dropped before this one was created."""
-        return self.left_out_before + self.evicted
-
-    def set_program(self, program: InboxProgram) -> None:
-        """Reply by this program, from its beginning."""
-        self.program = program
-        self.program_bytes = program_size(program)
-        self._replied = 0
-
-    @property
-    def replied(self) -> int:
-        """How many replies of the program were used since it was set; those that the time decides do not count."""
-        return self._replied
-
-    @property
-    def is_programmed(self) -> bool:
-        """True when somebody has set its replies."""
-        return not self.program.is_empty
-
-    def next_reply(self, now: datetime, start: datetime) -> InboxReply:
-        """The reply to a request at `now`; one that the time decides does not use up the others."""
-        timed = self.program.timed(now, start)
-        if timed is not None:
-            return timed
-        self._replied += 1
-        return self.program.reply(self._replied - 1)
-
-    def count_after(self, n: int) -> int:
-        """How many of the kept ones have a number above `n`."""
-        return max(0, min(len(self.received), self.last_n - n))
-
-    def after(self, n: int) -> Iterator[Received]:
-        """The kept ones with a number above `n`, oldest first."""
-        return islice(self.received, len(self.received) - self.count_after(n), None)
 
 
 class Inboxes:
@@ -121,6 +64,35 @@ class Inboxes:
     def __iter__(self) -> Iterator[Inbox]:
         """All inboxes as of now, in the order of their names."""
         return iter(sorted(self._by_name.values(), key=lambda one: one.name))
+
+    @property
+    def gone(self) -> tuple[int, int]:
+        """What is remembered of inboxes that are gone: their latest number, and how many messages they evicted."""
+        return self._last_n, self._left_out
+
+    def restore(
+        self, inboxes: "Iterable[Inbox]", messages: "Iterable[tuple[Inbox, Received]]", gone: tuple[int, int]
+    ) -> None:
+        """Have these inboxes, in order of last use, in the place of all others, and their messages as they came."""
+        for name in list(self._by_name):
+            self.forget(name)
+        for inbox in inboxes:
+            self._by_name[inbox.name] = inbox
+            for budget in self._budgets if not inbox.is_programmed else ():
+                budget.use(inbox)
+        for inbox, message in messages:
+            message.serial = next(_serials)
+            inbox.received.append(message)
+            inbox.bytes += message.size
+            for budget in self._budgets:
+                budget.add(message, inbox)
+        self._last_n, self._left_out = gone
+
+    def join(self, server: InboxBudget[Inbox]) -> None:
+        """Share this budget with the inboxes of a server, with all that there is already."""
+        server.take_in(self.budget)
+        self._budgets = (self.budget, server)
+        self._return_to_budgets()
 
     def counts(self) -> dict[str, int]:
         """How many requests each inbox keeps, by name."""
@@ -165,8 +137,8 @@ class Inboxes:
         for budget in self._budgets:
             budget.add(message, inbox)
         while inbox.bytes > self._bytes_max or len(inbox.received) > self._count_max:
-            self._evict_oldest(inbox)
-        self._drop_if_useless(inbox)
+            self.evict_oldest(inbox)
+        self.drop_if_useless(inbox)
         self._return_to_budgets()
         inbox.notifier.notify()
 
@@ -174,27 +146,29 @@ class Inboxes:
         """Evict what is too much, also of another sandbox when the server keeps too much."""
         for budget in self._budgets:
             while (idle := budget.too_idle()) is not None:
-                idle.home._drop(idle)
+                idle.home.drop(idle)
             while (oldest := budget.too_old()) is not None:
-                oldest.home._evict_oldest(oldest)
-                oldest.home._drop_if_useless(oldest)
+                oldest.home.evict_oldest(oldest)
+                oldest.home.drop_if_useless(oldest)
 
-    def _evict_oldest(self, inbox: Inbox) -> None:
+    def evict_oldest(self, inbox: Inbox) -> None:
+        """Evict the first message of an inbox, and remember its loss."""
         message = inbox.received.popleft()
         inbox.bytes -= message.size
         inbox.evicted += 1
         for budget in self._budgets:
             budget.remove(message)
 
-    def _drop_if_useless(self, inbox: Inbox) -> None:
+    def drop_if_useless(self, inbox: Inbox) -> None:
+        """Evict an inbox that has nothing and that nobody waits for."""
         is_useless = not (inbox.received or inbox.waiters or inbox.is_programmed)
         if is_useless and self._by_name.get(inbox.name) is inbox:
-            self._drop(inbox)
+            self.drop(inbox)
 
-    def _drop(self, inbox: Inbox) -> None:
+    def drop(self, inbox: Inbox) -> None:
         """Evict an inbox with all its messages, and remember its loss."""
         while inbox.received:
-            self._evict_oldest(inbox)
+            self.evict_oldest(inbox)
         self._left_out += inbox.evicted
         self._last_n = max(self._last_n, inbox.last_n)
         self._remove(inbox)
@@ -219,7 +193,7 @@ class Inboxes:
             complete = await inbox.notifier.wait_until(lambda: kept + inbox.last_n - last_n >= count_min, timeout_s)
         finally:
             inbox.waiters -= 1
-            self._drop_if_useless(inbox)
+            self.drop_if_useless(inbox)
         return inbox, complete
 
     def set_program(self, name: str, program: InboxProgram) -> None:
@@ -251,7 +225,7 @@ class Inboxes:
                 budget.release(inbox)
             else:
                 budget.use(inbox)
-        self._drop_if_useless(inbox)
+        self.drop_if_useless(inbox)
         self._return_to_budgets()
 
     def forget(self, name: str) -> None:

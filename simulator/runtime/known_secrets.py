@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable
 from math import inf
 
-from simulator.domain.model.secret_log import FORMER_MAX
+from simulator.domain.model.secret_log import FORMER_MAX, SecretLog
 from simulator.wire.secrets import Secrets
 
 
@@ -37,3 +37,19 @@ def followed(index: Secrets, secrets: Collection[str]) -> Secrets:
         index = Secrets()
     index.add(secrets)
     return index
+
+
+class OwnSecrets:
+    """An index of the secrets of one life of a sandbox, which follows their log."""
+
+    def __init__(self, log: SecretLog) -> None:
+        self._log = log
+        self._index = Secrets()
+        self._version = 0
+
+    def index(self, others: Collection[str]) -> Secrets:
+        """The index of them and of `others`, which were given before the first one of the life was."""
+        if self._version != self._log.version:
+            self._index = followed(self._index, (*self._log, *others))
+            self._version = self._log.version
+        return self._index

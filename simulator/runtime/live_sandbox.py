@@ -2,35 +2,36 @@
 
 import asyncio
 from collections import deque
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable
 from copy import copy
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from simulator.domain.commands import Command, LoadScenario
+from simulator.domain.commands import Command
 from simulator.domain.errors import Conflict, Unknown
-from simulator.domain.model.inboxes import InboxProgram, InboxReply
 from simulator.domain.model.scenario import Scenario
 from simulator.domain.reports.coverage import Coverage, coverage
 from simulator.runtime.actions import note_command
 from simulator.runtime.background import in_background
-from simulator.runtime.clock import Wall
+from simulator.runtime.clock import Clock, Wall
 from simulator.runtime.counters import Counters
 from simulator.runtime.courier import Courier, Sender
 from simulator.runtime.driver import Driver
 from simulator.runtime.event_items import Action
 from simulator.runtime.events import EventLog
 from simulator.runtime.inbox_budget import InboxBudget
-from simulator.runtime.inboxes import Inbox, Inboxes
+from simulator.runtime.inbox_messages import Inbox
+from simulator.runtime.inboxes import Inboxes
 from simulator.runtime.journal import Journal
-from simulator.runtime.known_secrets import FormerSecrets, followed
+from simulator.runtime.keepers import UNKEPT, Keeper, Place
+from simulator.runtime.known_secrets import FormerSecrets, OwnSecrets
+from simulator.runtime.marks import Marks
 from simulator.runtime.ring import Notifier
 from simulator.runtime.sandbox_start import Beginning, FirstState, SandboxSpec, first_state
 from simulator.runtime.waiting import SANDBOX_WAITERS_MAX, WaitingRoom
-from simulator.scenario.compiler import COMPILER
-from simulator.tape.entries import CommandApplied, InboxCleared, InboxProgrammed, InboxReceived
-from simulator.tape.tape import ENTRY_BYTES, Tape
+from simulator.tape.entries import CommandApplied
+from simulator.tape.tape import Tape
 from simulator.traffic.seen import Notification
 from simulator.wire.secrets import Secrets
 
@@ -38,9 +39,8 @@ PROBED_MAX = 1_000
 
 
 class LiveSandbox:
-    """A running sandbox: the state machine with its clock, driver, journal and inboxes. `life_journal` is that of the
-    life which a reset is about to end, while `journal` is that of the next one already. `probed` are the requests of
-    the latest probes, without numbers."""
+    """`life_journal` is that of the life which a reset is about to end, and `journal` that of the next one already;
+    `probed` are the requests of the latest probes, without numbers."""
 
     def __init__(
         self,
@@ -60,9 +60,10 @@ class LiveSandbox:
         self.is_touched = True
         self.last_used_s = 0.0
         self.waiting = WaitingRoom(SANDBOX_WAITERS_MAX)
-        self.on_reset: Callable[[LiveSandbox], None] = lambda _: None
+        self.on_ending: Callable[[LiveSandbox, str], None] = lambda live, ending: None
+        self.keeper: Keeper[LiveSandbox] = UNKEPT
         self.is_deleted = False
-        self.resets = 0
+        self.resets = self.rewinds = 0
         self.server_secrets: tuple[str, ...] = ()
         self.former_secrets = FormerSecrets()  # of all sandboxes of a server
         self.events = EventLog(id_)
@@ -80,8 +81,7 @@ class LiveSandbox:
         self.core.watch(self.events.note)
         state = self.core.state
         self.seed, self.scenario, scenario = state.seed, state.scenario, state.scenario
-        self._secrets = Secrets()
-        self._secrets_version = 0
+        self._secrets = OwnSecrets(state.secrets)
         self.inboxes = Inboxes(scenario.limits, self._inbox_budget, self.core.state.started, self.core.state.secrets)
         self.inboxes.follow(scenario.inboxes)
         self.counters = Counters(scenario.expect, self.core.state)
@@ -90,9 +90,17 @@ class LiveSandbox:
         self.beginning = Beginning(self.spec, state.started, self.clock.mode, self.clock.rate)
         self.courier = Courier(self.id, scenario, self.inboxes, self._sender, self.tape.add)
         self.probed: deque[Notification] = deque(maxlen=PROBED_MAX)
-        self._agenda = self.core.state.agenda
-        self.driver = Driver(self.enter, self._agenda, self.clock, self.courier, self.tape.add)
-        self.events.begin(self.clock, self.journal, self.courier.sent, state.callbacks, state.deliveries)
+        self.marks = Marks()
+        self.go_on(self.clock)
+
+    def go_on(self, clock: Clock) -> None:
+        """Let time pass by this clock from now on, and make the attempts that were begun and not made. `start` it when
+        the event loop runs."""
+        self.clock, state = clock, self.core.state
+        self._agenda = state.agenda
+        self.driver = Driver(self.enter, self._agenda, clock, self.courier, self.tape.add)
+        self.driver.lanes.collect(state.in_flight.values())
+        self.events.begin(clock, self.journal, self.courier.sent, state.callbacks, state.deliveries)
 
     @property
     def is_busy(self) -> bool:
@@ -104,33 +112,7 @@ class LiveSandbox:
     def secrets(self) -> tuple[Secrets, ...]:
         """What must not be shown of it: the secrets that it has, those that it had, the server's, and those of former
         lives, of whatever sandbox."""
-        self._follow_secrets()
-        return self._secrets, *self.former_secrets.generations
-
-    def _follow_secrets(self) -> None:
-        log = self.core.state.secrets
-        if self._secrets_version != log.version:
-            self._secrets = followed(self._secrets, (*log, *self.server_secrets))
-            self._secrets_version = log.version
-
-    def receive(
-        self, inbox: str, method: str, query: bytes, headers: tuple[tuple[bytes, bytes], ...], body: bytes
-    ) -> InboxReply:
-        """Let an inbox receive a request from outside."""
-        wall = self.clock.wall()
-        came = InboxReceived(self.clock.at(wall), wall, inbox, method, query, headers, body)
-        self.tape.add(came, ENTRY_BYTES + len(body))
-        return self.inboxes.receive(came)
-
-    def program_inbox(self, name: str, document: Mapping[str, Any], program: InboxProgram) -> None:
-        """Set the replies of an inbox, by a document and what was made of it. Raises `Conflict`."""
-        self.inboxes.set_program(name, program)
-        self.tape.add(InboxProgrammed(self.clock.now(), name, document))
-
-    def clear_inbox(self, name: str) -> None:
-        """Delete the messages and replies of an inbox."""
-        self.inboxes.forget(name)
-        self.tape.add(InboxCleared(self.clock.now(), name))
+        return self._secrets.index(self.server_secrets), *self.former_secrets.generations
 
     def retire_secrets(self, kept: Iterable[str] = ()) -> None:
         """Let the secrets of this life be those of a former one, but for those `kept`."""
@@ -148,6 +130,7 @@ class LiveSandbox:
 
     def start(self) -> None:
         """Start its time; needs a running event loop."""
+        self.driver.lanes.start()
         self.driver.rearm(self.clock.now())
 
     def apply(self, command: Command, now: datetime | None = None) -> Any:
@@ -207,18 +190,6 @@ class LiveSandbox:
         await driver.settle(now)
         return now if driver is self.driver else self.clock.now()
 
-    async def load(self, scenario: Scenario) -> tuple[str, ...]:
-        """Switch to another scenario, also for later resets. Answers one line for each part that requires a reset.
-
-        It waits for what is overdue. Raises `Conflict` before any change, also when the sandbox is reset meanwhile. Not
-        for a sandbox with credentials of its own.
-        """
-        assert not self.spec.unique_credentials
-        COMPILER.remember(scenario)
-        deferred: tuple[str, ...] = await self.submit(LoadScenario(scenario.name, scenario.document))
-        self.follow(scenario)
-        return deferred
-
     def follow(self, scenario: Scenario) -> None:
         """Let what surrounds the state machine follow a scenario that was loaded: it learns of it only by the commands
         that come."""
@@ -248,17 +219,52 @@ class LiveSandbox:
         if self.is_deleted:
             raise Unknown("unknown_sandbox", f"the sandbox {self.id!r} was deleted while it was being reset")
         if self.driver is ended:  # else a reset that came at the same time has begun the new life
-            self.on_reset(self)
+            self.on_ending(self, "reset")
             self.resets += 1
             self.retire_secrets(kept=first[1].state.secrets)
             self._begin(first)
+            self.keeper.begin(self)
             self.events.note(Action("reset", self.clock.now()))
             self.start()
+
+    async def become(self, rebuilt: "LiveSandbox", clock: Clock, place: Place, about: str) -> None:
+        """Be what was rebuilt of this sandbox as it once was at a place, with its time on `clock`: a rewind to what is
+        called `about`. Whoever waits is woken, and what is answered from now on is in the rebuilt journal."""
+        ended = self.driver
+        self.stop()
+        self.events.end_life(self.life())
+        self.on_ending(self, "rewound")
+        self.rewinds += 1
+        self.retire_secrets(kept=rebuilt.core.state.secrets)
+        now = clock.now()
+        self.marks = self.marks.up_to(len(rebuilt.tape), now)
+        self.probed = deque((one for one in self.probed if one.at <= now), maxlen=PROBED_MAX)
+        self._take_over(rebuilt)
+        self.go_on(clock)
+        self.keeper.rewound(self, place)
+        self.events.note(Action("rewound", now, about))
+        self.start()
+        await ended.close()
+
+    def _take_over(self, rebuilt: "LiveSandbox") -> None:
+        """Have the state, the logs and the surroundings of another sandbox, which is none any more."""
+        self.spec, self.scenario, self.seed = rebuilt.spec, rebuilt.scenario, rebuilt.seed
+        self.core, self.beginning, self.counters = rebuilt.core, rebuilt.beginning, rebuilt.counters
+        self.journal, self.tape = self.life_journal, self.life_tape = rebuilt.journal, rebuilt.tape
+        self.inboxes, self.courier, self._secrets = rebuilt.inboxes, rebuilt.courier, rebuilt._secrets
+        self.inboxes.join(self._inbox_budget)
+        self.core.watch(self.events.note)
+        self.is_closed = False
+
+    def join(self, inbox_budget: InboxBudget[Inbox]) -> None:
+        """Share this budget for inboxes, which it did not while it was rebuilt."""
+        self._inbox_budget = inbox_budget
+        self.inboxes.join(inbox_budget)
 
     def life(self) -> "LiveSandbox":
         """What it has done until now, when this life is about to end: nothing changes in it after that, so that it may
         be read beside the event loop. It answers no commands."""
-        self._follow_secrets()  # so that reading them there changes nothing
+        self._secrets.index(self.server_secrets)  # so that reading them there changes nothing
         life = copy(self)
         life.journal, life.tape = self.life_journal, self.life_tape
         return life

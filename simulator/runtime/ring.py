@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Generic, NamedTuple, Protocol, TypeVar
 
 from simulator.domain.errors import Busy
@@ -163,6 +163,12 @@ class Ring(Generic[Record]):
         if self.notifier.waiting:
             self.notifier.notify()
         return size
+
+    def restore(self, records: Iterable[Record], last_n: int, left_out: int) -> None:
+        """Have these numbered records in the place of all others; numbering goes on behind `last_n`."""
+        self._records = deque(records)
+        self._sizes = deque(one.size for one in self._records)
+        self._bytes, self.last_n, self.left_out = sum(self._sizes), last_n, left_out
 
     def find(self, n: int) -> Record | None:
         """The record with the number `n`, if it was not evicted."""

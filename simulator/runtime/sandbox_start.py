@@ -1,5 +1,6 @@
 """How a sandbox begins: what it was asked to be, and the clock and state that each of its lives starts with."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -13,7 +14,9 @@ from simulator.scenario.compiler import COMPILER
 
 @dataclass(frozen=True, slots=True)
 class SandboxSpec:
-    """Parameters of a new sandbox; None keeps the scenario's value. A run's audit passes over what is not audited."""
+    """Parameters of a new sandbox; None keeps the scenario's value. A run's audit passes over what is not audited.
+    Unique credentials and tokens are drawn for the id `drawn_for`, empty for the sandbox's own: a fork has its
+    original's."""
 
     scenario: Scenario
     id: str | None = None
@@ -23,6 +26,7 @@ class SandboxSpec:
     start: datetime | None = None
     unique_credentials: bool = False
     is_audited: bool = True
+    drawn_for: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,13 +51,20 @@ def first_state(id_: str, spec: SandboxSpec, wall: Wall) -> FirstState:
     return clock, core_of(id_, spec, clock.now())
 
 
-def core_of(id_: str, spec: SandboxSpec, started: datetime, compiler: Compiler = COMPILER) -> Sandbox:
-    """The state machine of a life that started at this time."""
+def core_of(
+    id_: str,
+    spec: SandboxSpec,
+    started: datetime,
+    compiler: Compiler = COMPILER,
+    make: Callable[..., Sandbox] = Sandbox,
+) -> Sandbox:
+    """The state machine of a life that started at this time; `make` makes it of its scenario."""
     scenario = spec.scenario
     seed = scenario.seed if spec.seed is None else spec.seed
+    drawn_for = spec.drawn_for or id_
     if spec.unique_credentials:
-        scenario = _with_unique_credentials(scenario, seed, id_)
-    return Sandbox(scenario, seed, started, id_ if spec.unique_credentials else "", compiler)
+        scenario = _with_unique_credentials(scenario, seed, drawn_for)
+    return make(scenario, seed, started, drawn_for if spec.unique_credentials else "", compiler)
 
 
 def _with_unique_credentials(scenario: Scenario, seed: int, sandbox_id: str) -> Scenario:

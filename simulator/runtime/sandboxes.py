@@ -4,7 +4,6 @@ import asyncio
 import re
 import secrets
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 
 from simulator.domain.errors import Conflict, Unacceptable, Unknown
 from simulator.domain.reports.coverage import Coverage
@@ -14,6 +13,7 @@ from simulator.runtime.courier import Sender
 from simulator.runtime.event_items import Action
 from simulator.runtime.events import EventHub
 from simulator.runtime.inboxes import server_budget
+from simulator.runtime.keepers import UNKEPT, Keeper
 from simulator.runtime.known_secrets import FormerSecrets, followed
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.sandbox_start import FirstState, SandboxSpec, first_state
@@ -26,8 +26,8 @@ _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 
 
 class Sandboxes:
-    """All sandboxes by id. With `keeps_coverage` the coverage of deleted and reset ones is kept. `on_ended` is told of
-    a sandbox that is about to be `deleted` or `reset`, as it is then."""
+    """All sandboxes by id. With `keeps_coverage` the coverage of deleted, reset and rewound ones is kept. `on_ended` is
+    told of a sandbox that is about to be `deleted`, `reset` or `rewound`, as it is then."""
 
     def __init__(self, wall: Wall, sender: Sender, ttl_s: float | None = None, *, keeps_coverage: bool = False) -> None:
         self._wall = wall
@@ -37,6 +37,7 @@ class Sandboxes:
         self._ttl_s = ttl_s
         self._past = Coverage() if keeps_coverage else None
         self.on_ended: Callable[[LiveSandbox, str], None] = lambda sandbox, ending: None
+        self.keeper: Keeper[LiveSandbox] = UNKEPT
         self._by_id: dict[str, LiveSandbox] = {}
         self.unique_keys: dict[str, LiveSandbox] = {}  # the sandbox of each key that `credentials: unique` created
         self._unique_users: dict[str, LiveSandbox] = {}
@@ -78,21 +79,21 @@ class Sandboxes:
 
     def create(self, spec: SandboxSpec) -> LiveSandbox:
         """Create a sandbox. Raises `Conflict` for an id in use and `Unacceptable` for an invalid one."""
-        sandbox_id = self._free_id(spec)
+        sandbox_id = self.free_id(spec.id)
         return self._add(sandbox_id, spec, first_state(sandbox_id, spec, self._wall))
 
     async def build(self, spec: SandboxSpec) -> LiveSandbox:
         """The same while the event loop goes on: a sandbox of thousands of resellers takes a while."""
-        sandbox_id = self._free_id(spec)
+        sandbox_id = self.free_id(spec.id)
         first = await in_background(first_state, sandbox_id, spec, self._wall)
-        self._free_id(replace(spec, id=sandbox_id))  # another may have taken it meanwhile
+        self.free_id(sandbox_id)  # another may have taken it meanwhile
         return self._add(sandbox_id, spec, first)
 
-    def _free_id(self, spec: SandboxSpec) -> str:
-        """The id of a new sandbox."""
+    def free_id(self, wanted: str | None) -> str:
+        """The id of a new sandbox. Raises what `create` raises."""
         if len(self._by_id) >= SANDBOXES_MAX:
             raise Conflict("too_many_sandboxes", f"there are {SANDBOXES_MAX} sandboxes; delete some first")
-        sandbox_id = spec.id if spec.id is not None else f"sb-{secrets.token_hex(5)}"
+        sandbox_id = wanted if wanted is not None else f"sb-{secrets.token_hex(5)}"
         if not _ID.fullmatch(sandbox_id):
             text = "an id is 1 to 64 letters, digits, - and _, and begins with a letter or digit"
             raise Unacceptable("bad_sandbox_id", text, "id")
@@ -107,13 +108,15 @@ class Sandboxes:
         return sandbox
 
     def _admit(self, sandbox: LiveSandbox) -> None:
-        sandbox.on_reset = self._remember
+        sandbox.on_ending = self._remember
         sandbox.waiting = WaitingRoom(SANDBOX_WAITERS_MAX, self._waiting)
         sandbox.server_secrets = self.server_secrets
         sandbox.former_secrets = self.former_secrets
         sandbox.events.join(self.events)
         self._by_id[sandbox.id] = sandbox
         self.learn_keys(sandbox)
+        sandbox.keeper = self.keeper
+        self.keeper.begin(sandbox)
 
     def adopt(self, live: LiveSandbox) -> None:
         """Let a sandbox that was made elsewhere be one of these, in place of the one that has its id. Its time is not
@@ -123,6 +126,15 @@ class Sandboxes:
             before.stop()
         self._admit(live)
         live.events.note(Action("created", live.clock.now(), live.scenario.name))
+
+    def add_fork(self, live: LiveSandbox, original: str) -> None:
+        """Let a sandbox that was rebuilt be one more of these. Its time is not
+        started yet. Credentials of its own that its
+        original has, too, go on to select that at the root."""
+        live.join(self.inbox_budget)
+        live.events.begin_anew()
+        self._admit(live)
+        live.events.note(Action("forked", live.clock.now(), original))
 
     def learn_keys(self, sandbox: LiveSandbox) -> None:
         """Index keys and usernames that are unique to this sandbox, so that they select it at the root."""
@@ -148,10 +160,11 @@ class Sandboxes:
         sandbox.events.end(sandbox)
         sandbox.stop()
         del self._by_id[sandbox.id]
+        self.keeper.forget(sandbox)
         self.unique_keys = {key: owner for key, owner in self.unique_keys.items() if owner is not sandbox}
         self._unique_users = {name: owner for name, owner in self._unique_users.items() if owner is not sandbox}
 
-    def _remember(self, sandbox: LiveSandbox, ending: str = "reset") -> None:
+    def _remember(self, sandbox: LiveSandbox, ending: str) -> None:
         if self._past is not None:
             self._past.add(sandbox.coverage())
         self.on_ended(sandbox, ending)

@@ -1,6 +1,7 @@
 """What the latest attempts of a sandbox sent, for those who pass it on. A webhook's signature is made for each."""
 
 from collections import OrderedDict
+from collections.abc import Iterable, Iterator
 
 from simulator.domain.model.effects import Outgoing, Send
 
@@ -28,6 +29,15 @@ class SentRequests:
         self._bytes += _size(request)
         while len(self._by_attempt) > SENT_MAX or (self._bytes > SENT_BYTES_MAX and len(self._by_attempt) > 1):
             self._bytes -= _size(self._by_attempt.popitem(last=False)[1])
+
+    def __iter__(self) -> Iterator[tuple[str, int, Outgoing]]:
+        """Each with its job and attempt, the oldest first."""
+        return ((*key, request) for key, request in self._by_attempt.items())
+
+    def restore(self, sent: Iterable[tuple[str, int, Outgoing]]) -> None:
+        """Have these in the place of all others."""
+        self._by_attempt = OrderedDict(((job, attempt), request) for job, attempt, request in sent)
+        self._bytes = sum(map(_size, self._by_attempt.values()))
 
     def find(self, job: str, attempt: int) -> Outgoing | None:
         """What an attempt sent, unless that is evicted."""

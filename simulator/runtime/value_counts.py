@@ -49,6 +49,17 @@ class Seen:
     forgotten: Request | None = None
 
 
+class KeptCounts(NamedTuple):
+    """What `ValueCounts` keeps: each value of a sender with its calls; those with the same count, by their places; the
+    distance, the place and the calls of the closest; what could not be counted, in the order of its attributes."""
+
+    known: list[tuple[str, str, int, list[Request], Request | None]]
+    by_count: list[tuple[int, list[int]]]
+    nearest: tuple[timedelta, int, Request, Request] | None
+    counted: tuple[str, int, int, int, int, int]
+    size: int
+
+
 class ValueBudget:
     """How many values the expectations of a sandbox have, all together."""
 
@@ -80,6 +91,32 @@ class ValueCounts:
         self._closest: Closest | None = None
         self._too_close = 0
         self._unordered = 0
+
+    def kept(self) -> "KeptCounts":
+        """All of it, for a snapshot."""
+        known = [seen for senders in self._seen.values() for seen in senders.values()]
+        place = {id(seen): at for at, seen in enumerate(known)}
+        nearest = self._closest and (self._closest.gap, place[id(self._closest.seen)], *self._closest[2:])
+        return KeptCounts(
+            [(one.value, one.sender, one.count, one.recent, one.forgotten) for one in known],
+            [(count, [place[id(seen)] for seen in alike]) for count, alike in self._by_count.items()],
+            nearest,
+            (self._full, self._left_out, self._without, self._unseen, self._too_close, self._unordered),
+            self.size,
+        )
+
+    def restore(self, kept: "KeptCounts") -> None:
+        """Go on with what was kept."""
+        known = [Seen(*row) for row in kept.known]
+        self._seen = {}
+        for one in known:
+            self._seen.setdefault(one.value, {})[one.sender] = one
+        self._by_count = {count: {known[at]: None for at in places} for count, places in kept.by_count}
+        if kept.nearest is not None:
+            gap, at, first, second = kept.nearest
+            self._closest = Closest(gap, known[at], first, second)
+        self._full, self._left_out, self._without, self._unseen, self._too_close, self._unordered = kept.counted
+        self.size = kept.size
 
     def add(self, value: str, request: Request, sender: str = "") -> None:
         """Count a call; without a value, when values are told apart, it cannot be compared with others. The same value

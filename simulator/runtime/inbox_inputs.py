@@ -1,0 +1,31 @@
+"""What comes to the inboxes of a sandbox from outside, each noted on its tape."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from simulator.domain.model.inboxes import InboxProgram, InboxReply
+from simulator.runtime.live_sandbox import LiveSandbox
+from simulator.tape.entries import InboxCleared, InboxProgrammed, InboxReceived
+from simulator.tape.tape import ENTRY_BYTES
+
+
+def receive(
+    live: LiveSandbox, inbox: str, method: str, query: bytes, headers: tuple[tuple[bytes, bytes], ...], body: bytes
+) -> InboxReply:
+    """Let an inbox receive a request from outside."""
+    wall = live.clock.wall()
+    came = InboxReceived(live.clock.at(wall), wall, inbox, method, query, headers, body)
+    live.tape.add(came, ENTRY_BYTES + len(body))
+    return live.inboxes.receive(came)
+
+
+def program(live: LiveSandbox, inbox: str, document: Mapping[str, Any], made: InboxProgram) -> None:
+    """Set the replies of an inbox, by a document and what was made of it. Raises `Conflict`."""
+    live.inboxes.set_program(inbox, made)
+    live.tape.add(InboxProgrammed(live.clock.now(), inbox, document))
+
+
+def clear(live: LiveSandbox, inbox: str) -> None:
+    """Delete the messages and replies of an inbox."""
+    live.inboxes.forget(inbox)
+    live.tape.add(InboxCleared(live.clock.now(), inbox))

@@ -1,0 +1,72 @@
+"""Where the sandboxes of a server are kept beside its memory, if they are: who is told of each life."""
+
+from typing import Final, NamedTuple, Protocol, TypeVar
+
+from simulator.runtime.marks import Mark
+
+Live = TypeVar("Live", contravariant=True)
+
+
+class Place(NamedTuple):
+    """Behind so many entries of a tape, where it is kept: its line there, and the bytes up to it."""
+
+    entries: int
+    line: int
+    bytes: int
+
+
+class Keeper(Protocol[Live]):
+    """Keeps sandboxes, `Live` ones: what comes to their tapes it is told by those themselves."""
+
+    def begin(self, live: Live) -> None:
+        """A sandbox was created, or began anew."""
+
+    async def place_of(self, live: Live, entries: int) -> Place:
+        """Find a place on the tape of a sandbox, which others wait for. Raises `Conflict` when it is not kept there
+        any more."""
+        ...
+
+    def rewound(self, live: Live, place: Place) -> None:
+        """A sandbox is as it was there, and has on its tape what it begins with behind that."""
+
+    async def copy(self, live: Live, place: Place, fork: Live) -> None:
+        """Prepare for a sandbox that is as another was there, and is about to `begin`."""
+
+    def forget(self, live: Live) -> None:
+        """A sandbox was deleted."""
+
+    def mark(self, live: Live, mark: Mark) -> None:
+        """The present of a sandbox has this mark."""
+
+    def unmark(self, live: Live, name: str) -> None:
+        """A mark is forgotten."""
+
+
+class _Unkept:
+    """Keeps nothing."""
+
+    def begin(self, live: object) -> None:
+        """Do nothing."""
+
+    async def place_of(self, live: object, entries: int) -> Place:
+        """Say that it is nowhere."""
+        return Place(entries, 0, 0)
+
+    def rewound(self, live: object, place: Place) -> None:
+        """Do nothing."""
+
+    async def copy(self, live: object, place: Place, fork: object) -> None:
+        """Do nothing."""
+
+    def forget(self, live: object) -> None:
+        """Do nothing."""
+
+    def mark(self, live: object, mark: Mark) -> None:
+        """Do nothing."""
+
+    def unmark(self, live: object, name: str) -> None:
+        """Do nothing."""
+
+
+UNKEPT: Final = _Unkept()
+"""In memory alone."""

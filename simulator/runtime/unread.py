@@ -1,0 +1,11 @@
+"""Tapes whose first entries are kept elsewhere: they are read beside the event loop."""
+
+from simulator.runtime.background import in_background
+from simulator.tape.tape import Tape
+
+
+async def whole(tape: Tape) -> None:
+    """Let a tape have all its entries in memory."""
+    unread = tape.unread
+    if unread is not None:
+        tape.has_read(unread, await in_background(unread.read))

@@ -1,0 +1,20 @@
+"""How the snapshots are taken and restored that a server keeps in memory."""
+
+from collections import deque
+from typing import Any, Final
+
+from simulator.replay.kept_snapshots import Snapshots
+from simulator.replay.player import Player
+from simulator.snapshot.restoring import restored
+from simulator.snapshot.snapshot import NotNow, sharing, snapshot_of
+from simulator.snapshot.taking import parts_of
+
+
+def _indexed(*arguments: Any, **more: Any) -> Player:
+    """The same as `restored`, with histories and statements indexed at once: this runs beside the event loop."""
+    player = restored(*arguments, **more)
+    deque(player.live.core.index_in_slices(), maxlen=0)
+    return player
+
+
+IN_MEMORY: Final = Snapshots(parts_of, snapshot_of, _indexed, NotNow, sharing)

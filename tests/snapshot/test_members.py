@@ -1,0 +1,220 @@
+"""No member of a running sandbox is forgotten: each is in its snapshot, or here with the reason why not."""
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from simulator.domain.model.callbacks import Callback
+from simulator.domain.model.packed.transaction_rows import Row as TransactionRow
+from simulator.domain.model.transactions import Transaction
+from simulator.domain.model.webhooks import Delivery, Event
+from simulator.runtime.counters import KeptCounters
+from simulator.runtime.inbox_budget import Received
+from simulator.runtime.value_counts import KeptCounts, ValueCounts
+from simulator.snapshot import accounts, inboxes, jobs
+from simulator.snapshot.counters import Row
+from simulator.snapshot.kinds import KINDS, members
+from tests.support.client import Client, running
+from tests.support.taped_plays import FIRST, set_callback
+
+BEGINNING = "of how the life began, which the caller knows"
+SCENARIO = "of the scenario, which is compiled again"
+DERIVED = "made of other members"
+AROUND = "of the server around it"
+WAITERS = "who waits or watches is not there any more"
+MEASURED = "measured by the wall clock"
+
+# By class: what is in a snapshot, and why the others are not.
+TABLE: dict[str, tuple[str, dict[str, str]]] = {
+    "LiveSandbox": (
+        "spec tape journal events clock core inboxes counters courier probed",
+        {
+            "id": BEGINNING, "seed": BEGINNING, "beginning": BEGINNING, "scenario": "the same as in `spec`",
+            "_wall": AROUND, "_sender": AROUND, "_inbox_budget": AROUND, "sleep": AROUND, "on_ending": AROUND,
+            "keeper": AROUND, "is_touched": AROUND, "last_used_s": AROUND, "resets": AROUND, "rewinds": AROUND,
+            "server_secrets": AROUND,
+            "former_secrets": "of other lives, whatever sandbox theirs is: the server has them",
+            "waiting": WAITERS, "driver": "it has what runs; there is no snapshot during an advance",
+            "is_closed": "there is no snapshot of one that is", "is_deleted": "there is no snapshot of one that is",
+            "_secrets": DERIVED, "marks": "places on the tape, which the caller has",
+            "life_journal": "the same as `journal`", "life_tape": "the same as `tape`", "_agenda": "the state's",
+        },
+    ),
+    "State": (
+        "scenario now catalog catalog_updated resellers keys secrets users transactions payments voids disputes bills "
+        "faults rules_added added chosen_before network cases cases_made bills_paid agenda in_flight callbacks "
+        "callbacks_made deliveries catalog_webhook catalog_changes callback_counts webhook_counts notifications "
+        "keys_made noted nonces rates",
+        {
+            "compiler": AROUND, "key_scope": BEGINNING, "seed": BEGINNING, "started": BEGINNING, "tell": WAITERS,
+            "nonces_by_reseller": SCENARIO, "codes": SCENARIO,
+        },
+    ),
+    "Reseller": (
+        "code email wallet keys users callback webhook settings closed_to_tokens overlay created overlay_updated",
+        {"records": DERIVED, "refids": DERIVED},
+    ),
+    "Transactions": ("_blocks shared", {"_numbers": DERIVED, "_open": DERIVED}),
+    "SharedValues": ("_values", {"_known": DERIVED}),
+    "PackedLog": (
+        "_blocks _latest",
+        {"_pack": "a function", "_unpack": "a function", "_packed": DERIVED, "__orig_class__": "of typing"},
+    ),
+    "Wallet": ("balance entries opening threshold", {"on_low": WAITERS}),
+    "Tape": (
+        "_entries bytes left_out",
+        {
+            "_entries_max": SCENARIO, "_bytes_max": SCENARIO, "_began": "there is no snapshot while one waits",
+            "_unread": "entries, too", "recorder": AROUND,
+        },
+    ),
+    "Ring": (
+        "_records last_n left_out",
+        {
+            "_count_max": SCENARIO, "_bytes_max": SCENARIO, "_sizes": DERIVED, "_bytes": DERIVED, "notifier": WAITERS,
+            "__orig_class__": "of typing",
+        },
+    ),
+    "Inboxes": (
+        "budget _by_name _last_n _left_out",
+        {
+            "started": BEGINNING, "_secrets": "the state's", "_count_max": SCENARIO, "_bytes_max": SCENARIO,
+            "_budgets": AROUND, "_is_closed": "there is no snapshot of one that is",
+        },
+    ),
+    "Inbox": (
+        "name received last_n evicted left_out_before program _replied",
+        {"home": DERIVED, "bytes": DERIVED, "waiters": WAITERS, "notifier": WAITERS, "program_bytes": DERIVED},
+    ),
+    "InboxBudget": (
+        "_messages _names",
+        {"bytes_max": SCENARIO, "names_max": SCENARIO, "_message_bytes": DERIVED, "__orig_class__": "of typing"},
+    ),
+    "Counters": (
+        "answers calls values notes first _budget evicted",
+        {"expected": SCENARIO, "_state": "the state", "needs_bodies": SCENARIO, "_tests": SCENARIO},
+    ),
+    "EvictedRecords": (
+        "_counts _missed _pending _sweep_at",
+        {"_facts": "a function", "_expected": SCENARIO},
+    ),
+    "EventLog": (
+        "_items _walls count",
+        {
+            "sandbox": BEGINNING, "hub": AROUND, "_holds": DERIVED, "_serials": AROUND, "began": AROUND,
+            "life": WAITERS, "size": WAITERS, "clock": "the sandbox's",
+        },
+    ),
+    "Courier": (
+        "sent",
+        {
+            "_owner": BEGINNING, "_inboxes": "the sandbox's", "_sender": AROUND, "_note": "the tape's",
+            "times": MEASURED, "durations": MEASURED, "_limits": SCENARIO, "_webhooks": SCENARIO, "_skew": SCENARIO,
+            "_source_address": SCENARIO,
+        },
+    ),
+    "SentRequests": ("_by_attempt", {"_bytes": DERIVED}),
+    "Clock": (
+        "latest mode rate",
+        {"wall": AROUND, "_anchor": "the time itself is written", "_origin": "the time itself is written"},
+    ),
+    "Agenda": ("_heap _items added", {}),
+    "CallbackLog": (
+        "_by_id left_out",
+        {
+            "_count_max": SCENARIO, "_bytes_max": SCENARIO, "_bytes": DERIVED, "_by_trxid": DERIVED,
+            "on_evicted": WAITERS,
+        },
+    ),
+    "DeliveryLog": (
+        "_by_id _last_serial _last_n left_out",
+        {"_count_max": SCENARIO, "_bytes_max": SCENARIO, "_bytes": DERIVED, "_by_n": DERIVED, "on_evicted": WAITERS},
+    ),
+    "Nonces": (
+        "_spent _latest _oldest_until",
+        {"_window": SCENARIO, "_tolerance_s": SCENARIO, "_count_max": SCENARIO},
+    ),
+    "RequestRates": (
+        "_windows _blocked",
+        {"_requests_max": SCENARIO, "_interval": SCENARIO, "_block": SCENARIO},
+    ),
+    "Network": ("_set", {"_timelines": SCENARIO, "_started": BEGINNING}),
+    "NotificationLog": ("_kept _count", {}),
+    "SecretLog": ("_holders _former version replacements", {}),
+    "RuleBook": (
+        "_budget magic_chosen rules _fallbacks counts",
+        {
+            "_seed": BEGINNING, "_magic": SCENARIO, "_has_magic": SCENARIO, "_has_rules": DERIVED, "_always": DERIVED,
+            "__orig_class__": "of typing",
+        },
+    ),
+    "ValueBudget": ("_by_size", {"_values_max": "a constant", "_total": DERIVED, "_largest": DERIVED}),
+}  # fmt: skip
+
+
+def objects(client: Client) -> list[Any]:
+    """An object of each class in the table."""
+    live = client.live
+    state = live.core.state
+    reseller = state.resellers["RS001"]
+    of_state = state.agenda, state.callbacks, state.deliveries, state.nonces, state.rates, state.network
+    of_rules = state.notifications, state.secrets, state.payments, state.payments.budget
+    boxes = live.inboxes, live.inboxes.peek("callbacks"), live.inboxes.budget
+    around = live.journal, live.tape, live.events, live.courier, live.courier.sent, live.clock, live.counters
+    evicted = next(iter(live.counters.evicted.values()))
+    packed = state.transactions, state.transactions.shared, reseller.wallet.entries
+    return [live, state, reseller, reseller.wallet, *packed, *of_state, *of_rules, *boxes, *around, evicted]
+
+
+def names_of(one: Any) -> set[str]:
+    """The members of an object."""
+    return set(vars(one)) if hasattr(one, "__dict__") else set(type(one).__slots__)
+
+
+def test_each_member_is_in_a_snapshot_or_has_a_reason_why_not() -> None:
+    with running(FIRST) as client:
+        set_callback(client)
+        client.pay()
+        client.advance()
+        found = {type(one).__name__: names_of(one) for one in objects(client)}
+    assert found.keys() == TABLE.keys()
+    for kind, names in found.items():
+        written, others = TABLE[kind]
+        assert names - {"__orig_class__"} == {*written.split(), *others} - {"__orig_class__"}, kind
+
+
+ROWS: list[tuple[type, set[str]]] = [
+    (Transaction, {*TransactionRow.__struct_fields__, "number", "steps", "ticket"} - {"same_remarks"}),
+    (Callback, {"id", "transaction", "result", "url", "method", "copy", "is_repeat", "state", "attempts"}),
+    (Delivery, {"id", "event", "webhook", "reseller", "url", "retry_limit", "original", "serial", "n", "state", "error",
+                "created", "completed", "attempts"}),
+    (Event, set(jobs._EVENT)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("kind", "written"), ROWS)
+def test_rows_have_each_member_of_what_they_are_of(kind: type, written: set[str]) -> None:
+    assert set(members(kind)) == written
+
+
+def test_what_counters_keep_is_written() -> None:
+    assert {*Row.__struct_fields__} == {*KeptCounters._fields, "values"}
+    kept = {"_seen": "known", "_by_count": "by_count", "_closest": "nearest", "size": "size"}
+    counted = {"_full", "_left_out", "_without", "_unseen", "_too_close", "_unordered"}
+    assert set(kept.values()) | {"counted"} == set(KeptCounts._fields)
+    with running({"expect": [{"calls": {"path": "/v2/topup"}, "per": "refid", "count": 1}]}) as client:
+        [one] = client.live.counters.values.values()
+        assert isinstance(one, ValueCounts)
+        assert names_of(one) == {*kept, *counted, "expectation", "_budget"}
+
+
+def test_members_of_inboxes_and_resellers_have_their_names() -> None:
+    assert set(accounts._MEMBERS) <= set(TABLE["Reseller"][0].split())
+    assert {one.removeprefix("_") for one in TABLE["Inbox"][0].split()} - {"received"} == set(inboxes._MEMBERS)
+    assert issubclass(Received, msgspec.Struct)
+
+
+def test_nothing_of_a_kind_that_is_written_is_a_function_or_a_class() -> None:
+    """So that a snapshot cannot make anything but values."""
+    assert all(isinstance(kind, type) and members(kind) for kind in KINDS.values())

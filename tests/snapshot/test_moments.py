@@ -1,0 +1,130 @@
+"""When there is a snapshot, and what those that follow one another share."""
+
+import asyncio
+import os
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+from simulator.snapshot.snapshot import HEAD, NotNow, sharing
+from simulator.snapshot.taking import parts_of, take
+from tests.support.client import running
+from tests.support.taped_plays import FIRST, set_callback
+
+SLOW = {"faults": [{"when": {"path": "/v2/topup"}, "then": {"delay": "30ms"}}]}
+PAYMENT = {"refid": "r1", "product": "RELOAD", "account": "0123456789", "amount": 10}
+
+
+def test_there_is_none_while_a_request_waits() -> None:
+    with running(SLOW) as client:
+
+        async def taken_meanwhile() -> None:
+            waits = asyncio.ensure_future(client.acall("POST", "/v2/topup", PAYMENT))
+            for _ in range(3):
+                await asyncio.sleep(0)
+            assert len(client.live.tape)
+            with pytest.raises(NotNow, match="waits"):
+                take(client.live, 1)
+            await waits
+
+        client.run(taken_meanwhile())
+        assert take(client.live, len(client.live.tape)).n == len(client.live.tape)
+
+
+def test_there_is_none_while_an_advance_runs() -> None:
+    with running(FIRST) as client:
+        set_callback(client)
+        client.pay()
+
+        async def taken_meanwhile() -> None:
+            advances = asyncio.ensure_future(client.live.driver.advance(None))
+            await asyncio.sleep(0)
+            assert client.live.driver.advancing is not None
+            with pytest.raises(NotNow, match="advanced"):
+                take(client.live, 1)
+            await advances
+
+        client.run(taken_meanwhile())
+        take(client.live, 1)
+
+
+def test_there_is_none_of_a_sandbox_that_was_deleted() -> None:
+    with running(FIRST) as client:
+        client.live.stop()
+        with pytest.raises(NotNow, match="deleted"):
+            take(client.live, 0)
+
+
+def test_parts_are_refused_when_something_happens_between_two_of_them() -> None:
+    with running(FIRST) as client:
+        parts = parts_of(client.live)
+        next(parts)
+        client.pay()
+        with pytest.raises(NotNow, match="happened"):
+            list(parts)
+
+
+def test_taking_a_snapshot_changes_nothing() -> None:
+    with running(FIRST) as client:
+        set_callback(client)
+        client.pay()
+        client.advance(5)
+        first = take(client.live, 9)
+        assert take(client.live, 9) == first
+        assert first.now == client.live.clock.now()
+
+
+def test_what_is_finished_stays_the_same_bytes() -> None:
+    limits = {"journal": 300, "callbacks": 300}
+    with running(FIRST | {"limits": limits}) as client:
+        set_callback(client)
+        for number in range(300):
+            client.pay(f"r{number}")
+        client.advance()
+        before = take(client.live, len(client.live.tape))
+        for number in range(300, 360):
+            client.pay(f"r{number}")
+        client.advance()
+        after = take(client.live, len(client.live.tape))
+    for log, least in (("payments", 2), ("callbacks", 2), ("journal/requests", 2), ("events/items", 4)):
+        own = [name for name in before.parts if name.startswith(f"{log}/")]
+        same = [name for name in own if after.parts.get(name) == before.parts[name]]
+        assert len(same) >= least, (log, own, same)
+    lean = sharing(after, before)
+    assert lean == after
+    ours = {id(each) for each in before.parts.values()}
+    shared = sum(len(each) for each in lean.parts.values() if id(each) in ours)
+    assert shared > 0.5 * sum(map(len, after.parts.values()))
+
+
+SCRIPT = """
+import hashlib
+from tests.support.client import running
+from tests.support.taped_plays import FIRST, conditions, drawn_outcomes, set_callback
+from simulator.snapshot.taking import take
+
+with running(FIRST) as client:
+    set_callback(client)
+    conditions(client)
+    drawn_outcomes(client)
+    for one in client.live.journal:
+        one.duration_us = 0  # measured
+    for name, content in take(client.live, len(client.live.tape)).parts.items():
+        print(name, hashlib.sha256(content).hexdigest())
+"""
+
+
+def test_a_snapshot_is_the_same_bytes_whatever_the_hashes_of_texts_are() -> None:
+    def of(seed: str) -> list[str]:
+        environment: dict[str, Any] = {**os.environ, "PYTHONHASHSEED": seed}
+        environment.pop("RESELLER_SIM_TEST_REPLAYS", None)
+        done = subprocess.run([sys.executable, "-c", SCRIPT], env=environment, capture_output=True, check=False)
+        assert done.returncode == 0, done.stderr.decode()
+        return done.stdout.decode().splitlines()
+
+    first = of("1")
+    assert len(first) > 15
+    assert any(line.startswith(HEAD) for line in first)
+    assert of("2") == of("3") == first

@@ -1,0 +1,129 @@
+"""Cuts a tape by a snapshot: what is made of the snapshot goes on as what has played everything."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from simulator.app import App
+from simulator.domain.due import StepDue
+from simulator.domain.model.places import Origin, Place
+from simulator.replay.head import beginning_of
+from simulator.replay.player import Player
+from simulator.replay.proof import player_for
+from simulator.replay.reading import ReadTape
+from simulator.replay.rebuilding import nowhere
+from simulator.runtime.live_sandbox import LiveSandbox
+from simulator.scenario.compiler import ScenarioCompiler
+from simulator.snapshot.restoring import restored
+from simulator.snapshot.snapshot import Snapshot
+from simulator.snapshot.taking import take
+from tests.support.anatomy import anatomy
+
+INDEXES = ("records", "categories", "by_code", "active", "inactive", "personal", "_parts", "by_denomination")
+"""What is made of other members when somebody asks for it."""
+
+ORDERLESS = ("_by_size", "_heap", "counts", "added", "_by_trxid")
+"""Looked at for themselves, since their order does not matter."""
+
+COPIES = ("transaction",)
+"""What was taken when it was settled does not see what changes it later; looked at for themselves."""
+
+OF_SERVERS = ("serial", "compiler", "tell", "_serials")
+
+
+def insides(live: LiveSandbox) -> Any:
+    """Everything that a sandbox has and that decides what it does."""
+    state = live.core.state
+    left_out = (*INDEXES, *ORDERLESS, *OF_SERVERS, *COPIES, "notifier", "home", "on_low", "scenario")
+    received = [(one.name, one.left_out, one.replied, one.program, list(one.received)) for one in live.inboxes]
+    around = [live.journal, received, list(live.probed)]
+    counters = live.counters.answers, live.counters.calls, live.counters.first, live.counters.notes
+    values = {place: one.kept() for place, one in live.counters.values.items()}
+    logs = list(live.events.kept()), live.events.count, list(live.courier.sent)
+    clock = live.clock.mode, live.clock.rate, live.clock.latest, live.clock.at(live.clock.latest)
+    budget = live.inboxes.budget.bytes, [one.name for one in live.inboxes.budget.by_use]
+    counts = [(rule.id, count) for book in state.books.values() for rule, count in book.listed()]
+    owners, waiting = state.payments.budget.owners, sorted(state.agenda.kept()[0])
+    of_payments = [(trxid, [one.id for one in state.callbacks.of(trxid)]) for trxid in state.transactions]
+    of_same_names = repr(state.catalog.groups), [one.serial for one in state.deliveries], state.agenda.added
+    around += [of_same_names, counts, owners, waiting, sorted(state.added.items()), of_payments]
+    around += [_about(live)]
+    everything = [state, *around, counters, values, logs, clock, budget, live.tape.bytes, len(live.tape)]
+    return anatomy(everything, left_out, told=(Place, Origin), values_apart=True)
+
+
+def _about(live: LiveSandbox) -> list[Any]:
+    """Which transactions jobs, cases and the agenda are about. Of an open one there is only one object."""
+    state = live.core.state
+    jobs = [(one.id, one.transaction.number) for one in state.callbacks]
+    cases = [(one.id, one.transaction.number) for ones in state.cases.values() for one in ones]
+    steps = [item for _, _, item in state.agenda.waiting() if isinstance(item, StepDue)]
+    assert all(one.transaction is state.transactions[one.transaction.trxid] for one in steps)
+    return [jobs, cases, sorted(one.transaction.number for one in steps)]
+
+
+def first_difference(one: Any, other: Any, path: str = "") -> str:
+    """Where two anatomies differ first; empty when they do not."""
+    if one == other:
+        return ""
+    if isinstance(one, list | tuple) and isinstance(other, list | tuple) and len(one) == len(other):
+        place, pair = next((at, pair) for at, pair in enumerate(zip(one, other, strict=True)) if pair[0] != pair[1])
+        name = pair[0][0] if isinstance(pair[0], list | tuple) and pair[0] and isinstance(pair[0][0], str) else place
+        return first_difference(*pair, f"{path}/{name}")
+    return f"{path}: {str(one)[:300]} is {str(other)[:300]}"
+
+
+def differing(one: Snapshot, other: Snapshot) -> dict[str, tuple[bytes | None, bytes | None]]:
+    """The parts that differ, by name."""
+    names = {*one.parts, *other.parts}
+    return {each: (a, b) for each in sorted(names) if (a := one.parts.get(each)) != (b := other.parts.get(each))}
+
+
+def resumed(app: App, tape: ReadTape, snapshot: Snapshot) -> Player:
+    """A player made of a snapshot of this tape."""
+    head, compiler = tape.head, ScenarioCompiler()
+    beginning = beginning_of(head, compiler)
+    entries = tape.entries[: snapshot.n]
+    arguments = head.sandbox, beginning, app.again, nowhere(), head.hidden, compiler
+    return restored(snapshot, *arguments, entries=entries, is_masked=head.masked)
+
+
+def snapshots_at(app: App, tape: ReadTape, places: Iterable[int]) -> tuple[list[Snapshot], Player]:
+    """Snapshots at these places of a tape, or at the next ones where no request waits; and who has played all of it."""
+    player = player_for(tape.head, app.again, nowhere())
+    wanted = sorted({min(one, len(tape.entries)) for one in places})
+    found: list[Snapshot] = []
+    for place in range(len(tape.entries) + 1):
+        if wanted and place >= wanted[0] and not player.is_waiting:
+            wanted = [one for one in wanted if one > place]
+            found.append(take(player.live, place))
+        if place < len(tape.entries):
+            difference = player.play(tape.entries[place])
+            assert difference is None, difference
+    player.end()
+    return found, player
+
+
+def taken(player: Player) -> Snapshot | None:
+    """A snapshot of what has played its tape, unless a request waits there."""
+    return None if player.live.tape.is_awaited else take(player.live, player.place)
+
+
+def assert_goes_on(app: App, tape: ReadTape, places: Iterable[int]) -> int:
+    """What is made of a snapshot at each place plays the rest without a difference, and is at last what has played
+    everything. Answers how many there were."""
+    found, whole = snapshots_at(app, tape, places)
+    inside, end = insides(whole.live), taken(whole)
+    for snapshot in found:
+        player = resumed(app, tape, snapshot)
+        assert not (other := differing(take(player.live, snapshot.n), snapshot)), (snapshot.n, other)
+        for entry in tape.entries[snapshot.n :]:
+            difference = player.play(entry)
+            assert difference is None, (snapshot.n, difference)
+        player.end()
+        assert not (unlike := first_difference(insides(player.live), inside)), (snapshot.n, unlike)
+        assert player.live.core.violations() == whole.live.core.violations()
+        last = taken(player)
+        assert (last is None) == (end is None)
+        if last is not None and end is not None:
+            assert not (other := differing(last, end)), (snapshot.n, other)
+    return len(found)
