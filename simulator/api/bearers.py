@@ -36,8 +36,10 @@ def closed_to_token(endpoint: Endpoint, reseller: Reseller, now: datetime) -> De
 
 
 def realm_of(sandbox: LiveSandbox) -> Realm:
-    """The realm of a sandbox's tokens; derived from its seed and id, so that signatures are the same in every run."""
-    return Realm(sandbox.id, draw.secret(sandbox.seed, "token-key", sandbox.id))
+    """The realm of a sandbox's tokens; derived from its seed and id, so that signatures are the same in every run. A
+    fork has that of its original, whose tokens it has, too."""
+    id_ = sandbox.spec.drawn_for or sandbox.id
+    return Realm(id_, draw.secret(sandbox.seed, "token-key", id_))
 
 
 def bearer_of(authorization: bytes | None) -> str | None:

@@ -11,6 +11,6 @@ def note_waited(call: Call, recorded_by: LiveSandbox, size: int) -> None:
     if call.tape is None and not call.is_lost:
         own.tape.add(call.exchange, size)
     elif call.tape is own.tape:
-        own.tape.grow(size)
+        own.tape.answer(call.exchange, size)
     if recorded_by is not own or (call.tape is not own.tape and call.is_lost):
         recorded_by.tape.add(RequestShown(call.exchange), size)

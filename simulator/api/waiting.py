@@ -14,6 +14,8 @@ from simulator.contract.body import FORM_BYTES_MAX, FORM_TOO_LONG
 
 async def read(call: Call, request: Incoming) -> Reply | None:
     """Wait for a fault's delay and for the rest of the body, then check again what may have changed meanwhile."""
+    if request.body is not None:  # before the wait, so that what is written down of it has the body
+        call.exchange.body, call.has_body = request.body, True
     waits = call.fault is not None and not call.fault.rule.then.after_commit
     if waits and (refusal := await wait(call)):
         return refusal

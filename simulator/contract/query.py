@@ -32,7 +32,8 @@ def decode_query(raw: bytes) -> tuple[dict[str, Any], dict[str, list[str]]]:
         if not part:
             continue
         try:
-            values.setdefault(_decoded(name), []).append(_decoded(value))
+            found = _decoded(name), _decoded(value)
+            values.setdefault(found[0], []).append(found[1])
         except ValueError as bad:
             problems[shortened(name, NAME_CHARS_MAX)] = [str(bad)]
     return {name: sent[0] if len(sent) == 1 else sent for name, sent in values.items()}, problems

@@ -27,6 +27,7 @@ from simulator.control import (
     ledger,
     magic,
     meta,
+    moments,
     network,
     notifications,
     pages,
@@ -48,6 +49,7 @@ from simulator.delivery.targets import BadTarget
 from simulator.domain.errors import DomainError
 from simulator.domain.model.scenario import Scenario
 from simulator.replay.player import Again
+from simulator.replay.rewinding import Rewinder
 from simulator.runtime.inboxes import INBOX_PATH
 from simulator.runtime.sandboxes import Sandboxes
 from simulator.runtime.unexpected import report
@@ -85,6 +87,10 @@ ROUTES = [
     Route(ONE, sandboxes.show, methods=["GET"]),
     Route(ONE, sandboxes.delete, methods=["DELETE"]),
     Route(ONE + "/reset", sandboxes.reset, methods=["POST"]),
+    Route(ONE + "/marks", moments.list_marks, methods=["GET"]),
+    Route(ONE + "/marks", moments.add_mark, methods=["POST"]),
+    Route(ONE + "/marks/{mark}", moments.remove_mark, methods=["DELETE"]),
+    Route(ONE + "/rewind", moments.rewind, methods=["POST"]),
     Route(ONE + "/clock", clock.show, methods=["GET"]),
     Route(ONE + "/clock", clock.put, methods=["PUT"]),
     Route(ONE + "/clock/advance", clock.advance, methods=["POST"]),
@@ -152,7 +158,7 @@ class ControlApp:
     """`/_sim` as an ASGI application. `default_scenario` is the scenario of a new sandbox that names none, `scenarios`
     the folder whose files new sandboxes may name; `resend` sends a request of a journal to the reseller API, and
     `judge_unsigned` says what that answers to the credentials of one without an API key; `again` answers the requests
-    of a tape once more."""
+    of a tape once more, and `rewinder` returns to moments of one."""
 
     def __init__(
         self,
@@ -162,6 +168,7 @@ class ControlApp:
         resend: replays.Resend,
         judge_unsigned: explained.JudgeUnsigned,
         again: Again,
+        rewinder: Rewinder,
         scenarios: Path | None = None,
     ) -> None:
         self._guard = guard
@@ -182,6 +189,7 @@ class ControlApp:
         self._app.state.resend = resend
         self._app.state.judge_unsigned = judge_unsigned
         self._app.state.again = again
+        self._app.state.rewinder = rewinder
         files = None if scenarios is None else ClientFiles(ScenariosFolder.at(scenarios))
         self._app.state.client_files = files
 

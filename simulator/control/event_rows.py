@@ -8,6 +8,7 @@ from simulator.control.masking import mask_of
 from simulator.domain.model.callbacks import Callback
 from simulator.domain.model.happenings import Attempted, Posted, StatusChanged
 from simulator.domain.model.notifications import Notification
+from simulator.domain.model.transactions import Result, Transaction
 from simulator.domain.model.webhooks import Delivery
 from simulator.runtime.event_items import Action, Gone, Item, Taken
 from simulator.runtime.journal import Exchange
@@ -36,7 +37,8 @@ class EventRows:
             case int():
                 return envelope | {"wall": wall} | self._request(live, item)
             case StatusChanged():
-                at, fields = item.result.at, _status(item)
+                one, result = _changed(live, item)
+                at, fields = result.at, _status(one, result)
             case Posted():
                 at, fields = item.entry.at, _entry(live, item)
             case Notification():
@@ -83,7 +85,7 @@ def refid_of(live: LiveSandbox, item: Item) -> str:
         case int():
             return _exchange(live, item).refid
         case StatusChanged():
-            return item.transaction.refid
+            return _changed(live, item)[0].refid
         case Posted():
             return _refid_of_entry(live, item)
         case Notification():
@@ -136,8 +138,12 @@ def _action(item: Action) -> dict[str, Any]:
     return fields | ({"mode": item.mode, "rate": item.rate} if item.mode else {})
 
 
-def _status(item: StatusChanged) -> dict[str, Any]:
-    one, result = item.transaction, item.result
+def _changed(live: LiveSandbox, item: StatusChanged) -> tuple[Transaction, Result]:
+    one = live.core.state.transactions.numbered(item.number)
+    return one, one.results[item.place]
+
+
+def _status(one: Transaction, result: Result) -> dict[str, Any]:
     return {
         "refid": one.refid,
         "trxid": one.trxid,

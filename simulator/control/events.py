@@ -22,7 +22,7 @@ from simulator.wire.json import encode
 Event = dict[str, Any]
 
 LAST_EVENT_ID = "last-event-id"
-ALWAYS = frozenset({"reset", "deleted"})
+ALWAYS = frozenset({"reset", "rewound", "deleted"})
 """Actions that every stream tells, whatever it is asked for: what came before is gone."""
 
 _ID = re.compile(r"([0-9a-f]{8})\.([0-9]{1,15})\.([0-9]{1,15})")

@@ -7,11 +7,10 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
 from simulator.control.har import exported, har_parts, sent_target, without_origin
-from simulator.control.http import sandbox_of
+from simulator.control.http import base_url, sandbox_of
 from simulator.control.masking import Mask
 from simulator.control.parameters import page_of
 from simulator.control.requests import exchange_of, filters_of, masks, matching, unknown_request
-from simulator.control.sandboxes import base_url
 from simulator.runtime.sandboxes import DEFAULT
 from simulator.shortened import one_line
 from simulator.wire.curl import call_command, exact_curl_command

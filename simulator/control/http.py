@@ -194,6 +194,11 @@ def refuse_lost_sandbox(request: Request) -> None:
         raise Conflict("sandbox_reset", f"the sandbox {live.id!r} was reset while the body of this request arrived")
 
 
+def base_url(request: Request) -> str:
+    """The server's URL as this client reaches it."""
+    return f"{request.url.scheme}://{request.headers['host']}"
+
+
 def sandboxes_of(request: Request) -> Sandboxes:
     """The server's sandboxes."""
     found: Sandboxes = request.app.state.sandboxes

@@ -14,6 +14,7 @@ from simulator.contract.body import BadJson, decode_any
 from simulator.control import render
 from simulator.control.http import (
     PageRequest,
+    base_url,
     body_of,
     bytes_of,
     error,
@@ -27,12 +28,13 @@ from simulator.control.http import (
 from simulator.control.parameters import page_of, query_of, wait_of
 from simulator.control.received import Messages
 from simulator.control.replies import LISTS, document_of, left, program_of
-from simulator.control.sandboxes import base_url
 from simulator.delivery.targets import BadTarget, parse_target
 from simulator.domain.model.inboxes import INBOX_SCHEME, InboxProgram
+from simulator.runtime import inbox_inputs
 from simulator.runtime.background import in_background, place
 from simulator.runtime.inbox_budget import Received
-from simulator.runtime.inboxes import BODY_BYTES_MAX, INBOX_PATH, Inbox
+from simulator.runtime.inbox_messages import Inbox
+from simulator.runtime.inboxes import BODY_BYTES_MAX, INBOX_PATH
 
 PAGE_BYTES = 256 * 1024
 VALUE_BYTES = 100  # of a value, a parameter or an escaped character: what it takes to decode and encode one
@@ -171,7 +173,7 @@ async def set_replies(request: Request) -> Response:
     live = sandbox_of(request)
     wanted = await body_of(request, "inbox-replies-request")
     document = document_of(wanted)
-    live.program_inbox(name, document, await _program_of(request, document))
+    inbox_inputs.program(live, name, document, await _program_of(request, document))
     return reply(wanted)
 
 
@@ -190,7 +192,7 @@ async def _program_of(request: Request, document: dict[str, Any]) -> InboxProgra
 async def clear(request: Request) -> Response:
     """Delete received requests and programmed replies."""
     name = _name_of(request)
-    sandbox_of(request).clear_inbox(name)
+    inbox_inputs.clear(sandbox_of(request), name)
     return no_content()
 
 
@@ -205,7 +207,7 @@ async def receive(request: Request) -> Response:
     request.state.sandbox = live, live.core
     body = await bytes_of(request, BODY_BYTES_MAX)
     query, headers = request.scope["query_string"], tuple(request.headers.raw)
-    taken = live.receive(name, request.method, query, headers, body)
+    taken = inbox_inputs.receive(live, name, request.method, query, headers, body)
     if taken.delay:
         request.scope.get("cancel_when_left", lambda: None)()
         await asyncio.sleep(live.clock.wall_seconds(taken.delay))

@@ -7,7 +7,7 @@ entries.
 
 import asyncio
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from heapq import merge
 from typing import Any, NamedTuple
@@ -99,14 +99,14 @@ def _of_reseller(number: int, one: Reseller, wanted: Wanted) -> Iterator[Line]:
     if wanted.refid is None:
         entries = one.records.statement.newest_first(wanted.type, count)
     else:
-        paid = one.refids.get(wanted.refid)
+        paid = one.refids.find(wanted.refid)
         ids = [id_ for id_ in reversed(paid.entry_ids if paid else ()) if id_ <= count]
         entries = (entry for entry in map(one.wallet.entry, ids) if wanted.type in (None, entry.type))
     for entry in entries:
         yield Line(Place(entry.at, number, entry.id), one, entry)
 
 
-def _count_before(entries: list[Entry], number: int, before: Place | None) -> int:
+def _count_before(entries: Sequence[Entry], number: int, before: Place | None) -> int:
     """How many entries of the reseller with this number stand behind a place of the list, which is the newest first."""
     if before is None:
         return len(entries)

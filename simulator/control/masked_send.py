@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import Iterator
 from typing import Any
 
-from simulator.control import events, exports, meta, resellers, sandboxes, scenario, tapes
+from simulator.control import events, exports, meta, moments, resellers, sandboxes, scenario, tapes
 from simulator.control.masking import Mask, mask_of
 from simulator.runtime.sandboxes import Sandboxes
 from simulator.wire.userinfo import without_userinfo
@@ -22,6 +22,7 @@ WHOLE = frozenset(
         sandboxes.create,
         sandboxes.show,
         sandboxes.reset,
+        moments.rewind,
         scenario.schema,
         scenario.show,
         resellers.add,

@@ -7,7 +7,7 @@ from typing import Any, Final
 from simulator.control.http import InvalidInput
 from simulator.domain.model.inboxes import InboxProgram, InboxReply
 from simulator.domain.model.windows import Window
-from simulator.runtime.inboxes import Inbox
+from simulator.runtime.inbox_messages import Inbox
 from simulator.scenario.reading.document import ScenarioError
 from simulator.scenario.sections.inboxes import build_inbox
 from simulator.scenario.sections.windows import DAYS

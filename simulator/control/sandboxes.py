@@ -9,6 +9,7 @@ from starlette.responses import Response
 from simulator.control import render
 from simulator.control.http import (
     InvalidInput,
+    base_url,
     bytes_of,
     decoded,
     in_slices,
@@ -18,11 +19,13 @@ from simulator.control.http import (
     sandbox_of,
     sandboxes_of,
 )
+from simulator.control.moments import fork
 from simulator.control.parameters import query_of, refuse_other_parameters
 from simulator.domain.errors import Unacceptable
 from simulator.domain.model.scenario import Scenario
 from simulator.runtime.background import in_background, place
 from simulator.runtime.clock import parse_mode
+from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.sandbox_start import SandboxSpec
 from simulator.scenario.client_files import ClientFiles
 from simulator.scenario.library import load_scenario, names, scenario_from_object, scenario_from_text, scenario_in
@@ -31,11 +34,6 @@ from simulator.scenario.reading.files import ABSENT, ScenariosFolder, Unreadable
 
 YAML_TYPES = frozenset({"application/yaml", "application/x-yaml", "text/yaml", "text/x-yaml"})
 LISTED_MAX = 20
-
-
-def base_url(request: Request) -> str:
-    """The server's URL as this client reaches it."""
-    return f"{request.url.scheme}://{request.headers['host']}"
 
 
 async def list_all(request: Request) -> Response:
@@ -50,8 +48,10 @@ async def create(request: Request) -> Response:
     created."""
     raw = await bytes_of(request)
     with place(len(raw)):
-        spec = await (_from_yaml(request, raw) if is_yaml(request) else _from_json(request, raw))
-        live = await sandboxes_of(request).build(spec)
+        if is_yaml(request):
+            live = await sandboxes_of(request).build(await _from_yaml(request, raw))
+        else:
+            live = await _from_json(request, raw)
     live.start()
     return reply(render.sandbox(live, base_url(request)), 201)
 
@@ -72,11 +72,14 @@ async def _from_yaml(request: Request, raw: bytes) -> SandboxSpec:
     return _spec(await in_background(scenario_from_text, raw, files_of(request)), wanted)
 
 
-async def _from_json(request: Request, raw: bytes) -> SandboxSpec:
+async def _from_json(request: Request, raw: bytes) -> LiveSandbox:
     refuse_other_parameters(request)
     wanted = await in_background(decoded, raw, "sandbox-request", may_be_empty=True)
+    if "fork" in wanted:
+        return await fork(request, wanted)
     default: Scenario = request.app.state.default_scenario
-    return _spec(await _scenario(request, wanted["scenario"]) if "scenario" in wanted else default, wanted)
+    scenario = await _scenario(request, wanted["scenario"]) if "scenario" in wanted else default
+    return await sandboxes_of(request).build(_spec(scenario, wanted))
 
 
 def _spec(scenario: Scenario, wanted: dict[str, Any]) -> SandboxSpec:

@@ -59,7 +59,7 @@ def _newest_first(state: State, refid: str | None, code: str | None) -> Iterator
     resellers = [one for one in reversed(state.resellers.values()) if code in (None, one.code)]
     if refid is None:
         return chain.from_iterable(reversed(one.records.history) for one in resellers)
-    found = [one.refids[refid] for one in resellers if refid in one.refids]
+    found = [paid for one in resellers if (paid := one.refids.find(refid)) is not None]
     return iter(sorted(found, key=lambda one: one.number, reverse=True))
 
 

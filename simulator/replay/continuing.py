@@ -1,27 +1,40 @@
 """Lets a sandbox that was rebuilt go on by itself."""
 
-import asyncio
+from datetime import datetime, timedelta
+from typing import Final
 
 from simulator.domain.commands import EndAttempt
 from simulator.domain.model.effects import AttemptEnd, AttemptResult
 from simulator.replay.player import Player
 from simulator.runtime.clock import Clock, Wall
-from simulator.runtime.driver import Driver
 from simulator.runtime.live_sandbox import LiveSandbox
+from simulator.tape.entries import ClockSet
 
-INTERRUPTED = AttemptResult(AttemptEnd.CONNECTION, error="the simulator ended during this attempt")
+ENDED: Final = "the simulator ended during this attempt"
 
 
-def go_on(player: Player, wall: Wall) -> LiveSandbox:
-    """The sandbox that was rebuilt, under a clock of its own that begins where the tape stands. Attempts that were in
-    flight have failed, so that the next ones are made; requests that waited are gone. `start` it when the event loop
-    runs."""
+def go_on(
+    player: Player, wall: Wall, at: datetime | None = None, error: str = ENDED, left_at: datetime | None = None
+) -> LiveSandbox:
+    """The sandbox that was rebuilt, under a clock of its own: see `left`. `start` it when the event loop runs."""
+    player.live.go_on(left(player, wall, at, error, left_at))
+    return player.live
+
+
+def left(
+    player: Player, wall: Wall, at: datetime | None = None, error: str = ENDED, left_at: datetime | None = None
+) -> Clock:
+    """Leave the tape, at the time `at` or that of the last entry, and answer the clock that goes on there; one that
+    runs has run on since `left_at`, a time of the wall. Attempts that were sent and not answered have failed with this
+    error, so that the next ones are made; requests that waited are gone."""
     player.end()
-    live, now = player.live, player.now
+    live, now = player.live, at or player.now
+    if not live.clock.runs and now > player.now:  # nothing had moved it to just this time
+        player.play(ClockSet(now, live.clock.mode, live.clock.rate))
+    interrupted = AttemptResult(AttemptEnd.CONNECTION, error=error)
     for job, send in list(live.core.state.in_flight.items()):
-        live.enter(EndAttempt(job, send.attempt.number, INTERRUPTED), now)
-    clock = Clock(wall, live.clock.mode, live.clock.rate or 1.0, now)
-    live.clock = live.events.clock = clock
-    live.sleep = asyncio.sleep
-    live.driver = Driver(live.enter, live.core.state.agenda, clock, live.courier, live.tape.add)
-    return live
+        if live.courier.sent.find(job, send.attempt.number) is not None:
+            live.enter(EndAttempt(job, send.attempt.number, interrupted), now)
+    if live.clock.runs and left_at is not None:
+        now += max(timedelta(), wall() - left_at) * live.clock.rate
+    return Clock(wall, live.clock.mode, live.clock.rate or 1.0, now)

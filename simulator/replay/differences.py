@@ -6,7 +6,7 @@ from typing import Any, Final
 from simulator.domain.model.effects import Outgoing
 from simulator.runtime.journal import Exchange
 
-_NOT_COMPARED: Final = frozenset({"duration_us"})  # measured by the wall
+_NOT_COMPARED: Final = frozenset({"duration_us", "owner"})  # measured by the wall; the sandbox's own id, if any
 _FIRST: Final = ("status", "content", "own_headers")  # what clients see
 _COMPARED: Final = tuple(
     dict.fromkeys((*_FIRST, *(each for each in Exchange.__struct_fields__ if each not in _NOT_COMPARED)))

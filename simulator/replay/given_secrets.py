@@ -4,7 +4,7 @@ What the seed draws, such as the secret of a key that the control API makes, is 
 again. Neither is what the bundled scenarios have, which everybody knows.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import lru_cache
 from itertools import chain
@@ -19,7 +19,6 @@ from simulator.scenario.compiler import ScenarioCompiler
 from simulator.scenario.library import load_scenario
 from simulator.scenario.reading.document import ScenarioError
 from simulator.tape.entries import CommandApplied, Entry, InboxReceived, RequestBegan, RequestShown
-from simulator.wire.named_secrets import named_secrets
 from simulator.wire.secret_names import is_secret_name
 from simulator.wire.shown_addresses import credentials_in
 from simulator.wire.userinfo import userinfo_in
@@ -33,13 +32,14 @@ _PERCENT = "%"
 
 def secrets_on(scenario: Scenario, entries: Iterable[Entry], compiler: ScenarioCompiler) -> Iterator[str]:
     """The secrets of a life that began with this scenario, those of its clients in their requests included."""
-    published = _published()
+    known = published()
     found = chain(_of_scenario(scenario), chain.from_iterable(_of_entry(one, compiler) for one in entries))
-    return (one for one in found if one not in published and _OUR_PAYLOAD not in one)
+    return (one for one in found if one not in known and _OUR_PAYLOAD not in one)
 
 
 @lru_cache(maxsize=1)
-def _published() -> frozenset[str]:
+def published() -> frozenset[str]:
+    """Those of the bundled scenario."""
     return frozenset(_of_scenario(load_scenario("default")))
 
 
@@ -80,29 +80,29 @@ def _of_entry(entry: Entry, compiler: ScenarioCompiler) -> Iterator[str]:
             yield from _of_reseller(start)
             yield from _of_addresses(start.callback.url)
         case RequestBegan(exchange=Exchange() as one) | RequestShown(exchange=Exchange() as one) | (Exchange() as one):
-            yield from _of_message(one.query, one.headers, one.body)
-        case InboxReceived(query=query, headers=headers, body=body):
-            yield from _of_message(query, headers, body)
+            yield from _of_message(one.query, one.body)
+        case InboxReceived(query=query, body=body):
+            yield from _of_message(query, body)
 
 
-def _of_message(query: bytes, headers: Iterable[tuple[bytes, bytes]], body: bytes) -> Iterator[str]:
-    yield from named_secrets(query)
-    yield from named_secrets(body)
+def _of_message(query: bytes, body: bytes) -> Iterator[str]:
+    """The credentials in addresses; those that are so by their names are found where they stand."""
     for text in (query.decode("latin-1"), body.decode("utf-8", "replace")):
         yield from _of_addresses(text)
-    for name, value in headers:
-        if b"signature" not in name and name not in HARMLESS_HEADERS and is_secret_name(name.decode("latin-1")):
-            yield from _of_header(value.decode("latin-1"))
 
 
-def _of_header(value: str) -> Iterator[str]:
-    """The credentials of `Bearer …` and `Basic …`; of a token with three parts only its signature, since the others say
-    why it is refused."""
+def with_credential(name: str, value: str, replaced: Callable[[str], str]) -> str:
+    """A header with its credential replaced, if it has one: what follows `Bearer` or `Basic`; of a token with three
+    parts only its signature, since the others say why it is refused. Our own tokens are made again."""
+    name = name.lower()
+    if "signature" in name or name.encode() in HARMLESS_HEADERS or not is_secret_name(name):
+        return value
     scheme, _, rest = value.partition(" ")
-    credentials = rest.strip() or scheme
-    if credentials.lower() in SCHEMES or _OUR_PAYLOAD in credentials:
-        return
-    yield credentials.rpartition(".")[2] if credentials.count(".") == 2 else credentials  # a JWT's
+    credential = rest.strip() or scheme
+    if credential.lower() in SCHEMES or _OUR_PAYLOAD in credential:
+        return value
+    secret = credential.rpartition(".")[2] if credential.count(".") == 2 else credential  # a JWT's
+    return f"{value.removesuffix(secret)}{replaced(secret)}" if secret and value.endswith(secret) else value
 
 
 def _of_addresses(text: str) -> Iterator[str]:

@@ -27,7 +27,8 @@ class Clock(msgspec.Struct, frozen=True, kw_only=True):
 class Head(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The first line of a tape. `scenario` is its document with all that it extends, `name` what it is called when the
     document does not say; `entries` is how many lines follow before the last one. `masked` when stand-ins are in the
-    place of its secrets; `hidden` are those of the server, which no text of the sandbox shows."""
+    place of its secrets; `hidden` are those of the server, which no text of the sandbox shows. `drawn_for` is the id
+    for which unique credentials and tokens are drawn, where it is not `sandbox`: that of a fork's original."""
 
     tape: int
     version: str
@@ -42,6 +43,7 @@ class Head(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     audited: bool = True
     masked: bool = False
     hidden: tuple[str, ...] = ()
+    drawn_for: str = ""
 
 
 class End(msgspec.Struct, frozen=True, kw_only=True):
@@ -62,9 +64,14 @@ class TakenTape(NamedTuple):
 def taken(live: LiveSandbox) -> TakenTape:
     """The tape of a sandbox up to now. It may be read beside the event loop."""
     entries = live.tape.taken()
+    return TakenTape(head_of(live, len(entries)), entries, live.tape.left_out)
+
+
+def head_of(live: LiveSandbox, entries: int = 0) -> Head:
+    """The head of a sandbox's tape, of so many entries."""
     beginning = live.beginning
     spec = beginning.spec
-    head = Head(
+    return Head(
         tape=VERSION,
         version=__version__,
         sandbox=live.id,
@@ -73,12 +80,12 @@ def taken(live: LiveSandbox) -> TakenTape:
         clock=Clock(mode=beginning.mode, rate=beginning.rate, start=spec.start),
         name=spec.scenario.name,
         scenario=spec.scenario.document,
-        entries=len(entries),
+        entries=entries,
         unique_credentials=spec.unique_credentials,
         audited=spec.is_audited,
         hidden=live.server_secrets,
+        drawn_for=spec.drawn_for,
     )
-    return TakenTape(head, entries, live.tape.left_out)
 
 
 def beginning_of(head: Head, compiler: ScenarioCompiler = COMPILER) -> Beginning:
@@ -93,5 +100,6 @@ def beginning_of(head: Head, compiler: ScenarioCompiler = COMPILER) -> Beginning
         start=clock.start,
         unique_credentials=head.unique_credentials,
         is_audited=head.audited,
+        drawn_for=head.drawn_for,
     )
     return Beginning(spec, head.started, clock.mode, clock.rate)

@@ -73,12 +73,14 @@ class RequestLine(Line, frozen=True, tag="request", kw_only=True):
 
 
 class ResumedLine(Line, frozen=True, tag="resumed", kw_only=True):
-    """A request of an earlier line, counted from 1, goes on."""
+    """A request of an earlier line, counted from 1, goes on; with its body, where that line was written before it
+    came."""
 
     request: int
     now: datetime
     wall: datetime
     how: Resumption = Resumption.READY
+    body: Spelled = ""
 
 
 class CommandLine(Line, frozen=True, tag="command", kw_only=True):
@@ -136,6 +138,17 @@ class InboxClearedLine(Line, frozen=True, tag="inbox_cleared", kw_only=True):
     name: str
 
 
+ANSWERED = b'{"entry":"answered"'
+"""What the lines begin with that are no entries of their own."""
+
+
+class AnsweredLine(Line, frozen=True, tag="answered", kw_only=True):
+    """A request of an earlier line, which had no answer when it was written, was answered."""
+
+    request: int
+    answer: Answer
+
+
 def spelled(content: bytes) -> Spelled:
     """Bytes as text, or in Base64."""
     try:
@@ -189,11 +202,12 @@ def request_line(one: Exchange, *, waits: bool = False, shown: bool = False) -> 
         awaited=one.is_awaited,
         waits=waits,
         shown=shown,
-        answer=_answer(one) if one.n or one.status else None,
+        answer=answer_of(one) if one.n or one.status else None,
     )
 
 
-def _answer(one: Exchange) -> Answer:
+def answer_of(one: Exchange) -> Answer:
+    """What was answered to a request."""
     texts = {name: spelled_text(getattr(one, name)) for name in _TEXTS}
     return Answer(
         n=one.n,
@@ -224,13 +238,18 @@ def exchange_of(line: RequestLine) -> Exchange:
         prefix=line.prefix,
         is_awaited=line.awaited,
     )
-    if answer := line.answer:
-        one.n, one.status, one.ending, one.error = answer.n, answer.status, answer.ending, answer.error
-        one.own_headers, one.content = headers_of(answer.headers), bytes_of(answer.body)
-        one.owner, one.duration_us = answer.owner, answer.duration_us
-        for name in _TEXTS:
-            setattr(one, name, text_of(getattr(answer, name)))
+    if line.answer:
+        put_answer(one, line.answer)
     return one
+
+
+def put_answer(one: Exchange, answer: Answer) -> None:
+    """Let the record of a request have its answer. Raises `ValueError`."""
+    one.n, one.status, one.ending, one.error = answer.n, answer.status, answer.ending, answer.error
+    one.own_headers, one.content = headers_of(answer.headers), bytes_of(answer.body)
+    one.owner, one.duration_us = answer.owner, answer.duration_us
+    for name in _TEXTS:
+        setattr(one, name, text_of(getattr(answer, name)))
 
 
 def outgoing_of(line: AttemptLine) -> Outgoing:

@@ -15,6 +15,7 @@ from simulator.domain.errors import DomainError
 from simulator.domain.model.inboxes import INBOX_SCHEME
 from simulator.replay.differences import Difference, of_attempts, of_requests
 from simulator.replay.tape_clock import TapeClock
+from simulator.runtime import inbox_inputs
 from simulator.runtime.journal import Exchange
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.scenario.compiler import ScenarioCompiler
@@ -99,6 +100,16 @@ class Player:
         """The sandbox's time of the entry that was played last; at first the time when it started."""
         return self._clock.now()
 
+    @property
+    def wall(self) -> datetime:
+        """The wall's time then, as far as the tape says it."""
+        return self._clock.wall()
+
+    @property
+    def is_waiting(self) -> bool:
+        """True while a request waits."""
+        return bool(self._waiting)
+
     def play(self, entry: Entry) -> Difference | None:
         """Play the next entry. Answers what is otherwise than on the tape, if anything is."""
         self.place += 1
@@ -109,6 +120,7 @@ class Player:
         for answering, _ in self._waiting.values():
             answering.close()
         self._waiting.clear()
+        self.live.tape.end()
 
     def _request(self, recorded: Exchange) -> Difference | None:
         answering = self._begin(recorded)
@@ -210,15 +222,15 @@ class Player:
 
     def _inbox_received(self, entry: InboxReceived) -> None:
         self._clock.stand_at(entry.now, entry.wall)
-        self.live.receive(entry.name, entry.method, entry.query, entry.headers, entry.body)
+        inbox_inputs.receive(self.live, entry.name, entry.method, entry.query, entry.headers, entry.body)
 
     def _inbox_programmed(self, entry: InboxProgrammed) -> None:
         self._clock.stand_at(entry.now, entry.now)
-        self.live.program_inbox(entry.name, entry.document, build_inbox(entry.document))
+        inbox_inputs.program(self.live, entry.name, entry.document, build_inbox(entry.document))
 
     def _inbox_cleared(self, entry: InboxCleared) -> None:
         self._clock.stand_at(entry.now, entry.now)
-        self.live.clear_inbox(entry.name)
+        inbox_inputs.clear(self.live, entry.name)
 
 
 _PLAYS: dict[type, Callable[[Player, Any], Difference | None]] = {

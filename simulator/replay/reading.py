@@ -11,6 +11,7 @@ import msgspec
 
 from simulator.replay import lines
 from simulator.replay.head import VERSION, End, Head
+from simulator.runtime.journal import Exchange
 from simulator.tape.entries import (
     AttemptSent,
     ClockSet,
@@ -28,6 +29,10 @@ if TYPE_CHECKING:
     _AnyLine = lines.Line
 else:
     _AnyLine = reduce(or_, lines.Line.__subclasses__())
+
+
+Began = dict[int, Exchange]
+"""The requests that began to wait, by the places of their lines."""
 
 
 class BadTape(Exception):
@@ -73,13 +78,17 @@ def _next_tape(numbered: Iterator[tuple[int, bytes]]) -> ReadTape | None:
     if first is None:
         return None
     tape = ReadTape(_head(*first))
+    began: Began = {}
+    place = 0
     try:
         for number, line in numbered:
             if line.startswith(b'{"end"'):
                 tape.end = _decoded(_END, number, line)
                 _check_end(tape, number)
                 return tape
-            tape.entries.append(_entry(number, _decoded(_LINE, number, line), tape.entries))
+            place += 1
+            if (entry := _entry(number, place, _decoded(_LINE, number, line), began)) is not None:
+                tape.entries.append(entry)
     except BadTape as bad:
         tape.damage = str(bad)
         return tape
@@ -90,7 +99,7 @@ def _next_tape(numbered: Iterator[tuple[int, bytes]]) -> ReadTape | None:
 def _head(number: int, line: bytes) -> Head:
     try:
         version = _VERSION.decode(line).tape
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         raise BadTape(f"line {number} is not the beginning of a tape, which is written by `exec --tape`") from None
     if version > VERSION:
         text = f"line {number}: the tape has version {version}, and this reseller-sim reads up to {VERSION}"
@@ -113,39 +122,65 @@ def _check_end(tape: ReadTape, number: int) -> None:
         raise BadTape(text)
 
 
-def _entry(number: int, line: lines.Line, before: list[Entry]) -> Entry:
+def head_from(line: bytes) -> Head:
+    """The head in a line. Raises `BadTape`."""
+    return _head(1, line)
+
+
+def entry_from(place: int, line: bytes, began: Began) -> Entry | None:
+    """The entry in the line at a place, counted from 1; None for the answer to one of those that `began` to wait, which
+    has it then. Raises `BadTape`."""
+    return _entry(place, place, _decoded(_LINE, place, line), began)
+
+
+def _entry(number: int, place: int, line: lines.Line, began: Began) -> Entry | None:
     try:
-        return _ENTRIES[type(line)](line, before)
+        if isinstance(line, lines.RequestLine):
+            return _request(line, place, began)
+        return _ENTRIES[type(line)](line, began)
     except (ValueError, LookupError, TypeError) as error:
         raise BadTape(f"line {number}: {error}") from None
 
 
-def _request(line: lines.RequestLine, before: list[Entry]) -> Entry:
+def _request(line: lines.RequestLine, place: int, began: Began) -> Entry:
     one = lines.exchange_of(line)
     if line.waits:
+        began[place] = one
         return RequestBegan(one)
     return RequestShown(one) if line.shown else one
 
 
-def _resumed(line: lines.ResumedLine, before: list[Entry]) -> Entry:
-    began = before[line.request - 1] if 0 < line.request <= len(before) else None
-    if not isinstance(began, RequestBegan):
-        raise ValueError(f"entry {line.request} is no request that waits")
-    return RequestResumed(began.exchange, line.now, line.wall, line.how)
+def _resumed(line: lines.ResumedLine, began: Began) -> Entry:
+    one = _recorded(line.request, began)
+    if line.body:
+        one.body = lines.bytes_of(line.body)
+    return RequestResumed(one, line.now, line.wall, line.how)
 
 
-def _attempt(line: lines.AttemptLine, before: list[Entry]) -> Entry:
+def _answered(line: lines.AnsweredLine, began: Began) -> None:
+    lines.put_answer(_recorded(line.request, began), line.answer)
+
+
+def _recorded(place: int, began: Began) -> Exchange:
+    """The record of the request that began in the line of this number."""
+    found = began.get(place)
+    if found is None:
+        raise ValueError(f"entry {place} is no request that waits")
+    return found
+
+
+def _attempt(line: lines.AttemptLine, began: Began) -> Entry:
     return AttemptSent(line.now, line.wall, line.job, line.attempt, lines.outgoing_of(line))
 
 
-def _message(line: lines.InboxMessageLine, before: list[Entry]) -> Entry:
+def _message(line: lines.InboxMessageLine, began: Began) -> Entry:
     headers, body = lines.headers_of(line.headers), lines.bytes_of(line.body)
     return InboxReceived(line.now, line.wall, line.name, line.method, line.query.encode("latin-1"), headers, body)
 
 
-_ENTRIES: dict[type, Callable[[Any, list[Entry]], Entry]] = {
-    lines.RequestLine: _request,
+_ENTRIES: dict[type, Callable[[Any, Began], Entry | None]] = {
     lines.ResumedLine: _resumed,
+    lines.AnsweredLine: _answered,
     lines.CommandLine: lambda one, _: CommandApplied(one.now, one.command),
     lines.AttemptLine: _attempt,
     lines.ClockLine: lambda one, _: ClockSet(one.now, one.mode, one.rate),

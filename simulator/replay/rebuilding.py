@@ -1,15 +1,19 @@
 """Begins to rebuild a sandbox as it once began, beside those that run."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 
 from simulator.domain.model.effects import AttemptEnd, AttemptResult, Outgoing
+from simulator.domain.sandbox import Sandbox
 from simulator.replay.player import Again, Player
 from simulator.replay.tape_clock import TapeClock
 from simulator.runtime.clock import Wall
 from simulator.runtime.courier import Sender
 from simulator.runtime.inbox_budget import InboxBudget
-from simulator.runtime.inboxes import Inbox, server_budget
+from simulator.runtime.inbox_messages import Inbox
+from simulator.runtime.inboxes import server_budget
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.sandbox_start import Beginning, core_of
 from simulator.scenario.compiler import ScenarioCompiler
@@ -53,13 +57,22 @@ def player_of(
     """A player for the tape of a life that began so; `hidden` are the secrets of its server. It may play beside the
     event loop, since it has a `compiler` of its own, or is given one."""
     own = compiler or ScenarioCompiler()
+    begin = partial(begun, id_, beginning, around, hidden, own)
+    live, clock = begin()
+    return Player(live, clock, again, lambda: begin()[0], own, is_masked=is_masked)
 
-    def begun() -> tuple[LiveSandbox, TapeClock]:
-        clock = TapeClock(beginning.mode, beginning.rate, beginning.started)
-        first = clock, core_of(id_, beginning.spec, beginning.started, own)
-        live = LiveSandbox(id_, beginning.spec, first, around.wall, around.sender, around.inbox_budget)
-        live.server_secrets = hidden
-        return live, clock
 
-    live, clock = begun()
-    return Player(live, clock, again, lambda: begun()[0], own, is_masked=is_masked)
+def begun(
+    id_: str,
+    beginning: Beginning,
+    around: Surroundings,
+    hidden: tuple[str, ...],
+    compiler: ScenarioCompiler,
+    make: Callable[..., Sandbox] = Sandbox,
+) -> tuple[LiveSandbox, TapeClock]:
+    """A sandbox that has just begun so, with its clock; `make` makes its state machine."""
+    clock = TapeClock(beginning.mode, beginning.rate, beginning.started)
+    first = clock, core_of(id_, beginning.spec, beginning.started, compiler, make)
+    live = LiveSandbox(id_, beginning.spec, first, around.wall, around.sender, around.inbox_budget)
+    live.server_secrets = hidden
+    return live, clock

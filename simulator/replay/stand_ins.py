@@ -1,6 +1,7 @@
 """Stand-ins for secrets: of the same length, the same for the same secret, and found in whatever spelling it has."""
 
 from base64 import b64decode, b64encode
+from collections.abc import Container
 from hashlib import sha256
 from itertools import count
 from string import hexdigits
@@ -15,8 +16,11 @@ class StandIns:
     """What stands for each secret that was given. Those with fewer than `FOUND_CHARS_MIN` characters are replaced only
     where a whole value is one of them (`of`)."""
 
-    def __init__(self) -> None:
+    def __init__(self, known: Container[str] = ()) -> None:
+        """`known` are credentials that everybody knows."""
+        self._known = known
         self._by_secret: dict[str, str] = {}
+        self._by_credential: dict[str, str] = {}
         self._indexes: list[tuple[Secrets, bytes, bytes]] = []
         self._all = Secrets()
         self._numbers = count(1)
@@ -42,6 +46,15 @@ class StandIns:
     def of(self, value: str) -> str:
         """What stands for a value that is a secret as a whole; any other one as it is."""
         return self._by_secret.get(value, value)
+
+    def of_credential(self, value: str) -> str:
+        """What stands for a credential where it was found; elsewhere a text that is like it stays as it is."""
+        if not value or value in self._known:
+            return value
+        found = self._by_secret.get(value) or self._by_credential.get(value)
+        if found is None:
+            found = self._by_credential[value] = _stand_in(value, next(self._numbers))
+        return found
 
     def is_in(self, text: bytes) -> bool:
         """True when one of them may be in a text."""

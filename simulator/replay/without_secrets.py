@@ -5,11 +5,11 @@ and sends is what is on the tape: whatever depends on a secret, such as the sign
 The signatures of clients cannot be made again, so that a replay takes the verdict on them from the tape.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from simulator.replay.given_secrets import secrets_on
+from simulator.replay.given_secrets import published, secrets_on
 from simulator.replay.head import TakenTape, beginning_of, taken
 from simulator.replay.masking import Masking
 from simulator.replay.player import Again
@@ -18,20 +18,37 @@ from simulator.replay.reading import read_tapes
 from simulator.replay.rebuilding import nowhere
 from simulator.replay.stand_ins import StandIns
 from simulator.replay.writing import tape_lines
+from simulator.runtime.journal import Exchange
 from simulator.scenario.compiler import ScenarioCompiler
+from simulator.tape.entries import Entry
+
+
+class CannotMask(Exception):
+    """With stand-ins for its secrets this tape would tell something else; the text says why."""
 
 
 def lines_without_secrets(tape: TakenTape, again: Again) -> Iterator[bytes]:
     """The lines of a tape. It may take as long as the sandbox took for its inputs, and may be made beside the event
-    loop."""
+    loop. Raises `CannotMask`."""
+    try:
+        return _lines(tape, again)
+    except CannotMask:
+        raise
+    except Exception as error:  # a secret is also a word of the scenario, or of the tape
+        raise CannotMask(f"a secret of it is also something else ({type(error).__name__}: {error})") from None
+
+
+def _lines(tape: TakenTape, again: Again) -> Iterator[bytes]:
     compiler = ScenarioCompiler()
     scenario = beginning_of(tape.head, compiler).spec.scenario
-    stand_ins = StandIns()
+    stand_ins = StandIns(published())
     for secret in (*tape.head.hidden, *secrets_on(scenario, tape.entries, compiler)):
         stand_ins.add(secret)
-    if not stand_ins:
-        return tape_lines(tape)
-    (given,) = read_tapes(Masking(stand_ins).masked(tape_lines(tape)))
+    before = list(tape_lines(tape))
+    masked = list(Masking(stand_ins).masked(before))
+    if masked == before:
+        return iter(before)
+    (given,) = read_tapes(masked)
     assert not given.damage, given.damage
     head = msgspec.structs.replace(given.head, masked=True)
     player = player_for(head, again, nowhere())
@@ -39,4 +56,12 @@ def lines_without_secrets(tape: TakenTape, again: Again) -> Iterator[bytes]:
         player.play(entry)
     player.end()
     made = taken(player.live)
+    if _statuses(made.entries) != _statuses(tape.entries):
+        raise CannotMask("a secret of it is also something else, such as an account: requests are answered otherwise")
     return tape_lines(TakenTape(msgspec.structs.replace(head, entries=len(made.entries)), made.entries, tape.left_out))
+
+
+def _statuses(entries: Sequence[Entry]) -> list[tuple[int, int, str]]:
+    """What was answered to the requests on a tape, in few words."""
+    found = (getattr(one, "exchange", one) for one in entries)
+    return [(one.n, one.status, one.error) for one in found if isinstance(one, Exchange) and one.n]

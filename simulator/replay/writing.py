@@ -24,14 +24,16 @@ from simulator.tape.entries import (
 )
 from simulator.tape.inputs import plain
 
+Began = dict[int, int]
+
 _ENCODER = msgspec.json.Encoder(decimal_format="number", enc_hook=plain)
 
 
 def tape_lines(tape: TakenTape) -> Iterator[bytes]:
     """A tape, line by line, each with its line end; with all secrets that are on it."""
-    yield _line(tape.head)
+    yield written_line(tape.head)
     yield from entry_lines(tape.entries)
-    yield _line(End(end=len(tape.entries), left_out=tape.left_out))
+    yield written_line(End(end=len(tape.entries), left_out=tape.left_out))
 
 
 def entry_lines(entries: Sequence[Entry]) -> Iterator[bytes]:
@@ -40,10 +42,27 @@ def entry_lines(entries: Sequence[Entry]) -> Iterator[bytes]:
     for place, entry in zip(count(1), entries, strict=False):
         if isinstance(entry, RequestBegan):
             began[id(entry.exchange)] = place
-        yield _line(_LINES[type(entry)](entry, began))
+        yield entry_line(entry, began)
 
 
-def _line(content: Any) -> bytes:
+def entry_line(entry: Entry, began: Began) -> bytes:
+    """The line of an entry; `began` has the number of the line in which each request that waits began."""
+    return written_line(_LINES[type(entry)](entry, began))
+
+
+def resumed_line(entry: RequestResumed, began: Began) -> bytes:
+    """The line of a request that goes on, with its body, since the line in which it began was written before that."""
+    body = lines.spelled(entry.exchange.body) if isinstance(entry.exchange, Exchange) else ""
+    return written_line(msgspec.structs.replace(_resumed(entry, began), body=body))
+
+
+def answered_line(one: Exchange, place: int) -> bytes:
+    """The line of an answer to the request that began in the line of this number."""
+    return written_line(lines.AnsweredLine(request=place, answer=lines.answer_of(one)))
+
+
+def written_line(content: Any) -> bytes:
+    """The line of a head, an entry or an end, with its line end."""
     try:
         return _ENCODER.encode(content) + b"\n"
     except UnicodeEncodeError:  # somebody asked for a name with a lone surrogate, which nothing has
@@ -57,9 +76,6 @@ def _without_surrogates(value: Any) -> Any:
     if isinstance(value, dict):
         return {_without_surrogates(key): _without_surrogates(one) for key, one in value.items()}
     return [_without_surrogates(one) for one in value] if isinstance(value, list | tuple) else value
-
-
-Began = dict[int, int]
 
 
 def _resumed(entry: RequestResumed, began: Began) -> lines.ResumedLine:

@@ -1,6 +1,8 @@
 """The tape of a sandbox: its inputs in order, since it began or was reset."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol
 
 from msgspec.structs import replace
 
@@ -8,6 +10,22 @@ from simulator.tape.entries import Entry, Recorded, RequestBegan, RequestResumed
 
 ENTRY_BYTES = 250
 """The approximate memory of an entry beside what it refers to."""
+
+
+class Recorder(Protocol):
+    """Writes down elsewhere what comes to a tape, also what it has no room for."""
+
+    def add(self, entry: Entry) -> None: ...
+
+    def answered(self, recorded: Recorded) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """So many entries, which are read somewhere; fewer, or none, when they are not kept any more."""
+
+    count: int
+    read: Callable[[], Sequence[Entry]]
 
 
 class Tape:
@@ -18,21 +36,25 @@ class Tape:
         self._entries_max = entries_max
         self._bytes_max = bytes_max
         self._entries: list[Entry] = []
+        self._unread: Unread | None = None
+        self._began: list[Recorded] = []  # that may still wait
         self.bytes = 0
         self.left_out = 0
+        self.recorder: Recorder | None = None
 
     def __len__(self) -> int:
-        return len(self._entries)
+        return len(self._entries) + (self._unread.count if self._unread else 0)
 
     def __iter__(self) -> Iterator[Entry]:
-        """The entries as of now; those that come meanwhile are not among them."""
-        return iter(self._entries[:])
+        """The entries as of now; those that come meanwhile are not among them. What is unread is read first."""
+        return iter(self._read()[:])
 
-    def taken(self) -> list[Entry]:
-        """The entries as of now, in which nothing changes any more: requests that wait are copied as they are."""
+    def taken(self, count: int | None = None) -> list[Entry]:
+        """The entries as of now, or the first ones, in which nothing changes any more: requests that wait are copied as
+        they are."""
         copies: dict[int, Recorded] = {}
         taken: list[Entry] = []
-        for entry in self._entries:
+        for entry in self._read()[:count]:
             if isinstance(entry, RequestBegan) and not entry.exchange.n:
                 copies[id(entry.exchange)] = copy = replace(entry.exchange)
                 taken.append(RequestBegan(copy))
@@ -44,13 +66,55 @@ class Tape:
 
     def add(self, entry: Entry, size: int = ENTRY_BYTES) -> None:
         """Append an entry with its approximate memory in bytes."""
-        if self.left_out or self.bytes + size > self._bytes_max or len(self._entries) >= self._entries_max:
+        if self.recorder is not None:
+            self.recorder.add(entry)
+        if isinstance(entry, RequestBegan):
+            self._began = [one for one in self._began if not one.n]
+            self._began.append(entry.exchange)
+        if self.left_out or self.bytes + size > self._bytes_max or len(self) >= self._entries_max:
             self.left_out += 1
             return
         self._entries.append(entry)
         self.bytes += size
 
-    def grow(self, size: int) -> None:
-        """An entry has become so many bytes larger: its request was answered."""
+    @property
+    def is_awaited(self) -> bool:
+        """True while a request waits that began on it."""
+        return any(not one.n for one in self._began)
+
+    def restore(self, entries: Iterable[Entry], size: int, left_out: int) -> None:
+        """Go on behind these entries, of so many bytes, and so many that had no room."""
+        self._entries, self.bytes, self.left_out = list(entries), size, left_out
+
+    def restore_unread(self, unread: "Unread", size: int, left_out: int) -> None:
+        """Go on behind entries that are kept elsewhere, and read when they are needed."""
+        self._entries, self._unread, self.bytes, self.left_out = [], unread, size, left_out
+
+    @property
+    def unread(self) -> "Unread | None":
+        """The first entries, as long as they have not been read."""
+        return self._unread
+
+    def has_read(self, unread: "Unread", entries: Sequence[Entry]) -> None:
+        """These are they. Behind those that are not kept any more nothing could be replayed: all that is left out."""
+        if self._unread is unread:
+            self._unread = None
+            behind = self._entries if len(entries) == unread.count else []
+            self.left_out += unread.count - len(entries) + len(self._entries) - len(behind)
+            self._entries = [*entries, *behind]
+
+    def _read(self) -> list[Entry]:
+        if self._unread is not None:
+            self.has_read(self._unread, self._unread.read())
+        return self._entries
+
+    def end(self) -> None:
+        """Nobody waits any more."""
+        self._began = []
+
+    def answer(self, recorded: Recorded, size: int) -> None:
+        """The request of an entry was answered, which makes it so many bytes larger."""
+        if self.recorder is not None:
+            self.recorder.answered(recorded)
         if not self.left_out:
             self.bytes += size

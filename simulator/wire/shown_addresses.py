@@ -5,9 +5,9 @@ text with its escapes.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Final
-from urllib.parse import unquote_plus
+from urllib.parse import quote_plus, unquote_plus
 
 from simulator.wire.runs import end_of_run, run_of
 from simulator.wire.secret_names import is_secret_name
@@ -45,6 +45,15 @@ def shown_address(url: str) -> str:
 def shown_query(query: str) -> str:
     """A query or form, in which values may be addresses themselves."""
     return _without_values("?" + without_userinfo(query, is_query=True), MASKED)[1:]
+
+
+def with_query_secrets(query: str, replaced: Callable[[str], str]) -> str:
+    """A query in which the values of parameters that are secrets by their names are what `replaced` answers."""
+    text, parts, end = f"?{query}", [], 0
+    for begins, ends in _values(text):
+        parts += [text[end:begins], quote_plus(replaced(unquote_plus(text[begins:ends])))]
+        end = ends
+    return "".join((*parts, text[end:]))[1:]
 
 
 def with_shown_addresses(text: str) -> str:

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from simulator.runtime.loading import load
 from simulator.scenario.library import scenario_from_object
 from tests.support.client import Client, running
 from tests.support.receivers import refused_url
@@ -182,7 +183,7 @@ def test_webhooks_that_the_log_forgot_are_still_counted() -> None:
 
 
 def reload(client: Client, expect: list[Any], **more: Any) -> None:
-    client.run(client.live.load(scenario_from_object({"extends": "default", "expect": expect, **more})))
+    client.run(load(client.live, scenario_from_object({"extends": "default", "expect": expect, **more})))
 
 
 def test_a_reload_counts_what_is_still_known_and_says_where_it_begins() -> None:

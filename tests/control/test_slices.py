@@ -2,12 +2,12 @@
 
 import asyncio
 from collections.abc import Iterator
-from typing import Any, NoReturn
+from typing import Any
 
 import pytest
 
 from simulator.domain.model.callbacks import CallbackLog
-from simulator.domain.model.transactions import Transaction
+from simulator.domain.model.packed.transactions import Transactions
 from simulator.domain.reports import invariants
 from simulator.runtime import expectations
 from tests.support.client import Client, Response, running
@@ -87,26 +87,17 @@ def test_the_list_of_sandboxes_lets_others_go_on_after_each() -> None:
         assert passed >= 6
 
 
-class NeverWalked(dict[str, Transaction]):
-    """The transactions of a sandbox, which may be looked up, but not visited one after the other."""
-
-    def _refuse(self) -> NoReturn:
-        raise AssertionError("all transactions were visited")
-
-    __iter__ = __reversed__ = values = items = keys = _refuse
+def never(_: object) -> Iterator[Any]:
+    raise AssertionError("all of them were visited")
 
 
-def never(_: CallbackLog) -> Iterator[Any]:
-    raise AssertionError("all callbacks were visited")
-
-
-def test_transactions_of_a_refid_or_a_reseller_are_found_by_index() -> None:
+def test_transactions_of_a_refid_or_a_reseller_are_found_by_index(monkeypatch: pytest.MonkeyPatch) -> None:
     with running(PAID | SECOND) as client:
         paid(client, 3)
         client.advance(1)
         assert client.pay("ref-1", key="second", secret="c2Vjb25k").status == 200
-        state = client.live.core.state
-        state.transactions = NeverWalked(state.transactions)
+        monkeypatch.setattr(Transactions, "values", never)
+        monkeypatch.setattr(Transactions, "__iter__", never)
 
         def found(query: str) -> list[tuple[str, str]]:
             rows = client.sim("GET", f"{ONE}/transactions?{query}").json["transactions"]

@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
+from simulator.replay.continuing import go_on
 from simulator.replay.differences import Difference
 from simulator.replay.player import Player
-from simulator.replay.proof import player_for
+from simulator.replay.proof import player_for, prove
 from simulator.replay.rebuilding import nowhere
 from simulator.runtime.driver import ITEMS_PER_TURN_MAX
 from simulator.runtime.sandbox_start import SandboxSpec
@@ -198,3 +199,20 @@ def test_a_full_tape_replays_as_far_as_it_goes() -> None:
         player, found = rebuilt(client)
         assert found is None, found
         assert len(player.live.core.state.transactions) == 3  # the fourth has begun
+
+
+def test_a_sandbox_that_goes_on_tells_its_events_in_order_those_of_the_tape_included() -> None:
+    with running(FIRST) as client:
+        client.pay("one")
+        client.advance()
+        tape = read_back(client.app, client.live, shows_secrets=True)
+    with running(FIRST) as client:
+        client.app.adopt(go_on(prove(tape, client.app.again, client.app.surroundings()).player, client.app.wall))
+        client.pay("two")
+        log = client.live.events
+        serials = [one.serial for one in log.after(0, 1000)]
+        assert serials == sorted(set(serials))
+        body = client.sim("GET", "/sandboxes/default/events?after=0&timeout=0").body.decode()
+        assert body.count("data:") == len(serials)
+        assert '"refid":"one"' in body
+        assert '"refid":"two"' in body

@@ -146,3 +146,86 @@ def test_secrets_that_begin_alike_have_their_own_stand_ins() -> None:
         stand_ins.add(one)
     replaced = stand_ins.replaced(f"{second} {first} a-secret-that-begins-alike-3".encode()).decode()
     assert replaced == f"{stand_ins.of(second)} {stand_ins.of(first)} a-secret-that-begins-alike-3"
+
+
+WORDS = (
+    "real", "manual", "POST", "Processing", "Succesful", "percentage", "everyday", "owner@example.com", "request",
+    "command", "attempt", "PassTime", "answered", "2026-11-23", "0123456789", "RELOAD", "default", "RS001",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("word", WORDS)
+def test_a_wrong_credential_that_is_also_a_word_of_the_tape_leaves_the_rest_as_it_was(word: str) -> None:
+    with running("default") as client:
+        client.pay("paid")
+        client.send("POST", "/v2/token", "", f"username=x&password={quote(word)}".encode(), FORM)
+        client.send("GET", "/v2/balance", "", b"", {"x-auth-token": word})
+        client.advance()
+        lines = list(lines_without_secrets(taken(client.live), client.app.again))
+        shown = list(tape_lines(taken(client.live)))
+        assert b'"masked":true' in lines[0]
+        assert len(lines) == len(shown)
+        assert [one for one in lines[1:-1] if b"/v2/topup" in one] == [
+            one for one in shown[1:-1] if b"/v2/topup" in one
+        ]
+        assert f"password={quote(word)}".encode() not in b"".join(lines)
+        assert f'"x-auth-token","{word}"'.encode() not in b"".join(lines)
+        (tape,) = read_tapes(lines)
+        assert play(player_for(tape.head, client.app.again, nowhere()), tape.entries) is None
+
+
+FORM = {"content-type": "application/x-www-form-urlencoded"}
+
+
+@pytest.mark.parametrize("name", ["token", "key", "sig", "auth", "code", "api_key", "apikey", "password"])
+def test_a_parameter_that_is_a_credential_by_its_name_is_masked(name: str) -> None:
+    with running("default") as client:
+        client.send("GET", "/v2/balance", f"{name}=s3cret-of-theirs&page=1")
+        text = b"".join(lines_without_secrets(taken(client.live), client.app.again))
+        assert b"s3cret-of-theirs" not in text
+        assert b"page=1" in text
+
+
+ESCAPED = 'P4ss/w0rd"Long\\Enough'
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        json.dumps({"username": "uu", "password": ESCAPED}),
+        json.dumps({"username": "uu", "password": ESCAPED}).replace("/", "\\/"),
+        json.dumps({"username": "uu", "password": ESCAPED}, ensure_ascii=False),
+        json.dumps({"username": "uu", "remarks": ESCAPED}).replace("/", "\\/"),
+    ],
+)
+def test_a_password_of_the_scenario_is_masked_however_json_escapes_it(body: str) -> None:
+    reseller = {"code": "RS001", "balance": 10, "users": [{"username": "uu", "password": ESCAPED}]}
+    with running({"resellers": [reseller]}) as client:
+        client.send("POST", "/v2/token", "", body.encode(), {"content-type": "application/json"})
+        text = b"".join(lines_without_secrets(taken(client.live), client.app.again)).decode()
+        assert "w0rd" not in text
+
+
+def test_a_tape_that_would_tell_something_else_is_not_masked() -> None:
+    reseller = {"code": "RS001", "balance": 100, "users": [{"username": "uu", "password": "0123456789"}]}
+    with running({"resellers": [reseller | {"api_keys": [{"key": "kk", "secret": SECRET}]}]}) as client:
+        client.key, client.secret = "kk", SECRET
+        assert client.pay("paid").status == 200
+        refused = client.sim("GET", "/sandboxes/default/tape")
+        assert (refused.status, refused.json["error"]) == (409, "cannot_mask")
+        assert client.sim("GET", "/sandboxes/default/tape?secrets=shown").status == 200
+
+
+def test_many_credentials_are_masked_in_one_pass_each() -> None:
+    with running("default") as client:
+        for number in range(400):
+            client.send("GET", "/v2/balance", "", b"", {"authorization": f"Bearer session-{number:08d}"})
+        asked: list[str] = []
+        original = StandIns.is_in
+        StandIns.is_in = lambda self, text: asked.append("") or original(self, text)  # type: ignore[method-assign, func-returns-value]
+        try:
+            text = b"".join(lines_without_secrets(taken(client.live), client.app.again))
+        finally:
+            StandIns.is_in = original  # type: ignore[method-assign]
+        assert b"session-" not in text
+        assert len(asked) < 400 * 60, "as many texts as the lines have, whatever the number of credentials"

@@ -2,9 +2,10 @@
 
 The file begins with `MAGIC`. Frames follow: a letter, the length of the content as four bytes, the content, and its
 CRC32. `H` has the life, the floor, the bytes before it, the length of the name, the name and the head; `E` an entry:
-number, time, data; `R` a pack of records; `M` a mark: place and name; `S` begins a snapshot: place and bytes before
-it; `P` is a part of it: the length of the name, the name, data; `K` the name of a part that is as in the snapshot
-before; `C` ends it; `Z` ends the file, with the number of frames before. Numbers are big-endian.
+number, time, data; `R` a pack of records; `M` a mark: place, the length of the name, the name, its note; `S` begins a
+snapshot: place and bytes before it; `P` is a part of it: the length of the name, the name, data; `K` the name of a part
+that is as in the snapshot before; `C` ends it; `Z` ends the file, with the number of frames before. Numbers are
+big-endian.
 """
 
 import struct
@@ -25,6 +26,7 @@ _CRC = struct.Struct(">I")
 _HEAD = struct.Struct(">QQQH")
 _ENTRY = struct.Struct(">Qq")
 _NUMBER = struct.Struct(">Q")
+_MARK = struct.Struct(">QH")
 _SNAPSHOT = struct.Struct(">QQ")
 _LENGTH = struct.Struct(">H")
 _FRAME_BYTES_MAX = BLOB_BYTES_MAX + 2 * PACK_BYTES_MAX
@@ -80,8 +82,9 @@ def _contents(store: Store, sandbox: str) -> Iterator[tuple[bytes, bytes]]:
         yield b"E", _ENTRY.pack(entry.n, entry.at_us) + entry.data
     for pack in reading.packs(sandbox):
         yield b"R", encoded({key: (n, data) for key, n, data in pack})
-    for mark, n in reading.marks(sandbox).items():
-        yield b"M", _NUMBER.pack(n) + mark.encode()
+    for mark, n, note in reading.noted_marks(sandbox):
+        called = mark.encode()
+        yield b"M", _MARK.pack(n, len(called)) + called + note
     before: dict[str, bytes] = {}
     for snapshot in reading.snapshots(sandbox):
         yield b"S", _SNAPSHOT.pack(snapshot.n, snapshot.bytes_up_to)
@@ -103,7 +106,9 @@ def _begun(store: Store, kind: bytes, content: bytes, name: str | None) -> Life:
     rest = content[_HEAD.size :]
     sandbox = name or rest[:length].decode()
     if sandbox in store.writing.lives:
-        raise SandboxExists(f"{store.folder}: has a sandbox {sandbox!r} already: remove it, or give another name")
+        raise SandboxExists(
+            f"{store.folder}: has a sandbox {sandbox!r} already: delete it there, or import into another folder"
+        )
     return store.writing.begin_life(sandbox, number, rest[length:], floor, floor_bytes)
 
 
@@ -137,7 +142,9 @@ def _add(store: Store, life: Life, kind: bytes, content: bytes) -> None:
         if records := {key: (n, data) for key, n, data in decoded(content)}:
             store.writing.pending.records.setdefault(life.key, {}).update(records)
     elif kind == b"M":
-        store.writing.put_mark_of(life, content[_NUMBER.size :].decode(), _NUMBER.unpack_from(content)[0])
+        n, length = _MARK.unpack_from(content)
+        rest = content[_MARK.size :]
+        store.writing.put_mark_of(life, rest[:length].decode(), n, rest[length:])
     else:
         raise ValueError(f"a frame {kind!r} is out of place")
 

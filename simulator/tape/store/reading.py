@@ -7,6 +7,7 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -112,13 +113,29 @@ class Reading:
 
     def marks(self, sandbox: str) -> dict[str, int]:
         """By name: the entry behind which it stands. Raises `NoSandbox`."""
+        return {name: n for name, n, _ in self.noted_marks(sandbox)}
+
+    def noted_marks(self, sandbox: str) -> list[tuple[str, int, bytes]]:
+        """Name, entry and note of each mark, in the order of the entries. Raises `NoSandbox`."""
         key = self._life(sandbox)[0]
-        return dict(
-            self._rows(
-                "SELECT name, n FROM marks WHERE life = ? ORDER BY n, name",
-                key,
-            )
+        return self._rows("SELECT name, n, note FROM marks WHERE life = ? ORDER BY n, name", key)
+
+    def place(self, sandbox: str, count: int, apart: bytes) -> tuple[int, int]:
+        """The number of the entry behind which `count` have come, those apart that begin so, and the bytes up to it.
+        Those apart that follow it count with it. Raises `NoSandbox`."""
+        key, _, floor, _, _ = self._life(sandbox)
+        first = (
+            "SELECT id FROM entries WHERE id BETWEEN ? AND ? AND substr(data, 1, ?) <> ? ORDER BY id LIMIT 1 OFFSET ?"
         )
+        low, high = keys_of(key)
+        row = self._row(first, low, high, len(apart), apart, count)
+        end = row[0] - 1 if row else high
+        last = self._row(
+            "SELECT id, bytes_up_to FROM entries WHERE id BETWEEN ? AND ? ORDER BY id DESC LIMIT 1", low, end
+        )
+        if floor:
+            raise NoSandbox(f"the first entries of sandbox {sandbox!r} are not kept any more")
+        return (n_of(last[0]), last[1]) if last else (0, 0)
 
     def snapshots(self, sandbox: str) -> list["StoredSnapshot"]:
         """The complete ones, oldest first. Raises `NoSandbox`."""
@@ -161,6 +178,19 @@ class Reading:
         if not isinstance(row[0], bytes) or digest_of(row[0]) != digest:
             raise self._damaged("a snapshot", sandbox)
         return row[0]
+
+    def contents(self, sandbox: str, snapshot: int, unchecked: tuple[str, ...]) -> Iterator[tuple[str, bytes]]:
+        """Name and data of all parts of a snapshot; of those whose names begin so, damage stays unseen here. Nothing
+        may be written meanwhile. Raises `Damaged`."""
+        found = self.parts_of(snapshot)
+        try:
+            for name, (digest, part) in sorted(found.items(), key=lambda one: one[1][1]):  # as they lie on the disk
+                (data,) = self._connection.execute("SELECT data FROM parts WHERE id = ?", (part,)).fetchone()
+                if not isinstance(data, bytes) or not (name.startswith(unchecked) or digest_of(data) == digest):
+                    raise self._damaged("a snapshot", sandbox)
+                yield name, data
+        except sqlite3.Error as error:
+            raise of_reading(error, self._path) from None
 
     def floor_bytes(self, sandbox: str) -> int:
         """How many bytes the entries up to the floor had. Raises `NoSandbox`."""
@@ -224,7 +254,11 @@ class StoredSnapshot:
         self.bytes_up_to = bytes_up_to
         self._reading = reading
         self._sandbox = sandbox
-        self._parts = reading.parts_of(key)
+        self._key = key
+
+    @cached_property
+    def _parts(self) -> dict[str, tuple[bytes, int]]:
+        return self._reading.parts_of(self._key)
 
     @property
     def names(self) -> list[str]:
@@ -235,6 +269,10 @@ class StoredSnapshot:
     def digests(self) -> dict[str, bytes]:
         """Of its parts, by name: what has the same digest is the same."""
         return {name: self._parts[name][0] for name in self.names}
+
+    def contents(self, unchecked: tuple[str, ...] = ()) -> Iterator[tuple[str, bytes]]:
+        """All parts: see `Reading.contents`."""
+        return self._reading.contents(self._sandbox, self._key, unchecked)
 
     def part(self, name: str) -> bytes:
         """Raises `KeyError`, `NoSandbox` (it is not kept any more) or `Damaged`."""

@@ -1,9 +1,9 @@
 """What of a life is kept: its latest snapshots, and the entries from which its marks are reached.
 
-A moment is reached from the newest snapshot at or before it, so these are kept: the last `snapshots` of them; for each
-mark, the one from which it is reached; all entries behind the oldest of these. Then, as long as that is more than
-`bytes_max`, the oldest goes, with the marks that are reached only from it. The entries behind the newest snapshot, and
-that snapshot, are never dropped: they are the state. The beginning of a life is a snapshot like the others.
+A moment is reached from the newest snapshot at or before it, so these are kept: the beginning of the life, which is a
+snapshot like the others; the last `snapshots` of them; for each mark, the one from which it is reached; all entries
+behind the oldest of these. Then, as long as that is more than `bytes_max`, the oldest goes, with the marks that are
+reached only from it. The entries behind the newest snapshot, and that snapshot, are never dropped: they are the state.
 """
 
 from collections.abc import Sequence
@@ -25,11 +25,13 @@ BEGINNING = Snapshot(0, 0, 0, 0)
 
 @dataclass(frozen=True)
 class Retention:
-    """The numbers of the rule: snapshots, marks (the latest ones), and bytes of entries and snapshots of one life."""
+    """The numbers of the rule: snapshots, marks (the latest ones), and bytes of entries and snapshots of one life; and
+    whether the beginning is kept."""
 
     snapshots: int = 3
     marks: int = 100
     bytes_max: int = 512 * 1024 * 1024
+    beginning: bool = True
 
     def __post_init__(self) -> None:
         if self.snapshots < 1 or self.marks < 0 or self.bytes_max < 0:
@@ -58,7 +60,8 @@ def what_is_kept(
     reached = {
         name: _reached_from(snapshots, n) for name, n in marks[max(0, len(marks) - rule.marks) :] if n >= floor_n
     }
-    bases = sorted({*snapshots[-rule.snapshots :], *reached.values()}, key=lambda one: one.n)
+    first = {BEGINNING} if rule.beginning and floor_n == 0 else set()
+    bases = sorted({*first, *snapshots[-rule.snapshots :], *reached.values()}, key=lambda one: one.n)
     while bases[0] is not newest and _size(bases, bytes_up_to) > rule.bytes_max:
         bases.pop(0)
     kept = set(bases)

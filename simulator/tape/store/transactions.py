@@ -14,7 +14,7 @@ from pathlib import Path
 
 from simulator.tape.store.errors import StoreError, WriteFailed
 from simulator.tape.store.failures import of_writing
-from simulator.tape.store.layout import DATABASE, KEPT, LOCK, NOT_KEPT, keys_of
+from simulator.tape.store.layout import DATABASE, KEPT, LOCK, NOT_KEPT, key_of, keys_of
 from simulator.tape.store.packs import PackWriter
 from simulator.tape.store.retention import Retention, Snapshot, what_is_kept
 from simulator.tape.store.sweeping import Sweeper
@@ -78,6 +78,8 @@ class Transactions:
     def _write(self, pending: Pending) -> int:
         """Returns the number of rows."""
         connection = self._connection
+        for life, n in pending.cuts.items():
+            self._cut(life, n)
         for statement, values in pending.statements:
             connection.execute(statement, values)
         crc = zlib.crc32
@@ -87,6 +89,14 @@ class Transactions:
         for life, records in pending.records.items():
             self._packs.add(life, records)
         return len(rows) + len(pending.statements)
+
+    def _cut(self, life: int, n: int) -> None:
+        """Remove what came behind entry `n` of a life, before others take the places of its entries."""
+        execute = self._connection.execute
+        execute("DELETE FROM entries WHERE id > ? AND id <= ?", (key_of(life, n), keys_of(life)[1]))
+        execute("DELETE FROM marks WHERE life = ? AND n > ?", (life, n))
+        later = "SELECT id FROM snapshots WHERE life = ? AND state = ? AND n > ?"
+        self._drop_snapshots([key for (key,) in execute(later, (life, KEPT, n))])
 
     def _let_go(self, pending: Pending) -> None:
         self.sweeper.add_snapshots(pending.snapshots_gone)

@@ -26,9 +26,11 @@ class Pending:
     lives_gone: list[int] = field(default_factory=list)
     snapshots_gone: list[int] = field(default_factory=list)
     lives_with_snapshots: list[int] = field(default_factory=list)
+    cuts: dict[int, int] = field(default_factory=dict)  # by life: the entry behind which all goes
 
     def __bool__(self) -> bool:
-        return bool(self.statements or self.entries or self.records or self.lives_gone or self.lives_with_snapshots)
+        rest = self.records or self.lives_gone or self.lives_with_snapshots or self.cuts
+        return bool(self.statements or self.entries or rest)
 
 
 @dataclass(slots=True)
@@ -61,6 +63,11 @@ class Writing:
         except KeyError:
             raise NoSandbox(f"the store has no sandbox {sandbox!r}") from None
 
+    def lives_of(self, sandbox: str) -> int:
+        """How many lives it has had; 0 when the store has none of this name."""
+        life = self.lives.get(sandbox)
+        return life.number if life else 0
+
     def append(self, sandbox: str, at_us: int, data: bytes) -> int:
         """Add an entry behind the last one. Returns its number. Raises `NoSandbox`."""
         try:
@@ -78,6 +85,19 @@ class Writing:
         self.pending.entries.append((life.zero + n, at_us, total, data))
         return n
 
+    def cut(self, sandbox: str, n: int, bytes_up_to: int) -> None:
+        """Let a sandbox be as it was behind entry `n`, when its entries had so many bytes (see `Reading.place`): what
+        came later goes, with its snapshots and marks. Raises `NoSandbox`, and `ValueError` when no commit is requested
+        yet of what came before."""
+        life = self.life_of(sandbox)
+        _placed("a cut", n, life)
+        if self.pending:
+            raise ValueError("a cut comes behind a commit")
+        self.pending.cuts[life.key] = n
+        if life.open_snapshot:
+            self.pending.snapshots_gone.append(life.open_snapshot)
+        life.n, life.bytes_up_to, life.parts, life.open_snapshot = n, bytes_up_to, {}, 0
+
     def put_record(self, sandbox: str, key: bytes, data: bytes) -> None:
         """Write a finished transaction, in place of one of this key, as the last entry left it. Raises `NoSandbox`."""
         life = self.life_of(sandbox)
@@ -86,16 +106,17 @@ class Writing:
             raise ValueError(f"the key of a record has {len(key)} bytes; {KEY_BYTES_MAX} are allowed")
         self.pending.records.setdefault(life.key, {})[key] = (life.n, data)
 
-    def put_mark(self, sandbox: str, name: str, n: int | None = None) -> None:
-        """Name a moment: behind entry `n`, or the last one. Raises `NoSandbox`."""
+    def put_mark(self, sandbox: str, name: str, n: int | None = None, note: bytes = b"") -> None:
+        """Name a moment: behind entry `n`, or the last one; `note` is the caller's. Raises `NoSandbox`."""
         life = self.life_of(sandbox)
-        self.put_mark_of(life, name, life.n if n is None else n)
+        self.put_mark_of(life, name, life.n if n is None else n, note)
 
-    def put_mark_of(self, life: Life, name: str, n: int) -> None:
+    def put_mark_of(self, life: Life, name: str, n: int, note: bytes = b"") -> None:
         """Name a moment of a life. Raises `ValueError` for one that it does not have."""
         _named("a mark", name)
         _placed("a mark", n, life)
-        self._write("INSERT OR REPLACE INTO marks VALUES (?, ?, ?)", life.key, name, n)
+        _bounded("a note", note)
+        self._write("INSERT OR REPLACE INTO marks VALUES (?, ?, ?, ?)", life.key, name, n, note)
 
     def drop_mark(self, sandbox: str, name: str) -> None:
         """Forget a name. Raises `NoSandbox`, not for a mark that is not there."""
@@ -202,9 +223,9 @@ class SnapshotWriter:
         self._bytes_own = 0
 
     @property
-    def names_before(self) -> list[str]:
-        """The names of the parts of the snapshot before, which `keep` can name."""
-        return list(self._before)
+    def before(self) -> dict[str, bytes]:
+        """The digests of the parts of the snapshot before, by the names that `keep` takes."""
+        return {name: digest for name, (digest, _) in self._before.items()}
 
     def put(self, name: str, data: bytes) -> None:
         """Add a part. What the snapshot before has already is not written again. A name is given once."""

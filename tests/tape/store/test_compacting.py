@@ -43,7 +43,7 @@ def test_a_compacted_folder_is_smaller_and_holds_the_same(tmp_path: Path) -> Non
 
 def test_another_rule_drops_more(tmp_path: Path) -> None:
     before = filled(tmp_path, 20)["shop"]
-    compact(tmp_path, version=VERSION, retention=Retention(snapshots=1, marks=0))
+    compact(tmp_path, version=VERSION, retention=Retention(snapshots=1, marks=0, beginning=False))
     with Store.open(tmp_path, version=VERSION) as store:
         after = held(store)["shop"]
     assert (before["floor"], after["floor"]) == (0, 16)

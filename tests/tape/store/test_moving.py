@@ -16,7 +16,7 @@ from tests.support.stores import VERSION, as_killed, fill, held
 
 
 def opened(folder: Path) -> Store:
-    return Store.open(folder, version=VERSION, retention=Retention(2))
+    return Store.open(folder, version=VERSION, retention=Retention(2, beginning=False))
 
 
 def file_of(store: Store, sandbox: str) -> bytes:
@@ -63,7 +63,9 @@ def test_a_sandbox_is_not_replaced(tmp_path: Path) -> None:
         fill(store, "shop")
         before = held(store)
         file = file_of(store, "shop")
-        with pytest.raises(SandboxExists, match="has a sandbox 'shop' already: remove it, or give another name"):
+        with pytest.raises(
+            SandboxExists, match="has a sandbox 'shop' already: delete it there, or import into another folder"
+        ):
             imported(store, io.BytesIO(file))
         assert held(store) == before
         imported(store, io.BytesIO(file), name="again")
@@ -99,7 +101,7 @@ HEAD = frame(b"H", struct.pack(">QQQH", 1, 0, 0, 1) + b"x" + b"head")
         (MAGIC + HEAD + frame(b"E", struct.pack(">Qq", 2, 0)), "entry 2 comes behind 0"),
         (MAGIC + HEAD + frame(b"E", b""), "requires a buffer"),
         (MAGIC + HEAD + frame(b"R", b"\xff" * 9), "requires a buffer"),
-        (MAGIC + HEAD + frame(b"M", struct.pack(">Q", 1) + b"m"), "a mark at 1 is beyond"),
+        (MAGIC + HEAD + frame(b"M", struct.pack(">QH", 1, 1) + b"m"), "a mark at 1 is beyond"),
         (MAGIC + HEAD + frame(b"S", struct.pack(">QQ", 1, 0)), "a snapshot at 1 is beyond"),
         (MAGIC + HEAD + frame(b"S", struct.pack(">QQ", 0, 9)), "a snapshot stands behind the last entry"),
         (MAGIC + HEAD + frame(b"S", struct.pack(">QQ", 0, 0)) + frame(b"K", b"none"), "none"),

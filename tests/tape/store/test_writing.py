@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from simulator.tape.store.checking import check
 from simulator.tape.store.errors import NoSandbox
 from simulator.tape.store.layout import BLOB_BYTES_MAX
 from simulator.tape.store.packs import decoded, encoded
@@ -65,7 +66,7 @@ def test_a_part_that_did_not_change_is_written_once(store: Store) -> None:
     for number in range(5):
         snapshot = store.writing.begin_snapshot("shop")
         if number % 2:
-            assert sorted(snapshot.names_before) == ["changing", "kept", "same"]
+            assert sorted(snapshot.before) == ["changing", "kept", "same"]
             snapshot.keep("kept")
         else:
             snapshot.put("kept", large)
@@ -203,3 +204,45 @@ def test_entries_are_read_in_slices_from_anywhere(store: Store) -> None:
     store.commit()
     for begin in (1, 2, 512, 513, 1400, 1401):
         assert [entry.n for entry in store.reading.entries("shop", begin)] == list(range(begin, 1401))
+
+
+def test_a_cut_takes_away_what_came_later_and_leaves_the_rest(tmp_path: Path) -> None:
+    with Store.open(tmp_path / "cut", version=VERSION) as store:
+        writing = store.writing
+        writing.new_life("shop", b"")
+        for n in (1, 2, 3, 4, 5):
+            writing.append("shop", n, b"-apart" if n == 3 else b"entry")
+            writing.put_mark("shop", f"mark {n}", note=b"%d" % n)
+            snapshot = writing.begin_snapshot("shop")
+            snapshot.put("all", b"the same")
+            snapshot.complete()
+            store.commit()
+        assert [store.reading.place("shop", count, b"-") for count in range(5)] == [
+            (0, 0), (1, 5), (3, 16), (4, 21), (5, 26)
+        ]  # fmt: skip
+        writing.begin_snapshot("shop").put("half", b"")
+        store.commit()
+        writing.cut("shop", *store.reading.place("shop", 2, b"-"))
+        assert writing.append("shop", 9, b"other") == 4
+        store.commit()
+        assert [(one.n, one.data) for one in store.reading.entries("shop")] == [
+            (1, b"entry"), (2, b"entry"), (3, b"-apart"), (4, b"other")
+        ]  # fmt: skip
+        assert [one.n for one in store.reading.snapshots("shop")] == [1, 2, 3]
+        assert store.reading.noted_marks("shop")[-1] == ("mark 3", 3, b"3")
+        snapshot = writing.begin_snapshot("shop")
+        snapshot.put("all", b"the same")
+        snapshot.complete()
+        store.commit()
+        assert store.reading.snapshots("shop")[-1].part("all") == b"the same"
+    assert check(tmp_path / "cut").problems == []
+
+
+def test_a_cut_comes_behind_a_commit(tmp_path: Path) -> None:
+    with Store.open(tmp_path / "cut", version=VERSION) as store:
+        store.writing.new_life("shop", b"")
+        with pytest.raises(ValueError, match="behind a commit"):
+            store.writing.cut("shop", 0, 0)
+        store.commit()
+        with pytest.raises(ValueError, match="a cut at 1 is beyond"):
+            store.writing.cut("shop", 1, 0)

@@ -1,0 +1,107 @@
+"""The snapshots that a server keeps in memory, so that a moment is near one of them, however long the tape is."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, Protocol
+from weakref import WeakKeyDictionary
+
+from simulator.replay.player import Player
+from simulator.runtime.live_sandbox import LiveSandbox
+from simulator.runtime.sandbox_start import Beginning
+
+LIFE_COUNT_MAX: Final = 32
+"""Of one life of a sandbox; above it those go that leave the smallest gap."""
+
+SERVER_BYTES_MAX: Final = 256 * 1024 * 1024
+
+
+class Snapshot(Protocol):
+    """The state of a sandbox behind the first `n` entries of its tape, in named parts."""
+
+    @property
+    def n(self) -> int: ...
+
+    @property
+    def parts(self) -> Mapping[str, bytes]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshots:
+    """How snapshots are taken and restored. `pieces` has the parts of one, a few milliseconds each, and raises
+    `not_now` when there is none at this moment; `made` makes it of them; `restored` makes a player of it, with the
+    arguments of `player_of` and the `entries` before it; `sharing` lets one share the memory of one before."""
+
+    pieces: Callable[[LiveSandbox], Iterator[tuple[str, bytes]]]
+    made: Callable[[Iterable[tuple[str, bytes]]], Any]
+    restored: Callable[..., Player]
+    not_now: type[Exception]
+    sharing: Callable[[Any, Any], Snapshot]
+
+
+@dataclass(slots=True)
+class _Life:
+    """The snapshots of one life, in the order of the tape."""
+
+    beginning: Beginning
+    found: list[Snapshot] = field(default_factory=list)
+
+    @property
+    def bytes(self) -> int:
+        """Those of all parts; equal ones are shared."""
+        parts = {id(part): len(part) for one in self.found for part in one.parts.values()}
+        return sum(parts.values())
+
+    def drop_one(self) -> None:
+        """Forget the one that leaves the smallest gap, the latest one last."""
+        places = [0, *(one.n for one in self.found)]
+        gaps = [after - before for before, after in zip(places, places[2:], strict=False)]
+        self.found.pop(gaps.index(min(gaps)) if gaps else 0)
+
+
+class KeptSnapshots:
+    """Snapshots by sandbox, those of its present life."""
+
+    def __init__(self, bytes_max: int = SERVER_BYTES_MAX) -> None:
+        self._lives: WeakKeyDictionary[LiveSandbox, _Life] = WeakKeyDictionary()
+        self._bytes_max = bytes_max
+
+    def __iter__(self) -> Iterator[LiveSandbox]:
+        """The sandboxes that are followed."""
+        return iter(list(self._lives))
+
+    def follow(self, live: LiveSandbox) -> None:
+        """Keep snapshots of this sandbox, from its present life on."""
+        self._life(live)
+
+    def of(self, live: LiveSandbox) -> list[Snapshot]:
+        """Those of a sandbox, in the order of the tape."""
+        return list(self._life(live).found)
+
+    def nearest(self, live: LiveSandbox, n: int) -> Snapshot | None:
+        """The last one before so many entries of the tape, or there."""
+        return next((one for one in reversed(self._life(live).found) if one.n <= n), None)
+
+    def add(self, live: LiveSandbox, snapshots: Iterable[Snapshot]) -> None:
+        """Keep these, too, as far as there is room."""
+        life = self._life(live)
+        by_place = {one.n: one for one in (*life.found, *snapshots)}
+        life.found = [by_place[n] for n in sorted(by_place)]
+        while len(life.found) > LIFE_COUNT_MAX:
+            life.drop_one()
+        while sum(one.bytes for one in self._lives.values()) > self._bytes_max:
+            max(self._lives.values(), key=lambda one: one.bytes).drop_one()
+
+    def drop(self, live: LiveSandbox, snapshot: Snapshot) -> None:
+        """Keep this one no more."""
+        life = self._life(live)
+        life.found = [one for one in life.found if one is not snapshot]
+
+    def rewound(self, live: LiveSandbox, before: "list[Snapshot]", n: int) -> None:
+        """The sandbox has been rewound behind so many entries; what it had before them is still right."""
+        self._lives[live] = _Life(live.beginning, [one for one in before if one.n <= n])
+
+    def _life(self, live: LiveSandbox) -> _Life:
+        life = self._lives.get(live)
+        if life is None or life.beginning is not live.beginning:  # it was reset
+            life = self._lives[live] = _Life(live.beginning)
+        return life

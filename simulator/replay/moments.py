@@ -1,0 +1,97 @@
+"""Moments in the life of a sandbox: places on its tape, by a mark, by a number of entries, or by a time."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import NamedTuple
+
+from simulator.domain.errors import Conflict, Unacceptable
+from simulator.domain.model.money import SERVICE_ZONE
+from simulator.replay.proof import now_of
+from simulator.runtime.background import in_background
+from simulator.runtime.live_sandbox import LiveSandbox
+from simulator.runtime.marks import Mark
+from simulator.runtime.unread import whole
+from simulator.tape.entries import Entry, RequestShown
+
+
+class Asked(NamedTuple):
+    """The moment that somebody asks for: one of a mark's name, a time of the sandbox, and a number of entries; none of
+    them for the present."""
+
+    mark: str | None = None
+    to: datetime | None = None
+    n: int | None = None
+
+
+class Moment(NamedTuple):
+    """A place on the tape, behind so many entries. `at` is the sandbox's time then, None for that of the last of them;
+    `about` is what people call it."""
+
+    n: int
+    at: datetime | None
+    about: str
+
+
+def mark_here(live: LiveSandbox, name: str) -> Mark:
+    """Mark the present. Raises `Conflict` when the tape is full, during an advance, and as `Marks.add`."""
+    live.driver.refuse_while_advancing()
+    _refuse_full(live)
+    mark = Mark(name, len(live.tape), live.clock.now())
+    live.marks.add(mark)
+    live.keeper.mark(live, mark)
+    return mark
+
+
+async def moment_of(live: LiveSandbox, asked: Asked) -> Moment:
+    """The moment that is asked for. Raises `Unknown` for a mark that is none, `Unacceptable` for a time or number that
+    is not on the tape, and `Conflict` where a full tape lacks it."""
+    if asked.mark is not None:
+        mark = live.marks.get(asked.mark)
+        return Moment(mark.n, mark.at, mark.name)
+    if asked.n is not None:
+        return _by_number(live, asked.n)
+    if asked.to is not None:
+        return await _by_time(live, asked.to)
+    _refuse_full(live)
+    return Moment(len(live.tape), live.clock.now(), "now")
+
+
+def _by_number(live: LiveSandbox, n: int) -> Moment:
+    last = len(live.tape)
+    if n > last:
+        _refuse_full(live)
+        raise Unacceptable("unknown_moment", f"the tape has {last} entries until now: n is from 0 to {last}", "n")
+    return Moment(n, None, f"entry {n}")
+
+
+async def _by_time(live: LiveSandbox, to: datetime) -> Moment:
+    started, now = live.beginning.started, live.clock.now()
+    if not started <= to <= now:
+        life = f"from {_shown(started)} until now, {_shown(now)}"
+        raise Unacceptable("unknown_moment", f"the sandbox had no such time: it is {life}", "to")
+    await whole(live.tape)
+    entries = list(live.tape)
+    n = await in_background(_place_at, entries, to)
+    if n == len(entries):
+        _refuse_full(live)
+    return Moment(n, to, _shown(to))
+
+
+def _place_at(entries: Sequence[Entry], to: datetime) -> int:
+    """How many entries there are before the first one that is later than this time. A request that another sandbox
+    handled has that one's time."""
+    later = (n for n, one in enumerate(entries) if not isinstance(one, RequestShown) and now_of(one) > to)
+    return next(later, len(entries))
+
+
+def _refuse_full(live: LiveSandbox) -> None:
+    if live.tape.left_out:
+        text = (
+            f"the tape was full after {len(live.tape)} entries, so that what came later cannot be repeated:"
+            " raise limits.tape or limits.tape_bytes of the scenario, or reset the sandbox"
+        )
+        raise Conflict("tape_full", text)
+
+
+def _shown(time: datetime) -> str:
+    return time.astimezone(SERVICE_ZONE).isoformat()

@@ -1,0 +1,226 @@
+"""Back to a moment: rewinds a sandbox that runs, and makes a second one which begins there.
+
+Everything is rebuilt from the tape beside the event loop, while the sandbox goes on; what was rebuilt then takes its
+place at once. So whatever fails on the way leaves the sandbox as it is.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any, Final
+from weakref import WeakKeyDictionary
+
+from simulator.domain.errors import Conflict, Unknown
+from simulator.domain.model.scenario import Scenario
+from simulator.replay.continuing import go_on, left
+from simulator.replay.differences import Difference
+from simulator.replay.kept_snapshots import KeptSnapshots, Snapshot, Snapshots
+from simulator.replay.moments import Asked, Moment, mark_here, moment_of
+from simulator.replay.player import Again, Player
+from simulator.replay.rebuilding import Surroundings, player_of
+from simulator.runtime.background import in_background
+from simulator.runtime.driver import Driver
+from simulator.runtime.inboxes import server_budget
+from simulator.runtime.live_sandbox import LiveSandbox
+from simulator.runtime.marks import Mark
+from simulator.runtime.sandbox_start import Beginning
+from simulator.runtime.sandboxes import Sandboxes
+from simulator.runtime.unexpected import report
+from simulator.runtime.unread import whole
+from simulator.scenario.compiler import ScenarioCompiler
+from simulator.tape.entries import Entry
+
+PLAYED_AT_ONCE: Final = 2_000
+"""Entries, after which other work beside the event loop has its turn, and a snapshot is taken."""
+
+RESTED_S: Final = 1.0
+"""How long nothing must have come to a sandbox before a snapshot is taken of it."""
+
+REWOUND: Final = "the sandbox was rewound during this attempt"
+FORKED: Final = "the sandbox was forked during this attempt"
+
+
+class Rewinder:
+    """Rewinds and forks the sandboxes of one server. `again` answers the requests of a tape once more, and `around` is
+    what sandboxes live among there. With `snapshots` those are taken of sandboxes that are marked, rewound or forked,
+    and rebuilding begins at the nearest one; else at the beginning of the tape."""
+
+    def __init__(self, again: Again, around: Surroundings, snapshots: Snapshots | None = None) -> None:
+        self._again = again
+        self._around = around
+        self._snapshots = snapshots
+        self.kept = KeptSnapshots()
+        self._lengths: WeakKeyDictionary[LiveSandbox, int] = WeakKeyDictionary()
+        self._timer: asyncio.TimerHandle | None = None
+        self._taking: set[asyncio.Task[None]] = set()
+
+    def mark(self, live: LiveSandbox, name: str) -> Mark:
+        """Mark the present of a sandbox, and take a snapshot of it soon. Raises what `mark_here` raises."""
+        made = mark_here(live, name)
+        self._follow(live)
+        self._take_soon(live)
+        return made
+
+    async def rewind(self, live: LiveSandbox, asked: Asked) -> None:
+        """Let a sandbox be as it was at a moment. Raises what `moment_of` raises; `Conflict` during an advance, when it
+        is reset or rewound meanwhile, or cannot be rebuilt; `Unknown` when it is deleted."""
+        life = live.driver
+        _refuse_lost(live, life)
+        life.refuse_while_advancing()
+        moment = await moment_of(live, asked)
+        player = await self._rebuilt(live, life, moment, live.id, live.beginning)
+        place = await live.keeper.place_of(live, moment.n)
+        _refuse_lost(live, life)
+        life.refuse_while_advancing()
+        clock, kept = left(player, self._around.wall, moment.at, REWOUND), self.kept.of(live)
+        await live.become(player.live, clock, place, moment.about)
+        self.kept.rewound(live, kept, moment.n)
+
+    async def fork(self, live: LiveSandbox, asked: Asked, sandboxes: Sandboxes, wanted_id: str | None) -> LiveSandbox:
+        """Make a second sandbox, which begins as this one was at a moment. Raises the same, and what `Sandboxes.build`
+        raises for its id."""
+        id_ = sandboxes.free_id(wanted_id)
+        life = live.driver
+        _refuse_lost(live, life)
+        life.refuse_while_advancing()
+        moment = await moment_of(live, asked)
+        before = live.beginning
+        beginning = replace(before, spec=replace(before.spec, id=id_, drawn_for=before.spec.drawn_for or live.id))
+        player = await self._rebuilt(live, life, moment, id_, beginning)
+        sandboxes.free_id(id_)  # another may have taken it meanwhile
+        await live.keeper.copy(live, await live.keeper.place_of(live, moment.n), player.live)
+        _refuse_lost(live, life)
+        sandboxes.free_id(id_)
+        forked = go_on(player, self._around.wall, moment.at, FORKED)
+        for mark in live.marks.up_to(moment.n, moment.at or player.now):
+            forked.marks.add(mark)
+        forked.probed.clear()  # a snapshot has some of them
+        forked.probed.extend(one for one in live.probed if one.at <= forked.clock.now())
+        sandboxes.add_fork(forked, live.id)
+        return forked
+
+    async def _rebuilt(self, live: LiveSandbox, life: Driver, moment: Moment, id_: str, beginning: Beginning) -> Player:
+        """A player that has played the tape of a sandbox up to a moment, while its `life` lasts."""
+        self._follow(live)
+        await whole(live.tape)
+        entries = live.tape.taken(moment.n)
+        # A budget of its own: evicting its messages, and only they, is no matter of the other sandboxes.
+        around = Surroundings(self._around.wall, self._around.sender, server_budget())
+        compiler = await in_background(_compiler_of, live.spec.scenario)
+        arguments = id_, beginning, self._again, around, live.server_secrets, compiler
+        # A journal names the sandbox whose unique credentials were refused, so that a fork's is another one.
+        is_alike = id_ == live.id or not beginning.spec.unique_credentials
+        player = await self._restored(live, moment.n, arguments, entries) if is_alike else None
+        if player is None:
+            player = await in_background(player_of, *arguments)
+        for start in range(player.place, len(entries), PLAYED_AT_ONCE):
+            _refuse_lost(live, life)
+            taken = await in_background(self._play, player, entries[start : start + PLAYED_AT_ONCE])
+            if is_alike:
+                self._keep(live, taken)
+        _refuse_lost(live, life)
+        return player
+
+    async def _restored(
+        self, live: LiveSandbox, n: int, arguments: tuple[Any, ...], entries: Sequence[Entry]
+    ) -> Player | None:
+        """A player that begins at the nearest snapshot, if there is one."""
+        nearest = self.kept.nearest(live, n)
+        if nearest is None or self._snapshots is None:
+            return None
+        try:
+            return await in_background(self._snapshots.restored, nearest, *arguments, entries=entries[: nearest.n])
+        except Exception as error:  # our mistake: the tape has it all
+            report(error, "a snapshot")
+            self.kept.drop(live, nearest)
+            return None
+
+    def _play(self, player: Player, entries: Sequence[Entry]) -> list[Snapshot]:
+        """Play entries, and take a snapshot behind as many as are played at once. Raises `Conflict` at the first entry
+        that is otherwise than it was."""
+        _play(player, entries)
+        if self._snapshots is None or len(entries) < PLAYED_AT_ONCE:
+            return []
+        with suppress(self._snapshots.not_now):
+            return [self._snapshots.made(self._snapshots.pieces(player.live))]
+        return []
+
+    def _follow(self, live: LiveSandbox) -> None:
+        """Take snapshots of this sandbox whenever it rests, from now on."""
+        if self._snapshots is None:
+            return
+        self.kept.follow(live)
+        if self._timer is None:
+            self._timer = asyncio.get_running_loop().call_later(RESTED_S, self._look)
+
+    def _look(self) -> None:
+        """Take snapshots of those that rest, and look again while there are any."""
+        self._timer = None
+        for live in self.kept:
+            n = len(live.tape)
+            last = max((one.n for one in self.kept.of(live)), default=0)
+            if self._lengths.get(live) == n and n - last >= PLAYED_AT_ONCE and not live.tape.left_out:
+                self._take_soon(live)
+            self._lengths[live] = n
+            if not live.driver.is_stopping and not live.is_deleted:
+                self._follow(live)
+
+    def _take_soon(self, live: LiveSandbox) -> None:
+        if self._snapshots is not None:
+            task = asyncio.create_task(self._take(live, self._snapshots))
+            self._taking.add(task)
+            task.add_done_callback(self._taking.discard)
+
+    async def _take(self, live: LiveSandbox, snapshots: Snapshots) -> None:
+        """Take a snapshot piece by piece, between which others go on; none when something happens meanwhile."""
+        life, parts = live.driver, []
+        try:
+            for part in snapshots.pieces(live):
+                parts.append(part)
+                await asyncio.sleep(0)
+        except snapshots.not_now:
+            return
+        except Exception as error:  # our mistake: the tape has it all
+            report(error, "a snapshot")
+            return
+        if live.driver is life and not live.is_closed:
+            self._keep(live, [snapshots.made(parts)])
+
+    def _keep(self, live: LiveSandbox, taken: Sequence[Snapshot]) -> None:
+        """Keep snapshots, which share what has not changed since the one before."""
+        for one in taken:
+            before = self.kept.nearest(live, one.n)
+            assert self._snapshots is not None, "it was taken"
+            self.kept.add(live, [one if before is None else self._snapshots.sharing(one, before)])
+
+
+def _compiler_of(loaded: Scenario) -> ScenarioCompiler:
+    """A compiler that knows this scenario. The tape has its document alone, not where its rules are written."""
+    compiler = ScenarioCompiler()
+    compiler.remember(loaded)
+    return compiler
+
+
+def _play(player: Player, entries: Sequence[Entry]) -> None:
+    """Play entries. Raises `Conflict` at the first one that is otherwise than it was."""
+    try:
+        found = next((found for one in entries if (found := player.play(one))), None)
+    except Exception as error:  # our mistake, of which the log has the place
+        report(error, "a rewind")
+        found = Difference(player.place, "an entry", "was played", "failed")
+    if found is not None:
+        text = f"entry {found.entry} of the tape cannot be repeated ({found.what}), so that nothing was changed"
+        raise Conflict("not_repeatable", f"{text}; GET …/tape has the tape for a report of this")
+
+
+def _refuse_lost(live: LiveSandbox, life: Driver) -> None:
+    """Raise `Unknown` or `Conflict` when a sandbox is no longer what was asked about."""
+    if live.is_deleted:
+        raise Unknown("unknown_sandbox", f"the sandbox {live.id!r} was deleted meanwhile")
+    if live.driver.is_stopping:
+        raise Conflict("server_stopping", "the server is being stopped; this request was not executed")
+    if live.is_closed or live.driver is not life:
+        raise Conflict(
+            "sandbox_reset", f"the sandbox {live.id!r} was reset or rewound before this request was executed"
+        )

@@ -1,0 +1,177 @@
+"""Rebuilding begins at the nearest snapshot; they are taken beside requests, and bounded."""
+
+import asyncio
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from simulator.replay import kept_snapshots, rewinding
+from simulator.replay.kept_snapshots import KeptSnapshots, Snapshots
+from simulator.replay.moments import Asked
+from simulator.replay.player import Player
+from simulator.replay.rebuilding import player_of
+from simulator.replay.rewinding import Rewinder
+from simulator.runtime.live_sandbox import LiveSandbox
+from tests.support.client import Client, running
+from tests.support.replaying import assert_replays
+from tests.support.taped_plays import FIRST, parts
+
+
+class NotNow(Exception):
+    pass
+
+
+@dataclass
+class Plain:
+    """A snapshot that has nothing but its place: who restores it plays what is before it."""
+
+    n: int
+    parts: Mapping[str, bytes]
+
+
+@dataclass
+class Taker:
+    """Takes and restores them, and remembers where."""
+
+    restored_at: list[int] = field(default_factory=list)
+    is_broken: bool = False
+
+    def pieces(self, live: LiveSandbox) -> Iterator[tuple[str, bytes]]:
+        n = len(live.tape)
+        for number in range(3):
+            yield f"part/{number}", b"%d" % number
+            if len(live.tape) != n:
+                raise NotNow
+        yield "n", b"%d" % n
+
+    def made(self, found: Iterable[tuple[str, bytes]]) -> Plain:
+        named = dict(found)
+        return Plain(int(named["n"]), named)
+
+    def restored(self, snapshot: Plain, *arguments: Any, entries: Iterable[Any]) -> Player:
+        if self.is_broken:
+            raise ValueError("damaged")
+        self.restored_at.append(snapshot.n)
+        player = player_of(*arguments)
+        for entry in entries:
+            assert player.play(entry) is None
+        assert player.place == snapshot.n
+        return player
+
+    @property
+    def snapshots(self) -> Snapshots:
+        return Snapshots(self.pieces, self.made, self.restored, NotNow, lambda one, before: one)
+
+
+def rewinder_of(client: Client, taker: Taker) -> Rewinder:
+    return Rewinder(client.app.again, client.app.surroundings(), taker.snapshots)
+
+
+def deposits(client: Client, count: int) -> None:
+    for _ in range(count):
+        assert client.sim("POST", "/sandboxes/default/resellers/RS001/deposits", {"amount": "1"}).status == 201
+
+
+async def until_taken(rewinder: Rewinder) -> None:
+    while rewinder._taking:
+        await asyncio.wait(rewinder._taking)
+
+
+def test_a_mark_has_a_snapshot_at_which_rebuilding_begins() -> None:
+    taker = Taker()
+    with running(FIRST) as client:
+        rewinder = rewinder_of(client, taker)
+
+        async def marked(name: str) -> None:
+            rewinder.mark(client.live, name)
+            await until_taken(rewinder)
+
+        deposits(client, 5)
+        client.run(marked("five"))
+        there = parts(client.live.core)
+        deposits(client, 3)
+        client.run(marked("eight"))
+        client.run(rewinder.rewind(client.live, Asked(n=7)))
+        assert taker.restored_at == [5]
+        assert [one.n for one in rewinder.kept.of(client.live)] == [5], "the others are of what is gone"
+        client.run(rewinder.rewind(client.live, Asked(mark="five")))
+        assert taker.restored_at == [5, 5]
+        assert parts(client.live.core) == there
+        client.run(rewinder.rewind(client.live, Asked(n=4)))
+        assert taker.restored_at == [5, 5], "from the beginning"
+        assert_replays(client.app)
+
+
+def test_snapshots_are_taken_on_the_way_and_when_a_sandbox_rests(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rewinding, "PLAYED_AT_ONCE", 4)
+    taker = Taker()
+    with running(FIRST) as client:
+        rewinder = rewinder_of(client, taker)
+        deposits(client, 11)
+        client.run(rewinder.rewind(client.live, Asked(n=10)))
+        assert [one.n for one in rewinder.kept.of(client.live)] == [4, 8]
+        deposits(client, 5)
+
+        async def looks_twice() -> None:
+            rewinder._look()
+            assert not rewinder._taking, "it has just been used"
+            rewinder._look()
+            await until_taken(rewinder)
+
+        client.run(looks_twice())
+        assert [one.n for one in rewinder.kept.of(client.live)] == [4, 8, 15]
+        client.sim("POST", "/sandboxes/default/reset")
+        assert rewinder.kept.of(client.live) == []
+
+
+def test_there_is_none_of_a_moment_at_which_something_happens() -> None:
+    with running(FIRST) as client:
+        rewinder = rewinder_of(client, Taker())
+
+        async def both() -> None:
+            rewinder.mark(client.live, "here")
+            await asyncio.gather(
+                until_taken(rewinder),
+                client.asim("POST", "/sandboxes/default/resellers/RS001/deposits", {"amount": "1"}),
+            )
+
+        client.run(both())
+        assert rewinder.kept.of(client.live) == []
+
+
+def test_a_snapshot_that_cannot_be_restored_is_dropped_and_everything_played() -> None:
+    taker = Taker(is_broken=True)
+    with running(FIRST) as client:
+        rewinder = rewinder_of(client, taker)
+        deposits(client, 3)
+
+        async def mark() -> None:
+            rewinder.mark(client.live, "three")
+            await until_taken(rewinder)
+
+        client.run(mark())
+        deposits(client, 3)
+        client.run(rewinder.rewind(client.live, Asked(n=4)))
+        assert len(client.live.tape) == 4
+        assert rewinder.kept.of(client.live) == []
+
+
+def test_snapshots_are_bounded_by_number_and_bytes_and_stay_apart_evenly(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kept_snapshots, "LIFE_COUNT_MAX", 4)
+    shared = b"x" * 1000
+    with running(FIRST) as client:
+        kept = KeptSnapshots(bytes_max=1300)
+        for n in range(10, 170, 10):
+            kept.add(client.live, [Plain(n, {"shared": shared})])
+        places = [one.n for one in kept.of(client.live)]
+        gaps = [after - before for before, after in zip([0, *places], places, strict=False)]
+        assert len(places) == 4
+        assert places[-1] == 160
+        assert max(gaps) <= 8 * min(gaps)
+        second = client.sandbox(FIRST, "second")
+        kept.add(second, [Plain(1, {"own": b"y" * 500})])
+        kept.add(second, [Plain(2, {"own": b"z" * 200})])
+        total = {id(part): len(part) for live in kept for one in kept.of(live) for part in one.parts.values()}
+        assert sum(total.values()) <= 1300
