@@ -1,10 +1,10 @@
 """The composition root: the only place that wires all parts together."""
 
 import asyncio
-from collections.abc import Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from datetime import UTC, datetime
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from simulator.api import refusals
 from simulator.api.again import Again
@@ -24,6 +24,7 @@ from simulator.runtime.clock import Wall
 from simulator.runtime.courier import Sender
 from simulator.runtime.journal import Exchange
 from simulator.runtime.live_sandbox import LiveSandbox
+from simulator.runtime.loading import load
 from simulator.runtime.sandbox_start import SandboxSpec
 from simulator.runtime.sandboxes import DEFAULT, Sandboxes
 from simulator.scenario.library import load_scenario
@@ -42,6 +43,18 @@ DOCUMENT_PATH = "/openapi.json"
 wall_clock: Wall = partial(datetime.now, UTC)  # the current time
 
 
+class Kept(Protocol):
+    """Where sandboxes are kept while the application runs."""
+
+    def start(self) -> None: ...
+
+    async def go_on(self) -> None: ...
+
+    async def rest(self) -> None: ...
+
+    def close(self) -> None: ...
+
+
 class App:
     """The simulator as an ASGI application. Its creator may read `sandboxes`."""
 
@@ -51,10 +64,12 @@ class App:
         self.sandboxes = sandboxes
         self._default = sandboxes.get(DEFAULT)
         self._sender = sender
+        self.http: HttpSender | None = None  # to be closed at the end
         self.wall = wall
         self._pipeline = Pipeline(routes(), trust_forwarded=options.trust_forwarded)
         self.again = Again(self._pipeline)
         self._control: ControlApp | None = None
+        self.kept: Kept | None = None  # where its sandboxes are kept, if anywhere
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Answer one ASGI request from any server."""
@@ -122,11 +137,16 @@ class App:
             # Starlette is imported lazily, with the first control request, so that the server starts sooner.
             from simulator.control.app import ControlApp
             from simulator.control.guard import Guard
+            from simulator.replay.rewinding import Rewinder
+            from simulator.snapshot.in_memory import IN_MEMORY
 
             guard = Guard(self.options.control_token, self.options.allowed_hosts)
             unsigned = UnsignedJudge(PathTable(routes()))
             folder = self.options.scenarios
-            self._control = ControlApp(self.sandboxes, self.scenario, guard, self._resend, unsigned, self.again, folder)
+            rewinder = Rewinder(self.again, self.surroundings(), IN_MEMORY)
+            self._control = ControlApp(
+                self.sandboxes, self.scenario, guard, self._resend, unsigned, self.again, rewinder, folder
+            )
         responder = responder_of(scope)
         if responder is not None:
             scope["cancel_when_left"] = responder.cancel_when_left
@@ -155,10 +175,10 @@ class App:
         return status, lines
 
     async def load(self, scenario: Scenario) -> tuple[str, ...]:
-        """Switch the default sandbox and all new ones to another scenario; see `LiveSandbox.load`."""
+        """Switch the default sandbox and all new ones to another scenario; see `runtime.loading`."""
         if self.options.callback is not None:
             scenario = with_callback(scenario, self.options.callback)
-        deferred = await self._default.load(scenario)
+        deferred = await load(self._default, scenario)
         self.scenario = scenario
         if self._control is not None:
             self._control.default_scenario = scenario
@@ -175,14 +195,22 @@ class App:
 
     async def _lifespan(self, receive: Any, send: Any) -> None:
         await receive()
+        if self.kept is not None:
+            self.kept.start()
         self.sandboxes.start(asyncio.get_running_loop().time)
+        if self.kept is not None:
+            await self.kept.go_on()
         preparing = asyncio.create_task(prepare())
         await send({"type": "lifespan.startup.complete"})
         await receive()
         preparing.cancel()
+        if self.kept is not None:
+            await self.kept.rest()
         await self.sandboxes.close()
-        if isinstance(self._sender, HttpSender):
-            await self._sender.close()
+        if self.http is not None:
+            await self.http.close()
+        if self.kept is not None:
+            self.kept.close()
         await send({"type": "lifespan.shutdown.complete"})
 
 
@@ -220,22 +248,32 @@ async def _deliver(scope: Any, send: Any, answer: EncodedReply) -> None:
 
 
 def build_app(
-    options: Options, clock: Wall = wall_clock, sender: Sender | None = None, *, scenario: Scenario | None = None
+    options: Options,
+    clock: Wall = wall_clock,
+    sender: Sender | None = None,
+    *,
+    scenario: Scenario | None = None,
+    through: Callable[[Sender], Sender] | None = None,
 ) -> App:
     """Build the application. Raises `ScenarioError` for a scenario that cannot be loaded.
 
     `clock` is the wall clock of all sandboxes; `sender` delivers over the network; `scenario` replaces the one that the
-    options name.
+    options name; callbacks go `through` what is made of the sender.
     """
     if scenario is None:
         scenario = load_scenario(options.scenario)
     if options.callback is not None:
         scenario = with_callback(scenario, options.callback)
+    http = None
     if sender is None:
-        sender = HttpSender(AddressPolicy(public_only=options.public_callbacks_only))
+        sender = http = HttpSender(AddressPolicy(public_only=options.public_callbacks_only))
+    if through is not None:
+        sender = through(sender)
     sandboxes = Sandboxes(clock, sender, options.sandbox_ttl_s, keeps_coverage=options.keeps_coverage)
     sandboxes.server_secrets = (options.control_token,) if options.control_token else ()
     sandboxes.create(
         SandboxSpec(scenario, id=DEFAULT, seed=options.seed, mode=options.mode, rate=options.rate, start=options.start),
     )
-    return App(options, scenario, sandboxes, sender, clock)
+    app = App(options, scenario, sandboxes, sender, clock)
+    app.http = http
+    return app

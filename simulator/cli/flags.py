@@ -47,6 +47,8 @@ class ServerFlags:
     sandbox_ttl: float | None
     scenarios: Path | None
     callback: str | None
+    data_dir: Path | None = None
+    durability: str = "process"
 
 
 def server_flags(port: int = DEFAULT_PORT, *, port_variable: bool = True) -> Callable[[Decorated], Decorated]:

@@ -45,6 +45,7 @@ VERBS = {
     "scenarios": "Print bundled scenarios, magic accounts or the JSON Schema.",
     "check": "Report the problems of scenario files.",
     "replay": "Rebuild a sandbox from its tape, and say what differs.",
+    "data": "Check, export, import or compact the sandboxes of a data folder.",
     "audit": "Check a client's behaviour against what the service asks of it.",
     "conform": "Check a deployment of the service against its contract.",
     "proxy": "Pass a client's requests to a deployment, and explain them.",

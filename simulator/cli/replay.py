@@ -1,5 +1,7 @@
 """`reseller-sim replay`: rebuilds sandboxes from a tape, and says whether all is as it was."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -53,10 +55,28 @@ def command(tape: Path, until: int | datetime | None, wanted: str | None, serve:
 
     stop = Until(time=until) if isinstance(until, datetime) else Until(entries=until)
     tapes = _read(tape, wanted, is_one=serve or until is not None)
-    if serve:
-        return _serve(tapes[0], stop, flags)
-    proved = [_is_proved(one, stop) for one in tapes]  # each of them, also behind one that differs
+    with _playing(tape):
+        if serve:
+            return _serve(tapes[0], stop, flags)
+        proved = [_is_proved(one, stop) for one in tapes]  # each of them, also behind one that differs
     return 0 if all(proved) else 1
+
+
+@contextmanager
+def _playing(path: Path) -> Iterator[None]:
+    """What is on a tape and cannot be played was written by hand, or by another version."""
+    from simulator.domain.errors import DomainError
+    from simulator.scenario.reading.document import ScenarioError
+
+    try:
+        yield
+    except ScenarioError as error:
+        raise CannotStart(one_line(f"reseller-sim replay: {path}: {error.problems[0]}")) from None
+    except DomainError as error:
+        raise CannotStart(one_line(f"reseller-sim replay: {path}: {error.message}")) from None
+    except (AssertionError, ArithmeticError, LookupError, RecursionError, TypeError, ValueError) as error:
+        text = f"it cannot be played ({type(error).__name__}: {error})"
+        raise CannotStart(one_line(f"reseller-sim replay: {path}: {text}; was it changed by hand?")) from None
 
 
 def _read(path: Path, wanted: str | None, *, is_one: bool) -> "list[ReadTape]":

@@ -3,14 +3,14 @@
 import gc
 import secrets
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from ipaddress import ip_address
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from simulator.app import App, build_app
 from simulator.cli.flags import CannotStart, ServerFlags
 from simulator.cli.logs import hide_secrets
-from simulator.cli.output import one_line
+from simulator.cli.output import one_line, print_to_stderr
 from simulator.cli.process import tune_gc
 from simulator.control import render
 from simulator.domain.errors import DomainError
@@ -21,6 +21,9 @@ from simulator.runtime.sandboxes import DEFAULT
 from simulator.scenario.reading.document import ScenarioError
 from simulator.server.serve import CannotListen, Server, make_server
 
+if TYPE_CHECKING:
+    from simulator.keeping.folder import DataFolder
+
 WILDCARDS = ("", "0.0.0.0", "::")  # noqa: S104  # compared with
 
 
@@ -30,6 +33,7 @@ class Running:
 
     server: Server
     app: App
+    failures: list[str] = field(default_factory=list)  # of its data folder, after which it stops
 
     @property
     def url(self) -> str:
@@ -67,14 +71,19 @@ def prepare(
     """Load the scenario, unless one is given, and bind the port; `on_ready` is called once the server answers,
     `on_stop` when it is about to stop. Raises `CannotStart`."""
     try:
-        app = build_app(replace(options_of(flags), keeps_coverage=keeps_coverage), scenario=scenario)
+        folder = _data_folder(flags, lambda: running)
+        options = replace(options_of(flags), keeps_coverage=keeps_coverage)
+        app = build_app(options, scenario=scenario, through=None if folder is None else folder.gated)
         server = make_server(
             app,
             flags.host,
             flags.port,
             on_ready=lambda: _ready(running, on_ready),
             on_stop=lambda: _stopping(app, on_stop),
+            gate=None if folder is None else folder.gate,
         )
+        if folder is not None:
+            _keep(app, folder)
     except ScenarioError as error:
         raise CannotStart("\n".join(map(one_line, error.problems))) from None
     except DomainError as error:
@@ -85,6 +94,40 @@ def prepare(
     hide_secrets(app.sandboxes)
     running = Running(server, app)
     return running
+
+
+def _data_folder(flags: ServerFlags, running: "Callable[[], Running]") -> "DataFolder | None":
+    """The open folder that sandboxes are to be kept in, if any."""
+    if flags.data_dir is None:
+        return None
+    from simulator.keeping.folder import DataFolder
+    from simulator.tape.store.committing import Durability
+    from simulator.tape.store.errors import StoreError
+
+    def on_failure(error: StoreError) -> None:
+        print_to_stderr(one_line(f"reseller-sim: {error}; the server stops, and all that was answered is kept"))
+        running().failures.append(str(error))
+        running().server.should_exit = True
+
+    try:
+        durability: Durability = "power" if flags.durability == "power" else "process"
+        return DataFolder(flags.data_dir, durability, on_failure, _tell)
+    except StoreError as error:
+        raise CannotStart(one_line(f"reseller-sim: {error}")) from None
+
+
+def _tell(line: str) -> None:
+    print_to_stderr(one_line(f"reseller-sim: {line}"))
+
+
+def _keep(app: App, folder: "DataFolder") -> None:
+    from simulator.keeping.resuming import CannotGoOn
+    from simulator.tape.store.errors import StoreError
+
+    try:
+        folder.keep(app)
+    except (CannotGoOn, StoreError) as error:
+        raise CannotStart(one_line(f"reseller-sim: {error}")) from None
 
 
 def _ready(running: Running, on_ready: Callable[[Running], None]) -> None:

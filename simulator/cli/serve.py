@@ -2,6 +2,7 @@
 
 import gc
 import sys
+from pathlib import Path
 from typing import Any
 
 import click
@@ -17,6 +18,19 @@ from simulator.cli.process import end_with_stdin, exit_quietly_when_stopped, rai
 @option(
     "--until-stdin-ends", is_flag=True, help="Stop when stdin ends, as it does when the program that started it ends."
 )
+@option(
+    "--data-dir",
+    metavar="DIR",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Keep the sandboxes in this folder, and go on with those that are in it.",
+)
+@option(
+    "--durability",
+    type=click.Choice(["process", "power"]),
+    default="process",
+    show_default=True,
+    help="What is kept survives a killed process, or a power cut as well.",
+)
 @json_flag(help="Print one line of JSON when it is ready, and nothing else but what --log asks for, on stderr.")
 @option("--quiet", is_flag=True, help="Print no line for each request, status, callback and webhook.")
 @option(
@@ -24,7 +38,7 @@ from simulator.cli.process import end_with_stdin, exit_quietly_when_stopped, rai
     type=click.Choice(["text", "json"]),
     help="How these lines are written.  [default: text; with --json there are none]",
 )
-def command(json: bool, watch: bool, quiet: bool, log: str | None, until_stdin_ends: bool, **flags: Any) -> None:
+def command(json: bool, watch: bool, quiet: bool, log: str | None, until_stdin_ends: bool, **flags: Any) -> int:
     """Run the simulator.
 
     SCENARIO is a file or the name of a bundled scenario, by default `default`. When it is ready it prints its
@@ -36,6 +50,7 @@ def command(json: bool, watch: bool, quiet: bool, log: str | None, until_stdin_e
       reseller-sim serve
       reseller-sim serve mine.yaml --port 9000 --clock manual --start 2027-01-10T23:59:00+08:00
       reseller-sim serve mine.yaml --watch
+      reseller-sim serve mine.yaml --data-dir data
       reseller-sim serve --port 0 --json > ready.json
       reseller-sim serve --quiet
       reseller-sim serve --log json | jq 'select(.kind == "callback")'
@@ -76,6 +91,7 @@ def command(json: bool, watch: bool, quiet: bool, log: str | None, until_stdin_e
     running.server.run()
     if unwritable:
         raise CannotStart(f"reseller-sim serve: stdout cannot be written: {unwritable[0].strerror}")
+    return 3 if running.failures else 0
 
 
 def _print_lines(lines: list[str]) -> None:

@@ -55,7 +55,7 @@ class Watch:
         seen, state, log = self._seen, life.core.state, log_of(life)
         for kind, count in self._kinds(life).items():
             seen.exchanges[kind] = max(count, seen.exchanges.get(kind, 0))
-        transactions = sorted(state.transactions.values(), key=lambda one: one.number)
+        transactions = list(state.transactions.values())
         self._add_payments(transactions[:PAYMENTS_MAX], _told(state.callbacks))
         seen.kept.update(_order(one) for one in transactions if one.result.status not in GIVEN_BACK)
         seen.struck.update(one.fault for one in log.exchanges if one.fault)

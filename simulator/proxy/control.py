@@ -20,6 +20,7 @@ from simulator.control.guard import Guard
 from simulator.control.har import har_parts
 from simulator.control.http import (
     DIGITS_MAX,
+    base_url,
     error,
     lines,
     on_domain_error,
@@ -29,7 +30,6 @@ from simulator.control.http import (
     reply,
 )
 from simulator.control.parameters import page_of, query_of, refuse_other_parameters, wait_of
-from simulator.control.sandboxes import base_url
 from simulator.domain.errors import DomainError, Unknown
 from simulator.proxy import shown
 from simulator.proxy.log import SeenCall, SeenDeparture, SeenNotification

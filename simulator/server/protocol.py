@@ -11,6 +11,7 @@ from uvicorn import Config
 from uvicorn.server import ServerState
 
 from simulator.server.answering import AnsweringSide
+from simulator.server.held import Gate, HeldTransport
 from simulator.server.intake import SMALL_BODY_BYTES, Intake
 from simulator.server.limits import HttpRefusal
 
@@ -30,13 +31,24 @@ class HttpProtocol(AnsweringSide):
     _body_due = 0.0  # when the body that is being read has to be here, by the loop's clock
 
     def __init__(
-        self, app: Application, intake: Intake, turn: Turn, *, config: Config, server_state: ServerState, **_: Any
+        self,
+        app: Application,
+        intake: Intake,
+        turn: Turn,
+        gate: Gate | None = None,
+        *,
+        config: Config,
+        server_state: ServerState,
+        **_: Any,
     ) -> None:
         super().__init__(app, intake, turn, server_state, config.timeout_keep_alive)
+        self._gate = gate
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Accept the connection; the deadline of its first head starts now."""
         self._transport = cast(asyncio.Transport, transport)
+        if self._gate is not None:
+            self._transport = cast(asyncio.Transport, HeldTransport(self._transport, self._gate))
         self._server_state.connections.add(self)  # type: ignore[arg-type]  # uvicorn names its own protocols there
         self.client = transport.get_extra_info("peername") or ("", 0)  # missing when the client has already left
         self.server = transport.get_extra_info("sockname") or ("", 0)

@@ -11,6 +11,7 @@ from typing import Final, cast
 
 import uvicorn
 
+from simulator.server.held import Gate
 from simulator.server.intake import Intake
 from simulator.server.limits import HttpLimits
 from simulator.server.memory import trim_memory
@@ -102,18 +103,19 @@ def make_server(
     limits: HttpLimits = HttpLimits(),  # noqa: B008 - frozen
     on_ready: Callable[[], None] | None = None,
     on_stop: Callable[[], None] | None = None,
+    gate: Gate | None = None,
 ) -> Server:
     """Bind `host:port` (0: a free one) and return the server for `app`; raises CannotListen.
 
     `on_ready` is called once, when the application has started and requests are answered; `on_stop` when it begins to
-    stop, to end what requests wait for.
+    stop, to end what requests wait for. Nothing is sent while `gate` is closed.
     """
     config = uvicorn.Config(
         app,
         host=host,
         port=port,
         loop="auto",  # uvloop where it is installed
-        http=partial(HttpProtocol, app, Intake(limits, trim_memory), Turn()),  # type: ignore[arg-type]  # uvicorn only calls it
+        http=partial(HttpProtocol, app, Intake(limits, trim_memory), Turn(), gate),  # type: ignore[arg-type]  # uvicorn only calls it
         ws="none",
         lifespan="on",
         interface="asgi3",

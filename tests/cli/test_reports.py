@@ -118,15 +118,29 @@ def test_a_sandbox_that_expects_nothing_has_no_suite_and_each_life_has_its_own()
         client.call("GET", "/v2/balance")
         client.sim("POST", "/sandboxes/default/reset")
         client.sim("POST", "/sandboxes/default/reset")
+        client.call("GET", "/v2/balance")
+        client.sim("POST", "/sandboxes/default/rewind", {"n": 0})
         with pytest.raises(DomainError):
             client.run(client.app.sandboxes.delete("nobody"))
         client.sim("DELETE", "/sandboxes/other")
     assert [(id_, ending, [one.ok for one in found]) for id_, ending, found in seen] == [
         ("default", "reset", [True]),
         ("default", "reset", [False]),
+        ("default", "rewound", [True]),
         ("other", "deleted", []),
     ]
-    assert [suite.name for suite in lives.suites(())] == ["reset", "reset"]
+    assert [suite.name for suite in lives.suites(())] == ["reset", "reset", "rewound"]
+
+
+def test_a_life_is_called_by_what_ended_it() -> None:
+    lives = Lives()
+    with running() as client:
+        labels = []
+        client.app.sandboxes.on_ended = lambda live, ending: labels.append(lives.label(live, ending))
+        client.sim("POST", "/sandboxes/default/rewind", {"n": 0})
+        client.sim("POST", "/sandboxes/default/reset")
+        client.sim("POST", "/sandboxes/default/rewind", {"n": 0})
+    assert labels == [f"sandbox default, before its {what}" for what in ("1st rewind", "1st reset", "2nd rewind")]
 
 
 BAD = "extends: default\nsed: 1\nexpect: [{ calls: { path: /v2/topupp } }]\n"

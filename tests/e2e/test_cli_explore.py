@@ -97,7 +97,7 @@ def test_what_fails_only_sometimes_is_said_to(tmp_path: Path) -> None:
 
 
 def test_a_command_that_hangs_is_ended_and_is_a_finding(tmp_path: Path) -> None:
-    status, out, _ = explore(tmp_path / "out", HANGS, "--first", "--timeout", "1500ms", "--workers", "1")
+    status, out, _ = explore(tmp_path / "out", HANGS, "--first", "--timeout", "5s", "--workers", "1")
     assert status == 1
     assert re.search(r"FOUND answer to the first GET /v2/balance lost: hung", out), out
 

@@ -116,3 +116,39 @@ ask("POST", "/sandboxes/default/resellers/RS001/deposits", {"amount": "7"})
     assert [line.partition(":")[0] for line in done.out.splitlines()] == ["gone", "default", "default"]
     assert run("replay", str(file), "--until", "1").status == 3
     assert run("replay", str(file), "--until", "1", "--sandbox", "gone").out.startswith("gone: 1 entry replayed")
+
+
+INBOX = b'{"entry":"inbox_replies","now":"2026-11-21T04:00:00Z","name":"x","document":{"odd":1}}\n'
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (b'"mode":"manual"', b'"mode":"bogus"'),
+        (b'"mode":"manual","rate":0.0', b'"mode":"xN","rate":0.0'),
+        (b'"scenario":{', b'"scenario":{"x":' + b"[" * 500 + b"]" * 500 + b","),
+        (b'"scenario":{', b'"scenario":{"x":' + b"[" * 100_000 + b"]" * 100_000 + b","),
+        (b'"clock":"', b'"clock":"yS8i'),
+    ],
+)
+def test_a_head_that_was_changed_by_hand_is_refused_in_one_line(
+    taped: Path, tmp_path: Path, before: bytes, after: bytes
+) -> None:
+    content = gzip.decompress(taped.read_bytes())
+    changed = tmp_path / "changed.tape"
+    changed.write_bytes(content.replace(before, after, 1))
+    assert changed.read_bytes() != content
+    for more in ((), ("--serve", "--port", "0")):
+        done = run("replay", str(changed), *more)
+        assert (done.status, done.out) == (3, ""), done
+        assert str(changed) in done.only_error_line
+        assert len(done.only_error_line) < 2_000
+
+
+def test_replies_that_are_none_are_refused_in_one_line(taped: Path, tmp_path: Path) -> None:
+    head, rest = gzip.decompress(taped.read_bytes()).split(b"\n", 1)
+    changed = tmp_path / "changed.tape"
+    changed.write_bytes(head + b"\n" + INBOX + rest)
+    done = run("replay", str(changed))
+    assert (done.status, done.out) == (3, ""), done
+    assert str(changed) in done.only_error_line

@@ -122,6 +122,9 @@ class Judge:
         self._reports.show(suites, is_after_others=True)
         if self._tapes is not None:
             self._tapes.end()
+            for lacking in self._tapes.left_out:
+                text = f"the tape of {lacking}; it is not in the file, --tape-secrets writes it with its secrets"
+                print_to_stderr(one_line(f"reseller-sim exec: {text}"))
             if self._tapes.error:
                 print_to_stderr(one_line(f"reseller-sim exec: {self._tapes.error}"))
                 is_written = False

@@ -44,13 +44,15 @@ class Lives:
             self._suites.append(Suite(hidden(label, live.secrets), kept))
 
     def label(self, live: LiveSandbox, ending: str = "") -> str:
-        """What the report calls a sandbox, `ending` being `deleted`, `reset` or empty for one that still exists. To be
-        called once for each, in their order: of several with one id, all but the first are numbered."""
+        """What the report calls a sandbox, `ending` being `deleted`, `reset`, `rewound` or empty for one that still
+        exists. To be called once for each, in their order: of several with one id, all but the first are numbered."""
         number = self._deleted[live.id] + 1
         self._deleted[live.id] += ending == "deleted"
         name = f"sandbox {live.id}" + (f", {_ordinal(number)}" if number > 1 else "")
         if ending == "reset":
             return f"{name}, before its {_ordinal(live.resets + 1)} reset"
+        if ending == "rewound":
+            return f"{name}, before its {_ordinal(live.rewinds + 1)} rewind"
         return name + (f", {ending}" if ending else "")
 
     def _keep(self, case: Case) -> bool:

@@ -12,7 +12,8 @@ if TYPE_CHECKING:
 
 
 class Tapes:
-    """Writes each tape when its sandbox has ended. `error` says why the file cannot be written, once that is known."""
+    """Writes each tape when its sandbox has ended. `error` says why the file cannot be written, once that is known;
+    `left_out` which tapes it lacks, and why."""
 
     def __init__(self, path: Path, *, shows_secrets: bool = False) -> None:
         self._path = path
@@ -20,6 +21,7 @@ class Tapes:
         self._file: IO[bytes] | None = None
         self._again: Again
         self.error = ""
+        self.left_out: list[str] = []
 
     def follow(self, again: "Again") -> None:
         """Rebuild sandboxes without their secrets by this."""
@@ -37,13 +39,17 @@ class Tapes:
         """Append the tape of a life that has ended, unless nothing happened in it."""
         from simulator.replay.head import taken
         from simulator.replay.tape_file import packed
-        from simulator.replay.without_secrets import lines_without_secrets
+        from simulator.replay.without_secrets import CannotMask, lines_without_secrets
         from simulator.replay.writing import tape_lines
 
         if not len(life.tape) or self._file is None:
             return
         tape = taken(life)
-        lines = tape_lines(tape) if self._shows_secrets else lines_without_secrets(tape, self._again)
+        try:
+            lines = tape_lines(tape) if self._shows_secrets else lines_without_secrets(tape, self._again)
+        except CannotMask as error:
+            self.left_out.append(f"{life.id}: {error}")
+            return
         self._write(b"".join(packed(lines)))
 
     def end(self) -> None:

@@ -1,0 +1,169 @@
+"""`reseller-sim data`: looks after folders of `serve --data-dir` that no server has open."""
+
+import sys
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from simulator.cli.flags import CannotStart, own_option, verb
+from simulator.cli.output import echo, one_line, print_to_stderr
+
+if TYPE_CHECKING:
+    from simulator.tape.store.store import Store
+
+ACTIONS: Final = ("check", "export", "import", "compact")
+
+
+@verb("data")
+@click.argument("action", metavar="check|export|import|compact", type=click.Choice(ACTIONS))
+@click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
+@click.argument("file", metavar="[FILE]", type=click.Path(path_type=Path, dir_okay=False), required=False)
+@own_option("--sandbox", metavar="ID", help="The sandbox that is exported.  [default: default]")
+@own_option("--tape", is_flag=True, help="Export its tape, for `replay`.")
+@own_option("--tape-secrets", is_flag=True, help="With the secrets that are on it.")
+@click.pass_context
+def command(
+    ctx: click.Context,
+    /,
+    action: str,
+    folder: Path,
+    file: Path | None,
+    sandbox: str | None,
+    tape: bool,
+    tape_secrets: bool,
+) -> int:
+    """Check, export, import or compact the sandboxes of a data folder.
+
+    DIR is a folder of `serve --data-dir` which no server has open. `check` reads all of it and changes nothing; what is
+    damaged is printed, and the exit code is 1 then. `export` writes one sandbox, `default` unless --sandbox says
+    otherwise, into FILE or to stdout: with its whole state, secrets included, for `import` into this or another folder,
+    or with --tape as a tape, for `replay`. `import` adds the sandbox of FILE. `compact` drops what is not kept any
+    longer, and gives the space back.
+
+    \b
+    Examples:
+      reseller-sim data check data
+      reseller-sim data export data shop.sandbox --sandbox shop
+      reseller-sim data import other shop.sandbox
+      reseller-sim data export data shop.tape --sandbox shop --tape
+      reseller-sim data compact data
+    """
+    if (action in ("check", "compact") and file) or (action == "import" and file is None):
+        wanted = "a FILE to read from" if file is None else "no FILE"
+        raise click.UsageError(f"data {action} takes DIR and {wanted}", ctx)
+    if (tape or tape_secrets) and action != "export":
+        raise click.UsageError("--tape and --tape-secrets belong to data export", ctx)
+    if sandbox is not None and action != "export":
+        raise click.UsageError("--sandbox belongs to data export", ctx)
+    from simulator.tape.store.errors import StoreError
+
+    try:
+        if action == "check":
+            return _check(folder)
+        if action == "compact":
+            _compact(folder)
+        elif action == "import":
+            assert file is not None, "it was asked for"
+            _import(folder, file)
+        else:
+            _export(folder, file, sandbox or "default", is_tape=tape or tape_secrets, shows_secrets=tape_secrets)
+    except StoreError as error:
+        raise CannotStart(one_line(f"reseller-sim data {action}: {error}")) from None
+    return 0
+
+
+def _check(folder: Path) -> int:
+    from simulator.tape.store.checking import check
+
+    checked = check(folder)
+    echo(one_line(f"{folder}: {checked.summary}"))
+    for problem in checked.problems:
+        print_to_stderr(one_line(problem))
+    return 1 if checked.problems else 0
+
+
+def _compact(folder: Path) -> None:
+    from simulator import __version__
+    from simulator.tape.store.compacting import compact
+
+    echo(one_line(f"{folder}: {compact(folder, version=__version__).summary}"))
+
+
+def _import(folder: Path, file: Path) -> None:
+    from simulator.tape.store.moving import imported
+    from simulator.tape.store.store import Store
+
+    try:
+        source = file.open("rb")
+    except OSError as error:
+        raise CannotStart(one_line(f"reseller-sim data import: {file}: {error.strerror}")) from None
+    with source, Store.open(folder, version=_version()) as store:
+        echo(one_line(f"{folder}: imported {imported(store, source)}"))
+
+
+def _export(folder: Path, file: Path | None, sandbox: str, *, is_tape: bool, shows_secrets: bool) -> None:
+    from simulator.tape.store.moving import exported
+    from simulator.tape.store.opening import refuse_no_store
+    from simulator.tape.store.store import Store
+
+    if file is None and sys.stdout.isatty():
+        raise CannotStart("reseller-sim data export: it is no text: name a FILE, or redirect stdout")
+    refuse_no_store(folder)
+    with Store.open(folder, version=_version()) as store:
+        _refuse_unknown(store, sandbox)
+        pieces = _tape(store, sandbox, shows_secrets=shows_secrets) if is_tape else exported(store, sandbox)
+        if file is None:
+            _write(pieces, sys.stdout.buffer.write)
+        else:
+            _write_file(pieces, file)
+
+
+def _refuse_unknown(store: "Store", sandbox: str) -> None:
+    names = sorted(store.writing.lives)
+    if sandbox not in names:
+        hint = f"it has {', '.join(names)}" if names else "it has none"
+        raise CannotStart(one_line(f"reseller-sim data export: {store.folder} has no sandbox {sandbox!r}; {hint}"))
+
+
+def _tape(store: "Store", sandbox: str, *, shows_secrets: bool) -> Iterable[bytes]:
+    from simulator.api.again import Again
+    from simulator.api.pipeline import Pipeline
+    from simulator.api.routes import routes
+    from simulator.keeping.kept_tapes import NoTape, kept_tape
+    from simulator.replay.tape_file import packed
+    from simulator.replay.without_secrets import lines_without_secrets
+    from simulator.replay.writing import tape_lines
+
+    try:
+        found = kept_tape(store.reading, sandbox)
+    except NoTape as none:
+        raise CannotStart(one_line(f"reseller-sim data export: {none}")) from None
+    return packed(tape_lines(found) if shows_secrets else lines_without_secrets(found, Again(Pipeline(routes()))))
+
+
+def _write_file(pieces: Iterable[bytes], file: Path) -> None:
+    """Write a file, or leave none that is not whole."""
+    try:
+        with file.open("xb") as target:
+            try:
+                _write(pieces, target.write)
+            except BaseException:
+                file.unlink(missing_ok=True)
+                raise
+    except FileExistsError:
+        raise CannotStart(one_line(f"reseller-sim data export: {file} exists already; name another one")) from None
+    except OSError as error:
+        raise CannotStart(one_line(f"reseller-sim data export: {file}: {error.strerror}")) from None
+
+
+def _write(pieces: Iterable[bytes], write: Callable[[bytes], object]) -> None:
+    for piece in pieces:
+        write(piece)
+
+
+def _version() -> str:
+    from simulator import __version__
+
+    return __version__

@@ -1,0 +1,121 @@
+"""The parts of a snapshot, made by a copy of this process while this one goes on.
+
+A process that is forked has the memory of that moment for itself, so the sandbox may change while its snapshot is
+written, however large it is. The copy closes all that it has in common with this process, writes the parts into a pipe
+and ends. Where processes cannot be forked the parts are made here, one in each turn of the event loop.
+"""
+
+import asyncio
+import os
+import signal
+import struct
+import sys
+import warnings
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
+from contextlib import aclosing, suppress
+from typing import Final, NoReturn
+
+from simulator.snapshot.snapshot import NotNow
+from simulator.tape.store.writing import digest_of
+
+Parts = Callable[[], Iterator[tuple[str, bytes]]]
+Pieces = AsyncGenerator[tuple[str, bytes | None], None]
+
+_HEAD = struct.Struct(">IQ?")
+_END = b"\0" * _HEAD.size
+"""A head without a name: there are no more parts."""
+
+NICENESS: Final = 5
+CAN_FORK: Final = hasattr(os, "fork") and sys.platform != "win32"
+
+
+async def pieces_apart(parts: Parts, before: Mapping[str, bytes]) -> Pieces:
+    """Name and content of each part; None for content with the digest that it had `before`. Raises `NotNow`, also when
+    the copy ended too early."""
+    async with aclosing(_forked(parts, before) if CAN_FORK else _here(parts, before)) as pieces:
+        async for piece in pieces:
+            yield piece
+
+
+async def _here(parts: Parts, before: Mapping[str, bytes]) -> Pieces:
+    for name, content in parts():
+        yield name, _changed(name, content, before)
+        await asyncio.sleep(0)
+
+
+def _changed(name: str, content: bytes, before: Mapping[str, bytes]) -> bytes | None:
+    return None if name in before and digest_of(content) == before[name] else content
+
+
+async def _forked(parts: Parts, before: Mapping[str, bytes]) -> Pieces:
+    pid, descriptor = _fork(parts, before)
+    reader = asyncio.StreamReader()
+    loop = asyncio.get_running_loop()
+    transport, _ = await loop.connect_read_pipe(
+        lambda: asyncio.StreamReaderProtocol(reader), os.fdopen(descriptor, "rb", 0)
+    )
+    try:
+        while (head := await reader.readexactly(_HEAD.size)) != _END:
+            name_size, size, has_changed = _HEAD.unpack(head)
+            name = (await reader.readexactly(name_size)).decode()
+            content = await reader.readexactly(size)
+            if not name:
+                raise RuntimeError(f"a snapshot failed: {content.decode()}")
+            yield name, content if has_changed else None
+    except asyncio.IncompleteReadError:
+        raise NotNow("the process that wrote the snapshot ended too early") from None
+    finally:
+        transport.close()
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)  # it has nothing left to do
+        with suppress(ChildProcessError):
+            os.waitpid(pid, 0)  # noqa: ASYNC222 - it has ended
+
+
+def _fork(parts: Parts, before: Mapping[str, bytes]) -> tuple[int, int]:
+    """Start the copy. Answers its pid, and the end of the pipe that it writes into."""
+    reading, writing = os.pipe()
+    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)  # of threads: the copy uses none of what they may hold
+            pid = os.fork()
+        if pid == 0:
+            _write(parts, before, writing)
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
+    os.close(writing)
+    return pid, reading
+
+
+def _write(parts: Parts, before: Mapping[str, bytes], descriptor: int) -> NoReturn:
+    """In the copy: write all parts, and end."""
+    try:
+        signal.set_wakeup_fd(-1)
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, signal.SIG_DFL)
+        os.closerange(0, descriptor)
+        os.closerange(descriptor + 1, os.sysconf("SC_OPEN_MAX"))
+        signal.pthread_sigmask(signal.SIG_SETMASK, ())
+        os.nice(NICENESS)
+        for name, content in parts():
+            _write_piece(descriptor, name, _changed(name, content, before))
+        _write_all(descriptor, _END)
+    except NotNow:
+        pass
+    except Exception as error:  # the other process reports it
+        _write_piece(descriptor, "", repr(error).encode())
+    finally:
+        os._exit(0)
+
+
+def _write_piece(descriptor: int, name: str, content: bytes | None) -> None:
+    called = name.encode()
+    _write_all(descriptor, _HEAD.pack(len(called), len(content or b""), content is not None) + called)
+    _write_all(descriptor, content or b"")
+
+
+def _write_all(descriptor: int, content: bytes) -> None:
+    rest = memoryview(content)
+    while rest:
+        rest = rest[os.write(descriptor, rest) :]

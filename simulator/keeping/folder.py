@@ -1,0 +1,118 @@
+"""A data folder of a server: opened, read, and written from then on."""
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+
+from simulator import __version__
+from simulator.app import App
+from simulator.domain.errors import DomainError
+from simulator.keeping.gate import Gate
+from simulator.keeping.keeper import StoreKeeper
+from simulator.keeping.resuming import CannotGoOn, Resuming
+from simulator.keeping.saving import Saving
+from simulator.keeping.sending import GatedSender
+from simulator.replay.continuing import go_on
+from simulator.runtime.courier import Sender
+from simulator.runtime.sandboxes import DEFAULT
+from simulator.tape.store.committing import Durability
+from simulator.tape.store.errors import StoreError
+from simulator.tape.store.store import Store
+
+UNASKED = "default"
+"""The scenario of a server that was given none."""
+
+
+class DataFolder:
+    """An open folder. `gate` is closed while something is not durable yet. `sandboxes` are those that were in it."""
+
+    def __init__(
+        self,
+        folder: Path,
+        durability: Durability,
+        on_failure: Callable[[StoreError], None],
+        tell: Callable[[str], None],
+    ) -> None:
+        """Open a folder, or make one; `tell` gets lines about what is done with what is in it. Raises `StoreError`."""
+        self.path = folder
+        self._store = Store.open(folder, durability, version=__version__)
+        self.gate = Gate(self._store, on_failure)
+        self.sandboxes: list[str] = []
+        self._tell = tell
+        self._saving: Saving | None = None
+        self._app: App | None = None
+        self._indexing: asyncio.Task[None] | None = None
+
+    def keep(self, app: App) -> None:
+        """Let the application have the sandboxes of the folder, each as it was, and keep all that it has from now on.
+        Raises `CannotGoOn` and `StoreError`."""
+        keeper = StoreKeeper(self._store, self.gate)
+        resuming = Resuming(self._store.reading, app.again, app.surroundings(), app.scenario)
+        for one in self._store.reading.sandboxes():
+            try:
+                player, left_at, marks, passed_over = resuming.resumed(one)
+            except CannotGoOn as error:
+                raise CannotGoOn(f"{self.path}: {error}") from None
+            keeper.follow(player.live, marks)
+            app.adopt(go_on(player, app.wall, left_at=left_at))
+            self.sandboxes.append(one.name)
+            for line in passed_over:
+                self._tell(f"{self.path}: a snapshot was passed over: {line}")
+        app.sandboxes.keeper = keeper
+        for live in app.sandboxes:
+            live.keeper = keeper
+            if live.id not in self.sandboxes:
+                keeper.begin(live)
+        self._saving = Saving(self._store, self.gate, app.sandboxes)
+        app.kept, self._app = self, app
+
+    def start(self) -> None:
+        """Commit at the end of each turn; needs a running event loop."""
+        self.gate.start()
+
+    async def go_on(self) -> None:
+        """Take snapshots, and follow the scenario that the server was given, if it was given one; the time of the
+        sandboxes has started."""
+        if self._saving is not None:
+            self._saving.start()
+        if self._app is not None:
+            self._indexing = asyncio.create_task(_index(self._app))
+        if self._app is not None and DEFAULT in self.sandboxes and self._app.options.scenario != UNASKED:
+            await self._follow(self._app)
+
+    async def _follow(self, app: App) -> None:
+        """Load the scenario into the default sandbox, if it is another one than it has."""
+        scenario, live = app.scenario, app.sandboxes.get(DEFAULT)
+        if scenario.document == live.spec.scenario.document:
+            return
+        try:
+            deferred = await app.load(scenario)
+        except DomainError as error:
+            self._tell(f"{app.options.scenario}: not loaded; the previous scenario stays active: {error.message}")
+            return
+        self._tell(f"{app.options.scenario}: loaded, since it is not what {self.path} has")
+        for line in deferred:
+            self._tell(f"{app.options.scenario}: {line}")
+
+    async def rest(self) -> None:
+        """Take the last snapshots, as long as the sandboxes are there."""
+        if self._indexing is not None:
+            self._indexing.cancel()
+        if self._saving is not None:
+            await self._saving.end()
+
+    def close(self) -> None:
+        """Commit the last, and let go of the folder. Raises `StoreError`."""
+        self.gate.close()
+        self._store.close()
+
+    def gated(self, sender: Sender) -> Sender:
+        """A sender that waits for the gate."""
+        return GatedSender(sender, self.gate)
+
+
+async def _index(app: App) -> None:
+    """Index what was restored, a little in each turn."""
+    for live in app.sandboxes:
+        for _ in live.core.index_in_slices():
+            await asyncio.sleep(0)

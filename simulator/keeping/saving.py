@@ -1,0 +1,132 @@
+"""Takes snapshots of sandboxes into a store, so that a restart has few entries to repeat.
+
+One is due when `ENTRIES` have come since the last, or some have and then nothing for a while; and at the end of the
+server. At most a tenth of the time is spent on them. While a request waits or an advance runs there is none.
+"""
+
+import asyncio
+from contextlib import aclosing, suppress
+from dataclasses import dataclass
+from time import monotonic
+from typing import Final
+
+from simulator.keeping.apart import pieces_apart
+from simulator.keeping.gate import Gate
+from simulator.runtime.live_sandbox import LiveSandbox
+from simulator.runtime.sandboxes import Sandboxes
+from simulator.runtime.unexpected import report
+from simulator.snapshot.snapshot import NotNow
+from simulator.snapshot.taking import parts_of, refuse_not_now
+from simulator.tape.store.lives import Life
+from simulator.tape.store.store import Store
+
+ENTRIES: Final = 10_000
+"""Entries since the last snapshot, after which there is another one while more come."""
+
+RESTED_ENTRIES: Final = 1_000
+"""Entries that are worth one when nothing comes."""
+
+LOOK_S: Final = 1.0
+SHARE: Final = 10
+"""How many times as long as a snapshot took it is until the next one."""
+
+END_S: Final = 5.0
+"""How long the end of a server may be held up by them."""
+
+
+@dataclass(slots=True)
+class _Seen:
+    """A life as it was when it was looked at last: its entries, and those before its newest snapshot."""
+
+    life: Life
+    n: int
+    saved: int
+
+
+class Saving:
+    """Takes the snapshots of all sandboxes of a server, one after the other."""
+
+    def __init__(self, store: Store, gate: Gate, sandboxes: Sandboxes) -> None:
+        self._store = store
+        self._gate = gate
+        self._sandboxes = sandboxes
+        self._seen: dict[str, _Seen] = {}
+        self._not_before_s = 0.0
+        self._looking: asyncio.Task[None] | None = None
+
+    def start(self) -> None:
+        """Look from time to time; needs a running event loop."""
+        self._looking = asyncio.create_task(self._look())
+
+    async def end(self) -> None:
+        """Look no more, and take the last ones, if there is time."""
+        if self._looking is not None:
+            self._looking.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._looking
+        with suppress(TimeoutError):
+            async with asyncio.timeout(END_S):
+                for live in self._sandboxes:
+                    if self._gate.failure is None and self._new(live) >= RESTED_ENTRIES:
+                        await self.save(live)
+
+    async def _look(self) -> None:
+        while True:
+            await asyncio.sleep(LOOK_S)
+            try:
+                await self._save_due()
+            except Exception as error:  # our mistake, or a disk that fails: the entries have it all
+                report(error, "a snapshot")
+
+    async def _save_due(self) -> None:
+        for live in self._sandboxes:
+            if not live.is_deleted and self._gate.failure is None and self._is_due(live):
+                await self.save(live)
+
+    def _is_due(self, live: LiveSandbox) -> bool:
+        before = self._seen.get(live.id)
+        new = self._new(live)
+        seen = self._seen[live.id]
+        rests = before is not None and before.n == seen.n
+        seen.n = seen.life.n
+        is_time = monotonic() >= self._not_before_s
+        return is_time and (new >= ENTRIES or (rests and new >= RESTED_ENTRIES))
+
+    def _new(self, live: LiveSandbox) -> int:
+        """How many entries have come since the newest snapshot."""
+        life = self._store.writing.life_of(live.id)
+        seen = self._seen.get(live.id)
+        if seen is None or seen.life is not life or life.n < seen.saved:  # it began anew, or was rewound
+            newest = self._store.reading.snapshot(live.id) if life.n else None
+            seen = self._seen[live.id] = _Seen(life, -1, 0 if newest is None else min(newest.n, life.n))
+        return life.n - seen.saved
+
+    async def save(self, live: LiveSandbox) -> bool:
+        """Take one now; False when there is none at this moment."""
+        try:
+            refuse_not_now(live)
+        except NotNow:
+            return False
+        began_s = monotonic()
+        life = self._store.writing.life_of(live.id)
+        n = life.n
+        writer = self._store.writing.begin_snapshot(live.id)
+        try:
+            async with aclosing(pieces_apart(lambda: parts_of(live), writer.before)) as pieces:
+                async for name, content in pieces:
+                    if content is None:
+                        writer.keep(name)
+                    else:
+                        writer.put(name, content)
+                    self._gate.note()
+        except NotNow:
+            return False
+        except Exception as error:  # our mistake: the entries have it all
+            report(error, "a snapshot")
+            return False
+        finally:
+            self._not_before_s = monotonic() + SHARE * (monotonic() - began_s)
+        writer.complete()
+        self._gate.note()
+        self._seen[live.id] = _Seen(life, n, n)
+        return True

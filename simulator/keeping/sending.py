@@ -1,0 +1,18 @@
+"""Sends callbacks and webhooks when the inputs that led to them are durable."""
+
+from simulator.domain.model.effects import AttemptResult, Outgoing
+from simulator.keeping.gate import Gate
+from simulator.runtime.courier import Sender
+
+
+class GatedSender:
+    """A sender that waits for a gate."""
+
+    def __init__(self, sender: Sender, gate: Gate) -> None:
+        self.sender = sender
+        self._gate = gate
+
+    async def send(self, outgoing: Outgoing, timeout_s: float, owner: str) -> AttemptResult:
+        """Send when all is durable that was written until now."""
+        await self._gate.passed()
+        return await self.sender.send(outgoing, timeout_s, owner)

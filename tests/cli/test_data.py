@@ -1,0 +1,174 @@
+"""`data`: folders are checked, moved and made smaller; whatever is wrong is said in one line."""
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from simulator.keeping.folder import DataFolder
+from simulator.tape.store.layout import DATABASE
+from tests.support.client import Client, running
+from tests.support.runner import invoke, refusal
+
+
+def kept(folder: Path) -> DataFolder:
+    return DataFolder(folder, "process", lambda error: pytest.fail(str(error)), lambda line: None)
+
+
+def filled(folder: Path, scenario: Any = "default") -> Path:
+    """A folder with two sandboxes that have a payment each."""
+    opened = kept(folder)
+    with running(scenario, None, opened.keep) as client:
+        client.sim("POST", "/sandboxes", {"id": "shop", "scenario": "default"})
+        client.pay("one")
+        client.pay("two", sandbox="shop")
+        client.advance()
+    return folder
+
+
+def refused(*arguments: str) -> str:
+    """The one line with which a verb ends that cannot begin."""
+    return refusal(invoke(*arguments), 3)
+
+
+def refids(client: Client, sandbox: str) -> list[str]:
+    rows = client.sim("GET", f"/sandboxes/{sandbox}/transactions").json["transactions"]
+    return [row["refid"] for row in rows]
+
+
+def test_a_whole_folder_is_checked(tmp_path: Path) -> None:
+    done = invoke("data", "check", str(filled(tmp_path / "data")))
+    assert done.stdout.startswith(f"{tmp_path / 'data'}: whole: 2 sandboxes, ")
+
+
+def test_a_sandbox_moves_to_another_folder_and_goes_on_there(tmp_path: Path) -> None:
+    folder, file, other = str(filled(tmp_path / "data")), str(tmp_path / "shop.sandbox"), tmp_path / "other"
+    assert invoke("data", "export", folder, file, "--sandbox", "shop").exit_code == 0
+    assert invoke("data", "import", str(other), file).stdout == f"{other}: imported shop\n"
+    opened = kept(other)
+    with running("default", None, opened.keep) as client:
+        assert refids(client, "shop") == ["two"]
+        assert client.pay("three", sandbox="shop").status == 200
+    again = refused("data", "import", str(other), file)
+    assert "has a sandbox 'shop' already: delete it there, or import into another folder" in again
+
+
+@pytest.mark.parametrize("shows_secrets", [False, True])
+def test_a_tape_of_a_folder_replays(shows_secrets: bool, tmp_path: Path) -> None:
+    folder, file = str(filled(tmp_path / "data")), str(tmp_path / "shop.tape")
+    flags = ("--tape-secrets",) if shows_secrets else ("--tape",)
+    assert invoke("data", "export", folder, file, "--sandbox", "shop", *flags).exit_code == 0
+    assert "all as it was" in invoke("replay", file).stdout
+
+
+def test_a_folder_is_compacted(tmp_path: Path) -> None:
+    folder = filled(tmp_path / "data")
+    opened = kept(folder)
+    with running("default", None, opened.keep) as client:
+        assert client.sim("DELETE", "/sandboxes/shop").status == 204
+    assert " compacted: " in invoke("data", "compact", str(folder)).stdout
+    assert "whole: 1 sandboxes" in invoke("data", "check", str(folder)).stdout
+
+
+def damaged(folder: Path) -> Path:
+    with sqlite3.connect(filled(folder) / DATABASE) as connection:
+        connection.execute("UPDATE entries SET data = zeroblob(length(data)) WHERE id % 2")
+    return folder
+
+
+def test_damage_is_found_and_named(tmp_path: Path) -> None:
+    done = invoke("data", "check", str(damaged(tmp_path / "data")))
+    assert done.exit_code == 1
+    assert "problems: 2 sandboxes" in done.stdout
+    assert "sandbox 'default': entry 1 is damaged" in done.stderr
+
+
+def of_newer_format(folder: Path) -> Path:
+    with closing(sqlite3.connect(filled(folder) / DATABASE)) as connection:
+        connection.execute("PRAGMA user_version = 99")
+    return folder
+
+
+def in_use(folder: Path) -> Path:
+    OPEN.append(kept(folder))
+    return folder
+
+
+def full_of_others(folder: Path) -> Path:
+    folder.mkdir()
+    (folder / "letters.txt").write_text("dear")
+    return folder
+
+
+def empty(folder: Path) -> Path:
+    folder.mkdir()
+    return folder
+
+
+OPEN: list[DataFolder] = []
+
+
+@pytest.mark.parametrize(
+    ("make", "text"),
+    [
+        (lambda folder: folder, "has no sandboxes"),
+        (empty, "has no sandboxes"),
+        (full_of_others, "has no sandboxes"),
+        (of_newer_format, "newer"),
+        (in_use, "has it open already"),
+    ],
+)
+@pytest.mark.parametrize("action", ["check", "export", "compact"])
+def test_a_folder_that_cannot_be_used_is_refused_in_one_line(action: str, make: Any, text: str, tmp_path: Path) -> None:
+    try:
+        line = refused("data", action, str(make(tmp_path / "data")), *(["out"] if action == "export" else []))
+    finally:
+        while OPEN:
+            OPEN.pop().close()
+    assert f"reseller-sim data {action}: {tmp_path / 'data'}" in line
+    assert text in line
+
+
+def test_what_is_no_exported_sandbox_is_not_imported(tmp_path: Path) -> None:
+    file = tmp_path / "x"
+    assert "No such file" in refused("data", "import", str(tmp_path / "data"), str(file))
+    file.write_bytes(b"no sandbox")
+    assert "no exported sandbox" in refused("data", "import", str(tmp_path / "data"), str(file))
+    whole = tmp_path / "whole"
+    invoke("data", "export", str(filled(tmp_path / "from")), str(whole))
+    file.write_bytes(whole.read_bytes()[:-1])
+    assert "it is cut" in refused("data", "import", str(tmp_path / "data"), str(file))
+    assert "whole: 0 sandboxes" in invoke("data", "check", str(tmp_path / "data")).stdout
+
+
+def test_an_export_replaces_no_file_and_leaves_none_that_is_cut(tmp_path: Path) -> None:
+    folder, file = damaged(tmp_path / "data"), tmp_path / "out"
+    assert "damaged" in refused("data", "export", str(folder), str(file))
+    assert not file.exists()
+    folder = filled(tmp_path / "whole")
+    file.write_text("mine")
+    assert "exists already" in refused("data", "export", str(folder), str(file))
+    assert file.read_text() == "mine"
+
+
+def test_a_sandbox_that_is_not_there_is_not_exported(tmp_path: Path) -> None:
+    line = refused("data", "export", str(filled(tmp_path / "data")), "out", "--sandbox", "none")
+    assert "has no sandbox 'none'; it has default, shop" in line
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (("mend", "d"), "is not one of"),
+        (("import", "d"), "takes DIR and a FILE to read from"),
+        (("check", "d", "f"), "takes DIR and no FILE"),
+        (("check", "d", "--tape"), "belong to data export"),
+        (("import", "d", "f", "--sandbox", "a"), "--sandbox belongs to data export"),
+    ],
+)
+def test_wrong_usage_is_said(arguments: tuple[str, ...], text: str) -> None:
+    done = invoke("data", *arguments)
+    assert done.exit_code == 2
+    assert text in done.stderr

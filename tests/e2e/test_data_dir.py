@@ -1,0 +1,200 @@
+"""A server that keeps its sandboxes on disk: killed, stopped and started again, by real processes."""
+
+import json
+import re
+import signal
+import sqlite3
+import zlib
+from collections.abc import Callable
+from contextlib import closing, suppress
+from http.client import HTTPException
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from simulator.cli.signing import Credentials, sign
+from simulator.tape.store.layout import DATABASE
+from tests.support.client import Response
+from tests.support.processes import DEADLINE_S, ROOT, Serving, ask, run, serving
+
+PAYMENT = {"refid": "order-1", "product": "RELOAD", "account": "0123456789", "amount": 10}
+
+
+def sim(running: Serving, method: str, path: str, body: Any = None) -> Any:
+    content = None if body is None else json.dumps(body).encode()
+    answer = ask(f"{running.ready['url']}/_sim/sandboxes{path}", method, content, {"content-type": "application/json"})
+    assert answer.status < 300, answer
+    return json.loads(answer.body or b"null")
+
+
+def pay(running: Serving, **changes: Any) -> Response:
+    key = running.ready["resellers"][0]
+    body = json.dumps(PAYMENT | changes).encode()
+    credentials = Credentials(key["api_key"], key["api_secret"])
+    made = sign("POST", running.ready["url"], "/v2/topup", body, credentials)
+    return ask(made.url, "POST", body, made.headers)
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+@pytest.mark.parametrize("durability", ["process", "power"])
+def test_all_that_was_answered_is_there_after_a_restart(number: int, durability: str, tmp_path: Path) -> None:
+    kept = ("--data-dir", str(tmp_path / "data"), "--durability", durability)
+    flags = ("--port", "0", "--json", "--clock", "manual", *kept)
+    with serving(*flags) as running:
+        first = pay(running).json["data"]
+        sim(running, "POST", "", {"id": "second", "scenario": "default"})
+        sim(running, "POST", "/second/resellers/RS001/deposits", {"amount": "1.50"})
+        sim(running, "POST", "", {"id": "gone", "scenario": "default"})
+        sim(running, "DELETE", "/gone")
+        before = {path: sim(running, "GET", path) for path in LOOKED_AT}
+        running.process.send_signal(number)
+        running.process.wait()
+    with serving(*flags) as running:
+        assert {path: sim(running, "GET", path) for path in LOOKED_AT} == before
+        again = pay(running).json["data"]
+        assert again == first
+        assert {one["id"] for one in sim(running, "GET", "")["sandboxes"]} == {"default", "second"}
+        assert sim(running, "POST", "/default/clock/advance", {"until": "idle"})["fired"]
+
+
+LOOKED_AT = ("/default/ledger", "/default/transactions", "/default/due", "/default/clock", "/second/ledger")
+
+
+def test_a_reset_stays_a_reset(tmp_path: Path) -> None:
+    flags = ("--port", "0", "--json", "--data-dir", str(tmp_path / "data"))
+    with serving(*flags) as running:
+        pay(running)
+        sim(running, "POST", "/default/reset")
+        sim(running, "POST", "/default/resellers/RS001/deposits", {"amount": "1.50"})
+        running.process.kill()
+        running.process.wait()
+    with serving(*flags) as running:
+        assert sim(running, "GET", "/default/transactions")["transactions"] == []
+        assert len(sim(running, "GET", "/default/ledger")["entries"]) == 1
+
+
+def test_a_folder_has_one_owner(tmp_path: Path) -> None:
+    flags = ("--port", "0", "--json", "--data-dir", str(tmp_path / "data"))
+    with serving(*flags) as running:
+        refused = run("serve", *flags)
+        assert refused.status == 3
+        assert f"in use by the process with pid {running.process.pid}" in refused.only_error_line
+
+
+WITH_FILES_OF_400_KIB = ("sh", "-c", 'ulimit -f 800; exec "$@"', "sh")
+
+
+def test_a_disk_that_is_full_ends_the_server_and_loses_nothing_that_was_answered(tmp_path: Path) -> None:
+    flags = ("--port", "0", "--json", "--clock", "manual", "--data-dir", str(tmp_path / "data"))
+    answered = 0
+    with serving(*flags, through=WITH_FILES_OF_400_KIB) as running:
+        with suppress(HTTPException, OSError):
+            while answered < 2_000:
+                deposit(running)
+                answered += 1
+        assert running.process.wait(DEADLINE_S) == 3
+        assert running.process.stderr is not None
+        said = running.process.stderr.read()
+    assert "the server stops, and all that was answered is kept" in said
+    assert "Traceback" not in said
+    assert 0 < answered < 2_000
+    with serving(*flags) as running:
+        assert sim(running, "GET", "/default/resellers")["resellers"][0]["balance"] == 5000 + answered / 100
+        deposit(running)
+
+
+def deposit(running: Serving) -> None:
+    sim(running, "POST", "/default/resellers/RS001/deposits", {"amount": "0.01"})
+
+
+def of_newer_format(folder: Path) -> None:
+    with closing(sqlite3.connect(folder / DATABASE)) as connection:
+        connection.execute("PRAGMA user_version = 99")
+
+
+def flipped(folder: Path) -> None:
+    with closing(sqlite3.connect(folder / DATABASE)) as connection:
+        connection.execute("UPDATE entries SET data = zeroblob(length(data)) WHERE id % 2")
+        connection.commit()
+
+
+def cut(folder: Path) -> None:
+    with (folder / DATABASE).open("r+b") as file:
+        file.truncate(5_000)
+
+
+def of_another_version(folder: Path) -> None:
+    with closing(sqlite3.connect(folder / DATABASE)) as connection:
+        rows = [data for (data,) in connection.execute("SELECT data FROM entries") if b"Accepted" in data]
+        found, changed = rows[0], rows[0].replace(b"Accepted", b"Rejected")
+        connection.execute("UPDATE entries SET data = ?, crc = ? WHERE data = ?", (changed, zlib.crc32(changed), found))
+        connection.commit()
+
+
+@pytest.mark.parametrize(
+    ("change", "text"),
+    [
+        (of_newer_format, "written by a newer reseller-sim"),
+        (flipped, "is damaged"),
+        (cut, "is cut, 5000 bytes long"),
+        (of_another_version, "is otherwise when it is repeated; go on with the version that wrote the folder"),
+    ],
+)
+def test_a_folder_that_cannot_be_read_is_refused_and_left_as_it_is(
+    change: Callable[[Path], None], text: str, tmp_path: Path
+) -> None:
+    folder = tmp_path / "data"
+    flags = ("--port", "0", "--json", "--data-dir", str(folder))
+    with serving(*flags) as running:
+        pay(running)
+        running.stop(signal.SIGTERM)
+    change(folder)
+    before = (folder / DATABASE).read_bytes()
+    refused = run("serve", *flags)
+    assert refused.status == 3
+    assert str(folder) in refused.only_error_line
+    assert text in refused.only_error_line
+    assert (folder / DATABASE).read_bytes() == before
+
+
+def test_a_folder_of_something_else_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "letters.txt").write_text("dear")
+    flags = ("serve", "--port", "0", "--data-dir")
+    assert "has other files ('letters.txt')" in run(*flags, str(tmp_path)).only_error_line
+    refused = run(*flags, str(tmp_path / "letters.txt"))
+    assert refused.status == 2
+    assert "is a file" in refused.err
+
+
+def test_a_server_that_is_stopped_leaves_a_snapshot_and_goes_on_from_it(tmp_path: Path) -> None:
+    flags = ("--port", "0", "--json", "--clock", "manual", "--data-dir", str(tmp_path / "data"))
+    with serving(*flags) as running:
+        for _ in range(1_100):
+            deposit(running)
+        first = pay(running).json["data"]
+        ledger = sim(running, "GET", "/default/ledger")
+        status, _, said = running.stop(signal.SIGTERM)
+        assert (status, said) == (0, "")
+    checked = run("data", "check", str(tmp_path / "data"))
+    assert re.search(r"whole: 1 sandboxes, 11\d\d entries, 0 records, 1 snapshots", checked.out), checked
+    with serving(*flags) as running:
+        assert sim(running, "GET", "/default/ledger") == ledger
+        assert pay(running).json["data"] == first
+
+
+PAGE = (ROOT / "docs" / "data.md").read_text("utf-8")
+COMMANDS = re.findall(r"^\$ reseller-sim (data .+|replay .+)\n((?:[^$`].*\n)*)", PAGE, re.MULTILINE)
+
+
+def test_the_page_shows_what_folders_are_looked_after_with(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with serving("--port", "0", "--json", "--clock", "manual", "--data-dir", str(tmp_path / "data")) as running:
+        pay(running)
+        sim(running, "POST", "/default/clock/advance", {"until": "idle"})
+        running.stop(signal.SIGTERM)
+    monkeypatch.chdir(tmp_path)
+    assert len(COMMANDS) == 5
+    for command, shown in COMMANDS:
+        done = run(*command.split(), PYTHONPATH=str(ROOT))
+        assert done.status == 0, done
+        assert re.sub(r"\d+", "N", done.out) == re.sub(r"\d+", "N", shown)

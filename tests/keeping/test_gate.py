@@ -1,0 +1,108 @@
+"""Nothing leaves before its inputs are durable, and nothing at all when they cannot be."""
+
+import asyncio
+from pathlib import Path
+from typing import Any, cast
+
+from simulator.keeping.gate import Gate
+from simulator.server.held import HeldTransport
+from simulator.tape.store.errors import StoreError, WriteFailed
+from simulator.tape.store.store import Store
+
+
+class LateStore:
+    """A store whose commits are done when the test says so."""
+
+    def __init__(self) -> None:
+        self.requested: list[Any] = []
+
+    def request_commit(self, done: Any) -> None:
+        self.requested.append(done)
+
+
+class Written:
+    """A transport that remembers what it was asked."""
+
+    def __init__(self) -> None:
+        self.did: list[object] = []
+
+    def write(self, data: bytes) -> None:
+        self.did.append(data)
+
+    def close(self) -> None:
+        self.did.append("closed")
+
+    def abort(self) -> None:
+        self.did.append("aborted")
+
+    def is_closing(self) -> bool:
+        return False
+
+    def get_write_buffer_size(self) -> int:
+        return 0
+
+
+def made() -> tuple[LateStore, Gate, Written, HeldTransport, list[StoreError]]:
+    store, failures = LateStore(), list[StoreError]()
+    gate = Gate(cast(Store, store), failures.append)
+    written = Written()
+    return store, gate, written, HeldTransport(cast(asyncio.Transport, written), gate), failures
+
+
+def test_bytes_leave_at_once_when_nothing_is_new() -> None:
+    store, _, written, transport, _ = made()
+    transport.write(b"a")
+    assert written.did == [b"a"]
+    assert not store.requested
+
+
+def test_bytes_and_the_end_of_a_connection_wait_for_the_commit_in_their_order() -> None:
+    store, gate, written, transport, _ = made()
+    gate.note()
+    transport.write(b"a")
+    transport.write(b"b")
+    transport.close()
+    assert written.did == []
+    assert transport.is_closing()
+    assert transport.get_write_buffer_size() == 2
+    assert len(store.requested) == 1
+    store.requested[0](None)
+    assert written.did == [b"a", b"b", "closed"]
+    assert transport.get_write_buffer_size() == 0
+
+
+def test_what_is_written_later_waits_for_a_later_commit() -> None:
+    store, gate, written, transport, _ = made()
+    gate.note()
+    transport.write(b"a")
+    gate.note()
+    other = HeldTransport(cast(asyncio.Transport, written), gate)
+    other.write(b"b")
+    store.requested[0](None)
+    assert written.did == [b"a"]
+    store.requested[1](None)
+    assert written.did == [b"a", b"b"]
+
+
+def test_nothing_leaves_after_a_failure_which_is_told_once() -> None:
+    store, gate, written, transport, failures = made()
+    gate.note()
+    transport.write(b"a")
+    gate.note()
+    gate.commit()
+    for done in store.requested:
+        done(WriteFailed("the disk is full"))
+    transport.write(b"b")
+    transport.abort()
+    assert written.did == ["aborted"]
+    assert [str(one) for one in failures] == ["the disk is full"]
+
+
+def test_a_real_store_has_what_was_noted_when_the_gate_opens(tmp_path: Path) -> None:
+    with Store.open(tmp_path / "data", version="1") as store:
+        gate = Gate(store, lambda error: None)
+        store.writing.new_life("one", b"head")
+        store.writing.append("one", 0, b"entry")
+        gate.note()
+        assert gate.is_open(lambda: None)
+        assert [one.data for one in store.reading.entries("one")] == [b"entry"]

@@ -1,0 +1,260 @@
+"""A data folder after its process was killed: what a new process makes of it is as it was, wherever it begins."""
+
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from simulator.keeping.folder import DataFolder
+from simulator.keeping.resuming import CannotGoOn
+from simulator.keeping.saving import Saving
+from simulator.tape.store.checking import check
+from simulator.tape.store.layout import DATABASE
+from simulator.tape.store.retention import Retention
+from simulator.tape.store.store import Store
+from tests.support.client import Client, running
+from tests.support.replaying import assert_replays
+from tests.support.stores import as_killed
+from tests.support.taped_plays import FIRST, PLAYS, set_callback
+from tests.support.wall import Wall
+
+DEFAULT = "/sandboxes/default"
+TOLD: list[str] = []
+LISTS = ["clock", "due", "rules", "resellers", "requests", "transactions", "ledger", "callbacks", "marks"]
+UNTOLD = re.compile(rb'"duration_us":[^,}]*|"receivers":\[[^]]*|"place":(null|\{[^}]*\}+)')
+
+
+def told(client: Client, sandbox: str = "default") -> dict[str, bytes]:
+    """What the control API says of a sandbox, but for what is measured and where rules are written."""
+    return {name: UNTOLD.sub(b"", client.sim("GET", f"/sandboxes/{sandbox}/{name}").body) for name in LISTS}
+
+
+@contextmanager
+def serving(folder: Path, scenario: Any = FIRST, wall: Wall | None = None) -> Iterator[Client]:
+    """A client of an application whose sandboxes are kept in a folder."""
+    kept = DataFolder(folder, "process", lambda error: pytest.fail(str(error)), TOLD.append)
+    TOLD.clear()
+    try:
+        with running(scenario, wall, kept.keep) as client:
+            yield client
+    finally:
+        kept.close()
+
+
+def saving_of(client: Client) -> Saving:
+    """Who takes the snapshots of an application."""
+    assert isinstance(client.app.kept, DataFolder)
+    found = client.app.kept._saving
+    assert found is not None
+    return found
+
+
+def killed(client: Client, tmp_path: Path) -> Path:
+    """A copy of the folder as the end of the process would leave it now."""
+    assert isinstance(client.app.kept, DataFolder)
+    client.run(client.app.kept.gate.passed())
+    return as_killed(client.app.kept.path, tmp_path / "killed")
+
+
+@pytest.mark.parametrize("happens", PLAYS)
+@pytest.mark.parametrize("has_snapshot", [False, True])
+def test_a_killed_sandbox_is_as_it_was(happens: Callable[[Client], None], has_snapshot: bool, tmp_path: Path) -> None:
+    wall = Wall()
+    with serving(tmp_path / "data", wall=wall) as client:
+        set_callback(client)
+        happens(client)
+        if has_snapshot:
+            assert client.run(saving_of(client).save(client.live))
+        client.pay("after-the-snapshot")
+        before, n = told(client), len(client.live.tape)
+        folder = killed(client, tmp_path)
+    assert check(folder).problems == []
+    with serving(folder, wall=wall) as client:
+        assert client.live.tape.unread is None or has_snapshot
+        after = told(client)
+        assert {name: body for name, body in after.items() if name != "callbacks"} == {
+            name: body for name, body in before.items() if name != "callbacks"
+        }
+        assert len(client.live.tape) >= n
+        assert client.pay("after-the-snapshot").status == 200
+        assert client.sim("GET", f"{DEFAULT}/tape").status == 200
+        assert client.live.tape.unread is None
+        assert_replays(client.app)
+
+
+def test_a_snapshot_that_cannot_be_used_is_passed_over_and_said(tmp_path: Path) -> None:
+    with serving(tmp_path / "data") as client:
+        client.pay("one")
+        assert client.run(saving_of(client).save(client.live))
+        client.pay("two")
+        folder = killed(client, tmp_path)
+    with Store.open(folder, version="other") as store:
+        writer = store.writing.begin_snapshot("default")
+        writer.put("head", b'{"snapshot":99}')
+        writer.complete()
+    with serving(folder) as client:
+        (line,) = TOLD
+        assert "a snapshot was passed over: sandbox 'default'" in line
+        assert "is of version 99" in line
+        assert len(client.sim("GET", f"{DEFAULT}/transactions").json["transactions"]) == 2
+
+
+def test_a_sandbox_without_its_beginning_and_without_a_snapshot_is_not_begun_anew(tmp_path: Path) -> None:
+    with serving(tmp_path / "data") as client:
+        client.pay("one")
+        folder = killed(client, tmp_path)
+    with Store.open(folder, version="other", retention=Retention(1, beginning=False)) as store:
+        writer = store.writing.begin_snapshot("default")
+        writer.put("head", b"{}")
+        writer.complete()
+    size = (folder / DATABASE).stat().st_size
+    text = "entries are not kept any more, and none of its snapshots can be used"
+    with pytest.raises(CannotGoOn, match=text), serving(folder):
+        pass
+    assert (folder / DATABASE).stat().st_size >= size
+
+
+def test_a_tape_that_is_dropped_is_empty_and_says_so(tmp_path: Path) -> None:
+    with serving(tmp_path / "data") as client:
+        client.pay("one")
+        assert client.run(saving_of(client).save(client.live))
+        folder = killed(client, tmp_path)
+    with Store.open(folder, version="other", retention=Retention(1, beginning=False)) as store:
+        store.compact()
+    with serving(folder) as client:
+        n = len(client.live.tape)
+        assert n
+        assert len(client.sim("GET", f"{DEFAULT}/transactions").json["transactions"]) == 1
+        refused = client.sim("POST", f"{DEFAULT}/rewind", {"n": 0})
+        assert refused.status == 409
+        assert (len(client.live.tape), client.live.tape.left_out) == (0, n)
+        client.pay("two")
+        assert len(client.live.tape) == 0
+        assert client.live.tape.left_out > n
+
+
+def test_rules_of_the_scenario_are_where_they_were_written(tmp_path: Path) -> None:
+    with serving(tmp_path / "data", "default") as client:
+        before = client.sim("GET", f"{DEFAULT}/rules").body, client.sim("GET", DEFAULT).json["origin"]
+        folder = killed(client, tmp_path)
+    with serving(folder, FIRST) as client:
+        assert (client.sim("GET", f"{DEFAULT}/rules").body, client.sim("GET", DEFAULT).json["origin"]) == before
+        assert before[1]
+
+
+def test_a_scenario_that_has_changed_is_loaded_and_that_is_said(tmp_path: Path) -> None:
+    file = tmp_path / "mine.yaml"
+    file.write_text("scenario: mine\nextends: default\n")
+    with serving(tmp_path / "data", str(file)) as client:
+        client.pay("one")
+        folder = killed(client, tmp_path)
+    with serving(folder, str(file)):
+        assert not TOLD
+    file.write_text("scenario: mine\nextends: default\npayments: [{then: {refuse: Invalid_Account}}]\n")
+    with serving(folder, str(file)) as client:
+        assert [f"{file}: loaded, since it is not what {folder} has"] == TOLD
+        assert b"Invalid_Account" in client.pay("two").body
+        assert len(client.sim("GET", f"{DEFAULT}/transactions").json["transactions"]) == 1
+    with serving(folder, "default") as client:
+        assert not TOLD
+        assert b"Invalid_Account" in client.pay("three").body
+
+
+def test_marks_are_there_and_lead_to_their_moments(tmp_path: Path) -> None:
+    with serving(tmp_path / "data") as client:
+        client.pay("one")
+        for name in ("first", "gone"):
+            assert client.sim("POST", f"{DEFAULT}/marks", {"name": name}).status == 201
+        assert client.sim("DELETE", f"{DEFAULT}/marks/gone").status == 204
+        client.advance(5)
+        at_first = client.sim("GET", f"{DEFAULT}/marks").body
+        client.run(saving_of(client).save(client.live))
+        client.pay("two")
+        folder = killed(client, tmp_path)
+    with serving(folder) as client:
+        assert client.sim("GET", f"{DEFAULT}/marks").body == at_first
+        assert client.sim("POST", f"{DEFAULT}/rewind", {"mark": "first"}).status == 200
+        assert len(client.sim("GET", f"{DEFAULT}/transactions").json["transactions"]) == 1
+
+
+@pytest.mark.parametrize("has_snapshot", [False, True])
+def test_a_rewind_stays_a_rewind(has_snapshot: bool, tmp_path: Path) -> None:
+    with serving(tmp_path / "data") as client:
+        client.pay("one")
+        client.sim("POST", f"{DEFAULT}/marks", {"name": "early"})
+        if has_snapshot:
+            assert client.run(saving_of(client).save(client.live))
+        client.advance(1)
+        client.pay("two")
+        client.sim("POST", f"{DEFAULT}/marks", {"name": "late"})
+        if has_snapshot:
+            assert client.run(saving_of(client).save(client.live))
+        assert client.sim("POST", f"{DEFAULT}/rewind", {"mark": "early"}).status == 200
+        client.pay("three")
+        if has_snapshot:
+            assert client.run(saving_of(client).save(client.live))
+        client.pay("four")
+        before = told(client)
+        folder = killed(client, tmp_path)
+    assert check(folder).problems == []
+    with serving(folder) as client:
+        assert told(client) == before
+        refids = [one["refid"] for one in client.sim("GET", f"{DEFAULT}/transactions").json["transactions"]]
+        assert sorted(refids) == ["four", "one", "three"]
+        assert_replays(client.app)
+
+
+def test_a_fork_is_kept_with_its_marks_and_without_its_original(tmp_path: Path) -> None:
+    with serving(tmp_path / "data") as client:
+        client.pay("one")
+        client.sim("POST", f"{DEFAULT}/marks", {"name": "early"})
+        client.pay("two")
+        assert client.sim("POST", "/sandboxes", {"id": "first", "fork": {"of": "default"}}).status == 201
+        client.pay("three")
+        assert client.sim("POST", "/sandboxes", {"id": "second", "fork": {"of": "first"}}).status == 201
+        assert client.pay("four", sandbox="second").status == 200
+        assert client.sim("DELETE", "/sandboxes/first").status == 204
+        before = {name: told(client, name) for name in ("default", "second")}
+        folder = killed(client, tmp_path)
+    assert check(folder).problems == []
+    with serving(folder) as client:
+        assert {name: told(client, name) for name in before} == before
+        assert client.sim("POST", "/sandboxes/second/rewind", {"mark": "early"}).status == 200
+        assert len(client.sim("GET", "/sandboxes/second/transactions").json["transactions"]) == 1
+
+
+def test_a_request_that_was_delayed_is_there_with_its_body(tmp_path: Path) -> None:
+    slow = {"when": {"path": "/v2/topup"}, "then": {"delay": "10ms"}}
+    with serving(tmp_path / "data", FIRST | {"faults": [slow]}) as client:
+        assert client.pay("slow").status == 200
+        before = told(client)
+        folder = killed(client, tmp_path)
+    with serving(folder) as client:
+        assert told(client) == before
+
+
+def test_a_clock_that_runs_has_run_on_while_the_server_was_down(tmp_path: Path) -> None:
+    wall = Wall()
+    with serving(tmp_path / "data", FIRST | {"clock": {"mode": "real"}}, wall) as client:
+        client.pay("one")
+        client.pass_time(3)
+        client.pay("two")
+        folder = killed(client, tmp_path)
+    wall.pass_(3600)
+    with serving(folder, FIRST, wall) as client:
+        assert client.live.clock.now() == wall()
+        assert client.pay("three").status == 200
+
+
+def test_a_clock_that_stands_stands_still_while_the_server_is_down(tmp_path: Path) -> None:
+    wall = Wall()
+    with serving(tmp_path / "data", wall=wall) as client:
+        client.advance(7)
+        now = client.live.clock.now()
+        folder = killed(client, tmp_path)
+    wall.pass_(3600)
+    with serving(folder, wall=wall) as client:
+        assert client.live.clock.now() == now
