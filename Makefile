@@ -10,7 +10,7 @@ INTEROP_READY := $(INTEROP)/node_modules/.ready
 # Where the environment forbids bytecode, each process of a test run would compile the tests and the simulator anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run help test test-fast interop check lint types audit docs bench bench-history campaign simulate fuzz screenshots console-figures interop-tools wheel npm-package clean
+.PHONY: run help test test-fast interop check lint types audit docs bench bench-history campaign campaign-kill simulate fuzz screenshots console-figures interop-tools wheel npm-package clean
 
 run: $(READY)        ## serve the default scenario
 	@$(BIN)/reseller-sim serve $(ARGS)
@@ -44,6 +44,9 @@ bench-history: $(DEV_READY)  ## a page of history beside a thousand transactions
 
 campaign: $(DEV_READY)  ## load, floods, faults, races and a soak: what is promised, tried and counted
 	$(BIN)/python -m campaign $(ARGS)
+
+campaign-kill: $(DEV_READY)  ## 200 servers with a data folder, killed by SIGKILL under load: nothing that they told is lost
+	$(BIN)/python -m tests.support.killing $(ARGS)
 
 simulate: $(DEV_READY)  ## ten thousand seeded worlds around the core, in virtual time: the shortest steps that break what must be true
 	$(BIN)/python -m tests.support.simulation $(ARGS)

@@ -1,7 +1,15 @@
 """How a failing sequence of steps is made short, and what is said of it."""
 
+from pathlib import Path
+
 import pytest
 
+from simulator.app import build_app
+from simulator.options import Options
+from simulator.replay.proof import player_for
+from simulator.replay.rebuilding import nowhere
+from simulator.replay.tape_file import read_file
+from tests.support.replaying import play
 from tests.support.simulation.defects import DEFECTS, with_defect
 from tests.support.simulation.report import explained, failure_of
 from tests.support.simulation.shrinking import shortest
@@ -38,3 +46,21 @@ def test_a_failure_is_told_with_the_shortest_steps_that_fail() -> None:
     assert "on the agenda or in the air" in text
     assert text.count("\n    ") <= 12
     assert f"--first {seed} --seeds 1 --steps 200" in text
+
+
+def test_a_failure_is_told_with_a_tape_that_replays(tmp_path: Path) -> None:
+    defect = next(one for one in DEFECTS if one.name == "a deposit is lost when the same was deposited before")
+    with with_defect(defect):
+        seed = next(seed for seed in range(20) if failure_of(seed, 200))
+        broken = failure_of(seed, 200)
+        assert broken is not None
+        text = explained(seed, 200, broken)
+        _, _, tape = text.partition("its tape, for `reseller-sim replay FILE`:\n")
+        path = tmp_path / "seed.tape"
+        path.write_text(tape[: tape.rindex("}\n") + 2])
+        tapes = list(read_file(path))
+        assert {"default"} <= {one.head.sandbox for one in tapes}
+        for one in tapes:
+            assert not one.damage
+            player = player_for(one.head, build_app(Options()).again, nowhere())
+            assert play(player, one.entries) is None

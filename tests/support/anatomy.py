@@ -2,20 +2,29 @@
 
 from collections import deque
 from collections.abc import Collection, Iterator, Mapping
-from datetime import date, timedelta
+from datetime import date, time, timedelta
 from decimal import Decimal
 from enum import Enum
 from functools import cache
+from types import FunctionType, MappingProxyType
 from typing import Any
 
-PLAIN = (str, bytes, int, float, Decimal, date, timedelta, Enum, type(None))
+from simulator.domain.model.packed.log import PackedLog
+
+PLAIN = (str, bytes, int, float, Decimal, date, time, timedelta, Enum, type(None))
 
 
 def anatomy(
-    root: object, left_out: Collection[str] = (), known: Collection[object] = (), told: tuple[type, ...] = ()
+    root: object,
+    left_out: Collection[str] = (),
+    known: Collection[object] = (),
+    told: tuple[type, ...] = (),
+    *,
+    values_apart: bool = False,
 ) -> Any:
     """Nested lists, without the members whose names are in `left_out`. A repeated object is a reference, and so is one
-    of the `known`, which are large, never change and are not looked into. One of a type in `told` counts as None."""
+    of the `known`, which are large, never change and are not looked into. One of a type in `told` counts as None. With
+    `values_apart` values that cannot change are looked into again: whether they are the same object says nothing."""
     seen: dict[int, str | int] = {id(one): f"known {number}" for number, one in enumerate(known)}
     kept: list[object] = []  # what was met, so that no other object gets its id
 
@@ -30,11 +39,12 @@ def anatomy(
             return []  # whether two have the same empty default or one each is no difference
         if id(one) in seen:
             return f"<{seen[id(one)]}>"
-        seen[id(one)] = len(seen)
-        kept.append(one)
+        if not (values_apart and _is_value(kind)):
+            seen[id(one)] = len(seen)
+            kept.append(one)
         if is_mapping:
             return [(within(key), within(member)) for key, member in one.items()]
-        if isinstance(one, list | tuple | deque):
+        if isinstance(one, list | tuple | deque | PackedLog):
             return [within(member) for member in one]
         if isinstance(one, set | frozenset):
             return sorted(map(str, one))
@@ -50,6 +60,14 @@ def anatomy(
 @cache
 def _is_plain(kind: type) -> bool:
     return issubclass(kind, PLAIN)
+
+
+@cache
+def _is_value(kind: type) -> bool:
+    """True for a class whose values never change, or are only found through one that has them."""
+    dataclass, struct = getattr(kind, "__dataclass_params__", None), getattr(kind, "__struct_config__", None)
+    is_frozen = any(getattr(one, "frozen", False) for one in (dataclass, struct))
+    return is_frozen or issubclass(kind, (tuple, dict, frozenset, MappingProxyType, FunctionType))
 
 
 @cache

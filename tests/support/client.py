@@ -242,8 +242,13 @@ async def exchange(
 
 
 @contextmanager
-def running(scenario: Any = "default", wall: Callable[[], datetime] | None = None, **options: Any) -> Iterator[Client]:
-    """A client of an application that was started and will be stopped.
+def running(
+    scenario: Any = "default",
+    wall: Callable[[], datetime] | None = None,
+    prepare: Callable[[App], None] = lambda app: None,
+    **options: Any,
+) -> Iterator[Client]:
+    """A client of an application that was started, once it is prepared, and will be stopped.
 
     `scenario` is a bundled name, a path, or an object, which extends the default scenario unless it says otherwise.
     The clock is manual unless the options or an object scenario name another.
@@ -255,6 +260,7 @@ def running(scenario: Any = "default", wall: Callable[[], datetime] | None = Non
         whole = {"scenario": "test", "extends": "default", "clock": {"mode": "manual"}} | scenario
         made = compiled({name: value for name, value in whole.items() if value is not None})
         app = build_app(Options(**options), wall, scenario=made)
+    prepare(app)
     with asyncio.Runner() as runner:
         lifespan = Lifespan(app)
         runner.run(lifespan.start())

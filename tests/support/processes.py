@@ -7,7 +7,7 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from http.client import HTTPConnection
@@ -101,11 +101,17 @@ class Serving:
 
 @contextmanager
 def serving(
-    *arguments: str, verb: str = "serve", folder: str = "", served_s: float = SERVED_S, **variables: str
+    *arguments: str,
+    verb: str = "serve",
+    folder: str = "",
+    served_s: float = SERVED_S,
+    through: Sequence[str] = (),
+    **variables: str,
 ) -> Iterator[Serving]:
-    """A server that has printed its first line, killed on the way out if it still runs."""
+    """A server that has printed its first line, killed on the way out if it still runs; `through` is what starts it, if
+    it is not started itself."""
     process = subprocess.Popen(
-        [*PROGRAM, verb, *arguments],
+        [*through, *PROGRAM, verb, *arguments],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

@@ -13,6 +13,7 @@ from simulator.replay.without_secrets import lines_without_secrets
 from simulator.replay.writing import tape_lines
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.tape.entries import Entry
+from tests.support.snapshots import assert_goes_on
 
 
 def replayed(app: App, live: LiveSandbox, entries: Iterable[Entry] | None = None) -> tuple[Player, Difference | None]:
@@ -36,7 +37,8 @@ def read_back(app: App, live: LiveSandbox, *, shows_secrets: bool) -> ReadTape:
 
 
 def assert_replays(app: App) -> None:
-    """Every sandbox of the application is rebuilt as it is from its tape, which was written and read."""
+    """Every sandbox of the application is rebuilt as it is from its tape, which was written and read; also when the
+    tape is cut by a snapshot in its middle."""
     for live in app.sandboxes:
         for shows_secrets in (True, False):
             tape = read_back(app, live, shows_secrets=shows_secrets)
@@ -44,3 +46,4 @@ def assert_replays(app: App) -> None:
             found = play(player, tape.entries)
             assert found is None, found
             assert player.live.core.violations() == live.core.violations()
+            assert_goes_on(app, tape, {len(tape.entries) // 2})

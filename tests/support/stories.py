@@ -187,6 +187,24 @@ def sandboxes(p: Player) -> None:
     p.sim("GET", "/sandboxes", host="elsewhere.example")
 
 
+def moments(p: Player) -> None:
+    """Marks, a rewind to each kind of moment, and a fork."""
+    p.sim("POST", f"{DEFAULT}/marks", {"name": "before the order"})
+    p.pay("order-6001")
+    p.sim("GET", f"{DEFAULT}/marks")
+    fork = {"of": "default", "mark": "before the order"}
+    p.sim("POST", "/sandboxes", {"id": "what-if", "fork": fork})
+    p.sim("POST", "/sandboxes", {"fork": {"of": "what-if", "n": 0}})
+    p.sim("POST", "/sandboxes", {"fork": {"of": "default", "to": p.sim("GET", f"{DEFAULT}/clock").json["now"]}})
+    p.sim("POST", f"{DEFAULT}/rewind", {"mark": "before the order"})
+    p.sim("POST", f"{DEFAULT}/rewind", {"to": p.sim("GET", f"{DEFAULT}/clock").json["now"]})
+    p.sim("POST", f"{DEFAULT}/rewind", {"n": 0})
+    p.sim("POST", f"{DEFAULT}/marks", {"name": "at-the-start"})
+    p.sim("POST", f"{DEFAULT}/marks", {"name": "at-the-start"})
+    p.sim("DELETE", f"{DEFAULT}/marks/at-the-start")
+    p.sim("DELETE", f"{DEFAULT}/marks/at-the-start")
+
+
 def resellers(p: Player) -> None:
     """One more reseller, with money, settings and another key."""
     p.sim("POST", f"{DEFAULT}/resellers", {"code": "RS002", "email": "second@example.com", "balance": "100.00"})
@@ -256,6 +274,7 @@ STORIES: tuple[tuple[Story, dict[str, Any]], ...] = (
     (account, {}),
     (webhooks, {}),
     (sandboxes, {}),
+    (moments, {}),
     (resellers, {}),
     (rules, {"scenario": EXPECTING}),
     (faults, {"scenario": FAULTS}),

@@ -87,7 +87,7 @@ RESELLER: list[Row] = [
 ]
 
 # What scenario files cannot say either: JSON Schema has no word for it.
-_PLACE = r"bad_scenario: ([A-Za-z0-9_.\[\]@ -]+: )?"
+_PLACE = r"bad_scenario: ([^:]+: )?"  # of whatever keys were sent
 _OF_ANY_VALUE = "(a number has at most 40 digits|text has no control characters but tab and line feed|a key is text)"
 _WRITTEN = "written as in a [scenario]"
 _SANDBOX = "unknown_sandbox: there is no sandbox '.*'; GET /_sim/sandboxes lists them"
@@ -242,6 +242,34 @@ CONTROL: list[Row] = [
     (
         *("deleteSandbox", 409, "default_stays: the default sandbox always exists; reset it instead"),
         *("Sandboxes", "`default` always exists", "the default sandbox stays"),
+    ),
+    (
+        *("addMark", 409, "mark_exists: name: there is a mark '.*' already; delete it first, or choose another name"),
+        *("Sandboxes", "/marks`", "the name is taken"),
+    ),
+    (
+        *(
+            "removeMark|rewindSandbox|createSandbox",
+            404,
+            "unknown_mark: mark: there is no mark '.*'; GET .*/marks lists them",
+        ),
+        *("Sandboxes", "/marks/{mark}`", "unknown"),
+    ),
+    (
+        *(
+            "rewindSandbox|createSandbox",
+            400,
+            "unknown_moment: (n: the tape has|to: the sandbox had no such time: it is) .*",
+        ),
+        *("Sandboxes", "/rewind`", "what happened until now decides"),
+    ),
+    (
+        *("createSandbox", 404, "unknown_sandbox: there is no sandbox '.*'; GET /_sim/sandboxes lists them"),
+        *("Sandboxes", "`fork` is", "there is nothing to fork"),
+    ),
+    (
+        *("getTape", 409, "cannot_mask: the tape cannot be had without its secrets: .*"),
+        *("What happened", "`cannot_mask`", "a secret is also something else"),
     ),
     (
         *("addReseller", 409, "reseller_exists: code: there is a reseller '.*' already"),

@@ -19,6 +19,7 @@ CHECKED_EVERY = 40
 
 # How far a payment is: its status never goes back, and a final one stays, but for a void.
 RANKS = {"Accepted": 0, "Processing": 1, "Succesful": 2, "Failed": 2, "Refund": 3}
+UNKNOWN = ("invalid_api_key", "invalid_token")  # of nobody, whose addresses are not looked at
 SHUT_OUT = ("ip_blocked", "ip_not_allowed")
 NEVER_CREATED = ("Invalid_Request", "Refid_Conflict")
 
@@ -106,7 +107,7 @@ class Answers:
         if exchange.error in SHUT_OUT:
             self._judge_shut_out(life, exchange, asked, answered)
             return
-        if life.shut.get(asked.code) and exchange.error != "invalid_api_key" and answered.status not in (0, 405):
+        if life.shut.get(asked.code) and exchange.error not in UNKNOWN and answered.status not in (0, 405):
             self._object(asked, answered, "was given to an address that is not on the list")
         if asked.expects and answered.status not in asked.expects:
             self._object(asked, answered, f"is none of {asked.expects}: {exchange.error} {exchange.diagnosis}")

@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 
 from simulator.domain.model.webhooks import DeliveryState
+from simulator.runtime.loading import load
 from tests.support.simulation.clients import Answered
 from tests.support.simulation.scenarios import FAULTS, STEPS, VARIANTS, WAYS, variant
 from tests.support.simulation.steps import BOX, WHO, number, one_of, step
@@ -84,13 +85,13 @@ def load_scenario(world: World, box: str, number: int) -> None:
     live = world.find(box)
     if live is not None and not live.is_closed:
         scenario = variant(number, "manual")
-        load = world.app.load(scenario) if box == "default" else live.load(scenario)
+        loading = world.app.load(scenario) if box == "default" else load(live, scenario)
         life = world.life(box)
         if life is not None:
             # A reseller that the scenario before did not have is set as the new one says.
             life.revoked = dict.fromkeys(life.revoked, False)
             life.shut = dict.fromkeys(life.shut, False)
-        world.control(load)
+        world.control(loading)
 
 
 @step(1, box=BOX, product=one_of("WATER", "ELECTRIC", "RELOAD"), is_active=one_of(True, True, False))

@@ -134,7 +134,8 @@ class Invariants:
                     journal_n = item
 
     def _check_status(self, life: Life, item: StatusChanged) -> None:
-        trxid, status = item.transaction.trxid, item.result.status
+        transaction = life.core.state.transactions.numbered(item.number)
+        trxid, status = transaction.trxid, transaction.results[item.place].status
         before = life.statuses.setdefault(trxid, [])
         if not may_follow(Status(before[-1]) if before else None, status):
             self._object(life, f"{trxid} is {status} after {before}")

@@ -47,7 +47,8 @@ class Account:
 class Life:
     """One life of a sandbox. `nonces` are those that were accepted: when, and with which timestamp. `ended_at` are the
     ends of a job's attempts; `revoked` keys are so for sure, or unless a scenario that was loaded says otherwise;
-    `shut` resellers allow no address that anybody has; faults apply as often as `fault_times` says."""
+    `shut` resellers allow no address that anybody has; faults apply as often as `fault_times` says; `tokens` are the
+    latest of each reseller."""
 
     live: LiveSandbox
     core: Sandbox
@@ -65,6 +66,7 @@ class Life:
     shut: dict[str, bool] = field(default_factory=dict)
     fault_times: dict[str, int] = field(default_factory=dict)
     faults_met: Counter[str] = field(default_factory=Counter)
+    tokens: dict[str, str] = field(default_factory=dict)
 
     def account(self, reseller: Reseller) -> Account:
         """The account of a reseller, which begins with its opening balance."""

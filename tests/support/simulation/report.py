@@ -2,10 +2,15 @@
 
 from collections.abc import Sequence
 
+from tests.support.simulation import tapes
+from tests.support.simulation.disk import kept
 from tests.support.simulation.runs import Broken, live_through
 from tests.support.simulation.shrinking import shortest
 from tests.support.simulation.steps import Step, draw_steps, written
 from tests.support.simulation.world import Setting, setting_of
+
+WRITTEN_EVERY = 10
+"""The tapes of every tenth seed are written and read, too, which takes as long as the world itself."""
 
 
 def failure_of(seed: int, count: int) -> Broken | None:
@@ -13,10 +18,12 @@ def failure_of(seed: int, count: int) -> Broken | None:
     return failure(seed, draw_steps(seed, count), setting_of(seed))
 
 
-def failure(seed: int, steps: Sequence[Step], setting: Setting) -> Broken | None:
-    """How these steps fail in a world; None when they do not."""
+def failure(seed: int, steps: Sequence[Step], setting: Setting, *, wants_tape: bool = False) -> Broken | None:
+    """How these steps fail in a world; None when they do not. Every sandbox is also rebuilt from its tape, in some
+    worlds from what is written of it, in some from a folder on disk."""
+    proofs = (tapes.tapes, tapes.written_tapes) if seed % WRITTEN_EVERY == 0 else (tapes.tapes, kept)
     try:
-        live_through(seed, steps, setting)
+        live_through(seed, steps, setting, proofs=proofs, wants_tape=wants_tape)
     except Broken as broken:
         return broken
     return None
@@ -27,10 +34,11 @@ def explained(seed: int, count: int, broken: Broken) -> str:
     setting = setting_of(seed)
     steps = draw_steps(seed, count)[: broken.place + 1]
     left = shortest(steps, lambda some: failure(seed, some, setting) is not None)
-    again = failure(seed, left, setting) or broken
+    again = failure(seed, left, setting, wants_tape=True) or broken
     return (
         f"seed {seed} of {count} steps fails {broken}\n"
         f"{len(left)} of its steps suffice, and fail {again}:\n{written(left)}\n"
         f"in {setting}\n"
+        f"its tape, for `reseller-sim replay FILE`:\n{again.tape.decode()}"
         f"again: make simulate ARGS='--first {seed} --seeds 1 --steps {count}'"
     )

@@ -7,13 +7,13 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from simulator.runtime.live_sandbox import LiveSandbox
-from tests.support.simulation import client_steps, configured_steps, sandbox_steps, time_steps
+from tests.support.simulation import client_steps, configured_steps, sandbox_steps, tapes, time_steps, token_steps
 from tests.support.simulation.books import books
 from tests.support.simulation.loop import Stalled
 from tests.support.simulation.steps import Step, run_step
 from tests.support.simulation.world import PATIENCE_S, Setting, World, setting_of, world
 
-STEPS = (client_steps, configured_steps, sandbox_steps, time_steps)  # which register themselves
+STEPS = (client_steps, configured_steps, sandbox_steps, time_steps, token_steps)  # which register themselves
 
 ALL_CHECKED_EVERY = 100
 """All records are walked after so many steps, and at the end."""
@@ -22,11 +22,13 @@ ADVANCES_MAX = 200
 
 
 class Broken(AssertionError):
-    """What must be true was not, after the step with this `place`."""
+    """What must be true was not, after the step with this `place`. `tape` has the tapes of all sandboxes, if they were
+    asked for."""
 
     def __init__(self, place: int, problems: Sequence[str]) -> None:
         super().__init__(f"after step {place}: " + "; ".join(problems[:5]))
         self.place = place
+        self.tape = b""
 
 
 Proof = Callable[[World], list[str]]
@@ -39,20 +41,30 @@ def live_through(
     *,
     proofs: Sequence[Proof] = (),
     keeps_bytes: bool = False,
+    wants_tape: bool = False,
 ) -> World:
     """Run these steps in a world of this seed, and bring it to rest. Raises `Broken`."""
     with world(seed, setting or setting_of(seed), keeps_bytes=keeps_bytes) as made:
         made.network.on_call = partial(client_steps.call_back, made)
-        for place, one in enumerate(steps):
-            _attempt(made, place, partial(run_step, made, one))
-            if (place + 1) % ALL_CHECKED_EVERY == 0:
-                _attempt(made, place, made.look_at_all)
-        if not made.setting.is_hurried:
-            _attempt(made, len(steps), partial(come_to_rest, made))
-            for proof in (books, *proofs):
-                _attempt(made, len(steps), partial(_prove, made, proof))
-        _attempt(made, len(steps), partial(end, made))
+        try:
+            _live(made, steps, proofs)
+        except Broken as broken:
+            broken.tape = tapes.lines(made) if wants_tape else b""
+            raise
         return made
+
+
+def _live(made: World, steps: Sequence[Step], proofs: Sequence[Proof]) -> None:
+    for place, one in enumerate(steps):
+        _attempt(made, place, partial(run_step, made, one))
+        if (place + 1) % ALL_CHECKED_EVERY == 0:
+            _attempt(made, place, made.look_at_all)
+    if not made.setting.is_hurried:
+        _attempt(made, len(steps), partial(come_to_rest, made))
+        _attempt(made, len(steps), partial(_prove, made, books))
+    for proof in proofs:
+        _attempt(made, len(steps), partial(_prove, made, proof))
+    _attempt(made, len(steps), partial(end, made))
 
 
 def _prove(made: World, proof: Proof) -> None:

@@ -27,6 +27,16 @@ def secret_of(code: str) -> bytes:
     return hashlib.sha256(code.encode()).digest()
 
 
+def user_of(code: str) -> str:
+    """The name under which a reseller asks for tokens."""
+    return f"user-{code}"
+
+
+def password_of(code: str) -> str:
+    """The password that belongs to it."""
+    return f"password-of-{code}"
+
+
 A, P, S, F = "Accepted", "Processing", "Succesful", "Failed"
 STEPS: dict[str, list[dict[str, Any]]] = {
     "slow": [{"status": A}, {"after": "40s", "status": P}, {"after": "5m", "status": S}],
@@ -84,6 +94,7 @@ def _reseller(code: str) -> dict[str, Any]:
         "code": code,
         "balance": OPENING[code],
         "api_keys": [{"key": key_of(code), "secret": secret, "state": "active"}],
+        "users": [{"username": user_of(code), "password": password_of(code)}],
         "callback": {"url": CALLBACKS[code], "method": METHODS[code]},
         "balance_webhook": {"url": f"http://hooks.example/{code}"},
     }

@@ -27,6 +27,7 @@ from simulator.runtime.sandbox_start import SandboxSpec
 from tests.support.simulation.answers import Answers
 from tests.support.simulation.background import LoopWorker, beside_nothing
 from tests.support.simulation.clients import Answered, Clients, Then, nobody
+from tests.support.simulation.disk import Disk
 from tests.support.simulation.invariants import Invariants
 from tests.support.simulation.loop import Stalled, virtual_loop
 from tests.support.simulation.memory import Awaited, Life
@@ -36,6 +37,8 @@ from tests.support.simulation.scenarios import VARIANTS, variant
 
 PATIENCE_S = 6 * 3600.0
 """How long anything may take, by the time of the world."""
+KEPT_EVERY = 10
+"""In one of so many worlds the process has a disk."""
 START = datetime(2026, 11, 21, 4, 0, tzinfo=UTC)
 
 
@@ -43,7 +46,8 @@ START = datetime(2026, 11, 21, 4, 0, tzinfo=UTC)
 class Setting:
     """How a world begins, drawn from its seed: the variant of the scenario, the mode of the clock, how much the
     application does in one turn, which is little in some worlds so that turns are many, after how long idle
-    sandboxes are deleted, if they are, and whether the process is told to end in the middle of its work."""
+    sandboxes are deleted, if they are, whether the process is told to end in the middle of its work, and whether it has
+    a disk."""
 
     variant: int
     mode: str
@@ -52,6 +56,7 @@ class Setting:
     mood: str
     sandbox_ttl_s: float | None = None
     is_hurried: bool = False
+    is_kept: bool = False
 
 
 def setting_of(seed: int) -> Setting:
@@ -65,6 +70,7 @@ def setting_of(seed: int) -> Setting:
         mood=random.choice(("fine", "mixed", "mixed", "mixed", "lying")),
         sandbox_ttl_s=random.choice((None, None, 400.0)),
         is_hurried=random.random() < 0.2,
+        is_kept=seed % KEPT_EVERY == 8,
     )
 
 
@@ -81,6 +87,7 @@ class World:
         self.awaited: list[Awaited] = []
         self.renewed: Counter[str] = Counter()
         self.bytes: list[tuple[str, bytes]] | None = [] if keeps_bytes else None
+        self.disks: list[Disk] = []  # the last one is that of the process that runs
         self._digest = hashlib.blake2b()
         self.network = Network(seed, lambda owner: self.app.sandboxes.find(owner))
         self.network.usual_mood = setting.mood
@@ -96,13 +103,18 @@ class World:
         mode = None if self.setting.mode == "xN" else self.setting.mode
         options = Options(mode=mode, sandbox_ttl_s=self.setting.sandbox_ttl_s)
         first = variant(self.setting.variant, self.setting.mode)
-        self.app: App = build_app(options, self.wall, self.network, scenario=first)
+        disk = Disk(self, str(len(self.disks))) if self.setting.is_kept else None
+        through = None if disk is None else disk.gated
+        self.app: App = build_app(options, self.wall, self.network, scenario=first, through=through)
         self.app.sandboxes.events.boot = "00000000"  # the one thing that is drawn without a seed
         self.clients = Clients(self.loop, self.app, self.wall_s, self.answers.judge)
         self.lives.clear()
         self.renewed = Counter({"default": 1, "box-a": 1})
         second = variant((self.setting.variant + 3) % VARIANTS, "manual")
         self.app.sandboxes.create(SandboxSpec(second, "box-a"))
+        if disk is not None:
+            self.disks.append(disk)
+            disk.keep()
         self.loop.call_soon(self.app.sandboxes.start, self.loop.time)
         self.loop.settle()
         self.look()
@@ -232,4 +244,6 @@ def world(seed: int, setting: Setting, *, keeps_bytes: bool = False) -> Iterator
             logging.disable()
             with suppress(Stalled):
                 made.loop.bury()
+            for disk in made.disks:
+                disk.remove()
             logging.disable(before)

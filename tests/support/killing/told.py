@@ -1,0 +1,64 @@
+"""What clients asked for, and what they were told: only the latter has to survive."""
+
+from collections import Counter
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any
+
+FINAL = {"Succesful", "Failed", "Refund"}
+AFTER = {
+    "Accepted": {"Accepted", "Processing", *FINAL},
+    "Processing": {"Processing", *FINAL},
+    "Succesful": {"Succesful", "Refund"},
+    "Failed": {"Failed"},
+    "Refund": {"Refund"},
+}
+"""The statuses that a payment can have later than one, that one included."""
+
+
+@dataclass(frozen=True, slots=True)
+class Payment:
+    """What an answer said of a payment, without what changes with its status."""
+
+    status: str
+    cost: Decimal
+    balance: Decimal
+
+    @staticmethod
+    def of(data: dict[str, Any]) -> "Payment":
+        """The `data` of a topup's answer (SPEC 2.3)."""
+        return Payment(data["status"], Decimal(str(data["cost"])), Decimal(str(data["balance"])))
+
+
+@dataclass(slots=True)
+class Told:
+    """All clients' knowledge, in the order in which it came."""
+
+    orders: dict[str, dict[str, Any]] = field(default_factory=dict)  # by refid, whether they were answered or not
+    payments: dict[str, Payment] = field(default_factory=dict)  # by refid, the furthest that was told
+    created: dict[str, Payment] = field(default_factory=dict)  # by refid, when the answer was that of the creation
+    voids: set[str] = field(default_factory=set)
+    deposits: dict[int, tuple[Decimal, Decimal]] = field(default_factory=dict)  # by entry: amount, balance
+    balances: list[Decimal] = field(default_factory=list)
+    complaints: list[str] = field(default_factory=list)
+    counts: Counter[str] = field(default_factory=Counter)
+
+    def pay(self, refid: str, data: dict[str, Any], *, is_first: bool) -> None:
+        """A topup was answered with 200; `is_first` when the refid had not been sent before. What came over another
+        connection may have been said earlier."""
+        new, before = Payment.of(data), self.payments.get(refid)
+        self.balances.append(new.balance)
+        if is_first:
+            self.created[refid] = new
+        if before is None or new.status in AFTER[before.status]:
+            self.payments[refid] = new
+        elif before.status not in AFTER[new.status]:
+            self.complaints.append(f"{refid} was {before.status}, and is answered {new.status} later")
+
+    def finals(self) -> list[str]:
+        """The bills that are known to be paid, and that nobody wanted back."""
+        return [
+            refid
+            for refid, one in self.payments.items()
+            if one.status == "Succesful" and self.orders[refid]["product"] == "ELECTRIC" and refid not in self.voids
+        ]

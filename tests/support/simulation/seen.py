@@ -1,0 +1,27 @@
+"""What can be seen of a sandbox of a world, in values that can be compared."""
+
+from typing import Any
+
+from simulator.runtime.live_sandbox import LiveSandbox
+
+
+def seen_of(live: LiveSandbox) -> dict[str, Any]:
+    """What can be seen of a sandbox when nothing happens in it."""
+    state = live.core.state
+    return {
+        "clock": (live.clock.mode, live.clock.rate if live.clock.runs else 0),
+        "time": None if live.clock.runs else live.clock.now(),
+        "journal": (live.journal.last_n, live.journal.left_out),
+        "tape": (len(live.tape), live.tape.left_out),
+        "wallets": {code: one.wallet.balance for code, one in state.resellers.items()},
+        "payments": [(one.trxid, one.result) for one in state.transactions.values()],
+        "callbacks": [(one.id, one.state, len(one.attempts)) for one in state.callbacks],
+        "deliveries": [(one.id, one.state, len(one.attempts)) for one in state.deliveries],
+        "agenda": sorted((due, ticket) for due, ticket, _ in state.agenda.waiting()),
+        "in flight": sorted(state.in_flight),
+        "nonces": len(state.nonces),
+        "rules": [(rule.id, count.chosen) for book in state.books.values() for rule, count in book.listed()],
+        "inboxes": {one.name: (one.last_n, len(one.received)) for one in live.inboxes if one.last_n},
+        "coverage": live.coverage(),
+        "scenario": live.scenario.name,
+    }
