@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from bench import report
+from bench.keeping import measure_keeping
 from bench.pauses import Row, measure_pauses
 from bench.profiling import profile_topup
 from bench.rounds import Cell, Plan, measure_workload
@@ -18,7 +19,7 @@ from bench.servers import SIMULATOR, BenchError, Cores, choose_cores
 from bench.startup import Startup, measure_startup
 from bench.workloads import WORKLOADS, Workload
 
-SECTIONS = (*(workload.name for workload in WORKLOADS), "pauses", "startup", "deliveries")
+SECTIONS = (*(workload.name for workload in WORKLOADS), "pauses", "startup", "deliveries", "keeping")
 
 
 @dataclass(slots=True)
@@ -76,6 +77,9 @@ def measure(
 
         results.cells += measure_deliveries(plan, cores)
 
+    def keeping() -> None:
+        results.cells += measure_keeping(plan, cores, serve)
+
     def rows(workload: Workload) -> None:
         results.cells += measure_workload(workload, plan, cores, serve)
 
@@ -85,6 +89,8 @@ def measure(
     for workload in WORKLOADS:
         if workload.name in sections:
             results.attempt(workload.name, partial(rows, workload))
+    if "keeping" in sections:
+        results.attempt("keeping", keeping)
     if "deliveries" in sections:
         results.attempt("deliveries", deliveries)
     if "pauses" in sections:

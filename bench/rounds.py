@@ -69,7 +69,7 @@ class Cell:
         return max(side.load.cpu_s / side.load.wall_s for pair in self.pairs for side in pair)
 
 
-class _Subject:
+class Subject:
     """Ours, the side that needs fresh requests: how many are signed ahead follows the fastest round so far."""
 
     def __init__(self, server: Server, workload: Workload, batch: Batch) -> None:
@@ -108,13 +108,13 @@ def measure_workload(workload: Workload, plan: Plan, cores: Cores, serve: Sequen
     ):
         client = client_of(server)
         fill_wallet(client)
-        subject = _Subject(server, workload, workload.prepare(client))
+        subject = Subject(server, workload, workload.prepare(client))
         for connections in workload.only_connections or plan.connections:
             cells += _cells(workload, subject, bare, connections, plan)
     return cells
 
 
-def _cells(workload: Workload, subject: _Subject, bare: Server, connections: int, plan: Plan) -> list[Cell]:
+def _cells(workload: Workload, subject: Subject, bare: Server, connections: int, plan: Plan) -> list[Cell]:
     warm = subject.batch(WARM_UP_REQUESTS)
     measure(bare, warm, connections, WARM_UP_S)
     subject.measured(warm, connections, WARM_UP_S)
