@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from reseller_sim.exchange import Answer
     from reseller_sim.messages import Message
     from reseller_sim.receiver import Receiver
-    from reseller_sim.sandbox import Rule, Sandbox
+    from reseller_sim.rule import Rule
+    from reseller_sim.sandbox import Sandbox
     from reseller_sim.simulator import Simulator
     from reseller_sim.story import Story
     from reseller_sim.webhooks import Verdict, verify_webhook
@@ -29,7 +30,7 @@ _MODULES = {
     "NotRunning": "errors",
     "NotStarted": "errors",
     "Receiver": "receiver",
-    "Rule": "sandbox",
+    "Rule": "rule",
     "Sandbox": "sandbox",
     "Simulator": "simulator",
     "SimulatorError": "errors",

@@ -14,7 +14,8 @@ from types import TracebackType
 from typing import Any, Concatenate, Generic, ParamSpec, Protocol, Self, TypeVar
 
 from reseller_sim.identity import Identity
-from reseller_sim.sandbox import Rule, Sandbox
+from reseller_sim.rule import Rule
+from reseller_sim.sandbox import Sandbox
 from reseller_sim.simulator import Scenario, Simulator
 
 P = ParamSpec("P")
@@ -124,6 +125,8 @@ class AsyncSandbox(Identity):
     run_until_idle = awaited(Sandbox.run_until_idle)
     deposit = awaited(Sandbox.deposit)
     replies = awaited(Sandbox.replies)
+    mark = awaited(Sandbox.mark)
+    rewind = awaited(Sandbox.rewind)
     reset = awaited(Sandbox.reset)
     delete = awaited(Sandbox.delete)
     close = awaited(Sandbox.close)
@@ -142,6 +145,21 @@ class AsyncSandbox(Identity):
     expect_callback = awaited(Sandbox.expect_callback)
     expect_no_refusals = awaited(Sandbox.expect_no_refusals)
     expect_clean_audit = awaited(Sandbox.expect_clean_audit)
+
+    def fork(
+        self,
+        mark: str | None = None,
+        *,
+        to: str | datetime | None = None,
+        n: int | None = None,
+        id: str | None = None,
+    ) -> "Opening[AsyncSandbox]":
+        """As `Sandbox.fork`: `await` it, or `async with` it, which deletes it."""
+
+        async def opening() -> AsyncSandbox:
+            return AsyncSandbox(await in_thread(self.sync.fork, mark, to=to, n=n, id=id))
+
+        return Opening(opening)
 
     async def __aenter__(self) -> Self:
         return self

@@ -17,30 +17,16 @@ from reseller_sim.evidence import Evidence, violated
 from reseller_sim.exchange import Answer, Unanswered, Unreachable, check_target, encoded, exchange
 from reseller_sim.identity import Identity
 from reseller_sim.messages import Message, from_inbox
+from reseller_sim.moments import wanted_moment
 from reseller_sim.printable import printable
+from reseller_sim.rule import Rule
 from reseller_sim.statuses import check_callback, check_payment
 from reseller_sim.story import Story
 
-ADVANCE_TIMEOUT_S = 600.0
+LONG_S = 600.0
 REFUSED = 400
 NOT_FOUND = 404
 Money = str | int | float | Decimal
-
-
-class Rule:
-    """A rule that was added; `remove` deletes it."""
-
-    def __init__(self, control: Control, path: str, id: str) -> None:
-        self.id = id
-        self._control = control
-        self._path = path
-
-    def remove(self) -> None:
-        """Delete it; payments that it decided continue."""
-        self._control.ask("DELETE", below(self._path, "rules", self.id))
-
-    def __repr__(self) -> str:
-        return f"Rule({self.id!r})"
 
 
 class Sandbox(Identity):
@@ -67,8 +53,7 @@ class Sandbox(Identity):
         except Unreachable as error:
             raise self._control.not_running(error) from None
         except Unanswered as error:
-            text = f"{method} {path} got no complete response: {error}"
-            raise NoAnswer(text) from None
+            raise NoAnswer(f"{method} {path} got no complete response: {error}") from None
 
     def ask(
         self,
@@ -109,9 +94,7 @@ class Sandbox(Identity):
         return self._advance({"until": "idle"})
 
     def _advance(self, wanted: Mapping[str, Any]) -> dict[str, Any]:
-        done: dict[str, Any] = self.ask(
-            "POST", "/clock/advance", wanted, timeout_s=ADVANCE_TIMEOUT_S, shape=shapes.ADVANCED
-        )
+        done: dict[str, Any] = self.ask("POST", "/clock/advance", wanted, timeout_s=LONG_S, shape=shapes.ADVANCED)
         return done
 
     # What it does
@@ -140,6 +123,26 @@ class Sandbox(Identity):
     def reset(self) -> None:
         """Return to the start of the scenario."""
         self._described.update(self.ask("POST", "/reset", shape=shapes.SANDBOX))
+
+    def mark(self, name: str) -> dict[str, Any]:
+        """Name the present, to return to it; `n` is its place on the tape, `at` the time. Raises `SimulatorError`."""
+        made: dict[str, Any] = self.ask("POST", "/marks", {"name": name}, shape=shapes.MARK)
+        return made
+
+    def rewind(self, mark: str | None = None, *, to: str | datetime | None = None, n: int | None = None) -> None:
+        """Return to a mark, to a time, or behind the nth entry of the tape. Raises `SimulatorError`."""
+        wanted = wanted_moment(mark, to, n)
+        self._described.update(self.ask("POST", "/rewind", wanted, timeout_s=LONG_S, shape=shapes.SANDBOX))
+
+    def fork(
+        self, mark: str | None = None, *, to: str | datetime | None = None, n: int | None = None, id: str | None = None
+    ) -> "Sandbox":
+        """Make a second sandbox, which begins as this one is now, or was at a moment, and which `with` deletes. Raises
+        `SimulatorError`."""
+        body: dict[str, Any] = {"fork": {"of": self.id, **wanted_moment(mark, to, n, may_be_now=True)}}
+        body |= {} if id is None else {"id": id}
+        made = self._control.ask("POST", "/sandboxes", body, timeout_s=LONG_S, shape=shapes.SANDBOX)
+        return Sandbox(self._control, made, is_ours=True)
 
     def delete(self) -> None:
         """Delete it; of the default sandbox this is refused."""

@@ -84,6 +84,7 @@ SANDBOX: Shape = {
 SANDBOXES: Shape = {"sandboxes": [SANDBOX]}
 CLOCK: Shape = {"now": TIME, "mode": TEXT, "pending": WHOLE}
 ADVANCED: Shape = {"now": TIME, "fired": [OBJECT], "left_out": WHOLE, "idle?": FLAG, "reason?": TEXT}
+MARK: Shape = {"name": TEXT, "n": WHOLE, "at": TIME}
 MADE_RULE: Shape = {"id": TEXT}
 ENTRY: Shape = {"at": TIME, "type": TEXT, "amount": NUMBER, "balance": NUMBER, "remarks?": TEXT}
 

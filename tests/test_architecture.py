@@ -50,6 +50,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "audit": {"traffic", "contract", "auth", "wire", "domain", "shortened"},
     "runtime": {"domain", "scenario", "delivery", "wire", "shortened", "traffic", "tape"},
     "api": {"runtime", "auth", "contract", "wire", "domain", "delivery", "shortened", "tape"},
+    "snapshot": {"replay", "runtime", "tape", "scenario", "domain", "traffic"},
     "replay": {"runtime", "tape", "auth", "wire", "scenario", "domain"},
     "control": {
         "runtime",
@@ -63,6 +64,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "audit",
         "replay",
     },
+    "keeping": {"app", "replay", "snapshot", "tape", "runtime", "scenario", "domain"},
     "environment": {"app", "control", "options", "runtime"},
     "explore": {
         "app",
@@ -114,15 +116,16 @@ WITHOUT_SUBJECT: dict[str, set[str]] = {
     "control": {
         "api_docs", "app", "audit", "autopsies", "clock", "configured", "due", "event_rows", "events", "explained",
         "exports", "figures", "filters", "fired", "guard", "har", "http", "ledger", "masked_send", "masking", "meta",
-        "page_modules",
+        "moments", "page_modules",
         "pages", "parameters", "pasted", "probes", "products", "received", "render", "replays", "replies", "requests",
         "sandboxes", "tapes",
     },
     "runtime": {
         "actions", "advance", "background", "clock", "counters", "courier", "driver", "ended_jobs", "event_items",
-        "event_reader", "events", "evicted", "facts", "inbox_budget", "journal", "known_secrets", "lanes",
-        "live_sandbox", "near_misses", "probes", "receiver_times", "ring", "rule_names", "sandbox_start", "sandboxes",
-        "seen", "sent", "unexpected", "upcoming", "value_counts", "waiting", "watch",
+        "event_reader", "events", "evicted", "facts", "inbox_budget", "inbox_inputs", "inbox_messages", "journal",
+        "keepers", "known_secrets", "lanes", "live_sandbox", "loading", "marks", "near_misses", "probes",
+        "receiver_times", "ring", "rule_names", "sandbox_start", "sandboxes", "seen", "sent",
+        "unexpected", "unread", "upcoming", "value_counts", "waiting", "watch",
     },
     "scenario/sections": {"assumptions", "changes", "form_fields", "headers", "matchers", "templates", "variants"},
     "wire": {
@@ -186,7 +189,7 @@ def _imported_from_above(path: Path) -> set[str]:
         ours
         - MAY_IMPORT[part]
         - {part}
-        - ({"__version__"} if part in ("control", "api", "importer", "recorder", "replay") else set())
+        - ({"__version__"} if part in ("control", "api", "importer", "keeping", "recorder", "replay") else set())
     )
 
 

@@ -262,3 +262,10 @@ def test_an_answer_without_a_body_has_no_type_but_the_headers_that_it_is_given()
         answer = client.call("DELETE", "/v2/balance-webhook")
         assert (answer.status, answer.body, answer.headers["age"]) == (204, b"", "1")
         assert "content-type" not in answer.headers
+
+
+@pytest.mark.parametrize("query", ["x=%ff", "%ff=x", "x=%ff&x=1", "x=1&x=%ff"])
+def test_a_query_that_is_not_encoded_well_meets_rules_and_is_refused(query: str) -> None:
+    with running({"faults": [{"when": {"query": {"x": "1"}}, "then": {"status": 502}}]}) as client:
+        status = client.call("GET", f"/v2/catalog?{query}").status
+        assert status == (502 if "x=1" in query else 400)

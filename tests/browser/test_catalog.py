@@ -121,6 +121,24 @@ def test_a_price_is_adjusted_and_a_wrong_one_refused_where_it_was_written(page: 
     assert product(page, "FP")["product"]["pricing"]["price_adjustment"] is None
 
 
+def test_what_was_wrong_in_the_price_stays_while_the_rest_of_the_product_changes(page: Console) -> None:
+    shown = page.open("catalog/FP")
+    shown.get_by_label("price adjustment", exact=True).select_option("percentage")
+    shown.get_by_label("value", exact=True).fill("dear")
+    shown.get_by_role("button", name="adjust", exact=True).click()
+    shown.locator("catalog-product form .mistake:not(:empty)").wait_for()
+    page.forgive(400)
+    shown.evaluate("document.activeElement.blur()")
+    page.mine("PATCH", "catalog/products/FP", {"is_active": False})
+    shown.get_by_role("button", name="put on sale").wait_for()
+    assert shown.locator("catalog-product form .mistake:not(:empty)").is_visible()
+    assert shown.get_by_label("value", exact=True).input_value() == "dear"
+    page.mine("PATCH", "catalog/products/FP", {"is_active": True, "price_adjustment": {"type": "fixed", "value": 1}})
+    page.row("FP").get_by_text("+1.00").wait_for()
+    assert shown.get_by_label("value", exact=True).input_value() == "1"
+    page.mine("PATCH", "catalog/products/FP", {"price_adjustment": None})
+
+
 @pytest.mark.parametrize(("width", "has_group"), [(390, True), (800, True), (1000, False), (1280, True)])
 def test_columns_beside_an_open_product_have_room_or_are_left_out(
     page: Console, width: int, *, has_group: bool

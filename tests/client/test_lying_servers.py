@@ -25,6 +25,9 @@ CALLS: dict[str, Call] = {
     "sandbox": lambda simulator, _: used(simulator.sandbox()),
     "open": lambda simulator, own: used(simulator.open(own.id)),
     "reset": lambda _, own: was_reset(own),
+    "mark": lambda _, own: own.mark("here"),
+    "rewind": lambda _, own: was_rewound(own),
+    "fork": lambda _, own: used(own.fork(n=0)),
     "now": lambda _, own: own.now.year,
     "clock": lambda _, own: own.clock(),
     "advance": lambda _, own: own.advance("1s"),
@@ -63,6 +66,11 @@ def used(sandbox: Sandbox) -> object:
 
 def was_reset(sandbox: Sandbox) -> object:
     sandbox.reset()
+    return used(sandbox)
+
+
+def was_rewound(sandbox: Sandbox) -> object:
+    sandbox.rewind(n=0)
     return used(sandbox)
 
 

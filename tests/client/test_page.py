@@ -57,7 +57,7 @@ def test_the_bounds_on_the_page_are_those_of_the_code() -> None:
         [receiving.BODY_BYTES_MAX >> 20, 413],
         [receiving.CONNECTIONS_MAX],
         [receiving.REQUEST_S],
-        [exchange.BODY_BYTES_MAX >> 20, control.TIMEOUT_S, sandbox.ADVANCE_TIMEOUT_S],
+        [exchange.BODY_BYTES_MAX >> 20, control.TIMEOUT_S, sandbox.LONG_S],
         [process.START_TIMEOUT_S, process.STOP_TIMEOUT_S],
         [process.LINES_KEPT],
     ]

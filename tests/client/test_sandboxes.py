@@ -113,6 +113,30 @@ def test_a_reset_returns_to_the_start(client: Any) -> None:
         assert sandbox.balance() == 5000
 
 
+def test_a_rewind_returns_to_a_moment_and_a_fork_begins_there(client: Any) -> None:
+    with client.sandbox() as sandbox:
+        first = sandbox.now
+        mark = sandbox.mark("before the order")
+        assert (mark["name"], mark["n"]) == ("before the order", 0)
+        sandbox.call("POST", "/v2/topup", PAYMENT)
+        with sandbox.fork("before the order") as early, sandbox.fork() as late:
+            assert early.transactions() == []
+            late.run_until_idle()
+            late.expect_status("order-1", "Succesful")
+        sandbox.advance("1h")
+        for moment in ({"mark": "before the order"}, {"to": first}, {"n": 0}):
+            sandbox.advance("1s")
+            sandbox.call("POST", "/v2/topup", PAYMENT)
+            sandbox.rewind(**moment)
+            assert sandbox.transactions() == []
+            assert sandbox.now == first
+        for wrong in (sandbox.rewind, lambda: sandbox.rewind("a", n=1), lambda: sandbox.fork("a", to=first)):
+            with pytest.raises(ValueError, match="one of a mark, a time and a number"):
+                wrong()
+        with pytest.raises(SimulatorError, match="there is no mark 'nowhere'"):
+            sandbox.rewind("nowhere")
+
+
 @pytest.mark.parametrize("scenario", ["default", {"extends": "default"}, YAML])
 def test_a_scenario_is_a_name_a_mapping_or_yaml(client: Any, scenario: Any) -> None:
     with client.sandbox(scenario, start="2027-01-01T00:00:00+00:00", seed=7) as sandbox:

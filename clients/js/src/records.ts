@@ -15,6 +15,14 @@ export interface Clock {
   rate: number;
 }
 
+/** A named moment of a sandbox. */
+export interface Mark {
+  name: string;
+  /** How many entries of the tape come before it. */
+  n: number;
+  at: string;
+}
+
 export interface SandboxRecord {
   id: string;
   scenario: string;

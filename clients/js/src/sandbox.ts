@@ -3,9 +3,11 @@
 
 import type { Shape } from "./checking.js";
 import { PAGES_MAX, type Control, type Sent } from "./control.js";
+import { environmentOf } from "./environment.js";
 import { ExpectationFailed, SimulatorError } from "./errors.js";
 import * as expectations from "./expectations.js";
 import { Message } from "./messages.js";
+import { sentMoment } from "./moments.js";
 import type {
   Advanced,
   Audit,
@@ -13,6 +15,7 @@ import type {
   Clock,
   InboxRecord,
   LedgerEntry,
+  Mark,
   Reply,
   RequestRecord,
   Reseller,
@@ -25,7 +28,7 @@ import { hmacHeaders } from "./signing.js";
 import { checkCallbackStatus } from "./statuses.js";
 import { Story } from "./story.js";
 import { iso, seconds, WAIT_S_MAX, waitS } from "./time.js";
-import type { AdvanceBy, CallbackFilters, CallbackWanted, PaymentFilters, RequestFilters, Rule } from "./wanted.js";
+import type { AdvanceBy, CallbackFilters, CallbackWanted, Moment, PaymentFilters, RequestFilters, Rule } from "./wanted.js";
 
 const LATE_S = 60; // what an answer may take beyond the wait that it was asked for
 
@@ -55,35 +58,19 @@ export class Sandbox {
   get apiKey(): string {
     return this.resellers[0]?.api_key ?? "";
   }
-
   get apiSecret(): string {
     return this.resellers[0]?.api_secret ?? "";
   }
-
   get username(): string {
     return this.resellers[0]?.username ?? "";
   }
-
   get password(): string {
     return this.resellers[0]?.password ?? "";
   }
 
   /** The variables that `reseller-sim exec` sets, for a program that reads its settings from its environment. */
   get environment(): Record<string, string> {
-    const { url, apiKey, apiSecret, username, password, id } = this;
-    const { token } = this.#control;
-    return {
-      RESELLER_BASE_URL: url,
-      RESELLER_API_KEY: apiKey,
-      RESELLER_API_SECRET: apiSecret,
-      RESELLER_USERNAME: username,
-      RESELLER_PASSWORD: password,
-      RESELLER_SANDBOX: id,
-      RESELLER_SIM_URL: this.#control.url,
-      RESELLER_SIM_KEY: apiKey,
-      RESELLER_SIM_SECRET: apiSecret,
-      ...(token ? { RESELLER_SIM_TOKEN: token, RESELLER_SIM_CONTROL_TOKEN: token } : {}),
-    };
+    return environmentOf(this, this.#control);
   }
 
   /** `fetch` to a path of the reseller API, such as `/v2/balance`, signed over the bytes that are sent. Text is sent as JSON
@@ -264,6 +251,23 @@ export class Sandbox {
   /** Returns to the state in which it began. */
   async reset(): Promise<void> {
     await this.ask("POST", "/reset");
+  }
+
+  /** Names the present, to return to it. */
+  mark(name: string): Promise<Mark> {
+    return this.#read("POST", "/marks", shapes.MARK, { json: { name } });
+  }
+
+  /** Returns to `{ mark }`, `{ to }` a time, or `{ n }` entries of its tape; what came later is gone. */
+  async rewind(moment: Moment): Promise<void> {
+    await this.ask("POST", "/rewind", { json: sentMoment(moment) });
+  }
+
+  /** A second sandbox that begins as this one is now, or was at a moment. */
+  async fork(moment: Partial<Moment> & { id?: string } = {}): Promise<Sandbox> {
+    const { id, ...at } = moment;
+    const json = { id, fork: { of: this.id, ...sentMoment(at) } };
+    return new Sandbox(this.#control, await this.#control.ask("POST", "/sandboxes", { json }, shapes.SANDBOX), true);
   }
 
   async delete(): Promise<void> {

@@ -55,6 +55,7 @@ export const SANDBOX: Shape = {
 };
 export const SANDBOXES: Shape = { sandboxes: [SANDBOX] };
 export const ADVANCED: Shape = { now: TIME, fired: [OBJECT], left_out: WHOLE, "idle?": FLAG, "reason?": TEXT };
+export const MARK: Shape = { name: TEXT, n: WHOLE, at: TIME };
 export const MADE_RULE: Shape = { id: PART };
 export const ENTRY = { at: TIME, type: TEXT, amount: NUMBER, balance: NUMBER, "remarks?": TEXT };
 

@@ -3,6 +3,9 @@
 /** How to reach a state of the clock: a duration, or a time. */
 export type AdvanceBy = string | number | { to: string | Date };
 
+/** A moment of a sandbox: the name of a mark, a time, or a number of entries of its tape. */
+export type Moment = { mark: string } | { to: string | Date } | { n: number };
+
 /** Filters of the journal. */
 export interface RequestFilters {
   method?: string;

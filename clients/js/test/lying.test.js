@@ -26,6 +26,9 @@ const CALLS = {
   deposit: (_, own) => own.deposit(1),
   replies: (_, own) => own.replies("callbacks", [{ status: 200 }]),
   reset: (_, own) => own.reset(),
+  mark: (_, own) => own.mark("here"),
+  rewind: (_, own) => own.rewind({ n: 0 }),
+  fork: async (_, own) => used(await own.fork({ n: 0 })),
   delete: (_, own) => own.delete(),
   record: (_, own) => own.record(),
   balance: (_, own) => own.balance(),
@@ -44,7 +47,7 @@ const CALLS = {
   expectNoRefusals: (_, own) => own.expectNoRefusals(),
   expectCleanAudit: (_, own) => own.expectCleanAudit(),
 };
-const UNREAD = ["replies", "reset", "delete"]; // whose answer nobody reads
+const UNREAD = ["replies", "reset", "rewind", "delete"]; // whose answer nobody reads
 const NO_CALLS = ["constructor", "ask", "call", "fetch", "close"]; // what they answer is as it came, or they ask nothing
 
 const honest = globalThis.fetch;

@@ -219,6 +219,27 @@ test("rules, replies, deposits and a reset change the service", async () => {
   await sandbox.delete();
 });
 
+test("a rewind returns to a moment, and a fork begins there", async () => {
+  const sandbox = await simulator.sandbox();
+  const { n, at } = await sandbox.mark("before the order");
+  assert.equal(n, 0);
+  await sandbox.advance("1s");
+  await pay(sandbox, "one");
+  const early = await sandbox.fork({ mark: "before the order", id: "early" });
+  assert.equal(early.id, "early");
+  assert.equal(await early.transaction("one"), null);
+  const late = await sandbox.fork();
+  await late.runUntilIdle();
+  await late.expectStatus("one", "Succesful");
+  await sandbox.rewind({ mark: "before the order" });
+  assert.equal(await sandbox.transaction("one"), null);
+  await sandbox.advance("1h");
+  await sandbox.rewind({ to: at });
+  assert.deepEqual(await sandbox.now(), new Date(at));
+  await assert.rejects(sandbox.rewind({ mark: "nowhere" }), /there is no mark 'nowhere'/);
+  for (const each of [early, late, sandbox]) await each.delete();
+});
+
 test("lists are read to their end", async () => {
   const sandbox = await simulator.sandbox();
   for (let n = 0; n < 5; n += 1) await sandbox.call("GET", "/v2/balance");

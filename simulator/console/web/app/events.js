@@ -70,7 +70,8 @@ function add(events) {
 	for (const event of events) {
 		if (isKnown(event)) continue;
 		const row = rowOf(event);
-		const isEnd = event.action === "deleted" || (event.action === "reset" && log.rows.length > 0);
+		const isAnew = event.action === "reset" || event.action === "rewound";
+		const isEnd = event.action === "deleted" || (isAnew && log.rows.length > 0);
 		if (event.kind === "action" && isEnd) restarted = true;
 		log.rows.push(row);
 	}

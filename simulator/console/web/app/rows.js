@@ -56,7 +56,9 @@ export function rowOf(event) {
 /** What was done to the sandbox, in words. @type {Record<string, string>} */
 const DONE = {
 	created: "created the sandbox",
+	forked: "forked it from",
 	reset: "reset the sandbox",
+	rewound: "rewound it to",
 	deleted: "deleted the sandbox",
 	clock_set: "set the clock",
 	clock_advanced: "advanced the clock",

@@ -21,6 +21,7 @@ export class CatalogProduct extends SimElement {
 		/** @type {any} */
 		this.shown = null;
 		this.reseller = "";
+		this.priced = "";
 	}
 
 	start() {
@@ -52,7 +53,12 @@ export class CatalogProduct extends SimElement {
 		const focused = top.contains(document.activeElement) ? document.activeElement?.id : "";
 		put(top, ...this.about(shown));
 		if (focused) document.getElementById(focused)?.focus();
-		if (isAnother || !price.contains(document.activeElement)) put(price, this.priceForm(shown));
+		// A refresh that comes while the form is being sent must not take it away, with what was wrong in it.
+		const now = JSON.stringify(shown.product.pricing.price_adjustment);
+		if (isAnother || (now !== this.priced && !price.contains(document.activeElement))) {
+			this.priced = now;
+			put(price, this.priceForm(shown));
+		}
 		put(whole, bodyOf(JSON.stringify(shown.product), { label: "the product as GET /v2/catalog has it" }));
 	}
 
