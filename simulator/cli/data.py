@@ -79,7 +79,7 @@ def _check(folder: Path) -> int:
 
     checked = check(folder)
     echo(one_line(f"{folder}: {checked.summary}"))
-    for problem in checked.problems:
+    for problem in filter(None, (checked.missing, *checked.problems)):
         print_to_stderr(one_line(problem))
     return 1 if checked.problems else 0
 

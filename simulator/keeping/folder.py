@@ -39,6 +39,8 @@ class DataFolder:
         self.gate = Gate(self._store, on_failure)
         self.sandboxes: list[str] = []
         self._tell = tell
+        if self._store.missing:
+            tell(self._store.missing)
         self._saving: Saving | None = None
         self._app: App | None = None
         self._indexing: asyncio.Task[None] | None = None

@@ -1,6 +1,7 @@
 """Nothing leaves before the inputs that led to it are durable: one commit for all of a turn of the event loop."""
 
 import asyncio
+import logging
 import threading
 from collections import deque
 from collections.abc import Callable
@@ -9,6 +10,8 @@ from simulator.tape.store.errors import StoreError
 from simulator.tape.store.store import Store
 
 Act = Callable[[], None]
+
+_LOG = logging.getLogger(__name__)
 
 
 class Gate:
@@ -84,4 +87,8 @@ class Gate:
             return
         self._durable += 1
         while self._waiting and self._waiting[0][0] <= self._durable:
-            self._waiting.popleft()[1]()
+            _, act = self._waiting.popleft()
+            try:
+                act()
+            except Exception:  # must not keep back what others wait for
+                _LOG.exception("What waited for a commit failed")

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import islice
+from weakref import WeakKeyDictionary
 
 import msgspec
 
@@ -40,11 +41,11 @@ class StoreKeeper:
         self._store = store
         self._gate = gate
         self._kept: dict[str, _Kept] = {}
-        self._copied: dict[str, tuple[Life, _Kept, int]] = {}  # by id of a fork that is about to begin
+        self._copied: WeakKeyDictionary[LiveSandbox, tuple[Life, _Kept, int]] = WeakKeyDictionary()  # about to begin
 
     def begin(self, live: LiveSandbox) -> None:
         """Write what a life begins from, and what is on its tape already."""
-        copied = self._copied.pop(live.id, None)
+        copied = self._copied.pop(live, None)
         if copied is None:
             self._store.writing.new_life(live.id, written_line(head_of(live)))
             self.follow(live, {}).add_all(live.tape)
@@ -102,7 +103,14 @@ class StoreKeeper:
         except BaseException:
             writing.abandon_life(life)
             raise
-        self._copied[fork.id] = life, kept, place.entries
+        self._copied[fork] = life, kept, place.entries
+
+    def abandon(self, fork: LiveSandbox) -> None:
+        """See `Keeper`."""
+        copied = self._copied.pop(fork, None)
+        if copied is not None:
+            self._store.writing.abandon_life(copied[0])
+            self._gate.note()
 
     def forget(self, live: LiveSandbox) -> None:
         """See `Keeper`."""

@@ -88,16 +88,24 @@ class Rewinder:
         before = live.beginning
         beginning = replace(before, spec=replace(before.spec, id=id_, drawn_for=before.spec.drawn_for or live.id))
         player = await self._rebuilt(live, life, moment, id_, beginning)
-        sandboxes.free_id(id_)  # another may have taken it meanwhile
         await live.keeper.copy(live, await live.keeper.place_of(live, moment.n), player.live)
-        _refuse_lost(live, life)
-        sandboxes.free_id(id_)
+        try:
+            _refuse_lost(live, life)
+            sandboxes.free_id(id_)  # another may have taken it meanwhile
+            forked = self._forked(live, player, moment)
+            sandboxes.add_fork(forked, live.id)
+        except BaseException:
+            live.keeper.abandon(player.live)
+            raise
+        return forked
+
+    def _forked(self, live: LiveSandbox, player: Player, moment: Moment) -> LiveSandbox:
+        """What was rebuilt as a sandbox that goes on, with the marks of its original up to there."""
         forked = go_on(player, self._around.wall, moment.at, FORKED)
         for mark in live.marks.up_to(moment.n, moment.at or player.now):
             forked.marks.add(mark)
         forked.probed.clear()  # a snapshot has some of them
         forked.probed.extend(one for one in live.probed if one.at <= forked.clock.now())
-        sandboxes.add_fork(forked, live.id)
         return forked
 
     async def _rebuilt(self, live: LiveSandbox, life: Driver, moment: Moment, id_: str, beginning: Beginning) -> Player:

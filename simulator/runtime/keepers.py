@@ -32,6 +32,9 @@ class Keeper(Protocol[Live]):
     async def copy(self, live: Live, place: Place, fork: Live) -> None:
         """Prepare for a sandbox that is as another was there, and is about to `begin`."""
 
+    def abandon(self, fork: Live) -> None:
+        """What was prepared for a sandbox is for nothing, if anything was: it does not begin."""
+
     def forget(self, live: Live) -> None:
         """A sandbox was deleted."""
 
@@ -56,6 +59,9 @@ class _Unkept:
         """Do nothing."""
 
     async def copy(self, live: object, place: Place, fork: object) -> None:
+        """Do nothing."""
+
+    def abandon(self, fork: object) -> None:
         """Do nothing."""
 
     def forget(self, live: object) -> None:

@@ -31,7 +31,7 @@ class HeldTransport:
         return getattr(self._transport, name)
 
     def write(self, data: bytes) -> None:
-        """Write when the gate is open."""
+        """Write when the gate is open; nothing to a client that has left by then."""
         if self._held or not self._gate.is_open(self._release):
             self._held_bytes += len(data)
             self._held.append(partial(self._transport.write, data))
@@ -71,4 +71,6 @@ class HeldTransport:
     def _release(self) -> None:
         held, self._held, self._held_bytes = self._held, deque(), 0
         for act in held:
+            if self._transport.is_closing():  # the client has left meanwhile
+                return
             act()

@@ -4,6 +4,8 @@ import asyncio
 from pathlib import Path
 from typing import Any, cast
 
+import pytest
+
 from simulator.keeping.gate import Gate
 from simulator.server.held import HeldTransport
 from simulator.tape.store.errors import StoreError, WriteFailed
@@ -25,8 +27,11 @@ class Written:
 
     def __init__(self) -> None:
         self.did: list[object] = []
+        self.has_left = False
 
     def write(self, data: bytes) -> None:
+        if self.has_left:
+            raise RuntimeError("unable to perform operation on a closed transport")
         self.did.append(data)
 
     def close(self) -> None:
@@ -36,7 +41,7 @@ class Written:
         self.did.append("aborted")
 
     def is_closing(self) -> bool:
-        return False
+        return self.has_left
 
     def get_write_buffer_size(self) -> int:
         return 0
@@ -54,6 +59,31 @@ def test_bytes_leave_at_once_when_nothing_is_new() -> None:
     transport.write(b"a")
     assert written.did == [b"a"]
     assert not store.requested
+
+
+def test_a_client_that_left_while_its_answer_was_held_keeps_nobody_else_waiting() -> None:
+    store, gate, written, transport, _ = made()
+    other = Written()
+    gate.note()
+    transport.write(b"a")
+    HeldTransport(cast(asyncio.Transport, other), gate).write(b"b")
+    written.has_left = True
+    store.requested[0](None)
+    assert written.did == []
+    assert other.did == [b"b"]
+
+
+def test_what_fails_when_the_gate_opens_keeps_nobody_else_waiting(caplog: pytest.LogCaptureFixture) -> None:
+    def fail() -> None:
+        raise RuntimeError("a mistake")
+
+    store, gate, written, transport, _ = made()
+    gate.note()
+    assert not gate.is_open(fail)
+    transport.write(b"a")
+    store.requested[0](None)
+    assert written.did == [b"a"]
+    assert "What waited for a commit failed" in caplog.text
 
 
 def test_bytes_and_the_end_of_a_connection_wait_for_the_commit_in_their_order() -> None:

@@ -1,5 +1,6 @@
 """A data folder after its process was killed: what a new process makes of it is as it was, wherever it begins."""
 
+import asyncio
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -224,6 +225,26 @@ def test_a_fork_is_kept_with_its_marks_and_without_its_original(tmp_path: Path) 
         assert {name: told(client, name) for name in before} == before
         assert client.sim("POST", "/sandboxes/second/rewind", {"mark": "early"}).status == 200
         assert len(client.sim("GET", "/sandboxes/second/transactions").json["transactions"]) == 1
+
+
+def test_of_two_forks_with_one_id_only_the_one_that_is_made_is_kept(tmp_path: Path) -> None:
+    async def both(client: Client) -> list[int]:
+        wanted = {"id": "twin", "fork": {"of": "default"}}
+        asked = [client.asim("POST", "/sandboxes", wanted) for _ in range(2)]
+        return [one.status for one in await asyncio.gather(*asked)]
+
+    with serving(tmp_path / "data") as client:
+        client.pay("one")
+        assert sorted(client.run(both(client))) == [201, 409]
+        assert client.sim("POST", "/sandboxes/twin/reset").status == 200
+        assert client.sim("DELETE", "/sandboxes/twin").status == 204
+        assert client.sim("POST", "/sandboxes", {"id": "twin"}).status == 201
+        assert client.pay("fresh", sandbox="twin").status == 200
+        before = told(client, "twin")
+        folder = killed(client, tmp_path)
+    assert check(folder).problems == []
+    with serving(folder) as client:
+        assert told(client, "twin") == before
 
 
 def test_a_request_that_was_delayed_is_there_with_its_body(tmp_path: Path) -> None:

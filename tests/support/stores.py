@@ -4,7 +4,8 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from simulator.tape.store.layout import DATABASE
+from simulator.tape.store.layout import DATABASE, LOCK
+from simulator.tape.store.ownership import boot
 from simulator.tape.store.store import Store
 
 VERSION = "1.2.3"
@@ -38,6 +39,12 @@ def as_killed(folder: Path, target: Path) -> Path:
         if not path.name.endswith("-shm"):
             shutil.copy(path, target)
     return target
+
+
+def after_a_power_failure(folder: Path) -> None:
+    """The machine was started since the store of this folder was open."""
+    lock = folder / LOCK
+    lock.write_text(lock.read_text().replace(f"boot={boot()}", "boot=of-another-time"))
 
 
 def filled(folder: Path, entries: int = 20) -> dict[str, Any]:

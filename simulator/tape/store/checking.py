@@ -10,11 +10,13 @@ from simulator.tape.store.errors import Damaged
 from simulator.tape.store.layout import DATABASE, KEPT, LIFE_SHIFT, is_whole, key_of, keys_of, n_of
 from simulator.tape.store.opening import (
     connect_to_read,
+    lost,
     own,
     refuse_no_store,
     refuse_what_cannot_be_read,
     refuse_what_lacks_tables,
 )  # fmt: skip
+from simulator.tape.store.ownership import Ownership
 from simulator.tape.store.packs import decoded
 from simulator.tape.store.writing import digest_of
 
@@ -25,7 +27,8 @@ PROBLEMS_MAX = 100
 class Checked:
     """What was found. `problems` has one line for each, up to `PROBLEMS_MAX`; without any the folder is whole.
 
-    `records` counts those that later ones replace, too, as long as they are there."""
+    `records` counts those that later ones replace, too, as long as they are there. `missing` says what was lost when
+    the power failed, which is no damage."""
 
     sandboxes: int = 0
     entries: int = 0
@@ -33,6 +36,7 @@ class Checked:
     snapshots: int = 0
     bytes: int = 0
     problems: list[str] = field(default_factory=list)
+    missing: str = ""
 
     @property
     def summary(self) -> str:
@@ -55,17 +59,18 @@ def check(folder: Path | str) -> Checked:
         checked.problems.append(str(damaged))
         return checked
     try:
-        _check(folder, checked)
+        _check(folder, checked, ownership)
     finally:
         ownership.release()
     return checked
 
 
-def _check(folder: Path, checked: Checked) -> None:
+def _check(folder: Path, checked: Checked, ownership: Ownership) -> None:
     path = folder / DATABASE
     checked.bytes = sum(one.stat().st_size for one in (path, path.with_name(f"{DATABASE}-wal")) if one.exists())
     try:
         refuse_what_cannot_be_read(folder)
+        checked.missing = lost(folder, ownership)
         with closing(connect_to_read(path)) as connection:
             refuse_what_lacks_tables(connection, path)
             for problem in _problems(connection, checked):

@@ -21,11 +21,13 @@ from simulator.tape.store.layout import (
     TABLES,
     UNFINISHED,
 )  # fmt: skip
+from simulator.tape.store.log import has_log, lost_commits
 from simulator.tape.store.ownership import Ownership
 
 _OURS = {LOCK, *(name + suffix for name in (DATABASE, UNFINISHED) for suffix in ("", "-wal", "-shm", "-journal"))}
 _HEADER_BYTES = 100
 _MAGIC = b"SQLite format 3\0"
+_POWER = "the machine was started since, and without `--durability power` the latest is lost when the power fails"
 _BUSY_S = 1.0  # how long a foreign program that writes is waited for
 
 
@@ -38,7 +40,7 @@ def own(folder: Path) -> Ownership:
     _refuse_what_is_foreign(folder)
     ownership = Ownership(folder)
     try:
-        _refuse_what_is_missing(folder, ownership.text_before)
+        _refuse_what_is_missing(folder, ownership)
     except BaseException:
         ownership.release()
         raise
@@ -87,7 +89,7 @@ def refuse_what_cannot_be_read(folder: Path) -> None:
         )
     if found < FORMAT:
         raise Damaged(f"{path}: has format {found}, which never was: {RESTORE}")
-    if not _has_log(folder) and size < int.from_bytes(header[28:32]) * PAGE_BYTES:
+    if not has_log(folder) and size < int.from_bytes(header[28:32]) * PAGE_BYTES:
         raise Damaged(f"{path}: is cut, {size} bytes long: {RESTORE}")
 
 
@@ -171,19 +173,39 @@ def _refuse_what_is_foreign(folder: Path) -> None:
         raise Unusable(f"{folder}: has other files ({foreign[0]!r}) and no sandboxes: give an empty or a new folder")
 
 
-def _refuse_what_is_missing(folder: Path, text_before: str) -> None:
+def _refuse_what_is_missing(folder: Path, ownership: Ownership) -> None:
     """The text of the lock tells of a store that was here; see `ownership`."""
-    has_log = (folder / f"{DATABASE}-wal").exists()
-    if (folder / DATABASE).exists():
-        if text_before.startswith(Ownership.OPEN) and not has_log:
-            raise Damaged(f"{folder}: {DATABASE}-wal is missing, with the latest that was written: {RESTORE}")
-    elif text_before or has_log:
-        raise Damaged(f"{folder}: {DATABASE} is missing: {RESTORE}; or empty this one to begin anew")
+    before, path = ownership.before, folder / DATABASE
+    if path.is_symlink() and not path.exists():
+        raise Unusable(f"{path}: is a link to a file that is not there: {RESTORE}")
+    if not path.exists():
+        if ownership.text_before or has_log(folder):
+            raise Damaged(f"{folder}: {DATABASE} is missing: {RESTORE}; or empty this one to begin anew")
+    elif before.is_open and before.is_of_this_boot and not has_log(folder):
+        raise Damaged(
+            f"{folder}: {DATABASE}-wal is missing, with the latest that was written: {RESTORE}; if another program has "
+            f"read {DATABASE} since the server was killed, it is in there: remove the file {LOCK} then"
+        )
 
 
-def _has_log(folder: Path) -> bool:
-    log = folder / f"{DATABASE}-wal"
-    return log.exists() and log.stat().st_size > 0
+def lost(folder: Path, ownership: Ownership) -> str:
+    """What is lost of the latest that was written, in a line, or nothing. Raises `Damaged` when that cannot be.
+
+    A process that was killed loses nothing. When the power fails, what was not on the disk yet is lost: of one that
+    waits for the disk at most a commit that nobody was told of. Nobody may have the database open.
+    """
+    before = ownership.before
+    try:
+        commits = lost_commits(folder)
+    except Damaged:
+        if before.is_of_this_boot or before.waits_for_disk:
+            raise
+        return f"{folder}: its log cannot be read; {_POWER}"
+    if not commits or (before.waits_for_disk and not before.is_of_this_boot and commits == 1):
+        return ""
+    if before.is_of_this_boot or before.waits_for_disk:
+        raise Damaged(f"{folder}: {DATABASE}-wal is damaged, {commits} commits cannot be read: {RESTORE}")
+    return f"{folder}: {commits} commits at the end of its log cannot be read; {_POWER}"
 
 
 def _writer(path: Path) -> str:

@@ -1,24 +1,39 @@
 """One process owns a folder: it holds a lock on the file `lock` there, whose text says who it is, and since when.
 
 The operating system lets go of the lock when the process ends, however it ends, so a lock never has to be removed by
-hand. The text stays. It says whether the last owner closed the store: of one that was killed, the write-ahead log must
-be there, too.
+hand. The text stays. It says whether the last owner closed the store, and whether the machine was started since: of one
+that was killed, the whole write-ahead log must be there, too.
 """
 
 import fcntl
 import os
 from contextlib import suppress
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
+from typing import Final, NamedTuple
 
 from simulator.tape.store.errors import InUse, Unusable
 from simulator.tape.store.layout import LOCK
+
+_BOOT: Final = Path("/proc/sys/kernel/random/boot_id")
+
+
+class Owner(NamedTuple):
+    """Who wrote the text. One that `is_open` has not closed the store; with one that `is_closing` the log is in the
+    database, or not yet. `is_of_this_boot` unless the machine was started since."""
+
+    is_open: bool = False
+    is_closing: bool = False
+    waits_for_disk: bool = False
+    is_of_this_boot: bool = True
 
 
 class Ownership:
     """Of one folder, from `__init__` to `release`. Raises `InUse` and `Unusable`."""
 
     OPEN = "pid"
+    CLOSING = "closing"
     CLOSED = "closed"
 
     def __init__(self, folder: Path) -> None:
@@ -39,21 +54,38 @@ class Ownership:
             raise Unusable(f"{self.path}: cannot be locked ({error.strerror}): give a folder that can") from None
         self._is_announced = False
 
-    def announce(self) -> None:
+    @property
+    def before(self) -> Owner:
+        """Who had the folder before."""
+        first, *words = self.text_before.split() or [""]
+        is_of_this_boot = not boot() or f"boot={boot()}" in words
+        return Owner(first == self.OPEN, first == self.CLOSING, "power" in words, is_of_this_boot)
+
+    def announce(self, durability: str) -> None:
         """Write who the owner is, once there is a log. Raises `OSError`."""
         self._is_announced = True
-        self._write(f"{self.OPEN} {os.getpid()} since {datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}\n")
+        self._write(self._told(f"{self.OPEN} {os.getpid()} since", durability))
+
+    def closing(self) -> None:
+        """Write that the store is about to be closed, before its log is brought into the database."""
+        if self._is_announced:
+            with suppress(OSError):
+                self._write(self._told(f"{self.CLOSING} by {os.getpid()} at"))
 
     def farewell(self) -> None:
         """Write that the store is closed, before its log goes. It may never have been open."""
         if not self._is_announced:
             return
         with suppress(OSError):
-            self._write(f"{self.CLOSED} by {os.getpid()} at {datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}\n")
+            self._write(self._told(f"{self.CLOSED} by {os.getpid()} at"))
 
     def release(self) -> None:
         """Let go of the folder."""
         os.close(self._descriptor)
+
+    def _told(self, what: str, durability: str = "") -> str:
+        words = (what, f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}", durability, boot() and f"boot={boot()}")
+        return " ".join(filter(None, words)) + "\n"
 
     def _text(self) -> str:
         return os.pread(self._descriptor, 200, 0).decode("ascii", "replace").strip()
@@ -63,9 +95,18 @@ class Ownership:
         os.ftruncate(self._descriptor, len(text))
 
 
+@cache
+def boot() -> str:
+    """What tells this run of the machine from others; empty where the system does not say."""
+    try:
+        return _BOOT.read_bytes().decode().strip()
+    except (OSError, ValueError):
+        return ""
+
+
 def _in_use(folder: Path, text: str) -> str:
     words = text.split()
-    if len(words) != 4 or words[0] != Ownership.OPEN:
+    if len(words) < 4 or words[0] != Ownership.OPEN:
         return f"{folder}: another process is just opening or closing this folder: try again"
     if words[1] == str(os.getpid()):
         return f"{folder}: this process (pid {words[1]}) has it open already, since {words[3]}: close it there first"

@@ -22,6 +22,7 @@ from simulator.tape.store.lives import load_lives
 from simulator.tape.store.opening import (
     connect,
     create,
+    lost,
     own,
     refuse_what_cannot_be_read,
     refuse_what_lacks_tables,
@@ -51,6 +52,7 @@ class Store:
         version: str,
     ) -> None:
         commits, checkpoints, reads = connections
+        self.missing = ""  # what was lost when the power failed, in a line
         self.folder = folder
         self.path = folder / DATABASE
         self.reading = Reading(reads, self.path)
@@ -61,7 +63,7 @@ class Store:
         self._ownership = ownership
         self._connections = connections
         sign(commits, version, self.path)
-        ownership.announce()
+        ownership.announce(durability)
         self._transactions = Transactions(commits, folder, retention, sweeper)
         self._committer = Committer(self._transactions, checkpoints, durability, log_bytes)
 
@@ -88,11 +90,14 @@ class Store:
             if not (folder / DATABASE).exists():
                 create(folder, version)
             refuse_what_cannot_be_read(folder)
+            missing = lost(folder, ownership)
             with reading_errors(folder / DATABASE):
                 for _ in range(3):
                     connections.append(connect(folder, _SYNCHRONOUS[durability]))
                 refuse_what_lacks_tables(connections[0], folder / DATABASE)
-                return cls(folder, ownership, connections, durability, retention or Retention(), log_bytes, version)
+                store = cls(folder, ownership, connections, durability, retention or Retention(), log_bytes, version)
+            store.missing = missing
+            return store
         except BaseException:
             ownership.farewell()
             for connection in reversed(connections):
@@ -141,8 +146,9 @@ class Store:
         while not self.is_swept:
             self.commit()
         try:
-            for statement in ("VACUUM", "PRAGMA wal_checkpoint(TRUNCATE)"):
-                self._connections[0].execute(statement).fetchall()
+            self._connections[0].execute("VACUUM")
+            self._ownership.closing()
+            self._connections[0].execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
         except sqlite3.Error as error:
             raise of_writing(error, self.path) from None
 
@@ -162,10 +168,13 @@ class Store:
             self._let_go()
 
     def _let_go(self) -> None:
+        log = self.folder / f"{DATABASE}-wal"
+        if log.exists():  # else it was taken away, and is missed the next time
+            self._ownership.closing()
         is_log_needed = True
         with suppress(sqlite3.Error):  # then the log stays, and is read the next time
             is_log_needed = bool(self._connections[0].execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0])
-        if not is_log_needed or (self.folder / f"{DATABASE}-wal").exists():
+        if not is_log_needed or log.exists():
             self._ownership.farewell()
         for connection in reversed(self._connections):
             connection.close()

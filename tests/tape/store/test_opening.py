@@ -1,6 +1,7 @@
 """Who may open a folder, and what is said of one that cannot be opened. A store that was lost never begins anew."""
 
 import os
+import re
 import signal
 import sqlite3
 import subprocess
@@ -15,7 +16,7 @@ from simulator.tape.store.checking import check
 from simulator.tape.store.errors import Damaged, InUse, Newer, StoreError, Unusable
 from simulator.tape.store.layout import DATABASE, LOCK
 from simulator.tape.store.store import Store
-from tests.support.stores import LOG, VERSION, as_killed, filled, held
+from tests.support.stores import LOG, VERSION, after_a_power_failure, as_killed, fill, filled, held
 
 ROOT = Path(__file__).parents[3]
 HOLDS = f"""
@@ -161,6 +162,104 @@ def test_the_log_of_a_killed_owner_is_missed_when_it_is_gone(tmp_path: Path) -> 
     (copy / LOG).unlink()
     with pytest.raises(Damaged, match=r"sandboxes\.sqlite3-wal is missing, with the latest that was written: restore"):
         opened(copy)
+
+
+def flipped(folder: Path, place: int) -> None:
+    content = bytearray((folder / LOG).read_bytes())
+    content[place] ^= 0x10
+    (folder / LOG).write_bytes(content)
+
+
+def shortened(folder: Path, size: int) -> None:
+    os.truncate(folder / LOG, size)
+
+
+DAMAGED_LOGS: list[tuple[Callable[[Path, int], None], int, str]] = [
+    (shortened, 0, r"sandboxes\.sqlite3-wal is missing, with the latest that was written: restore"),
+    (shortened, 32 - 1, r"sandboxes\.sqlite3-wal: its beginning is damaged: restore"),
+    *[(flipped, place, r"sandboxes\.sqlite3-wal: its beginning is damaged: restore") for place in (0, 5, 13, 20, 30)],
+    *[
+        (flipped, place, r"sandboxes\.sqlite3-wal is damaged, [0-9]+ commits cannot be read: restore")
+        for place in (32, 32 + 12, 32 + 23, 32 + 24, 32 + 4120 + 99, -1)
+    ],
+]
+
+
+@pytest.mark.parametrize(("change", "place", "text"), DAMAGED_LOGS)
+def test_a_damaged_log_of_a_killed_owner_is_refused_and_left_as_it_is(
+    tmp_path: Path, change: Callable[[Path, int], None], place: int, text: str
+) -> None:
+    with opened(tmp_path / "a") as store:
+        fill(store, "shop")
+        copy = as_killed(tmp_path / "a", tmp_path / "b")
+    change(copy, place)
+    before = {path.name: path.read_bytes() for path in copy.iterdir()}
+    for _ in range(2):
+        with pytest.raises(Damaged, match=text):
+            opened(copy)
+        [problem] = check(copy).problems
+        assert re.search(text, problem)
+    assert {name: (copy / name).read_bytes() for name in before} == before
+
+
+def test_a_log_that_is_cut_in_its_last_commit_lost_nothing_that_was_told(tmp_path: Path) -> None:
+    """A process that is killed while it writes leaves a frame that is not whole, or a commit that has no end."""
+    with opened(tmp_path / "a") as store:
+        fill(store, "shop")
+        copy = as_killed(tmp_path / "a", tmp_path / "b")
+    os.truncate(copy / LOG, (copy / LOG).stat().st_size - 1)
+    with opened(copy) as store:
+        assert store.missing == ""
+        assert len(held(store)["shop"]["entries"]) == 19
+
+
+@pytest.mark.parametrize("place", [0, 32 + 24, -1])
+def test_what_was_not_on_the_disk_when_the_power_failed_is_told(tmp_path: Path, place: int) -> None:
+    with opened(tmp_path / "a") as store:
+        fill(store, "shop")
+        copy = as_killed(tmp_path / "a", tmp_path / "b")
+    flipped(copy, place)
+    after_a_power_failure(copy)
+    checked = check(copy)
+    assert checked.problems == []
+    assert "without `--durability power` the latest is lost when the power fails" in checked.missing
+    with opened(copy) as store:
+        assert store.missing == checked.missing
+
+
+@pytest.mark.parametrize(("place", "is_damaged"), [(0, True), (32 + 24, True), (-1, False)])
+def test_one_who_waited_for_the_disk_has_lost_what_nobody_was_told_of_at_most(
+    tmp_path: Path, place: int, is_damaged: bool
+) -> None:
+    with Store.open(tmp_path / "a", "power", version=VERSION) as store:
+        fill(store, "shop")
+        copy = as_killed(tmp_path / "a", tmp_path / "b")
+    flipped(copy, place)
+    after_a_power_failure(copy)
+    if is_damaged:
+        with pytest.raises(Damaged):
+            opened(copy)
+    else:
+        opened(copy).close()
+
+
+def test_a_store_that_was_killed_while_it_closed_has_all(tmp_path: Path) -> None:
+    with opened(tmp_path / "a") as store:
+        fill(store, "shop")
+        wanted = held(store)
+        store._ownership.closing()
+        copies = [as_killed(tmp_path / "a", tmp_path / name) for name in ("b", "c")]
+    for name in (DATABASE, LOG):
+        (copies[1] / name).write_bytes((tmp_path / "a" / name).read_bytes() if name == DATABASE else b"")
+    for copy in copies:
+        with opened(copy) as store:
+            assert held(store) == wanted
+
+
+def test_a_link_to_a_database_that_is_not_there_is_no_fresh_start(tmp_path: Path) -> None:
+    (tmp_path / DATABASE).symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(Unusable, match="is a link to a file that is not there"):
+        opened(tmp_path)
 
 
 def test_a_log_without_its_database_is_no_fresh_start(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from simulator.tape.store.checking import check
 from simulator.tape.store.retention import Retention
 from simulator.tape.store.store import Store
 from simulator.tape.store.writing import SnapshotWriter
-from tests.support.stores import LOG, VERSION, as_killed, held
+from tests.support.stores import LOG, VERSION, after_a_power_failure, as_killed, held
 
 pytestmark = pytest.mark.slow
 
@@ -166,6 +166,7 @@ class Machine(RuleBasedStateMachine):
         if log_bytes is not None:
             with (copy / LOG).open("r+b") as file:
                 file.truncate(log_bytes)
+            after_a_power_failure(copy)
         self.store.close()
         shutil.rmtree(self.store.folder)
         assert check(copy).problems == []
