@@ -1,9 +1,11 @@
 """`reseller-sim data`: looks after folders of `serve --data-dir` that no server has open."""
 
+import os
 import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, BinaryIO, Final
 
 import click
 
@@ -11,7 +13,7 @@ from simulator.cli.flags import CannotStart, own_option, verb
 from simulator.cli.output import echo, one_line, print_to_stderr
 
 if TYPE_CHECKING:
-    from simulator.tape.store.store import Store
+    from simulator.tape.store.reading import Reading
 
 ACTIONS: Final = ("check", "export", "import", "compact")
 
@@ -23,6 +25,7 @@ ACTIONS: Final = ("check", "export", "import", "compact")
 @own_option("--sandbox", metavar="ID", help="The sandbox that is exported.  [default: default]")
 @own_option("--tape", is_flag=True, help="Export its tape, for `replay`.")
 @own_option("--tape-secrets", is_flag=True, help="With the secrets that are on it.")
+@own_option("--replace", is_flag=True, help="Import in the place of the sandbox of this name.")
 @click.pass_context
 def command(
     ctx: click.Context,
@@ -33,20 +36,21 @@ def command(
     sandbox: str | None,
     tape: bool,
     tape_secrets: bool,
+    replace: bool,
 ) -> int:
     """Check, export, import or compact the sandboxes of a data folder.
 
     DIR is a folder of `serve --data-dir` which no server has open. `check` reads all of it and changes nothing; what is
     damaged is printed, and the exit code is 1 then. `export` writes one sandbox, `default` unless --sandbox says
     otherwise, into FILE or to stdout: with its whole state, secrets included, for `import` into this or another folder,
-    or with --tape as a tape, for `replay`. `import` adds the sandbox of FILE. `compact` drops what is not kept any
-    longer, and gives the space back.
+    or with --tape as a tape, for `replay`. `import` adds the sandbox of FILE, or with --replace puts it in the
+    place of the one of its name. `compact` drops what is not kept any longer, and gives the space back.
 
     \b
     Examples:
       reseller-sim data check data
       reseller-sim data export data shop.sandbox --sandbox shop
-      reseller-sim data import other shop.sandbox
+      reseller-sim data import other shop.sandbox --replace
       reseller-sim data export data shop.tape --sandbox shop --tape
       reseller-sim data compact data
     """
@@ -55,6 +59,8 @@ def command(
         raise click.UsageError(f"data {action} takes DIR and {wanted}", ctx)
     if (tape or tape_secrets) and action != "export":
         raise click.UsageError("--tape and --tape-secrets belong to data export", ctx)
+    if replace and action != "import":
+        raise click.UsageError("--replace belongs to data import", ctx)
     if sandbox is not None and action != "export":
         raise click.UsageError("--sandbox belongs to data export", ctx)
     from simulator.tape.store.errors import StoreError
@@ -66,7 +72,7 @@ def command(
             _compact(folder)
         elif action == "import":
             assert file is not None, "it was asked for"
-            _import(folder, file)
+            _import(folder, file, replaces=replace)
         else:
             _export(folder, file, sandbox or "default", is_tape=tape or tape_secrets, shows_secrets=tape_secrets)
     except StoreError as error:
@@ -75,9 +81,10 @@ def command(
 
 
 def _check(folder: Path) -> int:
+    from simulator.keeping.proving import obstacles
     from simulator.tape.store.checking import check
 
-    checked = check(folder)
+    checked = check(folder, obstacles)
     echo(one_line(f"{folder}: {checked.summary}"))
     for problem in filter(None, (checked.missing, *checked.problems)):
         print_to_stderr(one_line(problem))
@@ -91,43 +98,61 @@ def _compact(folder: Path) -> None:
     echo(one_line(f"{folder}: {compact(folder, version=__version__).summary}"))
 
 
-def _import(folder: Path, file: Path) -> None:
+def _import(folder: Path, file: Path, *, replaces: bool) -> None:
     from simulator.tape.store.moving import imported
     from simulator.tape.store.store import Store
 
     try:
-        source = file.open("rb")
+        with file.open("rb") as source:
+            _refuse_what_cannot_go_on(source, file)
+            source.seek(0)
+            with Store.open(folder, version=_version()) as store:
+                echo(one_line(f"{folder}: imported {imported(store, source, replaces=replaces)}"))
     except OSError as error:
         raise CannotStart(one_line(f"reseller-sim data import: {file}: {error.strerror}")) from None
-    with source, Store.open(folder, version=_version()) as store:
-        echo(one_line(f"{folder}: imported {imported(store, source)}"))
+
+
+def _refuse_what_cannot_go_on(source: BinaryIO, file: Path) -> None:
+    """Import into a folder of its own first, since a folder with a sandbox that cannot be rebuilt is not served."""
+    from simulator.keeping.proving import obstacles
+    from simulator.tape.store.errors import StoreError
+    from simulator.tape.store.moving import imported
+    from simulator.tape.store.store import Store
+
+    with TemporaryDirectory(prefix="reseller-sim-") as scratch:
+        try:
+            with Store.open(Path(scratch), version=_version()) as store:
+                imported(store, source)
+                found = list(obstacles(store.reading))
+        except StoreError as error:
+            raise CannotStart(one_line(f"reseller-sim data import: {file}: {error}")) from None
+    if found:
+        raise CannotStart(one_line(f"reseller-sim data import: {file}: {found[0]}"))
 
 
 def _export(folder: Path, file: Path | None, sandbox: str, *, is_tape: bool, shows_secrets: bool) -> None:
+    from simulator.tape.store.looking import looked_at
     from simulator.tape.store.moving import exported
-    from simulator.tape.store.opening import refuse_no_store
-    from simulator.tape.store.store import Store
 
     if file is None and sys.stdout.isatty():
         raise CannotStart("reseller-sim data export: it is no text: name a FILE, or redirect stdout")
-    refuse_no_store(folder)
-    with Store.open(folder, version=_version()) as store:
-        _refuse_unknown(store, sandbox)
-        pieces = _tape(store, sandbox, shows_secrets=shows_secrets) if is_tape else exported(store, sandbox)
+    with looked_at(folder) as reading:
+        _refuse_unknown(reading, sandbox, folder)
+        pieces = _tape(reading, sandbox, shows_secrets=shows_secrets) if is_tape else exported(reading, sandbox)
         if file is None:
             _write(pieces, sys.stdout.buffer.write)
         else:
             _write_file(pieces, file)
 
 
-def _refuse_unknown(store: "Store", sandbox: str) -> None:
-    names = sorted(store.writing.lives)
+def _refuse_unknown(reading: "Reading", sandbox: str, folder: Path) -> None:
+    names = [one.name for one in reading.sandboxes()]
     if sandbox not in names:
         hint = f"it has {', '.join(names)}" if names else "it has none"
-        raise CannotStart(one_line(f"reseller-sim data export: {store.folder} has no sandbox {sandbox!r}; {hint}"))
+        raise CannotStart(one_line(f"reseller-sim data export: {folder} has no sandbox {sandbox!r}; {hint}"))
 
 
-def _tape(store: "Store", sandbox: str, *, shows_secrets: bool) -> Iterable[bytes]:
+def _tape(reading: "Reading", sandbox: str, *, shows_secrets: bool) -> Iterable[bytes]:
     from simulator.api.again import Again
     from simulator.api.pipeline import Pipeline
     from simulator.api.routes import routes
@@ -137,23 +162,24 @@ def _tape(store: "Store", sandbox: str, *, shows_secrets: bool) -> Iterable[byte
     from simulator.replay.writing import tape_lines
 
     try:
-        found = kept_tape(store.reading, sandbox)
+        found = kept_tape(reading, sandbox)
     except NoTape as none:
         raise CannotStart(one_line(f"reseller-sim data export: {none}")) from None
     return packed(tape_lines(found) if shows_secrets else lines_without_secrets(found, Again(Pipeline(routes()))))
 
 
 def _write_file(pieces: Iterable[bytes], file: Path) -> None:
-    """Write a file, or leave none that is not whole."""
+    """Write a file, or leave none that is not whole: it gets its name when it is."""
+    unfinished = file.with_name(f".{file.name}.{os.getpid()}")
     try:
-        with file.open("xb") as target:
-            try:
+        if file.exists():
+            raise CannotStart(one_line(f"reseller-sim data export: {file} exists already; name another one"))
+        try:
+            with unfinished.open("xb") as target:
                 _write(pieces, target.write)
-            except BaseException:
-                file.unlink(missing_ok=True)
-                raise
-    except FileExistsError:
-        raise CannotStart(one_line(f"reseller-sim data export: {file} exists already; name another one")) from None
+            unfinished.rename(file)
+        finally:
+            unfinished.unlink(missing_ok=True)
     except OSError as error:
         raise CannotStart(one_line(f"reseller-sim data export: {file}: {error.strerror}")) from None
 

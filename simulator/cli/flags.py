@@ -49,6 +49,7 @@ class ServerFlags:
     callback: str | None
     data_dir: Path | None = None
     durability: str = "process"
+    names_scenario: bool = False  # the user does, and not the default
 
 
 def server_flags(port: int = DEFAULT_PORT, *, port_variable: bool = True) -> Callable[[Decorated], Decorated]:

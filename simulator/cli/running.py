@@ -83,7 +83,7 @@ def prepare(
             gate=None if folder is None else folder.gate,
         )
         if folder is not None:
-            _keep(app, folder)
+            _keep(app, folder, follows_scenario=flags.names_scenario)
     except ScenarioError as error:
         raise CannotStart("\n".join(map(one_line, error.problems))) from None
     except DomainError as error:
@@ -120,12 +120,12 @@ def _tell(line: str) -> None:
     print_to_stderr(one_line(f"reseller-sim: {line}"))
 
 
-def _keep(app: App, folder: "DataFolder") -> None:
+def _keep(app: App, folder: "DataFolder", *, follows_scenario: bool) -> None:
     from simulator.keeping.resuming import CannotGoOn
     from simulator.tape.store.errors import StoreError
 
     try:
-        folder.keep(app)
+        folder.keep(app, follows_scenario=follows_scenario)
     except (CannotGoOn, StoreError) as error:
         raise CannotStart(one_line(f"reseller-sim: {error}")) from None
 

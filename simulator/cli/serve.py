@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from simulator.cli.flags import CannotStart, ServerFlags, json_flag, option, server_flags, verb
 from simulator.cli.output import give_up, print_to_stderr
@@ -38,7 +39,10 @@ from simulator.cli.process import end_with_stdin, exit_quietly_when_stopped, rai
     type=click.Choice(["text", "json"]),
     help="How these lines are written.  [default: text; with --json there are none]",
 )
-def command(json: bool, watch: bool, quiet: bool, log: str | None, until_stdin_ends: bool, **flags: Any) -> int:
+@click.pass_context
+def command(
+    ctx: click.Context, /, json: bool, watch: bool, quiet: bool, log: str | None, until_stdin_ends: bool, **flags: Any
+) -> int:
     """Run the simulator.
 
     SCENARIO is a file or the name of a bundled scenario, by default `default`. When it is ready it prints its
@@ -87,7 +91,8 @@ def command(json: bool, watch: bool, quiet: bool, log: str | None, until_stdin_e
             each.end()
 
     files = Watch(flags["scenario"], lambda scenario: running.app.load(scenario), _print_lines) if watch else None
-    running = prepare(ServerFlags(**flags), on_ready, on_stop)
+    names_scenario = ctx.get_parameter_source("scenario") is not ParameterSource.DEFAULT
+    running = prepare(ServerFlags(**flags, names_scenario=names_scenario), on_ready, on_stop)
     running.server.run()
     if unwritable:
         raise CannotStart(f"reseller-sim serve: stdout cannot be written: {unwritable[0].strerror}")

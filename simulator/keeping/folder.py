@@ -19,9 +19,6 @@ from simulator.tape.store.committing import Durability
 from simulator.tape.store.errors import StoreError
 from simulator.tape.store.store import Store
 
-UNASKED = "default"
-"""The scenario of a server that was given none."""
-
 
 class DataFolder:
     """An open folder. `gate` is closed while something is not durable yet. `sandboxes` are those that were in it."""
@@ -39,26 +36,28 @@ class DataFolder:
         self.gate = Gate(self._store, on_failure)
         self.sandboxes: list[str] = []
         self._tell = tell
+        self._follows_scenario = False
         if self._store.missing:
             tell(self._store.missing)
         self._saving: Saving | None = None
         self._app: App | None = None
         self._indexing: asyncio.Task[None] | None = None
 
-    def keep(self, app: App) -> None:
+    def keep(self, app: App, *, follows_scenario: bool = False) -> None:
         """Let the application have the sandboxes of the folder, each as it was, and keep all that it has from now on.
-        Raises `CannotGoOn` and `StoreError`."""
+        With `follows_scenario` the default sandbox loads the application's. Raises `CannotGoOn` and `StoreError`."""
+        self._follows_scenario = follows_scenario
         keeper = StoreKeeper(self._store, self.gate)
         resuming = Resuming(self._store.reading, app.again, app.surroundings(), app.scenario)
         for one in self._store.reading.sandboxes():
             try:
-                player, left_at, marks, passed_over = resuming.resumed(one)
+                found = resuming.resumed(one)
             except CannotGoOn as error:
                 raise CannotGoOn(f"{self.path}: {error}") from None
-            keeper.follow(player.live, marks)
-            app.adopt(go_on(player, app.wall, left_at=left_at))
+            keeper.follow(found.player.live, found.marks, found.last_serial)
+            app.adopt(go_on(found.player, app.wall, left_at=found.left_at))
             self.sandboxes.append(one.name)
-            for line in passed_over:
+            for line in found.passed_over:
                 self._tell(f"{self.path}: a snapshot was passed over: {line}")
         app.sandboxes.keeper = keeper
         for live in app.sandboxes:
@@ -79,7 +78,7 @@ class DataFolder:
             self._saving.start()
         if self._app is not None:
             self._indexing = asyncio.create_task(_index(self._app))
-        if self._app is not None and DEFAULT in self.sandboxes and self._app.options.scenario != UNASKED:
+        if self._app is not None and DEFAULT in self.sandboxes and self._follows_scenario:
             await self._follow(self._app)
 
     async def _follow(self, app: App) -> None:

@@ -9,6 +9,7 @@ import msgspec
 
 from simulator.domain.errors import Conflict, Unknown
 from simulator.keeping.gate import Gate
+from simulator.keeping.kept_marks import KeptMark
 from simulator.keeping.recorder import Recorder
 from simulator.replay.head import head_of
 from simulator.replay.lines import ANSWERED
@@ -28,10 +29,11 @@ COPIED_AT_ONCE = 500
 
 @dataclass(slots=True)
 class _Kept:
-    """What is known of a life: its tape, and the lines behind which its marks stand."""
+    """What is known of a life: its tape, the lines behind which its marks stand, and how many there have been."""
 
     tape: Tape
     marks: dict[str, int] = field(default_factory=dict)
+    last_serial: int = 0
 
 
 class StoreKeeper:
@@ -57,13 +59,13 @@ class StoreKeeper:
                 self._put(live, mark, kept.marks[mark.name])
         self._gate.note()
 
-    def follow(self, live: LiveSandbox, marks: dict[str, int]) -> Recorder:
+    def follow(self, live: LiveSandbox, marks: dict[str, int], last_serial: int = 0) -> Recorder:
         """Write what comes to a sandbox from now on, behind what the store has of it; `marks` are those that it has,
-        with their lines."""
+        with their lines, and the latest was the one of this number."""
         self._leave(live)
         recorder = Recorder(self._store, self._gate, live)
         live.tape.recorder = recorder
-        self._kept[live.id] = _Kept(live.tape, marks)
+        self._kept[live.id] = _Kept(live.tape, marks, last_serial)
         return recorder
 
     async def place_of(self, live: LiveSandbox, entries: int) -> Place:
@@ -82,7 +84,8 @@ class StoreKeeper:
         self._store.writing.cut(live.id, place.line, place.bytes)
         for name in lines.keys() - {mark.name for mark in live.marks}:
             self._store.writing.drop_mark(live.id, name)
-        recorder = self.follow(live, {mark.name: lines[mark.name] for mark in live.marks})
+        last_serial = self._kept[live.id].last_serial
+        recorder = self.follow(live, {mark.name: lines[mark.name] for mark in live.marks}, last_serial)
         recorder.add_all(live.tape.taken()[place.entries :])
         self._gate.note()
 
@@ -129,8 +132,10 @@ class StoreKeeper:
         self._gate.note()
 
     def _put(self, live: LiveSandbox, mark: Mark, line: int) -> None:
-        self._kept[live.id].marks[mark.name] = line
-        self._store.writing.put_mark(live.id, mark.name, line, msgspec.json.encode(mark))
+        kept = self._kept[live.id]
+        kept.marks[mark.name] = line
+        kept.last_serial += 1
+        self._store.writing.put_mark(live.id, mark.name, line, msgspec.json.encode(KeptMark(mark, kept.last_serial)))
         self._gate.note()
 
     def _leave(self, live: LiveSandbox) -> None:

@@ -6,13 +6,16 @@ from typing import Final, NamedTuple
 
 import msgspec
 
+from simulator.domain.errors import DomainError
 from simulator.domain.model.scenario import Scenario
+from simulator.keeping.kept_marks import KeptMark
 from simulator.keeping.recorder import time_of
 from simulator.replay.head import Head, beginning_of
 from simulator.replay.player import Again, Player
 from simulator.replay.reading import BadTape, Began, entry_from, head_from
 from simulator.replay.rebuilding import Surroundings, player_of
-from simulator.runtime.marks import Mark
+from simulator.runtime.marks import MARKS_MAX
+from simulator.runtime.sandboxes import is_sandbox_id
 from simulator.scenario.compiler import ScenarioCompiler
 from simulator.scenario.library import load_scenario, names
 from simulator.scenario.reading.document import ScenarioError
@@ -34,11 +37,13 @@ class CannotGoOn(Exception):
 
 class Resumed(NamedTuple):
     """A sandbox as it was when the last entry was written, at the time `left_at` of the wall, and the lines of its
-    marks. `passed_over` says which snapshots could not be used, and why."""
+    marks, the latest of which has the number `last_serial`. `passed_over` says which snapshots could not be used, and
+    why."""
 
     player: Player
     left_at: datetime
     marks: dict[str, int]
+    last_serial: int
     passed_over: list[str]
 
 
@@ -54,15 +59,26 @@ class Resuming:
     def resumed(self, kept: Sandbox) -> Resumed:
         """The sandbox. Raises `CannotGoOn`, and `StoreError` for what cannot be read."""
         try:
-            head = head_from(kept.head)
-            player, line, passed_over = self._begun(kept, head)
-            left_at = self._play(player, kept, line)
-        except (BadTape, ScenarioError) as error:
+            return self._resumed(kept)
+        except (BadTape, ScenarioError, DomainError) as error:
             raise CannotGoOn(f"sandbox {kept.name!r} cannot be read: {error}") from None
-        marks = [(msgspec.json.decode(note, type=Mark), n) for _, n, note in self._reading.noted_marks(kept.name)]
-        marks.sort(key=lambda one: one[0].at)
-        player.live.marks.has(mark for mark, _ in marks)
-        return Resumed(player, left_at, {mark.name: n for mark, n in marks}, passed_over)
+        except (AssertionError, ArithmeticError, LookupError, RecursionError, TypeError, ValueError) as error:
+            text = f"it cannot be played ({type(error).__name__}: {error})"
+            raise CannotGoOn(f"sandbox {kept.name!r} cannot be read: {text}; was it changed by hand?") from None
+
+    def _resumed(self, kept: Sandbox) -> Resumed:
+        head = head_from(kept.head)
+        if head.sandbox != kept.name or not is_sandbox_id(kept.name):
+            raise BadTape(f"its entries are those of sandbox {head.sandbox!r}")
+        player, line, passed_over = self._begun(kept, head)
+        left_at = self._play(player, kept, line)
+        marks = [(msgspec.json.decode(note, type=KeptMark), n) for _, n, note in self._reading.noted_marks(kept.name)]
+        if len(marks) > MARKS_MAX:
+            raise BadTape(f"it has {len(marks)} marks, of which {MARKS_MAX} are allowed")
+        marks.sort(key=lambda one: one[0].serial)
+        player.live.marks.has(one.mark for one, _ in marks)
+        last_serial = max((one.serial for one, _ in marks), default=0)
+        return Resumed(player, left_at, {one.mark.name: n for one, n in marks}, last_serial, passed_over)
 
     def _begun(self, kept: Sandbox, head: Head) -> tuple[Player, int, list[str]]:
         """A player that has played all up to a line."""

@@ -25,6 +25,11 @@ SANDBOXES_MAX = 10_000
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 
 
+def is_sandbox_id(text: str) -> bool:
+    """Whether a sandbox may have this id."""
+    return _ID.fullmatch(text) is not None
+
+
 class Sandboxes:
     """All sandboxes by id. With `keeps_coverage` the coverage of deleted, reset and rewound ones is kept. `on_ended` is
     told of a sandbox that is about to be `deleted`, `reset` or `rewound`, as it is then."""
@@ -94,7 +99,7 @@ class Sandboxes:
         if len(self._by_id) >= SANDBOXES_MAX:
             raise Conflict("too_many_sandboxes", f"there are {SANDBOXES_MAX} sandboxes; delete some first")
         sandbox_id = wanted if wanted is not None else f"sb-{secrets.token_hex(5)}"
-        if not _ID.fullmatch(sandbox_id):
+        if not is_sandbox_id(sandbox_id):
             text = "an id is 1 to 64 letters, digits, - and _, and begins with a letter or digit"
             raise Unacceptable("bad_sandbox_id", text, "id")
         if sandbox_id in self._by_id:

@@ -1,6 +1,8 @@
 """`data`: folders are checked, moved and made smaller; whatever is wrong is said in one line."""
 
+import json
 import sqlite3
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -8,7 +10,10 @@ from typing import Any
 import pytest
 
 from simulator.keeping.folder import DataFolder
+from simulator.keeping.resuming import CannotGoOn
 from simulator.tape.store.layout import DATABASE
+from simulator.tape.store.moving import exported
+from simulator.tape.store.store import Store
 from tests.support.client import Client, running
 from tests.support.runner import invoke, refusal
 
@@ -52,7 +57,10 @@ def test_a_sandbox_moves_to_another_folder_and_goes_on_there(tmp_path: Path) -> 
         assert refids(client, "shop") == ["two"]
         assert client.pay("three", sandbox="shop").status == 200
     again = refused("data", "import", str(other), file)
-    assert "has a sandbox 'shop' already: delete it there, or import into another folder" in again
+    assert (
+        "has a sandbox 'shop' already: give --replace to put this one in its place, or import into another folder"
+        in again
+    )
 
 
 @pytest.mark.parametrize("shows_secrets", [False, True])
@@ -69,7 +77,7 @@ def test_a_folder_is_compacted(tmp_path: Path) -> None:
     with running("default", None, opened.keep) as client:
         assert client.sim("DELETE", "/sandboxes/shop").status == 204
     assert " compacted: " in invoke("data", "compact", str(folder)).stdout
-    assert "whole: 1 sandboxes" in invoke("data", "check", str(folder)).stdout
+    assert "whole: 1 sandbox, " in invoke("data", "check", str(folder)).stdout
 
 
 def damaged(folder: Path) -> Path:
@@ -113,9 +121,9 @@ OPEN: list[DataFolder] = []
 @pytest.mark.parametrize(
     ("make", "text"),
     [
-        (lambda folder: folder, "has no sandboxes"),
-        (empty, "has no sandboxes"),
-        (full_of_others, "has no sandboxes"),
+        (lambda folder: folder, "is no data folder"),
+        (empty, "is no data folder"),
+        (full_of_others, "is no data folder"),
         (of_newer_format, "newer"),
         (in_use, "has it open already"),
     ],
@@ -135,12 +143,103 @@ def test_what_is_no_exported_sandbox_is_not_imported(tmp_path: Path) -> None:
     file = tmp_path / "x"
     assert "No such file" in refused("data", "import", str(tmp_path / "data"), str(file))
     file.write_bytes(b"no sandbox")
-    assert "no exported sandbox" in refused("data", "import", str(tmp_path / "data"), str(file))
+    assert f"{file}: it is no exported sandbox" in refused("data", "import", str(tmp_path / "data"), str(file))
     whole = tmp_path / "whole"
     invoke("data", "export", str(filled(tmp_path / "from")), str(whole))
     file.write_bytes(whole.read_bytes()[:-1])
-    assert "it is cut" in refused("data", "import", str(tmp_path / "data"), str(file))
-    assert "whole: 0 sandboxes" in invoke("data", "check", str(tmp_path / "data")).stdout
+    assert f"{file}: it is damaged (it is cut)" in refused("data", "import", str(tmp_path / "data"), str(file))
+    assert not (tmp_path / "data").exists()
+
+
+def hostile(folder: Path, change: Callable[[Store], object]) -> Path:
+    """An exported sandbox, whole by its sums, of a store in which something was changed."""
+    with Store.open(filled(folder), version="1.2.3") as store:
+        change(store)
+        store.commit()
+        (file := folder.parent / "hostile").write_bytes(b"".join(exported(store.reading, "shop")))
+    return file
+
+
+HEAD = {"tape": 1, "version": "0", "sandbox": "shop", "started": "2026-11-21T04:00:00Z", "seed": 1, "name": "x",
+        "clock": {"mode": "manual", "rate": 0}, "scenario": {"extends": "default"}, "entries": 0}  # fmt: skip
+
+
+def head(**changes: Any) -> Callable[[Store], object]:
+    return lambda store: store.writing.put_head("shop", json.dumps(HEAD | changes).encode())
+
+
+def with_many_marks(store: Store) -> None:
+    for number in range(101):
+        name = f"mark {number}"
+        note = {"mark": {"name": name, "n": 0, "at": "2026-11-21T04:00:00Z"}, "serial": number}
+        store.writing.put_mark("shop", name, note=json.dumps(note).encode())
+
+
+def with_a_junk_mark(store: Store) -> None:
+    store.writing.put_mark("shop", "x", note=b"junk")
+
+
+HOSTILE: list[Callable[[Store], object]] = [
+    lambda store: store.writing.put_head("shop", b"junk"),
+    lambda store: store.writing.put_head("shop", b""),
+    lambda store: store.writing.put_head("shop", b"[" * 100_000),
+    head(tape="1"),
+    head(sandbox="other"),
+    head(clock={"mode": "bogus", "rate": 1}),
+    head(scenario={"payments": 7}),
+    lambda store: store.writing.append("shop", 0, b"junk"),
+    lambda store: store.writing.append("shop", 1 << 62, b'{"entry":"inbox_cleared","name":"x"}'),
+    lambda store: store.writing.append("shop", -(1 << 62), b'{"entry":"answered","request":7}'),
+    with_a_junk_mark,
+    with_many_marks,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("change", HOSTILE)
+def test_what_no_server_could_go_on_with_is_not_imported(change: Callable[[Store], object], tmp_path: Path) -> None:
+    file = hostile(tmp_path / "from", change)
+    line = refused("data", "import", str(tmp_path / "data"), str(file))
+    assert f"reseller-sim data import: {file}: sandbox 'shop'" in line
+    assert not (tmp_path / "data").exists()
+
+
+@pytest.mark.parametrize("change", HOSTILE)
+def test_what_no_server_could_go_on_with_is_no_whole_folder_and_is_not_served(
+    change: Callable[[Store], object], tmp_path: Path
+) -> None:
+    hostile(tmp_path / "data", change)
+    done = invoke("data", "check", str(tmp_path / "data"))
+    assert done.exit_code == 1
+    assert f"{tmp_path / 'data'}: sandbox 'shop'" in done.stderr
+    opened = kept(tmp_path / "data")
+    try:
+        with pytest.raises(CannotGoOn, match="sandbox 'shop'"), running("default", None, opened.keep):
+            pass
+    finally:
+        opened.close()
+
+
+def test_a_sandbox_is_imported_in_the_place_of_another(tmp_path: Path) -> None:
+    file, other = str(tmp_path / "default.sandbox"), filled(tmp_path / "other")
+    invoke("data", "export", str(filled(tmp_path / "data")), file)
+    opened = kept(other)
+    with running("default", None, opened.keep) as client:
+        client.pay("three")
+        assert refids(client, "default") == ["three", "one"]
+    assert invoke("data", "import", str(other), file, "--replace").stdout == f"{other}: imported default\n"
+    assert "whole: 2 sandboxes" in invoke("data", "check", str(other)).stdout
+    opened = kept(other)
+    with running("default", None, opened.keep) as client:
+        assert refids(client, "default") == ["one"]
+        assert client.pay("four").status == 200
+
+
+def test_a_folder_is_looked_at_without_changing_it(tmp_path: Path) -> None:
+    folder = filled(tmp_path / "data")
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    assert invoke("data", "check", str(folder)).exit_code == 0
+    assert invoke("data", "export", str(folder), str(tmp_path / "out")).exit_code == 0
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
 
 
 def test_an_export_replaces_no_file_and_leaves_none_that_is_cut(tmp_path: Path) -> None:
@@ -166,6 +265,7 @@ def test_a_sandbox_that_is_not_there_is_not_exported(tmp_path: Path) -> None:
         (("check", "d", "f"), "takes DIR and no FILE"),
         (("check", "d", "--tape"), "belong to data export"),
         (("import", "d", "f", "--sandbox", "a"), "--sandbox belongs to data export"),
+        (("export", "d", "f", "--replace"), "--replace belongs to data import"),
     ],
 )
 def test_wrong_usage_is_said(arguments: tuple[str, ...], text: str) -> None:

@@ -74,6 +74,17 @@ def test_a_reset_stays_a_reset(tmp_path: Path) -> None:
         assert len(sim(running, "GET", "/default/ledger")["entries"]) == 1
 
 
+def test_a_scenario_that_is_named_is_loaded_even_if_it_is_the_default_one(tmp_path: Path) -> None:
+    flags = ("--port", "0", "--json", "--data-dir", str(tmp_path / "data"))
+    for words, wanted in (
+        (("stuck-processing",), "stuck-processing"),
+        ((), "stuck-processing"),
+        (("default",), "default"),
+    ):
+        with serving(*words, *flags) as running:
+            assert sim(running, "GET", "/default")["scenario"] == wanted
+
+
 def test_a_folder_has_one_owner(tmp_path: Path) -> None:
     flags = ("--port", "0", "--json", "--data-dir", str(tmp_path / "data"))
     with serving(*flags) as running:
@@ -177,7 +188,7 @@ def test_a_server_that_is_stopped_leaves_a_snapshot_and_goes_on_from_it(tmp_path
         status, _, said = running.stop(signal.SIGTERM)
         assert (status, said) == (0, "")
     checked = run("data", "check", str(tmp_path / "data"))
-    assert re.search(r"whole: 1 sandboxes, 11\d\d entries, 0 records, 1 snapshots", checked.out), checked
+    assert re.search(r"whole: 1 sandbox, 11\d\d lines, 1 snapshot, ", checked.out), checked
     with serving(*flags) as running:
         assert sim(running, "GET", "/default/ledger") == ledger
         assert pay(running).json["data"] == first

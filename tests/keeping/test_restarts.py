@@ -4,6 +4,7 @@ import asyncio
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -34,12 +35,12 @@ def told(client: Client, sandbox: str = "default") -> dict[str, bytes]:
 
 
 @contextmanager
-def serving(folder: Path, scenario: Any = FIRST, wall: Wall | None = None) -> Iterator[Client]:
-    """A client of an application whose sandboxes are kept in a folder."""
+def serving(folder: Path, scenario: Any = FIRST, wall: Wall | None = None, *, names: bool = False) -> Iterator[Client]:
+    """A client of an application whose sandboxes are kept in a folder; with `names` the user has named the scenario."""
     kept = DataFolder(folder, "process", lambda error: pytest.fail(str(error)), TOLD.append)
     TOLD.clear()
     try:
-        with running(scenario, wall, kept.keep) as client:
+        with running(scenario, wall, partial(kept.keep, follows_scenario=names)) as client:
             yield client
     finally:
         kept.close()
@@ -152,16 +153,31 @@ def test_a_scenario_that_has_changed_is_loaded_and_that_is_said(tmp_path: Path) 
     with serving(tmp_path / "data", str(file)) as client:
         client.pay("one")
         folder = killed(client, tmp_path)
-    with serving(folder, str(file)):
+    with serving(folder, str(file), names=True):
         assert not TOLD
     file.write_text("scenario: mine\nextends: default\npayments: [{then: {refuse: Invalid_Account}}]\n")
-    with serving(folder, str(file)) as client:
+    with serving(folder, str(file), names=True) as client:
         assert [f"{file}: loaded, since it is not what {folder} has"] == TOLD
         assert b"Invalid_Account" in client.pay("two").body
         assert len(client.sim("GET", f"{DEFAULT}/transactions").json["transactions"]) == 1
     with serving(folder, "default") as client:
         assert not TOLD
         assert b"Invalid_Account" in client.pay("three").body
+    with serving(folder, "default", names=True) as client:
+        assert [f"default: loaded, since it is not what {folder} has"] == TOLD
+        assert client.pay("four").data["status"] == "Accepted"
+
+
+def test_marks_of_one_moment_are_in_the_order_in_which_they_were_made(tmp_path: Path) -> None:
+    names = ["zeta", "alpha", "mid", "beta"]
+    with serving(tmp_path / "data") as client:
+        for name in names[:3]:
+            client.sim("POST", f"{DEFAULT}/marks", {"name": name})
+        folder = killed(client, tmp_path)
+    with serving(folder) as client:
+        client.sim("POST", f"{DEFAULT}/marks", {"name": names[3]})
+    with serving(folder) as client:
+        assert [one["name"] for one in client.sim("GET", f"{DEFAULT}/marks").json["marks"]] == names
 
 
 def test_marks_are_there_and_lead_to_their_moments(tmp_path: Path) -> None:

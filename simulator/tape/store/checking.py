@@ -1,7 +1,7 @@
 """Looks at everything in a folder that nobody has open, and changes nothing: what is damaged, in lines."""
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,23 +11,26 @@ from simulator.tape.store.layout import DATABASE, KEPT, LIFE_SHIFT, is_whole, ke
 from simulator.tape.store.opening import (
     connect_to_read,
     lost,
-    own,
-    refuse_no_store,
+    own_to_read,
     refuse_what_cannot_be_read,
     refuse_what_lacks_tables,
 )  # fmt: skip
 from simulator.tape.store.ownership import Ownership
 from simulator.tape.store.packs import decoded
+from simulator.tape.store.reading import Reading
 from simulator.tape.store.writing import digest_of
 
 PROBLEMS_MAX = 100
+
+More = Callable[[Reading], Iterable[str]]
 
 
 @dataclass
 class Checked:
     """What was found. `problems` has one line for each, up to `PROBLEMS_MAX`; without any the folder is whole.
 
-    `records` counts those that later ones replace, too, as long as they are there. `missing` says what was lost when
+    `records` counts those that later ones replace, too, as long as they are there; the answers to requests that waited
+    are `entries` of their own. `missing` says what was lost when
     the power failed, which is no damage."""
 
     sandboxes: int = 0
@@ -41,31 +44,36 @@ class Checked:
     @property
     def summary(self) -> str:
         """In one line."""
-        found = f"{len(self.problems)} problems" if self.problems else "whole"
-        return (
-            f"{found}: {self.sandboxes} sandboxes, {self.entries} entries, {self.records} records, "
-            f"{self.snapshots} snapshots, {self.bytes} bytes"
+        counts = ", ".join(
+            _counted(number, thing)
+            for number, thing in (
+                (self.sandboxes, "sandbox"),
+                (self.entries, "line"),
+                (self.snapshots, "snapshot"),
+                (self.bytes, "byte"),
+            )
         )
+        return f"{_counted(len(self.problems), 'problem') if self.problems else 'whole'}: {counts}"
 
 
-def check(folder: Path | str) -> Checked:
-    """Check a folder. Raises `InUse`, `Unusable` or `Newer`; damage of any kind is in what it returns."""
+def check(folder: Path | str, more: More = lambda reading: ()) -> Checked:
+    """Check a folder; when it is whole, with what is seen by those who know more of its content, each problem a line.
+    Raises `InUse`, `Unusable` or `Newer`; damage of any kind is in what it returns."""
     folder = Path(folder)
-    refuse_no_store(folder)
     checked = Checked()
     try:
-        ownership = own(folder)
+        ownership = own_to_read(folder)
     except Damaged as damaged:
         checked.problems.append(str(damaged))
         return checked
     try:
-        _check(folder, checked, ownership)
+        _check(folder, checked, ownership, more)
     finally:
         ownership.release()
     return checked
 
 
-def _check(folder: Path, checked: Checked, ownership: Ownership) -> None:
+def _check(folder: Path, checked: Checked, ownership: Ownership, more: More) -> None:
     path = folder / DATABASE
     checked.bytes = sum(one.stat().st_size for one in (path, path.with_name(f"{DATABASE}-wal")) if one.exists())
     try:
@@ -77,6 +85,8 @@ def _check(folder: Path, checked: Checked, ownership: Ownership) -> None:
                 checked.problems.append(f"{path}: {problem}")
                 if len(checked.problems) >= PROBLEMS_MAX:
                     return
+            if not checked.problems:
+                checked.problems += [f"{folder}: {problem}" for problem in more(Reading(connection, path))]
     except Damaged as damaged:
         checked.problems.append(str(damaged))
     except (sqlite3.Error, TypeError, ValueError) as error:  # values can be damaged, too, and their types
@@ -163,3 +173,7 @@ _ORPHANS = {
         f"snapshots WHERE state = {KEPT} AND life NOT IN (SELECT id FROM lives)"  # noqa: S608 - ours
     ),
 }
+
+
+def _counted(number: int, thing: str) -> str:
+    return f"{number} {thing if number == 1 else thing + ('es' if thing.endswith('x') else 's')}"

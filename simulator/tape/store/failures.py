@@ -1,6 +1,9 @@
 """Errors of SQLite and of the system as those of a store, each with what to do."""
 
+import os
 import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from simulator.tape.store.errors import Closed, Damaged, StoreError, Unusable, WriteFailed
@@ -30,3 +33,16 @@ def of_writing(error: BaseException, path: Path) -> WriteFailed:
     if isinstance(error, WriteFailed):
         return error
     return WriteFailed(f"{path}: cannot be written ({error}): mend that and start again; nothing before is lost")
+
+
+@contextmanager
+def reading_errors(path: Path) -> Iterator[None]:
+    """Errors of SQLite and of the system as those of a store."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise of_reading(error, path) from None
+    except (TypeError, ValueError) as error:  # a value of another kind than was written, or a text that is none
+        raise Damaged(f"{path}: damaged ({error}): {RESTORE}") from None
+    except OSError as error:
+        raise Unusable(f"{path}: cannot be used ({os.strerror(error.errno or 0)}): give a folder that can be") from None

@@ -17,6 +17,7 @@ from simulator.tape.store.errors import Damaged, SandboxExists
 from simulator.tape.store.layout import BLOB_BYTES_MAX
 from simulator.tape.store.lives import Life
 from simulator.tape.store.packs import PACK_BYTES_MAX, decoded, encoded
+from simulator.tape.store.reading import Reading
 from simulator.tape.store.store import Store
 from simulator.tape.store.writing import SnapshotWriter
 
@@ -34,30 +35,32 @@ _NUMBER_MAX = 1 << 38
 _COMMIT_BYTES = 4 * 1024 * 1024
 
 
-def exported(store: Store, sandbox: str) -> Iterator[bytes]:
+def exported(reading: Reading, sandbox: str) -> Iterator[bytes]:
     """The file in pieces, as of what was committed. Raises `NoSandbox` or `Damaged`, also in the middle.
 
     Nothing may be written to the sandbox meanwhile."""
     yield MAGIC
     count = 0
-    for kind, content in _contents(store, sandbox):
+    for kind, content in _contents(reading, sandbox):
         yield _FRAME.pack(kind, len(content)) + content + _CRC.pack(zlib.crc32(content))
         count += 1
     end = _NUMBER.pack(count)
     yield _FRAME.pack(b"Z", len(end)) + end + _CRC.pack(zlib.crc32(end))
 
 
-def imported(store: Store, file: BinaryIO, *, name: str | None = None) -> str:
-    """Add the sandbox of a file, under its own name or another. Returns the name. Commits what is listed, too.
+def imported(store: Store, file: BinaryIO, *, name: str | None = None, replaces: bool = False) -> str:
+    """Add the sandbox of a file, under its own name or another, or in the place of one of that name if it `replaces`.
+    Returns the name. Commits what is listed, too.
 
     It is there when all of it is, or not at all. Raises `SandboxExists`, `Damaged` (of the file) or `WriteFailed`.
     """
     if (found := file.read(len(MAGIC))) != MAGIC:
-        kind = "of another version" if found.startswith(MAGIC[:-2]) else "no exported sandbox"
-        raise Damaged(f"the file is {kind}: give one that was exported by this version of reseller-sim")
+        if found.startswith(MAGIC[:-2]):
+            raise Damaged("it was exported by another version of reseller-sim: import it with that one")
+        raise Damaged("it is no exported sandbox: `reseller-sim data export DIR FILE` writes one")
     frames = _frames(file)
     try:
-        life = _begun(store, *next(frames), name)
+        life = _begun(store, *next(frames), name, replaces=replaces)
     except (ValueError, struct.error) as error:
         raise _damaged(str(error)) from None
     try:
@@ -73,8 +76,7 @@ def imported(store: Store, file: BinaryIO, *, name: str | None = None) -> str:
     return life.sandbox
 
 
-def _contents(store: Store, sandbox: str) -> Iterator[tuple[bytes, bytes]]:
-    reading = store.reading
+def _contents(reading: Reading, sandbox: str) -> Iterator[tuple[bytes, bytes]]:
     found = reading.sandbox(sandbox)
     called = sandbox.encode()
     yield b"H", _HEAD.pack(found.life, found.floor, reading.floor_bytes(sandbox), len(called)) + called + found.head
@@ -97,7 +99,7 @@ def _contents(store: Store, sandbox: str) -> Iterator[tuple[bytes, bytes]]:
         before = snapshot.digests
 
 
-def _begun(store: Store, kind: bytes, content: bytes, name: str | None) -> Life:
+def _begun(store: Store, kind: bytes, content: bytes, name: str | None, *, replaces: bool) -> Life:
     if kind != b"H":
         raise ValueError(f"it begins with a frame {kind!r}")
     number, floor, floor_bytes, length = _HEAD.unpack_from(content)
@@ -105,9 +107,10 @@ def _begun(store: Store, kind: bytes, content: bytes, name: str | None) -> Life:
         raise ValueError("numbers that no sandbox has")
     rest = content[_HEAD.size :]
     sandbox = name or rest[:length].decode()
-    if sandbox in store.writing.lives:
+    if sandbox in store.writing.lives and not replaces:
         raise SandboxExists(
-            f"{store.folder}: has a sandbox {sandbox!r} already: delete it there, or import into another folder"
+            f"{store.folder}: has a sandbox {sandbox!r} already: give --replace to put this one in its place, or "
+            "import into another folder"
         )
     return store.writing.begin_life(sandbox, number, rest[length:], floor, floor_bytes)
 
@@ -192,4 +195,4 @@ def _abandon(store: Store, life: Life) -> None:
 
 
 def _damaged(what: str) -> Damaged:
-    return Damaged(f"the exported file is damaged ({what}): export it again")
+    return Damaged(f"it is damaged ({what}): export it again")

@@ -38,7 +38,18 @@ def own(folder: Path) -> Ownership:
     """
     _make(folder)
     _refuse_what_is_foreign(folder)
-    ownership = Ownership(folder)
+    return _owned(folder)
+
+
+def own_to_read(folder: Path) -> Ownership:
+    """Own a folder that has a store, to change nothing. Raises `Unusable`, `InUse` or `Damaged`."""
+    if not any((folder / name).exists() for name in _OURS):
+        raise Unusable(f"{folder}: is no data folder, which `serve --data-dir` makes")
+    return _owned(folder, only_reads=True)
+
+
+def _owned(folder: Path, *, only_reads: bool = False) -> Ownership:
+    ownership = Ownership(folder, only_reads=only_reads)
     try:
         _refuse_what_is_missing(folder, ownership)
     except BaseException:
@@ -62,7 +73,7 @@ def create(folder: Path, version: str) -> None:
             connection.execute("INSERT INTO meta VALUES ('written_by', ?)", (version,))
         finish(folder)
     except (OSError, sqlite3.Error) as error:
-        raise Unusable(f"{folder}: cannot be written ({error}): give a folder that can, and has room") from None
+        raise Unusable(f"{folder}: cannot be written ({error}): give a folder that can be, and has room") from None
 
 
 def refuse_what_cannot_be_read(folder: Path) -> None:
@@ -76,7 +87,7 @@ def refuse_what_cannot_be_read(folder: Path) -> None:
             header = file.read(_HEADER_BYTES)
             size = path.stat().st_size
     except OSError as error:
-        raise Unusable(f"{path}: cannot be read ({error.strerror}): give a folder that can") from None
+        raise Unusable(f"{path}: cannot be read ({error.strerror}): give a folder that can be") from None
     if not header:
         raise Damaged(f"{path}: is empty: {RESTORE}")
     if not header.startswith(_MAGIC) or len(header) < _HEADER_BYTES:
@@ -95,15 +106,16 @@ def refuse_what_cannot_be_read(folder: Path) -> None:
 
 def refuse_no_store(folder: Path) -> None:
     """For what makes none. Raises `Unusable` when there is none, nor traces of one."""
-    if not any((folder / name).exists() for name in _OURS):
-        raise Unusable(f"{folder}: has no sandboxes: give the folder of a store")
+    own_to_read(folder).release()
 
 
 def connect_to_read(path: Path) -> sqlite3.Connection:
-    """A connection for any one thread at a time, which changes nothing. Raises `Unusable` or `Damaged`."""
+    """A connection for any one thread at a time, which changes nothing. Of a database without a log, which nobody may
+    have open then, not even the files are made that tell others who reads. Raises `Unusable` or `Damaged`."""
+    mode = "mode=ro" if has_log(path.parent) else "mode=ro&immutable=1"
     try:
         return sqlite3.connect(
-            f"{path.absolute().as_uri()}?mode=ro", uri=True, isolation_level=None, check_same_thread=False
+            f"{path.absolute().as_uri()}?{mode}", uri=True, isolation_level=None, check_same_thread=False
         )
     except sqlite3.Error as error:
         raise of_reading(error, path) from None
@@ -160,14 +172,14 @@ def _make(folder: Path) -> None:
     except FileExistsError:
         raise Unusable(f"{folder}: is a file: give a folder") from None
     except OSError as error:
-        raise Unusable(f"{folder}: cannot be made ({error.strerror}): give a folder that can") from None
+        raise Unusable(f"{folder}: cannot be made ({error.strerror}): give a folder that can be") from None
 
 
 def _refuse_what_is_foreign(folder: Path) -> None:
     try:
         names = set(os.listdir(folder))
     except OSError as error:
-        raise Unusable(f"{folder}: cannot be read ({error.strerror}): give a folder that can") from None
+        raise Unusable(f"{folder}: cannot be read ({error.strerror}): give a folder that can be") from None
     foreign = sorted(name for name in names - _OURS - {"lost+found"} if not name.startswith("."))
     if DATABASE not in names and foreign:
         raise Unusable(f"{folder}: has other files ({foreign[0]!r}) and no sandboxes: give an empty or a new folder")

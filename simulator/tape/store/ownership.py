@@ -30,20 +30,27 @@ class Owner(NamedTuple):
 
 
 class Ownership:
-    """Of one folder, from `__init__` to `release`. Raises `InUse` and `Unusable`."""
+    """Of one folder, from `__init__` to `release`. One who `only_reads` changes nothing, shares the folder with others
+    of the kind, and needs no lock where there is none. Raises `InUse` and `Unusable`."""
 
     OPEN = "pid"
     CLOSING = "closing"
     CLOSED = "closed"
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, only_reads: bool = False) -> None:
         self.path = folder / LOCK
+        self.text_before = ""
+        self._is_announced = False
+        self._descriptor = -1
+        if only_reads and not self.path.exists():
+            return
         try:
-            self._descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o644)
+            self._descriptor = os.open(self.path, os.O_RDONLY if only_reads else os.O_RDWR | os.O_CREAT, 0o644)
         except OSError as error:
-            raise Unusable(f"{self.path}: cannot be written ({error.strerror}): give a folder that can") from None
+            what = "read" if only_reads else "written"
+            raise Unusable(f"{self.path}: cannot be {what} ({error.strerror}): give a folder that can be") from None
         try:
-            fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(self._descriptor, (fcntl.LOCK_SH if only_reads else fcntl.LOCK_EX) | fcntl.LOCK_NB)
             self.text_before = self._text()
         except BlockingIOError:
             text = self._text()
@@ -51,8 +58,7 @@ class Ownership:
             raise InUse(_in_use(folder, text)) from None
         except OSError as error:
             os.close(self._descriptor)
-            raise Unusable(f"{self.path}: cannot be locked ({error.strerror}): give a folder that can") from None
-        self._is_announced = False
+            raise Unusable(f"{self.path}: cannot be locked ({error.strerror}): give a folder that can be") from None
 
     @property
     def before(self) -> Owner:
@@ -81,7 +87,8 @@ class Ownership:
 
     def release(self) -> None:
         """Let go of the folder."""
-        os.close(self._descriptor)
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
 
     def _told(self, what: str, durability: str = "") -> str:
         words = (what, f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}", durability, boot() and f"boot={boot()}")

@@ -5,18 +5,16 @@ turn of an event loop, writes all of it or nothing, and says so. `writing`, `req
 thread; `reading` may be used in any, and sees what was committed.
 """
 
-import os
 import sqlite3
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 from simulator.tape.store.committing import LOG_BYTES, Committer, Done, Durability
-from simulator.tape.store.errors import StoreError, Unusable
-from simulator.tape.store.failures import of_reading, of_writing
+from simulator.tape.store.errors import StoreError
+from simulator.tape.store.failures import of_writing, reading_errors
 from simulator.tape.store.layout import DATABASE
 from simulator.tape.store.lives import load_lives
 from simulator.tape.store.opening import (
@@ -187,17 +185,6 @@ class Store:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
-
-
-@contextmanager
-def reading_errors(path: Path) -> Iterator[None]:
-    """Errors of SQLite and of the system as those of a store."""
-    try:
-        yield
-    except sqlite3.Error as error:
-        raise of_reading(error, path) from None
-    except OSError as error:
-        raise Unusable(f"{path}: cannot be used ({os.strerror(error.errno or 0)}): give a folder that can") from None
 
 
 def _counters(connection: sqlite3.Connection) -> Counters:

@@ -133,8 +133,6 @@ class Writing:
         before = self.lives.get(sandbox)
         number = before.number + 1 if before else 1
         life = self.begin_life(sandbox, number, head)
-        if before:
-            self._let_go(before)
         self.keep_life(life)
         return number
 
@@ -157,7 +155,10 @@ class Writing:
         return life
 
     def keep_life(self, life: Life) -> None:
-        """From the next commit on the sandbox is there."""
+        """From the next commit on the sandbox is there, in the place of one of its name."""
+        before = self.lives.get(life.sandbox)
+        if before:
+            self._let_go(before)
         self._write("UPDATE lives SET state = ? WHERE id = ?", KEPT, life.key)
         self.lives[life.sandbox] = life
 

@@ -20,7 +20,7 @@ def test_a_whole_folder_has_a_summary_and_no_problems(tmp_path: Path) -> None:
     checked = check(tmp_path)
     assert checked.problems == []
     size = (tmp_path / DATABASE).stat().st_size
-    assert checked.summary == f"whole: 1 sandboxes, 20 entries, 19 records, 2 snapshots, {size} bytes"
+    assert checked.summary == f"whole: 1 sandbox, 20 lines, 2 snapshots, {size} bytes"
     assert {name: (tmp_path / name).read_bytes() for name in before} == before
 
 
@@ -68,12 +68,12 @@ def test_what_is_wrong_has_a_line(tmp_path: Path, statement: str, text: str) -> 
     checked = check(tmp_path)
     assert [line for line in checked.problems if text in line]
     assert all(line.startswith(str(tmp_path)) and "\n" not in line for line in checked.problems)
-    assert checked.summary.startswith(f"{len(checked.problems)} problems: ")
+    assert checked.summary.startswith(f"{len(checked.problems)} problem")
 
 
 def test_a_folder_without_a_store_is_no_store_and_stays_as_it_is(tmp_path: Path) -> None:
     for folder in (tmp_path, tmp_path / "none"):
-        with pytest.raises(Unusable, match="has no sandboxes: give the folder of a store"):
+        with pytest.raises(Unusable, match="is no data folder, which"):
             check(folder)
     assert list(tmp_path.iterdir()) == []
 

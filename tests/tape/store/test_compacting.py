@@ -69,7 +69,7 @@ def test_a_compacted_folder_can_be_compacted_and_goes_on(tmp_path: Path) -> None
 def test_what_is_in_use_or_no_store_is_not_compacted(tmp_path: Path) -> None:
     with Store.open(tmp_path, version=VERSION), pytest.raises(InUse):
         compact(tmp_path, version=VERSION)
-    with pytest.raises(Unusable, match="has no sandboxes"):
+    with pytest.raises(Unusable, match="is no data folder"):
         compact(tmp_path / "none", version=VERSION)
     assert not (tmp_path / "none").exists()
 

@@ -20,7 +20,7 @@ def opened(folder: Path) -> Store:
 
 
 def file_of(store: Store, sandbox: str) -> bytes:
-    return b"".join(exported(store, sandbox))
+    return b"".join(exported(store.reading, sandbox))
 
 
 def test_a_sandbox_moves_to_another_folder_whole(tmp_path: Path) -> None:
@@ -64,7 +64,8 @@ def test_a_sandbox_is_not_replaced(tmp_path: Path) -> None:
         before = held(store)
         file = file_of(store, "shop")
         with pytest.raises(
-            SandboxExists, match="has a sandbox 'shop' already: delete it there, or import into another folder"
+            SandboxExists,
+            match="has a sandbox 'shop' already: give --replace to put this one in its place, or import into another",
         ):
             imported(store, io.BytesIO(file))
         assert held(store) == before
@@ -88,7 +89,7 @@ HEAD = frame(b"H", struct.pack(">QQQH", 1, 0, 0, 1) + b"x" + b"head")
     ("file", "text"),
     [
         (b"", "no exported sandbox"),
-        (MAGIC.replace(b"1", b"2"), "of another version"),
+        (MAGIC.replace(b"1", b"2"), "by another version"),
         (MAGIC, "it is cut"),
         (MAGIC + frame(b"E", b""), "it begins with a frame b'E'"),
         (MAGIC + frame(b"H", b"short"), "requires a buffer"),

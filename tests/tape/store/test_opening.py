@@ -335,8 +335,8 @@ def test_a_folder_that_cannot_be_written_is_refused(is_database_alone: bool) -> 
             assert first.startswith(f"{folder / DATABASE}: cannot be used (")
             assert rest == []
         else:
-            assert first == f"{folder / LOCK}: cannot be written (Permission denied): give a folder that can"
-            assert rest == [f"{below}: cannot be made (Permission denied): give a folder that can"]
+            assert first == f"{folder / LOCK}: cannot be written (Permission denied): give a folder that can be"
+            assert rest == [f"{below}: cannot be made (Permission denied): give a folder that can be"]
     finally:
         folder.chmod(0o755)
         for path in sorted(folder.rglob("*"), reverse=True):
