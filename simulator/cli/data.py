@@ -3,6 +3,7 @@
 import os
 import sys
 from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, BinaryIO, Final
@@ -13,6 +14,7 @@ from simulator.cli.flags import CannotStart, own_option, verb
 from simulator.cli.output import echo, one_line, print_to_stderr
 
 if TYPE_CHECKING:
+    from simulator.api.again import Again
     from simulator.tape.store.reading import Reading
 
 ACTIONS: Final = ("check", "export", "import", "compact")
@@ -84,7 +86,7 @@ def _check(folder: Path) -> int:
     from simulator.keeping.proving import obstacles
     from simulator.tape.store.checking import check
 
-    checked = check(folder, obstacles)
+    checked = check(folder, partial(obstacles, again=_again()))
     echo(one_line(f"{folder}: {checked.summary}"))
     for problem in filter(None, (checked.missing, *checked.problems)):
         print_to_stderr(one_line(problem))
@@ -123,7 +125,7 @@ def _refuse_what_cannot_go_on(source: BinaryIO, file: Path) -> None:
         try:
             with Store.open(Path(scratch), version=_version()) as store:
                 imported(store, source)
-                found = list(obstacles(store.reading))
+                found = list(obstacles(store.reading, _again()))
         except StoreError as error:
             raise CannotStart(one_line(f"reseller-sim data import: {file}: {error}")) from None
     if found:
@@ -153,9 +155,6 @@ def _refuse_unknown(reading: "Reading", sandbox: str, folder: Path) -> None:
 
 
 def _tape(reading: "Reading", sandbox: str, *, shows_secrets: bool) -> Iterable[bytes]:
-    from simulator.api.again import Again
-    from simulator.api.pipeline import Pipeline
-    from simulator.api.routes import routes
     from simulator.keeping.kept_tapes import NoTape, kept_tape
     from simulator.replay.tape_file import packed
     from simulator.replay.without_secrets import lines_without_secrets
@@ -165,7 +164,7 @@ def _tape(reading: "Reading", sandbox: str, *, shows_secrets: bool) -> Iterable[
         found = kept_tape(reading, sandbox)
     except NoTape as none:
         raise CannotStart(one_line(f"reseller-sim data export: {none}")) from None
-    return packed(tape_lines(found) if shows_secrets else lines_without_secrets(found, Again(Pipeline(routes()))))
+    return packed(tape_lines(found) if shows_secrets else lines_without_secrets(found, _again()))
 
 
 def _write_file(pieces: Iterable[bytes], file: Path) -> None:
@@ -187,6 +186,14 @@ def _write_file(pieces: Iterable[bytes], file: Path) -> None:
 def _write(pieces: Iterable[bytes], write: Callable[[bytes], object]) -> None:
     for piece in pieces:
         write(piece)
+
+
+def _again() -> "Again":
+    from simulator.api.again import Again
+    from simulator.api.pipeline import Pipeline
+    from simulator.api.routes import routes
+
+    return Again(Pipeline(routes()))
 
 
 def _version() -> str:

@@ -2,19 +2,18 @@
 
 from collections.abc import Iterator
 
-from simulator.api.again import Again
-from simulator.api.pipeline import Pipeline
-from simulator.api.routes import routes
 from simulator.keeping.resuming import CannotGoOn, Resuming
+from simulator.replay.player import Again
 from simulator.replay.rebuilding import nowhere
 from simulator.scenario.library import load_scenario
 from simulator.tape.store.errors import StoreError
 from simulator.tape.store.reading import Reading
 
 
-def obstacles(reading: Reading) -> Iterator[str]:
-    """A line for each sandbox that a server could not go on with, and for each snapshot that cannot be used."""
-    resuming = Resuming(reading, Again(Pipeline(routes())), nowhere(), load_scenario("default"))
+def obstacles(reading: Reading, again: Again) -> Iterator[str]:
+    """A line for each sandbox that a server could not go on with, and for each snapshot that cannot be used. `again`
+    answers the requests of a tape once more."""
+    resuming = Resuming(reading, again, nowhere(), load_scenario("default"))
     for one in reading.sandboxes():
         try:
             found = resuming.resumed(one)

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 
+from simulator.domain.model.limits import Spent, SpentAt
 from simulator.domain.state import State
 from simulator.snapshot.chunks import numbered, parts_of_log, rows_of, unnumbered
 from simulator.snapshot.values import Writing, opened
@@ -30,7 +31,7 @@ def written(state: State) -> Iterator[tuple[str, bytes]]:
         "notifications_left_out": state.notifications.left_out,
     }
     yield COUNTS, writing.part(content)
-    yield from unnumbered(NONCES, ((*key, *one) for key, one in spent.items()))
+    yield from unnumbered(NONCES, spent.items())
     windows, blocked = state.rates.kept() if state.rates is not None else ([], [])
     yield from unnumbered(WINDOWS, windows)
     yield from unnumbered(BLOCKED, blocked)
@@ -48,8 +49,7 @@ def restore(state: State, parts: Mapping[str, bytes]) -> None:
             getattr(state, name).update(reading.value(content[name]))
         state.now = reading.value(content["now"])
         state.network.restore(reading.value(content["network"]))
-        rows = rows_of(parts, NONCES, tuple[str, bytes, datetime, int])
-        spent = (((scope, nonce), (at, timestamp)) for scope, nonce, at, timestamp in rows)
+        spent = rows_of(parts, NONCES, tuple[Spent, SpentAt])
         state.nonces.restore(spent, reading.value(content["nonces_until"]), reading.value(content["nonce"]))
         left_out = content["notifications_left_out"]
     if state.rates is not None:

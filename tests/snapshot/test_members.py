@@ -55,7 +55,10 @@ TABLE: dict[str, tuple[str, dict[str, str]]] = {
         "code email wallet keys users callback webhook settings closed_to_tokens overlay created overlay_updated",
         {"records": DERIVED, "refids": DERIVED},
     ),
-    "Transactions": ("_blocks shared", {"_numbers": DERIVED, "_open": DERIVED}),
+    "Transactions": (
+        "_blocks shared",
+        {"_numbers": DERIVED, "_open": DERIVED, "_count": DERIVED, "_unindexed": DERIVED},
+    ),
     "SharedValues": ("_values", {"_known": DERIVED}),
     "PackedLog": (
         "_blocks _latest",

@@ -209,7 +209,6 @@ def _create(
         said = refusal.remarks or plan_remarks(refusal.reason, command.extras, amount)
         return _refuse(state, msgspec.structs.replace(refusal, remarks=said), reseller, product, rule.label)
     trxid = draw.trxid(state.seed, now, reseller.code, command.refid)
-    assert trxid not in state.transactions, "two refids have the same trxid"
     entry = reseller.wallet.post(TRANSACTION, -cost, now, f"{product.name} {command.account}", trxid)
     state.tell(Posted(reseller.code, entry))
     transaction = Transaction(

@@ -75,16 +75,16 @@ class History:
         """The transaction at a place, from 0."""
         return self._transactions.numbered(self._numbers[place])
 
-    def add(self, one: Transaction) -> int:
-        """Add a new transaction. Returns how many additions and changes the indexes have yet to process."""
+    def add(self, one: Transaction) -> bool:
+        """Add a new transaction. Returns whether it is time to bring the indexes nearer."""
         if one.results[-1].status is PROCESSING:
             self.processing += 1
         one.place = len(self._numbers)
         self._numbers.append(one.number)
         self._latest.append(Indexed.of(one))
-        return self.lag
+        return self._is_due()
 
-    def note_change(self, one: Transaction) -> int:
+    def note_change(self, one: Transaction) -> bool:
         """Record a changed status. Returns the same as `add`."""
         before, after = one.results[-2:]
         self.processing += (after.status is PROCESSING) - (before.status is PROCESSING)
@@ -92,7 +92,16 @@ class History:
             self._changed.append(Indexed.of(one))
         elif (at := one.place - len(self) + len(self._latest)) >= 0:
             self._latest[at].status = HISTORY_STATUSES[after.status]
-        return self.lag
+        return self._is_due()
+
+    def _is_due(self) -> bool:
+        """Whether there is enough to process. Restored ones are processed by `catch_up_in_slices`, so that payments
+        which are repeated behind a snapshot do not wait for all that came before it."""
+        lag = self.lag
+        if lag < LAG_MAX:
+            return False
+        new = len(self._latest) + len(self._changed)
+        return new >= lag or new % LAG_MAX == 0
 
     def restore(self, numbers: Iterable[int], processing: int) -> None:
         """Have the transactions with these numbers in the place of all others; so many of them are processing."""
@@ -225,12 +234,12 @@ class Records:
 
     def add(self, one: Transaction) -> None:
         """Add a new transaction, whose ledger entry exists already."""
-        if self.history.add(one) >= LAG_MAX:
+        if self.history.add(one):
             self._catch_up()
 
     def note_change(self, one: Transaction) -> None:
         """Record a changed status."""
-        if self.history.note_change(one) >= LAG_MAX:
+        if self.history.note_change(one):
             self._catch_up()
 
     def catch_up_in_slices(self) -> Iterator[None]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from itertools import accumulate
 from struct import Struct
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 from zlib import crc32
 
 import msgspec
@@ -15,7 +15,8 @@ _HEAD = Struct("<III")  # the checksum of what follows it, the number of rows, t
 _CHECKED_FROM = 4
 _ENDS = Struct("<II").unpack_from
 _ENCODER = msgspec.msgpack.Encoder()
-_DECODER: msgspec.msgpack.Decoder[list[Any]] = msgspec.msgpack.Decoder(list[Any])
+
+Columns = TypeVar("Columns")
 
 
 class Block:
@@ -56,6 +57,6 @@ class Block:
     def __iter__(self) -> Iterator[bytes]:
         return map(self.__getitem__, range(self._count))
 
-    def columns(self) -> list[Any]:
-        """The columns."""
-        return _DECODER.decode(memoryview(self.content)[_HEAD.size : self._places])
+    def columns(self, decoder: "msgspec.msgpack.Decoder[Columns]") -> Columns:
+        """The columns, as this decoder reads them. Raises `ValueError` for others."""
+        return decoder.decode(memoryview(self.content)[_HEAD.size : self._places])

@@ -1,7 +1,11 @@
 """All transactions of a sandbox: those that are open as objects, those that are settled as bytes."""
 
+from collections import deque
 from collections.abc import Iterator, Mapping, ValuesView
 from itertools import compress
+
+import msgspec
+from msgspec import Raw
 
 from simulator.domain.model.packed.blocks import SIZE, Block
 from simulator.domain.model.packed.moment import Moment, Rows
@@ -9,37 +13,47 @@ from simulator.domain.model.packed.shared_values import SharedValues
 from simulator.domain.model.packed.transaction_rows import keys_of, packed, unpacked
 from simulator.domain.model.transactions import Step, Transaction
 
+# A block has four columns: trxids, refids, the codes of resellers, and for each row the place of its code.
+_TRXIDS_ALONE = msgspec.msgpack.Decoder(tuple[list[str], Raw, Raw, Raw])
+_WITHOUT_TRXIDS = msgspec.msgpack.Decoder(tuple[Raw, list[str], list[str], list[int]])
+
 Restored = tuple[str, list[str], list[int]]
 """The code of a reseller, refids, and the numbers of their transactions."""
 
 
 class Transactions(Mapping[str, Transaction]):
-    """Transactions by trxid, in the order of their numbers.
+    """Transactions by trxid, in the order of their numbers. Those that were restored have their places in the index of
+    trxids when `index_in_slices` is through, or somebody looks for one that is not there yet.
 
     Who finds an open one has the one that there is. Who finds a settled one has a copy, and so has who held it when it
     was settled: whoever changes it looks for it, changes the copy and lets it be kept with `keep`; those who hold
     others do not see that.
     """
 
-    __slots__ = ("_blocks", "_numbers", "_open", "shared")
+    __slots__ = ("_blocks", "_count", "_numbers", "_open", "_unindexed", "shared")
 
     def __init__(self) -> None:
         self.shared = SharedValues()
+        self._count = 0
         self._numbers: dict[str, int] = {}
+        self._unindexed: deque[tuple[int, Block]] = deque()  # blocks with the number of their first row
         self._blocks: list[Block | Rows] = []
         self._open: list[int] = []  # how many of each block are objects
 
     def __len__(self) -> int:
-        return len(self._numbers)
+        return self._count
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._numbers)
+        return (one.trxid for one in self.values())
 
     def __contains__(self, trxid: object) -> bool:
-        return trxid in self._numbers
+        return isinstance(trxid, str) and self.number_of(trxid) is not None
 
     def __getitem__(self, trxid: str) -> Transaction:
-        return self.numbered(self._numbers[trxid])
+        number = self.number_of(trxid)
+        if number is None:
+            raise KeyError(trxid)
+        return self.numbered(number)
 
     def values(self) -> "Values":
         """The transactions, which are read one after the other, from either end."""
@@ -47,7 +61,21 @@ class Transactions(Mapping[str, Transaction]):
 
     def number_of(self, trxid: str) -> int | None:
         """The number of a transaction."""
-        return self._numbers.get(trxid)
+        number = self._numbers.get(trxid)
+        if number is None and self._unindexed:
+            for _ in self.index_in_slices():
+                pass
+            number = self._numbers.get(trxid)
+        return number
+
+    def index_in_slices(self) -> Iterator[None]:
+        """Index the restored ones, between whose slices others may be added and looked for."""
+        while self._unindexed:
+            first, block = self._unindexed.popleft()
+            trxids = block.columns(_TRXIDS_ALONE)[0]
+            self._numbers.update(zip(trxids, range(first, first + len(trxids)), strict=True))
+            assert self._unindexed or len(self._numbers) == self._count, "a trxid is there twice"
+            yield
 
     def numbered(self, number: int) -> Transaction:
         """The transaction with this number."""
@@ -56,8 +84,9 @@ class Transactions(Mapping[str, Transaction]):
 
     def add(self, one: Transaction) -> None:
         """Add a new transaction, which gets its number."""
-        one.number = number = len(self._numbers)
-        self._numbers[one.trxid] = number
+        one.number = number = self._count
+        self._count = number + 1
+        assert self._numbers.setdefault(one.trxid, number) == number, "two refids have the same trxid"
         # In this order, whichever is settled first, so that the same inputs give the same rows.
         self.shared.place(one.callbacks)
         self.shared.place(one.category)
@@ -99,12 +128,12 @@ class Transactions(Mapping[str, Transaction]):
         """Have one more block. Answers what of it each of its resellers has. Raises `ValueError` for other bytes than
         those of a block."""
         block = Block(content)
-        trxids, refids, codes, places = block.columns()
-        first = len(self._numbers)
+        first, (refids, codes, places) = self._count, block.columns(_WITHOUT_TRXIDS)[1:]
         numbers = list(range(first, first + len(block)))
-        self._numbers.update(zip(trxids, numbers, strict=True))
-        if first % SIZE or len(self._numbers) != first + len(block) or not 0 < len(block) <= SIZE:
-            raise ValueError("a block in the middle is not whole, or has a trxid twice")
+        if first % SIZE or not 0 < len(block) <= SIZE:
+            raise ValueError("a block in the middle is not whole")
+        self._count = first + len(block)
+        self._unindexed.append((first, block))
         self._blocks.append(block if len(block) == SIZE else list(block))
         self._open.append(0)
         if len(codes) == 1:

@@ -4,7 +4,6 @@ import sys
 from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
-from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -204,7 +203,9 @@ def test_a_reader_never_finds_more_than_the_greatest_lag(monkeypatch: pytest.Mon
     assert_same(books, HistoryQuery(FIRST, LAST), 0, 1000)
 
 
-def test_what_was_restored_is_indexed_by_and_by_as_payments_come(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_payments_behind_a_snapshot_do_not_wait_for_the_indexes_of_all_before_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(history_module, "LAG_MAX", 50)
     monkeypatch.setattr(history_module, "CAUGHT_UP_MAX", 60)
     books = Books()
@@ -214,15 +215,15 @@ def test_what_was_restored_is_indexed_by_and_by_as_payments_come(monkeypatch: py
     books.records = Records(books.wallet, books.transactions)
     books.records.history.restore(range(1_000), 143)
     assert books.records.history.processing == sum(one.result.status is Status.PROCESSING for one in books.all)
-    later, lags = START + timedelta(hours=1_000), []
+    later = START + timedelta(hours=1_000)
     for number in range(100):
         books.pay(later, Status.SUCCESSFUL)
         if number < 20:
             books.set(books.all[7 * number * 7], later, Status.FAILED)
-        lags.append(books.records.history.lag)
-    assert lags[0] == 1_001 - 2 * 60, "a payment and a change"
-    assert all(after < before for before, after in pairwise(lags) if before >= 50)
-    assert lags[-1] < 50
+    assert books.records.history.lag >= 1_000 - 2 * 60, "two of them have brought the indexes nearer"
+    for _ in books.records.catch_up_in_slices():
+        pass
+    assert books.records.history.lag == 0
     for wanted in (HistoryQuery(FIRST, LAST), HistoryQuery(FIRST, LAST, product="P1"), HistoryQuery(FIRST, FIRST)):
         assert_same(books, wanted, 3, 1_000)
 

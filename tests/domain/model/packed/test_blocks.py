@@ -1,5 +1,6 @@
 """Rows in a block, and logs of blocks: any row is found, and what is damaged is refused."""
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,7 +15,7 @@ def test_a_block_has_its_rows_and_its_columns(pairs: list[tuple[bytes, str]]) ->
     block = Block(Block.of(rows, [texts, texts[::-1]]).content)
     assert (len(block), list(block)) == (len(rows), rows)
     assert [block[place] for place in range(len(rows))] == rows
-    assert block.columns() == [texts, texts[::-1]]
+    assert block.columns(msgspec.msgpack.Decoder()) == [texts, texts[::-1]]
 
 
 @given(st.lists(st.binary(max_size=9), max_size=5), st.data())

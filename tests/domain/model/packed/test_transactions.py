@@ -151,9 +151,33 @@ def test_they_are_made_again_from_their_blocks(count: int) -> None:
 
 def test_blocks_that_do_not_belong_behind_each_other_are_refused() -> None:
     whole, rest = filled(SIZE + 1).state.transactions.contents()
-    for wrong in ((rest, whole), (whole, whole), (Block.of([], [[], [], [], []]).content,), (b"nothing",)):
+    for wrong in ((rest, whole), (Block.of([], [[], [], [], []]).content,), (b"nothing",)):
         with pytest.raises(ValueError, match=r"not whole|too short"):
             list(map(Transactions().restore, wrong))
+
+
+def test_restored_ones_are_indexed_when_somebody_looks_for_one() -> None:
+    box = filled(2 * SIZE + 1)
+    trxids = list(box.state.transactions)
+    restored = Transactions()
+    restored.shared.restore(box.state.transactions.shared)
+    for content in box.state.transactions.contents():
+        restored.restore(content)
+    newer = filled(2 * SIZE + 2).state.transactions.numbered(2 * SIZE + 1)
+    restored.add(newer)
+    assert restored[newer.trxid] is newer
+    assert [number for number, trxid in enumerate(trxids) if restored.number_of(trxid) != number] == []
+    assert list(restored) == [*trxids, newer.trxid]
+    assert "another" not in restored
+
+
+def test_a_trxid_that_is_there_twice_is_noticed() -> None:
+    whole, _ = filled(SIZE + 1).state.transactions.contents()
+    twice = Transactions()
+    for _ in range(2):
+        twice.restore(whole)
+    with pytest.raises(AssertionError, match="twice"):
+        list(twice.index_in_slices())
 
 
 def test_finished_payments_leave_nothing_to_the_collector() -> None:
