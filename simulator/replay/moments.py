@@ -85,6 +85,9 @@ def _place_at(entries: Sequence[Entry], to: datetime) -> int:
 
 
 def _refuse_full(live: LiveSandbox) -> None:
+    if live.tape.left_out and live.tape.keeps_none:
+        text = "the sandbox keeps no tape, so that nothing can be repeated: raise limits.tape of the scenario"
+        raise Conflict("tape_full", text)
     if live.tape.left_out:
         text = (
             f"the tape was full after {len(live.tape)} entries, so that what came later cannot be repeated:"
