@@ -149,6 +149,21 @@ ask("POST", "/sandboxes/default/resellers/RS001/deposits", {"amount": "7"})
     assert run("replay", str(file), "--until", "1", "--sandbox", "gone").out.startswith("gone: 1 entry replayed")
 
 
+def test_a_run_to_which_nothing_came_has_a_tape_without_entries(tmp_path: Path) -> None:
+    file = tmp_path / "idle.tape"
+    new = "reseller-sim sandbox new --id idle".replace("reseller-sim", f"{sys.executable} -m simulator")
+    assert run("exec", "--tape", str(file), "--", "sh", "-c", f"{new} >/dev/null").status == 0
+    done = run("replay", str(file))
+    text = "0 entries replayed, 0 requests, 0 callbacks, 0 webhooks: all as it was"
+    assert (done.status, done.out) == (0, f"default: {text}\nidle: {text}\n")
+
+
+def test_secrets_are_left_on_a_tape_that_is_written(tmp_path: Path) -> None:
+    done = run("exec", "--tape-secrets", "--", sys.executable, "-c", "print('ran')")
+    assert done.status == 2
+    assert "--tape FILE" in done.only_error_line
+
+
 INBOX = b'{"entry":"inbox_replies","now":"2026-11-21T04:00:00Z","name":"x","document":{"odd":1}}\n'
 
 
