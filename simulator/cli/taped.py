@@ -10,7 +10,7 @@ import click
 from simulator.cli.flags import CannotStart
 from simulator.cli.output import one_line
 from simulator.replay.proof import NoSuchMoment, count_until
-from simulator.replay.reading import BadTape, CutShort, ReadTape
+from simulator.replay.reading import BadTape, CutShort, NoTape, ReadTape
 from simulator.replay.tape_file import read_file
 
 EMPTY = "it is empty: the run that was to write it could not start, was killed, or has not ended"
@@ -34,12 +34,13 @@ class Life:
 @dataclass(frozen=True, slots=True)
 class TapeFile:
     """All lives of a file. `damage` says why nothing more could be read, if so: it was `cut`, or has a line that cannot
-    be understood."""
+    be understood, against which `advice` helps."""
 
     path: Path
     lives: tuple[Life, ...]
     damage: str = ""
     is_cut: bool = False
+    advice: str = ANEW
 
     def refusal(self, text: object) -> CannotStart:
         """What is said of this file when nothing can be done with it."""
@@ -79,20 +80,20 @@ class TapeFile:
         if self.is_cut:
             return f"{where}{self.damage}, and its rest is missing"
         before = f"; --until {count} has what comes before it" if life is not None else ""
-        return f"{where}{self.damage}: {ANEW}{before}"
+        return f"{where}{self.damage}{self.advice and ': '}{self.advice}{before}"
 
 
 def read(path: Path) -> TapeFile:
     """The lives of a file. Raises `CannotStart` when it cannot be read or has none."""
     found: list[ReadTape] = []
-    damage, is_cut = "", False
+    damage, is_cut, advice = "", False, ANEW
     try:
         for one in read_file(path):
             found.append(one)  # those before one that cannot be read are kept
     except OSError as error:
         raise CannotStart(one_line(f"reseller-sim replay: {path}: {error.strerror or error}")) from None
     except BadTape as bad:
-        damage, is_cut = str(bad), isinstance(bad, CutShort)
+        damage, is_cut, advice = str(bad), isinstance(bad, CutShort), "" if isinstance(bad, NoTape) else ANEW
     if found and found[-1].damage:
         damage, is_cut = found[-1].damage, found[-1].is_cut
     counts, numbers = Counter(one.head.sandbox for one in found), Counter[str]()
@@ -101,4 +102,4 @@ def read(path: Path) -> TapeFile:
         name = one.head.sandbox
         numbers[name] += 1
         lives.append(Life(one, numbers[name], counts[name]))
-    return TapeFile(path, tuple(lives), damage, is_cut)
+    return TapeFile(path, tuple(lives), damage, is_cut, advice)

@@ -39,6 +39,10 @@ class BadTape(Exception):
     """What was read is no tape, or a damaged one; the text says where and why."""
 
 
+class NoTape(BadTape):
+    """It is another file, or a tape of a newer version: nothing happened to it."""
+
+
 class CutShort(BadTape):
     """It ends too early; `rest` is what there is of its last line."""
 
@@ -118,19 +122,19 @@ def _next_tape(numbered: Iterator[tuple[int, bytes]]) -> ReadTape | None:
 
 
 def _refuse_another_file(rest: bytes) -> None:
-    """Raise `BadTape` for the last line of a file when no tape begins so."""
+    """Raise `NoTape` for the last line of a file when no tape begins so."""
     if not rest.startswith(_BEGINNING[: len(rest)]):
-        raise BadTape(_NO_HEAD.format("the last line"))
+        raise NoTape(_NO_HEAD.format("the last line"))
 
 
 def _head(number: int, line: bytes) -> Head:
     try:
         version = _VERSION.decode(line).tape
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        raise BadTape(_NO_HEAD.format(f"line {number}")) from None
+        raise NoTape(_NO_HEAD.format(f"line {number}")) from None
     if version > VERSION:
         text = f"line {number}: the tape has version {version}, and this reseller-sim reads up to {VERSION}"
-        raise BadTape(f"{text}; replay it with a newer one")
+        raise NoTape(f"{text}; replay it with a newer one")
     head: Head = _decoded(_HEAD, number, line)
     return head
 

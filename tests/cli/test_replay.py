@@ -210,6 +210,25 @@ def test_what_follows_a_whole_tape_and_is_none_is_refused_when_all_was_wanted(
     assert replay(file, "--life", "1").exit_code == 0
 
 
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"hello", "the last line is not the beginning of a tape, which is written by `exec --tape`"),
+        (b"hello\n", "line 1 is not the beginning of a tape, which is written by `exec --tape`"),
+        (
+            b'{"tape":2}\n',
+            "line 1: the tape has version 2, and this reseller-sim reads up to 1; replay it with a newer one",
+        ),
+    ],
+)
+def test_a_file_to_which_nothing_happened_is_not_said_to_be_damaged(content: bytes, said: str, tmp_path: Path) -> None:
+    file = tmp_path / "other"
+    file.write_bytes(content)
+    done = replay(file)
+    assert (done.exit_code, done.stdout) == (3, "")
+    assert done.stderr == f"reseller-sim replay: {file}: {said}\n"
+
+
 def test_an_empty_file_and_one_without_a_sandbox_say_what_they_lack(first: Path, tmp_path: Path) -> None:
     empty = tmp_path / "empty.tape"
     empty.write_bytes(b"")
