@@ -86,7 +86,9 @@ async def wait(call: Call) -> Reply | None:
     await call.refresh()
     if call.is_lost:
         call.exchange.trxid = ""  # of a transaction that is gone; the new journal may have another of this id
-        note(call, f"the sandbox was {'deleted' if sandbox.is_deleted else 'reset'} during the delay of a fault")
+        note(
+            call, f"the sandbox was {'deleted' if sandbox.is_deleted else sandbox.ended_by} during the delay of a fault"
+        )
     if limit is None or not met.timed_out:
         return None
     call.exchange.error = "integration_timeout"

@@ -1,31 +1,25 @@
 """`reseller-sim exec`: runs a command with its own simulator, which lives as long as the command."""
 
-import os
 import shutil
-import signal
-import socket
-import subprocess
 import threading
 from pathlib import Path
-from types import FrameType
 from typing import TYPE_CHECKING, Any
 
 import click
 from click.shell_completion import CompletionItem
 
+from simulator.cli.child import STOP_TIMEOUT_S, run
 from simulator.cli.complete import BEHIND_DASHES
-from simulator.cli.flags import CannotStart, ServerFlags, option, server_flags, verb
+from simulator.cli.flags import CannotStart, ServerFlags, option, own_option, server_flags, verb
 from simulator.cli.output import print_to_stderr
 from simulator.cli.reports import earlier
 from simulator.cli.reports.flags import Reports, report_flags
 from simulator.cli.reports.judge import Judge
 from simulator.cli.reports.tapes import Tapes
+from simulator.cli.spans import Span
 
 if TYPE_CHECKING:
     from simulator.cli.running import Running
-
-STOP_TIMEOUT_S = 5.0
-FORWARDED = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
 
 
 class WithCommand(click.Command):
@@ -58,6 +52,9 @@ class WithCommand(click.Command):
 
 @verb("exec", cls=WithCommand)
 @server_flags(port=0, port_variable=False)
+@own_option(
+    "--timeout", metavar="DURATION", type=Span(0.1), help="End COMMAND when it takes longer, with exit code 124."
+)
 @option("--coverage", is_flag=True, help="Report at the end, on stderr, what was exercised and what was not.")
 @option("--audit", is_flag=True, help="Judge what COMMAND did by what the service asks of a client.")
 @report_flags
@@ -82,6 +79,7 @@ class WithCommand(click.Command):
 def command(
     ctx: click.Context,
     /,
+    timeout: float | None,
     coverage: bool,
     audit: bool,
     report: Path | None,
@@ -92,11 +90,11 @@ def command(
     """Run a command against a simulator of its own.
 
     The simulator selects a free port, runs COMMAND, and ends with it. The exit code is COMMAND's; 128+N when signal N
-    ended it; 3 when it cannot be run, or when it succeeded and a report cannot be written; 1 when it succeeded but an
-    expectation is not met, of whatever sandbox, deleted and reset ones included. COMMAND reads RESELLER_BASE_URL,
-    RESELLER_API_KEY, RESELLER_API_SECRET, RESELLER_USERNAME, RESELLER_PASSWORD, RESELLER_SANDBOX, RESELLER_SIM_URL (the
-    control API), RESELLER_SIM_KEY, RESELLER_SIM_SECRET and, when there is a token, RESELLER_SIM_TOKEN and
-    RESELLER_SIM_CONTROL_TOKEN from its environment.
+    ended it; 124 when it took longer than --timeout; 3 when it cannot be run, or when it succeeded and a report cannot
+    be written; 1 when it succeeded but an expectation is not met, of whatever sandbox, deleted and reset ones included.
+    COMMAND reads RESELLER_BASE_URL, RESELLER_API_KEY, RESELLER_API_SECRET, RESELLER_USERNAME, RESELLER_PASSWORD,
+    RESELLER_SANDBOX, RESELLER_SIM_URL (the control API), RESELLER_SIM_KEY, RESELLER_SIM_SECRET and, when there is a
+    token, RESELLER_SIM_TOKEN and RESELLER_SIM_CONTROL_TOKEN from its environment.
 
     With --coverage, or RESELLER_SIM_COVERAGE=1, it reports at the end which rules, endpoints and outcomes were met.
     With --audit, or RESELLER_SIM_AUDIT=1, it prints how COMMAND violated what the service asks of a client; when it
@@ -114,45 +112,38 @@ def command(
       reseller-sim exec --tape failed.tape -- npm test
     """
     to_run: list[str] = ctx.obj
+    if tape_secrets and tape is None:
+        raise click.UsageError("--tape-secrets is about the file of --tape; say --tape FILE, too", ctx)
     own = {name: flags.pop(name) for name in ("junit", "json_file", "format", "tap")}
     reports = Reports(title="reseller-sim exec", **own)
+    tapes = None if tape is None else Tapes(tape, shows_secrets=tape_secrets)
     try:
-        tapes = None if tape is None else Tapes(tape, shows_secrets=tape_secrets)
-        return _reported(to_run, reports, report, tapes, ServerFlags(**flags), coverage=coverage, audit=audit)
+        judge = Judge(reports, report, audits=audit, tapes=tapes)
+        return _reported(to_run, judge, ServerFlags(**flags), timeout, keeps_coverage=coverage)
     except CannotStart as refused:
         reports.not_run(refused.message)
         if report is not None:
             earlier.not_run(report, refused.message)
+        if tapes is not None:
+            tapes.not_run()
         raise
 
 
 def _reported(
-    to_run: list[str],
-    reports: Reports,
-    report: Path | None,
-    tapes: Tapes | None,
-    flags: ServerFlags,
-    *,
-    coverage: bool,
-    audit: bool,
+    to_run: list[str], judge: Judge, flags: ServerFlags, timeout_s: float | None, *, keeps_coverage: bool
 ) -> int:
     if shutil.which(to_run[0]) is None:
         raise CannotStart(f"reseller-sim exec: {to_run[0]!r} cannot be run: check its name and PATH")
-    reports.begin()
-    if report is not None:
-        earlier.begin(report)
-    if tapes is not None:
-        tapes.begin()
-    judge = Judge(reports, report, audits=audit, tapes=tapes)
-    running, thread = _serve_in_thread(flags, judge, keeps_coverage=coverage)
+    judge.begin()
+    running, thread = _serve_in_thread(flags, judge, keeps_coverage=keeps_coverage)
     from simulator.environment import environment
 
     try:
-        status = _run(to_run, environment(running.app, running.url))
+        status = run(to_run, environment(running.app, running.url), timeout_s)
     finally:
         running.server.should_exit = True
         thread.join(STOP_TIMEOUT_S)
-    if coverage:
+    if keeps_coverage:
         from simulator.cli.coverage import page
 
         print_to_stderr(page(running))
@@ -179,78 +170,3 @@ def _serve_in_thread(flags: ServerFlags, judge: Judge, *, keeps_coverage: bool) 
     if not running.server.started:
         raise CannotStart("reseller-sim exec: the server did not start; `reseller-sim serve` shows why")
     return running, thread
-
-
-def _run(to_run: list[str], variables: dict[str, str]) -> int:
-    """Run the command to its end, forwarding its signals; returns our exit code."""
-    with _Forwarding() as forwarding:
-        try:
-            process = subprocess.Popen(to_run, env=variables)  # noqa: S603  # the user's own command
-        except OSError as error:
-            raise CannotStart(f"reseller-sim exec: {to_run[0]!r} cannot be run: {error.strerror}") from None
-        forwarding.to(process)
-        status = _ended(process)
-    return status if status >= 0 else 128 - status
-
-
-def _ended(process: "subprocess.Popen[bytes]") -> int:
-    """The exit status of a process. A signal that comes just before a wait for a process does not end that wait, so
-    that its handler would run when the process has ended; what it writes into a socket does."""
-    ours, theirs = socket.socketpair()
-    with ours, theirs:
-        theirs.setblocking(False)
-        before = signal.set_wakeup_fd(theirs.fileno(), warn_on_full_buffer=False)
-        try:
-            waiter = threading.Thread(target=lambda: (process.wait(), theirs.send(b"\0")), daemon=True)
-            waiter.start()
-            while process.returncode is None:
-                ours.recv(1)
-            waiter.join()
-        finally:
-            signal.set_wakeup_fd(before)
-    return process.returncode
-
-
-class _Forwarding:
-    """Forwards signals to a process instead of ending this one; early ones as soon as the process exists."""
-
-    def __init__(self) -> None:
-        self._process: subprocess.Popen[bytes] | None = None
-        self._early: list[int] = []
-        self._before: dict[int, Any] = {}
-
-    def __enter__(self) -> "_Forwarding":
-        for number in FORWARDED:
-            if signal.getsignal(number) is not signal.SIG_IGN:
-                self._before[number] = signal.signal(number, self._on_signal)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        for number, handler in self._before.items():
-            signal.signal(number, handler)
-
-    def to(self, process: "subprocess.Popen[bytes]") -> None:
-        """Forward to this process from now on."""
-        self._process = process
-        for number in self._early:
-            process.send_signal(number)
-
-    def _on_signal(self, number: int, frame: FrameType | None) -> None:
-        if self._process is None:
-            self._early.append(number)
-        elif number != signal.SIGINT or not _shares_terminal():
-            self._process.send_signal(number)
-
-
-def _shares_terminal() -> bool:
-    """True when the terminal sends Ctrl-C to the command itself: it is in the foreground group, as we are."""
-    try:
-        terminal = os.open("/dev/tty", os.O_RDONLY | os.O_NOCTTY)
-    except OSError:
-        return False
-    try:
-        return os.tcgetpgrp(terminal) == os.getpgrp()
-    except OSError:
-        return False
-    finally:
-        os.close(terminal)

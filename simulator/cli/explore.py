@@ -15,11 +15,12 @@ import click
 
 from simulator.cli.exec import WithCommand
 from simulator.cli.flags import CannotStart, ServerFlags, own_option, server_flags, verb
-from simulator.cli.output import one_line
+from simulator.cli.output import one_line, print_to_stderr
 from simulator.cli.reports.flags import Reports
 from simulator.cli.spans import Span
 
 if TYPE_CHECKING:
+    from simulator.cli.exploring import Screen
     from simulator.explore.campaign import Report
     from simulator.explore.document import Base
     from simulator.explore.run import Setting
@@ -82,8 +83,8 @@ def command(
     of the scenario, or by not ending. What fails is repeated, shrunk to the fewest faults, and written to --out as a
     scenario file with which exec fails again. COMMAND's variables are those of exec.
 
-    The exit code is 0 when COMMAND survived everything, 1 when something was found, 3 when it fails in calm weather or
-    cannot be run.
+    The exit code is 0 when COMMAND survived everything, 1 when something was found, 3 when it fails in calm weather,
+    asks for nothing there or cannot be run. Ctrl-C and SIGTERM stop it (130, 143); --resume goes on.
 
     \b
     Examples:
@@ -117,7 +118,7 @@ def _explored(
     from simulator.cli.exploring import exit_code, suites
     from simulator.domain.errors import DomainError
     from simulator.explore.record import OtherRun
-    from simulator.explore.trials import CalmFails
+    from simulator.explore.trials import AsksNothing, CalmFails
     from simulator.explore.workers import CannotRun
     from simulator.scenario.reading.document import ScenarioError
 
@@ -125,12 +126,14 @@ def _explored(
         raise CannotStart(f"{TITLE}: {to_run[0]!r} cannot be run: check its name and PATH")
     try:
         out.mkdir(parents=True, exist_ok=True)
-        with _ending_on_sigterm():
-            report = _campaign(to_run, flags, out, workers, how)
+        report = _campaign(to_run, flags, out, workers, how)
     except ScenarioError as error:
         raise CannotStart("\n".join(map(one_line, error.problems))) from None
     except (CannotRun, OtherRun, DomainError) as error:
         raise CannotStart(f"{TITLE}: {error}") from None
+    except AsksNothing as error:
+        hint = "does your command send to RESELLER_BASE_URL, and to the paths of the service?"
+        raise CannotStart(f"{TITLE}: {error}; {hint}") from None
     except CalmFails as error:
         raise CannotStart(f"{TITLE}: your command fails in calm weather already: {error}") from None
     except OSError as error:
@@ -165,9 +168,12 @@ def _campaign(
         has_start=flags.start is not None or scenario.clock.start is not None,
     )
     with (
+        _stopping(screen),
         closing(Record(out, _about(setting, base, flags), resumes=resume)) as record,
         Workers(setting, workers) as pool,
     ):
+        if resume and record.has_begun_anew:
+            print_to_stderr(one_line(f"{TITLE}: {out} has no runs to go on with, so that all are run"))
         trials = Trials(pool, base, record, rate, timeout)
         campaign = Campaign(trials, record, plan, screen.found)
         screen.begin(trials.run_calm(), workers)
@@ -178,17 +184,22 @@ def _campaign(
 
 
 @contextmanager
-def _ending_on_sigterm() -> Iterator[None]:
-    """Let the workers end, too, when this process is asked to."""
+def _stopping(screen: "Screen") -> Iterator[None]:
+    """Let the workers end, too, when this process is asked to by Ctrl-C or SIGTERM, and say how to go on."""
 
     def end(number: int, frame: FrameType | None) -> None:
         raise SystemExit(128 + number)
 
-    before = signal.signal(signal.SIGTERM, end)
+    heard = [one for one in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(one) is not signal.SIG_IGN]
+    before = {number: signal.signal(number, end) for number in heard}
     try:
         yield
+    except SystemExit:
+        screen.stopped()
+        raise
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _base(flags: ServerFlags, out: Path, mode: str, rate: float) -> "tuple[Base, float]":

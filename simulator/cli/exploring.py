@@ -40,8 +40,6 @@ class Screen:
         )
         took = f"calm weather: exit 0 in {calm.duration_s:.1f} s"
         echo(f"{took}; {', '.join(counts)}; {_many(workers, 'worker')}")
-        if not seen.exchanges:
-            print_to_stderr("reseller-sim explore: no request came; does the command send to RESELLER_BASE_URL?")
 
     def watching(self, campaign: "Campaign") -> "Callable[[Trial, Verdict], None]":
         """Shows how far a campaign is, now and then."""
@@ -73,6 +71,11 @@ class Screen:
             echo(f"and {self._found - SHOWN_MAX} more findings")
         for line in result(report):
             echo(line)
+
+    def stopped(self) -> None:
+        """Say that a signal ended it, and how to go on."""
+        self._clear()
+        print_to_stderr("reseller-sim explore: stopped; the same command with --resume passes over what has been run")
 
     def _progress(self, text: str) -> None:
         if self._is_terminal:
@@ -119,23 +122,24 @@ def suites(report: "Report") -> list[Suite]:
         if verdict is None:
             singles.append(Case(fault.words, ok=True, skipped="not tried"))
         elif verdict.survived:
-            singles.append(
-                Case(fault.words, ok=True, skipped=verdict.problem or ("" if verdict.is_struck else "it met nothing"))
-            )
+            skipped = verdict.problem or ("" if verdict.is_struck else "it met nothing")
+            singles.append(Case(fault.words, ok=True, skipped=skipped, duration_s=verdict.duration_s))
         else:
-            singles.append(_failed(fault.words, by_words.get(fault.words)))
+            singles.append(_failed(fault.words, by_words.get(fault.words), verdict.duration_s))
     of_storms = [one for one in report.findings if one.failure.faults[0].words not in report.results]
     of_storms += [one for one in report.findings if len(one.failure.faults) > 1 and one not in of_storms]
     survived = report.storms - report.storms_failed
-    storms = [Case(f"{_many(survived, 'storm')} survived", ok=True)] if report.storms else []
-    storms += [_failed(one.text, one) for one in of_storms]
+    calm = Case(f"{_many(survived, 'storm')} survived", ok=True, duration_s=report.storms_survived_s)
+    storms = [calm] if report.storms else []
+    storms += [_failed(one.text, one, one.failure.verdict.duration_s) for one in of_storms]
     return [Suite("single faults", tuple(singles)), *([Suite("storms", tuple(storms))] if storms else [])]
 
 
-def _failed(name: str, finding: "Finding | None") -> Case:
+def _failed(name: str, finding: "Finding | None", duration_s: float) -> Case:
     if finding is None:
-        return Case(name, ok=False, message=name, code=CODE)
-    return Case(name, ok=False, message=finding.text, details=(*finding.lines, finding.again), code=CODE)
+        return Case(name, ok=False, message=name, code=CODE, duration_s=duration_s)
+    details = (*finding.lines, finding.again)
+    return Case(name, ok=False, message=finding.text, details=details, code=CODE, duration_s=duration_s)
 
 
 def exit_code(report: "Report", *, is_written: bool) -> int:

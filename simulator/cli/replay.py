@@ -8,20 +8,32 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from simulator.cli import values
-from simulator.cli.flags import CannotStart, ServerFlags, going_on_flags, own_option, verb
-from simulator.cli.output import echo, one_line
+from simulator.cli.errors import Refused
+from simulator.cli.flags import ServerFlags, going_on_flags, own_option, verb
+from simulator.cli.output import echo, one_line, print_to_stderr
+from simulator.domain.model.instants import sandbox_time
 
 if TYPE_CHECKING:
-    from simulator.replay.proof import Until
-    from simulator.replay.reading import ReadTape
+    from simulator.cli.taped import Life, TapeFile
+    from simulator.replay.head import Head
+    from simulator.scenario.reading.document import ScenarioError
+
+Until = int | datetime | None
+NUMBER_DIGITS_MAX = 18
+SHOWN_CHARS_MAX = 60
 
 
-def _until(ctx: click.Context, param: click.Parameter, text: str | None) -> int | datetime | None:
+def _until(ctx: click.Context, param: click.Parameter, text: str | None) -> Until:
     """A number of entries, or a time."""
-    if text is None or (text.isascii() and text.isdigit() and len(text) < 10):
-        return None if text is None else int(text)
-    return values.time(ctx, param, text)
+    if text is None:
+        return None
+    if text.isascii() and text.isdigit():
+        return int(text[:NUMBER_DIGITS_MAX])
+    try:
+        return sandbox_time(text)
+    except ValueError:
+        what = "a number of entries from 0, or an ISO time with its offset such as 2026-11-21T12:00:05+08:00"
+        raise click.BadParameter(f"{one_line(text)[:SHOWN_CHARS_MAX]!r} is not {what}", ctx, param) from None
 
 
 @verb("replay")
@@ -33,14 +45,22 @@ def _until(ctx: click.Context, param: click.Parameter, text: str | None) -> int 
     help="Stop behind the Nth entry, or before the first one that is later than this time of the sandbox.",
 )
 @own_option("--sandbox", "wanted", metavar="ID", help="The sandbox, of a file with the tapes of several.")
+@own_option(
+    "--life",
+    metavar="N",
+    type=click.IntRange(1),
+    help="The Nth life of a sandbox that was reset, rewound or made anew.  [default: all of them, the last one with "
+    "--until or --serve]",
+)
 @own_option("--serve", is_flag=True, help="Then let the sandbox go on, and serve it.")
 @going_on_flags
-def command(tape: Path, until: int | datetime | None, wanted: str | None, serve: bool, **flags: Any) -> int:
+def command(tape: Path, until: Until, wanted: str | None, life: int | None, serve: bool, **flags: Any) -> int:
     """Rebuild a sandbox from its tape, and say what differs.
 
     TAPE is a file of `exec --tape` or of the control API. Every input on it is played again, and each answer, callback,
     webhook and entry of the journal is compared with what the tape has, byte for byte. The exit code is 0 when all is
-    the same, and 1 otherwise: the first difference is printed with both sides.
+    the same; 1 when something differs, of which the first is printed with both sides, or when the file ends too early;
+    3 when it cannot be read, or has no such sandbox, life or moment.
 
     With --serve the sandbox goes on where the tape ends, or at --until: its clock runs again if it ran, and attempts
     that were in flight are made once more. The other flags are those of `serve`.
@@ -49,81 +69,89 @@ def command(tape: Path, until: int | datetime | None, wanted: str | None, serve:
     Examples:
       reseller-sim replay failed.tape
       reseller-sim replay failed.tape --until 40 --serve
+      reseller-sim replay failed.tape --life 1 --until 40
       reseller-sim replay failed.tape --sandbox sb-1 --until 2026-11-21T12:00:05+08:00
     """
-    from simulator.replay.proof import Until
+    from simulator.cli.taped import EMPTY, read
 
-    stop = Until(time=until) if isinstance(until, datetime) else Until(entries=until)
-    tapes = _read(tape, wanted, is_one=serve or until is not None)
-    with _playing(tape):
-        if serve:
-            return _serve(tapes[0], stop, flags)
-        proved = [_is_proved(one, stop) for one in tapes]  # each of them, also behind one that differs
-    return 0 if all(proved) else 1
+    file = read(tape)
+    if not file.lives and file.is_cut:
+        raise Refused(file.refusal(file.damage_behind(None)).message)
+    if not file.lives:
+        raise file.refusal(file.damage_behind(None) or EMPTY)
+    chosen = file.chosen(wanted, life, is_one=serve or until is not None)
+    if serve:
+        return _serve(file, chosen[0], until, flags)
+    proved = [_is_proved(file, one, until) for one in chosen]  # each of them, also behind one that differs
+    is_whole = until is not None or _is_whole(file, chosen, wants_all=wanted is None and life is None)
+    return 0 if all(proved) and is_whole else 1
+
+
+def _is_whole(file: "TapeFile", played: "list[Life]", *, wants_all: bool) -> bool:
+    """Whether the file has all of what was to be played; what is missing is printed. Raises `CannotStart` when there is
+    something that cannot be understood."""
+    damaged = next((one for one in played if one.tape.damage), None)
+    if not file.damage or (damaged is None and not wants_all):
+        return True
+    text = file.damage_behind(damaged, len(damaged.tape.entries) if damaged is not None else 0)
+    if not file.is_cut:
+        raise file.refusal(text)
+    echo(one_line(f"{file.path}: {text}"))
+    return False
 
 
 @contextmanager
-def _playing(path: Path) -> Iterator[None]:
+def _playing(file: "TapeFile", life: "Life") -> Iterator[None]:
     """What is on a tape and cannot be played was written by hand, or by another version."""
+    from simulator.cli.taped import ANEW
     from simulator.domain.errors import DomainError
     from simulator.scenario.reading.document import ScenarioError
 
     try:
         yield
     except ScenarioError as error:
-        raise CannotStart(one_line(f"reseller-sim replay: {path}: {error.problems[0]}")) from None
+        raise file.refusal(f"{life}: {_not_accepted(error, life.tape.head)}") from None
     except DomainError as error:
-        raise CannotStart(one_line(f"reseller-sim replay: {path}: {error.message}")) from None
+        raise file.refusal(f"{life}: it cannot be played ({error.message}): {ANEW}") from None
     except (AssertionError, ArithmeticError, LookupError, RecursionError, TypeError, ValueError) as error:
         text = f"it cannot be played ({type(error).__name__}: {error})"
-        raise CannotStart(one_line(f"reseller-sim replay: {path}: {text}; was it changed by hand?")) from None
+        raise file.refusal(f"{life}: {text}: {ANEW}") from None
 
 
-def _read(path: Path, wanted: str | None, *, is_one: bool) -> "list[ReadTape]":
-    """The tapes of a file, or the one of a sandbox."""
-    from simulator.replay.reading import BadTape
-    from simulator.replay.tape_file import read_file
+def _not_accepted(error: "ScenarioError", head: "Head") -> str:
+    """Why the scenario of a tape is refused, and what to do."""
+    from simulator import __version__
+    from simulator.cli.taped import ANEW
 
-    try:
-        found = list(read_file(path))
-    except OSError as error:
-        raise CannotStart(one_line(f"reseller-sim replay: {path}: {error.strerror or error}")) from None
-    except BadTape as bad:
-        raise CannotStart(one_line(f"reseller-sim replay: {path}: {bad}")) from None
-    named = [one.head.sandbox for one in found]
-    chosen = [one for one in found if wanted in (None, one.head.sandbox)]
-    if not chosen:
-        hint = f"it has those of {', '.join(dict.fromkeys(named))}" if named else "it is empty"
-        raise CannotStart(one_line(f"reseller-sim replay: {path} has no tape of {wanted or 'a sandbox'}; {hint}"))
-    if is_one and len(chosen) > 1:
-        if wanted is None and len(set(named)) > 1:
-            text = f"{path} has the tapes of {', '.join(dict.fromkeys(named))}; choose one with --sandbox"
-            raise CannotStart(one_line(f"reseller-sim replay: {text}"))
-        return chosen[-1:]  # the latest life
-    return chosen
+    first, *others = error.problems
+    more = f", and {len(others)} more" if others else ""
+    do = ANEW if head.version == __version__ else f"reseller-sim {head.version} wrote it: replay it with that"
+    return (
+        f"the tape's scenario is not accepted: {first.path or first.source}: {first.code}: {first.message}{more}; {do}"
+    )
 
 
-def _is_proved(tape: "ReadTape", until: "Until") -> bool:
+def _is_proved(file: "TapeFile", life: "Life", until: Until) -> bool:
     """Replay a tape and print the result; whether all was as it is on the tape."""
     from simulator.api.again import Again
     from simulator.api.pipeline import Pipeline
     from simulator.api.routes import routes
-    from simulator.cli.replayed import damage, difference, proved
+    from simulator.cli.replayed import difference, proved
     from simulator.replay.proof import prove
     from simulator.replay.rebuilding import nowhere
 
-    proof = prove(tape, Again(Pipeline(routes())), nowhere(), until)
-    proof.player.end()
+    count = file.count_of(life, until)
+    with _playing(file, life):
+        proof = prove(life.tape, Again(Pipeline(routes())), nowhere(), count)
+        proof.player.end()
     if proof.difference is not None:
-        echo(difference(tape, proof.difference))
+        echo(difference(life, proof.difference))
         return False
-    echo(one_line(proved(tape, proof.player.place)))
-    if tape.damage:
-        echo(one_line(damage(tape)))
-    return not tape.damage
+    echo(one_line(proved(life, proof.player.place)))
+    return True
 
 
-def _serve(tape: "ReadTape", until: "Until", flags: dict[str, Any]) -> int:
+def _serve(file: "TapeFile", life: "Life", until: Until, flags: dict[str, Any]) -> int:
     """Replay a tape and go on with the sandbox until the server is stopped."""
     from simulator.cli import banner
     from simulator.cli.process import exit_quietly_when_stopped, raise_file_limit
@@ -135,19 +163,26 @@ def _serve(tape: "ReadTape", until: "Until", flags: dict[str, Any]) -> int:
 
     def on_ready(running: Running) -> None:
         echo(banner.page(running))
-        echo(one_line(served(tape, proof.player.place, running.url)))
+        echo(one_line(served(life, proof.player.place, running.url)))
 
+    count, head = file.count_of(life, until), life.tape.head
+    if until is None and life.tape.damage and not life.tape.is_cut:
+        raise file.refusal(file.damage_behind(life, count))
     exit_quietly_when_stopped()
     raise_file_limit()
     flags |= {"trust_forwarded": False, "sandbox_ttl": None, "scenarios": None, "callback": None}
-    flags |= {"scenario": tape.head.name, "clock": None, "start": None, "seed": tape.head.seed}
-    scenario = beginning_of(tape.head).spec.scenario
-    running = prepare(ServerFlags(**flags), on_ready, scenario=scenario)
-    proof = prove(tape, running.app.again, running.app.surroundings(), until)
+    flags |= {"scenario": head.name, "clock": None, "start": None, "seed": head.seed}
+    with _playing(file, life):
+        scenario = beginning_of(head).spec.scenario
+        running = prepare(ServerFlags(**flags), on_ready, scenario=scenario)
+        proof = prove(life.tape, running.app.again, running.app.surroundings(), count)
     if proof.difference is not None:
         running.server.close()
-        echo(difference(tape, proof.difference))
+        echo(difference(life, proof.difference))
         return 1
-    running.app.adopt(go_on(proof.player, running.app.wall))
+    if until is None and life.tape.damage:
+        print_to_stderr(one_line(f"reseller-sim replay: {file.path}: {file.damage_behind(life)}"))
+    with _playing(file, life):
+        running.app.adopt(go_on(proof.player, running.app.wall, until if isinstance(until, datetime) else None))
     running.server.run()
     return 0

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from simulator.cli.output import one_line
+from simulator.cli.taped import Life
 from simulator.replay.differences import Difference
 from simulator.replay.reading import ReadTape
 from simulator.runtime.journal import Exchange
@@ -14,33 +15,39 @@ AROUND_CHARS = 60
 SIDE_CHARS = 400
 
 
-def proved(tape: ReadTape, played: int) -> str:
+def proved(life: Life, played: int) -> str:
     """All that was played is as it was."""
-    counts = _counts(tape.entries[:played])
-    text = f"{tape.head.sandbox}: {_of(played, len(tape.entries))} replayed, {counts}: all as it was"
-    if tape.end is not None and tape.end.left_out and played == len(tape.entries):
-        text += f"; the tape was full by then, and {tape.end.left_out} later inputs are not on it (limits.tape)"
-    return text
+    entries = life.tape.entries
+    text = f"{life}: {_of(played, len(entries))} replayed, {_counts(entries[:played])}: all as it was"
+    return text if played < len(entries) else text + _left_out(life.tape)
 
 
-def damage(tape: ReadTape) -> str:
-    """What is missing of a damaged file."""
-    return f"{tape.head.sandbox}: {tape.damage}"
+def _left_out(tape: ReadTape) -> str:
+    """What came and is not on the tape, if anything did."""
+    count = tape.end.left_out if tape.end is not None else 0
+    if not count:
+        return ""
+    inputs = "1 input" if count == 1 else f"{count} inputs"
+    are = "is" if count == 1 else "are"
+    if not tape.entries:
+        return f"; the sandbox kept no tape, and {inputs} that came {are} not on it (limits.tape)"
+    later = inputs.replace(" ", " later ")
+    return f"; the tape was full by then, and {later} {are} not on it (limits.tape)"
 
 
-def served(tape: ReadTape, played: int, url: str) -> str:
+def served(life: Life, played: int, url: str) -> str:
     """Where the sandbox goes on."""
-    name = tape.head.sandbox
+    name = life.tape.head.sandbox
     where = url if name == "default" else f"{url}/s/{name}"
-    return f"{name} goes on behind {_of(played, len(tape.entries))} at {where}"
+    return f"{life} goes on behind {_of(played, len(life.tape.entries))} at {where}"
 
 
-def difference(tape: ReadTape, found: Difference) -> str:
+def difference(life: Life, found: Difference) -> str:
     """The first difference, in three lines."""
     before, after = _text(found.recorded), _text(found.replayed)
     at = next((at for at, (one, other) in enumerate(zip(before, after, strict=False)) if one != other), None)
     begins = max(0, (min(len(before), len(after)) if at is None else at) - AROUND_CHARS)
-    head = f"{tape.head.sandbox}: entry {found.entry} of {len(tape.entries)} differs: {found.what}"
+    head = f"{life}: entry {found.entry} of {len(life.tape.entries)} differs: {found.what}"
     sides = (f"  {name:<7} {_part(text, begins)}" for name, text in (("tape", before), ("replay", after)))
     return "\n".join(map(one_line, (head, *sides)))
 

@@ -183,7 +183,7 @@ async def bytes_of(request: Request, bytes_max: int = BODY_BYTES_MAX) -> bytes:
 
 
 def refuse_lost_sandbox(request: Request) -> None:
-    """Raise `Unknown` or `Conflict` when the sandbox was deleted or reset while the body arrived or was read."""
+    """Raise `Unknown` or `Conflict` when the sandbox was deleted, reset or rewound while the body came or was read."""
     looked_up: tuple[LiveSandbox, Sandbox] | None = getattr(request.state, "sandbox", None)
     if looked_up is None:
         return
@@ -191,7 +191,8 @@ def refuse_lost_sandbox(request: Request) -> None:
     if live.is_deleted:
         raise Unknown("unknown_sandbox", f"the sandbox {live.id!r} was deleted while the body of this request arrived")
     if live.is_closed or live.core is not core:
-        raise Conflict("sandbox_reset", f"the sandbox {live.id!r} was reset while the body of this request arrived")
+        text = f"the sandbox {live.id!r} was {live.ended_by} while the body of this request arrived"
+        raise Conflict("sandbox_reset", text)
 
 
 def base_url(request: Request) -> str:

@@ -9,6 +9,7 @@ from starlette.responses import Response
 from simulator.control import render
 from simulator.control.http import base_url, body_of, no_content, parse_time, reply, sandbox_of, sandboxes_of
 from simulator.control.parameters import refuse_other_parameters
+from simulator.domain.errors import DomainError, Unknown
 from simulator.replay.moments import Asked
 from simulator.replay.rewinding import Rewinder
 from simulator.runtime.background import place
@@ -54,9 +55,17 @@ async def rewind(request: Request) -> Response:
 async def fork(request: Request, wanted: Mapping[str, Any]) -> LiveSandbox:
     """The second sandbox that a request to create one asks for; `wanted` is its body."""
     sandboxes, what = sandboxes_of(request), wanted["fork"]
-    original = sandboxes.get(what["of"])
+    original = sandboxes.find(what["of"])
+    if original is None:
+        text = f"there is no sandbox {what['of']!r}; GET /_sim/sandboxes lists them"
+        raise Unknown("unknown_sandbox", text, "fork.of")
     await original.catch_up()
-    return await _rewinder(request).fork(original, asked_of(what, "fork."), sandboxes, wanted.get("id"))
+    try:
+        return await _rewinder(request).fork(original, asked_of(what, "fork."), sandboxes, wanted.get("id"))
+    except DomainError as error:
+        if error.path in Asked._fields:  # the body has them within `fork`
+            error.path = f"fork.{error.path}"
+        raise
 
 
 def asked_of(wanted: Mapping[str, Any], path: str = "") -> Asked:

@@ -41,12 +41,14 @@ class Plan:
 @dataclass(slots=True)
 class Report:
     """What came of it: how many single faults and storms there are, how many of them were run, and what each came to;
-    `unstruck` counts the single faults that met nothing."""
+    `unstruck` counts the single faults that met nothing, and `storms_survived_s` is how long the storms took that the
+    command survived, by the wall."""
 
     singles: list[Fault] = field(default_factory=list)
     results: dict[str, Verdict] = field(default_factory=dict)
     storms: int = 0
     storms_failed: int = 0
+    storms_survived_s: float = 0.0
     findings: list[Finding] = field(default_factory=list)
 
     @property
@@ -114,6 +116,7 @@ class Campaign:
             for trial, verdict in self._trials.all_run(map(Trial, batch)):
                 self.report.storms += 1
                 self.report.storms_failed += not verdict.survived
+                self.report.storms_survived_s += verdict.duration_s if verdict.survived else 0
                 if not verdict.survived and self._may_add(trial.faults):
                     self._add_shrunk(trial.faults, verdict)
             if self.report.storms_failed >= STORM_FINDINGS_MAX:
@@ -138,9 +141,8 @@ class Campaign:
     def _add(self, failure: Failure) -> None:
         if self._is_over:
             return
-        finding = written(
-            failure, self._trials.base, self._plan.folder, len(self.report.findings) + 1, self._plan.again
-        )
+        number, limit_s = len(self.report.findings) + 1, self._trials.limit_s(failure.faults)
+        finding = written(failure, self._trials.base, self._plan.folder, number, self._plan.again, limit_s)
         for name in _names(finding):
             self._record.add_file(name)
         self.report.findings.append(finding)

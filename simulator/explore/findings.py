@@ -4,10 +4,12 @@ import re
 import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
+from math import ceil
 from pathlib import Path
 
 from simulator.explore.document import Base, document
 from simulator.explore.faults import sentence
+from simulator.explore.judging import Kind
 from simulator.explore.run import text_of
 from simulator.explore.shrinking import Failure
 from simulator.scenario.yaml import comment
@@ -35,14 +37,13 @@ def said(failure: Failure) -> str:
     return f"{sentence(failure.faults)}: {words}{flaky}"
 
 
-def written(failure: Failure, base: Base, folder: Path, number: int, again: tuple[str, str]) -> Finding:
+def written(failure: Failure, base: Base, folder: Path, number: int, again: tuple[str, str], limit_s: float) -> Finding:
     """Write the scenario file, and the tape beside it when there is one; `again` has the words of the command line
-    before and after the file. Raises `OSError`."""
+    before and after the file, and `limit_s` is how long the command might take. Raises `OSError`."""
     text, reasons = said(failure), failure.verdict.reasons
     path = folder / f"{number:02}-{_stem(sentence(failure.faults))}.yaml"
-    needs_audit = all(one.needs_audit for one in reasons)
     before, after = again
-    line = f"{before}{' --audit' if needs_audit else ''} {shlex.quote(str(path))} {after}"
+    line = f"{before}{_flags(failure, limit_s)} {shlex.quote(str(path))} {after}"
     about = [f"{text}.", "", *_lines(failure), "", "To see it again:", f"  {line}"]
     expect = [one.expect for one in reasons if one.expect]
     content = [*comment(map(one_line, about)), text_of(document(base, failure.faults, expect))]
@@ -50,6 +51,14 @@ def written(failure: Failure, base: Base, folder: Path, number: int, again: tupl
     if failure.tape is not None:
         path.with_suffix(".yaml.tape").write_bytes(failure.tape)
     return Finding(text, tuple(one.text for one in reasons), path, line, failure)
+
+
+def _flags(failure: Failure, limit_s: float) -> str:
+    """What `exec` needs to see the failure, and to come to an end where the command does not."""
+    reasons = failure.verdict.reasons
+    audit = " --audit" if all(one.needs_audit for one in reasons) else ""
+    hangs = any(one.kind is Kind.HUNG for one in reasons)
+    return f"{audit} --timeout {ceil(limit_s)}" if hangs else audit
 
 
 def _stem(text: str) -> str:

@@ -20,12 +20,14 @@ class OtherRun(Exception):
 @dataclass(frozen=True, slots=True)
 class Verdict:
     """A run's reasons to fail, none when it survived; whether its faults struck; the last of the command's output.
-    `problem` says why the scenario could not be loaded: together with that of the user, these faults make none."""
+    `problem` says why the scenario could not be loaded: together with that of the user, these faults make none.
+    `duration_s` is the wall time of the run."""
 
     reasons: tuple[Reason, ...]
     is_struck: bool
     output: str = ""
     problem: str = ""
+    duration_s: float = 0.0
 
     @property
     def survived(self) -> bool:
@@ -34,14 +36,16 @@ class Verdict:
 
 
 class Record:
-    """The verdicts by key. `about` is what all runs have in common."""
+    """The verdicts by key. `about` is what all runs have in common; `has_begun_anew` when there were none to go on
+    with."""
 
     def __init__(self, folder: Path, about: Mapping[str, Any], *, resumes: bool) -> None:
         self._path = folder / FILE
         self._verdicts: dict[str, Verdict] = {}
         self._files: list[str] = []
         head = {"version": VERSION, "about": sha256(json.dumps(about, sort_keys=True).encode()).hexdigest()}
-        if resumes and self._path.exists():
+        self.has_begun_anew = not (resumes and self._path.exists())
+        if not self.has_begun_anew:
             self._read(head)
         else:
             self._forget(folder)
@@ -90,7 +94,8 @@ class Record:
         for line in lines[1:]:
             if "key" in line:
                 reasons = tuple(Reason(**(one | {"kind": Kind(one["kind"])})) for one in line["reasons"])
-                self._verdicts[line["key"]] = Verdict(reasons, line["is_struck"], line["output"], line["problem"])
+                told = line["is_struck"], line["output"], line["problem"], line.get("duration_s", 0.0)
+                self._verdicts[line["key"]] = Verdict(reasons, *told)
 
     def _forget(self, folder: Path) -> None:
         """Delete what an earlier exploration has written here, and nothing else."""

@@ -32,6 +32,10 @@ class CalmFails(Exception):
     """The command fails without any fault. The text says how."""
 
 
+class AsksNothing(Exception):
+    """The command asks the service for nothing, so that nothing can go wrong. The text says so."""
+
+
 class Trials:
     """Tests with all workers. `rate` is how many times as fast as the wall the sandbox's clock runs; `timeout_s` bounds
     a run instead of what `SLOWER_MAX` says."""
@@ -49,13 +53,15 @@ class Trials:
         self._timeout_s = timeout_s
 
     def run_calm(self) -> Outcome:
-        """Run it without faults, by which all others are judged. Raises `CalmFails` and `CannotRun`."""
+        """Run it without faults, by which all others are judged. Raises `CalmFails`, `AsksNothing` and `CannotRun`."""
         job = Job(document(self.base, ()), self._timeout_s or 20 * TIMEOUT_S)
         [(_, outcome)] = self._workers.run([("calm", job)])
         if isinstance(outcome, str):
             raise CannotRun(outcome)
         if outcome.exit_code != 0 or outcome.seen.unmet:
             raise CalmFails(_failure(outcome))
+        if not outcome.seen.exchanges:
+            raise AsksNothing("no request to the service came in calm weather, so that nothing can be explored")
         self.calm = outcome
         return outcome
 
@@ -82,9 +88,10 @@ class Trials:
         return [(trial, found[id(trial)]) for trial in wanted]
 
     def _job(self, trial: Trial) -> Job:
-        return Job(document(self.base, trial.faults), self._limit_s(trial.faults), wants_tape=trial.attempt > 0)
+        return Job(document(self.base, trial.faults), self.limit_s(trial.faults), wants_tape=trial.attempt > 0)
 
-    def _limit_s(self, faults: Faults) -> float:
+    def limit_s(self, faults: Faults) -> float:
+        """How long a run under these faults may take until it is said to hang."""
         if self._timeout_s is not None:
             return self._timeout_s
         waits_s = sum(one.wait_s for one in faults) / self._rate
@@ -102,7 +109,7 @@ class Trials:
         found = reasons(self.calm, outcome, trial.faults)
         names = rule_names(trial.faults)
         is_struck = not names or bool(names & outcome.seen.struck)
-        return Verdict(found, is_struck, outcome.output if found else "")
+        return Verdict(found, is_struck, outcome.output if found else "", duration_s=outcome.duration_s)
 
 
 def _failure(outcome: Outcome) -> str:

@@ -47,24 +47,29 @@ class Head(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class End(msgspec.Struct, frozen=True, kw_only=True):
-    """The last line: the number of entries, and of the inputs that the tape had no room for."""
+    """The last line: the number of entries, and of the inputs that the tape had no room for; `now` is the sandbox's
+    time when the tape was taken."""
 
     end: int
     left_out: int = 0
+    now: datetime | None = None
 
 
 class TakenTape(NamedTuple):
-    """A tape as it was at one moment; `left_out` inputs came when it was full."""
+    """A tape as it was at one moment; `left_out` inputs came when it was full. `now` is the sandbox's time then, None
+    when that is not known."""
 
     head: Head
     entries: list[Entry]
     left_out: int
+    now: datetime | None = None
 
 
-def taken(live: LiveSandbox) -> TakenTape:
-    """The tape of a sandbox up to now. It may be read beside the event loop."""
+def taken(live: LiveSandbox, now: datetime | None = None) -> TakenTape:
+    """The tape of a sandbox up to now, or of one that has ended at the time `now`. It may be read beside the event
+    loop."""
     entries = live.tape.taken()
-    return TakenTape(head_of(live, len(entries)), entries, live.tape.left_out)
+    return TakenTape(head_of(live, len(entries)), entries, live.tape.left_out, now or live.clock.now())
 
 
 def head_of(live: LiveSandbox, entries: int = 0) -> Head:

@@ -1,17 +1,14 @@
 """Moments in the life of a sandbox: places on its tape, by a mark, by a number of entries, or by a time."""
 
-from collections.abc import Sequence
 from datetime import datetime
 from typing import NamedTuple
 
 from simulator.domain.errors import Conflict, Unacceptable
-from simulator.domain.model.money import SERVICE_ZONE
-from simulator.replay.proof import now_of
+from simulator.replay.proof import place_at, shown_time
 from simulator.runtime.background import in_background
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.marks import Mark
 from simulator.runtime.unread import whole
-from simulator.tape.entries import Entry, RequestShown
 
 
 class Asked(NamedTuple):
@@ -67,31 +64,23 @@ def _by_number(live: LiveSandbox, n: int) -> Moment:
 async def _by_time(live: LiveSandbox, to: datetime) -> Moment:
     started, now = live.beginning.started, live.clock.now()
     if not started <= to <= now:
-        life = f"from {_shown(started)} until now, {_shown(now)}"
+        life = f"from {shown_time(started)} until now, {shown_time(now)}"
         raise Unacceptable("unknown_moment", f"the sandbox had no such time: it is {life}", "to")
     await whole(live.tape)
     entries = list(live.tape)
-    n = await in_background(_place_at, entries, to)
+    n = await in_background(place_at, entries, to)
     if n == len(entries):
         _refuse_full(live)
-    return Moment(n, to, _shown(to))
-
-
-def _place_at(entries: Sequence[Entry], to: datetime) -> int:
-    """How many entries there are before the first one that is later than this time. A request that another sandbox
-    handled has that one's time."""
-    later = (n for n, one in enumerate(entries) if not isinstance(one, RequestShown) and now_of(one) > to)
-    return next(later, len(entries))
+    return Moment(n, to, shown_time(to))
 
 
 def _refuse_full(live: LiveSandbox) -> None:
+    if live.tape.left_out and live.tape.keeps_none:
+        text = "the sandbox keeps no tape, so that nothing can be repeated: raise limits.tape of the scenario"
+        raise Conflict("tape_full", text)
     if live.tape.left_out:
         text = (
             f"the tape was full after {len(live.tape)} entries, so that what came later cannot be repeated:"
             " raise limits.tape or limits.tape_bytes of the scenario, or reset the sandbox"
         )
         raise Conflict("tape_full", text)
-
-
-def _shown(time: datetime) -> str:
-    return time.astimezone(SERVICE_ZONE).isoformat()

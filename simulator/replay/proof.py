@@ -1,8 +1,11 @@
 """Replays a tape of a file, and says whether all is as it was."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import islice
 
+from simulator.domain.model.money import SERVICE_ZONE
 from simulator.replay.differences import Difference
 from simulator.replay.head import Head, beginning_of
 from simulator.replay.player import Again, Player
@@ -12,21 +15,8 @@ from simulator.scenario.compiler import ScenarioCompiler
 from simulator.tape.entries import Entry, RequestBegan, RequestShown
 
 
-@dataclass(frozen=True, slots=True)
-class Until:
-    """Where to stop: behind so many entries, or before the first one that is later than a time."""
-
-    entries: int | None = None
-    time: datetime | None = None
-
-    def stops_before(self, place: int, entry: Entry) -> bool:
-        """True when the entry at this place, counted from 0, is not to be played."""
-        if self.entries is not None and place >= self.entries:
-            return True
-        return self.time is not None and now_of(entry) > self.time
-
-
-EVERYTHING = Until()
+class NoSuchMoment(Exception):
+    """The tape has no such number of entries, or time; the text says which it has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,16 +27,12 @@ class Proof:
     difference: Difference | None
 
 
-def prove(tape: ReadTape, again: Again, around: Surroundings, until: Until = EVERYTHING) -> Proof:
-    """Rebuild a sandbox from its tape, up to its end, to `until`, or to the first difference. Raises `ScenarioError`
-    for a scenario that this version does not accept."""
+def prove(tape: ReadTape, again: Again, around: Surroundings, count: int | None = None) -> Proof:
+    """Rebuild a sandbox from its tape, up to its end, to the first `count` entries, or to the first difference. Raises
+    `ScenarioError` for a scenario that this version does not accept."""
     player = player_for(tape.head, again, around)
-    for place, entry in enumerate(tape.entries):
-        if until.stops_before(place, entry):
-            break
-        if found := player.play(entry):
-            return Proof(player, found)
-    return Proof(player, None)
+    found = next((found for entry in islice(tape.entries, count) if (found := player.play(entry))), None)
+    return Proof(player, found)
 
 
 def player_for(head: Head, again: Again, around: Surroundings) -> Player:
@@ -56,9 +42,46 @@ def player_for(head: Head, again: Again, around: Surroundings) -> Player:
     return player_of(head.sandbox, beginning, again, around, head.hidden, compiler, is_masked=head.masked)
 
 
+def count_until(tape: ReadTape, until: int | datetime) -> int:
+    """How many entries of a tape to play: so many, or those before the first one that is later than a time. Raises
+    `NoSuchMoment`."""
+    count = len(tape.entries)
+    if isinstance(until, datetime):
+        first, last = tape.head.started, _last_time(tape)
+        if not first <= until <= last:
+            raise NoSuchMoment(f"the tape has no such time: it is from {shown_time(first)} to {shown_time(last)}")
+        return place_at(tape.entries, until)
+    if until > count:
+        entries = "1 entry" if count == 1 else f"{count} entries"
+        raise NoSuchMoment(
+            f"the tape has {entries}{' that can be read' if tape.damage else ''}: N is from 0 to {count}"
+        )
+    return until
+
+
+def _last_time(tape: ReadTape) -> datetime:
+    """The time when a tape was taken; that of its last entry when it does not say so, or lacks what came later."""
+    if tape.end is not None and tape.end.now is not None and not tape.end.left_out:
+        return tape.end.now
+    own = (now_of(one) for one in reversed(tape.entries) if not isinstance(one, RequestShown))
+    return next(own, tape.head.started)
+
+
+def place_at(entries: Sequence[Entry], to: datetime) -> int:
+    """How many entries there are before the first one that is later than this time. A request that another sandbox
+    handled has that one's time."""
+    later = (n for n, one in enumerate(entries) if not isinstance(one, RequestShown) and now_of(one) > to)
+    return next(later, len(entries))
+
+
 def now_of(entry: Entry) -> datetime:
     """The sandbox's time of an entry."""
     if isinstance(entry, RequestBegan | RequestShown):
         entry = entry.exchange
     now: datetime = getattr(entry, "now", None) or entry.at  # type: ignore[union-attr]  # a request's record has `at`
     return now
+
+
+def shown_time(time: datetime) -> str:
+    """A time as the service writes it."""
+    return time.astimezone(SERVICE_ZONE).isoformat()

@@ -39,14 +39,28 @@ class BadTape(Exception):
     """What was read is no tape, or a damaged one; the text says where and why."""
 
 
+class NoTape(BadTape):
+    """It is another file, or a tape of a newer version: nothing happened to it."""
+
+
+class CutShort(BadTape):
+    """It ends too early; `rest` is what there is of its last line."""
+
+    def __init__(self, rest: bytes = b"") -> None:
+        super().__init__("the file ends too early, within the head of a tape")
+        self.rest = rest
+
+
 @dataclass(slots=True)
 class ReadTape:
-    """One tape of a file. `end` is None when the file ends before the tape does; `damage` says why, then."""
+    """One tape of a file. `end` is None when nothing could be read behind the last of the entries; `damage` says why,
+    then: the file is `cut`, or its next line cannot be understood."""
 
     head: Head
     entries: list[Entry] = field(default_factory=list)
     end: End | None = None
     damage: str = ""
+    is_cut: bool = False
 
 
 class _Version(msgspec.Struct, frozen=True):
@@ -57,6 +71,9 @@ class _Version(msgspec.Struct, frozen=True):
     end: int | None = None
 
 
+_BEGINNING = b'{"tape":'
+_NO_HEAD = "{} is not the beginning of a tape, which is written by `exec --tape`"
+
 _VERSION = msgspec.json.Decoder(_Version)
 _HEAD = msgspec.json.Decoder(Head, float_hook=Decimal)
 _END = msgspec.json.Decoder(End)
@@ -64,8 +81,9 @@ _LINE = msgspec.json.Decoder(_AnyLine, float_hook=Decimal)
 
 
 def read_tapes(source: Iterable[bytes]) -> Iterator[ReadTape]:
-    """The tapes in these lines, one after the other. Raises `BadTape` for a line that is none of a tape; what was read
-    before a source ended too early is a tape without an end. The source may raise `BadTape` where it is damaged."""
+    """The tapes in these lines, one after the other. Raises `BadTape` for a line that begins no tape, and `CutShort`
+    for the beginning of one; what was read before a line cannot be understood, or the source ends too early, is a tape
+    without an end. The source may raise both where it is damaged or ends."""
     numbered = enumerate(source, 1)
     while (tape := _next_tape(numbered)) is not None:
         yield tape
@@ -74,7 +92,11 @@ def read_tapes(source: Iterable[bytes]) -> Iterator[ReadTape]:
 
 
 def _next_tape(numbered: Iterator[tuple[int, bytes]]) -> ReadTape | None:
-    first = next(numbered, None)
+    try:
+        first = next(numbered, None)
+    except CutShort as cut:
+        _refuse_another_file(cut.rest)
+        raise
     if first is None:
         return None
     tape = ReadTape(_head(*first))
@@ -89,21 +111,30 @@ def _next_tape(numbered: Iterator[tuple[int, bytes]]) -> ReadTape | None:
             place += 1
             if (entry := _entry(number, place, _decoded(_LINE, number, line), began)) is not None:
                 tape.entries.append(entry)
+    except CutShort:
+        pass
     except BadTape as bad:
         tape.damage = str(bad)
         return tape
-    tape.damage = f"the file ends after entry {len(tape.entries)} of {tape.head.entries}: its rest is missing"
+    tape.is_cut = True
+    tape.damage = f"the file ends too early, behind entry {len(tape.entries)} of {tape.head.entries}"
     return tape
+
+
+def _refuse_another_file(rest: bytes) -> None:
+    """Raise `NoTape` for the last line of a file when no tape begins so."""
+    if not rest.startswith(_BEGINNING[: len(rest)]):
+        raise NoTape(_NO_HEAD.format("the last line"))
 
 
 def _head(number: int, line: bytes) -> Head:
     try:
         version = _VERSION.decode(line).tape
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        raise BadTape(f"line {number} is not the beginning of a tape, which is written by `exec --tape`") from None
+        raise NoTape(_NO_HEAD.format(f"line {number}")) from None
     if version > VERSION:
         text = f"line {number}: the tape has version {version}, and this reseller-sim reads up to {VERSION}"
-        raise BadTape(f"{text}; replay it with a newer one")
+        raise NoTape(f"{text}; replay it with a newer one")
     head: Head = _decoded(_HEAD, number, line)
     return head
 
@@ -112,13 +143,18 @@ def _decoded(decoder: "msgspec.json.Decoder[Any]", number: int, line: bytes) -> 
     try:
         return decoder.decode(line)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise BadTape(f"line {number}: {error}") from None
+        raise BadTape(_not_understood(number, error)) from None
+
+
+def _not_understood(number: int, error: Exception) -> str:
+    return f"line {number} cannot be understood ({error})"
 
 
 def _check_end(tape: ReadTape, number: int) -> None:
     assert tape.end is not None, "it has just been read"
     if tape.end.end != len(tape.entries):
-        text = f"line {number}: {len(tape.entries)} entries were read where the tape has {tape.end.end}"
+        text = f"line {number} says that there are {tape.end.end} entries before it, and {len(tape.entries)} are there"
+        tape.end = None
         raise BadTape(text)
 
 
@@ -139,7 +175,7 @@ def _entry(number: int, place: int, line: lines.Line, began: Began) -> Entry | N
             return _request(line, place, began)
         return _ENTRIES[type(line)](line, began)
     except (ValueError, LookupError, TypeError) as error:
-        raise BadTape(f"line {number}: {error}") from None
+        raise BadTape(_not_understood(number, error)) from None
 
 
 def _request(line: lines.RequestLine, place: int, began: Began) -> Entry:

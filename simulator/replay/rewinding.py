@@ -229,6 +229,5 @@ def _refuse_lost(live: LiveSandbox, life: Driver) -> None:
     if live.driver.is_stopping:
         raise Conflict("server_stopping", "the server is being stopped; this request was not executed")
     if live.is_closed or live.driver is not life:
-        raise Conflict(
-            "sandbox_reset", f"the sandbox {live.id!r} was reset or rewound before this request was executed"
-        )
+        text = f"the sandbox {live.id!r} was {live.ended_by} before this request was executed"
+        raise Conflict("sandbox_reset", text)

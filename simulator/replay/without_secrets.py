@@ -58,7 +58,8 @@ def _lines(tape: TakenTape, again: Again) -> Iterator[bytes]:
     made = taken(player.live)
     if _statuses(made.entries) != _statuses(tape.entries):
         raise CannotMask("a secret of it is also something else, such as an account: requests are answered otherwise")
-    return tape_lines(TakenTape(msgspec.structs.replace(head, entries=len(made.entries)), made.entries, tape.left_out))
+    whole = msgspec.structs.replace(head, entries=len(made.entries))
+    return tape_lines(TakenTape(whole, made.entries, tape.left_out, tape.now))
 
 
 def _statuses(entries: Sequence[Entry]) -> list[tuple[int, int, str]]:

@@ -40,7 +40,7 @@ PROBED_MAX = 1_000
 
 class LiveSandbox:
     """`life_journal` is that of the life which a reset is about to end, and `journal` that of the next one already;
-    `probed` are the requests of the latest probes, without numbers."""
+    `probed` are the requests of the latest probes, without numbers; `ended_by` is what ended the last life."""
 
     def __init__(
         self,
@@ -63,7 +63,7 @@ class LiveSandbox:
         self.on_ending: Callable[[LiveSandbox, str], None] = lambda live, ending: None
         self.keeper: Keeper[LiveSandbox] = UNKEPT
         self.is_deleted = False
-        self.resets = self.rewinds = 0
+        self.resets, self.rewinds, self.ended_by = 0, 0, "reset"
         self.server_secrets: tuple[str, ...] = ()
         self.former_secrets = FormerSecrets()  # of all sandboxes of a server
         self.events = EventLog(id_)
@@ -171,9 +171,9 @@ class LiveSandbox:
             await driver.settle(now)
             if driver.is_stopping:
                 raise Conflict("server_stopping", "the server is being stopped; this request was not executed")
-            is_reset = self.is_closed or driver is not self.driver
-            if is_reset and not self.is_deleted:
-                raise Conflict("sandbox_reset", f"the sandbox {self.id!r} was reset before this request was executed")
+            if (self.is_closed or driver is not self.driver) and not self.is_deleted:
+                text = f"the sandbox {self.id!r} was {self.ended_by} before this request was executed"
+                raise Conflict("sandbox_reset", text)
         answer = self.enter(command, now)
         note_command(self.events, command, answer, now)
         return answer
@@ -209,8 +209,8 @@ class LiveSandbox:
 
         What is answered from now on is in the new journal, also requests that came before.
         """
-        ended = self.driver
-        ended.refuse_while_advancing()
+        self.driver.refuse_while_advancing()
+        ended, self.ended_by = self.driver, "reset"
         self.stop()
         self.events.end_life(self.life())
         self._begin_journal()
@@ -234,7 +234,7 @@ class LiveSandbox:
         self.stop()
         self.events.end_life(self.life())
         self.on_ending(self, "rewound")
-        self.rewinds += 1
+        self.rewinds, self.ended_by = self.rewinds + 1, "rewound"
         self.retire_secrets(kept=rebuilt.core.state.secrets)
         now = clock.now()
         self.marks = self.marks.up_to(len(rebuilt.tape), now)

@@ -78,6 +78,11 @@ class Tape:
         self.bytes += size
 
     @property
+    def keeps_none(self) -> bool:
+        """True when it has no room at all, as its scenario wants it."""
+        return self._entries_max == 0
+
+    @property
     def is_awaited(self) -> bool:
         """True while a request waits that began on it."""
         return any(not one.n for one in self._began)

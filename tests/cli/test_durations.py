@@ -44,6 +44,7 @@ def test_a_duration_that_is_too_long_is_refused_as_such(text: str) -> None:
 LENGTHS = {
     "serve --sandbox-ttl": ("serve",),
     "exec --sandbox-ttl": ("exec", "--", "true"),
+    "exec --timeout": ("exec", "--", "true"),
     "explore --sandbox-ttl": ("explore", "--", "true"),
     "explore --timeout": ("explore", "--", "true"),
     "listen --timeout": ("listen", "--forward-to", "http://127.0.0.1:1"),

@@ -62,6 +62,47 @@ def test_a_full_tape_has_no_moments_behind_it() -> None:
         assert client.live.tape.left_out == 0
 
 
+def test_a_sandbox_that_keeps_no_tape_says_so() -> None:
+    with running({"limits": {"tape": 0}}) as client:
+        client.pay("one")
+        for path, body in ((MARKS, {"name": "a"}), (REWIND, {"n": 1}), ("/sandboxes", {"fork": {"of": "default"}})):
+            answer = client.sim("POST", path, body)
+            assert answer.json["error"] == "tape_full"
+            assert answer.json["message"].startswith("the sandbox keeps no tape"), answer.json
+            assert "limits.tape" in answer.json["message"]
+
+
+@pytest.mark.parametrize("what", ["rewound", "reset"])
+def test_a_request_that_waits_is_told_what_ended_its_life(what: str) -> None:
+    body = None if what == "reset" else {"n": 0}
+    path = f"{DEFAULT}/reset" if what == "reset" else REWIND
+    with running() as client:
+        client.pay("one")
+
+        async def meanwhile() -> None:
+            assert (await client.asim("POST", path, body)).status == 200
+
+        answer = client.run(client.acall("POST", "/v2/topup", {"refid": "two"}, before_body=meanwhile))
+        assert (answer.status, answer.json["error"]) == (409, "sandbox_reset")
+        assert answer.json["message"] == f"The sandbox was {what} before this request was carried out."
+        sent = client.asend("POST", "/_sim/inbox/default/a", "", b"{}", {}, meanwhile)
+        assert f"was {what} while the body" in client.run(sent).json["message"]
+
+
+def test_what_a_fork_refuses_is_located_in_its_body() -> None:
+    with running() as client:
+        for fork, path in (
+            ({"of": "nobody"}, "fork.of"),
+            ({"of": "default", "mark": "nowhere"}, "fork.mark"),
+            ({"of": "default", "n": 7}, "fork.n"),
+            ({"of": "default", "to": "2020-01-01T00:00:00Z"}, "fork.to"),
+            ({"of": "default", "to": "yesterday"}, "fork.to"),
+        ):
+            assert client.sim("POST", "/sandboxes", {"fork": fork}).json["path"] == path
+        taken = client.sim("POST", "/sandboxes", {"id": "default", "fork": {"of": "default"}})
+        assert taken.json["path"] == "id"
+
+
 def test_moments_that_were_not_are_refused_and_change_nothing() -> None:
     with running() as client:
         client.pay("one")

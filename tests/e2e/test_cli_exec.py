@@ -110,6 +110,23 @@ def test_a_signal_goes_to_the_command_and_everything_ends_with_it(number: int) -
         ask(f"{control}/health")
 
 
+@pytest.mark.parametrize("obeys", [True, False])
+def test_a_command_that_takes_too_long_is_ended_with_what_it_has_started(obeys: bool, tmp_path: Path) -> None:
+    result = tmp_path / "result.json"
+    script = "exec sleep 600" if obeys else "trap '' TERM; sleep 600 & wait; wait"
+    flags = ("--timeout", "1s", "--json", str(result), "--tape", str(tmp_path / "run.tape"))
+    done = run("exec", *flags, "--", "sh", "-c", script)  # ends only when nobody has its stdout any more
+    assert (done.status, done.out) == (124, "")
+    assert done.err == "reseller-sim exec: the command had not ended after 1 s (--timeout), and was ended\n"
+    assert json.loads(result.read_text())["command_exit"] == 124
+    assert run("replay", str(tmp_path / "run.tape")).status == 0
+
+
+def test_a_command_that_ends_in_time_has_its_own_status() -> None:
+    assert run("exec", "--timeout", "10m", "--", "sh", "-c", "exit 7").status == 7
+    assert run("exec", "--timeout", "0", "--", "true").status == 2
+
+
 def test_the_port_is_free_again_and_two_run_side_by_side() -> None:
     script = "echo $RESELLER_BASE_URL; read -r line"
     with (
@@ -425,9 +442,11 @@ def test_the_command_starts_sandboxes_from_a_folder_of_scenarios(tmp_path: Path,
 @pytest.mark.parametrize("kind", ["scenario", "command", "port"])
 def test_a_run_that_cannot_start_leaves_no_result_of_an_earlier_one(kind: str, tmp_path: Path) -> None:
     junit, as_json, folder = tmp_path / "result.xml", tmp_path / "result.json", tmp_path / "report"
+    tape = tmp_path / "run.tape"
     (tmp_path / "bad.yaml").write_text("sed: 1\nclok: manual\n")
-    flags = ("--junit", str(junit), "--json", str(as_json), "--report", str(folder))
+    flags = ("--junit", str(junit), "--json", str(as_json), "--report", str(folder), "--tape", str(tape))
     assert run("exec", *flags, "--", "true").status == 0
+    assert tape.stat().st_size
     arguments = {
         "scenario": (str(tmp_path / "bad.yaml"), *flags, "--tap", "--", "true"),
         "command": (*flags, "--tap", "--", "no-such-command"),
@@ -444,6 +463,7 @@ def test_a_run_that_cannot_start_leaves_no_result_of_an_earlier_one(kind: str, t
     assert [one.get("message") for one in root.iter("error")] == [case["message"]]
     assert "not ok 1 - reseller-sim exec: start" in done.out
     assert [path.name for path in folder.iterdir()] == ["index.html"]
+    assert tape.read_bytes() == b""
     assert all(escape(line) in (folder / "index.html").read_text() for line in done.err.splitlines())
 
 

@@ -1,6 +1,7 @@
 """`explore` as a real process: its exit codes, what it leaves behind, and going on where it was stopped."""
 
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -47,12 +48,16 @@ def test_every_fault_is_tried_and_each_that_hurts_is_a_file_and_a_case(tmp_path:
         assert run("replay", str(tmp_path / "out" / f"{each}.tape")).status == 0
     root = ElementTree.parse(junit).getroot()  # noqa: S314 - ours
     assert (root.get("tests"), root.get("failures")) == ("7", "6")
+    times = [float(one.get("time", "0")) for one in root.iter("testcase")]
+    assert all(times)
+    assert float(root.get("time", "0")) == pytest.approx(sum(times), abs=0.01)
 
 
 def test_it_goes_on_where_it_was_stopped(tmp_path: Path) -> None:
     out = tmp_path / "out"
-    first = explore(out, ASKS, "--first")
+    first = explore(out, ASKS, "--first", "--resume")
     assert first[0] == 1
+    assert first[2].startswith(f"reseller-sim explore: {out} has no runs to go on with, so that all are run\n")
     before = (out / FILE).read_text().count('"key"')
     status, printed, _ = explore(out, ASKS, "--resume")
     assert status == 1
@@ -75,6 +80,19 @@ def test_a_command_that_fails_in_calm_weather_is_not_explored(tmp_path: Path) ->
     assert "your command fails in calm weather already: it exited with 4" in err
     assert "no database" in err
     assert "calm weather" in junit.read_text()
+
+
+@pytest.mark.parametrize(
+    "program", ["pass", ASKS.replace("/v2/balance", "/v2/nothing").replace("refused.code != 401", "False")]
+)
+def test_a_command_that_asks_the_service_for_nothing_has_survived_nothing(program: str, tmp_path: Path) -> None:
+    junit = tmp_path / "junit.xml"
+    status, out, err = explore(tmp_path / "out", program, "--junit", str(junit))
+    assert (status, out) == (3, "")
+    assert "no request to the service came in calm weather" in err
+    assert "RESELLER_BASE_URL" in err
+    assert err.count("\n") == 1
+    assert "no request to the service came" in junit.read_text()
 
 
 def test_an_expectation_that_calm_weather_does_not_meet_is_a_failure_of_it(tmp_path: Path) -> None:
@@ -100,6 +118,8 @@ def test_a_command_that_hangs_is_ended_and_is_a_finding(tmp_path: Path) -> None:
     status, out, _ = explore(tmp_path / "out", HANGS, "--first", "--timeout", "5s", "--workers", "1")
     assert status == 1
     assert re.search(r"FOUND answer to the first GET /v2/balance lost: hung", out), out
+    [again] = re.findall(r"^ +reseller-sim (exec .+\.yaml) -- ", out, re.MULTILINE)
+    assert run(*shlex.split(again), "--", sys.executable, "-c", HANGS).status == 124
 
 
 @pytest.mark.parametrize(
@@ -143,5 +163,6 @@ def test_a_signal_ends_it_with_all_that_it_has_started(number: signal.Signals, s
     process.send_signal(number)
     _, err = process.communicate(timeout=DEADLINE_S)  # ends only when nobody has its stderr any more
     assert process.returncode == status, err
-    assert "Traceback" not in err
+    said = "reseller-sim explore: stopped; the same command with --resume passes over what has been run"
+    assert err.splitlines() == [said]
     assert not list(out.glob("running-*"))

@@ -2,17 +2,23 @@
 
 import gzip
 import re
+import signal
 import sys
 from pathlib import Path
 
 import pytest
 
-from simulator.replay.tape_file import read_file
+from simulator.replay.head import taken
+from simulator.replay.tape_file import packed, read_file
+from simulator.replay.writing import tape_lines
 from simulator.runtime.journal import Exchange
 from simulator.tape.entries import RequestBegan
+from tests.support.client import running
 from tests.support.processes import ask, run, serving
 
 pytestmark = pytest.mark.slow
+
+TRANSACTIONS = "/sandboxes/default/transactions"
 
 PAY = "import os, subprocess, sys; call = [sys.executable, '-m', 'simulator', 'call']; " + "; ".join(
     f"subprocess.run([*call, 'POST', '/v2/topup', '-d', '{body}'])"
@@ -69,6 +75,30 @@ def test_a_sandbox_goes_on_where_its_tape_ends(taped: Path) -> None:
     assert done.status == 0, done.out
 
 
+def test_a_sandbox_goes_on_at_the_time_that_was_asked_for_as_it_does_after_a_rewind(tmp_path: Path) -> None:
+    start, asked = "2026-11-21T12:00:00+08:00", "2026-11-21T12:00:05+08:00"
+    file = tmp_path / "advanced.tape"
+    with running({"clock": {"mode": "manual", "start": start}}) as client:
+        client.pay("one")
+        client.advance(1)
+        client.advance(60)
+        whole = b"".join(packed(tape_lines(taken(client.live))))
+        client.sim("POST", "/sandboxes/default/rewind", {"to": asked})
+        rewound = client.sim("GET", "/sandboxes/default/clock").json["now"]
+        before = [(one["refid"], one["status"]) for one in client.sim("GET", TRANSACTIONS).json["transactions"]]
+    file.write_bytes(whole)
+    with serving(str(file), "--until", asked, "--serve", "--port", "0", verb="replay") as server:
+        url = server.first_line.split()[-1]
+        assert ask(f"{url}/_sim/sandboxes/default/clock").json["now"] == rewound
+        assert rewound == "2026-11-21T04:00:05.000000Z"
+        found = ask(f"{url}/_sim{TRANSACTIONS}").json["transactions"]
+        assert [(one["refid"], one["status"]) for one in found] == before
+    file.write_bytes(whole[:-12])  # of a file that was cut, what is there goes on
+    with serving(str(file), "--serve", "--port", "0", verb="replay") as server:
+        _, _, err = server.stop(signal.SIGTERM)
+        assert f"{file}: default: the file ends too early, behind entry " in err
+
+
 REFUSALS = {
     "no file": (["nowhere.tape"], 3, "nowhere.tape: No such file or directory"),
     "a folder": (["."], 3, ".: Is a directory"),
@@ -113,9 +143,25 @@ ask("POST", "/sandboxes/default/resellers/RS001/deposits", {"amount": "7"})
     assert run("exec", "--tape", str(file), "--", sys.executable, "-c", code).status == 0
     done = run("replay", str(file))
     assert done.status == 0
-    assert [line.partition(":")[0] for line in done.out.splitlines()] == ["gone", "default", "default"]
-    assert run("replay", str(file), "--until", "1").status == 3
+    lives = ["gone", "default (life 1 of 2)", "default (life 2 of 2)"]
+    assert [line.partition(":")[0] for line in done.out.splitlines()] == lives
+    assert run("replay", str(file), "--until", "1").status == 2
     assert run("replay", str(file), "--until", "1", "--sandbox", "gone").out.startswith("gone: 1 entry replayed")
+
+
+def test_a_run_to_which_nothing_came_has_a_tape_without_entries(tmp_path: Path) -> None:
+    file = tmp_path / "idle.tape"
+    new = "reseller-sim sandbox new --id idle".replace("reseller-sim", f"{sys.executable} -m simulator")
+    assert run("exec", "--tape", str(file), "--", "sh", "-c", f"{new} >/dev/null").status == 0
+    done = run("replay", str(file))
+    text = "0 entries replayed, 0 requests, 0 callbacks, 0 webhooks: all as it was"
+    assert (done.status, done.out) == (0, f"default: {text}\nidle: {text}\n")
+
+
+def test_secrets_are_left_on_a_tape_that_is_written(tmp_path: Path) -> None:
+    done = run("exec", "--tape-secrets", "--", sys.executable, "-c", "print('ran')")
+    assert done.status == 2
+    assert "--tape FILE" in done.only_error_line
 
 
 INBOX = b'{"entry":"inbox_replies","now":"2026-11-21T04:00:00Z","name":"x","document":{"odd":1}}\n'

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from simulator.cli.replayed import difference
+from simulator.cli.taped import Life
 from simulator.replay.differences import Difference
 from simulator.replay.head import taken
 from simulator.replay.proof import player_for
@@ -115,7 +116,7 @@ def test_the_first_difference_is_shown_with_both_sides(recorded: tuple[Client, L
         copied[-1]["end"] = len(copied) - 2
     tape, found = found_in(client, copied)
     assert found is not None
-    text = difference(tape, found)
+    text = difference(Life(tape, 1, 1), found)
     assert re.search(shown, text), text
     assert len(text.splitlines()) == 3
 
@@ -137,6 +138,6 @@ def test_long_sides_are_shown_around_the_difference() -> None:
     found = Difference(3, "request 1 (GET /): content", f"{head}b{head}".encode(), f"{head}c{head}".encode())
     with running() as client:
         (tape,) = read_tapes(tape_lines(taken(client.live)))
-        _, before, after = difference(tape, found).splitlines()
+        _, before, after = difference(Life(tape, 1, 1), found).splitlines()
     assert before == f"  tape    …{'a' * 60}b{'a' * 339}…"
     assert after == f"  replay  …{'a' * 60}c{'a' * 339}…"

@@ -28,7 +28,7 @@ NO_TAPES = {
     "a list": (b"[]\n", "line 1 is not the beginning of a tape"),
     "no UTF-8": (b"\xff\xfe\n", "line 1 is not the beginning of a tape"),
     "a newer tape": (b'{"tape":2}\n', "line 1: the tape has version 2, and this reseller-sim reads up to 1; replay"),
-    "a head without a scenario": (b'{"tape":1}\n', "line 1: Object missing required field"),
+    "a head without a scenario": (b'{"tape":1}\n', r"line 1 cannot be understood \(Object missing required field"),
 }
 
 
@@ -43,31 +43,37 @@ def test_what_is_no_tape_is_refused(what: str, tmp_path: Path) -> None:
 
 
 DAMAGES = {
-    "no JSON": (b"{\n", "line 3: Input data was truncated"),
-    "an unknown entry": (b'{"entry":"magic"}\n', "line 3: Invalid value 'magic'"),
-    "a request without a time": (b'{"entry":"request"}\n', "line 3: Object missing required field"),
+    "no JSON": (b"{\n", "line 3 cannot be understood (Input data was truncated"),
+    "an unknown entry": (b'{"entry":"magic"}\n', "line 3 cannot be understood (Invalid value 'magic'"),
+    "a request without a time": (
+        b'{"entry":"request"}\n',
+        "line 3 cannot be understood (Object missing required field",
+    ),
     "a time without a zone": (
         b'{"entry":"inbox_cleared","now":"yesterday","name":"x"}\n',
-        "line 3: Invalid RFC3339 encoded datetime",
+        "line 3 cannot be understood (Invalid RFC3339 encoded datetime",
     ),
     "a command that does not exist": (
         b'{"entry":"command","now":"2026-11-21T00:00:00Z","command":{"command":"Rob"}}\n',
-        "line 3: Invalid value 'Rob'",
+        "line 3 cannot be understood (Invalid value 'Rob'",
     ),
     "a request that goes on and never came": (
         b'{"entry":"resumed","request":9,"now":"2026-11-21T00:00:00Z","wall":"2026-11-21T00:00:00Z"}\n',
-        "line 3: entry 9 is no request that waits",
+        "line 3 cannot be understood (entry 9 is no request that waits",
     ),
     "no Base64": (
         b'{"entry":"inbox_message","now":"2026-11-21T00:00:00Z","wall":"2026-11-21T00:00:00Z","name":"x",'
         b'"method":"POST","body":{"base64":"!"}}\n',
-        "line 3: ",
+        "line 3 cannot be understood (",
     ),
     "deep nesting": (
         b'{"entry":"inbox_replies","now":"2026-11-21T00:00:00Z","name":"x","document":' + b'{"a":' * 100_000 + b"\n",
-        "line 3: ",
+        "line 3 cannot be understood (",
     ),
-    "another number at the end": (b'{"end":7,"left_out":0}\n', "line 3: 1 entries were read where the tape has 7"),
+    "another number at the end": (
+        b'{"end":7,"left_out":0}\n',
+        "line 3 says that there are 7 entries before it, and 1 are there",
+    ),
 }
 
 
@@ -77,6 +83,7 @@ def test_a_damaged_line_ends_the_tape_and_says_why(what: str, lines: list[bytes]
     (tape,) = read_tapes([*lines[:2], damaged, *lines[3:]])
     assert tape.damage.startswith(text), tape.damage
     assert len(tape.entries) == 1
+    assert not tape.is_cut
 
 
 @pytest.mark.parametrize("share", [0.3, 0.6, 0.99])
@@ -88,14 +95,15 @@ def test_a_file_that_was_cut_is_read_as_far_as_it_goes(share: float, tmp_path: P
     file = tmp_path / "cut.tape"
     file.write_bytes(whole[: int(len(whole) * share)])
     (tape,) = read_file(file)
-    assert tape.damage.startswith("the compressed file is damaged or ends too early")
+    assert tape.damage.startswith(f"the file ends too early, behind entry {len(tape.entries)} of 800")
+    assert tape.is_cut
     assert 0 < len(tape.entries) < 800
     assert tape.end is None
 
 
 def test_lines_that_end_between_two_entries_are_missed(lines: list[bytes]) -> None:
     (tape,) = read_tapes(lines[:-1])
-    assert tape.damage == f"the file ends after entry {len(lines) - 2} of {len(lines) - 2}: its rest is missing"
+    assert tape.damage == f"the file ends too early, behind entry {len(lines) - 2} of {len(lines) - 2}"
 
 
 def test_a_file_has_several_tapes_and_may_be_unpacked(lines: list[bytes], tmp_path: Path) -> None:
@@ -109,4 +117,6 @@ def test_a_file_has_several_tapes_and_may_be_unpacked(lines: list[bytes], tmp_pa
 
 def test_the_same_tape_is_the_same_bytes(lines: list[bytes]) -> None:
     assert list(packed(lines)) == list(packed(lines))
-    assert json.loads(lines[-1]) == {"end": len(lines) - 2, "left_out": 0}
+    end = json.loads(lines[-1])
+    assert (end["end"], end["left_out"]) == (len(lines) - 2, 0)
+    assert end["now"] >= json.loads(lines[-2])["now"]

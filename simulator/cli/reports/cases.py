@@ -11,7 +11,7 @@ NOT_RUN = "not_run"
 class Case:
     """One expectation of a sandbox, one problem of a file, or one check of a service. `message` says in one line what
     is wrong, `details` what else helps, a line each; `code` is for machines; `line` and `column` count from 1, 0 for
-    none. `skipped` says why a case that is ok was not looked at."""
+    none. `skipped` says why a case that is ok was not looked at; `duration_s` is what it took, if that was measured."""
 
     name: str
     ok: bool
@@ -22,6 +22,7 @@ class Case:
     line: int = 0
     column: int = 0
     skipped: str = ""
+    duration_s: float = 0.0
 
     @property
     def is_error(self) -> bool:

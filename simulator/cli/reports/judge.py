@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from simulator.cli.output import one_line, print_to_stderr
+from simulator.cli.reports import earlier
 from simulator.cli.reports.audit import CODE, WARNING, Totals
 from simulator.cli.reports.audit import cases_of as cases_of_audit
 from simulator.cli.reports.cases import Case, Run, Suite, all_ok
@@ -42,6 +43,14 @@ class Judge:
         self._worker = ThreadPoolExecutor(1, "report")
         self._pending: deque[Future[None]] = deque()
 
+    def begin(self) -> None:
+        """Write into all files that the run has not ended. Raises `CannotStart` for one that cannot be written."""
+        self._reports.begin()
+        if self._path is not None:
+            earlier.begin(self._path)
+        if self._tapes is not None:
+            self._tapes.begin()
+
     def follow(self, running: "Running", scenario: str) -> None:
         """Judge the sandboxes of a server that is about to start from this scenario."""
         from simulator.cli.reports.lives import Lives
@@ -65,17 +74,17 @@ class Judge:
         is_judged = self._folder is not None or live.counters.expected or self._audits
         if not is_judged and self._tapes is None:
             return
-        life = live.life()
+        life, ended = live.life(), live.clock.now()
         masks = self._folder.masks(life) if self._folder is not None else {}
-        self._pending.append(self._worker.submit(self._add_life, life, label, masks))
+        self._pending.append(self._worker.submit(self._add_life, life, ended, label, masks))
         if len(self._pending) > WAITING_MAX:
             self._pending.popleft().result()
 
-    def _add_life(self, life: "LiveSandbox", label: str, masks: "Mapping[str, Mask]") -> None:
+    def _add_life(self, life: "LiveSandbox", ended: datetime, label: str, masks: "Mapping[str, Mask]") -> None:
         from simulator.cli.reports.lives import cases_of
 
         if self._tapes is not None:
-            self._tapes.add(life)
+            self._tapes.add(life, ended)
         found = self._lives.add(life, label)
         cases = cases_of(found, life.secrets)
         is_asked = self._audits and life.life_journal.last_n > 0

@@ -34,8 +34,12 @@ def _counts(name: str, suites: Sequence[Suite]) -> dict[str, str]:
         "failures": str(sum(one.failures for one in suites) - errors),
         "errors": str(errors),
         "skipped": str(sum(one.skipped for one in suites)),
-        "time": "0",
+        "time": _seconds(sum(case.duration_s for one in suites for case in one.cases)),
     }
+
+
+def _seconds(duration_s: float) -> str:
+    return f"{duration_s:.3f}" if duration_s else "0"
 
 
 def _add_properties(part: ET.Element, values: Mapping[str, object]) -> None:
@@ -45,7 +49,7 @@ def _add_properties(part: ET.Element, values: Mapping[str, object]) -> None:
 
 
 def _add(part: ET.Element, suite: Suite, case: Case) -> None:
-    about = {"name": _line(case.name), "classname": _line(suite.name), "time": "0"}
+    about = {"name": _line(case.name), "classname": _line(suite.name), "time": _seconds(case.duration_s)}
     if case.file:
         about["file"] = _line(case.file)
     if case.line:

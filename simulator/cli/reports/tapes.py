@@ -1,5 +1,7 @@
 """The file of `exec --tape`: the tapes of all sandboxes of a run, deleted and reset ones included."""
 
+from contextlib import suppress
+from datetime import datetime
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
@@ -35,16 +37,21 @@ class Tapes:
             text = f"reseller-sim exec: the tape {self._path} cannot be written: {error.strerror}"
             raise CannotStart(one_line(text)) from None
 
-    def add(self, life: "LiveSandbox") -> None:
-        """Append the tape of a life that has ended, unless nothing happened in it."""
+    def not_run(self) -> None:
+        """Leave nothing of an earlier run in the file, if it can be written: this one cannot start."""
+        with suppress(OSError):
+            self._path.write_bytes(b"")
+
+    def add(self, life: "LiveSandbox", ended: datetime) -> None:
+        """Append the tape of a life that has ended at this time of the sandbox."""
         from simulator.replay.head import taken
         from simulator.replay.tape_file import packed
         from simulator.replay.without_secrets import CannotMask, lines_without_secrets
         from simulator.replay.writing import tape_lines
 
-        if not len(life.tape) or self._file is None:
+        if self._file is None:
             return
-        tape = taken(life)
+        tape = taken(life, ended)
         try:
             lines = tape_lines(tape) if self._shows_secrets else lines_without_secrets(tape, self._again)
         except CannotMask as error:

@@ -251,7 +251,7 @@ CONTROL: list[Row] = [
         *(
             "removeMark|rewindSandbox|createSandbox",
             404,
-            "unknown_mark: mark: there is no mark '.*'; GET .*/marks lists them",
+            "unknown_mark: (fork[.])?mark: there is no mark '.*'; GET .*/marks lists them",
         ),
         *("Sandboxes", "/marks/{mark}`", "unknown"),
     ),
@@ -259,12 +259,12 @@ CONTROL: list[Row] = [
         *(
             "rewindSandbox|createSandbox",
             400,
-            "unknown_moment: (n: the tape has|to: the sandbox had no such time: it is) .*",
+            "unknown_moment: (fork[.])?(n: the tape has|to: the sandbox had no such time: it is) .*",
         ),
         *("Sandboxes", "/rewind`", "what happened until now decides"),
     ),
     (
-        *("createSandbox", 404, "unknown_sandbox: there is no sandbox '.*'; GET /_sim/sandboxes lists them"),
+        *("createSandbox", 404, "unknown_sandbox: fork[.]of: there is no sandbox '.*'; GET /_sim/sandboxes lists them"),
         *("Sandboxes", "`fork` is", "there is nothing to fork"),
     ),
     (

@@ -1,0 +1,138 @@
+"""Runs COMMAND of `exec` to its end: forwards signals to it, and ends it when it takes too long."""
+
+import os
+import signal
+import socket
+import subprocess
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from types import FrameType
+from typing import Any, Final
+
+from simulator.cli.flags import CannotStart
+from simulator.cli.output import print_to_stderr
+
+STOP_TIMEOUT_S: Final = 5.0
+LATE: Final = 124
+"""The exit code for a command that was ended since it took too long, as that of timeout(1)."""
+
+FORWARDED: Final = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+
+
+def run(to_run: list[str], variables: dict[str, str], timeout_s: float | None = None) -> int:
+    """Run the command to its end, forwarding signals, or until it has taken so long; returns our exit code. Raises
+    `CannotStart`."""
+    # With a group of its own, what it has started can be ended with it; on a terminal that would cost it its input.
+    has_group = timeout_s is not None and hasattr(os, "killpg") and not _shares_terminal()
+    with _Forwarding() as forwarding:
+        try:
+            process = subprocess.Popen(to_run, env=variables, start_new_session=has_group)  # noqa: S603  # the user's own
+        except OSError as error:
+            raise CannotStart(f"reseller-sim exec: {to_run[0]!r} cannot be run: {error.strerror}") from None
+        forwarding.to(process)
+        with _limited(process, timeout_s, has_group=has_group) as is_late:
+            status = _ended(process)
+    if is_late.is_set():
+        print_to_stderr(
+            f"reseller-sim exec: the command had not ended after {timeout_s:g} s (--timeout), and was ended"
+        )
+        return LATE
+    return status if status >= 0 else 128 - status
+
+
+@contextmanager
+def _limited(
+    process: "subprocess.Popen[bytes]", timeout_s: float | None, *, has_group: bool
+) -> Iterator[threading.Event]:
+    """End a process that takes longer, and its group; the event is set then. First it is asked to end."""
+    is_late = threading.Event()
+
+    def end() -> None:
+        is_late.set()
+        _send(process, signal.SIGTERM, has_group=has_group)
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(STOP_TIMEOUT_S)
+        _send(process, getattr(signal, "SIGKILL", signal.SIGTERM), has_group=has_group)
+
+    timer = threading.Timer(timeout_s or 0, end)
+    timer.daemon = True
+    if timeout_s is not None:
+        timer.start()
+    try:
+        yield is_late
+    finally:
+        timer.cancel()
+        if is_late.is_set():
+            timer.join()
+
+
+def _send(process: "subprocess.Popen[bytes]", number: int, *, has_group: bool) -> None:
+    with suppress(ProcessLookupError, PermissionError):
+        if has_group:
+            os.killpg(process.pid, number)
+        else:
+            process.send_signal(number)
+
+
+def _ended(process: "subprocess.Popen[bytes]") -> int:
+    """The exit status of a process. A signal that comes just before a wait for a process does not end that wait, so
+    that its handler would run when the process has ended; what it writes into a socket does."""
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        theirs.setblocking(False)
+        before = signal.set_wakeup_fd(theirs.fileno(), warn_on_full_buffer=False)
+        try:
+            waiter = threading.Thread(target=lambda: (process.wait(), theirs.send(b"\0")), daemon=True)
+            waiter.start()
+            while process.returncode is None:
+                ours.recv(1)
+            waiter.join()
+        finally:
+            signal.set_wakeup_fd(before)
+    return process.returncode
+
+
+class _Forwarding:
+    """Forwards signals to a process instead of ending this one; early ones as soon as the process exists."""
+
+    def __init__(self) -> None:
+        self._process: subprocess.Popen[bytes] | None = None
+        self._early: list[int] = []
+        self._before: dict[int, Any] = {}
+
+    def __enter__(self) -> "_Forwarding":
+        for number in FORWARDED:
+            if signal.getsignal(number) is not signal.SIG_IGN:
+                self._before[number] = signal.signal(number, self._on_signal)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+
+    def to(self, process: "subprocess.Popen[bytes]") -> None:
+        """Forward to this process from now on."""
+        self._process = process
+        for number in self._early:
+            process.send_signal(number)
+
+    def _on_signal(self, number: int, frame: FrameType | None) -> None:
+        if self._process is None:
+            self._early.append(number)
+        elif number != signal.SIGINT or not _shares_terminal():
+            self._process.send_signal(number)
+
+
+def _shares_terminal() -> bool:
+    """True when the terminal sends Ctrl-C to the command itself: it is in the foreground group, as we are."""
+    try:
+        terminal = os.open("/dev/tty", os.O_RDONLY | os.O_NOCTTY)
+    except OSError:
+        return False
+    try:
+        return os.tcgetpgrp(terminal) == os.getpgrp()
+    except OSError:
+        return False
+    finally:
+        os.close(terminal)

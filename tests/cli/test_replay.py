@@ -1,0 +1,270 @@
+"""`replay`: which lives it plays and until when, and what it says of a file that was cut, changed, or has nothing."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import Result
+
+from simulator.replay.head import taken
+from simulator.replay.tape_file import packed, read_file
+from simulator.replay.writing import tape_lines
+from tests.support.client import Client, running
+from tests.support.runner import invoke
+
+START = "2026-11-21T12:00:00+08:00"
+SCENARIO: dict[str, Any] = {"clock": {"mode": "manual", "start": START}}
+
+
+def replay(file: Path, *arguments: str) -> Result:
+    return invoke("replay", str(file), *arguments)
+
+
+def lines_of(client: Client, sandbox: str = "default") -> list[bytes]:
+    return list(tape_lines(taken(client.app.sandboxes.get(sandbox))))
+
+
+@pytest.fixture(scope="module")
+def lives() -> list[list[bytes]]:
+    """The lines of two lives of the default sandbox, and of one of another: of 3, 2 and 0 entries."""
+    with running(SCENARIO) as client:
+        deposit = "/sandboxes/default/resellers/RS001/deposits"
+        for _ in range(3):
+            client.sim("POST", deposit, {"amount": "5"})
+            client.advance(10)
+        first = lines_of(client)
+        client.sim("POST", "/sandboxes/default/reset")
+        client.sim("POST", deposit, {"amount": "6"})
+        client.sim("POST", "/sandboxes", {"id": "idle"})
+        return [first, lines_of(client), lines_of(client, "idle")]
+
+
+@pytest.fixture
+def first(lives: list[list[bytes]], tmp_path: Path) -> Path:
+    """A file with the first of these lives alone."""
+    return written(tmp_path / "first.tape", lives[0])
+
+
+def written(file: Path, *of: list[bytes]) -> Path:
+    file.write_bytes(b"".join(b"".join(packed(one)) for one in of))
+    return file
+
+
+def count(lines: list[bytes]) -> int:
+    return len(lines) - 2
+
+
+def test_each_life_is_played_and_has_a_number(lives: list[list[bytes]], tmp_path: Path) -> None:
+    done = replay(written(tmp_path / "all.tape", *lives))
+    assert done.exit_code == 0, done.output
+    counts = [count(one) for one in lives]
+    assert [line.partition(" replayed")[0] for line in done.stdout.splitlines()] == [
+        f"default (life 1 of 2): {counts[0]} entries",
+        f"default (life 2 of 2): {counts[1]} entries" if counts[1] != 1 else "default (life 2 of 2): 1 entry",
+        "idle: 0 entries",
+    ]
+
+
+def test_a_life_is_chosen_by_its_number_and_else_is_the_last_one(lives: list[list[bytes]], tmp_path: Path) -> None:
+    file = written(tmp_path / "all.tape", *lives)
+    default = ("--sandbox", "default")
+    assert replay(file, *default).stdout.count("\n") == 2
+    for arguments, said in (
+        (("--life", "1"), "default (life 1 of 2): "),
+        (("--life", "2"), "default (life 2 of 2): "),
+        (("--until", "1"), "default (life 2 of 2): 1"),
+        (("--life", "1", "--until", "1"), "default (life 1 of 2): 1 of "),
+    ):
+        done = replay(file, *default, *arguments)
+        assert (done.exit_code, done.stdout.count("\n")) == (0, 1), done.output
+        assert done.stdout.startswith(said)
+    done = replay(file, *default, "--life", "3")
+    assert (done.exit_code, done.stdout) == (3, "")
+    assert done.stderr == f"reseller-sim replay: {file}: it has 2 lives of default: --life is from 1 to 2\n"
+
+
+@pytest.mark.parametrize("arguments", [("--until", "1"), ("--serve",), ("--life", "1")])
+def test_who_wants_one_of_several_sandboxes_says_which(
+    arguments: tuple[str, ...], lives: list[list[bytes]], tmp_path: Path
+) -> None:
+    done = replay(written(tmp_path / "all.tape", *lives), *arguments)
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert "has the tapes of default, idle; choose one with --sandbox" in done.stderr
+
+
+@pytest.mark.parametrize("text", ["abc", "-1", "", "1.5", "2026-11-21", "2026-11-21T12:00:00", "2" * 400 + "x"])
+def test_until_is_a_number_or_a_time(text: str, first: Path) -> None:
+    done = replay(first, "--until", text)
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert "a number of entries from 0, or an ISO time" in done.stderr
+    assert len(done.stderr) < 400
+
+
+@pytest.mark.parametrize(
+    "text", ["100", "9" * 5000, "2026-11-21T11:59:59.999999+08:00", "2026-11-21T12:00:30.000001+08:00"]
+)
+def test_a_moment_that_the_tape_has_not_is_refused_with_those_that_it_has(
+    text: str, first: Path, lives: list[list[bytes]]
+) -> None:
+    done = replay(first, "--until", text)
+    assert (done.exit_code, done.stdout) == (3, "")
+    n = count(lives[0])
+    bounds = (
+        f"the tape has {n} entries: N is from 0 to {n}"
+        if text.isdigit()
+        else f"it is from {START} to 2026-11-21T12:00:30"
+    )
+    assert f"{first}: default: --until: " in done.stderr
+    assert bounds in done.stderr
+
+
+def test_the_first_and_the_last_moment_are_some(first: Path, lives: list[list[bytes]]) -> None:
+    n = count(lives[0])
+    for text, said in (("0", f"0 of {n}"), (str(n), str(n)), (START, "1 of"), ("2026-11-21T12:00:30+08:00", str(n))):
+        done = replay(first, "--until", text)
+        assert done.exit_code == 0, done.output
+        assert done.stdout.startswith(f"default: {said} ")
+
+
+def test_a_time_at_which_nothing_came_is_one_until_the_tape_was_taken(tmp_path: Path) -> None:
+    with running({"clock": {"mode": "real", "start": START}}) as client:
+        client.call("GET", "/v2/balance")
+        client.pass_time(60)
+        file = written(tmp_path / "real.tape", lines_of(client))
+    assert replay(file, "--until", "2026-11-21T12:00:59+08:00").exit_code == 0
+    assert replay(file, "--until", "2026-11-21T12:01:01+08:00").exit_code == 3
+
+
+@pytest.mark.parametrize("is_packed", [True, False])
+def test_a_file_that_was_cut_is_replayed_as_far_as_it_goes(
+    is_packed: bool, lives: list[list[bytes]], tmp_path: Path
+) -> None:
+    content = b"".join(packed(lives[0])) if is_packed else b"".join(lives[0])
+    file = tmp_path / "cut.tape"
+    for size in (11, len(content) // 2, len(content) - 12):
+        file.write_bytes(content[:size])
+        done = replay(file)
+        assert done.exit_code == 1
+        assert f"{file}: " in done.output
+        assert "the file ends too early, " in done.output
+        if done.stdout:
+            played, missing = done.stdout.splitlines()
+            assert ": all as it was" in played
+            n = int(played.split()[1])
+            assert f"default: the file ends too early, behind entry {n} of {count(lives[0])}" in missing
+    assert done.stdout
+
+
+def test_the_end_of_its_last_line_may_be_missing(lives: list[list[bytes]], tmp_path: Path) -> None:
+    file = tmp_path / "edited.tape"
+    file.write_bytes(b"".join(lives[0]).rstrip(b"\n"))
+    assert replay(file).exit_code == 0
+
+
+def _without_now(line: bytes) -> bytes:
+    return json.dumps({name: value for name, value in json.loads(line).items() if name != "now"}).encode() + b"\n"
+
+
+CHANGES: dict[str, Callable[[bytes], bytes]] = {
+    "a member less": _without_now,
+    "another type": lambda line: b"[]\n",
+    "an unknown command": lambda line: line.replace(b'"command":{"command":"', b'"command":{"command":"Nix'),
+    "no JSON": lambda line: line[: len(line) // 2] + b"\n",
+    "no line": lambda line: b"",
+}
+
+
+@pytest.mark.parametrize("what", CHANGES)
+def test_a_line_that_cannot_be_understood_is_3_with_its_place_and_what_to_do(
+    what: str, lives: list[list[bytes]], tmp_path: Path
+) -> None:
+    lines = lives[0]
+    at = next(n for n, line in enumerate(lines) if n > 1 and line.startswith(b'{"entry":"command"'))
+    file = tmp_path / "edited.tape"
+    file.write_bytes(b"".join((*lines[:at], CHANGES[what](lines[at]), *lines[at + 1 :])))
+    done = replay(file)
+    assert done.exit_code == 3
+    [said] = done.stderr.splitlines()
+    number = at + 1 if what != "no line" else len(lines) - 1
+    assert said.startswith(f"reseller-sim replay: {file}: default: line {number} ")
+    assert "was it changed by hand, or on its way? Take it anew" in said
+    if what != "no line":
+        assert f"--until {at - 1} has what comes before it" in said
+        assert ": all as it was" in done.stdout  # what comes before it
+        assert replay(file, "--until", str(at - 1)).exit_code == 0
+        assert replay(file, "--until", str(at)).exit_code == 3
+        assert replay(file, "--serve").exit_code == 3
+
+
+def test_what_follows_a_whole_tape_and_is_none_is_refused_when_all_was_wanted(
+    lives: list[list[bytes]], tmp_path: Path
+) -> None:
+    file = tmp_path / "more.tape"
+    file.write_bytes(b"".join(packed(lives[0])) + b"more")
+    done = replay(file)
+    assert done.exit_code == 3
+    assert ": all as it was" in done.stdout
+    assert f"{file}: what follows is no compressed data" in done.stderr
+    assert replay(file, "--life", "1").exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"hello", "the last line is not the beginning of a tape, which is written by `exec --tape`"),
+        (b"hello\n", "line 1 is not the beginning of a tape, which is written by `exec --tape`"),
+        (
+            b'{"tape":2}\n',
+            "line 1: the tape has version 2, and this reseller-sim reads up to 1; replay it with a newer one",
+        ),
+    ],
+)
+def test_a_file_to_which_nothing_happened_is_not_said_to_be_damaged(content: bytes, said: str, tmp_path: Path) -> None:
+    file = tmp_path / "other"
+    file.write_bytes(content)
+    done = replay(file)
+    assert (done.exit_code, done.stdout) == (3, "")
+    assert done.stderr == f"reseller-sim replay: {file}: {said}\n"
+
+
+def test_an_empty_file_and_one_without_a_sandbox_say_what_they_lack(first: Path, tmp_path: Path) -> None:
+    empty = tmp_path / "empty.tape"
+    empty.write_bytes(b"")
+    assert (done := replay(empty)).exit_code == 3
+    assert f"{empty}: it is empty: the run that was to write it could not start" in done.stderr
+    assert (done := replay(first, "--sandbox", "x")).exit_code == 3
+    assert f"{first}: it has no tape of x; it has those of default" in done.stderr
+
+
+@pytest.mark.parametrize(("limit", "said"), [(0, "kept no tape, and 3 inputs that came are"), (2, "1 later input is")])
+def test_what_a_tape_had_no_room_for_is_counted(limit: int, said: str, tmp_path: Path) -> None:
+    with running({"limits": {"tape": limit}}) as client:
+        for _ in range(3):
+            client.sim("POST", "/sandboxes/default/resellers/RS001/deposits", {"amount": "5"})
+        done = replay(written(tmp_path / "full.tape", lines_of(client)))
+    assert done.exit_code == 0
+    assert f"{said} not on it (limits.tape)" in done.stdout
+
+
+@pytest.mark.parametrize(("version", "do"), [("0.0.1", "reseller-sim 0.0.1 wrote it"), ("", "was it changed by hand")])
+def test_a_scenario_that_is_not_accepted_is_called_that_of_the_tape(
+    version: str, do: str, lives: list[list[bytes]], tmp_path: Path
+) -> None:
+    head = json.loads(lives[0][0])
+    head["scenario"]["surprise"] = 1
+    head["version"] = version or head["version"]
+    file = written(tmp_path / "old.tape", [json.dumps(head).encode() + b"\n", *lives[0][1:]])
+    for more in ((), ("--serve", "--port", "0")):
+        done = replay(file, *more)
+        assert (done.exit_code, done.stdout) == (3, "")
+        assert f"{file}: default: the tape's scenario is not accepted: surprise: unknown_key: " in done.stderr
+        assert do in done.stderr
+
+
+def test_what_is_written_is_read_as_it_was(first: Path) -> None:
+    (tape,) = read_file(first)
+    assert tape.end is not None
+    assert tape.end.now is not None
+    assert tape.end.now.isoformat() == "2026-11-21T04:00:30+00:00"
