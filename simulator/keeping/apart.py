@@ -13,12 +13,29 @@ import sys
 import warnings
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
 from contextlib import aclosing, suppress
+from dataclasses import dataclass
 from typing import Final, NoReturn
 
 from simulator.snapshot.snapshot import NotNow
 from simulator.tape.store.writing import digest_of
 
 Parts = Callable[[], Iterator[tuple[str, bytes]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Before:
+    """What the snapshot before had: the digests of its parts, and which contents are the very objects that they were
+    then, by name."""
+
+    digests: Mapping[str, bytes]
+    same: Mapping[str, bytes]
+
+    def has(self, name: str, content: bytes) -> bool:
+        """Whether it had this content under this name."""
+        known = self.digests.get(name)
+        return known is not None and (self.same.get(name) is content or digest_of(content) == known)
+
+
 Pieces = AsyncGenerator[tuple[str, bytes | None], None]
 
 _HEAD = struct.Struct(">IQ?")
@@ -29,25 +46,21 @@ NICENESS: Final = 5
 CAN_FORK: Final = hasattr(os, "fork") and sys.platform != "win32"
 
 
-async def pieces_apart(parts: Parts, before: Mapping[str, bytes]) -> Pieces:
-    """Name and content of each part; None for content with the digest that it had `before`. Raises `NotNow`, also when
-    the copy ended too early."""
+async def pieces_apart(parts: Parts, before: Before) -> Pieces:
+    """Name and content of each part; None for content that it had `before`. Raises `NotNow`, also when the copy ended
+    too early."""
     async with aclosing(_forked(parts, before) if CAN_FORK else _here(parts, before)) as pieces:
         async for piece in pieces:
             yield piece
 
 
-async def _here(parts: Parts, before: Mapping[str, bytes]) -> Pieces:
+async def _here(parts: Parts, before: Before) -> Pieces:
     for name, content in parts():
-        yield name, _changed(name, content, before)
+        yield name, None if before.has(name, content) else content
         await asyncio.sleep(0)
 
 
-def _changed(name: str, content: bytes, before: Mapping[str, bytes]) -> bytes | None:
-    return None if name in before and digest_of(content) == before[name] else content
-
-
-async def _forked(parts: Parts, before: Mapping[str, bytes]) -> Pieces:
+async def _forked(parts: Parts, before: Before) -> Pieces:
     pid, descriptor = _fork(parts, before)
     reader = asyncio.StreamReader()
     loop = asyncio.get_running_loop()
@@ -72,7 +85,7 @@ async def _forked(parts: Parts, before: Mapping[str, bytes]) -> Pieces:
             os.waitpid(pid, 0)  # noqa: ASYNC222 - it has ended
 
 
-def _fork(parts: Parts, before: Mapping[str, bytes]) -> tuple[int, int]:
+def _fork(parts: Parts, before: Before) -> tuple[int, int]:
     """Start the copy. Answers its pid, and the end of the pipe that it writes into."""
     reading, writing = os.pipe()
     blocked = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
@@ -88,7 +101,7 @@ def _fork(parts: Parts, before: Mapping[str, bytes]) -> tuple[int, int]:
     return pid, reading
 
 
-def _write(parts: Parts, before: Mapping[str, bytes], descriptor: int) -> NoReturn:
+def _write(parts: Parts, before: Before, descriptor: int) -> NoReturn:
     """In the copy: write all parts, and end."""
     try:
         signal.set_wakeup_fd(-1)
@@ -99,7 +112,7 @@ def _write(parts: Parts, before: Mapping[str, bytes], descriptor: int) -> NoRetu
         signal.pthread_sigmask(signal.SIG_SETMASK, ())
         os.nice(NICENESS)
         for name, content in parts():
-            _write_piece(descriptor, name, _changed(name, content, before))
+            _write_piece(descriptor, name, None if before.has(name, content) else content)
         _write_all(descriptor, _END)
     except NotNow:
         pass

@@ -30,6 +30,14 @@ def written(state: State) -> Iterator[tuple[str, bytes]]:
             yield f"{ENTRIES}/{number}/{place}", content
 
 
+def unchanging(state: State) -> dict[str, bytes]:
+    """The parts that stay the same objects until something in them changes."""
+    found = {f"{PAYMENTS}/{place}": content for place, content in state.transactions.sealed()}
+    for number, reseller in enumerate(state.resellers.values()):
+        found |= {f"{ENTRIES}/{number}/{place}": one for place, one in enumerate(reseller.wallet.entries.sealed())}
+    return found
+
+
 def restore(state: State, parts: Mapping[str, bytes]) -> None:
     """Have all transactions, which their resellers have again; those that are settled are read when somebody asks."""
     numbers: defaultdict[str, list[int]] = defaultdict(list)

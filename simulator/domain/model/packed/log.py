@@ -61,6 +61,10 @@ class PackedLog(Sequence[Record]):
             raise IndexError(place)
         return self._unpack(self._blocks[place // SIZE][place % SIZE])
 
+    def sealed(self) -> Iterator[bytes]:
+        """The first of `contents`, which are always the same objects."""
+        return (block.content for block in self._blocks)
+
     def contents(self) -> Iterator[bytes]:
         """All of it in blocks of `SIZE` records, from which `restore` makes it again; those of records that are packed
         are the same objects each time."""

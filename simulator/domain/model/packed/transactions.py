@@ -118,6 +118,10 @@ class Transactions(Mapping[str, Transaction]):
             found = self._blocks[number]
             yield found.content if isinstance(found, Block) else self._block(found).content
 
+    def sealed(self) -> Iterator[tuple[int, bytes]]:
+        """Those of `contents` with their places that are the same objects until one of their transactions changes."""
+        return ((place, one.content) for place, one in enumerate(self._blocks) if isinstance(one, Block))
+
     def opened(self) -> Iterator[Transaction]:
         """Those that are open, by their numbers."""
         for rows, count in zip(self._blocks, self._open, strict=True):
