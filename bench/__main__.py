@@ -47,7 +47,7 @@ def _extent(options: argparse.Namespace, cores: Cores) -> Extent:
         plan = Plan(1, 0.3, tuple(options.connections or [16]))
         return Extent(plan, 1, payments, tail, PeersPlan(1, 500, 0.3), serve, cores)
     plan = Plan(options.rounds, options.seconds, tuple(options.connections or [16, 64]))
-    peers = PeersPlan(3, options.peer_requests, 5.0)
+    peers = PeersPlan(6, options.peer_requests, 5.0)
     return Extent(plan, options.starts, options.payments, options.tail_payments, peers, serve, cores)
 
 
@@ -74,7 +74,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--starts", type=int, default=7, help="runs of the start time")
     parser.add_argument("--payments", type=int, default=100_000, help="payments that the pauses are measured beside")
     parser.add_argument("--tail-payments", type=int, default=200_000, help="payments of the tail")
-    parser.add_argument("--peer-requests", type=int, default=5000, help="requests in a slice of each peer")
+    parser.add_argument("--peer-requests", type=int, default=3000, help="requests in a slice of each peer")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write every figure to FILE as well")
     parser.add_argument("--page", type=Path, metavar="FILE", help="write the page to FILE, whatever was measured")
     parser.add_argument(

@@ -29,7 +29,8 @@ Each figure is of processes started anew."""
 PEERS = """\
 The simulator checks a signature, keeps a ledger and writes a journal. The peers and the bare app, as they are set up
 here, answer what they were told, to any request, and know no state and no signature. All answer the same requests, the
-peers with the body of ours, one after the other on one core, after a warm-up."""
+peers with the body of ours, by turns on one core, after a warm-up. CPU time is that of all threads; the main thread
+alone is known to be starved, which tells nothing of WireMock."""
 
 
 def of(results: Results) -> str:

@@ -56,7 +56,20 @@ def _cell(cell: Cell) -> tuple[str, ...]:
 
 def of_tails(tails: Sequence[Tail]) -> Rows:
     """Latencies of creating topups, and the longest time in which the server answered nobody."""
-    heading = ("", "conn", "answers", "per s", "to bare", "p50 ms", "p99 ms", "p99.9 ms", "max ms", "gap ms", "starved")
+    heading = (
+        "",
+        "conn",
+        "answers",
+        "per s",
+        "to bare",
+        "p50 ms",
+        "p99 ms",
+        "p99.9 ms",
+        "max ms",
+        "gap ms",
+        "CPU us",
+        "starved",
+    )
     return [heading, *(_tail(tail, tails) for tail in tails)]
 
 
@@ -71,6 +84,7 @@ def _tail(tail: Tail, tails: Sequence[Tail]) -> tuple[str, ...]:
         *(f"{tail.typical(figure):.2f}" for figure in ("p50_ms", "p99_ms", "p999_ms")),
         f"{tail.longest('max_ms'):.2f}",
         f"{tail.longest('gap_s') * 1e3:.2f}",
+        UNKNOWN if tail.cpu_us is None else f"{tail.cpu_us:.0f}",
         UNKNOWN if tail.starved is None else f"{tail.starved:.0%}",
     )
 

@@ -26,6 +26,7 @@ class Tail:
     connections: int
     slices: tuple[Load, ...]
     starved: float | None = None  # the share of its time in which the server could have run and had no core
+    cpu_us: float | None = None  # CPU time of the server for a request, with all its threads
 
     def typical(self, figure: str) -> float:
         """The median over the slices."""
@@ -53,6 +54,7 @@ class Tail:
             **{name: self.typical(name) for name in ("per_second", "p50_ms", "p99_ms", "p999_ms")},
             **{name: self.longest(name) for name in ("max_ms", "gap_s")},
             "starved": self.starved,
+            "cpu_us": self.cpu_us,
         }
 
 
@@ -75,22 +77,45 @@ def measure_tail(payments: int, cores: Cores, serve: Sequence[str] = SIMULATOR) 
 def by_turns(servers: dict[str, Server], batch: Batch, connections: int, slices: int, size: int) -> list[Tail]:
     """One after the other gets the same requests, slice by slice; each slice is signed just before, so that no
     timestamp is too old."""
-    taken: dict[str, list[Load]] = {server: [] for server in servers}
-    starved: dict[str, list[float]] = {server: [] for server in servers}
+    names = list(servers)
+    taken: dict[str, list[_Watched]] = {server: [] for server in names}
     for place in range(slices + 1):
         count = size if place else min(size, WARM_UP)
         requests = batch(generators.needed(count, connections))
-        for title, server in servers.items():
-            before = server.waited_s()
-            one = _slice(server, requests, count, connections)
-            after = server.waited_s()
-            if place:  # the first is to warm up
+        first = place % len(names)  # another one in each slice, so that the order favours none
+        for title in (*names[first:], *names[:first]):
+            one = _watched(servers[title], requests, count, connections)
+            if place:  # the first slice is to warm up
                 taken[title].append(one)
-                starved[title] += [] if before is None or after is None else [(after - before) / one.wall_s]
-    return [
-        Tail(title, connections, tuple(taken[title]), median(starved[title]) if starved[title] else None)
-        for title in servers
-    ]
+    return [_summed(title, connections, taken[title]) for title in names]
+
+
+@dataclass(frozen=True, slots=True)
+class _Watched:
+    """A slice, with how long the server ran meanwhile and how long it waited to run."""
+
+    load: Load
+    cpu_s: float | None
+    waited_s: float | None
+
+
+def _watched(server: Server, requests: Sequence[bytes], count: int, connections: int) -> _Watched:
+    before = _clocks(server)
+    one = _slice(server, requests, count, connections)
+    after = _clocks(server)
+    spent = [None if was is None or now is None else now - was for was, now in zip(before, after, strict=True)]
+    return _Watched(one, *spent)
+
+
+def _clocks(server: Server) -> tuple[float | None, float | None]:
+    return server.cpu_s(), server.waited_s()
+
+
+def _summed(title: str, connections: int, taken: Sequence[_Watched]) -> Tail:
+    starved = [one.waited_s / one.load.wall_s for one in taken if one.waited_s is not None]
+    cpu_us = [one.cpu_s / one.load.requests * 1e6 for one in taken if one.cpu_s]
+    slices = tuple(one.load for one in taken)
+    return Tail(title, connections, slices, median(starved) if starved else None, median(cpu_us) if cpu_us else None)
 
 
 def _slice(server: Server, requests: Sequence[bytes], count: int, connections: int) -> Load:
