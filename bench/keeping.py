@@ -37,12 +37,8 @@ def compared(serve: Sequence[str] = SIMULATOR) -> list[Compared]:
     return [*rows, Compared("taped", "creates, a tape to no tape", TAPELESS, SIMULATOR)]
 
 
-def measure_keeping(plan: Plan, cores: Cores, serve: Sequence[str] = SIMULATOR) -> list[Cell]:
-    """The cells of each comparison: one server is idle while the other is asked."""
-    return [cell for one in compared(serve) for cell in _cells(one, plan, cores)]
-
-
-def _cells(one: Compared, plan: Plan, cores: Cores) -> list[Cell]:
+def measure_keeping(one: Compared, plan: Plan, cores: Cores) -> list[Cell]:
+    """The cells of a comparison: one server is idle while the other is asked."""
     cells = []
     with tempfile.TemporaryDirectory() as folder:
         data = str(Path(folder, "data"))

@@ -49,7 +49,7 @@ def of(results: Results) -> str:
         parts += [_table(tables.of_standings(results.peers))]
         parts += [f"Not measured: {one}." for one in results.peers.missing]
     if results.failures:
-        parts += ["## What could not be measured", *(f"- {failure}" for failure in results.failures)]
+        parts += ["## What could not be measured", *(f"- {failure.splitlines()[0]}" for failure in results.failures)]
     return "\n\n".join(parts) + "\n"
 
 

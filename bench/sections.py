@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from bench.keeping import measure_keeping
+from bench.keeping import Compared, compared, measure_keeping
 from bench.pauses import measure_pauses
 from bench.peers.measured import Plan as PeersPlan
 from bench.peers.measured import measure_peers
@@ -43,8 +43,12 @@ def measure(sections: Sequence[str], extent: Extent, results: Results) -> None:
     def refusals() -> None:
         results.cells += measure_refusals(plan, cores, serve)
 
+    def kept(one: Compared) -> None:
+        results.cells += measure_keeping(one, plan, cores)
+
     def keeping() -> None:
-        results.cells += measure_keeping(plan, cores, serve)
+        for one in compared(serve):
+            results.attempt(f"keeping, {one.name}", partial(kept, one))
 
     def deliveries() -> None:
         from bench.deliveries import measure_deliveries  # imports the simulator, which the other sections only start
