@@ -6,11 +6,13 @@ READY := $(VENV)/.ready
 DEV_READY := $(VENV)/.dev-ready
 INTEROP := tests/interop
 INTEROP_READY := $(INTEROP)/node_modules/.ready
+PEERS := bench/peers
+PEERS_READY := $(PEERS)/node_modules/.ready
 
 # Where the environment forbids bytecode, each process of a test run would compile the tests and the simulator anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run help test test-fast interop check lint types audit docs bench bench-history campaign campaign-kill simulate fuzz screenshots console-figures interop-tools wheel npm-package clean
+.PHONY: run help test test-fast interop check lint types audit docs bench bench-history bench-peers campaign campaign-kill simulate fuzz screenshots console-figures interop-tools wheel npm-package clean
 
 run: $(READY)        ## serve the default scenario
 	@$(BIN)/reseller-sim serve $(ARGS)
@@ -36,8 +38,11 @@ types: $(DEV_READY)  ## types, strictly
 audit: $(DEV_READY)  ## known vulnerabilities of the pinned packages; says what could not be audited
 	@$(BIN)/python -m tests.support.audit
 
-bench: $(DEV_READY)  ## ratios to a bare server, measured in the same run
+bench: $(DEV_READY) $(if $(findstring peers,$(ARGS)),bench-peers)  ## ratios to a bare server, measured in the same run, and bench/RESULTS.md
 	$(BIN)/python -m bench $(ARGS)
+
+bench-peers:         ## what `make bench ARGS=--peers` measures beside ours, from npm, once
+	@if command -v npm >/dev/null; then $(MAKE) --no-print-directory $(PEERS_READY) || echo "no peers: npm did not install them"; else echo "no peers: npm is not installed"; fi
 
 bench-history: $(DEV_READY)  ## a page of history beside a thousand transactions and beside a million
 	$(BIN)/python -m bench.history $(ARGS)
@@ -77,7 +82,7 @@ npm-package: $(INTEROP_READY)  ## clients/js as a package for npm, in dist
 	@cd clients/js && npm pack --silent --pack-destination ../../dist
 
 clean:               ## remove what was made here
-	rm -rf $(VENV) $(INTEROP)/node_modules clients/js/node_modules clients/js/dist dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(INTEROP)/node_modules $(PEERS)/node_modules clients/js/node_modules clients/js/dist dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find . -name __pycache__ -prune -exec rm -rf {} +
 
 $(READY): pyproject.toml constraints.txt
@@ -96,4 +101,9 @@ $(DEV_READY): $(READY)
 $(INTEROP_READY): $(INTEROP)/package.json $(INTEROP)/package-lock.json
 	@echo "Installing what tests/interop runs, once"
 	@npm ci --prefix $(INTEROP) --silent --ignore-scripts --no-audit --no-fund
+	@touch $@
+
+$(PEERS_READY): $(PEERS)/package.json $(PEERS)/package-lock.json
+	@echo "Installing what the bench measures beside ours, once"
+	@npm ci --prefix $(PEERS) --silent --ignore-scripts --no-audit --no-fund
 	@touch $@

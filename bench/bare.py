@@ -1,4 +1,4 @@
-"""The yardstick: an ASGI app that answers 300 fixed bytes to everything, on the same uvicorn as the simulator."""
+"""The yardstick: an ASGI app that answers the same bytes to everything, on the same uvicorn as the simulator."""
 
 import argparse
 import json
@@ -10,21 +10,23 @@ import uvicorn
 
 Message = MutableMapping[str, Any]
 
-BODY = b'{"data":"' + b"x" * 289 + b'"}'
-START: Message = {
-    "type": "http.response.start",
-    "status": 200,
-    "headers": [(b"content-type", b"application/json"), (b"content-length", str(len(BODY)).encode())],
-}
-END: Message = {"type": "http.response.body", "body": BODY}
+SIZE_BYTES = 300
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
 
 
-async def app(
-    scope: Message, receive: Callable[[], Awaitable[Message]], send: Callable[[Message], Awaitable[None]]
-) -> None:
-    """Answers any request with the same bytes and reads nothing of it."""
-    await send(START)
-    await send(END)
+def answering(size_bytes: int) -> Callable[[Message, Receive, Send], Awaitable[None]]:
+    """An app that answers any request with the same JSON of so many bytes, 11 at least, and reads nothing of it."""
+    body = b'{"data":"' + b"x" * (size_bytes - 11) + b'"}'
+    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+    start: Message = {"type": "http.response.start", "status": 200, "headers": headers}
+    end: Message = {"type": "http.response.body", "body": body}
+
+    async def app(scope: Message, receive: Receive, send: Send) -> None:
+        await send(start)
+        await send(end)
+
+    return app
 
 
 class BareServer(uvicorn.Server):
@@ -38,12 +40,14 @@ class BareServer(uvicorn.Server):
 
 
 def main(argv: Sequence[str] | None = None) -> None:
-    """`python -m bench.bare --port N`; 0 takes a free port. Serves until SIGTERM."""
+    """`python -m bench.bare --port N --bytes SIZE`; port 0 is a free one. Serves until SIGTERM."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--port", type=int, default=0)
+    parser.add_argument("--bytes", type=int, default=SIZE_BYTES, help="the size of the answer's body")
+    options = parser.parse_args(argv)
     config = uvicorn.Config(
-        app,
-        port=parser.parse_args(argv).port,
+        answering(options.bytes),
+        port=options.port,
         loop="uvloop",
         http="httptools",
         ws="none",

@@ -100,5 +100,5 @@ async def _round(post: Post, in_flight: int, seconds: float) -> Side:
     wall_s, cpu_s = time.perf_counter() - begun, time.process_time() - cpu
     if refused or not latencies:
         raise BenchError(refused[0] if refused else "no callback was sent")
-    p50, p99 = load.percentiles_ms(latencies)
+    p50, p99, _ = load.percentiles_ms(latencies)
     return Side(load.Load(len(latencies), 0, wall_s, cpu_s, p50, p99), cpu_s)

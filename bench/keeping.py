@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from bench.rounds import WARM_UP_REQUESTS, WARM_UP_S, Cell, Plan, Side, Subject
+from bench.rounds import Cell, Plan, Subject, in_turn
 from bench.servers import ROOT, SIMULATOR, Cores, pinned, running
-from bench.workloads import WORKLOADS, client_of, fill_wallet, serving_command
+from bench.workloads import NAMED, client_of, fill_wallet, serving_command
 
-PAYING = next(workload for workload in WORKLOADS if workload.name == "topup")
+PAYING = NAMED["topup"]
 TAPELESS = (*SIMULATOR[:-1], str(ROOT / "bench" / "tapeless.yaml"))
 
 
@@ -37,13 +37,9 @@ def compared(serve: Sequence[str] = SIMULATOR) -> list[Compared]:
     return [*rows, Compared("taped", "creates, a tape to no tape", TAPELESS, SIMULATOR)]
 
 
-def measure_keeping(plan: Plan, cores: Cores, serve: Sequence[str] = SIMULATOR) -> list[Cell]:
-    """One cell for each comparison, at the largest number of connections: one server idle while the other is asked."""
-    return [_cell(one, plan, cores) for one in compared(serve)]
-
-
-def _cell(one: Compared, plan: Plan, cores: Cores) -> Cell:
-    connections = max(plan.connections)
+def measure_keeping(one: Compared, plan: Plan, cores: Cores) -> list[Cell]:
+    """The cells of a comparison: one server is idle while the other is asked."""
+    cells = []
     with tempfile.TemporaryDirectory() as folder:
         data = str(Path(folder, "data"))
         commands = [
@@ -55,15 +51,10 @@ def _cell(one: Compared, plan: Plan, cores: Cores) -> Cell:
             for server in (without, kept):
                 client = client_of(server)
                 fill_wallet(client)
-                sides.append(Subject(server, PAYING, PAYING.prepare(client)))
-            for side in sides:
-                side.measured(side.batch(WARM_UP_REQUESTS), connections, WARM_UP_S)
-            pairs = [_pair(sides, connections, plan.seconds, place) for place in range(plan.rounds)]
-    return Cell(one.name, one.title, connections, tuple(pairs))
-
-
-def _pair(sides: Sequence[Subject], connections: int, seconds: float, place: int) -> tuple[Side, Side]:
-    """Each is the first in every other pair, so that the order favours neither."""
-    order = (0, 1) if place % 2 else (1, 0)
-    measured = {one: sides[one].measured(sides[one].requests(seconds), connections, seconds) for one in order}
-    return measured[0], measured[1]
+                sides.append(Subject(client, PAYING))
+            for connections in plan.connections:
+                for side in sides:
+                    side.warm_up(connections)
+                pairs = [in_turn(sides, connections, plan.seconds, place) for place in range(plan.rounds)]
+                cells.append(Cell(one.name, one.title, connections, tuple(pairs)))
+    return cells

@@ -35,6 +35,9 @@ class Load:
     complaints: list[str] = field(default_factory=list)  # the first few errors, in words
     began: float = 0.0  # the `perf_counter` when the first request was sent
     latencies_s: list[float] = field(default_factory=list, repr=False)  # of every request, in seconds
+    gap_s: float = 0.0  # the longest time in which no connection was answered
+    p999_ms: float = 0.0
+    max_ms: float = 0.0
 
     @property
     def per_second(self) -> float:
@@ -54,6 +57,7 @@ class _Round:
         self.open = connections
         self.over = False
         self.last_answer = 0.0
+        self.gap_s = 0.0
         self.done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
     def complain(self, text: str) -> None:
@@ -130,6 +134,8 @@ class _Connection(asyncio.Protocol):
         if self.sampled:
             shared.samples.append(self.buffer)
             self.buffer = b""
+        if now - shared.last_answer > shared.gap_s and shared.last_answer:
+            shared.gap_s = now - shared.last_answer
         shared.last_answer = now
         self.sent = now
         self.missing = -1
@@ -215,19 +221,30 @@ def _summary(shared: _Round, begun: float, cpu_s: float, check: Check | None) ->
         if check and not check(body):
             shared.complain(f"unexpected body: {body[:300]!r}")
     wall_s = max(shared.last_answer - begun, 0.0)
-    p50, p99 = percentiles_ms(shared.latencies)
+    p50, p99, p999 = percentiles_ms(shared.latencies)
     return Load(
-        len(shared.latencies), shared.errors, wall_s, cpu_s, p50, p99, shared.complaints, begun, shared.latencies
+        len(shared.latencies),
+        shared.errors,
+        wall_s,
+        cpu_s,
+        p50,
+        p99,
+        shared.complaints,
+        begun,
+        shared.latencies,
+        shared.gap_s,
+        p999,
+        max(shared.latencies, default=0.0) * 1e3,
     )
 
 
-def percentiles_ms(latencies_s: list[float]) -> tuple[float, float]:
-    """The median and the 99th percentile in milliseconds; zeros when there is nothing to rank."""
+def percentiles_ms(latencies_s: list[float]) -> tuple[float, float, float]:
+    """The median, the 99th and the 99.9th percentile in milliseconds; zeros when there is nothing to rank."""
     if len(latencies_s) < 2:
         only = latencies_s[0] * 1e3 if latencies_s else 0.0
-        return only, only
-    ranks = quantiles(latencies_s, n=100, method="inclusive")
-    return ranks[49] * 1e3, ranks[98] * 1e3
+        return only, only, only
+    ranks = quantiles(latencies_s, n=1000, method="inclusive")
+    return ranks[499] * 1e3, ranks[989] * 1e3, ranks[998] * 1e3
 
 
 @contextlib.contextmanager

@@ -1,15 +1,19 @@
 """Interleaved rounds: bare, ours, bare, ours; the ratio is taken pair by pair because machines drift."""
 
 import asyncio
+import contextlib
 import itertools
+import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from statistics import median
 
-from bench import load
-from bench.servers import BARE, SIMULATOR, BenchError, Cores, Server, ask, pinned, running
-from bench.workloads import Batch, Workload, client_of, fill_wallet, serving_command
+from bench import generators, load
+from bench.catalogs import write_scenario
+from bench.servers import BARE, SIMULATOR, SINK, BenchError, Cores, Server, ask, pinned, running
+from bench.workloads import Client, Workload, client_of, fill_wallet, serving_command
 
 WARM_UP_S = 0.4
 WARM_UP_REQUESTS = 4000
@@ -53,8 +57,9 @@ class Cell:
 
     def cpu_ratio(self) -> float | None:
         """Bare's CPU time for a request divided by ours, the median of the pairs; a busy machine disturbs it less."""
-        bare, ours = self.cpu_us(0), self.cpu_us(1)
-        return median(b / o for b, o in zip(bare, ours, strict=True)) if bare and ours else None
+        spent = [(bare.cpu_us(), ours.cpu_us()) for bare, ours in self.pairs]
+        ratios = [bare / ours for bare, ours in spent if bare and ours]  # a short round may show no tick of a clock
+        return median(ratios) if ratios else None
 
     def typical(self, side: int, figure: str) -> float:
         """The median of a figure of `Load` over one side's rounds; 0 is bare and 1 is ours."""
@@ -72,52 +77,125 @@ class Cell:
 class Subject:
     """Ours, the side that needs fresh requests: how many are signed ahead follows the fastest round so far."""
 
-    def __init__(self, server: Server, workload: Workload, batch: Batch) -> None:
-        self.server, self.workload, self.batch = server, workload, batch
+    def __init__(self, client: Client, workload: Workload) -> None:
+        self.client, self.server, self.workload = client, client.server, workload
+        self.batch = workload.prepare(client)
         self.fastest = 0.0
 
     def requests(self, seconds: float) -> Sequence[bytes]:
         return self.batch(int(self.fastest * seconds * 1.25) + 1000)
 
+    def warm_up(self, connections: int) -> None:
+        """Until it runs as it does in a round; here the bodies of the answers are checked."""
+        requests, workload = self.batch(WARM_UP_REQUESTS), self.workload
+        measure_by_ours(self.server, requests, connections, WARM_UP_S, workload.check, workload.status)
+        self.measured(self.batch(WARM_UP_REQUESTS), connections, WARM_UP_S)
+
     def measured(self, requests: Sequence[bytes], connections: int, seconds: float) -> Side:
-        side = measure(self.server, requests, connections, seconds, self.workload.check)
+        workload = self.workload
+        side = measure(self.server, requests, connections, seconds, workload.check, workload.status)
         self.fastest = max(self.fastest, side.load.per_second)
         return side
 
 
 def measure(
-    server: Server, requests: Sequence[bytes], connections: int, seconds: float, check: load.Check | None = None
+    server: Server,
+    requests: Sequence[bytes],
+    connections: int,
+    seconds: float,
+    check: load.Check | None = None,
+    status: int = 200,
 ) -> Side:
     """One round against one server. The bare server, known by having no `check`, gets its requests over and over."""
     before = server.cpu_s()
+    result = generators.send(
+        server,
+        requests,
+        connections=connections,
+        seconds=seconds,
+        check=check,
+        status=status,
+        is_cycled=check is None,
+    )
+    return _side(server, result, before)
+
+
+def measure_by_ours(
+    server: Server,
+    requests: Sequence[bytes],
+    connections: int,
+    seconds: float,
+    check: load.Check | None = None,
+    status: int = 200,
+) -> Side:
+    """The same by our own generator, which looks at bodies and keeps each latency."""
+    before = server.cpu_s()
     source = requests if check else itertools.cycle(requests)
-    result = load.run(server.host, server.port, source, connections=connections, seconds=seconds, check=check)
+    result = load.run(
+        server.host, server.port, source, connections=connections, seconds=seconds, check=check, status=status
+    )
+    return _side(server, result, before)
+
+
+def _side(server: Server, result: load.Load, before_cpu_s: float | None) -> Side:
     after = server.cpu_s()
     if result.errors or not result.requests:
         raise BenchError(f"{result.errors} errors in {result.requests} answers of {server.url}: {result.complaints}")
-    return Side(result, None if before is None or after is None else after - before)
+    return Side(result, None if before_cpu_s is None or after is None else after - before_cpu_s)
 
 
 def measure_workload(workload: Workload, plan: Plan, cores: Cores, serve: Sequence[str] = SIMULATOR) -> list[Cell]:
     """All cells of one workload, on a fresh pair of servers that share a CPU, one idle while the other is asked."""
-    cells = []
-    with (
-        running(BARE, cores) as bare,
-        running(serving_command(workload, serve), cores) as server,
-        pinned(cores.load),
-    ):
+    with served(workload, cores, serve) as subject, pinned(cores.load):
+        size = ("--bytes", str(len(answer_body(subject)))) if workload.is_sized else ()
+        with running((*BARE, *size), cores) as bare:
+            cells = [_cells(workload, subject, bare, connections, plan) for connections in plan.connections]
+    return [cell for of_connections in cells for cell in of_connections]
+
+
+@contextlib.contextmanager
+def served(workload: Workload, cores: Cores, serve: Sequence[str] = SIMULATOR) -> Iterator[Subject]:
+    """A server of ours that is ready for a workload, with what it needs beside it: a receiver, a scenario."""
+    with contextlib.ExitStack() as stack:
+        if workload.products:  # only the simulator of this source is known to take our scenarios
+            folder = stack.enter_context(tempfile.TemporaryDirectory())
+            serve = (*SIMULATOR[:-1], str(write_scenario(workload.products, Path(folder))))
+        command = serving_command(workload, serve)
+        if workload.delivers:  # beside the load, since the server has a core of its own
+            sink = stack.enter_context(running(SINK, Cores(cores.load, cores.load)))
+            command += ["--callback", f"{sink.url}/callback"]
+        server = stack.enter_context(running(command, cores))
         client = client_of(server)
         fill_wallet(client)
-        subject = Subject(server, workload, workload.prepare(client))
-        for connections in workload.only_connections or plan.connections:
-            cells += _cells(workload, subject, bare, connections, plan)
-    return cells
+        yield Subject(client, workload)
+
+
+def answer_body(subject: Subject) -> bytes:
+    """The body of one answer."""
+    bodies: list[bytes] = []
+
+    def is_right(body: bytes) -> bool:
+        bodies.append(body)
+        return subject.workload.check(body)
+
+    server = subject.server
+    result = load.run(server.host, server.port, subject.batch(1), connections=1, seconds=10.0, check=is_right)
+    if result.errors or not bodies:
+        raise BenchError(f"{subject.workload.title}: {result.complaints or 'no answer'}")
+    return bodies[0]
+
+
+def in_turn(sides: Sequence[Subject], connections: int, seconds: float, place: int) -> tuple[Side, Side]:
+    """A round of two servers that both need fresh requests. Each is the first in every other pair, so that the order
+    favours neither."""
+    order = (0, 1) if place % 2 else (1, 0)
+    measured = {one: sides[one].measured(sides[one].requests(seconds), connections, seconds) for one in order}
+    return measured[0], measured[1]
 
 
 def _cells(workload: Workload, subject: Subject, bare: Server, connections: int, plan: Plan) -> list[Cell]:
-    warm = subject.batch(WARM_UP_REQUESTS)
-    measure(bare, warm, connections, WARM_UP_S)
-    subject.measured(warm, connections, WARM_UP_S)
+    subject.warm_up(connections)
+    measure(bare, subject.batch(WARM_UP_REQUESTS), connections, WARM_UP_S)
     if workload.delivers:
         _until_idle(subject.server)
     pairs, delivered = [], []

@@ -92,6 +92,21 @@ class Server:
         user, system = stat.rpartition(")")[2].split()[11:13]
         return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
 
+    def waited_s(self) -> float | None:
+        """Seconds in which its main thread could have run and had no core; None where /proc does not tell."""
+        try:
+            return int(Path(f"/proc/{self.process.pid}/schedstat").read_text().split()[1]) / 1e9
+        except (OSError, IndexError, ValueError):
+            return None
+
+    def resident_bytes(self) -> int | None:
+        """Resident memory; None where /proc does not tell."""
+        try:
+            pages = int(Path(f"/proc/{self.process.pid}/statm").read_text().split()[1])
+        except OSError:
+            return None
+        return pages * os.sysconf("SC_PAGE_SIZE")
+
 
 @contextlib.contextmanager
 def running(command: Sequence[str], cores: Cores) -> Iterator[Server]:
@@ -114,7 +129,7 @@ def running(command: Sequence[str], cores: Cores) -> Iterator[Server]:
             said = stderr.read().decode(errors="replace").strip()[-2000:]
             raise BenchError(f"{error}\n{said}" if said else str(error)) from error
         finally:
-            _stop(process)
+            stop(process)
 
 
 def _ready_line(process: subprocess.Popen[bytes], command: Sequence[str]) -> dict[str, Any]:
@@ -134,15 +149,16 @@ def _ready_line(process: subprocess.Popen[bytes], command: Sequence[str]) -> dic
     return ready
 
 
-def _stop(process: subprocess.Popen[bytes]) -> None:
+def stop(process: subprocess.Popen[bytes]) -> None:
+    """End a process that was started here, by force when it does not follow."""
     process.terminate()
     try:
         process.wait(STOP_TIMEOUT_S)
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()
-    assert process.stdout is not None
-    process.stdout.close()
+    if process.stdout is not None:
+        process.stdout.close()
 
 
 def ask(

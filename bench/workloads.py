@@ -8,6 +8,7 @@ from typing import Any
 from urllib.parse import quote
 
 from bench import load
+from bench.catalogs import LISTED_BY_DEFAULT
 from bench.servers import SIMULATOR, BenchError, Server, ask
 from bench.sign import nonce, signed
 
@@ -76,10 +77,24 @@ def is_balance(body: bytes) -> bool:
     return bool(_decoded(body).get("data", {}).get("balance"))
 
 
-def is_catalog(body: bytes) -> bool:
-    """An answer of `GET /v2/catalog`, bare or inside `data`, that has products."""
-    decoded = _decoded(body)
-    return bool(decoded.get("data", decoded).get("products"))
+def is_network(body: bytes) -> bool:
+    """An answer of `GET /v2/networkstatus`."""
+    return _decoded(body).get("data", {}).get("network_status") in ("Healthy", "Interruption")
+
+
+def is_refused(body: bytes) -> bool:
+    """The answer to a signature that is wrong."""
+    return _decoded(body).get("error") == "invalid_signature"
+
+
+def lists(products: int) -> load.Check:
+    """Whether it is an answer of `GET /v2/catalog`, bare or inside `data`, with so many products."""
+
+    def is_catalog(body: bytes) -> bool:
+        decoded = _decoded(body)
+        return len(decoded.get("data", decoded).get("products", ())) == products
+
+    return is_catalog
 
 
 def _decoded(body: bytes) -> dict[str, Any]:
@@ -103,8 +118,8 @@ def _requery(client: Client) -> Batch:
     return lambda count: [topup(client, refid) for refid in itertools.islice(itertools.cycle(refids), count)]
 
 
-def _reading(path: str) -> Callable[[Client], Batch]:
-    return lambda client: lambda count: [client.request("GET", path) for _ in range(count)]
+def _reading(path: str, query: str = "") -> Callable[[Client], Batch]:
+    return lambda client: lambda count: [client.request("GET", path, query) for _ in range(count)]
 
 
 def _creating_with_callbacks(client: Client) -> Batch:
@@ -113,7 +128,7 @@ def _creating_with_callbacks(client: Client) -> Batch:
     send_all(client, [topup(client, nonce())], is_paid)
     seen = ask(client.server, "GET", "/_sim/sandboxes/default/callbacks?wait_for=2&timeout=10")
     if not seen.get("complete"):
-        raise BenchError("the first reseller's callbacks go nowhere; give it a callback in the scenario")
+        raise BenchError("the first reseller's callbacks do not arrive; has it a callback in the scenario?")
     return _creating(client)
 
 
@@ -126,25 +141,38 @@ class Workload:
     prepare: Callable[[Client], Batch]
     check: load.Check
     clock: str = "manual"
-    only_connections: tuple[int, ...] = ()
-    delivers: bool = False  # the round is over only when nothing is left on the agenda
+    delivers: bool = False  # callbacks to a receiver; the round is over only when nothing is left on the agenda
+    products: int = 0  # so many in the catalog, of a scenario that is made for it
+    is_sized: bool = False  # the bare server answers as many bytes
+    status: int = 200
 
 
 WORKLOADS = (
     Workload("topup", "POST /v2/topup, creates", _creating, is_paid),
     Workload("requery", "POST /v2/topup, re-query", _requery, is_paid),
     Workload("balance", "GET /v2/balance", _reading("/v2/balance"), is_balance),
-    Workload("catalog", "GET /v2/catalog", _reading("/v2/catalog"), is_catalog),
+    Workload("network", "GET /v2/networkstatus", _reading("/v2/networkstatus", "product=RELOAD"), is_network),
+    Workload(
+        "catalog", "GET /v2/catalog, 13 products", _reading("/v2/catalog"), lists(LISTED_BY_DEFAULT), is_sized=True
+    ),
+    Workload(
+        "catalog-500",
+        "GET /v2/catalog, 500 products",
+        _reading("/v2/catalog"),
+        lists(500),
+        products=500,
+        is_sized=True,
+    ),
     Workload(
         "callbacks",
         "topup, running clock, callbacks",
         _creating_with_callbacks,
         is_paid,
         clock="real",
-        only_connections=(16,),
         delivers=True,
     ),
 )
+NAMED = {workload.name: workload for workload in WORKLOADS}
 
 
 def serving_command(workload: Workload, serve: Sequence[str] = SIMULATOR) -> list[str]:

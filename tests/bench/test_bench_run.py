@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from bench import report
+from bench import documents, tables
 from bench.__main__ import main
 from bench.load import Load
 from bench.pauses import Row
+from bench.report import aligned
 from bench.rounds import Cell, Side
 from bench.servers import BenchError, Cores, running
 from bench.startup import Startup
@@ -33,24 +34,24 @@ def test_ratios_are_taken_pair_by_pair() -> None:
     assert cell.cpu_us(0) == [1e3, 1e4, 1e5]
     assert cell.cpu_ratio() == 0.5
     assert cell.load_cpu() == 0.25
-    heading, row = report.cell_table([cell]).splitlines()
+    heading, row = aligned(tables.of_cells([cell])).splitlines()
     assert row.split()[:5] == ["a", "title", "16", "0.500", "0.100"]
     assert len(heading) == len(row)
     assert Cell("deliveries", "a title", 16, ((side(10), side(5)),)).cpu_ratio() is None
-    assert report.cell_document(cell)["ratio"] == {"median": 0.5, "min": 0.1, "max": 0.9}
+    assert documents.cell_document(cell)["ratio"] == {"median": 0.5, "min": 0.1, "max": 0.9}
 
 
 def test_the_longest_waits_are_shown_beside_the_number_of_payments() -> None:
     row = Row("a title", 100_000, tuple(map(float, range(1001))))
     assert row.figures() == (500, 990, 999, 1000)
-    line = report.pauses_table([row]).splitlines()[-1]
+    line = aligned(tables.of_pauses([row])).splitlines()[-1]
     assert line.split() == ["a", "title", "100,000", "500.00", "990.00", "999.00", "1000.00"]
 
 
 def test_start_times_are_compared_run_by_run() -> None:
     startup = Startup((0.2, 0.2), (0.3, 0.4), (0.1, 0.2), (0.01, 0.01))
     assert startup.ratios() == pytest.approx([3.0, 2.0])
-    assert report.startup_table(startup).splitlines()[-1].split()[-3:] == ["2.50", "2.00", "3.00"]
+    assert aligned(tables.of_startup(startup)).splitlines()[-1].split()[-3:] == ["2.50", "2.00", "3.00"]
 
 
 def test_a_run_measures_every_row_and_the_start(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -62,8 +63,8 @@ def test_a_run_measures_every_row_and_the_start(tmp_path: Path, capsys: pytest.C
     figures = json.loads(out.read_text())
     assert [(cell["name"], cell["connections"]) for cell in figures["cells"]] == [
         ("requery", 2),
-        ("callbacks", 16),
-        ("callbacks-delivered", 16),
+        ("callbacks", 2),
+        ("callbacks-delivered", 2),
     ]
     assert all(cell["ratio"]["median"] > 0 for cell in figures["cells"])
     assert [(row["title"], row["payments"]) for row in figures["pauses"]] == [

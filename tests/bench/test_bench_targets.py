@@ -1,0 +1,89 @@
+"""Targets are judged from what was measured, and the page says on what it was, how, and whether they are met."""
+
+import re
+
+import pytest
+
+from bench import page
+from bench.load import Load
+from bench.peers.measured import Peers, Standing
+from bench.results import Machine, Results
+from bench.rounds import Cell, Side
+from bench.servers import Cores
+from bench.startup import Startup
+from bench.tail import BARE_NAME, OUR_NAME, Tail
+from bench.targets import judged
+
+
+def side(per_second: int, cpu_s: float | None = None) -> Side:
+    return Side(Load(per_second, 0, 1.0, 0.25, 1.0, 2.0), cpu_s)
+
+
+def cell(name: str, bare: Side, ours: Side) -> Cell:
+    return Cell(name, name, 16, ((bare, ours),))
+
+
+def tail(server: str, p99_ms: float, gap_s: float, starved: float = 0.0) -> Tail:
+    one = Load(1000, 0, 1.0, 0.1, 1.0, p99_ms, gap_s=gap_s, p999_ms=p99_ms, max_ms=p99_ms)
+    return Tail(server, 16, (one,), starved)
+
+
+@pytest.fixture
+def results() -> Results:
+    found = Results(Machine(Cores(0, 1)))
+    found.cells = [
+        cell("topup", side(1000, 0.1), side(500, 0.1)),
+        cell("requery", side(1000, 0.1), side(500, 0.05)),
+        cell("balance", side(1000, 0.1), side(900, 0.5)),
+        cell("refused-query", side(1000, 0.1), side(1000, 0.3)),
+        cell("deliveries", side(1000), side(900)),
+    ]
+    found.tails = [tail(BARE_NAME, 2.0, 0.001), tail(OUR_NAME, 5.0, 0.03)]
+    found.startup = Startup((0.2,), (0.5,), (0.25,), (0.01,), (0.4,), 50.0, 80.0)
+    return found
+
+
+def test_each_figure_is_held_against_its_bound_by_rate_and_by_cpu(results: Results) -> None:
+    said = {verdict.target.title: verdict.said() for verdict in judged(results)}
+    assert said == {
+        "POST /v2/topup, creates, 16": "yes",
+        "POST /v2/topup, re-query, 16": "by CPU, not by rate",
+        "GET /v2/balance, 16": "by rate, not by CPU",
+        "callbacks sent, against the HTTP client alone, 16": "yes",
+        "CPU of a refused query signed as sent, to the same one right, 16": "no",
+        "p99 of a creating topup to the bare app's, 16": "yes",
+        "longest pause of the server, 16": "no",
+        "start to signed answer, where bare takes 0.15 s": "yes",
+        "reseller-sim exec -- true": "yes",
+        "resident memory after the start": "no",
+    }
+
+
+def test_what_was_not_measured_has_no_verdict() -> None:
+    assert judged(Results(Machine(Cores(None, None)))) == []
+
+
+def test_the_page_has_every_table_and_what_could_not_be_measured(results: Results) -> None:
+    standing = Standing("WireMock", "1.2.3", 1.5, 200.0)
+    results.peers = Peers((tail("WireMock", 9.0, 0.1),), (standing,), ("Prism: node is not installed",))
+    results.failures = ["pauses: no server"]
+    text = page.of(results)
+    assert re.findall("^## (.+)$", text, re.MULTILINE) == [
+        "Targets",
+        "How it was measured",
+        "Rows",
+        "The tail",
+        "Start and memory",
+        "Peers",
+        "What could not be measured",
+    ]
+    assert "| longest pause of the server, 16 | at most 20 ms | 30.00 | - | no |" in text
+    assert "Not measured: Prism: node is not installed." in text
+    assert "- pauses: no server" in text
+    assert "The machine was shared" not in text
+    assert all(len(line.split("|")) > 3 for line in text.splitlines() if line.startswith("|"))
+
+
+def test_the_page_says_so_when_servers_waited_for_their_core(results: Results) -> None:
+    results.tails.append(tail(OUR_NAME, 5.0, 0.03, starved=0.4))
+    assert "a server of the tail waited for its core in 40% of its time" in page.of(results)
