@@ -188,6 +188,8 @@ class Driver:
         self.caught_up_at = None
         if not self.catch_up(current):
             await self.settle(current)
+        if self.clock.runs:
+            self.lanes.start()
         self.rearm(current)
 
     def end_waits(self) -> None:
@@ -225,6 +227,9 @@ class Driver:
         target = report.target
         if self._settling:  # they came first
             await self.settle(report.began)
+        self.lanes.start()  # what was begun before the sandbox was rebuilt under a clock that stands
+        if self.lanes.tasks and not self.clock.runs:
+            await asyncio.wait(self.lanes.tasks)
         while not self._closed:
             if report.is_stopping:
                 report.stopped = STOPPED

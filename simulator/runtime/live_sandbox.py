@@ -129,8 +129,10 @@ class LiveSandbox:
         return self.clock.at(wall) if asked.signature == "sandbox" else wall + asked.skew
 
     def start(self) -> None:
-        """Start its time; needs a running event loop."""
-        self.driver.lanes.start()
+        """Start its time; needs a running event loop. Attempts that were begun wait for an advance, if the clock
+        stands."""
+        if self.clock.runs:
+            self.driver.lanes.start()
         self.driver.rearm(self.clock.now())
 
     def apply(self, command: Command, now: datetime | None = None) -> Any:

@@ -85,7 +85,11 @@ class Tape:
     @property
     def is_awaited(self) -> bool:
         """True while a request waits that began on it."""
-        return any(not one.n for one in self._began)
+        return next(self.awaited(), None) is not None
+
+    def awaited(self) -> Iterator[Recorded]:
+        """The requests that wait."""
+        return (one for one in self._began if not one.n)
 
     def restore(self, entries: Iterable[Entry], size: int, left_out: int) -> None:
         """Go on behind these entries, of so many bytes, and so many that had no room."""

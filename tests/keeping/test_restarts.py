@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from simulator.domain.commands import PassTime
 from simulator.keeping.folder import DataFolder
 from simulator.keeping.resuming import CannotGoOn
 from simulator.keeping.saving import Saving
@@ -284,6 +285,24 @@ def test_a_clock_that_runs_has_run_on_while_the_server_was_down(tmp_path: Path) 
     with serving(folder, FIRST, wall) as client:
         assert client.live.clock.now() == wall()
         assert client.pay("three").status == 200
+
+
+def test_what_an_advance_had_begun_waits_for_the_next_one_under_a_clock_that_stands(tmp_path: Path) -> None:
+    with serving(tmp_path / "data") as client:
+        set_callback(client)
+        for number in range(3):
+            client.pay(f"order-{number}")
+        due = client.live.core.next_due
+        assert due is not None
+        assert client.live.enter(PassTime(200), due), "three attempts are begun, and none is sent"
+        folder = killed(client, tmp_path)
+    with serving(folder) as client:
+        client.run(asyncio.sleep(0))
+        assert client.live.core.state.in_flight
+        assert not client.inbox()
+        client.advance(0)
+        assert len(client.inbox()) == 3
+        assert not client.live.core.state.in_flight
 
 
 def test_a_clock_that_stands_stands_still_while_the_server_is_down(tmp_path: Path) -> None:

@@ -132,9 +132,10 @@ class Answers:
 
     def _judge_shut_out(self, life: Life, exchange: Exchange, asked: Asked, answered: Answered) -> None:
         limit = life.live.scenario.limits.requests_per_interval
-        is_blocked = limit is not None and life.answers > limit
+        counted = life.answers + len(list(life.live.tape.awaited()))
+        is_blocked = limit is not None and counted > limit
         if exchange.error == "ip_blocked" and not is_blocked:
-            self._object(asked, answered, f"blocks after {life.answers} requests, {limit} are allowed")
+            self._object(asked, answered, f"blocks after {counted} requests, {limit} are allowed")
         if exchange.error == "ip_not_allowed" and asked.code not in life.shut:
             self._object(asked, answered, "shuts out an address of a reseller that allows all")
 
