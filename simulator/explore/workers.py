@@ -11,6 +11,7 @@ from multiprocessing.process import BaseProcess
 from types import FrameType, TracebackType
 from typing import TypeVar, cast
 
+from simulator.explore.orphans import adopt
 from simulator.explore.run import RUNNING, Job, Setting, end_commands, run
 from simulator.explore.seen import Outcome
 from simulator.scenario.reading.document import ScenarioError
@@ -87,6 +88,7 @@ def _work(connection: Connection, setting: Setting) -> None:
     """What a worker does until nobody gives it jobs any more."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # it is for the first process, which then ends this one
     signal.signal(signal.SIGTERM, _end)
+    adopt()
     logging.disable()
     with suppress(EOFError, OSError):
         while True:
