@@ -31,6 +31,7 @@ MISTAKES = [
     ("gives_up", r"the payment of .* hangs for 4 minutes: exit 1"),
     ("retries_refusals", r"every payment of .* refused with Invalid_Account: audit: refusal-not-repeated"),
     ("forgets_page", r"the fourth GET /v2/options.*: audit: all-pages-read"),
+    ("forgets_history", r"the third GET /v2/transactions.*: audit: history-pages-read"),
 ]
 
 
