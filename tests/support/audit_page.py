@@ -44,8 +44,8 @@ first {EVIDENCE_MAX}), and what to do. An `error` is about money or correctness:
   for the network. A page of a history, a statement or another long list is forgotten if it was asked for in vain and
   never came, or if it was passed over by who had read three pages or more from the first one on; who reads a part of
   it on purpose is not accused.
-- Of a request that was answered or cut off before its body came, such as by a fault that does nothing, nobody knows
-  what it was about. Of an answer that was cut in the middle the client knows nothing.
+- Of a request that was refused before its body came nobody knows what it was about. Of an answer that was cut in the
+  middle the client knows nothing.
 - It finds also what a test does on purpose. A test that sends a wrong signature or a refid twice sins; let such
   tests use a sandbox of their own that is made with `"audit": false` (`@pytest.mark.scenario(audit=False)`,
   `Simulator.sandbox(audit=False)`, in JavaScript `sandbox({{ audit: false }})`): `exec --audit` passes it over and
