@@ -13,9 +13,13 @@ def shortened(text: str | bytes, chars_max: int, ellipsis: str = ELLIPSIS) -> st
 
 def one_line(text: str, length_max: int = LINE_CHARS_MAX) -> str:
     """A text as one line for a terminal: what cannot be printed is escaped, and what is too long is cut."""
-    if not text.isprintable():
-        text = "".join(char if char.isprintable() else _escaped(char) for char in text[:length_max])
+    text = whole_line(text if text.isprintable() else text[:length_max])
     return text if len(text) <= length_max else text[: length_max - 1] + "…"
+
+
+def whole_line(text: str) -> str:
+    """The same with nothing cut, however long it is."""
+    return text if text.isprintable() else "".join(one if one.isprintable() else _escaped(one) for one in text)
 
 
 def _escaped(char: str) -> str:

@@ -97,8 +97,9 @@ async def wait(call: Call) -> Reply | None:
 
 
 async def keep_unread(call: Call, request: Incoming, waits: bool = True) -> None:
-    """Store the body of a request that was answered without reading it; if it is not here yet, only if it `waits`, as
-    the scenario expects something of what is in it. One that is too large is not stored."""
+    """Store the body of a request that was answered without reading it; if it is not here yet, only if it `waits`: as
+    the scenario expects something of what is in it, or as a fault hides from the client what becomes of it, which who
+    judges the client has to know. One that is too large is not stored."""
     if request.body is not None:
         call.exchange.body, call.has_body = request.body, True
     elif waits and request.receive is not None:

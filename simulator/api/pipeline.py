@@ -149,7 +149,7 @@ class Pipeline:
                 or (await handle(call) if call.fault else _execute(call))
             )
         elif call.fault is not None:
-            await keep_unread(call, request, waits=call.sandbox.counters.needs_bodies)
+            await keep_unread(call, request)
         if not call.is_exact:
             note_ignored_members(call)
         return reply if call.fault is None else await with_failures(call, reply)

@@ -76,10 +76,16 @@ class Traffic:
         self.until = max(times) if until is None and times else until
         self._decoder = Decoder()
 
-    @staticmethod
-    def actor(call: Call) -> str:
-        """Who sent a request: its reseller, or the credentials that it was sent with."""
-        return call.reseller or (header(call.headers, names.API_KEY) or bearer(call)).decode("latin-1")
+    def actor(self, call: Call) -> str:
+        """Who sent a request: its reseller, or the credentials that it was sent with, where no request says whose they
+        are. A service that is down looks at nobody's."""
+        sent = _credentials(call)
+        return call.reseller or self._owners.get(sent) or sent.decode("latin-1")
+
+    @cached_property
+    def _owners(self) -> Mapping[bytes, str]:
+        """The resellers of the credentials that were recognised once."""
+        return {_credentials(call): call.reseller for call in self.calls if call.reseller}
 
     def to(self, method: str, path: str) -> Sequence[Call]:
         """The requests to an endpoint."""
@@ -212,6 +218,10 @@ class Traffic:
                     shelf.add_options(call, page.product_code, page.items)
                     pages.append(Page(call, self.query(call), page))
         return shelf, fetches, pages
+
+
+def _credentials(call: Call) -> bytes:
+    return header(call.headers, names.API_KEY) or bearer(call)
 
 
 def _whole(value: object) -> int:

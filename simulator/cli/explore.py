@@ -1,7 +1,6 @@
 """`reseller-sim explore`: finds the faults under which a command fails."""
 
 import os
-import shlex
 import shutil
 import signal
 from collections.abc import Iterator
@@ -21,9 +20,7 @@ from simulator.cli.spans import Span
 
 if TYPE_CHECKING:
     from simulator.cli.exploring import Screen
-    from simulator.explore.campaign import Report
-    from simulator.explore.document import Base
-    from simulator.explore.run import Setting
+    from simulator.explore.report import Report
 
 TITLE = "reseller-sim explore"
 MINUTES = 10.0
@@ -144,9 +141,11 @@ def _explored(
 def _campaign(
     to_run: list[str], flags: ServerFlags, out: Path, workers: int, how: tuple[float, bool, bool, float | None]
 ) -> "Report":
+    from simulator.cli.explore_files import about, base_of, repeated
     from simulator.cli.exploring import Screen
     from simulator.cli.running import options_of
     from simulator.explore.campaign import Campaign, Plan
+    from simulator.explore.quoting import joined
     from simulator.explore.record import Record
     from simulator.explore.run import Setting
     from simulator.explore.trials import Trials
@@ -155,12 +154,12 @@ def _campaign(
 
     minutes, resume, first, timeout = how
     scenario, screen = load_scenario(flags.scenario), Screen()
-    base, rate = _base(flags, out, scenario.clock.mode, scenario.clock.rate)
+    base, rate = base_of(flags, out, scenario)
     plain = replace(options_of(flags), mode=None, rate=None, start=None, seed=None)
     setting = Setting(tuple(to_run), plain, flags.host, flags.port, out)
     plan = Plan(
         folder=out,
-        again=("reseller-sim exec", f"{_repeated(flags)}-- {shlex.join(to_run)}"),
+        again=("reseller-sim exec", f"{repeated(flags)}-- {joined(to_run)}"),
         seed=flags.seed or 0,
         seconds=minutes * 60,
         ends_at_first=first,
@@ -169,13 +168,13 @@ def _campaign(
     )
     with (
         _stopping(screen),
-        closing(Record(out, _about(setting, base, flags), resumes=resume)) as record,
+        closing(Record(out, about(setting, base, flags, timeout), resumes=resume)) as record,
         Workers(setting, workers) as pool,
     ):
         if resume and record.has_begun_anew:
             print_to_stderr(one_line(f"{TITLE}: {out} has no runs to go on with, so that all are run"))
         trials = Trials(pool, base, record, rate, timeout)
-        campaign = Campaign(trials, record, plan, screen.found)
+        campaign = Campaign(trials, record, plan, screen)
         screen.begin(trials.run_calm(), workers)
         trials.on_judged = screen.watching(campaign)
         report = campaign.explore()
@@ -200,49 +199,3 @@ def _stopping(screen: "Screen") -> Iterator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-
-
-def _base(flags: ServerFlags, out: Path, mode: str, rate: float) -> "tuple[Base, float]":
-    """What every scenario file says besides its faults: what it extends, and what the flags say of clock and seed, so
-    that `exec` needs them no more. With the rate of the clock."""
-    from simulator.explore.document import Base
-    from simulator.scenario.reading.bundled import is_path
-
-    if flags.clock is not None:
-        mode, rate = flags.clock.mode, flags.clock.rate
-    clock: dict[str, Any] = {"mode": mode, **({"rate": _number(rate)} if mode == "xN" else {})}
-    if flags.start is not None:
-        clock["start"] = flags.start.isoformat()
-    is_file = is_path(flags.scenario) or Path(flags.scenario).is_file()
-    extends = os.path.relpath(flags.scenario, out) if is_file else flags.scenario
-    if is_file and not is_path(extends):
-        extends = f"./{extends}"
-    return Base(extends, clock, flags.seed), rate if mode == "xN" else 1.0
-
-
-def _number(rate: float) -> Any:
-    from decimal import Decimal
-
-    return int(rate) if rate == int(rate) else Decimal(str(rate))
-
-
-def _about(setting: "Setting", base: "Base", flags: ServerFlags) -> dict[str, Any]:
-    """What the runs of a folder have in common: with anything else they would have to be run again."""
-    path = Path(flags.scenario)
-    content = path.read_bytes().decode("utf-8", "replace") if path.is_file() else ""
-    clock = {name: str(value) for name, value in base.clock.items()}
-    options = str(replace(setting.options, control_token=None))
-    return {"command": setting.command, "base": [base.extends, clock, base.seed], "text": content, "options": options}
-
-
-def _repeated(flags: ServerFlags) -> str:
-    """The flags that no scenario file can say, as `exec` takes them."""
-    words: list[str] = []
-    for name, value, default in (
-        ("--callback", flags.callback, None),
-        ("--callbacks", flags.callbacks, "any"),
-        ("--scenarios", flags.scenarios, None),
-    ):
-        words += [name, str(value)] if value != default else []
-    words += ["--trust-forwarded"] if flags.trust_forwarded else []
-    return f"{shlex.join(words)} " if words else ""

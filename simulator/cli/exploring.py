@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING
 from simulator.cli.output import echo, one_line, print_to_stderr
 from simulator.cli.reports.cases import Case, Suite
 from simulator.cli.reports.flags import UNWRITABLE
+from simulator.explore.quoting import quoted
 
 if TYPE_CHECKING:
-    from simulator.explore.campaign import Campaign, Report
-    from simulator.explore.findings import Finding
+    from simulator.explore.campaign import Campaign
+    from simulator.explore.findings import Finding, Once
     from simulator.explore.record import Verdict
+    from simulator.explore.report import Report
     from simulator.explore.seen import Outcome
     from simulator.explore.trials import Trial
 
@@ -64,6 +66,13 @@ class Screen:
             echo(one_line(f"      {line}"))
         echo(one_line(f"      {finding.again}"))
 
+    def once(self, once: "Once") -> None:
+        """Show what failed once and not again."""
+        self._clear()
+        echo(one_line(f"no finding: {once.text}"))
+        if once.path is not None:
+            echo(one_line(f"      reseller-sim replay {quoted(str(once.path))} --serve"))
+
     def end(self, report: "Report") -> None:
         """Show the result."""
         self._clear()
@@ -94,6 +103,8 @@ def result(report: "Report") -> Iterator[str]:
     tried = len(report.results)
     left = f" ({len(report.singles) - tried} not tried)" if tried < len(report.singles) else ""
     yield f"single faults: {report.survived} of {tried} survived{struck}{left}"
+    if report.once:
+        yield f"{_many(len(report.once), 'run')} failed once and not again, which is no finding"
     if problems := [one.problem for one in report.results.values() if one.problem]:
         faults = _many(len(problems), "single fault")
         yield one_line(f"{faults} made no scenario together with yours: {problems[0]}")
@@ -115,7 +126,7 @@ def _many(count: int, what: str) -> str:
 
 def suites(report: "Report") -> list[Suite]:
     """Every single fault as a case, and what storms have found."""
-    by_words = {one.failure.faults[0].words: one for one in report.findings if len(one.failure.faults) == 1}
+    by_words = {one.failure.faults[0].words: one for one in report.findings if not one.is_of_storm}
     singles = []
     for fault in report.singles:
         verdict = report.results.get(fault.words)
@@ -126,8 +137,7 @@ def suites(report: "Report") -> list[Suite]:
             singles.append(Case(fault.words, ok=True, skipped=skipped, duration_s=verdict.duration_s))
         else:
             singles.append(_failed(fault.words, by_words.get(fault.words), verdict.duration_s))
-    of_storms = [one for one in report.findings if one.failure.faults[0].words not in report.results]
-    of_storms += [one for one in report.findings if len(one.failure.faults) > 1 and one not in of_storms]
+    of_storms = [one for one in report.findings if one.is_of_storm]
     survived = report.storms - report.storms_failed
     calm = Case(f"{_many(survived, 'storm')} survived", ok=True, duration_s=report.storms_survived_s)
     storms = [calm] if report.storms else []

@@ -8,13 +8,16 @@ import time
 from contextlib import suppress
 from typing import IO
 
+from simulator.explore.orphans import end_orphans
+
 OUTPUT_BYTES_MAX = 16 * 1024
 _CHUNK_BYTES = 4096
 _READ_GRACE_S = 1.0
 
 
 class Command:
-    """A process in a group of its own, so that what it has started ends with it."""
+    """A process in a group of its own, so that what it has started ends with it; where this process adopts orphans,
+    also what has left the group."""
 
     def __init__(self, words: tuple[str, ...], variables: dict[str, str]) -> None:
         self._process = subprocess.Popen(  # noqa: S603  # the user's own command
@@ -42,10 +45,11 @@ class Command:
         return 128 - status if status is not None and status < 0 else status
 
     def end(self) -> None:
-        """End all that is left of it."""
+        """End all that is left of it, and what it has started."""
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
+        end_orphans()
 
     @property
     def duration_s(self) -> float:

@@ -13,15 +13,16 @@ LINE_CHARS_MAX = 300
 
 @dataclass(frozen=True, slots=True)
 class Base:
-    """What every run has: the scenario that is extended, and what the flags say of clock and seed."""
+    """What every run has: the scenario that is extended, what the flags say of clock and seed, and more `sections`."""
 
     extends: str
     clock: Mapping[str, Any] = field(default_factory=dict)
     seed: int | None = None
+    sections: Mapping[str, Any] = field(default_factory=dict)
 
 
 def document(base: Base, faults: tuple[Fault, ...], expect: Iterable[Mapping[str, Any]] = ()) -> dict[str, Any]:
-    """The document; the faults decide nothing of what it says beside them."""
+    """The document; the faults decide nothing of what the base says, and have none of its sections but the clock."""
     said = sentence(faults)
     made: dict[str, Any] = {"scenario": shortened(said, NAME_CHARS_MAX), "extends": base.extends}
     if len(said) > NAME_CHARS_MAX:
@@ -45,6 +46,7 @@ def document(base: Base, faults: tuple[Fault, ...], expect: Iterable[Mapping[str
                 sections[section] = {**sections.get(section, {}), **value}
     if clock:
         made["clock"] = clock
+    made |= base.sections
     payments = list(_payment_rules(faults))
     if payments:
         made["payments"] = payments

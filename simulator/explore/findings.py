@@ -1,19 +1,21 @@
 """A finding: the fewest faults under which the command fails, written down so that `exec` fails with it again."""
 
 import re
-import shlex
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from hashlib import sha256
 from math import ceil
 from pathlib import Path
 
 from simulator.explore.document import Base, document
-from simulator.explore.faults import sentence
+from simulator.explore.faults import Fault, sentence
 from simulator.explore.judging import Kind
+from simulator.explore.quoting import quoted
+from simulator.explore.record import Record
+from simulator.explore.repeating import Failure
 from simulator.explore.run import text_of
-from simulator.explore.shrinking import Failure
 from simulator.scenario.yaml import comment
-from simulator.shortened import one_line
+from simulator.shortened import one_line, whole_line
 
 STEM_CHARS_MAX = 60
 OUTPUT_LINES_MAX = 12
@@ -28,29 +30,84 @@ class Finding:
     path: Path
     again: str
     failure: Failure
+    is_of_storm: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Once:
+    """What failed once and not again: its sentence, and its tape, if there is one."""
+
+    text: str
+    path: Path | None
 
 
 def said(failure: Failure) -> str:
     """What happened, in one sentence."""
-    words = "; ".join(dict.fromkeys(one.words for one in failure.verdict.reasons))
-    flaky = "" if failure.is_certain else f" (fails {failure.failed} of {failure.attempts})"
-    return f"{sentence(failure.faults)}: {words}{flaky}"
+    return f"{sentence(failure.faults)}: {_words(failure)}{_how_often(failure)}"
 
 
-def written(failure: Failure, base: Base, folder: Path, number: int, again: tuple[str, str], limit_s: float) -> Finding:
-    """Write the scenario file, and the tape beside it when there is one; `again` has the words of the command line
-    before and after the file, and `limit_s` is how long the command might take. Raises `OSError`."""
-    text, reasons = said(failure), failure.verdict.reasons
-    path = folder / f"{number:02}-{_stem(sentence(failure.faults))}.yaml"
-    before, after = again
-    line = f"{before}{_flags(failure, limit_s)} {shlex.quote(str(path))} {after}"
-    about = [f"{text}.", "", *_lines(failure), "", "To see it again:", f"  {line}"]
-    expect = [one.expect for one in reasons if one.expect]
-    content = [*comment(map(one_line, about)), text_of(document(base, failure.faults, expect))]
-    path.write_text("\n".join(content), encoding="utf-8")
-    if failure.tape is not None:
-        path.with_suffix(".yaml.tape").write_bytes(failure.tape)
-    return Finding(text, tuple(one.text for one in reasons), path, line, failure)
+def _words(failure: Failure) -> str:
+    return "; ".join(dict.fromkeys(one.words for one in failure.verdict.reasons))
+
+
+def _how_often(failure: Failure) -> str:
+    if failure.is_certain:
+        return ""
+    otherwise = "" if failure.is_alike else ", each time otherwise"
+    return f" (fails {failure.failed} of {failure.attempts}{otherwise})"
+
+
+class Writer:
+    """Writes findings into a folder, where an earlier exploration may have written some of them. `again` has the words
+    of the command line before and after the file; `limit_s` is how long a run under these faults may take."""
+
+    def __init__(
+        self,
+        base: Base,
+        folder: Path,
+        record: Record,
+        again: tuple[str, str],
+        limit_s: Callable[[tuple[Fault, ...]], float],
+    ) -> None:
+        self._base = base
+        self._folder = folder
+        self._record = record
+        self._again = again
+        self._limit_s = limit_s
+
+    def written(self, failure: Failure) -> Finding:
+        """Write the scenario file, and the tape beside it when there is one. Raises `OSError`."""
+        text, reasons = said(failure), failure.verdict.reasons
+        path = self._path(failure, lambda number: f"{number:02}-{_stem(sentence(failure.faults))}.yaml")
+        before, after = self._again
+        line = f"{before}{_flags(failure, self._limit_s(failure.faults))} {quoted(str(path))} {after}"
+        about = [f"{text}.", "", *_lines(failure), "", "To see it again:", f"  {line}"]
+        expect = [one.expect for one in reasons if one.expect]
+        made = document(self._base, failure.faults, expect)
+        path.write_text("\n".join([*comment(map(whole_line, about)), text_of(made)]), encoding="utf-8")
+        if failure.tape is not None:
+            self._write_tape(path.with_suffix(".yaml.tape"), failure.tape)
+        return Finding(text, tuple(one.text for one in reasons), path, line, failure)
+
+    def once(self, failure: Failure) -> Once:
+        """Write the tape of the run that failed. Raises `OSError`."""
+        stem, digest = _stem(sentence(failure.faults)), _digest(failure)[:8]
+        path = self._folder / f"once-{stem}-{digest}.tape"
+        if failure.tape is not None:
+            self._write_tape(path, failure.tape)
+        text = f"{sentence(failure.faults)}: {_words(failure)}: failed once and not again"
+        return Once(text, path if path.exists() else None)
+
+    def _path(self, failure: Failure, named: Callable[[int], str]) -> Path:
+        return self._folder / self._record.file_of(_digest(failure), named)
+
+    def _write_tape(self, path: Path, tape: bytes) -> None:
+        self._record.add_file(path.name)
+        path.write_bytes(tape)
+
+
+def _digest(failure: Failure) -> str:
+    return sha256(sentence(failure.faults).encode()).hexdigest()
 
 
 def _flags(failure: Failure, limit_s: float) -> str:
@@ -71,4 +128,4 @@ def _lines(failure: Failure) -> Iterator[str]:
     printed = failure.verdict.output.strip().splitlines()[-OUTPUT_LINES_MAX:]
     if printed:
         yield "it printed last:"
-        yield from (f"  {line}" for line in printed)
+        yield from (f"  {one_line(line)}" for line in printed)

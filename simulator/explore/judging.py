@@ -54,9 +54,20 @@ def reasons(calm: Outcome, outcome: Outcome, faults: tuple[Fault, ...]) -> tuple
     return tuple(found)
 
 
+def ways(found: tuple[Reason, ...]) -> set[tuple[Kind, str]]:
+    """In what ways a run failed, whatever it was about."""
+    return {(one.kind, one.words) for one in found}
+
+
 def same(one: tuple[Reason, ...], other: tuple[Reason, ...]) -> bool:
     """True when two runs failed in one of the same ways."""
-    return bool({(each.kind, each.words) for each in one} & {(each.kind, each.words) for each in other})
+    return bool(ways(one) & ways(other))
+
+
+def common(of_runs: list[tuple[Reason, ...]]) -> tuple[Reason, ...]:
+    """The reasons of the last run that all runs have; none when each failed in its own way."""
+    in_all = set.intersection(*map(ways, of_runs)) if of_runs else set()
+    return tuple(one for one in of_runs[-1] if (one.kind, one.words) in in_all) if in_all else ()
 
 
 def _paid_twice(calm: Outcome, outcome: Outcome) -> list[Reason]:

@@ -1,7 +1,7 @@
 """What has been run, kept in a file, so that a later `--resume` passes over it."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -10,7 +10,7 @@ from typing import Any
 from simulator.explore.judging import Kind, Reason
 
 FILE = "runs.jsonl"
-VERSION = 1
+VERSION = 2
 
 
 class OtherRun(Exception):
@@ -36,14 +36,14 @@ class Verdict:
 
 
 class Record:
-    """The verdicts by key. `about` is what all runs have in common; `has_begun_anew` when there were none to go on
-    with."""
+    """The verdicts by key. `about` is what all runs have in common, by the name of each part; `has_begun_anew` when
+    there were none to go on with."""
 
     def __init__(self, folder: Path, about: Mapping[str, Any], *, resumes: bool) -> None:
         self._path = folder / FILE
         self._verdicts: dict[str, Verdict] = {}
-        self._files: list[str] = []
-        head = {"version": VERSION, "about": sha256(json.dumps(about, sort_keys=True).encode()).hexdigest()}
+        self._files: dict[str, str] = {}  # of findings
+        head = {"version": VERSION, "about": {name: _digest(value) for name, value in about.items()}}
         self.has_begun_anew = not (resumes and self._path.exists())
         if not self.has_begun_anew:
             self._read(head)
@@ -67,6 +67,13 @@ class Record:
         self._verdicts[key] = verdict
         self._write({"key": key, **asdict(verdict)})
 
+    def file_of(self, key: str, named: Callable[[int], str]) -> str:
+        """The file of a finding: the name that an earlier exploration gave it, or a new one, by the next number."""
+        if key not in self._files:
+            self._files[key] = named(len(self._files) + 1)
+            self._write({"file": self._files[key], "of": key})
+        return self._files[key]
+
     def add_file(self, name: str) -> None:
         """Note a file that belongs to these runs, and is deleted when others take their place."""
         self._write({"file": name})
@@ -89,9 +96,13 @@ class Record:
 
     def _read(self, head: Mapping[str, Any]) -> None:
         lines = self._lines()
-        if not lines or lines[0] != head:
-            raise OtherRun(f"{self._path} has the runs of another command, scenario or version; leave --resume out")
+        other = _differing(lines[0] if lines else {}, head)
+        if other:
+            what = " and another ".join(other)
+            raise OtherRun(f"{self._path} has the runs of another {what}; leave --resume out, or take another --out")
         for line in lines[1:]:
+            if "of" in line:
+                self._files[line["of"]] = line["file"]
             if "key" in line:
                 reasons = tuple(Reason(**(one | {"kind": Kind(one["kind"])})) for one in line["reasons"])
                 told = line["is_struck"], line["output"], line["problem"], line.get("duration_s", 0.0)
@@ -103,3 +114,14 @@ class Record:
             for line in self._lines():
                 if (name := line.get("file")) and Path(name).name == name:
                     (folder / name).unlink(missing_ok=True)
+
+
+def _digest(value: object) -> str:
+    return sha256(json.dumps(value, sort_keys=True, default=str).encode()).hexdigest()
+
+
+def _differing(kept: Mapping[str, Any], head: Mapping[str, Any]) -> list[str]:
+    """What is another one in a file that begins so."""
+    if kept.get("version") != head["version"] or not isinstance(kept.get("about"), dict):
+        return ["version of reseller-sim"]
+    return [name for name, digest in head["about"].items() if kept["about"].get(name) != digest]

@@ -37,11 +37,13 @@ class Setting:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One run: its scenario as a document, for how long the command may take, and whether its tape is wanted."""
+    """One run: its scenario as a document, for how long the command may take, whether its tape is wanted, and whether
+    nothing else may run meanwhile."""
 
     document: dict[str, Any]
     timeout_s: float
-    wants_tape: bool = False
+    wants_tape: bool = True
+    alone: bool = False
 
 
 def text_of(document: dict[str, Any]) -> str:

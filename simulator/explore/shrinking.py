@@ -8,35 +8,9 @@ from simulator.explore.judging import same
 from simulator.explore.record import Verdict
 from simulator.explore.trials import Faults, Trial, Trials
 
-ATTEMPTS = 3
-
-
-@dataclass(frozen=True, slots=True)
-class Failure:
-    """Faults that made the command fail, in `failed` of `attempts` runs; the verdict is of the last that failed."""
-
-    faults: Faults
-    verdict: Verdict
-    failed: int
-    attempts: int
-    tape: bytes | None = None
-
-    @property
-    def is_certain(self) -> bool:
-        """True when it failed whenever it was tried."""
-        return self.failed == self.attempts
-
-
-def repeated(trials: Trials, faults: Faults, first: Verdict) -> Failure:
-    """Run a failed test once more, and a third time if that survives."""
-    failed, attempts, last, tape = 1, 1, first, None
-    while attempts < ATTEMPTS and not (failed == attempts > 1):
-        trial = Trial(faults, attempts)
-        [(_, verdict)] = trials.run([trial])
-        attempts += 1
-        if same(first.reasons, verdict.reasons):
-            failed, last, tape = failed + 1, verdict, trials.tapes.pop(trial, None)
-    return Failure(faults, last, failed, attempts, tape)
+FAILED_ENOUGH = 2
+_ROUNDS = ((0, 0), (1, 0), (0, 1), (1, 1))
+"""How often those have failed and survived that are tried next: of three times two decide."""
 
 
 def shrunk(trials: Trials, faults: Faults, first: Verdict) -> tuple[Faults, Verdict]:
@@ -49,12 +23,47 @@ def shrunk(trials: Trials, faults: Faults, first: Verdict) -> tuple[Faults, Verd
     return faults, verdict
 
 
-def _failing(trials: Trials, candidates: Iterator[Faults], first: Verdict) -> tuple[Faults, Verdict] | None:
-    """The first of them that fails alike, whichever ends first."""
-    for trial, verdict in trials.all_run(Trial(one) for one in candidates):
+@dataclass(slots=True)
+class _Tally:
+    """How often it failed under these faults, and the verdict of the last time that it did."""
+
+    faults: Faults
+    failed: int = 0
+    survived: int = 0
+    verdict: Verdict | None = None
+
+    @property
+    def trials(self) -> list[Trial]:
+        """Those that were made, and the next one."""
+        return [Trial(self.faults, attempt) for attempt in range(self.failed + self.survived + 1)]
+
+    def add(self, verdict: Verdict, first: Verdict) -> None:
+        """Count a run."""
         if same(first.reasons, verdict.reasons):
-            return trial.faults, verdict
-    return None
+            self.failed, self.verdict = self.failed + 1, verdict
+        else:
+            self.survived += 1
+
+
+def _failing(trials: Trials, candidates: Iterator[Faults], first: Verdict) -> tuple[Faults, Verdict] | None:
+    """The first of them that fails alike, and not by chance: a run that survives by luck does not keep a fault in the
+    finding, and one that fails by bad luck takes none out of it."""
+    tallies = [_Tally(one) for one in candidates]
+    chosen = next((one for state in _ROUNDS if (one := _tried(trials, tallies, state, first)) is not None), None)
+    for one in tallies:
+        if one is not chosen:
+            for trial in one.trials:
+                trials.tapes.pop(trial, None)
+    return None if chosen is None or chosen.verdict is None else (chosen.faults, chosen.verdict)
+
+
+def _tried(trials: Trials, tallies: list[_Tally], state: tuple[int, int], first: Verdict) -> _Tally | None:
+    """Try those once more that stand so; returns the first that has failed often enough."""
+    wanted = [one for one in tallies if (one.failed, one.survived) == state]
+    tested = trials.all_run(one.trials[-1] for one in wanted)
+    for one, (_, verdict) in zip(wanted, tested, strict=True):
+        one.add(verdict, first)
+    return next((one for one in wanted if one.failed >= FAILED_ENOUGH), None)
 
 
 def _without_one(faults: Faults) -> Iterator[Faults]:

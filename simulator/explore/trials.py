@@ -1,8 +1,9 @@
 """Tests the command under faults: runs it, judges it, and remembers the verdict."""
 
 import time
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hashlib import sha256
 
 from simulator.explore.document import Base, document, rule_names
@@ -22,10 +23,11 @@ calm weather."""
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """Faults to be tested; `attempt` counts repetitions from 0."""
+    """Faults to be tested; `attempt` counts repetitions from 0. One that runs `alone` is disturbed by no other run."""
 
     faults: Faults
     attempt: int = 0
+    alone: bool = field(default=False, compare=False)
 
 
 class CalmFails(Exception):
@@ -38,7 +40,7 @@ class AsksNothing(Exception):
 
 class Trials:
     """Tests with all workers. `rate` is how many times as fast as the wall the sandbox's clock runs; `timeout_s` bounds
-    a run instead of what `SLOWER_MAX` says."""
+    a run instead of what `SLOWER_MAX` says. `tapes` are those of runs that failed and are not dealt with yet."""
 
     def __init__(
         self, workers: Workers, base: Base, record: Record, rate: float = 1.0, timeout_s: float | None = None
@@ -54,8 +56,9 @@ class Trials:
 
     def run_calm(self) -> Outcome:
         """Run it without faults, by which all others are judged. Raises `CalmFails`, `AsksNothing` and `CannotRun`."""
-        job = Job(document(self.base, ()), self._timeout_s or 20 * TIMEOUT_S)
-        [(_, outcome)] = self._workers.run([("calm", job)])
+        job = Job(document(self.base, ()), self._timeout_s or 20 * TIMEOUT_S, wants_tape=False)
+        jobs = iter([("calm", job)])
+        [(_, outcome)] = self._workers.run(lambda: next(jobs, None))
         if isinstance(outcome, str):
             raise CannotRun(outcome)
         if outcome.exit_code != 0 or outcome.seen.unmet:
@@ -66,20 +69,19 @@ class Trials:
         return outcome
 
     def run(self, tests: Iterable[Trial]) -> Iterator[tuple[Trial, Verdict]]:
-        """The verdicts as they come; those that are known come at once."""
-        jobs = []
-        for trial in tests:
-            known = self._record.get(self._key(trial))
-            if known is None:
-                jobs.append((trial, self._job(trial)))
-            else:
-                self.on_judged(trial, known)
-                yield trial, known
-        for trial, outcome in self._workers.run(jobs):
-            verdict = self._judged(trial, outcome)
-            self._record.add(self._key(trial), verdict)
-            self.on_judged(trial, verdict)
-            yield trial, verdict
+        """The verdicts as they come, those that are known before others. To a deque tests may be added meanwhile."""
+        left = tests if isinstance(tests, deque) else deque(tests)
+        while left:
+            while (found := self._taken(left, is_known=True)) is not None:
+                verdict = self._record.get(self._key(found))
+                assert verdict is not None
+                self.on_judged(found, verdict)
+                yield found, verdict
+            for trial, outcome in self._workers.run(lambda: self._next_job(left)):
+                verdict = self._judged(trial, outcome)
+                self._record.add(self._key(trial), verdict)
+                self.on_judged(trial, verdict)
+                yield trial, verdict
 
     def all_run(self, tests: Iterable[Trial]) -> list[tuple[Trial, Verdict]]:
         """The same when all are there, in the order of the tests."""
@@ -87,8 +89,19 @@ class Trials:
         found = {id(trial): verdict for trial, verdict in self.run(wanted)}
         return [(trial, found[id(trial)]) for trial in wanted]
 
-    def _job(self, trial: Trial) -> Job:
-        return Job(document(self.base, trial.faults), self.limit_s(trial.faults), wants_tape=trial.attempt > 0)
+    def _taken(self, left: deque[Trial], *, is_known: bool) -> Trial | None:
+        """Take the first of them whose verdict is known, or is not."""
+        for trial in left:
+            if (self._record.get(self._key(trial)) is not None) is is_known:
+                left.remove(trial)
+                return trial
+        return None
+
+    def _next_job(self, left: deque[Trial]) -> tuple[Trial, Job] | None:
+        trial = self._taken(left, is_known=False)
+        if trial is None:
+            return None
+        return trial, Job(document(self.base, trial.faults), self.limit_s(trial.faults), alone=trial.alone)
 
     def limit_s(self, faults: Faults) -> float:
         """How long a run under these faults may take until it is said to hang."""
@@ -104,9 +117,9 @@ class Trials:
     def _judged(self, trial: Trial, outcome: Outcome | str) -> Verdict:
         if isinstance(outcome, str):
             return Verdict((), is_struck=False, problem=outcome)
-        if outcome.tape is not None:
-            self.tapes[trial] = outcome.tape
         found = reasons(self.calm, outcome, trial.faults)
+        if found and outcome.tape is not None:
+            self.tapes[trial] = outcome.tape
         names = rule_names(trial.faults)
         is_struck = not names or bool(names & outcome.seen.struck)
         return Verdict(found, is_struck, outcome.output if found else "", duration_s=outcome.duration_s)

@@ -4,13 +4,14 @@ import logging
 import multiprocessing
 import os
 import signal
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from contextlib import suppress
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from types import FrameType, TracebackType
 from typing import TypeVar, cast
 
+from simulator.explore.orphans import adopt
 from simulator.explore.run import RUNNING, Job, Setting, end_commands, run
 from simulator.explore.seen import Outcome
 from simulator.scenario.reading.document import ScenarioError
@@ -31,6 +32,7 @@ class Workers:
         self._count = count
         self._processes: dict[Connection, BaseProcess] = {}
         self._busy: dict[Connection, tuple[object, Hashable]] = {}  # with whose job and which
+        self._is_alone = False  # what runs is to run alone
 
     def __enter__(self) -> "Workers":
         context = multiprocessing.get_context("spawn")
@@ -51,26 +53,38 @@ class Workers:
             process.join(STOP_TIMEOUT_S)
             (self._setting.folder / f"{RUNNING}{process.pid}.yaml").unlink(missing_ok=True)
 
-    def run(self, jobs: Iterable[tuple[Key, Job]]) -> Iterator[tuple[Key, Outcome | str]]:
-        """The outcomes as they come, a text for a scenario that cannot be loaded. Jobs are taken when there is a worker
-        for them; who stops reading leaves behind what has begun. Raises `CannotRun`."""
-        owner, left = object(), iter(jobs)
-        following = next(left, None)
+    def run(self, following: Callable[[], tuple[Key, Job] | None]) -> Iterator[tuple[Key, Outcome | str]]:
+        """The outcomes as they come, a text for a scenario that cannot be loaded. `following` is asked for a job when
+        there is a worker for it, and again after each outcome although it had none before. Who stops reading leaves
+        behind what has begun. Raises `CannotRun`."""
+        owner, held = object(), None
         while True:
-            for connection in self._processes:
-                if following is not None and connection not in self._busy:
-                    key, job = following
-                    connection.send(job)
-                    self._busy[connection] = owner, key
-                    following = next(left, None)
-            if following is None and all(whose is not owner for whose, _ in self._busy.values()):
+            held = self._give(owner, held, following)
+            if held is None and all(whose is not owner for whose, _ in self._busy.values()):
                 return
             for ready in wait(list(self._busy)):
                 assert isinstance(ready, Connection)
                 whose, done = self._busy.pop(ready)
+                self._is_alone = False
                 outcome = _received(ready)
                 if whose is owner:
                     yield cast(Key, done), outcome
+
+    def _give(
+        self, owner: object, held: tuple[Key, Job] | None, following: Callable[[], tuple[Key, Job] | None]
+    ) -> tuple[Key, Job] | None:
+        """Give jobs to those who have none; returns one that has to wait until it would be alone."""
+        for connection in self._processes:
+            if connection in self._busy or self._is_alone:
+                continue
+            held = held or following()
+            if held is None or (held[1].alone and self._busy):
+                return held
+            (key, job), held = held, None
+            connection.send(job)
+            self._busy[connection] = owner, key
+            self._is_alone = job.alone
+        return held
 
 
 def _received(connection: Connection) -> Outcome | str:
@@ -87,6 +101,7 @@ def _work(connection: Connection, setting: Setting) -> None:
     """What a worker does until nobody gives it jobs any more."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # it is for the first process, which then ends this one
     signal.signal(signal.SIGTERM, _end)
+    adopt()
     logging.disable()
     with suppress(EOFError, OSError):
         while True:

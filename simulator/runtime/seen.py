@@ -9,6 +9,7 @@ import msgspec
 
 from simulator.domain.model.callbacks import Callback
 from simulator.domain.model.effects import Attempt, AttemptResult, Job, Outgoing
+from simulator.domain.model.outcomes import ConnectionEnd
 from simulator.domain.model.webhooks import Delivery
 from simulator.runtime.journal import Exchange
 from simulator.runtime.live_sandbox import LiveSandbox
@@ -91,7 +92,7 @@ def _call(one: Exchange, skew: timedelta | None) -> Call:
         body=one.body,
         status=one.status,
         answer_headers=one.own_headers,
-        answer=one.content,
+        answer=_received(one),
         duration_us=one.duration_us,
         refid=one.refid,
         trxid=one.trxid,
@@ -100,6 +101,11 @@ def _call(one: Exchange, skew: timedelta | None) -> Call:
         diagnosis=one.diagnosis,
         service_time=None if skew is None or one.wall is None else one.wall + skew,
     )
+
+
+def _received(one: Exchange) -> bytes:
+    """Of an answer that was cut in the middle, what came."""
+    return one.content[: len(one.content) // 2] if one.ending == ConnectionEnd.CUT else one.content
 
 
 def _notification(sent: Sent) -> Notification:

@@ -21,6 +21,7 @@ __all__ = [
     "bundled_path",
     "descriptions",
     "load_scenario",
+    "merged",
     "names",
     "problems",
     "scenario_from_object",
@@ -44,6 +45,13 @@ def load_scenario(wanted: str | FilePath, *, needs_resellers: bool = False) -> S
     if needs_resellers and (lacking := lack(document)) is not None:
         raise ScenarioError([lacking])
     return scenario
+
+
+def merged(wanted: str | FilePath) -> object:
+    """What such a scenario says with all that it extends, as plain values. Raises `ScenarioError`."""
+    if _is_bundled(wanted):
+        return read_bundled(str(wanted)).data
+    return read_file(_file(wanted, "there is no bundled scenario and no file")).data
 
 
 def scenario_from_object(value: object, files: ClientFiles | None = None) -> Scenario:

@@ -3,6 +3,7 @@
 from datetime import UTC, datetime
 from typing import Any
 
+import msgspec
 import pytest
 
 from simulator.audit.audit import audited
@@ -21,22 +22,36 @@ from tests.support.audited import (
     PELICAN,
     PLAYED,
     PROCESSING,
+    SHORT_HISTORY,
+    STATEMENT,
     SUCCEEDING,
     Play,
     again,
     answering,
     calling,
+    failing,
     in_order,
     judged,
     passing,
     paying,
+    paying_often,
     played,
+    reading,
+    reading_deliveries,
     reading_options,
     with_api_key_as,
 )
-from tests.support.client import running
+from tests.support.client import Client, running
+from tests.support.webhooks import DELIVERIES
 
 IDS = [clause.id for clause in all_clauses()]
+
+
+def seven_orders(client: Client) -> None:
+    """Seven equal orders on purpose; what is not answered is sent again."""
+    for number in range(7):
+        while client.pay(f"order-{number}").status != 200:
+            client.advance(5)
 
 
 @pytest.mark.parametrize("id_", IDS)
@@ -75,6 +90,10 @@ NOTHING_MADE = "0130000013"
     [
         ("no-double-payment", in_order(paying(), paying(), passing(30), paying("ref-2")), PROCESSING),
         ("no-double-payment", in_order(paying(), paying("ref-2")), HALF_ANSWERED),
+        *(  # nothing was done in three of them, which the client cannot know
+            ("no-double-payment", in_order(paying(), paying("ref-2")), failing("/v2/topup", 1, then))
+            for then in ({"disconnect": True}, {"status": 500}, {"status": 504}, {"disconnect": "body"})
+        ),
         ("refid-keeps-its-order", in_order(paying(account=LOST), paying(amount="20", account=LOST)), {}),
         ("refid-keeps-its-order", in_order(paying(), paying(product="GAME")), {}),
         ("polling-to-the-end", in_order(paying(account=NOTHING_MADE), passing(300)), {}),
@@ -86,6 +105,14 @@ NOTHING_MADE = "0130000013"
         ("receiver-accepts", answering(503), {}),
         ("below-rate-limit", again(11, BALANCE), FEW),
         ("final-status-learned", answering(404, method="GET"), SUCCEEDING),
+        ("all-pages-read", reading_options(1, 2), failing("/v2/options", 2, {"disconnect": "body"})),
+        ("history-pages-read", in_order(paying_often(5), reading(SHORT_HISTORY, "offset", 0, 1, 2, 4)), {}),
+        *(
+            ("history-pages-read", in_order(paying_often(3), reading(SHORT_HISTORY, "offset", 0, 1, 2)), failing_at_2)
+            for failing_at_2 in (failing("/v2/transactions", 2, {"disconnect": how}) for how in (True, "body"))
+        ),
+        ("statement-pages-read", in_order(paying_often(5), reading(STATEMENT, "page", 1, 2, 3, 5)), {}),
+        ("biller-pages-read", reading(f"{BILLERS}?limit=1", "page", 1, 2, 3, 5), {}),
     ],
 )
 def test_other_sins_are_found_too(id_: str, play: Play, scenario: dict[str, Any]) -> None:
@@ -102,6 +129,10 @@ def test_other_sins_are_found_too(id_: str, play: Play, scenario: dict[str, Any]
         ("no-double-payment", in_order(paying(account=LOST), paying("ref-2", amount="20", account=LOST)), {}),
         ("no-double-payment", in_order(paying(account=LOST), passing(3601), paying("ref-2", account=LOST)), {}),
         ("no-double-payment", in_order(paying(), paying("ref-2")), BUSY),
+        *(
+            ("no-double-payment", seven_orders, PROCESSING | failing("/v2/topup", 3, then))
+            for then in ({"after_commit": True, "status": 504}, {"status": 504}, {"disconnect": True})
+        ),
         ("no-double-payment", answering(200, play=paying("ref-2")), SUCCEEDING),
         ("polling-pace", in_order(paying(), paying(), paying()), PROCESSING),
         ("polling-pace", in_order(paying(), passing(1), paying()), PROCESSING),
@@ -117,6 +148,22 @@ def test_other_sins_are_found_too(id_: str, play: Play, scenario: dict[str, Any]
         ("back-off-on-503", again(3, BALANCE, seconds=1), DOWN),
         ("plan-code-exact", paying(product="DATA", amount="5", extras={"subproduct_code": "d5"}), {}),
         ("clock-in-step", in_order(passing(10**7), BALANCE), {}),
+        ("history-pages-read", in_order(paying_often(3), calling("GET", SHORT_HISTORY)), {}),
+        ("history-pages-read", in_order(paying_often(3), reading(SHORT_HISTORY, "offset", 0, 2)), {}),
+        (  # nothing is behind the last one
+            "history-pages-read",
+            in_order(paying_often(2), reading(SHORT_HISTORY, "offset", 0, 1, 2)),
+            failing("/v2/transactions", 3),
+        ),
+        (  # with other pages
+            "history-pages-read",
+            in_order(paying_often(3), reading(SHORT_HISTORY, "offset", 0, 1), reading(HISTORY, "offset", 0)),
+            failing("/v2/transactions", 2),
+        ),
+        ("history-pages-read", reading(SHORT_HISTORY, "offset", 0), failing("/v2/transactions", 1)),
+        ("statement-pages-read", in_order(paying_often(5), reading(STATEMENT, "page", 1, 2, 5)), {}),
+        ("statement-pages-read", reading(STATEMENT, "page", 1, 2, 0), {}),
+        ("delivery-pages-read", reading_deliveries(begins_anew=True), failing(DELIVERIES, 2)),
     ],
 )
 def test_who_comes_near_is_not_found(id_: str, play: Play, scenario: dict[str, Any]) -> None:
@@ -130,6 +177,17 @@ def seen(n: int, minute: int, path: str, answer: str, status: int = 200) -> Call
     at = datetime(2026, 11, 21, 12, minute, tzinfo=UTC)
     body = b'{"refid":"a1","product":"RELOAD","account":"0123456789","amount":"10","refund_type":1}'
     return Call(n=n, at=at, method="POST", path=path, body=body, status=status, answer=answer.encode())
+
+
+@pytest.mark.parametrize("status", [0, 408, 500, 504])
+def test_a_payment_of_which_nothing_was_done_is_none_to_be_made_anew_since_the_client_cannot_know(status: int) -> None:
+    key = ((b"x-api-key", b"key"),)
+    first = msgspec.structs.replace(seen(1, 0, "/v2/topup", "", status), headers=key)  # nobody asked whose key it is
+    second = msgspec.structs.replace(
+        first, n=2, body=first.body.replace(b"a1", b"a2"), status=200, answer=PENDING.encode(), reseller="RS001"
+    )
+    judged = {one.id: one for one in audited([first, second], [])}
+    assert judged["no-double-payment"].evidence == (1, 2)
 
 
 PENDING = '{"data":{"statusCode":1,"status":"Accepted","refid":"a1"}}'

@@ -66,11 +66,14 @@ def test_it_goes_on_where_it_was_stopped(tmp_path: Path) -> None:
     keys = [line.partition('"key": ')[2][:70] for line in lines]
     assert len(set(keys)) == len(keys) > before  # nothing was run twice
     again = explore(out, ASKS, "--resume")
-    assert again[1].partition("\n")[2] == printed.partition("\n")[2]
+    assert sorted(again[1].splitlines()[1:]) == sorted(printed.splitlines()[1:])
     assert (out / FILE).read_text().count('"key"') == len(keys)
     other = explore(out, ASKS + "\n", "--resume")
     assert other[0] == 3
-    assert "has the runs of another command" in other[2]
+    assert "has the runs of another command; leave --resume out" in other[2]
+    patient = explore(out, ASKS, "--resume", "--timeout", "1h")
+    assert patient[0] == 3
+    assert "has the runs of another --timeout; leave --resume out" in patient[2]
 
 
 def test_a_command_that_fails_in_calm_weather_is_not_explored(tmp_path: Path) -> None:
@@ -103,15 +106,60 @@ def test_an_expectation_that_calm_weather_does_not_meet_is_a_failure_of_it(tmp_p
     assert "not as expected: one is sold" in err
 
 
-def test_what_fails_only_sometimes_is_said_to(tmp_path: Path) -> None:
-    mark = tmp_path / "has failed"
-    once = (
-        f"import pathlib\nhas_failed = pathlib.Path({str(mark)!r})\ntry:\n{indent(ASKS, ' ')}\nexcept BaseException:\n"
-    )
-    once += " if has_failed.exists(): raise SystemExit(0)\n has_failed.touch()\n raise"
-    status, out, _ = explore(tmp_path / "out", once, "--first", "--workers", "1")
+def failing(folder: Path, *which: int) -> str:
+    """A command that fails under faults, but of those times that it would, only in these."""
+    counted = folder / "failures"
+    program = f"import pathlib\nfailures = pathlib.Path({str(counted)!r})\ntry:\n{indent(ASKS, ' ')}\n"
+    program += "except BaseException:\n with failures.open('a') as file: file.write('x')\n"
+    return program + f" if len(failures.read_text()) in {which}: raise\n"
+
+
+def test_what_fails_only_sometimes_is_said_to_and_has_its_tape(tmp_path: Path) -> None:
+    status, out, _ = explore(tmp_path / "out", failing(tmp_path, 1, 3), "--first", "--workers", "1")
     assert status == 1
-    assert "FOUND answer to the first GET /v2/balance lost: exit 1 (fails 1 of 3)" in out, out
+    assert "FOUND answer to the first GET /v2/balance lost: exit 1 (fails 2 of 3)" in out, out
+    [tape] = (tmp_path / "out").glob("*.yaml.tape")
+    assert run("replay", str(tape)).status == 0
+
+
+def test_what_fails_once_and_not_again_is_no_finding_but_has_its_tape(tmp_path: Path) -> None:
+    status, out, _ = explore(tmp_path / "out", failing(tmp_path, 1), "--workers", "1")
+    assert status == 0
+    assert "no finding: answer to the first GET /v2/balance lost: exit 1: failed once and not again" in out, out
+    assert "single faults: 7 of 7 survived\n1 run failed once and not again, which is no finding" in out, out
+    [tape] = (tmp_path / "out").glob("*.tape")
+    assert f"reseller-sim replay {tape} --serve" in out
+    assert run("replay", str(tape)).status == 0
+
+
+def test_the_line_that_shows_it_again_is_one_for_a_shell_with_all_flags_of_this_one(tmp_path: Path) -> None:
+    flags = ("--allow-host", "shop.test", "--sandbox-ttl", "90m", "--host", "localhost", "--callback", "inbox:paid")
+    status, out, err = explore(tmp_path / "it's here", ASKS, "--first", "--workers", "1", *flags)
+    assert status == 1, err
+    [line] = re.findall(r"^      (reseller-sim exec .*)$", out, re.MULTILINE)
+    assert "--host localhost" in line
+    assert "--sandbox-ttl 5400" in line
+    assert "--allow-host shop.test" in line
+    [path] = (tmp_path / "it's here").glob("*.yaml")
+    assert f"#   {line}" in path.read_text()
+    shell = ["bash", "-c", line.replace("reseller-sim", shlex.join(PROGRAM), 1)]
+    done = subprocess.run(shell, env=environment(), timeout=DEADLINE_S, capture_output=True, check=False)
+    assert done.returncode == 1, done.stderr
+
+
+def test_what_is_found_is_told_and_written_at_once(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    command = ["--", sys.executable, "-c", ASKS]
+    words = [*PROGRAM, "explore", "--clock", "x100", "--minutes", "600", "--workers", "2", "--out", str(out), *command]
+    with subprocess.Popen(words, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
+        assert process.stdout is not None
+        found = next(line for line in process.stdout if line.startswith(b"FOUND"))
+        process.send_signal(signal.SIGTERM)
+        rest = process.stdout.read()
+    assert b"single faults:" not in rest
+    assert found.endswith(b": exit 1\n")
+    [first] = out.glob("01-*.yaml")
+    assert first.with_suffix(".yaml.tape").exists()
 
 
 def test_a_command_that_hangs_is_ended_and_is_a_finding(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 import os
 import select
+import subprocess
 import sys
 from pathlib import Path
 
@@ -11,6 +12,23 @@ LEAVES_A_CHILD = """
 import subprocess, sys
 child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"], stdout=subprocess.DEVNULL)
 open(sys.argv[1], "w").write(str(child.pid))
+"""
+
+LEAVES_A_SESSION = """
+import subprocess, sys
+inner = "import os, sys, time; os.setsid(); open(sys.argv[1], 'w').write(str(os.getpid())); time.sleep(600)"
+outer = "import subprocess, sys; subprocess.Popen([sys.executable, '-c', *sys.argv[1:]])"
+subprocess.run([sys.executable, "-c", outer, inner, sys.argv[1]], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+while not open(sys.argv[1], "a+").tell():
+    pass
+"""
+ADOPTS = """
+import os, sys
+from simulator.explore.command import Command
+from simulator.explore.orphans import adopt
+adopt()
+command = Command((sys.executable, "-c", *sys.argv[1:]), dict(os.environ))
+sys.exit(command.wait(60))
 """
 
 
@@ -42,13 +60,20 @@ def test_what_it_started_ends_with_it(tmp_path: Path) -> None:
     assert _has_ended(int(number.read_text()))
 
 
-def _has_ended(pid: int) -> bool:
+def test_what_left_its_session_ends_with_it_where_orphans_are_adopted(tmp_path: Path) -> None:
+    number = tmp_path / "pid"
+    words = [sys.executable, "-c", ADOPTS, LEAVES_A_SESSION, str(number)]
+    assert subprocess.run(words, check=False, timeout=120).returncode == 0
+    assert _has_ended(int(number.read_text()), within_s=0)
+
+
+def _has_ended(pid: int, within_s: int = 60) -> bool:
     """True when a process is gone or ends soon."""
     try:
         process = os.pidfd_open(pid)
     except ProcessLookupError:
         return True
     try:
-        return process in select.select([process], [], [], 60)[0]
+        return process in select.select([process], [], [], within_s)[0]
     finally:
         os.close(process)

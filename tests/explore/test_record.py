@@ -48,8 +48,28 @@ def test_a_last_line_that_was_cut_off_is_as_if_its_run_had_not_ended(tmp_path: P
 
 def test_the_runs_of_another_command_are_not_taken_for_these(tmp_path: Path) -> None:
     kept(tmp_path)
-    with pytest.raises(OtherRun, match="leave --resume out"):
+    with pytest.raises(OtherRun, match="of another command; leave --resume out"):
         Record(tmp_path, {"command": ["make", "test"]}, resumes=True)
+    with pytest.raises(OtherRun, match="of another command and another --timeout; leave"):
+        Record(tmp_path, {"command": ["make", "test"], "--timeout": 5.0}, resumes=True)
+
+
+def test_the_runs_of_another_version_are_not_taken_for_these(tmp_path: Path) -> None:
+    (tmp_path / FILE).write_text('{"version": 1, "about": "a digest"}\n')
+    with pytest.raises(OtherRun, match="of another version of reseller-sim"):
+        Record(tmp_path, ABOUT, resumes=True)
+
+
+def test_a_finding_keeps_its_file_and_others_get_the_next_number(tmp_path: Path) -> None:
+    def named(number: int) -> str:
+        return f"{number}.yaml"
+
+    record = Record(tmp_path, ABOUT, resumes=False)
+    assert [record.file_of(one, named) for one in ("a", "b", "a")] == ["1.yaml", "2.yaml", "1.yaml"]
+    record.close()
+    again = Record(tmp_path, ABOUT, resumes=True)
+    assert [again.file_of(one, named) for one in ("c", "b")] == ["3.yaml", "2.yaml"]
+    again.close()
 
 
 def test_a_new_exploration_deletes_what_the_last_one_has_written_and_nothing_else(tmp_path: Path) -> None:

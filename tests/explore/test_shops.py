@@ -12,7 +12,8 @@ import pytest
 from simulator.explore.catalogue import single_faults
 from simulator.explore.faults import Fault
 from simulator.explore.judging import Kind
-from simulator.explore.shrinking import repeated, shrunk
+from simulator.explore.repeating import repeated
+from simulator.explore.shrinking import shrunk
 from simulator.explore.trials import Trial, Trials
 from simulator.explore.weather import weathers
 from simulator.scenario.library import problems
@@ -30,6 +31,7 @@ MISTAKES = [
     ("gives_up", r"the payment of .* hangs for 4 minutes: exit 1"),
     ("retries_refusals", r"every payment of .* refused with Invalid_Account: audit: refusal-not-repeated"),
     ("forgets_page", r"the fourth GET /v2/options.*: audit: all-pages-read"),
+    ("forgets_history", r"the third GET /v2/transactions.*: audit: history-pages-read"),
 ]
 
 
@@ -83,9 +85,9 @@ def test_what_needs_two_faults_survives_each_of_them_and_is_shrunk_to_both(tmp_p
             assert verdict.survived, verdict
         [(_, stormy)] = made.run([Trial((page, late, ahead, lost))])
         assert Kind.PAID_TWICE in {one.kind for one in stormy.reasons}
-        faults, verdict = shrunk(made, (page, late, ahead, lost), stormy)
+        faults, _ = shrunk(made, (page, late, ahead, lost), stormy)
         assert set(faults) == {lost, late}
-        failure = repeated(made, faults, verdict)
+        failure = repeated(made, faults)
         assert failure.is_certain
         assert failure.attempts == 2
 

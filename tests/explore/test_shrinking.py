@@ -1,17 +1,16 @@
 """Shrinking, whatever makes a run fail: the fewest faults are left, and the mildest of each."""
 
-from collections.abc import Iterable, Iterator
-
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from simulator.explore.catalogue import single_faults
 from simulator.explore.judging import Kind, Reason
 from simulator.explore.record import Verdict
-from simulator.explore.shrinking import repeated, shrunk
-from simulator.explore.trials import Trial, Trials
+from simulator.explore.shrinking import shrunk
+from simulator.explore.trials import Trial
 from simulator.explore.weather import weathers
-from tests.support.explored import seen
+from tests.support.explored import Foretold, seen
 
 FAULTS = [*single_faults(seen()), *weathers(seen(), [], has_start=False)]
 LONG = [one for one in FAULTS if one.milder]
@@ -20,26 +19,21 @@ ANOTHER = Verdict((Reason(Kind.EXIT, "exit 2", "the command exited with 2"),), i
 SURVIVED = Verdict((), is_struck=True)
 
 
-class Foretold(Trials):
-    """Trials of a command that fails under all of these places at once, and otherwise under others."""
+def failing_under(places: set[str]) -> Foretold:
+    """A command that fails under all of these places at once, and otherwise under others."""
 
-    def __init__(self, places: set[str], failing_attempts: int = 9) -> None:
-        self.places = places
-        self.failing_attempts = failing_attempts
-        self.tapes = {}
+    def verdict(trial: Trial) -> Verdict:
+        met = {one.place for one in trial.faults}
+        return FAILED if places <= met else ANOTHER if len(met) > 1 else SURVIVED
 
-    def run(self, trials: Iterable[Trial]) -> Iterator[tuple[Trial, Verdict]]:
-        for trial in trials:
-            places = {one.place for one in trial.faults}
-            fails = self.places <= places and trial.attempt < self.failing_attempts
-            yield trial, FAILED if fails else ANOTHER if len(places) > 1 else SURVIVED
+    return Foretold(verdict)
 
 
 @given(st.data())
 def test_only_what_is_needed_is_left(data: st.DataObject) -> None:
     chosen = data.draw(st.lists(st.sampled_from(FAULTS), min_size=1, max_size=6, unique_by=lambda one: one.place))
     needed = data.draw(st.lists(st.sampled_from(chosen), min_size=1, unique_by=lambda one: one.place))
-    faults, verdict = shrunk(Foretold({one.place for one in needed}), tuple(chosen), FAILED)
+    faults, verdict = shrunk(failing_under({one.place for one in needed}), tuple(chosen), FAILED)
     assert {one.place for one in faults} == {one.place for one in needed}
     assert len(faults) == len(needed)
     assert verdict == FAILED
@@ -51,9 +45,22 @@ def test_there_is_weather_that_becomes_milder() -> None:
     assert {milder.words for one in LONG for milder in one.milder} <= {one.words for one in FAULTS}
 
 
-def test_a_failure_is_repeated_until_it_is_certain_or_not() -> None:
-    faults = (FAULTS[0],)
-    for failing, (failed, attempts) in {9: (2, 2), 1: (1, 3)}.items():
-        found = repeated(Foretold({FAULTS[0].place}, failing), faults, FAILED)
-        assert (found.failed, found.attempts) == (failed, attempts)
-        assert found.is_certain == (failed == attempts)
+NEEDED, OTHERS = FAULTS[0], tuple(one for one in FAULTS[1:] if one.place != FAULTS[0].place)[:60:20]
+
+
+@pytest.mark.parametrize("surviving_attempt", [0, 1])
+def test_a_run_that_survives_by_luck_keeps_no_fault_in_the_finding(surviving_attempt: int) -> None:
+    def verdict(trial: Trial) -> Verdict:
+        return FAILED if NEEDED in trial.faults and trial.attempt != surviving_attempt else SURVIVED
+
+    assert shrunk(Foretold(verdict), (*OTHERS, NEEDED), FAILED)[0] == (NEEDED,)
+
+
+@pytest.mark.parametrize("failing_attempt", [0, 1])
+def test_a_run_that_fails_by_bad_luck_takes_no_fault_out_of_the_finding(failing_attempt: int) -> None:
+    faults = (*OTHERS, NEEDED)
+
+    def verdict(trial: Trial) -> Verdict:
+        return FAILED if trial.faults == faults or trial.attempt == failing_attempt else SURVIVED
+
+    assert shrunk(Foretold(verdict), faults, FAILED)[0] == faults

@@ -39,8 +39,13 @@ first {EVIDENCE_MAX}), and what to do. An `error` is about money or correctness:
 - An inbox is the simulator's, and answers as it was told. So the obligations of receivers are exercised by
   receivers of your own, and forgeries by `POST /_sim/sandboxes/{{sandbox}}/probes`.
 - It would rather miss a sin than invent one. Two equal orders are a double payment only if nobody asked for the
-  first one again after its answer was lost, or after it was asked about and left open; a re-query after `Failed` is
-  none if a callback came in between; the pace of questions has half a second of tolerance for the network.
+  first one again after its answer was lost, or after it was asked about when it was known to be open, and left so; a
+  re-query after `Failed` is none if a callback came in between; the pace of questions has half a second of tolerance
+  for the network. A page of a history, a statement or another long list is forgotten if it was asked for in vain and
+  never came, or if it was passed over by who had read three pages or more from the first one on; who reads a part of
+  it on purpose is not accused.
+- Of a request that was refused before its body came nobody knows what it was about. Of an answer that was cut in the
+  middle the client knows nothing.
 - It finds also what a test does on purpose. A test that sends a wrong signature or a refid twice sins; let such
   tests use a sandbox of their own that is made with `"audit": false` (`@pytest.mark.scenario(audit=False)`,
   `Simulator.sandbox(audit=False)`, in JavaScript `sandbox({{ audit: false }})`): `exec --audit` passes it over and

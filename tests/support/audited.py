@@ -5,8 +5,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+from tests.support import webhooks
 from tests.support.client import Client, running
 from tests.support.receivers import Answer, Receiver
+from tests.support.webhooks import DELIVERIES
 
 Play = Callable[[Client], object]
 PROCESSING = {"payments": [{"then": [{"status": "Accepted"}, {"after": "1s", "status": "Processing"}]}]}
@@ -16,6 +18,8 @@ NEW_SHAPE = {"X-API-Version": "2026-09-16"}
 PLANS = "/v2/options?product_code=DATA&field_id=plan&account_number=0123456789"
 BILLERS = "/v1/interbank/billers"
 HISTORY = "/v2/transactions?limit=10&date=2026-11-21"
+SHORT_HISTORY = "/v2/transactions?limit=1&date=2026-11-21"
+STATEMENT = "/v2/balance-statement?limit=1&date=2026-11-21"
 BILL = "/v2/bill-presentment?product=ELECTRIC&account="
 
 
@@ -134,6 +138,38 @@ def logging_in(password: str) -> Play:
 def reading_options(*pages: int, limit: int = 3) -> Play:
     """These pages of the plans."""
     return in_order(*(calling("GET", f"{PLANS}&limit={limit}&page={page}", headers=NEW_SHAPE) for page in pages))
+
+
+def reading(target: str, name: str, *numbers: int) -> Play:
+    """The parts of a list that begin so."""
+    return in_order(*(calling("GET", f"{target}&{name}={number}") for number in numbers))
+
+
+def paying_often(count: int) -> Play:
+    """So many payments of one order each."""
+    return in_order(*(paying(f"ref-{number}", account=f"012345678{number}") for number in range(count)))
+
+
+def reading_deliveries(*, asks_again: bool = False, begins_anew: bool = False) -> Play:
+    """Of three events' deliveries, a page each; the second page comes only when it is asked for again."""
+
+    def played(client: Client) -> None:
+        webhooks.put(client)
+        for _ in range(3):
+            webhooks.deposit(client)
+        client.advance(until="idle")
+        cursor = client.call("GET", f"{DELIVERIES}?limit=1").json["cursor"]
+        for _ in range(2 if asks_again else 1):
+            client.call("GET", f"{DELIVERIES}?limit=1&cursor={cursor}")
+        if begins_anew:
+            client.call("GET", f"{DELIVERIES}?limit=100")
+
+    return played
+
+
+def failing(path: str, nth: int, then: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """The scenario in which one request fails."""
+    return {"faults": [{"when": {"path": path}, "nth": nth, "then": then or {"status": 500}}]}
 
 
 ELECTRIC = {"product": "ELECTRIC", "account": "123456789012"}
@@ -267,6 +303,22 @@ PLAYED: Mapping[str, Played] = {
     ),
     "page-with-limit": Played(calling("GET", BILLERS + "?page=1"), calling("GET", BILLERS + "?page=1&limit=2")),
     "all-pages-read": Played(reading_options(1), reading_options(1, 2, 3)),
+    "history-pages-read": Played(
+        in_order(paying_often(3), reading(SHORT_HISTORY, "offset", 0, 1, 2)),
+        in_order(paying_often(3), reading(SHORT_HISTORY, "offset", 0, 1, 1, 2)),
+        failing("/v2/transactions", 2),
+    ),
+    "statement-pages-read": Played(
+        in_order(paying_often(3), reading(STATEMENT, "page", 1, 2, 3)),
+        in_order(paying_often(3), reading(STATEMENT, "page", 1, 2, 3, 2)),
+        failing("/v2/balance-statement", 2),
+    ),
+    "biller-pages-read": Played(
+        reading(f"{BILLERS}?limit=2", "page", 1, 2),
+        in_order(reading(f"{BILLERS}?limit=2", "page", 1, 2), calling("GET", BILLERS)),
+        failing(BILLERS, 2),
+    ),
+    "delivery-pages-read": Played(reading_deliveries(), reading_deliveries(asks_again=True), failing(DELIVERIES, 2)),
     "catalog-cached": Played(again(31, CATALOG, seconds=9), in_order(again(29, CATALOG, seconds=9), again(5, CATALOG))),
     "receiver-in-time": Played(answering(None), answering(500, 200), IMPATIENT),
     "receiver-without-redirect": Played(answering(302), answering(404)),

@@ -1,16 +1,16 @@
 """What the tests of `explore` explore with: a setting, and what a calm run may have seen."""
 
 import sys
-from collections import Counter
-from collections.abc import Iterator
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
 from simulator.explore.document import Base
-from simulator.explore.record import Record
+from simulator.explore.record import Record, Verdict
 from simulator.explore.run import Setting
 from simulator.explore.seen import Order, Outcome, Seen, SeenPayment, SeenStep
-from simulator.explore.trials import Trials
+from simulator.explore.trials import Trial, Trials
 from simulator.explore.workers import Workers
 from simulator.options import Options
 
@@ -48,3 +48,25 @@ def trials(folder: Path, *command: str) -> Iterator[Trials]:
         made = Trials(workers, FAST, record, rate=100)
         made.run_calm()
         yield made
+
+
+class Foretold(Trials):
+    """Trials of a command that fails as it is told: nothing runs, and what has run is known from then on. The tape of
+    a run that failed says which it was."""
+
+    def __init__(self, verdict_of: Callable[[Trial], Verdict]) -> None:
+        self.base = FAST
+        self.calm = outcome(seen())
+        self.tapes = {}
+        self.made: dict[Trial, Verdict] = {}
+        self._verdict_of = verdict_of
+
+    def run(self, tests: Iterable[Trial]) -> Iterator[tuple[Trial, Verdict]]:
+        left = tests if isinstance(tests, deque) else deque(tests)
+        while left:
+            trial = left.popleft()
+            if trial not in self.made:
+                self.made[trial] = self._verdict_of(trial)
+                if not self.made[trial].survived:
+                    self.tapes[trial] = f"attempt {trial.attempt} of {len(trial.faults)} faults".encode()
+            yield trial, self.made[trial]

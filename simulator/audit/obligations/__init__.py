@@ -5,6 +5,7 @@ from simulator.audit.obligations import (
     catalog,
     legacy,
     limits,
+    lists,
     orders,
     plans,
     polling,
@@ -14,7 +15,7 @@ from simulator.audit.obligations import (
 )
 from simulator.audit.registry import CLAUSES, Clause
 
-ORDER = (signing, refids, orders, polling, plans, bills, catalog, receivers, legacy, limits)
+ORDER = (signing, refids, orders, polling, plans, bills, catalog, lists, receivers, legacy, limits)
 
 
 def all_clauses() -> list[Clause]:

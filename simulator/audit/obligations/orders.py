@@ -24,7 +24,8 @@ CASE_PATHS = ("/v2/transactions/check", "/v2/transactions/void")
 )
 def no_double_payment(traffic: Traffic) -> Iterator[Occasion]:
     """An equal order within an hour of one whose outcome the client did not know, and never asked for again: two equal
-    orders that are both followed to their end are two orders, and so are two of which nothing was asked yet."""
+    orders that are both followed to their end are two orders, and so are two of which nothing was asked yet. To send
+    again what was not answered is no question about it: the client may know of nothing else yet."""
     abandoned = _abandoned(traffic)
     for asked in traffic.by_refid.values():
         first = asked[0]
@@ -40,12 +41,13 @@ def no_double_payment(traffic: Traffic) -> Iterator[Occasion]:
 
 
 def _abandoned(traffic: Traffic) -> dict[tuple[str, Order], list[Payment]]:
-    """The last request about each payment that ended without an answer, or that was asked about and then left open, by
-    order, in their order."""
+    """The last request about each payment that ended without an answer, or that was asked about when it was known to be
+    open, and then left open, by order, in their order."""
     found: dict[tuple[str, Order], list[Payment]] = defaultdict(list)
     for asked in traffic.by_refid.values():
         last = asked[-1]
-        if last.outcome is Outcome.UNKNOWN or (last.outcome.is_open and len(asked) > 1):
+        opened = sum(one.outcome.is_open for one in asked)
+        if last.outcome is Outcome.UNKNOWN or (last.outcome.is_open and opened > 1):
             found[last.actor, last.order].append(last)
     for lost in found.values():
         lost.sort(key=lambda one: one.n)

@@ -1,0 +1,214 @@
+"""Reading long lists page by page (SPEC 4.6, 4.14, 4.17, 4.20): to read only a part of one is nobody's mistake, but a
+page that was asked for in vain, or passed over by who reads one after the other, is forgotten."""
+
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping
+from itertools import count
+from typing import Any, NamedTuple
+
+import msgspec
+
+from simulator.audit.reading import text, whole
+from simulator.audit.registry import Finding, Occasion, obligation
+from simulator.audit.traffic import BILLERS, HISTORY, Traffic
+from simulator.traffic.seen import Call
+
+STATEMENT, DELIVERIES = "/v2/balance-statement", "/v2/balance-webhook/deliveries"
+STATEMENT_LIMIT, LIMIT_MAX = 100, 1000
+WHOLE = 10**18
+"""The length of a list without pages: more than any has."""
+
+IN_ORDER_MIN = 3
+"""Who has read so many pages from the first one on reads one after the other, and does not turn to some of them."""
+
+OK, SERVER_ERRORS, PASSING = 200, 500, frozenset({0, 408, 429})
+
+
+class Meta(msgspec.Struct, gc=False):
+    """How long a list is, in either shape."""
+
+    transaction_count: Any = None
+    total: Any = None
+
+
+class ListAnswer(msgspec.Struct, gc=False):
+    """What is read of a page; `cursor` and `has_more` are of the deliveries."""
+
+    meta: Meta | None = None
+    data: list[msgspec.Raw] = []
+    cursor: Any = None
+    has_more: Any = msgspec.field(default=None, name="hasMore")
+
+
+class Part(NamedTuple):
+    """A part of a list that was asked for, from its place in the list on; without an answer it was not read."""
+
+    call: Call
+    start: int
+    length: int
+    answer: ListAnswer | None
+
+    @property
+    def end(self) -> int:
+        """How long the list is at least, by the answer."""
+        if self.answer is None:
+            return 0
+        meta = self.answer.meta or Meta()
+        told = whole({"n": meta.transaction_count if meta.total is None else meta.total}, "n") or 0
+        return max(told, self.start + len(self.answer.data) if self.answer.data else 0)
+
+
+@obligation(
+    "history-pages-read",
+    "4.14",
+    "error",
+    "A history that is read page by page is read without a gap.",
+    "Ask again for a page that did not come; go on until offset reaches meta.transaction_count.",
+)
+def history_pages_read(traffic: Traffic) -> Iterator[Occasion]:
+    """By everything in the query but where the page begins and how long it is."""
+
+    def place(query: Mapping[str, Any]) -> tuple[int, int]:
+        return whole(query, "offset") or 0, min(whole(query, "limit") or LIMIT_MAX, LIMIT_MAX)
+
+    yield from _judged(_lists(traffic, HISTORY, ("offset", "limit"), place), "the history")
+
+
+@obligation(
+    "statement-pages-read",
+    "4.17",
+    "error",
+    "A statement that is read page by page is read without a gap.",
+    "Ask again for a page that did not come; go on until meta.current_page is meta.last_page.",
+)
+def statement_pages_read(traffic: Traffic) -> Iterator[Occasion]:
+    """The same by pages."""
+
+    def place(query: Mapping[str, Any]) -> tuple[int, int]:
+        length = min(whole(query, "limit") or STATEMENT_LIMIT, LIMIT_MAX)
+        return ((whole(query, "page") or 1) - 1) * length, length
+
+    yield from _judged(_lists(traffic, STATEMENT, ("page", "limit"), place), "the statement")
+
+
+@obligation(
+    "biller-pages-read",
+    "4.6",
+    "error",
+    "A list of billers that is read page by page is read without a gap.",
+    "Ask again for a page that did not come, or for the whole list, without page and limit.",
+)
+def biller_pages_read(traffic: Traffic) -> Iterator[Occasion]:
+    """The same, where no limit means the whole list."""
+
+    def place(query: Mapping[str, Any]) -> tuple[int, int]:
+        length = whole(query, "limit") or WHOLE
+        return ((whole(query, "page") or 1) - 1) * length, length
+
+    yield from _judged(_lists(traffic, BILLERS, ("page", "limit"), place), "the list of billers")
+
+
+@obligation(
+    "delivery-pages-read",
+    "4.20",
+    "error",
+    "A page of deliveries that was asked for with a cursor is asked for until it comes.",
+    "Ask again with the same cursor; go on until hasMore is false.",
+)
+def delivery_pages_read(traffic: Traffic) -> Iterator[Occasion]:
+    """By the cursors. Who begins anew, and reads to the end, has them all."""
+    asked: dict[str, dict[str, list[Part]]] = defaultdict(lambda: defaultdict(list))
+    ends: dict[str, int] = {}
+    for call in traffic.to("GET", DELIVERIES):
+        part = _part(call, 0, 0)
+        if part is None:
+            continue
+        if part.answer is not None and part.answer.has_more is False:
+            ends[traffic.actor(call)] = call.n
+        if cursor := text(traffic.query(call), "cursor"):
+            asked[traffic.actor(call)][cursor].append(part)
+    for actor, by_cursor in asked.items():
+        for parts in by_cursor.values():
+            last = parts[-1].call
+            if any(one.answer is not None for one in parts) or ends.get(actor, 0) > last.n:
+                yield None
+            else:
+                yield Finding((last.n,), f"request {last.n} asked in vain for the next page of deliveries")
+
+
+def _lists(
+    traffic: Traffic, path: str, paging: tuple[str, ...], place: Callable[[Mapping[str, Any]], tuple[int, int]]
+) -> Iterator[list[Part]]:
+    """What was asked for of each list: of one client, with equal filters."""
+    found: dict[tuple[object, ...], list[Part]] = defaultdict(list)
+    for call in traffic.to("GET", path):
+        query = traffic.query(call)
+        start, length = place(query)
+        part = _part(call, max(start, 0), max(length, 1))
+        if part is not None:
+            filters = sorted((name, str(value)) for name, value in query.items() if name not in paging)
+            found[traffic.actor(call), *filters].append(part)
+    yield from found.values()
+
+
+def _part(call: Call, start: int, length: int) -> Part | None:
+    """None for what was refused: the client has to ask otherwise, and that is another matter."""
+    if call.status == OK:
+        is_json = call.answer.lstrip()[:1] == b"{"  # else it is packed, or was not kept
+        return Part(call, start, length, _decoded(call.answer)) if is_json else None
+    is_in_vain = call.status in PASSING or call.status >= SERVER_ERRORS
+    return Part(call, start, length, None) if is_in_vain else None
+
+
+def _decoded(answer: bytes) -> ListAnswer | None:
+    try:
+        return msgspec.json.decode(answer, type=ListAnswer)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None
+
+
+def _judged(lists: Iterator[list[Part]], what: str) -> Iterator[Occasion]:
+    for parts in lists:
+        read = [one for one in parts if one.answer is not None]
+        spans, end = _Spans(read), max((one.end for one in read), default=0)
+        vain = [one for one in parts if one.answer is None and one.start < end]
+        lost = next((one for one in vain if one.start not in spans), None)
+        if lost is not None:
+            words = f"what request {lost.call.n} asked for, {what} from {lost.start + 1} on, was never read"
+            yield Finding((lost.call.n,), words)
+        elif (skipped := _skipped(read, spans)) is not None:
+            words = f"{what} was read up to {skipped.start - skipped.length}, and then from {skipped.start + 1} on"
+            yield Finding((skipped.call.n,), f"{words} by request {skipped.call.n}, without what is between them")
+        elif vain or len({one.start for one in read}) > 1:
+            yield None
+
+
+def _skipped(read: list[Part], spans: "_Spans") -> Part | None:
+    """The part behind a page that was passed over by who had read all before it, one after the other."""
+    by_length: dict[int, dict[int, Part]] = defaultdict(dict)
+    for one in read:
+        by_length[one.length][one.start] = one
+    for length, by_start in by_length.items():
+        gap = next(place for place in count(0, length) if place not in by_start)
+        if gap >= IN_ORDER_MIN * length and gap not in spans and gap + length in by_start:
+            return by_start[gap + length]
+    return None
+
+
+class _Spans:
+    """The places that were read, as spans that do not touch."""
+
+    def __init__(self, read: list[Part]) -> None:
+        self._begins: list[int] = []
+        self._ends: list[int] = []
+        for one in sorted(read, key=lambda part: part.start):
+            if self._ends and one.start <= self._ends[-1]:
+                self._ends[-1] = max(self._ends[-1], one.start + one.length)
+            else:
+                self._begins.append(one.start)
+                self._ends.append(one.start + one.length)
+
+    def __contains__(self, place: int) -> bool:
+        found = bisect_right(self._begins, place) - 1
+        return found >= 0 and place < self._ends[found]

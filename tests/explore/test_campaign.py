@@ -1,0 +1,147 @@
+"""What a campaign tells: at once, certain or not, with a tape, and nothing twice."""
+
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from itertools import count
+from pathlib import Path
+
+import pytest
+
+from simulator.explore import campaign
+from simulator.explore.campaign import Campaign, Plan
+from simulator.explore.catalogue import single_faults
+from simulator.explore.findings import Finding, Once
+from simulator.explore.judging import Kind, Reason
+from simulator.explore.record import Record, Verdict
+from simulator.explore.report import Report
+from simulator.explore.trials import Faults, Trial
+from tests.support.explored import Foretold, seen
+
+EXIT = Reason(Kind.EXIT, "exit 1", "the command exited with 1")
+TWICE = Reason(Kind.PAID_TWICE, "paid twice", "it was paid twice", {"name": "once", "payments": {}})
+SINGLES = single_faults(seen())
+BATCHES = 40
+TOPUP, BALANCE = "the first POST /v2/topup", "the first GET /v2/balance"
+
+
+@pytest.fixture(autouse=True)
+def one_batch_a_second(monkeypatch: pytest.MonkeyPatch) -> None:
+    seconds = count()
+    monkeypatch.setattr(campaign, "now_s", lambda: float(next(seconds)))
+
+
+class Heard:
+    """What was told, and what had run by then."""
+
+    def __init__(self, trials: Foretold) -> None:
+        self.trials = trials
+        self.told: list[tuple[str, int]] = []
+
+    def found(self, finding: Finding) -> None:
+        assert finding.path.exists()
+        self.told.append((finding.text, len(self.trials.made)))
+
+    def once(self, once: Once) -> None:
+        assert once.path is not None
+        assert once.path.exists()
+        self.told.append((once.text, len(self.trials.made)))
+
+
+@contextmanager
+def explored(
+    folder: Path, reasons_of: Callable[[Trial], tuple[Reason, ...]], batches: float = 0
+) -> Iterator[tuple[Report, Heard]]:
+    trials = Foretold(lambda trial: Verdict(reasons_of(trial), is_struck=True))
+    heard = Heard(trials)
+    with closing(Record(folder, {}, resumes=False)) as record:
+        plan = Plan(folder, ("reseller-sim exec", "-- true"), seconds=batches)
+        yield Campaign(trials, record, plan, heard).explore(), heard
+
+
+def places(faults: Faults) -> set[str]:
+    return {one.place for one in faults}
+
+
+def words(faults: Faults) -> list[str]:
+    return [one.words for one in faults]
+
+
+def test_a_finding_is_told_and_written_with_its_tape_before_the_next_fault_is_tried(tmp_path: Path) -> None:
+    failing = SINGLES[3].words
+    with explored(tmp_path, lambda trial: (EXIT,) if failing in words(trial.faults) else ()) as (report, heard):
+        [(text, made)] = heard.told
+        assert text == f"{failing}: exit 1"
+        assert made == 3 + 2  # the three before it, and it twice
+        [finding] = report.findings
+        assert finding.path.with_suffix(".yaml.tape").read_bytes() == b"attempt 1 of 1 faults"
+
+
+def test_what_fails_once_and_not_again_is_no_finding_and_its_tape_is_kept(tmp_path: Path) -> None:
+    failing = SINGLES[3].words
+
+    def fails(trial: Trial) -> tuple[Reason, ...]:
+        return (EXIT,) if words(trial.faults) == [failing] and not trial.attempt else ()
+
+    with explored(tmp_path, fails) as (report, heard):
+        assert report.findings == []
+        assert report.survived == len(SINGLES)
+        [once] = report.once
+        assert once.text == f"{failing}: exit 1: failed once and not again"
+        assert once.path is not None
+        assert once.path.read_bytes() == b"attempt 0 of 1 faults"
+        assert len(heard.told) == 1
+
+
+def test_the_findings_are_in_the_order_of_the_faults_in_the_end(tmp_path: Path) -> None:
+    first = words(tuple(SINGLES[:3]))
+    with explored(tmp_path, lambda trial: (EXIT,) if trial.faults[0].words in first else ()) as (report, _):
+        report.findings.reverse()
+        report.put_in_order()
+        assert [one.failure.faults[0].words for one in report.findings] == first
+        assert [one.path.name[:3] for one in report.findings] == ["01-", "02-", "03-"]
+
+
+def test_a_storm_that_cannot_be_shrunk_has_its_tape(tmp_path: Path) -> None:
+    def both(trial: Trial) -> tuple[Reason, ...]:
+        return (EXIT,) if {TOPUP, BALANCE} <= places(trial.faults) else ()
+
+    with explored(tmp_path, both, BATCHES) as (report, _):
+        [finding] = report.findings
+        assert len(finding.failure.faults) == 2
+        assert finding.is_of_storm
+        assert finding.failure.is_certain
+        assert finding.path.with_suffix(".yaml.tape").read_bytes() == b"attempt 2 of 2 faults"
+
+
+def test_a_storm_that_does_not_fail_each_time_is_shrunk_too(tmp_path: Path) -> None:
+    def sometimes(trial: Trial) -> tuple[Reason, ...]:
+        return (EXIT,) if {TOPUP, BALANCE} <= places(trial.faults) and trial.attempt != 1 else ()
+
+    with explored(tmp_path, sometimes, BATCHES) as (report, _):
+        [finding] = report.findings
+        assert len(finding.failure.faults) == 2
+        assert finding.text.endswith("(fails 2 of 3)")
+
+
+def test_a_storm_that_fails_as_a_finding_at_the_same_place_does_tells_nothing_new(tmp_path: Path) -> None:
+    worst = f"answer to {TOPUP} lost after commit"
+
+    def fails(trial: Trial) -> tuple[Reason, ...]:
+        met = places(trial.faults)
+        return (TWICE,) if worst in words(trial.faults) or {TOPUP, BALANCE} <= met else ()
+
+    with explored(tmp_path, fails, BATCHES) as (report, _):
+        assert [words(one.failure.faults) for one in report.findings] == [[worst]]
+        assert report.storms_failed > 0
+
+
+def test_a_storm_that_fails_in_another_way_is_told(tmp_path: Path) -> None:
+    worst = f"answer to {TOPUP} lost after commit"
+
+    def fails(trial: Trial) -> tuple[Reason, ...]:
+        if worst in words(trial.faults):
+            return (EXIT,)
+        return (TWICE,) if {TOPUP, BALANCE} <= places(trial.faults) else ()
+
+    with explored(tmp_path, fails, BATCHES) as (report, _):
+        assert [one.text.rpartition(": ")[2] for one in report.findings] == ["exit 1", "paid twice"]

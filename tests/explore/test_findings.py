@@ -1,0 +1,29 @@
+"""The files of findings: nothing of a sentence is lost, and nothing of a command."""
+
+from contextlib import closing
+from pathlib import Path
+
+from simulator.explore.catalogue import single_faults
+from simulator.explore.findings import Writer, said
+from simulator.explore.judging import Kind, Reason
+from simulator.explore.record import Record, Verdict
+from simulator.explore.repeating import Failure
+from simulator.scenario.library import problems
+from tests.support.explored import FAST, seen
+
+EXIT = Reason(Kind.EXIT, "exit 1", "the command exited with 1")
+FAULTS = tuple({one.place: one for one in single_faults(seen())}.values())[:8]
+
+
+def test_a_long_sentence_is_whole(tmp_path: Path) -> None:
+    failure = Failure(FAULTS, Verdict((EXIT,), True, output="x" * 1000), failed=2, attempts=3)
+    command = f"-- sh -c {'echo; ' * 100}last"
+    with closing(Record(tmp_path, {}, resumes=False)) as record:
+        finding = Writer(FAST, tmp_path, record, ("reseller-sim exec", command), lambda faults: 60.0).written(failure)
+    lines = finding.path.read_text().splitlines()
+    assert len(said(failure)) > 300
+    assert lines[0] == f"# {said(failure)}."
+    assert lines[0].endswith("exit 1 (fails 2 of 3).")
+    assert f"#   {finding.again}" in lines
+    assert finding.again.endswith("last")
+    assert problems(finding.path) == []
