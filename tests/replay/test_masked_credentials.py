@@ -39,7 +39,7 @@ SCENARIO: dict[str, Any] = {
 
 
 class Sent(NamedTuple):
-    """A request, with `{}` for the secret. `is_inbox` for one to an inbox."""
+    """A request, with `{}` for the secret."""
 
     method: str = "GET"
     path: str = "/v2/balance"
@@ -322,7 +322,7 @@ def test_what_the_journal_hides_is_not_on_the_tape(
         client.key, client.secret = "rk_real_account", SECRET
         spelled = []
         for place, spell, secret in sent:
-            if place in HEADERS or "inbox" in place or place in PATHS:
+            if not PLACES[place].body:
                 secret = secret.encode("ascii", "ignore").decode()
             PLACES[place].to(client, spell(secret))
             spelled += [spell(secret)] if place != "unknown key" else []
@@ -331,10 +331,7 @@ def test_what_the_journal_hides_is_not_on_the_tape(
             for one in client.live.journal
         )
         hidden = [one for one in spelled if json.dumps(one, ensure_ascii=False)[1:-1] not in journal]
-        try:
-            lines = list(lines_without_secrets(taken(client.live), client.app.again))
-        except CannotMask:
-            return
+        lines = list(lines_without_secrets(taken(client.live), client.app.again))
         read = list(unpacked(lines))
         for one in hidden:
             assert [text for text in read if one.encode() in text] == []
