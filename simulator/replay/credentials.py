@@ -10,14 +10,14 @@ from simulator.replay.stand_ins import StandIns
 from simulator.replay.token_bodies import token_body_with, token_form_with, token_with
 from simulator.wire.named_secrets import named_with
 from simulator.wire.secret_names import FOREIGN_KEY_CHARS_SHOWN, is_secret_header
-from simulator.wire.secrets import tokens
+from simulator.wire.secrets import is_token
 from simulator.wire.shown_addresses import addresses_with, path_with, query_with
 from simulator.wire.tokens import is_token_path
 from simulator.wire.unescaped import Unescaped
 from simulator.wire.userinfo import user_and_password
 
 _API_KEY: Final = names.API_KEY.decode()
-_SCHEME: Final = re.compile(r"((?:bearer|basic|digest|token|negotiate)[ \t]+)(?=\S)", re.IGNORECASE)
+_SCHEME: Final = re.compile(r"((?:bearer|basic|digest|token|negotiate)(?:[ \t]+|$))", re.IGNORECASE)
 _IN_ADDRESS: Final = re.compile(r"[/%]|\\u002f", re.IGNORECASE)
 
 
@@ -39,8 +39,8 @@ class Credentials:
         rest = value[len(scheme) :]
         if (made := self._stand_ins.of(rest)) != rest:
             return scheme + made
-        if list(tokens(rest.encode())) == [(0, len(rest))]:
-            return value  # of ours, which every tape makes again
+        if not rest or is_token(rest):
+            return value  # a token of ours is made again by every tape
         return scheme + (token_with(rest, self._stand_ins.of_form) or self._form(rest))
 
     def path(self, path: str) -> str:

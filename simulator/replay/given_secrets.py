@@ -24,16 +24,16 @@ from simulator.wire.shown_addresses import credentials_in
 from simulator.wire.userinfo import userinfo_in
 
 OF_KNOWN_KEYS = MESSAGES.keys() - {
-    "missing_api_key", "invalid_api_key", "body_too_large", "internal_error", "invalid_token"
-} | {"ip_not_allowed"}  # fmt: skip
+    "missing_api_key", "invalid_api_key", "body_too_large", "invalid_token"
+} | {"ip_not_allowed", "nonce_service_unavailable"}  # fmt: skip
 """Refusals of a request whose key the sandbox has."""
 
 _PERCENT = "%"
 
 
 class Given:
-    """What was given to one life: its `secrets`, in order, and the API `keys`, which are none. A key that was drawn is
-    known when a request was judged by it."""
+    """What was given to one life: its `secrets`, in order, and the API `keys`, which are none. A key that was drawn
+    later is known when a request was judged by it."""
 
     def __init__(self, scenario: Scenario, compiler: ScenarioCompiler) -> None:
         self._compiler = compiler

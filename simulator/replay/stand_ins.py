@@ -8,7 +8,7 @@ from string import hexdigits
 from typing import Final
 
 from simulator.replay.disguise import disguised
-from simulator.wire.secrets import Secrets, key_of, spellings, spellings_of_key, tokens
+from simulator.wire.secrets import Secrets, is_token, key_of, spellings, spellings_of_key, tokens
 from simulator.wire.unescaped import Unescaped
 
 STAND_INS_MAX: Final = 100_000
@@ -75,9 +75,10 @@ class StandIns:
         return self._by_secret.get(value, value)
 
     def of_credential(self, value: str) -> str:
-        """What stands for a credential where it was found; elsewhere a text that is like it stays as it is."""
+        """What stands for a credential where it was found; elsewhere a text that is like it stays as it is. Tokens that
+        we issued stay, too: every tape makes them again."""
         self._count()
-        if not value or value in self._known:
+        if not value or value in self._known or is_token(value):
             return value
         found = self._by_secret.get(value) or self._by_credential.get(value)
         if found is None:
@@ -85,8 +86,8 @@ class StandIns:
         return found
 
     def of_form(self, raw: bytes) -> bytes:
-        """The same for one that is not simply a text, such as cookies, or a part of a broken body: its signs stay. So
-        do tokens that we issued, which every tape makes again."""
+        """The same for one that is not simply a text, such as cookies, or a part of a broken body: its signs stay,
+        and so do tokens that we issued in it."""
         self._count()
         if raw.decode("utf-8", "replace") in self._known:
             return raw

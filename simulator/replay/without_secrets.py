@@ -15,7 +15,7 @@ import msgspec
 
 from simulator.replay.credentials import Credentials
 from simulator.replay.given_secrets import Given, published
-from simulator.replay.head import Head, TakenTape, beginning_of, taken
+from simulator.replay.head import Head, TakenTape, taken
 from simulator.replay.masking import Masking
 from simulator.replay.player import Again, Player
 from simulator.replay.proof import player_for
@@ -63,8 +63,9 @@ def lines_in_steps(tape: TakenTape, again: Again) -> Iterator[bytes | None]:
 
 
 def _lines(tape: TakenTape, again: Again) -> Iterator[bytes | None]:
-    compiler = ScenarioCompiler()
-    given = Given(beginning_of(tape.head, compiler).spec.scenario, compiler)
+    begun = player_for(tape.head, again, nowhere()).live
+    given = Given(begun.spec.scenario, ScenarioCompiler())
+    given.keys.update(begun.core.state.keys)  # with those that were drawn for it
     for number, entry in enumerate(tape.entries):
         given.learn(entry)
         if number % LEARNED_AT_ONCE == 0:

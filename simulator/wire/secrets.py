@@ -101,6 +101,12 @@ def tokens(text: bytes) -> Iterator[Span]:
             yield beginning.start(), token.end()
 
 
+def is_token(text: str) -> bool:
+    """True when it is one of them as a whole."""
+    raw = text.encode("utf-8", "surrogatepass")
+    return next(tokens(raw), None) == (0, len(raw))
+
+
 def _places(text: bytes, blocks: "memoryview[int]", hits: set[int]) -> Iterable[int]:
     """Which of the blocks are among the `hits`. A few are sought one by one, which is faster."""
     if len(hits) > _SOUGHT_MAX:

@@ -282,7 +282,32 @@ def test_a_login_with_the_right_password_succeeds_on_the_tape_too(client: Client
         assert answer.status == 200
         token = answer.json["AuthenticationResult"]["IdToken"]
         assert client.send("GET", "/v2/catalog", "", b"", {"authorization": f"Bearer {token}"}).status == 200
+        refresh = json.dumps({"refresh_token": answer.json["AuthenticationResult"]["RefreshToken"]}).encode()
+        in_json = {"content-type": "application/json"}
+        assert client.send("POST", "/v2/token/refresh", "", refresh, in_json).status == 200
     assert_hidden(client, [PASSWORD.encode()])
+
+
+@pytest.mark.parametrize("value", ["Bearer", "BEARER", "Basic"])
+def test_a_scheme_without_a_credential_stays(value: str, client: Client) -> None:
+    client.send("GET", "/v2/balance", "", b"", {"authorization": value})
+    client.send("GET", "/v2/balance", "", b"", {"x-auth-token": FOREIGN})
+    lines = assert_hidden(client, [FOREIGN.encode()])
+    assert f'["authorization",{json.dumps(value)}]'.encode() in b"".join(lines)
+
+
+@pytest.mark.parametrize("then", [{"internal_error": True}, {"nonce_service": "down"}])
+def test_a_key_that_was_drawn_is_known_even_when_nobody_was_recognized_by_it(then: dict[str, Any]) -> None:
+    with running("default") as client:
+        scenario = {"extends": "default", "faults": [{"when": {"path": "/v2/balance"}, "then": then}]}
+        made = client.sim("POST", "/sandboxes", {"scenario": scenario, "credentials": "unique"}).json
+        own = made["resellers"][0]
+        for key in (own["api_key"], FOREIGN):
+            asked = "/v2/balance?token=x"
+            client.call("GET", asked, sandbox=made["id"], key=key, secret=own["api_secret"])
+        text = b"".join(lines_without_secrets(taken(client.app.sandboxes.get(made["id"])), client.app.again))
+        assert own["api_key"].encode() in text
+        assert FOREIGN[8:].encode() not in text
 
 
 TOKEN_OF_ANOTHER = {"iss": "https://id.example", "aud": "somebody", "email": FOREIGN, "exp": 1, "jti": FOREIGN}
