@@ -51,7 +51,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "runtime": {"domain", "scenario", "delivery", "wire", "shortened", "traffic", "tape"},
     "api": {"runtime", "auth", "contract", "wire", "domain", "delivery", "shortened", "tape"},
     "snapshot": {"replay", "runtime", "tape", "scenario", "domain", "traffic"},
-    "replay": {"runtime", "tape", "auth", "wire", "scenario", "domain"},
+    "replay": {"runtime", "tape", "auth", "contract", "wire", "scenario", "domain"},
     "control": {
         "runtime",
         "auth",
@@ -130,7 +130,8 @@ WITHOUT_SUBJECT: dict[str, set[str]] = {
     "scenario/sections": {"assumptions", "changes", "form_fields", "headers", "matchers", "templates", "variants"},
     "wire": {
         "billers", "curl", "curl_credentials", "curl_options", "diagnoses", "errors", "headers", "json", "legacy",
-        "named_secrets", "outbound", "paging", "pasted_curl", "secret_names", "secrets", "sent_target", "shell_escapes",
+        "named_secrets", "needles", "outbound", "paging", "pasted_curl", "secret_names", "secrets", "sent_target",
+        "shell_escapes",
         "runs", "shell_words", "shown_addresses", "signing", "timestamps", "tokens", "unescaped", "userinfo",
         "verifying",
     },

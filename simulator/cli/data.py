@@ -157,14 +157,20 @@ def _refuse_unknown(reading: "Reading", sandbox: str, folder: Path) -> None:
 def _tape(reading: "Reading", sandbox: str, *, shows_secrets: bool) -> Iterable[bytes]:
     from simulator.keeping.kept_tapes import NoTape, kept_tape
     from simulator.replay.tape_file import packed
-    from simulator.replay.without_secrets import lines_without_secrets
+    from simulator.replay.without_secrets import CannotMask, lines_without_secrets
     from simulator.replay.writing import tape_lines
 
     try:
         found = kept_tape(reading, sandbox)
     except NoTape as none:
         raise CannotStart(one_line(f"reseller-sim data export: {none}")) from None
-    return packed(tape_lines(found) if shows_secrets else lines_without_secrets(found, _again()))
+    if shows_secrets:
+        return packed(tape_lines(found))
+    try:
+        return packed(lines_without_secrets(found, _again()))
+    except CannotMask as error:
+        hint = "--tape-secrets writes it with its secrets"
+        raise CannotStart(one_line(f"reseller-sim data export: the tape of {sandbox}: {error}; {hint}")) from None
 
 
 def _write_file(pieces: Iterable[bytes], file: Path) -> None:

@@ -87,7 +87,7 @@ def _described(live: LiveSandbox, asked: _Asked, hashed: bytes, mask: Mask, base
     return {
         "request": {
             "method": given.method,
-            "path": mask.text(path),
+            "path": mask.path(path),
             "query": mask.query(path, given.query),
             "headers": [[mask.text(name), mask.header(name, value)] for name, value in pairs],
             "body_bytes": len(given.body),

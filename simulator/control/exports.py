@@ -69,7 +69,7 @@ class Sent(msgspec.Struct, kw_only=True, gc=False):
 def pasted(base: str, sent: Sent, mask: Mask) -> str:
     """A request to the server at `base` as a command, below comments."""
     hidden: list[str] = []
-    _shown(sent.path.encode(), mask.text(sent.path).encode(), "its path", hidden)
+    _shown(sent.path.encode(), mask.path(sent.path).encode(), "its path", hidden)
     _shown(sent.query, mask.query(sent.path, sent.query).encode("latin-1"), "its query", hidden)
     headers = [(name, _header(name, value, mask, hidden)) for name, value in sent.headers]
     body = _body(sent, mask, hidden)

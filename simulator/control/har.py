@@ -52,14 +52,14 @@ def exported(url: str, sandbox_id: str, exchange: Exchange, mask: Mask) -> dict[
 
 def sent_target(sandbox_id: str, exchange: Exchange, mask: Mask) -> bytes:
     """The request target as it was sent, without secrets."""
-    path = mask.text(exchange.path)
+    path = mask.path(exchange.path)
     sent, question, query = exchange.target.partition(b"?")
     if not sent or path != exchange.path:
         prefix = "" if sandbox_id == DEFAULT else f"/s/{sandbox_id}"
         path = path if path.isascii() and path.isprintable() else quote(path, safe=SAFE_IN_PATH)
         sent, query = (prefix + path).encode(), exchange.query
         question = b"?" if query else b""
-    return mask.text(sent.decode("latin-1")).encode("latin-1") + question + masked_query(exchange, query, mask)
+    return mask.path(sent.decode("latin-1")).encode("latin-1") + question + masked_query(exchange, query, mask)
 
 
 def masked_query(exchange: Exchange, query: bytes, mask: Mask) -> bytes:

@@ -11,7 +11,6 @@ from collections import ChainMap
 from collections.abc import Container, Iterable
 from itertools import chain
 from typing import Any, Final
-from urllib.parse import unquote
 
 import msgspec
 
@@ -21,32 +20,18 @@ from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.sandboxes import Sandboxes
 from simulator.wire.json import encode
 from simulator.wire.named_secrets import without_named
-from simulator.wire.secret_names import is_secret_name
+from simulator.wire.secret_names import FOREIGN_KEY_CHARS_SHOWN, is_secret_header
 from simulator.wire.secrets import MASKED, Secrets, hidden
-from simulator.wire.shown_addresses import shown_query, with_shown_addresses
-from simulator.wire.tokens import PATHS
+from simulator.wire.shown_addresses import shown_path, shown_query, with_shown_addresses
+from simulator.wire.tokens import HARMLESS_MEMBERS, MEMBERS, form_parameters, is_token_path
 from simulator.wire.unescaped import Unescaped
 from simulator.wire.userinfo import without_userinfo
 
-PARTS_MAX = 20
-FORM_NAMES = (b"username", b"password", b"refresh_token")
-HARMLESS_MEMBERS = frozenset({"username", "ExpiresIn", "TokenType", "message", "errors", "error"})
-NAMES = HARMLESS_MEMBERS | {
-    "password",
-    "refresh_token",
-    "AuthenticationResult",
-    "AccessToken",
-    "RefreshToken",
-    "IdToken",
-}
 _API_KEY: Final = names.API_KEY.decode()
-# The first two are useless without the secret; the last one opens nothing.
-HARMLESS_HEADERS = frozenset({_API_KEY, names.SIGNATURE.decode(), "idempotency-key"})
 
 BODY_BYTES_MAX = 256 * 1024
 """How much of a body is shown. The rest is neither decoded nor searched."""
 
-FOREIGN_KEY_CHARS_SHOWN = 8  # enough to recognize a key by
 _SECRET_BYTES_MAX: Final = 16 * 1024  # the longest token, percent-encoded
 
 _STRING: Final = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"')
@@ -90,8 +75,11 @@ class Mask:
         """A header's value."""
         if name.lower() == _API_KEY and value not in self._keys and len(value) > FOREIGN_KEY_CHARS_SHOWN:
             return f"{value[:FOREIGN_KEY_CHARS_SHOWN]}... {MASKED}"
-        is_secret = is_secret_name(name) and name.lower() not in HARMLESS_HEADERS
-        return MASKED if is_secret else with_shown_addresses(self._known(value))
+        return MASKED if is_secret_header(name) else with_shown_addresses(self._known(value))
+
+    def path(self, path: str) -> str:
+        """A path, without credentials in its parameters and in addresses in it either."""
+        return shown_path(self._known(path))
 
     def query(self, path: str, query: bytes) -> str:
         """A query, without credentials in the addresses in it either."""
@@ -102,7 +90,7 @@ class Mask:
         if len(body) <= BODY_BYTES_MAX:
             return self._by_name(self._known(masked_body(path, body).decode("utf-8", "replace")))
         note = f"... (the beginning of {len(body)} bytes)"
-        if _is_token_path(path):  # it would have to be decoded whole to know the secrets in it
+        if is_token_path(path):  # it would have to be decoded whole to know the secrets in it
             return MASKED + note
         return self._by_name(self._known(body[: self._cut(body)].decode("utf-8", "ignore"))) + note
 
@@ -136,14 +124,9 @@ def mask_of(live: LiveSandbox | None, sandboxes: Sandboxes, others: Iterable[Liv
     return Mask((), keys, dict.fromkeys(chain.from_iterable(each.secrets for each in all_of_them)))
 
 
-def _is_token_path(path: str) -> bool:
-    """Also where it is written otherwise, so that nobody answered it as such."""
-    return path in PATHS or "/" + "/".join(filter(None, unquote(path).split("/"))) in PATHS
-
-
 def masked_body(path: str, body: bytes) -> bytes:
     """A body for the journal: for a token endpoint, only the values of members without secrets."""
-    if not _is_token_path(path) or not body:
+    if not is_token_path(path) or not body:
         return body
     try:
         return encode(_masked(decode_object(body)))
@@ -153,17 +136,17 @@ def masked_body(path: str, body: bytes) -> bytes:
 
 def masked_query(path: str, query: bytes) -> bytes:
     """The same for a query or form; masked completely if it has another name, since it may not be a form."""
-    if not _is_token_path(path) or not query:
+    if not is_token_path(path) or not query:
         return query
-    parts = [part.partition(b"=") for part in query.split(b"&", PARTS_MAX)]
-    if len(parts) > PARTS_MAX or not all(name in FORM_NAMES for name, _, _ in parts):
+    parts = form_parameters(query)
+    if parts is None:
         return MASKED.encode()
-    return b"&".join(name + b"=" + (value if name == b"username" else MASKED.encode()) for name, _, value in parts)
+    return b"&".join(name + b"=" + (value if name == b"username" else MASKED.encode()) for name, value in parts)
 
 
 def _masked(members: dict[str, Any]) -> dict[str, Any]:
     """Unknown names are masked as well: a password may have been sent as one."""
-    return {name if name in NAMES else MASKED: _shown(name, value) for name, value in members.items()}
+    return {name if name in MEMBERS else MASKED: _shown(name, value) for name, value in members.items()}
 
 
 def _shown(name: str, value: Any) -> Any:

@@ -45,7 +45,7 @@ def row(exchange: Exchange, mask: Mask) -> dict[str, Any]:
         "n": exchange.n,
         "at": render.moment(exchange.at),
         "method": exchange.method,
-        "path": mask.text(exchange.path),
+        "path": mask.path(exchange.path),
         "query": mask.query(exchange.path, exchange.query),
         "status": exchange.status,
         "reseller": exchange.reseller,

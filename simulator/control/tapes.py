@@ -1,20 +1,25 @@
 """`/_sim/sandboxes/{id}/tape`: the inputs of a sandbox, to be replayed elsewhere."""
 
+from collections.abc import Iterator
+from time import monotonic
+from typing import Final
+
 from starlette.requests import Request
 from starlette.responses import Response
 
 from simulator.control.http import sandbox_of
 from simulator.control.parameters import query_of
 from simulator.domain.errors import Conflict
-from simulator.replay.head import TakenTape, taken
-from simulator.replay.player import Again
+from simulator.replay.head import taken
 from simulator.replay.tape_file import packed
-from simulator.replay.without_secrets import CannotMask, lines_without_secrets
+from simulator.replay.without_secrets import CannotMask, lines_in_steps
 from simulator.replay.writing import tape_lines
 from simulator.runtime.background import in_background, place
 from simulator.runtime.unread import whole
 
 MEDIA_TYPE = "application/octet-stream"
+SLICE_S: Final = 0.05
+"""How long the file is made without a turn for others who wait for the same thread."""
 
 
 async def show(request: Request) -> Response:
@@ -23,16 +28,32 @@ async def show(request: Request) -> Response:
     shows_secrets = query_of(request, "tape-query").get("secrets") == "shown"
     with place(live.tape.bytes):
         await whole(live.tape)
+        tape = taken(live)
         try:
-            content = await in_background(_file, taken(live), None if shows_secrets else request.app.state.again)
+            lines = await _all(tape_lines(tape) if shows_secrets else lines_in_steps(tape, request.app.state.again))
         except CannotMask as error:
             raise Conflict(
                 "cannot_mask", f"the tape cannot be had without its secrets: {error}; ask for it with ?secrets=shown"
             ) from None
+        content = b"".join(await _all(packed(lines)))
     name = f"{live.id}.tape"
     return Response(content, media_type=MEDIA_TYPE, headers={"content-disposition": f'attachment; filename="{name}"'})
 
 
-def _file(tape: TakenTape, again: Again | None) -> bytes:
-    """The file; without secrets if there is somebody who answers requests again."""
-    return b"".join(packed(tape_lines(tape) if again is None else lines_without_secrets(tape, again)))
+async def _all(steps: Iterator[bytes | None]) -> list[bytes]:
+    """What the steps answer, made beside the event loop, in slices."""
+    made: list[bytes] = []
+    while await in_background(_slice, steps, made):
+        pass
+    return made
+
+
+def _slice(steps: Iterator[bytes | None], made: list[bytes]) -> bool:
+    """Take some steps; False when there are no more."""
+    begun = monotonic()
+    for step in steps:
+        if step is not None:
+            made.append(step)
+        if monotonic() - begun > SLICE_S:
+            return True
+    return False

@@ -23,7 +23,7 @@ def request(seen: SeenCall, mask: Mask) -> dict[str, Any]:
         "n": call.n,
         "at": render.moment(call.at),
         "method": call.method,
-        "path": mask.text(call.path),
+        "path": mask.path(call.path),
         "query": mask.query(call.path, call.query),
         "status": seen.status,
         "reseller": call.reseller,
@@ -78,7 +78,7 @@ def sent(seen: SeenCall, mask: Mask) -> Sent:
 def _target(seen: SeenCall, mask: Mask) -> bytes:
     """The target as it was sent, without secrets."""
     path, query = seen.call.path, mask.query(seen.call.path, seen.call.query)
-    sent_path = quote(mask.text(path), safe=SAFE_IN_PATH, encoding="latin-1")
+    sent_path = quote(mask.path(path), safe=SAFE_IN_PATH, encoding="latin-1")
     return (sent_path + (f"?{query}" if query else "")).encode("latin-1")
 
 

@@ -2,28 +2,30 @@
 clients sent as a credential where it stood. The tape's own words stay."""
 
 from base64 import b64decode, b64encode
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
 import msgspec
 
-from simulator.replay.given_secrets import with_credential
-from simulator.replay.lines import Encoded, bytes_of
+from simulator.replay.credentials import Credentials
+from simulator.replay.lines import Encoded, Spelled, bytes_of, spelled_text, text_of
 from simulator.replay.stand_ins import StandIns
 from simulator.tape.inputs import plain
-from simulator.wire.named_secrets import with_named
-from simulator.wire.shown_addresses import with_query_secrets
 
 _ENCODER = msgspec.json.Encoder(decimal_format="number", enc_hook=plain)
 _DECODER = msgspec.json.Decoder(float_hook=Decimal)
 CONTENT_LENGTH = "content-length"
-MESSAGES = ("request", "inbox_message")
+DOCUMENTS = ("scenario", "command", "document")
+"""Members of lines that somebody wrote to the control API, or to a file."""
 OWN_WORDS = frozenset(
     {"tape", "version", "sandbox", "started", "seed", "clock", "entries", "entry", "now", "wall", "method", "mode",
      "how", "job", "attempt", "drawn_for"}
 )  # fmt: skip
 """Members of lines that have nothing of anybody else."""
+
+SIGNATURE = "signature"
+VERDICT = ("diagnosis", "told")
 
 Line = dict[str, Any]
 
@@ -31,41 +33,58 @@ Line = dict[str, Any]
 class Masking:
     """Masks the lines of one tape."""
 
-    def __init__(self, stand_ins: StandIns) -> None:
+    def __init__(self, stand_ins: StandIns, credentials: Credentials) -> None:
         self._stand_ins = stand_ins
+        self._of = credentials
 
-    def masked(self, lines: Iterable[bytes]) -> Iterator[bytes]:
-        """The lines with all secrets replaced. A line that has none stays as it is."""
-        for line in lines:
-            yield self._masked(line)
-
-    def _masked(self, line: bytes) -> bytes:
+    def masked(self, line: bytes) -> bytes:
+        """The line with all secrets replaced. One that has none stays as it is.
+        Raises `TooManyStandIns`."""
+        self._stand_ins.begin_entry()
         before: Line = _DECODER.decode(line)
-        is_message = before.get("entry") in MESSAGES
-        shown = self._without_credentials(before) if is_message else before
+        shown = self._without_credentials(before)
         after = {key: one if key in OWN_WORDS else self._replaced(one) for key, one in shown.items()}
-        if is_message:
-            _correct_length(before, after)
+        _correct_length(before, after)
         return line if after == before else _ENCODER.encode(after) + b"\n"
 
     def _without_credentials(self, line: Line) -> Line:
-        """A message without the headers, parameters and members that are credentials by their names."""
-        of = self._stand_ins.of_credential
-        line = dict(line)
-        if headers := line.get("headers"):
-            line["headers"] = [[name, with_credential(name, value, of)] for name, value in headers]
-        if query := line.get("query"):
-            line["query"] = with_query_secrets(query, of)
-        if body := line.get("body"):
-            line["body"] = self._body(body)
-        return line
+        """The line without what is a credential by its name and place."""
+        match line.get("entry"):
+            case "request":
+                path = text_of(_spelled(line["path"]))
+                shown = self._message(line, path) | {"path": _written(self._of.path(path))}
+                return shown | {"answer": self._answer(line, path)} if "answer" in line else shown
+            case "inbox_message":
+                # Whether a message is genuine is said by its signature, which is useless without the secret.
+                return self._message(line, "", is_kept=lambda name: name.lower().endswith(SIGNATURE))
+        return {key: self._of.document(one) if key in DOCUMENTS else one for key, one in line.items()}
 
-    def _body(self, body: Any) -> Any:
-        of = self._stand_ins.of_credential
+    def _message(self, line: Line, path: str, is_kept: Callable[[str], bool] = lambda _: False) -> Line:
+        shown = dict(line)
+        if headers := line.get("headers"):
+            shown["headers"] = [[name, one if is_kept(name) else self._of.header(name, one)] for name, one in headers]
+        if query := line.get("query"):
+            shown["query"] = self._of.query(path, query)
+        if target := line.get("target"):
+            shown["target"] = self._of.path(target)
+        if body := line.get("body"):
+            shown["body"] = self._body(path, body)
+        return shown
+
+    def _answer(self, line: Line, path: str) -> Line:
+        """What was answered is made again by a replay, but for two things: the verdict on a signature, which may quote
+        the request, and the whole answer to a request that was handled elsewhere."""
+        answer: Line = line["answer"]
+        if line.get("shown"):
+            answer = self._message(answer, path)
+        verdict = {key: answer[key] for key in VERDICT if isinstance(answer.get(key), str)}
+        return answer | {key: self._of.addresses(one) for key, one in verdict.items()}
+
+    def _body(self, path: str, body: Any) -> Any:
         if isinstance(body, str):
             raw = body.encode("utf-8", "surrogatepass")
-            return with_named(raw, of).decode("utf-8", "surrogatepass")
-        return {"base64": b64encode(with_named(b64decode(body["base64"]), of)).decode()}
+            return self._of.body(path, raw).decode("utf-8", "surrogatepass")
+        return {"base64": b64encode(self._of.body(path, b64decode(body["base64"]))).decode()}
 
     def _replaced(self, value: Any) -> Any:
         if isinstance(value, str):
@@ -91,14 +110,20 @@ class Masking:
 
 def _correct_length(before: Line, after: Line) -> None:
     """Let a request announce the body that it has now, where it announced the one that it had."""
-    old, new = (len(bytes_of(_spelled(one.get("body", "")))) for one in (before, after))
+    if not before.get("headers") or not before.get("body") or before["body"] == after["body"]:
+        return
+    old, new = (len(bytes_of(_spelled(one["body"]))) for one in (before, after))
     if old == new:
         return
     after["headers"] = [
         [name, str(new) if name.lower() == CONTENT_LENGTH and value == str(old) else value]
-        for name, value in after.get("headers", ())
+        for name, value in after["headers"]
     ]
 
 
-def _spelled(body: Any) -> Any:
-    return body if isinstance(body, str) else Encoded(body["base64"])
+def _spelled(text: Any) -> Spelled:
+    return text if isinstance(text, str) else Encoded(text["base64"])
+
+
+def _written(text: str) -> Any:
+    return msgspec.to_builtins(spelled_text(text))

@@ -3,66 +3,120 @@
 In the inputs each of them is replaced by a stand-in. Then the sandbox is rebuilt from these inputs, and what it answers
 and sends is what is on the tape: whatever depends on a secret, such as the signature of a webhook, is of the stand-in.
 The signatures of clients cannot be made again, so that a replay takes the verdict on them from the tape.
+
+It takes as long as the sandbox took for its inputs, so it is made in steps, between which others go on.
 """
 
 from collections.abc import Iterator, Sequence
+from time import monotonic
+from typing import Any, Final
 
 import msgspec
 
-from simulator.replay.given_secrets import published, secrets_on
-from simulator.replay.head import TakenTape, beginning_of, taken
+from simulator.replay.credentials import Credentials
+from simulator.replay.given_secrets import Given, published
+from simulator.replay.head import Head, TakenTape, taken
 from simulator.replay.masking import Masking
-from simulator.replay.player import Again
+from simulator.replay.player import Again, Player
 from simulator.replay.proof import player_for
-from simulator.replay.reading import read_tapes
+from simulator.replay.reading import ReadTape, read_tapes
 from simulator.replay.rebuilding import nowhere
-from simulator.replay.stand_ins import StandIns
+from simulator.replay.stand_ins import StandIns, TooManyStandIns
 from simulator.replay.writing import tape_lines
 from simulator.runtime.journal import Exchange
 from simulator.scenario.compiler import ScenarioCompiler
 from simulator.tape.entries import Entry
 
+WORK_S_MAX: Final = 120
+"""How long it may take, without what others do meanwhile."""
+
+LEARNED_AT_ONCE: Final = 1_000
+
 
 class CannotMask(Exception):
-    """With stand-ins for its secrets this tape would tell something else; the text says why."""
+    """This tape cannot be had without its secrets; the text says why."""
 
 
 def lines_without_secrets(tape: TakenTape, again: Again) -> Iterator[bytes]:
-    """The lines of a tape. It may take as long as the sandbox took for its inputs, and may be made beside the event
-    loop. Raises `CannotMask`."""
-    try:
-        return _lines(tape, again)
-    except CannotMask:
-        raise
-    except Exception as error:  # a secret is also a word of the scenario, or of the tape
-        raise CannotMask(f"a secret of it is also something else ({type(error).__name__}: {error})") from None
+    """The lines of a tape. It may be made beside the event loop. Raises `CannotMask`."""
+    return iter([line for line in lines_in_steps(tape, again) if line is not None])
 
 
-def _lines(tape: TakenTape, again: Again) -> Iterator[bytes]:
-    compiler = ScenarioCompiler()
-    scenario = beginning_of(tape.head, compiler).spec.scenario
+def lines_in_steps(tape: TakenTape, again: Again) -> Iterator[bytes | None]:
+    """The same, one after the other; None where somebody else may go on. Raises `CannotMask`."""
+    steps = _lines(tape, again)
+    spent_s = 0.0
+    while True:
+        begun = monotonic()
+        try:
+            step = next(steps)
+        except StopIteration:
+            return
+        except (CannotMask, TooManyStandIns) as error:
+            raise CannotMask(str(error)) from None
+        except Exception as error:  # a secret is also a word of the scenario, or of the tape
+            raise CannotMask(f"a secret of it is also something else ({type(error).__name__}: {error})") from None
+        spent_s += monotonic() - begun
+        if spent_s > WORK_S_MAX:
+            raise CannotMask(f"it would take more than {WORK_S_MAX} s")
+        yield step
+
+
+def _lines(tape: TakenTape, again: Again) -> Iterator[bytes | None]:
+    begun = player_for(tape.head, again, nowhere()).live
+    given = Given(begun.spec.scenario, ScenarioCompiler())
+    given.keys.update(begun.core.state.keys)  # with those that were drawn for it
+    for number, entry in enumerate(tape.entries):
+        given.learn(entry)
+        if number % LEARNED_AT_ONCE == 0:
+            yield None
+    masking = _masking(tape.head, given)
+    masked: list[bytes] = []
+    is_same = True
+    for line in tape_lines(tape):
+        masked.append(masking.masked(line))
+        is_same = is_same and masked[-1] == line
+        yield None
+    if is_same:
+        yield from masked
+        return
+    (read,) = read_tapes(masked)
+    assert not read.damage, read.damage
+    yield None
+    yield from _played(read, tape.left_out, again)
+
+
+def _masking(head: Head, given: Given) -> Masking:
     stand_ins = StandIns(published())
-    for secret in (*tape.head.hidden, *secrets_on(scenario, tape.entries, compiler)):
+    for secret in (*head.hidden, *given.secrets):
         stand_ins.add(secret)
-    before = list(tape_lines(tape))
-    masked = list(Masking(stand_ins).masked(before))
-    if masked == before:
-        return iter(before)
-    (given,) = read_tapes(masked)
-    assert not given.damage, given.damage
-    head = msgspec.structs.replace(given.head, masked=True)
+    return Masking(stand_ins, Credentials(stand_ins, given.keys))
+
+
+def _played(masked: ReadTape, left_out: int, again: Again) -> Iterator[bytes | None]:
+    """The lines of what the masked inputs make."""
+    head = msgspec.structs.replace(masked.head, masked=True)
     player = player_for(head, again, nowhere())
-    for entry in given.entries:
+    for entry in masked.entries:
         player.play(entry)
-    player.end()
-    made = taken(player.live)
-    if _statuses(made.entries) != _statuses(tape.entries):
+        yield None
+    made = _taken(player)
+    if _told(made.entries) != _told(masked.entries):
         raise CannotMask("a secret of it is also something else, such as an account: requests are answered otherwise")
-    whole = msgspec.structs.replace(head, entries=len(made.entries))
-    return tape_lines(TakenTape(whole, made.entries, tape.left_out, tape.now))
+    whole, now = msgspec.structs.replace(head, entries=len(made.entries)), masked.end.now if masked.end else None
+    yield from tape_lines(TakenTape(whole, made.entries, left_out, now))
 
 
-def _statuses(entries: Sequence[Entry]) -> list[tuple[int, int, str]]:
-    """What was answered to the requests on a tape, in few words."""
+def _taken(player: Player) -> TakenTape:
+    player.end()
+    return taken(player.live)
+
+
+def _told(entries: Sequence[Entry]) -> list[tuple[Any, ...]]:
+    """What was answered to the requests on a tape, and by which rules, in few words."""
     found = (getattr(one, "exchange", one) for one in entries)
-    return [(one.n, one.status, one.error) for one in found if isinstance(one, Exchange) and one.n]
+    return [
+        (one.n, one.status, one.error, one.rule, one.selected_rule, one.fault)
+        for one in found
+        if isinstance(one, Exchange) and one.n
+    ]

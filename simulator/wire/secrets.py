@@ -10,17 +10,17 @@ import re
 from base64 import b64decode
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
-from itertools import accumulate, chain, takewhile
+from itertools import accumulate, chain
 from sys import byteorder
 from typing import Final
 from urllib.parse import quote
 
+from simulator.wire.needles import BEGINNING_BYTES, CUT_BYTES_MIN, Found, Needles
 from simulator.wire.unescaped import Unescaped
 
 MASKED = "(not shown)"
-FOUND_CHARS_MIN = 8
-STRONG_CHARS_MIN = 24  # of letters alone, or digits alone
-CUT_CHARS_MIN = 12  # a diagnosis may have cut the rest of a longer secret off
+FOUND_CHARS_MIN = BEGINNING_BYTES
+CUT_CHARS_MIN = CUT_BYTES_MIN
 
 _BLOCK: Final = 4
 _SOUGHT_MAX: Final = 20
@@ -29,7 +29,10 @@ _ISSUED_BY_US: Final = b"eyJpc3MiOiJyZXNlbGxlci1zaW0i"  # how every payload begi
 # A run is looked at once, whole: begun anew at each `eyJ`, a text of them would take the square of its length.
 _TOKEN: Final = re.compile(rb"(?<![\w-])([\w-]++)\.%b[\w-]*+(\.[\w-]*+)?" % _ISSUED_BY_US)
 _TOKEN_BEGINNING: Final = re.compile(rb"eyJ[\w-]{8}")
-_WORD: Final = re.compile(rb"\w")
+_KEY_CHARS_MIN: Final = 16
+_KEY: Final = re.compile(r"[A-Za-z0-9+/]+={0,2}")
+_KEY_PREFIX: Final = "whsec_"  # of Standard Webhooks
+_HEXADECIMAL: Final = re.compile(r"[0-9A-Fa-f]+")
 _BASE64: Final = re.compile(rb"[A-Za-z0-9+/_-]{11,}")  # the shortest secret in Base64
 _FROM_URL: Final = bytes.maketrans(b"-_", b"+/")
 
@@ -41,7 +44,7 @@ class Secrets:
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
         self._known: set[str] = set()
-        self._by_beginning: dict[bytes, list[bytes]] = {}  # needles by their first FOUND_CHARS_MIN bytes
+        self._needles = Needles()
         self._blocks: set[int] = set()  # the blocks that begin at the first places of a needle
         self.add(secrets)
 
@@ -54,28 +57,27 @@ class Secrets:
         new = set(secrets) - self._known
         self._known |= new
         for needle in chain.from_iterable(map(_needles, new)):
-            beginning = needle[:FOUND_CHARS_MIN]
-            needles = self._by_beginning.setdefault(beginning, [])
-            if len(beginning) == FOUND_CHARS_MIN and needle not in needles:
-                needles.append(needle)
+            if self._needles.add(needle):
                 blocks += [needle[at : at + _BLOCK] for at in range(_BLOCK)]
         self._blocks.update(memoryview(b"".join(blocks)).cast("I"))
 
     def spans(self, text: bytes, *, strong_only: bool = False) -> list[Span]:
         """Where secrets and tokens begin and end in a text without escapes, ordered. Base64 may have lost its padding,
         which belongs to the secret. `strong_only` leaves weak secrets out."""
-        return sorted((*self._plain(text, strong_only=strong_only), *self._in_base64(text), *_tokens(text)))
+        plain = self.found(text, strong_only=strong_only)
+        return sorted((*((start, _padded(text, one.end)) for start, one in plain), *self.base64(text), *tokens(text)))
 
-    def _plain(self, text: bytes, *, strong_only: bool = False) -> Iterator[Span]:
+    def found(self, text: bytes, *, strong_only: bool = False) -> Iterator[tuple[int, Found]]:
+        """The secrets that stand in a text as they are, each with its place; in order, and one may begin within another
+        one."""
         blocks = memoryview(text[: len(text) // _BLOCK * _BLOCK]).cast("I")
         hits = self._blocks.intersection(blocks)
         for place in _places(text, blocks, hits):
             for start in range(max(0, (place - 1) * _BLOCK + 1), place * _BLOCK + 1):
-                for needle in self._by_beginning.get(text[start : start + FOUND_CHARS_MIN], ()):
-                    if _is_there(text, start, needle, strong_only=strong_only):
-                        yield start, _end(text, start, needle)
+                if found := self._needles.at(text, start, strong_only=strong_only):
+                    yield start, found
 
-    def _in_base64(self, text: bytes) -> Iterator[Span]:
+    def base64(self, text: bytes) -> Iterator[Span]:
         """The runs of Base64 that have a secret in them, at whichever of their characters it was begun."""
         runs = list(_BASE64.finditer(text))
         if not runs:
@@ -84,35 +86,25 @@ class Secrets:
         parts = [run[0][skipped:] for run in runs for skipped in range(_BLOCK)]
         padded = [part + b"A" * (_BLOCK + -len(part) % _BLOCK) for part in parts]
         decoded = b64decode(b"".join(padded).translate(_FROM_URL))
-        hits = [*self._plain(decoded), *_tokens(decoded)]
+        hits = [*self.found(decoded), *tokens(decoded)]
         starts = list(accumulate((len(part) // 4 * 3 for part in padded), initial=0)) if hits else []
         for at, _ in hits:
             run = runs[(bisect_right(starts, at) - 1) // _BLOCK]
             yield run.start(), _padded(text, run.end())
 
 
-def _is_weak(needle: bytes) -> bool:
-    """True for what might be a word or a number of somebody else's."""
-    return len(needle) < STRONG_CHARS_MIN and (needle.isalpha() or needle.isdigit())
-
-
-def _is_there(text: bytes, start: int, needle: bytes, *, strong_only: bool) -> bool:
-    """True when a needle, or enough of a strong one, is in the text at `start`; a weak one as a word of its own."""
-    if not _is_weak(needle):
-        beginning = needle[:CUT_CHARS_MIN]
-        is_word = beginning.isalpha() or beginning.isdigit()
-        return text.startswith(needle if is_word else beginning, start)
-    if strong_only or not text.startswith(needle, start):
-        return False
-    end = start + len(needle)
-    return not (_WORD.match(text, end) or (start and _WORD.match(text, start - 1)))
-
-
-def _tokens(text: bytes) -> Iterator[Span]:
+def tokens(text: bytes) -> Iterator[Span]:
+    """Where tokens of this simulator are."""
     for token in _TOKEN.finditer(text) if b"eyJ" in text else ():
         beginning = _TOKEN_BEGINNING.search(text, token.start(), token.end(1))
         if beginning is not None:
             yield beginning.start(), token.end()
+
+
+def is_token(text: str) -> bool:
+    """True when it is one of them as a whole."""
+    raw = text.encode("utf-8", "surrogatepass")
+    return next(tokens(raw), None) == (0, len(raw))
 
 
 def _places(text: bytes, blocks: "memoryview[int]", hits: set[int]) -> Iterable[int]:
@@ -130,15 +122,6 @@ def _places_of(text: bytes, block: bytes) -> Iterator[int]:
         at = text.find(block, at + 1)
 
 
-def _end(text: bytes, start: int, needle: bytes) -> int:
-    """Where the part of a needle that the text has at `start` ends."""
-    end = start + len(needle)
-    if not text.startswith(needle, start):
-        equal = takewhile(lambda pair: pair[0] == pair[1], zip(needle, text[start:end], strict=False))
-        end = start + sum(1 for _ in equal)
-    return _padded(text, end)
-
-
 def _padded(text: bytes, end: int) -> int:
     while text[end : end + 1] == b"=":
         end += 1
@@ -146,6 +129,11 @@ def _padded(text: bytes, end: int) -> int:
 
 
 def _needles(secret: str) -> Iterator[bytes]:
+    yield from spellings(secret)
+    yield from spellings_of_key(key_of(secret))
+
+
+def spellings(secret: str) -> Iterator[bytes]:
     """What to find in a text: a secret as it is, in a form, and as a header, whose bytes are read as Latin-1; also with
     what looks like percent-encoding in it undone."""
     if len(secret) < FOUND_CHARS_MIN:
@@ -158,6 +146,21 @@ def _needles(secret: str) -> Iterator[bytes]:
     for spelling in (kept, kept.replace(" ", "+"), kept.encode().decode("latin-1")):
         yield spelling.encode()
         yield Unescaped(quote(spelling, safe="%").encode()).text
+
+
+def key_of(secret: str) -> bytes:
+    """The key that a secret in Base64 is, which signs as well as the secret does; empty for any other."""
+    text = secret.removeprefix(_KEY_PREFIX)
+    is_key = len(text) >= _KEY_CHARS_MIN and len(text) % 4 == 0 and _KEY.fullmatch(text) is not None
+    return b64decode(text) if is_key and not _HEXADECIMAL.fullmatch(text) else b""
+
+
+def spellings_of_key(key: bytes) -> Iterator[bytes]:
+    """The bytes of a key as they are in a body, and in a header, whose bytes are read as Latin-1."""
+    if len(key) >= FOUND_CHARS_MIN:
+        yield key
+        if not key.isascii():
+            yield key.decode("latin-1").encode()
 
 
 def hidden(text: str, secrets: Iterable[Secrets], *, strong_only: bool = False) -> str:

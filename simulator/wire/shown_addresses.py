@@ -7,12 +7,12 @@ text with its escapes.
 import re
 from collections.abc import Callable, Iterator
 from typing import Final
-from urllib.parse import quote_plus, unquote_plus
+from urllib.parse import unquote_plus
 
 from simulator.wire.runs import end_of_run, run_of
 from simulator.wire.secret_names import is_secret_name
 from simulator.wire.secrets import MASKED
-from simulator.wire.userinfo import HIDDEN, without_userinfo
+from simulator.wire.userinfo import HIDDEN, with_userinfo, without_userinfo
 
 _LEVELS_MAX: Final = 3  # so many times an address may be percent-encoded in another one
 _PERCENT: Final = f"%(?:25){{0,{_LEVELS_MAX - 1}}}"
@@ -36,29 +36,44 @@ def _value_pattern(level: int) -> re.Pattern[str]:
 _VALUES: Final = tuple(_value_pattern(level) for level in range(_LEVELS_MAX + 1))
 
 
+Put = Callable[[str], str]
+"""Answers what is to stand in the place of a credential, as both are written in an address."""
+
+
 def shown_address(url: str) -> str:
     """A receiver's URL, or `inbox:NAME`, with the values of parameters such as `token` hidden. The rest is as it was,
     so that receivers can be told apart."""
-    return _without_values(without_userinfo(url), HIDDEN)
+    return _with_values(without_userinfo(url), _hidden)
+
+
+def shown_path(path: str) -> str:
+    """A path, in which there may be parameters such as `;token=`, and addresses."""
+    return _with_values(without_userinfo(path), _masked)
 
 
 def shown_query(query: str) -> str:
     """A query or form, in which values may be addresses themselves."""
-    return _without_values("?" + without_userinfo(query, is_query=True), MASKED)[1:]
-
-
-def with_query_secrets(query: str, replaced: Callable[[str], str]) -> str:
-    """A query in which the values of parameters that are secrets by their names are what `replaced` answers."""
-    text, parts, end = f"?{query}", [], 0
-    for begins, ends in _values(text):
-        parts += [text[end:begins], quote_plus(replaced(unquote_plus(text[begins:ends])))]
-        end = ends
-    return "".join((*parts, text[end:]))[1:]
+    return _with_values("?" + without_userinfo(query, is_query=True), _masked)[1:]
 
 
 def with_shown_addresses(text: str) -> str:
     """A text in which there may be addresses; only these are changed."""
-    return _ADDRESS.sub(lambda found: _without_values(found[0], MASKED), without_userinfo(text))
+    return _ADDRESS.sub(lambda found: _with_values(found[0], _masked), without_userinfo(text))
+
+
+def path_with(path: str, userinfo: Put, value: Put) -> str:
+    """What `shown_path` hides, replaced by what the functions answer."""
+    return _with_values(with_userinfo(path, userinfo), value)
+
+
+def query_with(query: str, userinfo: Put, value: Put) -> str:
+    """What `shown_query` hides, replaced by what the functions answer."""
+    return _with_values("?" + with_userinfo(query, userinfo, is_query=True), value)[1:]
+
+
+def addresses_with(text: str, userinfo: Put, value: Put) -> str:
+    """What `with_shown_addresses` hides, replaced by what the functions answer."""
+    return _ADDRESS.sub(lambda found: _with_values(found[0], value), with_userinfo(text, userinfo))
 
 
 def credentials_in(text: str) -> Iterator[str]:
@@ -67,10 +82,18 @@ def credentials_in(text: str) -> Iterator[str]:
         yield from (found[0][begins:ends] for begins, ends in _values(found[0]))
 
 
-def _without_values(address: str, hidden: str) -> str:
+def _hidden(_: str) -> str:
+    return HIDDEN
+
+
+def _masked(_: str) -> str:
+    return MASKED
+
+
+def _with_values(address: str, put: Put) -> str:
     parts, end = [], 0
     for begins, ends in _values(address):
-        parts += [address[end:begins], hidden]
+        parts += [address[end:begins], put(address[begins:ends])]
         end = ends
     return "".join((*parts, address[end:]))
 

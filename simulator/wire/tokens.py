@@ -1,7 +1,8 @@
 """The token endpoints (SPEC 4.2, 4.3): paths, the answer in PascalCase, and the `Deprecation` header."""
 
 from datetime import UTC, datetime, time
-from typing import Any
+from typing import Any, Final
+from urllib.parse import unquote
 
 import msgspec
 
@@ -11,7 +12,36 @@ PATH = "/v2/token"
 REFRESH_PATH = "/v2/token/refresh"
 PATHS = (PATH, REFRESH_PATH)
 
+HARMLESS_MEMBERS: Final = frozenset({"username", "ExpiresIn", "TokenType", "message", "errors", "error"})
+MEMBERS: Final = HARMLESS_MEMBERS | {
+    "password",
+    "refresh_token",
+    "AuthenticationResult",
+    "AccessToken",
+    "RefreshToken",
+    "IdToken",
+}
+"""The names in what is sent and answered there. Those that are harmless have values that may be shown; another one may
+be a password in the wrong place."""
+
+FORM_NAMES: Final = (b"username", b"password", b"refresh_token")
+PARAMETERS_MAX: Final = 20
+"""With other names, or more of them, a body is taken for none of a form, and nothing of it is shown."""
+
 DEPRECATED_SINCE_S = int(datetime.combine(NEW_VERSION, time(), UTC).timestamp())
+
+
+def is_token_path(path: str) -> bool:
+    """Whether this is a token endpoint, also where it is written otherwise, so that nobody answered it as such."""
+    return path in PATHS or "/" + "/".join(filter(None, unquote(path).split("/"))) in PATHS
+
+
+def form_parameters(form: bytes) -> list[tuple[bytes, bytes]] | None:
+    """The names and values of a form for tokens, as they are written; None when it may be no form."""
+    parts = [part.partition(b"=") for part in form.split(b"&", PARAMETERS_MAX)]
+    if len(parts) > PARAMETERS_MAX or not all(name in FORM_NAMES for name, _, _ in parts):
+        return None
+    return [(name, value) for name, _, value in parts]
 
 
 class Issued(msgspec.Struct, frozen=True, kw_only=True):

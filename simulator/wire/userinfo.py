@@ -5,7 +5,7 @@ an address may be percent-encoded, once or more, or escaped as in JSON.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Final
 from urllib.parse import quote
 
@@ -46,19 +46,30 @@ _RUNS: Final = {
 
 def without_userinfo(text: str, *, is_query: bool = False) -> str:
     """The text with what is before the `@` of each address hidden. In a query `&` ends an address."""
+    return with_userinfo(text, lambda _: HIDDEN, is_query=is_query)
+
+
+def with_userinfo(text: str, put: Callable[[str], str], *, is_query: bool = False) -> str:
+    """The text with what `put` answers in the place of what is before the `@` of each address."""
     if _AT.search(text) is None:
         return text
     parts, end = [], 0
     for begins, ends in _places(text, is_query=is_query):
-        parts += [text[end:begins], HIDDEN]
+        parts += [text[end:begins], put(text[begins:ends])]
         end = ends
     return "".join((*parts, text[end:]))
 
 
-def userinfo_in(text: str, *, is_query: bool = False) -> Iterator[str]:
+def userinfo_in(text: str) -> Iterator[str]:
     """What is before the `@` of each address, as it is written there."""
     if _AT.search(text) is not None:
-        yield from (text[begins:ends] for begins, ends in _places(text, is_query=is_query))
+        yield from (text[begins:ends] for begins, ends in _places(text, is_query=False))
+
+
+def user_and_password(userinfo: str) -> tuple[str, str, str]:
+    """The parts of it, and the colon between them as it is written."""
+    colon = _COLON.search(userinfo)
+    return (userinfo[: colon.start()], colon[0], userinfo[colon.end() :]) if colon else (userinfo, "", "")
 
 
 def _places(text: str, *, is_query: bool) -> Iterator[tuple[int, int]]:

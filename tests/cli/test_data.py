@@ -71,6 +71,17 @@ def test_a_tape_of_a_folder_replays(shows_secrets: bool, tmp_path: Path) -> None
     assert "all as it was" in invoke("replay", file).stdout
 
 
+def test_a_tape_that_cannot_be_had_without_its_secrets_is_refused_in_one_line(tmp_path: Path) -> None:
+    users = [{"username": "ann", "password": "0123456789"}]  # which is the account of the payments, too
+    folder = filled(tmp_path / "data", {"resellers": [{"code": "RS001", "balance": 100, "users": users}]})
+    file = tmp_path / "default.tape"
+    line = refused("data", "export", str(folder), str(file), "--tape")
+    assert "the tape of default: a secret of it is also something else" in line
+    assert "--tape-secrets writes it with its secrets" in line
+    assert not file.exists()
+    assert invoke("data", "export", str(folder), str(file), "--tape-secrets").exit_code == 0
+
+
 def test_a_folder_is_compacted(tmp_path: Path) -> None:
     folder = filled(tmp_path / "data")
     opened = kept(folder)

@@ -1,6 +1,7 @@
 """What the journal hides: every value at the token endpoints but a few harmless ones, and secrets in odd places."""
 
 import json
+from base64 import b64encode
 from collections.abc import Callable
 from typing import Any
 from urllib.parse import quote, quote_plus
@@ -242,3 +243,22 @@ def test_a_refused_secret_is_not_shown_and_the_example_is() -> None:
         "a secret of 21 characters must be Base64 such as c2VjcmV0LWZvci10ZXN0cw==",
         "a secret of 7 characters must be 64 hexadecimal digits",
     ]
+
+
+@pytest.mark.parametrize("path", ["/v2/balance;token=hunter2-pw", "/v2/balance;a=1;sig=hunter2-pw"])
+def test_a_parameter_of_a_path_is_masked(path: str) -> None:
+    with running() as client:
+        client.send("GET", path, "", b"")
+        shown = "".join(
+            client.sim("GET", f"/sandboxes/default/requests{one}").body.decode() for one in ("", "/1", ".har")
+        )
+        assert "hunter2" not in shown
+        assert "hunter2" not in client.sim("GET", "/sandboxes/default/requests/1.curl").body.decode()
+
+
+def test_the_key_that_a_secret_is_in_base64_is_masked() -> None:
+    key = "a-key-of-some-account-01"
+    reseller = {"code": "RS001", "balance": 1, "api_keys": [{"key": "k", "secret": b64encode(key.encode()).decode()}]}
+    with running({"resellers": [reseller]}) as client:
+        client.send("GET", "/v2/balance", f"x={key}", b"", {"X-Custom": f"a {key}"})
+        assert key not in journaled(client)

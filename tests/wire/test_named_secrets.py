@@ -2,7 +2,7 @@
 
 import pytest
 
-from simulator.wire.named_secrets import named_secrets, without_named
+from simulator.wire.named_secrets import named_secrets, named_with, without_named
 
 BODIES = [
     b'{"username":"u","password":"hush-hush"}',
@@ -33,6 +33,9 @@ def test_a_secret_is_hidden_and_told(body: bytes) -> None:
         (b'{"password": ["x", "y"], "a": 1}', b'{"password": "(not shown)", "a": 1}'),
         (b'{"password": "a\\"b", "a": 1}', b'{"password": "(not shown)", "a": 1}'),
         (b'{"password": "cut', b'{"password": "(not shown)"'),
+        (b'{"password": {"v": "x"}, "a": 1}', b'{"password": "(not shown)", "a": 1}'),
+        (b'{"password": [["]", {"b": "}"}], 1], "a": 1}', b'{"password": "(not shown)", "a": 1}'),
+        (b'{"password": [["cut", 1], "a": 1}', b'{"password": "(not shown)"'),
     ],
 )
 def test_other_values_are_hidden_whole(body: bytes, shown: bytes) -> None:
@@ -50,3 +53,21 @@ def test_what_has_no_such_name_stays(body: bytes) -> None:
 def test_a_long_run_of_quotes_takes_no_long_time() -> None:
     body = b'"password":"' + b"\\" * 200_001 + b'"password":' * 20_000
     assert without_named(body).startswith(b'"password":"(not shown)"')
+
+
+@pytest.mark.parametrize(
+    ("body", "made"),
+    [
+        (b'{"password":"abc","a":"abc"}', b'{"password":"<abc>","a":"abc"}'),
+        (b'{"password":"a\\x"}', b'{"password":[a.x]}'),
+        (b'{"password":["abc",12,-1.5e3,true,null,bad]}', b'{"password":["<abc>",[12],-[1].[5]e[3],true,null,[bad]]}'),
+        (b'{"password":{"v":"abc"}}', b'{"password":{"<v>":"<abc>"}}'),
+        (b'{"password":12,"secret":false}', b'{"password":[12],"secret":false}'),
+        (b"password=a+b%41&x=abc", b"password=%3Ca+bA%3E&x=abc"),
+    ],
+)
+def test_what_is_hidden_can_be_replaced_part_by_part(body: bytes, made: bytes) -> None:
+    def form(raw: bytes) -> bytes:
+        return b"[" + raw.replace(b'"', b"").replace(b"\\", b".") + b"]"
+
+    assert named_with(body, "<{}>".format, form) == made

@@ -1,0 +1,79 @@
+"""Masking a tape takes time that grows with the tape alone, in slices, within bounds; beyond them there is no tape."""
+
+import asyncio
+import json
+
+import pytest
+
+from simulator.replay.head import taken
+from simulator.replay.without_secrets import lines_without_secrets
+from simulator.replay.writing import tape_lines
+from simulator.runtime.background import in_background
+from simulator.wire.secrets import Secrets
+from tests.support.client import Client, running
+
+TAPE = "/sandboxes/default/tape"
+RESELLER = {"code": "RS001", "balance": 10, "users": [{"username": "ann", "password": "a-password-of-ann"}]}
+
+
+def addresses(client: Client, count: int) -> None:
+    urls = [f"http://user:password-{n:06d}@host/?token=token-{n:06d}" for n in range(count)]
+    client.call("POST", "/v2/topup", {"refid": "x", "urls": urls})
+    for url in urls[:20]:
+        client.call("GET", f"/v2/balance?next={url}")
+
+
+@pytest.mark.parametrize("count", [100, 2_000])
+def test_as_many_bytes_are_searched_as_the_tape_has(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    searched: list[int] = []
+    for name in ("found", "base64"):
+        original = getattr(Secrets, name)
+
+        def counted(self: Secrets, text: bytes, original: object = original, **options: bool) -> object:
+            searched.append(len(text))
+            return original(self, text, **options)  # type: ignore[operator]
+
+        monkeypatch.setattr(Secrets, name, counted)
+    with running({"resellers": [RESELLER]}) as client:
+        addresses(client, count)
+        size = sum(map(len, tape_lines(taken(client.live))))
+        searched.clear()
+        assert b"password-0" not in b"".join(lines_without_secrets(taken(client.live), client.app.again))
+        assert sum(searched) < 12 * size
+
+
+@pytest.mark.parametrize(
+    ("bound", "reason"),
+    [
+        ("stand_ins.STAND_INS_MAX", "it has more than 30 secrets and credentials"),
+        ("stand_ins.IN_ENTRY_MAX", "one of its entries has more than 30 secrets and credentials"),
+        ("without_secrets.WORK_S_MAX", "it would take more than 0 s"),
+    ],
+)
+def test_beyond_the_bounds_there_is_no_tape_without_secrets(
+    bound: str, reason: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(f"simulator.replay.{bound}", 0 if bound.endswith("S_MAX") and "WORK" in bound else 30)
+    with running({"resellers": [RESELLER]}) as client:
+        addresses(client, 40)
+        refused = client.sim("GET", TAPE)
+        assert (refused.status, refused.json["error"]) == (409, "cannot_mask")
+        assert reason in refused.json["message"]
+        assert client.sim("GET", f"{TAPE}?secrets=shown").status == 200
+
+
+@pytest.mark.parametrize("query", ["", "?secrets=shown"])
+def test_others_have_their_turn_while_a_tape_is_made(query: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("simulator.control.tapes.SLICE_S", 0)
+    with running({"resellers": [RESELLER]}) as client:
+        addresses(client, 20)
+
+        async def both() -> bool:
+            making = asyncio.ensure_future(client.asim("GET", TAPE + query))
+            for _ in range(3):
+                await in_background(json.dumps, "done")
+            was_done = making.done()
+            assert (await making).status == 200
+            return was_done
+
+        assert client.run(both()) is False
