@@ -5,9 +5,9 @@ blocks no other. Under a manual clock only `advance` does anything. `advance` pr
 sequence): deliveries to one receiver are sequential, to different receivers concurrent, and results are applied in the
 order of sending, so that the speed of receivers does not affect the result.
 
-One turn of the event loop processes a bounded share of the agenda. When a running clock has made more due, whoever
-needs the sandbox waits, in order of arrival, until all that was due when it came has happened (`settle`). So the state
-that a command meets does not depend on the size of the share.
+One turn of the event loop processes a bounded share of the agenda. When a running clock has made more due, who needs
+the sandbox waits, in order of arrival, until all that was due when it came has happened (`settle`). So the state that
+a command meets does not depend on the size of the share.
 """
 
 import asyncio
@@ -52,8 +52,7 @@ class Driver:
         self._timer: asyncio.TimerHandle | None = None
         self._timer_due: datetime | None = None
         self.lanes = Lanes(self._deliver)
-        self._order = asyncio.Lock()  # first come, first served
-        self._settling = 0
+        self._order, self._settling = asyncio.Lock(), 0  # first come, first served
         self._advancing_task: asyncio.Task[None] | None = None
         self.advancing: Advance | None = None
         self._closed = False
@@ -213,8 +212,7 @@ class Driver:
         self.lanes = Lanes(_refuse)
 
     def _tasks(self) -> list[asyncio.Task[Any]]:
-        advancing = () if self._advancing_task is None else (self._advancing_task,)
-        return [*self.lanes.tasks, *advancing]
+        return [*self.lanes.tasks, *filter(None, (self._advancing_task,))]
 
     def _enter(self, command: Command, now: datetime) -> Any:
         """Apply a command at `now` without processing what else is due."""
@@ -249,10 +247,12 @@ class Driver:
         self.clock.move_to(due)
         now = max(due, self.clock.now())
         fired: list[Fired] = self._enter(PassTime(ITEMS_PER_TURN_MAX), now)
-        report.record(fired)
+        is_turn_over = report.record(fired, ITEMS_PER_TURN_MAX)
         self.ended.notice(fired)
-        await self._deliver_in_order([one.send for one in fired if one.send is not None])
-        await asyncio.sleep(0)
+        if sends := [one.send for one in fired if one.send is not None]:
+            await self._deliver_in_order(sends)
+        if sends or is_turn_over:
+            await asyncio.sleep(0)
 
     async def _deliver_in_order(self, sends: list[Send]) -> None:
         results = await results_in_order(sends, lambda send: self._courier.deliver(send, self.clock))
@@ -264,7 +264,7 @@ class Driver:
     def _collect(self, fired: list[Fired]) -> None:
         """Collect the deliveries that a running clock made due."""
         if self.advancing is not None:
-            self.advancing.record(fired)
+            self.advancing.record(fired, ITEMS_PER_TURN_MAX)
         self.lanes.collect(one.send for one in fired if one.send is not None)
         self.ended.notice(fired)
 
