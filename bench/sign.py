@@ -22,12 +22,14 @@ def canonical_query(query: str) -> str:
     return "&".join(sorted(kept, key=lambda part: part.partition("=")[0]))
 
 
-def signed(method: str, path: str, query: str, body: bytes, key: str, secret: str, host: str) -> bytes:
-    """One whole HTTP/1.1 request, signed now with a fresh nonce.
+def signed(
+    method: str, path: str, query: str, body: bytes, key: str, secret: str, host: str, at_s: float | None = None
+) -> bytes:
+    """One whole HTTP/1.1 request, signed with a fresh nonce, now or at a Unix time.
 
     `query` has no `?` and is sent as given; `secret` is Base64; `host` is `name:port`. A body is sent as JSON.
     """
-    stamp, once = str(int(time.time())), nonce()
+    stamp, once = str(int(time.time() if at_s is None else at_s)), nonce()
     digest = base64.b64encode(hashlib.sha256(body).digest()).decode()
     text = f"v1:{stamp}:{once}:{method.upper()}:{canonical_query(query)}:{digest}"
     mac = base64.b64encode(hmac.digest(base64.b64decode(secret), text.encode(), "sha256")).decode()
