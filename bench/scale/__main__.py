@@ -5,7 +5,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
 
-from bench.scale import garbage, memory
+from bench.scale import garbage, lookups, memory, rules
 from bench.scale.row import Row
 
 SUBJECTS: Mapping[str, Callable[[], list[Row]]] = {
@@ -14,6 +14,9 @@ SUBJECTS: Mapping[str, Callable[[], list[Row]]] = {
     "sandboxes": memory.sandboxes,
     "server": memory.server,
     "garbage": garbage.payments,
+    "lookups": lookups.transactions,
+    "options": lookups.options,
+    "rules": rules.many,
 }
 
 

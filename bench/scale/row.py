@@ -21,4 +21,5 @@ class Row:
     def line(self) -> str:
         """The row as text, with a mark when it misses its target."""
         target = "" if self.target is None else f"at most {self.target:,.4g}"
-        return f"{self.title:<64}{self.measured:>12,.4g} {self.unit:<9}{target:<18}{'' if self.is_met else 'MISSED'}".rstrip()
+        mark = "" if self.is_met else "MISSED"
+        return f"{self.title:<64}{self.measured:>12,.4g} {self.unit:<9}{target:<18}{mark}".rstrip()

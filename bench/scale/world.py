@@ -11,6 +11,7 @@ from bench.sign import nonce, signed
 from simulator.app import App, build_app
 from simulator.domain.commands import Credit
 from simulator.domain.model.money import parse_amount
+from simulator.domain.model.scenario import Scenario
 from simulator.options import Options
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.sandboxes import DEFAULT
@@ -34,10 +35,11 @@ WALLET = parse_amount("90000000000")
 class World:
     """An application whose wall clock is moved by hand, and the first reseller of its scenario."""
 
-    def __init__(self, scenario: Mapping[str, Any] = UNLIMITED) -> None:
+    def __init__(self, scenario: Scenario | Mapping[str, Any] = UNLIMITED) -> None:
+        loaded = scenario if isinstance(scenario, Scenario) else scenario_from_object(dict(scenario))
         self.wall = START
         self.runner = asyncio.Runner()
-        self.app: App = build_app(Options(), lambda: self.wall, scenario=scenario_from_object(dict(scenario)))
+        self.app: App = build_app(Options(), lambda: self.wall, scenario=loaded)
         reseller = self.app.scenario.resellers[0]
         self._key = reseller.keys[0]
         assert WALLET is not None

@@ -146,6 +146,7 @@ TABLE: dict[str, tuple[str, dict[str, str]]] = {
         "_budget magic_chosen rules _fallbacks counts",
         {
             "_seed": BEGINNING, "_magic": SCENARIO, "_has_magic": SCENARIO, "_has_rules": DERIVED, "_always": DERIVED,
+            "_index": DERIVED, "_fallback_index": DERIVED, "_by_label": DERIVED,
             "__orig_class__": "of typing",
         },
     ),
