@@ -11,13 +11,14 @@ from itertools import cycle
 from typing import Any
 
 from bench.scale.row import Row
-from bench.scale.world import START, UNLIMITED, World
+from bench.scale.world import START, UNLIMITED, WALLET, World
 from bench.servers import BenchError
 from simulator.api.call import Call
 from simulator.api.options import OptionsEndpoint
-from simulator.domain.commands import CreatePayment
+from simulator.domain.commands import CreatePayment, Credit
 from simulator.domain.model.answers import PaymentAnswer
 from simulator.runtime.journal import Exchange
+from simulator.runtime.live_sandbox import LiveSandbox
 
 TRANSACTIONS = 1_000_000
 OPTIONS = 25_000
@@ -50,14 +51,16 @@ LOOK_UPS = {
 }
 
 
-def fill(world: World, count: int) -> None:
+def fill(live: LiveSandbox, count: int) -> None:
     """Let the core make so many payments. Raises `BenchError` when one is refused."""
-    live, step = world.live, timedelta(days=30) / count
+    now, step = live.core.state.now, timedelta(days=30) / count
+    assert WALLET is not None
+    live.apply(Credit(RESELLER, WALLET))
     for number, product in zip(range(count), cycle(("RELOAD", "RELOAD", "ELECTRIC"))):
-        payer = number % (count // 4)
+        payer = 11_111_111 + number % (count // 4)  # no magic account
         account = f"2100{payer:08}" if product == "ELECTRIC" else f"01{payer:08}"
         order = CreatePayment(RESELLER, f"ref-{number}", product, account, "10")
-        if not isinstance(answer := live.apply(order, START + step * number), PaymentAnswer):
+        if not isinstance(answer := live.apply(order, now + step * number), PaymentAnswer):
             raise BenchError(f"payment {number} was refused: {answer.reason}")
 
 
@@ -65,7 +68,7 @@ def transactions(count: int = TRANSACTIONS) -> list[Row]:
     """Look-ups of the control API and of bills beside so many transactions."""
     world = World(SCENARIO)
     gc.disable()
-    fill(world, count)
+    fill(world.live, count)
     gc.freeze()
     rows = [
         Row(f"{name}, beside {count:,} payments", best_ms(partial(_control, world, path)), "ms")
