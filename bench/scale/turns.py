@@ -1,12 +1,9 @@
 """The longest turn of the event loop under requests, scenarios and bodies that are meant to be expensive."""
 
-import gc
 import json
 import tempfile
 from collections.abc import Callable
-from itertools import count
 from pathlib import Path
-from typing import Any
 
 from bench.scale.lookups import fill
 from bench.scale.row import Row
@@ -15,13 +12,11 @@ from bench.scale.serving import Served, served
 from simulator.cli.process import tune_gc
 
 TURN_MS_MAX = 50.0
+PAYMENTS = 1_000_000
 BODY = 10 * 1024 * 1024 - 1024
 SCENARIO_BYTES = 1024 * 1024 - 1024
 YAML = {"Content-Type": "application/yaml"}
 JSON = {"Content-Type": "application/json"}
-_NUMBERS = count()
-
-Hostile = Callable[[Served], object]
 
 
 def _bodies() -> dict[str, bytes]:
@@ -78,12 +73,12 @@ def bodies(server: Served) -> list[Row]:
     """Every body at a signed endpoint, at the control API and at an inbox."""
     rows = []
     for name, body in _bodies().items():
-        rows.append(_row(server, f"topup, {name}", lambda: server.call("POST", "/v2/topup", body)))
-        rows.append(_row(server, f"unsigned topup, {name}", lambda: server.ask("POST", "/v2/topup", body)))
+        rows.append(_row(server, f"topup, {name}", server.call, ("POST", "/v2/topup", body)))
+        rows.append(_row(server, f"unsigned topup, {name}", server.ask, ("POST", "/v2/topup", body)))
         small = body[: 2 * 1024 * 1024 - 1]
-        rows.append(_row(server, f"control, {name}", lambda: server.ask("POST", "/_sim/sandboxes", small, JSON)))
+        rows.append(_row(server, f"control, {name}", server.ask, ("POST", "/_sim/sandboxes", small, JSON)))
         path = "/_sim/inbox/default/in"
-        rows.append(_row(server, f"inbox, {name}", lambda: server.ask("POST", path, body[:1_000_000], JSON)))
+        rows.append(_row(server, f"inbox, {name}", server.ask, ("POST", path, body[:1_000_000], JSON)))
     return rows
 
 
@@ -91,21 +86,22 @@ def scenarios(server: Served) -> list[Row]:
     """Every scenario as one of a new sandbox, as one that is checked, and as an object."""
     rows = []
     for name, text in _scenarios().items():
-        rows.append(_row(server, f"scenario, {name}", lambda: server.ask("POST", "/_sim/sandboxes", text, YAML)))
-        rows.append(
-            _row(server, f"check, {name}", lambda: server.ask("POST", "/_sim/scenarios/check", text, YAML))
-        )
+        rows.append(_row(server, f"scenario, {name}", server.ask, ("POST", "/_sim/sandboxes", text, YAML)))
+        rows.append(_row(server, f"check, {name}", server.ask, ("POST", "/_sim/scenarios/check", text, YAML)))
     many = {"scenario": {"extends": "default", "payments": [{"then": [{"status": "Failed"}]}] * 1_900}}
     body = json.dumps(many).encode()
-    rows.append(_row(server, "scenario as an object", lambda: server.ask("POST", "/_sim/sandboxes", body, JSON)))
+    rows.append(_row(server, "scenario as an object", server.ask, ("POST", "/_sim/sandboxes", body, JSON)))
     files = json.dumps({"scenario": {"file": "rules.yaml"}}).encode()
-    return [*rows, _row(server, f"a file of {MANY:,} rules", lambda: server.good("POST", "/_sim/sandboxes", files, JSON))]
+    return [
+        *rows,
+        _row(server, f"a file of {MANY:,} rules", server.good, ("POST", "/_sim/sandboxes", files, JSON)),
+    ]
 
 
 def heads(server: Served) -> list[Row]:
     """Requests whose heads are as large as they may be."""
     rows = [
-        _row(server, f"head, {name}", lambda: server.ask("GET", "/v2/balance", b"", headers))
+        _row(server, f"head, {name}", server.ask, ("GET", "/v2/balance", b"", headers))
         for name, headers in _headers().items()
     ]
     for name, query in {
@@ -113,7 +109,7 @@ def heads(server: Served) -> list[Row]:
         "one parameter over and over": "&".join(["date=1"] * 8_000),
         "escapes": "date=" + "%41" * 20_000,
     }.items():
-        rows.append(_row(server, f"query, {name}", lambda: server.call("GET", "/v2/transactions", query=query)))
+        rows.append(_row(server, f"query, {name}", server.call, ("GET", "/v2/transactions", b"", query)))
     return rows
 
 
@@ -124,7 +120,7 @@ def exports(server: Served) -> list[Row]:
     for path in ("requests?limit=1000", "requests.har", "tape", "callbacks?limit=1000", "inbox", "inbox/in?limit=1000",
                  "inbox/callbacks?limit=1000", "events?limit=1000", "audit", "invariants", "expectations", "figures",
                  "ledger?limit=1000", "transactions?limit=1000", "coverage", "due"):  # fmt: skip
-        rows.append(_row(server, f"GET {path}", lambda: server.ask("GET", f"{of_box}/{path}")))
+        rows.append(_row(server, f"GET {path}", server.ask, ("GET", f"{of_box}/{path}")))
     return rows
 
 
@@ -139,17 +135,17 @@ def moments(server: Served) -> list[Row]:
         server.call("POST", "/v2/topup", json.dumps(body).encode(), prefix="/s/moments")
         if number == 2_500:
             server.good("POST", f"{of_box}/clock/advance", b'{"seconds": 60}', JSON)
-    fork = b'{"id": "forked", "fork": {"of": "moments"}}'
-    return [
-        _row(server, "an advance of 2,500 payments", lambda: server.good("POST", f"{of_box}/clock/advance", b'{"seconds": 60}', JSON)),
-        _row(server, "a mark", lambda: server.good("POST", f"{of_box}/marks", b'{"name": "m1"}', JSON)),
-        _row(server, "a fork", lambda: server.good("POST", "/_sim/sandboxes", fork, JSON)),
-        _row(server, "a rewind", lambda: server.good("POST", f"{of_box}/rewind", b'{"mark": "m0"}', JSON)),
-        _row(server, "deleting the fork", lambda: server.good("DELETE", "/_sim/sandboxes/forked")),
-    ]  # fmt: skip
+    asked = {
+        "an advance of 2,500 payments": ("POST", f"{of_box}/clock/advance", b'{"seconds": 60}', JSON),
+        "a mark": ("POST", f"{of_box}/marks", b'{"name": "m1"}', JSON),
+        "a fork": ("POST", "/_sim/sandboxes", b'{"id": "forked", "fork": {"of": "moments"}}', JSON),
+        "a rewind": ("POST", f"{of_box}/rewind", b'{"mark": "m0"}', JSON),
+        "deleting a fork": ("DELETE", "/_sim/sandboxes/forked"),
+    }
+    return [_row(server, name, server.good, sent) for name, sent in asked.items()]
 
 
-def ends(server: Served, payments: int = 1_000_000) -> list[Row]:
+def ends(server: Served, payments: int = PAYMENTS) -> list[Row]:
     """Resetting and deleting a sandbox of many transactions."""
     rows = []
     for title, method, path in (
@@ -159,14 +155,14 @@ def ends(server: Served, payments: int = 1_000_000) -> list[Row]:
         if title == "resetting":
             server.good("POST", "/_sim/sandboxes", b'{"id": "big", "clock": {"mode": "manual"}}', JSON)
         fill(server.find("big"), payments)
-        rows.append(_row(server, f"{title} a sandbox of {payments:,} payments", lambda: server.good(method, path)))
+        rows.append(_row(server, f"{title} a sandbox of {payments:,} payments", server.good, (method, path)))
     return rows
 
 
-def _row(server: Served, title: str, hostile: Hostile) -> Row:
-    """The longest turn meanwhile."""
+def _row(server: Served, title: str, ask: Callable[..., object], sent: tuple[object, ...]) -> Row:
+    """The longest turn while this is asked."""
     server.longest_ms, server.callback = 0.0, ""
-    hostile()
+    ask(*sent)
     status = server.status
     server.ask("GET", "/_sim/health")  # what follows an answer has been done
     return Row(f"{title} ({status})", server.longest_ms, "ms", TURN_MS_MAX)

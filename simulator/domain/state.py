@@ -16,7 +16,7 @@ from simulator.domain.model.catalog import Catalog
 from simulator.domain.model.delivery_log import DeliveryLog
 from simulator.domain.model.effects import Send
 from simulator.domain.model.faults import FaultThen
-from simulator.domain.model.happenings import Happening, nobody
+from simulator.domain.model.happenings import Happening, StatusChanged, nobody
 from simulator.domain.model.job_counts import JobCounts
 from simulator.domain.model.limits import Nonces, RequestRates
 from simulator.domain.model.network import Network
@@ -32,7 +32,7 @@ from simulator.domain.model.scenario import (
     Scenario,
 )
 from simulator.domain.model.secret_log import SecretLog
-from simulator.domain.model.transactions import STATUS_CODES, PaymentThen
+from simulator.domain.model.transactions import STATUS_CODES, PaymentThen, Transaction
 from simulator.domain.model.webhooks import Webhook
 
 
@@ -81,6 +81,7 @@ class State:
         self.keys_made = 0
         self.noted: Counter[Noted] = Counter()  # outcomes that only coverage records
         self.tell: Callable[[Happening], None] = nobody  # whoever watches
+        self.on_status: Callable[[int, int], None] | None = None  # whoever counts
         limits = scenario.limits
         self.nonces_by_reseller = self.assumes("nonce-scope", "reseller")
         self.nonces = Nonces(limits.nonce_window, limits.timestamp_tolerance.total_seconds(), limits.nonces)
@@ -91,6 +92,13 @@ class State:
         """Advance `now`; an earlier time is ignored."""
         if now > self.now:
             self.now = now
+
+    def tell_status(self, transaction: Transaction) -> None:
+        """Tell of a transaction's latest status."""
+        number, place = transaction.number, len(transaction.results) - 1
+        self.tell(StatusChanged(number, place))
+        if self.on_status is not None:
+            self.on_status(number, place)
 
     @property
     def books(self) -> dict[str, RuleBook[Any]]:

@@ -85,7 +85,7 @@ class LiveSandbox:
         self.inboxes = Inboxes(scenario.limits, self._inbox_budget, self.core.state.started, self.core.state.secrets)
         self.inboxes.follow(scenario.inboxes)
         self.counters = Counters(scenario.expect, self.core.state)
-        self._watch_evicted()
+        self.counters.watch(self.core)
         self.life_journal, self.life_tape = self.journal, self.tape
         self.beginning = Beginning(self.spec, state.started, self.clock.mode, self.clock.rate)
         self.courier = Courier(self.id, scenario, self.inboxes, self._sender, self.tape.add)
@@ -198,11 +198,7 @@ class LiveSandbox:
         self.scenario = scenario
         self.courier.follow(scenario)
         self.counters.follow(scenario.expect, self.journal)
-        self._watch_evicted()
-
-    def _watch_evicted(self) -> None:
-        """Count what the logs evict, if anything expects it."""
-        self.core.watch_evicted(*(one.add if one.is_needed else None for one in self.counters.evicted.values()))
+        self.counters.watch(self.core)
 
     async def reset(self) -> None:
         """Return to the start of the scenario. Raises `Conflict` during an advance, `Unknown` if deleted meanwhile.

@@ -48,6 +48,7 @@ TABLE: dict[str, tuple[str, dict[str, str]]] = {
         "keys_made noted nonces rates",
         {
             "compiler": AROUND, "key_scope": BEGINNING, "seed": BEGINNING, "started": BEGINNING, "tell": WAITERS,
+            "on_status": WAITERS,
             "nonces_by_reseller": SCENARIO, "codes": SCENARIO,
         },
     ),
@@ -93,7 +94,7 @@ TABLE: dict[str, tuple[str, dict[str, str]]] = {
     ),
     "Counters": (
         "answers calls values notes first _budget evicted",
-        {"expected": SCENARIO, "_state": "the state", "needs_bodies": SCENARIO, "_tests": SCENARIO},
+        {"expected": SCENARIO, "_state": "the state", "needs_bodies": SCENARIO, "_tests": SCENARIO, "paid": DERIVED},
     ),
     "EvictedRecords": (
         "_counts _missed _pending _sweep_at",
