@@ -2,6 +2,7 @@
 
 import json
 import tempfile
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from simulator.cli.process import tune_gc
 
 TURN_MS_MAX = 50.0
 PAYMENTS = 1_000_000
+FREEING_S = 10.0  # what is gone is freed after the answer
 BODY = 10 * 1024 * 1024 - 1024
 SCENARIO_BYTES = 1024 * 1024 - 1024
 YAML = {"Content-Type": "application/yaml"}
@@ -155,15 +157,16 @@ def ends(server: Served, payments: int = PAYMENTS) -> list[Row]:
         if title == "resetting":
             server.good("POST", "/_sim/sandboxes", b'{"id": "big", "clock": {"mode": "manual"}}', JSON)
         fill(server.find("big"), payments)
-        rows.append(_row(server, f"{title} a sandbox of {payments:,} payments", server.good, (method, path)))
+        rows.append(_row(server, f"{title} a sandbox of {payments:,} payments", server.good, (method, path), FREEING_S))
     return rows
 
 
-def _row(server: Served, title: str, ask: Callable[..., object], sent: tuple[object, ...]) -> Row:
-    """The longest turn while this is asked."""
+def _row(server: Served, title: str, ask: Callable[..., object], sent: tuple[object, ...], after_s: float = 0.0) -> Row:
+    """The longest turn while this is asked, and for so many seconds after it."""
     server.longest_ms, server.callback = 0.0, ""
     ask(*sent)
     status = server.status
+    time.sleep(after_s)
     server.ask("GET", "/_sim/health")  # what follows an answer has been done
     return Row(f"{title} ({status})", server.longest_ms, "ms", TURN_MS_MAX)
 

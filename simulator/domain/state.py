@@ -17,6 +17,7 @@ from simulator.domain.model.delivery_log import DeliveryLog
 from simulator.domain.model.effects import Send
 from simulator.domain.model.faults import FaultThen
 from simulator.domain.model.happenings import Happening, StatusChanged, nobody
+from simulator.domain.model.holdings import Holding
 from simulator.domain.model.job_counts import JobCounts
 from simulator.domain.model.limits import Nonces, RequestRates
 from simulator.domain.model.network import Network
@@ -99,6 +100,24 @@ class State:
         self.tell(StatusChanged(number, place))
         if self.on_status is not None:
             self.on_status(number, place)
+
+    def holdings(self) -> list[Holding]:
+        """What it holds by the thousand, for whoever lets go of it."""
+        heap, items = self.agenda.kept()
+        of_resellers = [
+            holding
+            for one in self.resellers.values()
+            for holding in (one.refids.holding(), *one.records.history.holdings())
+        ]
+        # What is due refers to callbacks and transactions, which it lets go of with the last one.
+        return [
+            *self.transactions.holdings(),
+            *self.callbacks.holdings(),
+            *of_resellers,
+            self.nonces.holding(),
+            Holding(heap),
+            Holding(items, 4),
+        ]
 
     @property
     def books(self) -> dict[str, RuleBook[Any]]:

@@ -27,6 +27,7 @@ from simulator.runtime.journal import Journal
 from simulator.runtime.keepers import UNKEPT, Keeper, Place
 from simulator.runtime.known_secrets import FormerSecrets, OwnSecrets
 from simulator.runtime.marks import Marks
+from simulator.runtime.remains import let_go
 from simulator.runtime.ring import Notifier
 from simulator.runtime.sandbox_start import Beginning, FirstState, SandboxSpec, first_state
 from simulator.runtime.waiting import SANDBOX_WAITERS_MAX, WaitingRoom
@@ -218,6 +219,7 @@ class LiveSandbox:
             self.on_ending(self, "reset")
             self.resets += 1
             self.retire_secrets(kept=first[1].state.secrets)
+            let_go(self.core.state, self.life_tape)
             self._begin(first)
             self.keeper.begin(self)
             self.events.note(Action("reset", self.clock.now()))
@@ -235,6 +237,7 @@ class LiveSandbox:
         now = clock.now()
         self.marks = self.marks.up_to(len(rebuilt.tape), now)
         self.probed = deque((one for one in self.probed if one.at <= now), maxlen=PROBED_MAX)
+        let_go(self.core.state, self.life_tape)
         self._take_over(rebuilt)
         self.go_on(clock)
         self.keeper.rewound(self, place)

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, ValuesView
 from itertools import compress
 
+from simulator.domain.model.holdings import Holding
 from simulator.domain.model.packed.blocks import SIZE, Block
 from simulator.domain.model.packed.moment import Moment, Rows
 from simulator.domain.model.packed.shared_values import SharedValues
@@ -88,6 +89,10 @@ class Transactions(Mapping[str, Transaction]):
             self._seal(number)
             found = self._blocks[number]
             yield found.content if isinstance(found, Block) else self._block(found).content
+
+    def holdings(self) -> tuple[Holding, ...]:
+        """Its containers."""
+        return Holding(self._numbers), Holding(self._blocks, SIZE if any(self._open) else 1)
 
     def opened(self) -> Iterator[Transaction]:
         """Those that are open, by their numbers."""
