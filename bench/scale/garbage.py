@@ -32,7 +32,7 @@ class Pauses:
             self.longest_ms[generation] = max(self.longest_ms[generation], took_ms)
 
 
-def payments(count: int = 200_000) -> list[Row]:
+def measured(count: int = 200_000) -> list[Row]:
     """So many payments over a running server's pipeline, collected as a server does."""
     world = World()
     tune_gc()
@@ -46,6 +46,7 @@ def payments(count: int = 200_000) -> list[Row]:
         gc.collect(generation)
     gc.callbacks.remove(pauses)
     after = len(gc.get_objects())
+    world.close()
     title = f"objects that {count:,} payments leave to the collector"
     return [
         Row(title, after - before, "", OBJECTS_MAX),

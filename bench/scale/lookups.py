@@ -81,6 +81,7 @@ def transactions(count: int = TRANSACTIONS) -> list[Row]:
 
     rows.append(Row(f"a bill, beside {count:,} payments", best_ms(bill), "ms"))
     gc.enable()
+    world.close()
     return [Row(row.title, row.measured, row.unit, LOOK_UP_MS_MAX) for row in rows]
 
 
@@ -133,6 +134,7 @@ def options(count: int = OPTIONS) -> list[Row]:
     world = World({**UNLIMITED, "catalog": {"products": [{"code": "INTERBANK", "fields": [field]}]}})
     last_page = count // PER_PAGE
     first, last = (best_ms(partial(_page, world, page)) for page in (2, last_page))
+    world.close()
     return [
         Row(f"page 2 of {count:,} options", first, "ms"),
         Row(f"page {last_page} of {count:,} options", last, "ms"),

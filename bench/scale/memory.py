@@ -40,7 +40,9 @@ def payments(count: int = 200_000) -> list[Row]:
     world.pay(WARM_UP)
     before = _settled()
     world.pay(count)
-    return [_per_payment("resident", _settled() - before, count)]
+    grown = _settled() - before
+    world.close()
+    return [_per_payment("resident", grown, count)]
 
 
 def traced_payments(count: int = 200_000) -> list[Row]:
@@ -54,6 +56,7 @@ def traced_payments(count: int = 200_000) -> list[Row]:
     gc.collect()
     after, _ = tracemalloc.get_traced_memory()
     tracemalloc.stop()
+    world.close()
     return [_per_payment("traced", after - before, count)]
 
 
@@ -69,9 +72,11 @@ def sandboxes(count: int = SANDBOXES) -> list[Row]:
     began = time.process_time()
     world.run(_made(world, count))
     took_s = time.process_time() - began
+    grown = _settled() - before
+    world.close()
     return [
         Row("a sandbox of the default scenario", took_s / count * 1e3, "ms", SANDBOX_MS_MAX),
-        Row(f"{count:,} of them", (_settled() - before) / MIB, "MiB", SANDBOXES_MIB_MAX * count / SANDBOXES),
+        Row(f"{count:,} of them", grown / MIB, "MiB", SANDBOXES_MIB_MAX * count / SANDBOXES),
     ]
 
 

@@ -35,6 +35,8 @@ def many() -> list[Row]:
     for _ in range(PAYMENTS):
         few_us.append(_payment_us(beside_few, FEW))
         many_us.append(_payment_us(beside_many, MANY))
+    beside_few.close()
+    beside_many.close()
     ratio = median(many_us) / median(few_us)
     return [
         Row(f"loading a file of {MANY:,} rules", load_s, "s", LOAD_S_MAX),

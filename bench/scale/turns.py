@@ -118,9 +118,12 @@ def heads(server: Served) -> list[Row]:
 def exports(server: Served) -> list[Row]:
     """What is read of logs that are full, and returning to earlier moments."""
     of_box = "/_sim/sandboxes/default"
+    for body in _bodies().values():
+        server.ask("POST", "/v2/topup", body)
+        server.ask("POST", "/_sim/inbox/default/in", body[:1_000_000], JSON)
     rows = []
     for path in ("requests?limit=1000", "requests.har", "tape", "callbacks?limit=1000", "inbox", "inbox/in?limit=1000",
-                 "inbox/callbacks?limit=1000", "events?limit=1000", "audit", "invariants", "expectations", "figures",
+                 "inbox/callbacks?limit=1000", "audit", "invariants", "expectations", "figures",
                  "ledger?limit=1000", "transactions?limit=1000", "coverage", "due"):  # fmt: skip
         rows.append(_row(server, f"GET {path}", server.ask, ("GET", f"{of_box}/{path}")))
     return rows
@@ -159,6 +162,9 @@ def ends(server: Served, payments: int = PAYMENTS) -> list[Row]:
         fill(server.find("big"), payments)
         rows.append(_row(server, f"{title} a sandbox of {payments:,} payments", server.good, (method, path), FREEING_S))
     return rows
+
+
+PARTS: tuple[Callable[[Served], list[Row]], ...] = (bodies, scenarios, heads, exports, moments, ends)
 
 
 def _row(server: Served, title: str, ask: Callable[..., object], sent: tuple[object, ...], after_s: float = 0.0) -> Row:

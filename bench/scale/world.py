@@ -49,6 +49,10 @@ class World:
     async def _begin(self) -> None:
         self.live.start()
 
+    def close(self) -> None:
+        """End its loop, which has no more work."""
+        self.runner.close()
+
     @property
     def live(self) -> LiveSandbox:
         """The default sandbox."""
