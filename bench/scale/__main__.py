@@ -26,9 +26,8 @@ SUBJECTS: Mapping[str, Callable[[], list[Row]]] = {
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure the subjects that are named, or all; 1 when a figure misses its target."""
     parser = argparse.ArgumentParser(prog="python -m bench.scale", description=__doc__)
-    parser.add_argument(
-        "subjects", nargs="*", metavar="SUBJECT", help=f"of {', '.join(SUBJECTS)}; all of them by default"
-    )
+    listed = f"of {', '.join(SUBJECTS)}; all of them by default"
+    parser.add_argument("subjects", nargs="*", metavar="SUBJECT", help=listed)
     asked: list[str] = parser.parse_args(arguments).subjects
     if unknown := [name for name in asked if name not in SUBJECTS]:
         parser.error(f"there is no subject {unknown[0]!r}")

@@ -32,7 +32,7 @@ class Assumption:
 
 
 def rows() -> tuple[dict[str, Any], ...]:
-    """The register's raw rows, in the order of its file. Not kept: they are several times as large as what is made of them."""
+    """The register's raw rows, in the order of its file. Not kept, as they are larger than what is made of them."""
     import yaml  # imported lazily
 
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
