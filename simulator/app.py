@@ -17,6 +17,7 @@ from simulator.api.unsigned import UnsignedJudge
 from simulator.delivery.addresses import AddressPolicy
 from simulator.delivery.sender import HttpSender
 from simulator.domain.model.scenario import Scenario
+from simulator.domain.queries import calls_out
 from simulator.options import CONTROL_PATH, Options
 from simulator.preparation import prepare
 from simulator.replay.rebuilding import Surroundings
@@ -29,6 +30,7 @@ from simulator.runtime.sandbox_start import SandboxSpec
 from simulator.runtime.sandboxes import DEFAULT, Sandboxes
 from simulator.scenario.library import load_scenario
 from simulator.scenario.overrides import with_callback
+from simulator.server.memory import trim_memory
 from simulator.server.message import HttpRequest
 from simulator.server.responder import PendingAnswer, responder_of
 from simulator.wire.headers import as_sent
@@ -200,7 +202,8 @@ class App:
         self.sandboxes.start(asyncio.get_running_loop().time)
         if self.kept is not None:
             await self.kept.go_on()
-        preparing = asyncio.create_task(prepare())
+        is_calling = any(calls_out(one.core.state) for one in self.sandboxes)
+        preparing = asyncio.create_task(prepare(calls_out=is_calling, last=trim_memory))
         await send({"type": "lifespan.startup.complete"})
         await receive()
         preparing.cancel()

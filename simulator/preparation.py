@@ -12,8 +12,10 @@ from simulator.scenario.sections.people import person_pools
 
 DELAY_S = 1.0  # the server answers its first requests undisturbed
 
+# aiohttp, with the first callback over HTTP: eight megabytes, which most servers never need
+CALLING: Callable[[], object] = partial(import_module, "simulator.delivery.exchange")
+
 STEPS: tuple[Callable[[], object], ...] = (
-    partial(import_module, "simulator.delivery.exchange"),  # aiohttp, with the first callback
     partial(import_module, "simulator.control.app"),  # Starlette
     partial(import_module, "simulator.control.guard"),
     partial(import_module, "jwt"),  # tokens
@@ -23,9 +25,10 @@ STEPS: tuple[Callable[[], object], ...] = (
 )
 
 
-async def prepare() -> None:
-    """Do all of it, step by step, so that it can be cancelled between them."""
+async def prepare(*, calls_out: bool, last: Callable[[], object]) -> None:
+    """Do all of it, step by step, so that it can be cancelled between them, and then the `last` step; `calls_out` when
+    somebody has an address to be called at."""
     await asyncio.sleep(DELAY_S)
-    for step in STEPS:
+    for step in (*([CALLING] if calls_out else ()), *STEPS, last):
         # In a thread that the process waits for: one that imports must not meet the interpreter's end.
         await asyncio.to_thread(step)

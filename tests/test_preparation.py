@@ -24,7 +24,7 @@ HEAVY = ("aiohttp", "faker", "jwt", "starlette.applications", "simulator.control
 build_app(Options())
 assert not [name for name in HEAVY if name in sys.modules], "they are not part of the start"
 preparation.DELAY_S = 0
-asyncio.run(preparation.prepare())
+asyncio.run(preparation.prepare(calls_out=True, last=int))
 assert all(name in sys.modules for name in HEAVY)
 """
 

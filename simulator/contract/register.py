@@ -31,9 +31,8 @@ class Assumption:
         return tuple(value if isinstance(value, str) else json.dumps(value) for value in self.values)
 
 
-@cache
 def rows() -> tuple[dict[str, Any], ...]:
-    """The register's raw rows, in the order of its file. Do not modify them."""
+    """The register's raw rows, in the order of its file. Not kept, as they are larger than what is made of them."""
     import yaml  # imported lazily
 
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)

@@ -104,10 +104,14 @@ class Sandbox:
             yield from reseller.records.catch_up_in_slices()
 
     def watch_evicted(
-        self, callbacks: Callable[[Callback], None] | None, deliveries: Callable[[Delivery], None] | None
+        self,
+        callbacks: Callable[[Callback], None] | None,
+        deliveries: Callable[[Delivery], None] | None,
+        statuses: Callable[[int, int], None] | None,
     ) -> None:
-        """Tell these of each record that a log evicts, so that somebody else may count it; None for nobody. Whatever
-        they do, nothing here depends on it."""
+        """Tell these of each record that a log evicts, and of each status of a transaction by its number and place, so
+        that somebody else may count it; None for nobody. Whatever they do, nothing here depends on it."""
+        self.state.on_status = statuses
         self.state.callbacks.on_evicted = callbacks
         self.state.deliveries.on_evicted = deliveries
 

@@ -16,7 +16,8 @@ from simulator.domain.model.catalog import Catalog
 from simulator.domain.model.delivery_log import DeliveryLog
 from simulator.domain.model.effects import Send
 from simulator.domain.model.faults import FaultThen
-from simulator.domain.model.happenings import Happening, nobody
+from simulator.domain.model.happenings import Happening, StatusChanged, nobody
+from simulator.domain.model.holdings import Holding
 from simulator.domain.model.job_counts import JobCounts
 from simulator.domain.model.limits import Nonces, RequestRates
 from simulator.domain.model.network import Network
@@ -32,7 +33,7 @@ from simulator.domain.model.scenario import (
     Scenario,
 )
 from simulator.domain.model.secret_log import SecretLog
-from simulator.domain.model.transactions import STATUS_CODES, PaymentThen
+from simulator.domain.model.transactions import STATUS_CODES, PaymentThen, Transaction
 from simulator.domain.model.webhooks import Webhook
 
 
@@ -81,6 +82,7 @@ class State:
         self.keys_made = 0
         self.noted: Counter[Noted] = Counter()  # outcomes that only coverage records
         self.tell: Callable[[Happening], None] = nobody  # whoever watches
+        self.on_status: Callable[[int, int], None] | None = None  # whoever counts
         limits = scenario.limits
         self.nonces_by_reseller = self.assumes("nonce-scope", "reseller")
         self.nonces = Nonces(limits.nonce_window, limits.timestamp_tolerance.total_seconds(), limits.nonces)
@@ -91,6 +93,31 @@ class State:
         """Advance `now`; an earlier time is ignored."""
         if now > self.now:
             self.now = now
+
+    def tell_status(self, transaction: Transaction) -> None:
+        """Tell of a transaction's latest status."""
+        number, place = transaction.number, len(transaction.results) - 1
+        self.tell(StatusChanged(number, place))
+        if self.on_status is not None:
+            self.on_status(number, place)
+
+    def holdings(self) -> list[Holding]:
+        """What it holds by the thousand, for whoever lets go of it."""
+        heap, items = self.agenda.kept()
+        of_resellers = [
+            holding
+            for one in self.resellers.values()
+            for holding in (one.refids.holding(), *one.records.history.holdings())
+        ]
+        # What is due refers to callbacks and transactions, which it lets go of with the last one.
+        return [
+            *self.transactions.holdings(),
+            *self.callbacks.holdings(),
+            *of_resellers,
+            self.nonces.holding(),
+            Holding(heap),
+            Holding(items, 4),
+        ]
 
     @property
     def books(self) -> dict[str, RuleBook[Any]]:

@@ -18,7 +18,8 @@ FIRED_REPORTED_MAX = 1_000
 class Advance:
     """An advance, while it runs and when it is done. It `began` at that time, which was `wall` by the wall clock, and
     goes to `target`, or until nothing is due when that is None. `stopped` says why it ended before; `left_out` counts
-    what `fired` omits. `is_stopping` is true once somebody has asked it to end, `is_over` is set when it has."""
+    what `fired` omits, `in_turn` what happened in this turn of the event loop. `is_stopping` is true once somebody has
+    asked it to end, `is_over` is set when it has."""
 
     began: datetime
     target: datetime | None
@@ -27,6 +28,7 @@ class Advance:
     left_out: int = 0
     events: int = 0
     stopped: str = ""
+    in_turn: int = 0
     is_idle: bool = False
     is_stopping: bool = False
     is_over: asyncio.Event = field(default_factory=asyncio.Event)
@@ -37,12 +39,19 @@ class Advance:
         with suppress(TimeoutError):
             await asyncio.wait_for(self.is_over.wait(), timeout_s)
 
-    def record(self, fired: Sequence[Fired]) -> None:
-        """Note what happened, within bounds."""
+    def record(self, fired: Sequence[Fired], turn_max: int) -> bool:
+        """Note what happened, within bounds. True when that and what happened before it fill a turn of the event loop,
+        and whenever nothing did, since nobody knows how much was looked at then."""
         self.events += len(fired)
         room = FIRED_REPORTED_MAX - len(self.fired)
-        self.fired.extend(fired[:room])
+        if room:
+            self.fired.extend(fired[:room])
         self.left_out += max(0, len(fired) - room)
+        self.in_turn += len(fired)
+        if fired and self.in_turn < turn_max:
+            return False
+        self.in_turn = 0
+        return True
 
 
 def reason_to_stop(report: Advance, due: datetime) -> str:

@@ -6,10 +6,12 @@ from typing import Any, NamedTuple
 
 from simulator.domain.model.expectations import Expectation, ExpectationKind, continued
 from simulator.domain.model.rules import Fields
+from simulator.domain.sandbox import Sandbox
 from simulator.domain.state import State
 from simulator.runtime import facts
 from simulator.runtime.evicted import EvictedRecords
 from simulator.runtime.journal import Exchange, Journal
+from simulator.runtime.paid import PaymentCounts
 from simulator.runtime.value_counts import SHOWN_MAX, KeptCounts, Request, ValueBudget, ValueCounts
 
 # Method, path as the contract writes it, status, error, ending of the connection; the domain's `AnswerKind`.
@@ -47,6 +49,7 @@ class Counters:
             ExpectationKind.CALLBACKS: EvictedRecords(lambda one: facts.of_callback(one, one.state)),
             ExpectationKind.WEBHOOKS: EvictedRecords(lambda one: facts.of_webhook(one, one.state)),
         }
+        self.paid = PaymentCounts(state)
         self.follow(expected)
 
     def follow(self, expected: Iterable[Expectation], journal: Journal | None = None) -> None:
@@ -73,10 +76,16 @@ class Counters:
                     values[before].expectation = one  # whose place in the file may be another
             else:
                 self._begin(place, one, journal)
+        self.paid.follow(self._of(ExpectationKind.PAYMENTS))
         if self._state is not None:
             for kind, log in ((ExpectationKind.CALLBACKS, self._state.callbacks),
                               (ExpectationKind.WEBHOOKS, self._state.deliveries)):  # fmt: skip
                 self.evicted[kind].follow(self._of(kind), log.left_out)
+
+    def watch(self, core: Sandbox) -> None:
+        """Let this sandbox tell what is expected and would be forgotten, or takes long to be looked for."""
+        callbacks, deliveries = (one.add if one.is_needed else None for one in self.evicted.values())
+        core.watch_evicted(callbacks, deliveries, self.paid.note if self.paid.is_needed else None)
 
     @property
     def values_taken(self) -> int:
@@ -87,6 +96,7 @@ class Counters:
         """Go on with what was kept of these expectations."""
         self.answers, self.calls, self.first = dict(kept.answers), dict(kept.calls), dict(kept.first)
         self.notes, self._budget.taken = dict(kept.notes), kept.taken
+        self.paid.forget()
         for place, one in values.items():
             self.values[place].restore(one)
         for kind, pieces in kept.evicted.items():

@@ -5,9 +5,9 @@ blocks no other. Under a manual clock only `advance` does anything. `advance` pr
 sequence): deliveries to one receiver are sequential, to different receivers concurrent, and results are applied in the
 order of sending, so that the speed of receivers does not affect the result.
 
-One turn of the event loop processes a bounded share of the agenda. When a running clock has made more due, whoever
-needs the sandbox waits, in order of arrival, until all that was due when it came has happened (`settle`). So the state
-that a command meets does not depend on the size of the share.
+One turn of the event loop processes a bounded share of the agenda. When a running clock has made more due, who needs
+the sandbox waits, in order of arrival, until all that was due when it came has happened (`settle`). So the state that
+a command meets does not depend on the size of the share.
 """
 
 import asyncio
@@ -52,8 +52,7 @@ class Driver:
         self._timer: asyncio.TimerHandle | None = None
         self._timer_due: datetime | None = None
         self.lanes = Lanes(self._deliver)
-        self._order = asyncio.Lock()  # first come, first served
-        self._settling = 0
+        self._order, self._settling = asyncio.Lock(), 0  # first come, first served
         self._advancing_task: asyncio.Task[None] | None = None
         self.advancing: Advance | None = None
         self._closed = False
@@ -64,8 +63,7 @@ class Driver:
     @property
     def is_busy(self) -> bool:
         """True during an advance, while a delivery is in flight, and while somebody waits for one."""
-        is_active = self._advancing_task is not None or bool(self.lanes.tasks) or self._settling > 0
-        return is_active or bool(self.notifier.waiting)
+        return bool(self._tasks()) or self._settling > 0 or bool(self.notifier.waiting)
 
     @property
     def is_settling(self) -> bool:
@@ -73,8 +71,7 @@ class Driver:
         return self._settling > 0
 
     def catch_up(self, now: datetime) -> bool:
-        """Process what a running clock has made due by `now`, at most one turn's share. False when the caller has to
-        wait with `settle`: for the rest, or for those who wait already."""
+        """Process what a running clock has made due by `now`, at most one turn's share. False: wait with `settle`."""
         if now is self.caught_up_at:
             return True
         if self._settling:
@@ -87,10 +84,8 @@ class Driver:
         return True
 
     async def settle(self, now: datetime) -> None:
-        """Process the rest of what is due by `now`, a share in each turn, after those who wait already.
-
-        It ends early when the sandbox is stopped, or its clock.
-        """
+        """Process the rest of what is due by `now`, a share in each turn, after those who wait already, until the
+        sandbox is stopped, or its clock."""
         self._settling += 1
         try:
             async with self._order:
@@ -106,7 +101,7 @@ class Driver:
                 self.rearm(self.clock.now())
 
     def finish(self, now: datetime) -> None:
-        """Process everything that is due by `now` at once, for callers that cannot wait, or have waited already."""
+        """Process everything that is due by `now` at once, for callers that cannot wait."""
         if now is not self.caught_up_at:
             while self._is_behind(now):
                 self._process_share(now)
@@ -215,8 +210,7 @@ class Driver:
         self.lanes = Lanes(_refuse)
 
     def _tasks(self) -> list[asyncio.Task[Any]]:
-        advancing = () if self._advancing_task is None else (self._advancing_task,)
-        return [*self.lanes.tasks, *advancing]
+        return [*self.lanes.tasks, *filter(None, (self._advancing_task,))]
 
     def _enter(self, command: Command, now: datetime) -> Any:
         """Apply a command at `now` without processing what else is due."""
@@ -227,9 +221,8 @@ class Driver:
         target = report.target
         if self._settling:  # they came first
             await self.settle(report.began)
-        self.lanes.start()  # what was begun before the sandbox was rebuilt under a clock that stands
-        if self.lanes.tasks and not self.clock.runs:
-            await asyncio.wait(self.lanes.tasks)
+        if not self.clock.runs:
+            await self.lanes.finish()  # what was begun before the sandbox was rebuilt
         while not self._closed:
             if report.is_stopping:
                 report.stopped = STOPPED
@@ -254,10 +247,12 @@ class Driver:
         self.clock.move_to(due)
         now = max(due, self.clock.now())
         fired: list[Fired] = self._enter(PassTime(ITEMS_PER_TURN_MAX), now)
-        report.record(fired)
+        is_turn_over = report.record(fired, ITEMS_PER_TURN_MAX)
         self.ended.notice(fired)
-        await self._deliver_in_order([one.send for one in fired if one.send is not None])
-        await asyncio.sleep(0)
+        if sends := [one.send for one in fired if one.send is not None]:
+            await self._deliver_in_order(sends)
+        if sends or is_turn_over:
+            await asyncio.sleep(0)
 
     async def _deliver_in_order(self, sends: list[Send]) -> None:
         results = await results_in_order(sends, lambda send: self._courier.deliver(send, self.clock))
@@ -269,7 +264,7 @@ class Driver:
     def _collect(self, fired: list[Fired]) -> None:
         """Collect the deliveries that a running clock made due."""
         if self.advancing is not None:
-            self.advancing.record(fired)
+            self.advancing.record(fired, ITEMS_PER_TURN_MAX)
         self.lanes.collect(one.send for one in fired if one.send is not None)
         self.ended.notice(fired)
 

@@ -31,7 +31,7 @@ NEAR_MAX = 2_000
 
 
 def verdicts(live: LiveSandbox) -> list[Verdict]:
-    """One verdict for each expectation, in the scenario's order. Scans all records of the sandbox."""
+    """One verdict for each expectation, in the scenario's order."""
     return list(chain.from_iterable(verdicts_in_slices(live)))
 
 
@@ -43,10 +43,13 @@ def verdicts_in_slices(live: LiveSandbox) -> Iterator[list[Verdict]]:
     scans = [
         _Scan(source, kind, live) for kind, source in _SOURCES.items() if any(one.kind is kind for one in expected)
     ]
+    paid, begun = live.counters.paid, live.counters.paid.begin()
     made = {place: _counted(live, place, outcomes) for place, one in enumerate(expected) if one.kind not in _SOURCES}
     for scan in scans:
         while scan.advance():
             yield []
+        if scan.kind is ExpectationKind.PAYMENTS:
+            paid.end(begun, scan.counts)
         made |= scan.verdicts()
     for place, one in made.items():
         if not one.ok:
@@ -92,7 +95,8 @@ _SOURCES: Mapping[ExpectationKind, _Source] = {
 
 
 class _Scan:
-    """Counts, for each expectation of one kind, the records that match it as they were when the scan began."""
+    """Counts, for each expectation of one kind, the records that match it as they were when the scan began. Payments of
+    which it is known are not looked at."""
 
     def __init__(self, source: _Source, kind: ExpectationKind, live: LiveSandbox) -> None:
         self.kind = kind
@@ -101,23 +105,27 @@ class _Scan:
         self._done = 0
         expected: Sequence[Expectation] = live.counters.expected
         self._expected = {place: one for place, one in enumerate(expected) if one.kind is kind}
-        self._counts = {place: _evicted(live.counters, kind, place) for place in self._expected}
+        self.counts = {place: _evicted(live.counters, kind, place) for place in self._expected}
+        if kind is ExpectationKind.PAYMENTS and live.counters.paid.is_known:
+            self.counts, self._done = dict(live.counters.paid.counts()), len(self._records)
         self._notes = {place: _note(live.counters, kind, place) for place in self._expected}
 
     def advance(self) -> bool:
         """Test the next records; False when they were the last."""
+        if self._done >= len(self._records):
+            return False
         begin, end = self._done, self._done + SLICE
         for about in self._about(begin, end):
             for place, one in self._expected.items():
                 if one.test(about):
-                    self._counts[place] += 1
+                    self.counts[place] += 1
         self._done = end
         return end < len(self._records)
 
     def verdicts(self) -> dict[int, Verdict]:
         """The verdicts by the index of their expectation, after all records were tested."""
         return {
-            place: judge_count(one, self._counts[place], self._notes[place]) for place, one in self._expected.items()
+            place: judge_count(one, self.counts[place], self._notes[place]) for place, one in self._expected.items()
         }
 
     def latest(self) -> Iterator[list[Fields]]:

@@ -34,6 +34,12 @@ class Lanes:
             if rest := lanes[STARTED_PER_TURN_MAX:]:
                 self._add(self._begin_in_turns(rest))
 
+    async def finish(self) -> None:
+        """Start what was collected, and wait for all that was started."""
+        self.start()
+        if self.tasks:
+            await asyncio.wait(self.tasks)
+
     def _begin(self, lanes: list[list[Send]]) -> None:
         for lane in lanes:
             self._add(self._work_through(lane))

@@ -27,6 +27,7 @@ from simulator.runtime.journal import Journal
 from simulator.runtime.keepers import UNKEPT, Keeper, Place
 from simulator.runtime.known_secrets import FormerSecrets, OwnSecrets
 from simulator.runtime.marks import Marks
+from simulator.runtime.remains import let_go
 from simulator.runtime.ring import Notifier
 from simulator.runtime.sandbox_start import Beginning, FirstState, SandboxSpec, first_state
 from simulator.runtime.waiting import SANDBOX_WAITERS_MAX, WaitingRoom
@@ -85,7 +86,7 @@ class LiveSandbox:
         self.inboxes = Inboxes(scenario.limits, self._inbox_budget, self.core.state.started, self.core.state.secrets)
         self.inboxes.follow(scenario.inboxes)
         self.counters = Counters(scenario.expect, self.core.state)
-        self._watch_evicted()
+        self.counters.watch(self.core)
         self.life_journal, self.life_tape = self.journal, self.tape
         self.beginning = Beginning(self.spec, state.started, self.clock.mode, self.clock.rate)
         self.courier = Courier(self.id, scenario, self.inboxes, self._sender, self.tape.add)
@@ -129,8 +130,7 @@ class LiveSandbox:
         return self.clock.at(wall) if asked.signature == "sandbox" else wall + asked.skew
 
     def start(self) -> None:
-        """Start its time; needs a running event loop. Attempts that were begun wait for an advance, if the clock
-        stands."""
+        """Start its time; needs a running event loop. What was begun waits for an advance, if the clock stands."""
         if self.clock.runs:
             self.driver.lanes.start()
         self.driver.rearm(self.clock.now())
@@ -200,11 +200,7 @@ class LiveSandbox:
         self.scenario = scenario
         self.courier.follow(scenario)
         self.counters.follow(scenario.expect, self.journal)
-        self._watch_evicted()
-
-    def _watch_evicted(self) -> None:
-        """Count what the logs evict, if anything expects it."""
-        self.core.watch_evicted(*(one.add if one.is_needed else None for one in self.counters.evicted.values()))
+        self.counters.watch(self.core)
 
     async def reset(self) -> None:
         """Return to the start of the scenario. Raises `Conflict` during an advance, `Unknown` if deleted meanwhile.
@@ -224,6 +220,7 @@ class LiveSandbox:
             self.on_ending(self, "reset")
             self.resets += 1
             self.retire_secrets(kept=first[1].state.secrets)
+            let_go(self.core.state, self.life_tape)
             self._begin(first)
             self.keeper.begin(self)
             self.events.note(Action("reset", self.clock.now()))
@@ -241,6 +238,7 @@ class LiveSandbox:
         now = clock.now()
         self.marks = self.marks.up_to(len(rebuilt.tape), now)
         self.probed = deque((one for one in self.probed if one.at <= now), maxlen=PROBED_MAX)
+        let_go(self.core.state, self.life_tape)
         self._take_over(rebuilt)
         self.go_on(clock)
         self.keeper.rewound(self, place)

@@ -16,6 +16,7 @@ from simulator.runtime.inboxes import server_budget
 from simulator.runtime.keepers import UNKEPT, Keeper
 from simulator.runtime.known_secrets import FormerSecrets, followed
 from simulator.runtime.live_sandbox import LiveSandbox
+from simulator.runtime.remains import let_go
 from simulator.runtime.sandbox_start import FirstState, SandboxSpec, first_state
 from simulator.runtime.waiting import SANDBOX_WAITERS_MAX, SERVER_WAITERS_MAX, WaitingRoom
 from simulator.wire.secrets import Secrets
@@ -165,6 +166,7 @@ class Sandboxes:
         sandbox.events.end(sandbox)
         sandbox.stop()
         del self._by_id[sandbox.id]
+        let_go(sandbox.core.state, sandbox.life_tape)
         self.keeper.forget(sandbox)
         self.unique_keys = {key: owner for key, owner in self.unique_keys.items() if owner is not sandbox}
         self._unique_users = {name: owner for name, owner in self._unique_users.items() if owner is not sandbox}

@@ -91,6 +91,11 @@ class Tape:
         """The requests that wait."""
         return (one for one in self._began if not one.n)
 
+    @property
+    def held(self) -> list[Entry]:
+        """Its own list of entries, for whoever lets go of it."""
+        return self._entries
+
     def restore(self, entries: Iterable[Entry], size: int, left_out: int) -> None:
         """Go on behind these entries, of so many bytes, and so many that had no room."""
         self._entries, self.bytes, self.left_out = list(entries), size, left_out

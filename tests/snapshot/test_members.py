@@ -49,6 +49,7 @@ TABLE: dict[str, tuple[str, dict[str, str]]] = {
         "keys_made noted nonces rates",
         {
             "compiler": AROUND, "key_scope": BEGINNING, "seed": BEGINNING, "started": BEGINNING, "tell": WAITERS,
+            "on_status": WAITERS,
             "nonces_by_reseller": SCENARIO, "codes": SCENARIO,
         },
     ),
@@ -97,7 +98,7 @@ TABLE: dict[str, tuple[str, dict[str, str]]] = {
     ),
     "Counters": (
         "answers calls values notes first _budget evicted",
-        {"expected": SCENARIO, "_state": "the state", "needs_bodies": SCENARIO, "_tests": SCENARIO},
+        {"expected": SCENARIO, "_state": "the state", "needs_bodies": SCENARIO, "_tests": SCENARIO, "paid": DERIVED},
     ),
     "EvictedRecords": (
         "_counts _missed _pending _sweep_at",
@@ -150,6 +151,7 @@ TABLE: dict[str, tuple[str, dict[str, str]]] = {
         "_budget magic_chosen rules _fallbacks counts",
         {
             "_seed": BEGINNING, "_magic": SCENARIO, "_has_magic": SCENARIO, "_has_rules": DERIVED, "_always": DERIVED,
+            "_index": DERIVED, "_fallback_index": DERIVED, "_by_label": DERIVED,
             "__orig_class__": "of typing",
         },
     ),

@@ -22,7 +22,7 @@ from simulator.domain.model.cases import (
     CaseThen,
 )
 from simulator.domain.model.details import FUZZY_WORDS_MAX, Detail, DetailKind, detail, nearest
-from simulator.domain.model.happenings import Posted, StatusChanged
+from simulator.domain.model.happenings import Posted
 from simulator.domain.model.money import ZERO
 from simulator.domain.model.notifications import NotificationKind
 from simulator.domain.model.outcomes import Noted
@@ -230,7 +230,7 @@ def _refund(state: State, transaction: Transaction, now: datetime) -> None:
         cause="void",
     )
     transaction.results += (voided,)
-    state.tell(StatusChanged(transaction.number, len(transaction.results) - 1))
+    state.tell_status(transaction)
     state.noted[Noted.REFUNDED] += 1
     if transaction.bill is not None:
         state.bills_paid[transaction.bill] -= transaction.amount

@@ -12,7 +12,7 @@ import msgspec
 
 from simulator.domain.due import StepDue
 from simulator.domain.handlers import callbacks
-from simulator.domain.model.happenings import Posted, StatusChanged
+from simulator.domain.model.happenings import Posted
 from simulator.domain.model.instants import next_time_of_day
 from simulator.domain.model.money import SERVICE_ZONE, ZERO
 from simulator.domain.model.outcomes import SETTLED_COURSES, Noted
@@ -126,7 +126,7 @@ def _enter_status(state: State, transaction: Transaction, step: Step, now: datet
     if step.texts or step.expiry or status is SUCCESSFUL:
         result = _with_details(state, transaction, step, result)
     transaction.results = (*results, result)
-    state.tell(StatusChanged(transaction.number, len(results)))
+    state.tell_status(transaction)
     if status in SETTLED:
         _settle(state, transaction)
     if cause != "creation":

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TypeVar
 
+from simulator.domain.model.holdings import Holding
+
 Value = TypeVar("Value")
 
 ADDRESSES_MAX = 100_000
@@ -45,6 +47,10 @@ class Nonces:
         """All of it, for a snapshot: what was spent, oldest first; until when nothing expires; the latest, with what
         was known of it before."""
         return self._spent, self._oldest_until, self._latest
+
+    def holding(self) -> Holding:
+        """Its container."""
+        return Holding(self._spent)
 
     def restore(
         self,

@@ -9,6 +9,7 @@ import msgspec
 
 from simulator.domain.model import draw
 from simulator.domain.model.rule_counts import RuleCount, ValueBudget, counted_value
+from simulator.domain.model.rule_index import RuleIndex, by_label
 from simulator.domain.model.rules import Fields, Rule, Then
 
 Rules = tuple[Rule[Then], ...]
@@ -109,17 +110,17 @@ class RuleBook(Generic[Then]):
         return count is not None
 
     def _update_cache(self) -> None:
-        """Cache whether there are rules at all, and the rule that decides every ordinary request, if there is one."""
+        """Index the rules; cache whether there are any at all, and the rule that decides every ordinary request, if
+        there is one."""
         self._has_rules = bool(self.rules or self._fallbacks)
+        self._index, self._fallback_index = RuleIndex(self.rules), RuleIndex(self._fallbacks)
+        self._by_label = by_label((*self.rules, *self._fallbacks))
         first = self._fallbacks[0] if self._fallbacks and not self.rules else None
         self._always = first if first is not None and first.decides_all else None
 
     def named(self, name: str) -> Rule[Then] | None:
         """The rule with this name or id."""
-        for rule in (*self.rules, *self._fallbacks):
-            if name in (rule.name, rule.id):
-                return rule
-        return self._magic.named(name)
+        return self._by_label.get(name) or self._magic.named(name)
 
     def names(self) -> Iterator[str]:
         """The names of all its rules."""
@@ -170,7 +171,7 @@ class RuleBook(Generic[Then]):
         matched: list[str] = []
         values: list[tuple[str, str]] = []
         chosen: Rule[Then] | None = None
-        for rule in chain(self.rules, () if magic is None else (magic,), self._fallbacks):
+        for rule in self._candidates(facts, magic, before_body):
             if rule.id in passed or (chosen is not None and not rule.counts_matches):
                 continue
             if before_body and rule.before_body is not None:
@@ -186,6 +187,13 @@ class RuleBook(Generic[Then]):
                 if chosen is None and self._applies(rule, value):
                     chosen = self._drawn(rule)
         return Choice(rule=chosen, matched=tuple(matched), values=tuple(values), waits=waits and chosen is None)
+
+    def _candidates(self, facts: Fields, magic: Rule[Then] | None, before_body: bool) -> Iterable[Rule[Then]]:
+        """The rules that these facts may match, in order. Before the body is known nobody can tell by its values."""
+        of_account = () if magic is None else (magic,)
+        if before_body:
+            return chain(self.rules, of_account, self._fallbacks)
+        return chain(self._index.candidates(facts), of_account, self._fallback_index.candidates(facts))
 
     def count(
         self,

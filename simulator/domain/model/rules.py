@@ -45,6 +45,8 @@ class Rule(Generic[Then]):
     A `fallback` is tried after all others, the magic accounts included. `before_body` is the part of `when` that can be
     evaluated before a request's body is known; None when all of it can.
 
+    `exact` has facts with the texts of which `when` wants one: it matches no request with another text or without one.
+
     `written` has the rule as a document, None when there is none to show; `place` is where it is, if in a text.
 
     `variants` are rules that differ in `then` alone, each with the sum of the weights up to it; each match draws one.
@@ -62,6 +64,7 @@ class Rule(Generic[Then]):
     fallback: bool = False
     before_body: Callable[[Fields], bool] | None = None
     variants: tuple[tuple[int, "Rule[Then]"], ...] = ()
+    exact: Mapping[str, frozenset[str]] = field(default_factory=dict, compare=False, repr=False)
     written: Callable[[], Mapping[str, object] | None] = field(default=not_written, compare=False, repr=False)
     place: Place | None = field(default=None, compare=False, repr=False)
     label: str = field(init=False)

@@ -12,7 +12,7 @@ import msgspec
 
 from simulator.scenario.reading import values
 from simulator.scenario.reading.check import suggestion
-from simulator.scenario.reading.document import Node, Path, Position, Report, child, shown_at
+from simulator.scenario.reading.document import Node, Path, Position, Report, shown_at
 
 T = TypeVar("T")
 
@@ -34,11 +34,15 @@ class Reader(msgspec.Struct, frozen=True, eq=False, gc=False):
     def __getitem__(self, key: str) -> "Reader":
         """The member `key` of a mapping."""
         path, position = (*self.path, key), self.position
-        if self.node is None:
+        value = None if self.node is None else self.node.value
+        node = value.get(key) if isinstance(value, dict) else None
+        if self.node is None or node is None:
             return Reader(None, path, self.report, position, position)
-        node = child(self.node, key)
-        key_position = self.node.keys.get(key, position)
-        return Reader(node, path, self.report, position if node is None else node.position, key_position)
+        return Reader(node, path, self.report, node.position, self.node.keys.get(key, position))
+
+    def has(self, key: str) -> bool:
+        """True for a mapping with the member `key`: as `self[key].is_given`, without making a reader of it."""
+        return self.node is not None and isinstance(self.node.value, dict) and key in self.node.value
 
     @property
     def is_given(self) -> bool:

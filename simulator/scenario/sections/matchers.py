@@ -9,6 +9,7 @@ from datetime import datetime
 from decimal import Decimal
 
 from simulator.domain.model.money import CENT, is_whole_cents, parse_amount
+from simulator.domain.model.rule_index import INDEXED
 from simulator.domain.model.rules import Fields, matches_all
 from simulator.domain.model.windows import Window
 from simulator.scenario.reading import patterns
@@ -53,6 +54,19 @@ def compile_when(when: Mapping[str, object]) -> When:
     if (window := window_of(when)) is not None:
         tests.append(_within(window))
     return _all_of(literals, tests)
+
+
+def exact_values(when: Mapping[str, object]) -> dict[str, frozenset[str]]:
+    """The texts of which a `when` wants one, by fact: those that a rule can be found by."""
+    found = {name: _listed(when[name]) for name in INDEXED if name in when}
+    return {name: values for name, values in found.items() if values is not None}
+
+
+def _listed(matcher: object) -> frozenset[str] | None:
+    wanted = matcher.get("in") if isinstance(matcher, dict) else matcher
+    if wanted is None or isinstance(wanted, dict):
+        return None
+    return frozenset(map(text_of, wanted if isinstance(wanted, list) else [wanted]))
 
 
 def needs_body(when: Mapping[str, object]) -> bool:

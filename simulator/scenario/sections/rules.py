@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 from simulator.domain.model.bills import BillThen
 from simulator.domain.model.cases import CaseThen
 from simulator.domain.model.faults import FaultThen
+from simulator.domain.model.rule_index import INDEXED
 from simulator.domain.model.rules import Rule, not_written
 from simulator.domain.model.transactions import PaymentThen
 from simulator.scenario.reading.document import Node
@@ -25,6 +26,7 @@ from simulator.scenario.sections.matchers import (
     OUTSTANDING,
     When,
     compile_when,
+    exact_values,
     needs_body,
     number,
     without_body,
@@ -52,16 +54,22 @@ class KnownCodes:
     outstanding: bool = False
     timelines: Timelines = field(default_factory=dict)
 
+    def with_outstanding(self) -> "KnownCodes":
+        """The same for rules that may compare an amount."""
+        return self if self.outstanding else replace(self, outstanding=True)
+
 
 def rules_of(section: str, items: Reader, known: KnownCodes) -> tuple[Rule[Any], ...]:
     """The rules of a section; the default ids are payments-1 and so on."""
     make = RULE_READERS[section]
+    if section in ("payments", "bills"):
+        known = known.with_outstanding()  # once for all rules of a large file
     return tuple(make(item, f"{section}-{place}", known) for place, item in enumerate(items.items(), 1))
 
 
 def payment_rule(item: Reader, rule_id: str, known: KnownCodes) -> Rule[PaymentThen]:
     """One rule of `payments`."""
-    known = replace(known, outstanding=True)
+    known = known.with_outstanding()
     return _outcome_rule(item, rule_id, known, payment_thens(item["then"], item["callbacks"], known.timelines))
 
 
@@ -91,8 +99,7 @@ def dispute_rule(item: Reader, rule_id: str, known: KnownCodes) -> Rule[CaseThen
 
 def bill_rule(item: Reader, rule_id: str, known: KnownCodes) -> Rule[BillThen]:
     """One rule of `bills`."""
-    known = replace(known, outstanding=True)
-    return _outcome_rule(item, rule_id, known, choices(item["then"], bill_then))
+    return _outcome_rule(item, rule_id, known.with_outstanding(), choices(item["then"], bill_then))
 
 
 # In the order of the sections of a scenario.
@@ -107,8 +114,8 @@ RULE_READERS: Mapping[str, Callable[[Reader, str, KnownCodes], Rule[Any]]] = {
 
 def _outcome_rule(item: Reader, rule_id: str, known: KnownCodes, thens: list[tuple[int, Then]]) -> Rule[Then]:
     """A rule of a business outcome may be a fallback; a fault may not."""
-    rule = replace(_rule(item, rule_id, known, thens[0][1]), fallback=item["fallback"].boolean())
-    return with_variants(rule, thens)
+    rule = _rule(item, rule_id, known, thens[0][1])
+    return with_variants(replace(rule, fallback=True) if item["fallback"].boolean() else rule, thens)
 
 
 def _rule(item: Reader, rule_id: str, known: KnownCodes, then: Then) -> Rule[Then]:
@@ -124,6 +131,7 @@ def _rule(item: Reader, rule_id: str, known: KnownCodes, then: Then) -> Rule[The
         every=every,
         per=(per or "") if times or nth or every else "",
         chance=_from_either(item, "chance", lambda reader: reader.optional_amount()),
+        exact=_exact(item["when"]),
         written=item.node.plain if item.node is not None and is_brief(item.node) else not_written,
         place=item.position.place,
     )
@@ -150,21 +158,20 @@ def _when(item: Reader, known: KnownCodes) -> When:
     for key in SPAN_KEYS:
         check_window(key, item[key])
     test = when_of(item["when"], known)
-    return compile_when(_written(item)) if any(item[key].is_given for key in SPAN_KEYS) else test
+    return compile_when(_written(item)) if any(map(item.has, SPAN_KEYS)) else test
 
 
 def _written(item: Reader) -> Mapping[str, Any]:
     """The conditions of a rule as written; `since` and `until` are valid beside `when` or in it, not both."""
-    beside = {key: item[key].text() for key in SPAN_KEYS if item[key].is_given and item[key].is_valid}
+    beside = {key: item[key].text() for key in SPAN_KEYS if item.has(key) and item[key].is_valid}
     for key in beside:
         _refuse_twice(item, key)
     return {**_plain(item["when"]), **beside}
 
 
 def _refuse_twice(item: Reader, key: str) -> None:
-    within = item["when"][key]
-    if item[key].is_given and within.is_given:
-        within.problem("duplicate", f"{key!r} is also written beside 'when'; write it once", at_key=True)
+    if item.has(key) and item["when"].has(key):
+        item["when"][key].problem("duplicate", f"{key!r} is also written beside 'when'; write it once", at_key=True)
 
 
 def when_of(when: Reader, known: KnownCodes) -> When:
@@ -172,6 +179,11 @@ def when_of(when: Reader, known: KnownCodes) -> When:
     for key, entry in when.entries():
         _check_matcher(key, entry, known)
     return compile_when(_plain(when))
+
+
+def _exact(when: Reader) -> dict[str, frozenset[str]]:
+    """The values by which a rule is found."""
+    return exact_values(_plain(when)) if any(map(when.has, INDEXED)) else {}
 
 
 def _plain(when: Reader) -> Mapping[str, Any]:
@@ -188,8 +200,8 @@ Value = TypeVar("Value", int, str, Decimal)
 def _from_either(item: Reader, key: str, read: Callable[[Reader], Value | None]) -> Value | None:
     """`nth`, `times`, `every`, `per` and `chance` are valid beside `when` or in it, not both."""
     _refuse_twice(item, key)
-    within = item["when"][key]
-    return read(within if within.is_given else item[key])
+    when = item["when"]
+    return read(when[key] if when.has(key) else item[key])
 
 
 def _check_matcher(key: str, entry: Reader, known: KnownCodes) -> None:

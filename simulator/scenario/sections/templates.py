@@ -21,7 +21,7 @@ _DRAWN = re.compile(r"(digits|alnum):([0-9]{1,3})", re.ASCII)
 def templates(item: Reader, names: Iterable[str]) -> dict[str, Text]:
     """The templates of the members `names` that are given and valid."""
     found: dict[str, Text] = {}
-    for name in names:
+    for name in filter(item.has, names):
         compiled = item[name].parsed(partial(template, field_name=name), "bad_template")
         if compiled is not None:
             found[name] = compiled

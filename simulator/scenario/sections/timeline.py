@@ -57,7 +57,7 @@ def _check_times(items: list[Reader], timeline: tuple[Step, ...]) -> None:
     """The first step is the answer; each later one has one time, and neither kind of time decreases."""
     latest_after, latest_requery, has_waited = timedelta(0), 0, False
     for place, (item, step) in enumerate(zip(items, timeline, strict=True)):
-        given = [key for key in TIMES if item[key].is_given]
+        given = [key for key in TIMES if item.has(key)]
         if place == 0:
             for key in given:
                 text = "the first step is the answer to the creating request and has no time"

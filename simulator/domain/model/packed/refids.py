@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 
+from simulator.domain.model.holdings import Holding
 from simulator.domain.model.packed.transactions import Transactions
 from simulator.domain.model.transactions import Transaction
 
@@ -35,6 +36,10 @@ class Refids(Mapping[str, Transaction]):
     def number_of(self, refid: str) -> int | None:
         """The number of the transaction with this refid."""
         return self._numbers.get(refid)
+
+    def holding(self) -> Holding:
+        """Its container."""
+        return Holding(self._numbers)
 
     def add(self, one: Transaction) -> None:
         """Add a transaction of this reseller, which has its number already."""

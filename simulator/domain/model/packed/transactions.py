@@ -7,6 +7,7 @@ from itertools import compress
 import msgspec
 from msgspec import Raw
 
+from simulator.domain.model.holdings import Holding
 from simulator.domain.model.packed.blocks import SIZE, Block
 from simulator.domain.model.packed.moment import Moment, Rows
 from simulator.domain.model.packed.shared_values import SharedValues
@@ -121,6 +122,10 @@ class Transactions(Mapping[str, Transaction]):
     def sealed(self) -> Iterator[tuple[int, bytes]]:
         """Those of `contents` with their places that are the same objects until one of their transactions changes."""
         return ((place, one.content) for place, one in enumerate(self._blocks) if isinstance(one, Block))
+
+    def holdings(self) -> tuple[Holding, ...]:
+        """Its containers."""
+        return Holding(self._numbers), Holding(self._blocks, SIZE if any(self._open) else 1)
 
     def opened(self) -> Iterator[Transaction]:
         """Those that are open, by their numbers."""

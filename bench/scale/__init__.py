@@ -1,0 +1,1 @@
+"""What the simulator costs at scale: each figure beside its target, one process a subject."""

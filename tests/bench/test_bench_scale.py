@@ -1,0 +1,43 @@
+"""The bench at scale, made small: every subject has its rows, and what misses its target says so."""
+
+from collections.abc import Callable
+
+import pytest
+
+from bench.scale import agenda, garbage, lookups, memory
+from bench.scale.__main__ import main
+from bench.scale.row import Row
+
+
+def test_a_row_says_when_it_misses_its_target() -> None:
+    assert Row("a figure", 5.0, "ms", 4.0).line().split()[-1] == "MISSED"
+    assert Row("a figure", 4.0, "ms", 4.0).line().split()[-3:] == ["at", "most", "4"]
+    assert Row("a figure", 4.0, "ms").is_met
+
+
+def test_a_subject_that_there_is_not_is_refused() -> None:
+    with pytest.raises(SystemExit):
+        main(["nothing"])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("measure", "count", "rows"),
+    [
+        (agenda.moves, 100, 4),
+        (garbage.measured, 60, 4),
+        (memory.payments, 60, 1),
+        (memory.sandboxes, 3, 2),
+        (lookups.transactions, 60, 6),
+        (lookups.options, 300, 3),
+    ],
+)
+def test_every_subject_has_its_rows(
+    measure: Callable[[int], list[Row]], count: int, rows: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in (memory, garbage):
+        monkeypatch.setattr(module, "WARM_UP", 50)
+    monkeypatch.setattr(garbage, "tune_gc", lambda: None)  # it would last as long as this process
+    found = measure(count)
+    assert len(found) == rows
+    assert all(row.title and row.unit is not None for row in found)
