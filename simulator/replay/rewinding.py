@@ -19,6 +19,7 @@ from simulator.replay.kept_snapshots import KeptSnapshots, Snapshot, Snapshots
 from simulator.replay.moments import Asked, Moment, mark_here, moment_of
 from simulator.replay.player import Again, Player
 from simulator.replay.rebuilding import Surroundings, player_of
+from simulator.replay.taking import Taking
 from simulator.runtime.background import in_background
 from simulator.runtime.driver import Driver
 from simulator.runtime.inboxes import server_budget
@@ -52,14 +53,15 @@ class Rewinder:
         self._snapshots = snapshots
         self.kept = KeptSnapshots()
         self._lengths: WeakKeyDictionary[LiveSandbox, int] = WeakKeyDictionary()
+        self.taking = Taking(snapshots, self.kept) if snapshots is not None else None
         self._timer: asyncio.TimerHandle | None = None
-        self._taking: set[asyncio.Task[None]] = set()
 
     def mark(self, live: LiveSandbox, name: str) -> Mark:
         """Mark the present of a sandbox, and take a snapshot of it soon. Raises what `mark_here` raises."""
         made = mark_here(live, name)
         self._follow(live)
-        self._take_soon(live)
+        if self.taking is not None:
+            self.taking.want(live)
         return made
 
     async def rewind(self, live: LiveSandbox, asked: Asked) -> None:
@@ -116,9 +118,10 @@ class Rewinder:
             player = await in_background(player_of, *arguments)
         for start in range(player.place, len(entries), PLAYED_AT_ONCE):
             _refuse_lost(live, life)
-            taken = await in_background(self._play, player, entries[start : start + PLAYED_AT_ONCE])
+            near = self.kept.nearest(live, player.place + PLAYED_AT_ONCE) if is_alike else None
+            taken = await in_background(self._play, player, entries[start : start + PLAYED_AT_ONCE], near)
             if is_alike:
-                self._keep(live, taken)
+                self.kept.add(live, taken)
         _refuse_lost(live, life)
         return player
 
@@ -136,19 +139,19 @@ class Rewinder:
             self.kept.drop(live, nearest)
             return None
 
-    def _play(self, player: Player, entries: Sequence[Entry]) -> list[Snapshot]:
-        """Play entries, and take a snapshot behind as many as are played at once. Raises `Conflict` at the first entry
-        that is otherwise than it was."""
+    def _play(self, player: Player, entries: Sequence[Entry], near: Snapshot | None) -> list[Snapshot]:
+        """Play entries, and take a snapshot behind as many as are played at once, which shares what it can with the one
+        that is `near`. Raises `Conflict` at the first entry that is otherwise than it was."""
         _play(player, entries)
-        if self._snapshots is None or len(entries) < PLAYED_AT_ONCE:
+        if self._snapshots is None or self.taking is None or len(entries) < PLAYED_AT_ONCE:
             return []
         with suppress(self._snapshots.not_now):
-            return [self._snapshots.made(self._snapshots.pieces(player.live))]
+            return [self.taking.shared(self._snapshots.made(self._snapshots.pieces(player.live)), near)]
         return []
 
     def _follow(self, live: LiveSandbox) -> None:
         """Take snapshots of this sandbox whenever it rests, from now on."""
-        if self._snapshots is None:
+        if self.taking is None:
             return
         self.kept.follow(live)
         if self._timer is None:
@@ -156,43 +159,16 @@ class Rewinder:
 
     def _look(self) -> None:
         """Take snapshots of those that rest, and look again while there are any."""
-        self._timer = None
+        self._timer, taking = None, self.taking
+        assert taking is not None, "sandboxes are followed for it"
         for live in self.kept:
             n = len(live.tape)
             last = max((one.n for one in self.kept.of(live)), default=0)
             if self._lengths.get(live) == n and n - last >= PLAYED_AT_ONCE and not live.tape.left_out:
-                self._take_soon(live)
+                taking.want(live)
             self._lengths[live] = n
             if not live.driver.is_stopping and not live.is_deleted:
                 self._follow(live)
-
-    def _take_soon(self, live: LiveSandbox) -> None:
-        if self._snapshots is not None:
-            task = asyncio.create_task(self._take(live, self._snapshots))
-            self._taking.add(task)
-            task.add_done_callback(self._taking.discard)
-
-    async def _take(self, live: LiveSandbox, snapshots: Snapshots) -> None:
-        """Take a snapshot piece by piece, between which others go on; none when something happens meanwhile."""
-        life, parts = live.driver, []
-        try:
-            for part in snapshots.pieces(live):
-                parts.append(part)
-                await asyncio.sleep(0)
-        except snapshots.not_now:
-            return
-        except Exception as error:  # our mistake: the tape has it all
-            report(error, "a snapshot")
-            return
-        if live.driver is life and not live.is_closed:
-            self._keep(live, [snapshots.made(parts)])
-
-    def _keep(self, live: LiveSandbox, taken: Sequence[Snapshot]) -> None:
-        """Keep snapshots, which share what has not changed since the one before."""
-        for one in taken:
-            before = self.kept.nearest(live, one.n)
-            assert self._snapshots is not None, "it was taken"
-            self.kept.add(live, [one if before is None else self._snapshots.sharing(one, before)])
 
 
 def _compiler_of(loaded: Scenario) -> ScenarioCompiler:
