@@ -13,12 +13,14 @@ from weakref import WeakKeyDictionary
 
 from simulator.domain.errors import Conflict, Unknown
 from simulator.domain.model.scenario import Scenario
+from simulator.replay.budgets import FORK_BYTES, ForkBudget, RebuildBudget, share_of, size_of
 from simulator.replay.continuing import go_on, left
 from simulator.replay.differences import Difference
 from simulator.replay.kept_snapshots import KeptSnapshots, Snapshot, Snapshots
 from simulator.replay.moments import Asked, Moment, mark_here, moment_of
 from simulator.replay.player import Again, Player
 from simulator.replay.rebuilding import Surroundings, player_of
+from simulator.replay.sharing import nonces_of, share, share_nonces
 from simulator.replay.taking import Taking
 from simulator.runtime.background import in_background
 from simulator.runtime.driver import Driver
@@ -53,6 +55,7 @@ class Rewinder:
         self._snapshots = snapshots
         self.kept = KeptSnapshots()
         self._lengths: WeakKeyDictionary[LiveSandbox, int] = WeakKeyDictionary()
+        self.forks, self.rebuilt = ForkBudget(), RebuildBudget()
         self.taking = Taking(snapshots, self.kept) if snapshots is not None else None
         self._timer: asyncio.TimerHandle | None = None
 
@@ -80,16 +83,23 @@ class Rewinder:
         self.kept.rewound(live, kept, moment.n)
 
     async def fork(self, live: LiveSandbox, asked: Asked, sandboxes: Sandboxes, wanted_id: str | None) -> LiveSandbox:
-        """Make a second sandbox, which begins as this one was at a moment. Raises the same, and what `Sandboxes.build`
-        raises for its id."""
+        """Make a second sandbox, which begins as this one was at a moment. Raises the same, what `Sandboxes.build`
+        raises for its id, and `Conflict` when the forks of the server hold too much."""
         id_ = sandboxes.free_id(wanted_id)
         life = live.driver
         _refuse_lost(live, life)
         life.refuse_while_advancing()
         moment = await moment_of(live, asked)
+        with self.forks.room_for(FORK_BYTES + share_of(size_of(live) - FORK_BYTES, moment.n, live)):
+            return await self._forked(live, life, moment, sandboxes, id_)
+
+    async def _forked(
+        self, live: LiveSandbox, life: Driver, moment: Moment, sandboxes: Sandboxes, id_: str
+    ) -> LiveSandbox:
         before = live.beginning
         beginning = replace(before, spec=replace(before.spec, id=id_, drawn_for=before.spec.drawn_for or live.id))
         player = await self._rebuilt(live, life, moment, id_, beginning)
+        unshared = await in_background(share_nonces, player.live, await nonces_of(live))
         sandboxes.free_id(id_)  # another may have taken it meanwhile
         await live.keeper.copy(live, await live.keeper.place_of(live, moment.n), player.live)
         _refuse_lost(live, life)
@@ -100,10 +110,17 @@ class Rewinder:
         forked.probed.clear()  # a snapshot has some of them
         forked.probed.extend(one for one in live.probed if one.at <= forked.clock.now())
         sandboxes.add_fork(forked, live.id)
+        self.forks.add(forked, size_of(forked, unshared))
         return forked
 
     async def _rebuilt(self, live: LiveSandbox, life: Driver, moment: Moment, id_: str, beginning: Beginning) -> Player:
         """A player that has played the tape of a sandbox up to a moment, while its `life` lasts."""
+        size = size_of(live, len(live.core.state.nonces)) + live.tape.bytes
+        async with self.rebuilt.room_for(share_of(size, moment.n, live)):
+            return await self._played(live, life, moment, id_, beginning)
+
+    async def _played(self, live: LiveSandbox, life: Driver, moment: Moment, id_: str, beginning: Beginning) -> Player:
+        _refuse_lost(live, life)
         self._follow(live)
         await whole(live.tape)
         entries = live.tape.taken(moment.n)
@@ -116,12 +133,15 @@ class Rewinder:
         player = await self._restored(live, moment.n, arguments, entries) if is_alike else None
         if player is None:
             player = await in_background(player_of, *arguments)
-        for start in range(player.place, len(entries), PLAYED_AT_ONCE):
+        begin = player.place
+        for start in range(begin, len(entries), PLAYED_AT_ONCE):
             _refuse_lost(live, life)
             near = self.kept.nearest(live, player.place + PLAYED_AT_ONCE) if is_alike else None
             taken = await in_background(self._play, player, entries[start : start + PLAYED_AT_ONCE], near)
             if is_alike:
                 self.kept.add(live, taken)
+        if begin < len(entries):
+            await in_background(share, player.live, entries[begin:], begin)
         _refuse_lost(live, life)
         return player
 
