@@ -9,8 +9,7 @@ from typing import IO
 from simulator.replay.reading import BadTape, ReadTape, read_tapes
 
 LINE_BYTES_MAX = 128 * 1024 * 1024
-FILE_BYTES_MAX = 4 * 1024 * 1024 * 1024
-"""Of what is in a file before it was compressed."""
+"""Of what is in a file before it was compressed; `replay/written` bounds the whole file."""
 
 _MAGIC = b"\x1f\x8b"
 _LEVEL = 6
@@ -41,17 +40,13 @@ def read_file(path: Path) -> Iterator[ReadTape]:
 
 
 def _lines(source: "IO[bytes] | gzip.GzipFile") -> Iterator[bytes]:
-    total = 0
     while True:
         try:
             line = source.readline(LINE_BYTES_MAX)
         except (EOFError, gzip.BadGzipFile, zlib.error) as error:
             raise BadTape(f"the compressed file is damaged or ends too early: {error}") from None
-        total += len(line)
         if not line:
             return
-        if total > FILE_BYTES_MAX:
-            raise BadTape(f"the file has more than {FILE_BYTES_MAX} bytes when it is unpacked, which is the limit")
         if not line.endswith(b"\n"):
             raise BadTape("the last line is not whole")
         yield line
