@@ -1,7 +1,9 @@
 """The snapshots that a server keeps in memory, so that a moment is near one of them, however long the tape is."""
 
+from bisect import bisect_left
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Final, Protocol
 from weakref import WeakKeyDictionary
 
@@ -13,6 +15,9 @@ LIFE_COUNT_MAX: Final = 32
 """Of one life of a sandbox; above it those go that leave the smallest gap."""
 
 SERVER_BYTES_MAX: Final = 256 * 1024 * 1024
+
+PART_BYTES: Final = 200
+"""The memory of a part of one snapshot beside its content: its name and its place."""
 
 
 class Snapshot(Protocol):
@@ -38,24 +43,49 @@ class Snapshots:
     sharing: Callable[[Any, Any], Snapshot]
 
 
-@dataclass(slots=True)
 class _Life:
-    """The snapshots of one life, in the order of the tape."""
+    """The snapshots of one life, in the order of the tape. `bytes` is the memory of all of them, in which a part that
+    several share counts once."""
 
-    beginning: Beginning
-    found: list[Snapshot] = field(default_factory=list)
+    def __init__(self, beginning: Beginning, snapshots: Iterable[Snapshot] = ()) -> None:
+        self.beginning = beginning
+        self.found: list[Snapshot] = []
+        self.bytes = 0
+        self._uses: Counter[int] = Counter()  # of parts, by their identity
+        for one in snapshots:
+            self.add(one)
 
-    @property
-    def bytes(self) -> int:
-        """Those of all parts; equal ones are shared."""
-        parts = {id(part): len(part) for one in self.found for part in one.parts.values()}
-        return sum(parts.values())
+    def add(self, snapshot: Snapshot) -> None:
+        """Have one more, in the place of the one that is there."""
+        place = bisect_left(self.found, snapshot.n, key=_place)
+        if place < len(self.found) and self.found[place].n == snapshot.n:
+            self.drop(self.found[place])
+        self.found.insert(place, snapshot)
+        self.bytes += PART_BYTES * len(snapshot.parts)
+        for part in snapshot.parts.values():
+            self._uses[id(part)] += 1
+            if self._uses[id(part)] == 1:
+                self.bytes += len(part)
+
+    def drop(self, snapshot: Snapshot) -> None:
+        """Forget one of them."""
+        self.found = [one for one in self.found if one is not snapshot]
+        self.bytes -= PART_BYTES * len(snapshot.parts)
+        for part in snapshot.parts.values():
+            self._uses[id(part)] -= 1
+            if not self._uses[id(part)]:
+                del self._uses[id(part)]
+                self.bytes -= len(part)
 
     def drop_one(self) -> None:
         """Forget the one that leaves the smallest gap, the latest one last."""
         places = [0, *(one.n for one in self.found)]
         gaps = [after - before for before, after in zip(places, places[2:], strict=False)]
-        self.found.pop(gaps.index(min(gaps)) if gaps else 0)
+        self.drop(self.found[gaps.index(min(gaps)) if gaps else 0])
+
+
+def _place(one: Snapshot) -> int:
+    return one.n
 
 
 class KeptSnapshots:
@@ -63,7 +93,7 @@ class KeptSnapshots:
 
     def __init__(self, bytes_max: int = SERVER_BYTES_MAX) -> None:
         self._lives: WeakKeyDictionary[LiveSandbox, _Life] = WeakKeyDictionary()
-        self._bytes_max = bytes_max
+        self.bytes_max = bytes_max
 
     def __iter__(self) -> Iterator[LiveSandbox]:
         """The sandboxes that are followed."""
@@ -84,17 +114,23 @@ class KeptSnapshots:
     def add(self, live: LiveSandbox, snapshots: Iterable[Snapshot]) -> None:
         """Keep these, too, as far as there is room."""
         life = self._life(live)
-        by_place = {one.n: one for one in (*life.found, *snapshots)}
-        life.found = [by_place[n] for n in sorted(by_place)]
+        for one in snapshots:
+            life.add(one)
         while len(life.found) > LIFE_COUNT_MAX:
             life.drop_one()
-        while sum(one.bytes for one in self._lives.values()) > self._bytes_max:
+        while self.bytes > self.bytes_max:
             max(self._lives.values(), key=lambda one: one.bytes).drop_one()
+
+    @property
+    def bytes(self) -> int:
+        """The memory of all snapshots."""
+        return sum(one.bytes for one in self._lives.values())
 
     def drop(self, live: LiveSandbox, snapshot: Snapshot) -> None:
         """Keep this one no more."""
         life = self._life(live)
-        life.found = [one for one in life.found if one is not snapshot]
+        if any(one is snapshot for one in life.found):
+            life.drop(snapshot)
 
     def rewound(self, live: LiveSandbox, before: "list[Snapshot]", n: int) -> None:
         """The sandbox has been rewound behind so many entries; what it had before them is still right."""

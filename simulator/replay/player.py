@@ -151,7 +151,9 @@ class Player:
         """Compare the record of a request with that of the one that was answered last."""
         recorder = self._elsewhere if recorded.owner else self.live
         assert recorder is not None, "it was made when the request began"
-        replayed = next(reversed(recorder.journal))
+        replayed = next(reversed(recorder.journal), None)
+        if replayed is None:
+            return Difference(self.place, _called(recorded), "recorded", "nobody recorded it")
         if recorded.status or recorded.n:  # else the tape ends before its answer
             if found := of_requests(self.place, recorded, replayed):
                 return found

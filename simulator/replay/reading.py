@@ -11,6 +11,7 @@ import msgspec
 
 from simulator.replay import lines
 from simulator.replay.head import VERSION, End, Head
+from simulator.replay.written import FILE_BYTES_MAX, LINE_BYTES, NeverWritten, check_count, check_head, check_line
 from simulator.runtime.journal import Exchange
 from simulator.tape.entries import (
     AttemptSent,
@@ -51,6 +52,10 @@ class CutShort(BadTape):
         self.rest = rest
 
 
+class ChangedTape(BadTape):
+    """A line says what no simulator has written, so that nothing of the file is played."""
+
+
 @dataclass(slots=True)
 class ReadTape:
     """One tape of a file. `end` is None when nothing could be read behind the last of the entries; `damage` says why,
@@ -84,11 +89,22 @@ def read_tapes(source: Iterable[bytes]) -> Iterator[ReadTape]:
     """The tapes in these lines, one after the other. Raises `BadTape` for a line that begins no tape, and `CutShort`
     for the beginning of one; what was read before a line cannot be understood, or the source ends too early, is a tape
     without an end. The source may raise both where it is damaged or ends."""
-    numbered = enumerate(source, 1)
+    numbered = enumerate(_within_bounds(source), 1)
     while (tape := _next_tape(numbered)) is not None:
         yield tape
         if tape.damage:
             return
+
+
+def _within_bounds(source: Iterable[bytes]) -> Iterator[bytes]:
+    """The lines of a source, as long as they take no more memory than there is for them."""
+    taken = 0
+    for number, line in enumerate(source, 1):
+        taken += LINE_BYTES + len(line)
+        if taken > FILE_BYTES_MAX:
+            text = f"line {number}: what is read of the file would take more than {FILE_BYTES_MAX} bytes of memory"
+            raise ChangedTape(f"{text}, which is the limit; write the tapes of fewer sandboxes into one file")
+        yield line
 
 
 def _next_tape(numbered: Iterator[tuple[int, bytes]]) -> ReadTape | None:
@@ -109,10 +125,13 @@ def _next_tape(numbered: Iterator[tuple[int, bytes]]) -> ReadTape | None:
                 _check_end(tape, number)
                 return tape
             place += 1
+            _checked(number, check_count, tape.head, place)
             if (entry := _entry(number, place, _decoded(_LINE, number, line), began)) is not None:
                 tape.entries.append(entry)
     except CutShort:
         pass
+    except ChangedTape:
+        raise
     except BadTape as bad:
         tape.damage = str(bad)
         return tape
@@ -136,7 +155,16 @@ def _head(number: int, line: bytes) -> Head:
         text = f"line {number}: the tape has version {version}, and this reseller-sim reads up to {VERSION}"
         raise NoTape(f"{text}; replay it with a newer one")
     head: Head = _decoded(_HEAD, number, line)
+    _checked(number, check_head, head)
     return head
+
+
+def _checked(number: int, check: Callable[..., None], *what: Any) -> None:
+    """Refuse what was never written so."""
+    try:
+        check(*what)
+    except NeverWritten as error:
+        raise ChangedTape(f"line {number}: {error}") from None
 
 
 def _decoded(decoder: "msgspec.json.Decoder[Any]", number: int, line: bytes) -> Any:
@@ -170,6 +198,7 @@ def entry_from(place: int, line: bytes, began: Began) -> Entry | None:
 
 
 def _entry(number: int, place: int, line: lines.Line, began: Began) -> Entry | None:
+    _checked(number, check_line, line)
     try:
         if isinstance(line, lines.RequestLine):
             return _request(line, place, began)

@@ -13,12 +13,15 @@ from weakref import WeakKeyDictionary
 
 from simulator.domain.errors import Conflict, Unknown
 from simulator.domain.model.scenario import Scenario
+from simulator.replay.budgets import FORK_BYTES, ForkBudget, RebuildBudget, share_of, size_of
 from simulator.replay.continuing import go_on, left
 from simulator.replay.differences import Difference
 from simulator.replay.kept_snapshots import KeptSnapshots, Snapshot, Snapshots
 from simulator.replay.moments import Asked, Moment, mark_here, moment_of
 from simulator.replay.player import Again, Player
 from simulator.replay.rebuilding import Surroundings, player_of
+from simulator.replay.sharing import nonces_of, share, share_nonces
+from simulator.replay.taking import Taking
 from simulator.runtime.background import in_background
 from simulator.runtime.driver import Driver
 from simulator.runtime.inboxes import server_budget
@@ -52,14 +55,16 @@ class Rewinder:
         self._snapshots = snapshots
         self.kept = KeptSnapshots()
         self._lengths: WeakKeyDictionary[LiveSandbox, int] = WeakKeyDictionary()
+        self.forks, self.rebuilt = ForkBudget(), RebuildBudget()
+        self.taking = Taking(snapshots, self.kept) if snapshots is not None else None
         self._timer: asyncio.TimerHandle | None = None
-        self._taking: set[asyncio.Task[None]] = set()
 
     def mark(self, live: LiveSandbox, name: str) -> Mark:
         """Mark the present of a sandbox, and take a snapshot of it soon. Raises what `mark_here` raises."""
         made = mark_here(live, name)
         self._follow(live)
-        self._take_soon(live)
+        if self.taking is not None:
+            self.taking.want(live)
         return made
 
     async def rewind(self, live: LiveSandbox, asked: Asked) -> None:
@@ -78,28 +83,36 @@ class Rewinder:
         self.kept.rewound(live, kept, moment.n)
 
     async def fork(self, live: LiveSandbox, asked: Asked, sandboxes: Sandboxes, wanted_id: str | None) -> LiveSandbox:
-        """Make a second sandbox, which begins as this one was at a moment. Raises the same, and what `Sandboxes.build`
-        raises for its id."""
+        """Make a second sandbox, which begins as this one was at a moment. Raises the same, what `Sandboxes.build`
+        raises for its id, and `Conflict` when the forks of the server hold too much."""
         id_ = sandboxes.free_id(wanted_id)
         life = live.driver
         _refuse_lost(live, life)
         life.refuse_while_advancing()
         moment = await moment_of(live, asked)
+        with self.forks.room_for(FORK_BYTES + share_of(size_of(live) - FORK_BYTES, moment.n, live)):
+            return await self._forked(live, life, moment, sandboxes, id_)
+
+    async def _forked(
+        self, live: LiveSandbox, life: Driver, moment: Moment, sandboxes: Sandboxes, id_: str
+    ) -> LiveSandbox:
         before = live.beginning
         beginning = replace(before, spec=replace(before.spec, id=id_, drawn_for=before.spec.drawn_for or live.id))
         player = await self._rebuilt(live, life, moment, id_, beginning)
+        unshared = await in_background(share_nonces, player.live, await nonces_of(live))
         await live.keeper.copy(live, await live.keeper.place_of(live, moment.n), player.live)
         try:
             _refuse_lost(live, life)
             sandboxes.free_id(id_)  # another may have taken it meanwhile
-            forked = self._forked(live, player, moment)
+            forked = self._gone_on(live, player, moment)
             sandboxes.add_fork(forked, live.id)
+            self.forks.add(forked, size_of(forked, unshared))
         except BaseException:
             live.keeper.abandon(player.live)
             raise
         return forked
 
-    def _forked(self, live: LiveSandbox, player: Player, moment: Moment) -> LiveSandbox:
+    def _gone_on(self, live: LiveSandbox, player: Player, moment: Moment) -> LiveSandbox:
         """What was rebuilt as a sandbox that goes on, with the marks of its original up to there."""
         forked = go_on(player, self._around.wall, moment.at, FORKED)
         for mark in live.marks.up_to(moment.n, moment.at or player.now):
@@ -110,6 +123,12 @@ class Rewinder:
 
     async def _rebuilt(self, live: LiveSandbox, life: Driver, moment: Moment, id_: str, beginning: Beginning) -> Player:
         """A player that has played the tape of a sandbox up to a moment, while its `life` lasts."""
+        size = size_of(live, len(live.core.state.nonces)) + live.tape.bytes
+        async with self.rebuilt.room_for(share_of(size, moment.n, live)):
+            return await self._played(live, life, moment, id_, beginning)
+
+    async def _played(self, live: LiveSandbox, life: Driver, moment: Moment, id_: str, beginning: Beginning) -> Player:
+        _refuse_lost(live, life)
         self._follow(live)
         await whole(live.tape)
         entries = live.tape.taken(moment.n)
@@ -122,11 +141,15 @@ class Rewinder:
         player = await self._restored(live, moment.n, arguments, entries) if is_alike else None
         if player is None:
             player = await in_background(player_of, *arguments)
-        for start in range(player.place, len(entries), PLAYED_AT_ONCE):
+        begin = player.place
+        for start in range(begin, len(entries), PLAYED_AT_ONCE):
             _refuse_lost(live, life)
-            taken = await in_background(self._play, player, entries[start : start + PLAYED_AT_ONCE])
+            near = self.kept.nearest(live, player.place + PLAYED_AT_ONCE) if is_alike else None
+            taken = await in_background(self._play, player, entries[start : start + PLAYED_AT_ONCE], near)
             if is_alike:
-                self._keep(live, taken)
+                self.kept.add(live, taken)
+        if begin < len(entries):
+            await in_background(share, player.live, entries[begin:], begin)
         _refuse_lost(live, life)
         return player
 
@@ -144,19 +167,19 @@ class Rewinder:
             self.kept.drop(live, nearest)
             return None
 
-    def _play(self, player: Player, entries: Sequence[Entry]) -> list[Snapshot]:
-        """Play entries, and take a snapshot behind as many as are played at once. Raises `Conflict` at the first entry
-        that is otherwise than it was."""
+    def _play(self, player: Player, entries: Sequence[Entry], near: Snapshot | None) -> list[Snapshot]:
+        """Play entries, and take a snapshot behind as many as are played at once, which shares what it can with the one
+        that is `near`. Raises `Conflict` at the first entry that is otherwise than it was."""
         _play(player, entries)
-        if self._snapshots is None or len(entries) < PLAYED_AT_ONCE:
+        if self._snapshots is None or self.taking is None or len(entries) < PLAYED_AT_ONCE:
             return []
         with suppress(self._snapshots.not_now):
-            return [self._snapshots.made(self._snapshots.pieces(player.live))]
+            return [self.taking.shared(self._snapshots.made(self._snapshots.pieces(player.live)), near)]
         return []
 
     def _follow(self, live: LiveSandbox) -> None:
         """Take snapshots of this sandbox whenever it rests, from now on."""
-        if self._snapshots is None:
+        if self.taking is None:
             return
         self.kept.follow(live)
         if self._timer is None:
@@ -164,43 +187,16 @@ class Rewinder:
 
     def _look(self) -> None:
         """Take snapshots of those that rest, and look again while there are any."""
-        self._timer = None
+        self._timer, taking = None, self.taking
+        assert taking is not None, "sandboxes are followed for it"
         for live in self.kept:
             n = len(live.tape)
             last = max((one.n for one in self.kept.of(live)), default=0)
             if self._lengths.get(live) == n and n - last >= PLAYED_AT_ONCE and not live.tape.left_out:
-                self._take_soon(live)
+                taking.want(live)
             self._lengths[live] = n
             if not live.driver.is_stopping and not live.is_deleted:
                 self._follow(live)
-
-    def _take_soon(self, live: LiveSandbox) -> None:
-        if self._snapshots is not None:
-            task = asyncio.create_task(self._take(live, self._snapshots))
-            self._taking.add(task)
-            task.add_done_callback(self._taking.discard)
-
-    async def _take(self, live: LiveSandbox, snapshots: Snapshots) -> None:
-        """Take a snapshot piece by piece, between which others go on; none when something happens meanwhile."""
-        life, parts = live.driver, []
-        try:
-            for part in snapshots.pieces(live):
-                parts.append(part)
-                await asyncio.sleep(0)
-        except snapshots.not_now:
-            return
-        except Exception as error:  # our mistake: the tape has it all
-            report(error, "a snapshot")
-            return
-        if live.driver is life and not live.is_closed:
-            self._keep(live, [snapshots.made(parts)])
-
-    def _keep(self, live: LiveSandbox, taken: Sequence[Snapshot]) -> None:
-        """Keep snapshots, which share what has not changed since the one before."""
-        for one in taken:
-            before = self.kept.nearest(live, one.n)
-            assert self._snapshots is not None, "it was taken"
-            self.kept.add(live, [one if before is None else self._snapshots.sharing(one, before)])
 
 
 def _compiler_of(loaded: Scenario) -> ScenarioCompiler:

@@ -11,8 +11,7 @@ import msgspec
 from simulator.replay.reading import BadTape, CutShort, ReadTape, read_tapes
 
 LINE_BYTES_MAX: Final = 128 * 1024 * 1024
-FILE_BYTES_MAX: Final = 4 * 1024 * 1024 * 1024
-"""Of what is in a file before it was compressed."""
+"""Of what is in a file before it was compressed; `replay/written` bounds the whole file."""
 
 _MAGIC: Final = b"\x1f\x8b"
 _LEVEL: Final = 6
@@ -45,11 +44,8 @@ def read_file(path: Path) -> Iterator[ReadTape]:
 def _lines(source: IO[bytes]) -> Iterator[bytes]:
     """The lines, each with its line end, as far as the file goes. Raises `CutShort` where it ends too early."""
     begun: list[bytes] = []  # of a line whose end has not come
-    size = total = 0
+    size = 0
     for piece in _pieces(source):
-        total += len(piece)
-        if total > FILE_BYTES_MAX:
-            raise BadTape(f"the file has more than {FILE_BYTES_MAX} bytes when it is unpacked, which is the limit")
         *whole, rest = piece.split(b"\n")
         for line in whole:
             yield b"".join((*begun, line, b"\n"))

@@ -63,6 +63,9 @@ class EventLog:
         self.life: Any = None
         self.size = 0
 
+    def __len__(self) -> int:
+        return len(self._items)
+
     def begin(self, clock: Clock, *holds: Sized) -> None:
         """Begin a life with this clock, whose events refer to what these hold."""
         self.clock, self._holds = clock, holds

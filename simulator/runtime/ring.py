@@ -175,6 +175,10 @@ class Ring(Generic[Record]):
         place = n - self.last_n + len(self._records) - 1
         return self._records[place] if 0 <= place < len(self._records) else None
 
+    def put(self, record: Record) -> None:
+        """Have this record in the place of the one that it equals."""
+        self._records[record.n - self.last_n + len(self._records) - 1] = record
+
     def clear(self) -> None:
         """Delete the records; numbering continues."""
         self._records.clear()

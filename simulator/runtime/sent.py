@@ -18,6 +18,9 @@ class SentRequests:
         self._by_attempt: OrderedDict[tuple[str, int], Outgoing] = OrderedDict()
         self._bytes = 0
 
+    def __len__(self) -> int:
+        return len(self._by_attempt)
+
     @property
     def size(self) -> int:
         """The approximate memory of the requests, in bytes."""

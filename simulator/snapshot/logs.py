@@ -9,6 +9,7 @@ from simulator.domain.model.effects import Outgoing
 from simulator.domain.model.happenings import Posted, StatusChanged
 from simulator.domain.model.notifications import Notification
 from simulator.domain.model.resellers import Reseller
+from simulator.replay.sharing import Shared
 from simulator.runtime.event_items import Item
 from simulator.runtime.journal import Exchange
 from simulator.runtime.live_sandbox import LiveSandbox
@@ -46,13 +47,14 @@ def _item(writing: Writing, item: Item) -> Any:
             return writing.plain(item)
 
 
-def restore(live: LiveSandbox, parts: Mapping[str, bytes]) -> None:
-    """Have these logs as they were; the state is there already."""
+def restore(live: LiveSandbox, parts: Mapping[str, bytes], shared: Shared) -> None:
+    """Have these logs as they were, with the very records that are `shared`; the state is there already."""
     with opened(parts, JOURNAL, type_=tuple[int, int]) as (_, (last_n, left_out)):
-        live.journal.restore(rows_of(parts, EXCHANGES, Exchange), last_n, left_out)
+        live.journal.restore(map(shared.request, rows_of(parts, EXCHANGES, Exchange)), last_n, left_out)
     with opened(parts, EVENTS, type_=int) as (_, total):
         live.events.restore(_events(live, parts), total)
-    live.courier.sent.restore(rows_of(parts, SENT, tuple[str, int, Outgoing]))
+    sent = rows_of(parts, SENT, tuple[str, int, Outgoing])
+    live.courier.sent.restore((job, attempt, shared.outgoing(job, attempt, one)) for job, attempt, one in sent)
 
 
 def _events(live: LiveSandbox, parts: Mapping[str, bytes]) -> Iterator[Any]:

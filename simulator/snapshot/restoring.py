@@ -1,6 +1,6 @@
 """Makes a sandbox of a snapshot, with the player that goes on with the tape's next entry."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 
 from simulator.domain.commands import LoadScenario
@@ -9,6 +9,7 @@ from simulator.domain.sandbox import Sandbox
 from simulator.domain.state import State, request_rates, rule_books, status_codes
 from simulator.replay.player import Again, Player
 from simulator.replay.rebuilding import Surroundings, begun
+from simulator.replay.sharing import Shared, shared_of
 from simulator.replay.tape_clock import TapeClock
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.sandbox_start import Beginning
@@ -33,13 +34,13 @@ def restored(
     hidden: tuple[str, ...] = (),
     compiler: ScenarioCompiler | None = None,
     *,
-    entries: Iterable[Entry] = (),
+    entries: Sequence[Entry] = (),
     is_masked: bool = False,
 ) -> Player:
     """A player that has played the first `snapshot.n` entries of the tape of a life that began so, and goes on with
     the next. The other arguments are those of `player_of`; `entries` are those of the tape that the sandbox is to have
-    itself, as many as were kept. Raises `BadSnapshot`, and `ScenarioError` for a scenario that this version does not
-    accept."""
+    itself, as many as were kept; its logs share the records that are on it. Raises `BadSnapshot`, and `ScenarioError`
+    for a scenario that this version does not accept."""
     head_of(snapshot.parts)
     own = compiler or ScenarioCompiler()
     begin = partial(begun, id_, beginning, around, hidden, own)
@@ -47,7 +48,7 @@ def restored(
     player = Player(live, clock, again, lambda: begin()[0], own, is_masked=is_masked)
     player.place = snapshot.n
     _follow(live, snapshot.parts, own)
-    _state(live, snapshot.parts)
+    _state(live, snapshot.parts, shared_of(entries))
     _surroundings(live, clock, snapshot, entries)
     return player
 
@@ -76,7 +77,7 @@ def _replace(state: State, scenario: Scenario) -> None:
     rule_books(state, scenario)
 
 
-def _state(live: LiveSandbox, parts: Parts) -> None:
+def _state(live: LiveSandbox, parts: Parts, shared: Shared) -> None:
     state = live.core.state
     webhooks = accounts.restore(live.core, parts)
     catalog.restore(state, parts)
@@ -88,10 +89,10 @@ def _state(live: LiveSandbox, parts: Parts) -> None:
     counts.restore(state, parts)
     inboxes.restore(live, parts)
     counters.restore(live, parts, found)
-    logs.restore(live, parts)
+    logs.restore(live, parts, shared)
 
 
-def _surroundings(live: LiveSandbox, clock: TapeClock, snapshot: Snapshot, entries: Iterable[Entry]) -> None:
+def _surroundings(live: LiveSandbox, clock: TapeClock, snapshot: Snapshot, entries: Sequence[Entry]) -> None:
     with opened(snapshot.parts, SURROUNDINGS) as (reading, content):
         clock.mode, clock.rate = content["mode"], content["rate"]
         wall = reading.value(content["wall"])

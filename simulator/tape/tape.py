@@ -52,6 +52,8 @@ class Tape:
     def taken(self, count: int | None = None) -> list[Entry]:
         """The entries as of now, or the first ones, in which nothing changes any more: requests that wait are copied as
         they are."""
+        if not self.is_awaited:  # as usual; to look at a hundred thousand entries would hold the event loop
+            return self._read()[:count]
         copies: dict[int, Recorded] = {}
         taken: list[Entry] = []
         for entry in self._read()[:count]:

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from simulator.replay import kept_snapshots, rewinding
-from simulator.replay.kept_snapshots import KeptSnapshots, Snapshots
+from simulator.replay import kept_snapshots, rewinding, taking
+from simulator.replay.kept_snapshots import PART_BYTES, KeptSnapshots, Snapshots
 from simulator.replay.moments import Asked
 from simulator.replay.player import Player
 from simulator.replay.rebuilding import player_of
@@ -37,14 +37,24 @@ class Taker:
 
     restored_at: list[int] = field(default_factory=list)
     is_broken: bool = False
+    part_bytes: int = 1
+    begun: list[str] = field(default_factory=list)
+    at_once: int = 0
+    at_once_max: int = 0
 
     def pieces(self, live: LiveSandbox) -> Iterator[tuple[str, bytes]]:
         n = len(live.tape)
-        for number in range(3):
-            yield f"part/{number}", b"%d" % number
-            if len(live.tape) != n:
-                raise NotNow
-        yield "n", b"%d" % n
+        self.begun.append(live.id)
+        self.at_once += 1
+        self.at_once_max = max(self.at_once, self.at_once_max)
+        try:
+            for number in range(3):
+                yield f"part/{number}", b"%d" % number * self.part_bytes
+                if len(live.tape) != n:
+                    raise NotNow
+            yield "n", b"%d" % n
+        finally:
+            self.at_once -= 1
 
     def made(self, found: Iterable[tuple[str, bytes]]) -> Plain:
         named = dict(found)
@@ -75,8 +85,8 @@ def deposits(client: Client, count: int) -> None:
 
 
 async def until_taken(rewinder: Rewinder) -> None:
-    while rewinder._taking:
-        await asyncio.wait(rewinder._taking)
+    assert rewinder.taking is not None
+    await rewinder.taking.finished()
 
 
 def test_a_mark_has_a_snapshot_at_which_rebuilding_begins() -> None:
@@ -116,7 +126,8 @@ def test_snapshots_are_taken_on_the_way_and_when_a_sandbox_rests(monkeypatch: py
 
         async def looks_twice() -> None:
             rewinder._look()
-            assert not rewinder._taking, "it has just been used"
+            assert rewinder.taking is not None
+            assert not rewinder.taking.is_busy, "it has just been used"
             rewinder._look()
             await until_taken(rewinder)
 
@@ -126,7 +137,8 @@ def test_snapshots_are_taken_on_the_way_and_when_a_sandbox_rests(monkeypatch: py
         assert rewinder.kept.of(client.live) == []
 
 
-def test_there_is_none_of_a_moment_at_which_something_happens() -> None:
+def test_there_is_none_of_a_moment_at_which_something_happens(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(taking, "SLICE_S", 0.0)
     with running(FIRST) as client:
         rewinder = rewinder_of(client, Taker())
 
@@ -162,7 +174,7 @@ def test_snapshots_are_bounded_by_number_and_bytes_and_stay_apart_evenly(monkeyp
     monkeypatch.setattr(kept_snapshots, "LIFE_COUNT_MAX", 4)
     shared = b"x" * 1000
     with running(FIRST) as client:
-        kept = KeptSnapshots(bytes_max=1300)
+        kept = KeptSnapshots(bytes_max=1300 + 6 * PART_BYTES)
         for n in range(10, 170, 10):
             kept.add(client.live, [Plain(n, {"shared": shared})])
         places = [one.n for one in kept.of(client.live)]
@@ -174,4 +186,95 @@ def test_snapshots_are_bounded_by_number_and_bytes_and_stay_apart_evenly(monkeyp
         kept.add(second, [Plain(1, {"own": b"y" * 500})])
         kept.add(second, [Plain(2, {"own": b"z" * 200})])
         total = {id(part): len(part) for live in kept for one in kept.of(live) for part in one.parts.values()}
-        assert sum(total.values()) <= 1300
+        count = sum(len(one.parts) for live in kept for one in kept.of(live))
+        assert kept.bytes == sum(total.values()) + PART_BYTES * count <= kept.bytes_max
+        assert len(kept.of(second)) == 2
+        kept.add(second, [Plain(2, {"own": b"z" * 100})])
+        assert [one.n for one in kept.of(second)] == [1, 2]
+        for live in list(kept):
+            for one in kept.of(live):
+                kept.drop(live, one)
+        assert kept.bytes == 0
+
+
+def test_however_many_marks_are_set_one_snapshot_is_taken_at_a_time_and_one_of_each_place(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(taking, "SLICE_S", 0.0)  # each part in a turn of its own
+    taker = Taker()
+    with running(FIRST) as client:
+        rewinder = rewinder_of(client, taker)
+        others = [client.sandbox(FIRST, f"box-{number}") for number in range(5)]
+
+        async def storm() -> None:
+            for number in range(90):
+                rewinder.mark(client.live, f"m{number}")
+                for live in others:
+                    rewinder.mark(live, f"m{number}")
+                await asyncio.sleep(0)
+            await until_taken(rewinder)
+
+        client.run(storm())
+        assert taker.at_once_max == 1
+        assert sorted(taker.begun) == ["box-0", "box-1", "box-2", "box-3", "box-4", "default"]
+        assert all(len(rewinder.kept.of(live)) == 1 for live in (client.live, *others))
+
+
+def test_a_mark_at_another_place_meanwhile_has_a_snapshot_afterwards(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(taking, "SLICE_S", 0.0)
+    taker = Taker()
+    with running(FIRST) as client:
+        rewinder = rewinder_of(client, taker)
+
+        async def marks() -> None:
+            rewinder.mark(client.live, "one")
+            await asyncio.sleep(0)
+            await client.asim("POST", "/sandboxes/default/resellers/RS001/deposits", {"amount": "1"})
+            for number in range(20):
+                rewinder.mark(client.live, f"two-{number}")
+            await until_taken(rewinder)
+
+        client.run(marks())
+        assert [one.n for one in rewinder.kept.of(client.live)] == [1]
+        assert len(taker.begun) == 2
+
+
+def test_slices_of_a_snapshot_take_a_share_of_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    rests: list[float] = []
+    real = asyncio.sleep
+
+    async def sleep(seconds: float) -> None:
+        rests.append(seconds)
+        await real(0)
+
+    taker = Taker()
+    with running(FIRST) as client:
+        times = iter(range(100))  # each look at the clock is a second later
+        monkeypatch.setattr(asyncio, "sleep", sleep)
+        rewinder = rewinder_of(client, taker)
+
+        async def take() -> None:
+            monkeypatch.setattr(asyncio.get_running_loop(), "time", lambda: next(times))
+            try:
+                assert rewinder.taking is not None
+                await rewinder.taking._parts(client.live, {})
+            finally:
+                monkeypatch.undo()
+
+        client.run(take())
+    assert rests == [taking.SHARE - 1] * 4
+
+
+def test_one_that_is_larger_than_all_may_be_is_given_up() -> None:
+    taker = Taker(part_bytes=1_000)
+    with running(FIRST) as client:
+        rewinder = rewinder_of(client, taker)
+        rewinder.kept.bytes_max = 2_000
+
+        async def mark() -> None:
+            rewinder.mark(client.live, "here")
+            await until_taken(rewinder)
+
+        client.run(mark())
+        assert rewinder.kept.of(client.live) == []
+        assert taker.at_once == 0

@@ -4,6 +4,8 @@ from collections import OrderedDict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from itertools import zip_longest
+from operator import is_not
 from typing import TypeVar
 
 from simulator.domain.model.holdings import Holding
@@ -60,6 +62,18 @@ class Nonces:
     ) -> None:
         """Remember what was kept, instead of all else."""
         self._spent, self._oldest_until, self._latest = OrderedDict(spent), oldest_until, latest
+
+    def share(self, others: "list[tuple[Spent, SpentAt]]") -> int:
+        """Have these very objects in the place of equal ones, so that they take no memory twice: what is spent
+        elsewhere, in the same order, of which the first may be gone here. Answers how many there are without one."""
+        first = next(iter(self._spent), None)
+        begin = next((place for place, (spent, _) in enumerate(others) if spent == first), len(others))
+        pairs = zip_longest(list(self._spent.items()), others[begin : begin + len(self._spent)])
+        found = [theirs if own == theirs else own for own, theirs in pairs]
+        self._spent = OrderedDict(found)
+        if self._latest is not None and found and found[-1][0] == self._latest[0]:
+            self._latest = found[-1][0], self._latest[1]
+        return sum(map(is_not, found, others[begin:])) + max(0, len(found) - len(others) + begin)
 
     def is_spent(self, scope: str, nonce: bytes, timestamp_s: int, now: datetime) -> bool:
         """Whether `spend` would refuse this nonce."""

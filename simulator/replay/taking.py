@@ -1,0 +1,100 @@
+"""Takes the snapshots that a server keeps in memory: one at a time, beside all else that it does.
+
+However many marks are set, one snapshot is being taken, and each other sandbox waits for its turn once. A turn of the
+event loop has a short slice of it, and rests follow which leave most of the time to others.
+"""
+
+import asyncio
+from collections.abc import Mapping
+from typing import Final
+
+from simulator.replay.kept_snapshots import PART_BYTES, KeptSnapshots, Snapshot, Snapshots
+from simulator.runtime.background import in_background
+from simulator.runtime.live_sandbox import LiveSandbox
+from simulator.runtime.unexpected import report
+
+SLICE_S: Final = 0.002
+"""How long a turn of the event loop is held, beside the part that begins before."""
+
+SHARE: Final = 4
+"""One slice is followed by a rest of so many times its length, less one: a quarter of the time is taken at most."""
+
+
+class _TooLarge(Exception):
+    """A snapshot has more bytes than all of them may have."""
+
+
+class Taking:
+    """Takes snapshots of sandboxes that are wanted, in order, and keeps them in `kept`."""
+
+    def __init__(self, snapshots: Snapshots, kept: KeptSnapshots) -> None:
+        self._snapshots = snapshots
+        self._kept = kept
+        self._wanted: dict[LiveSandbox, None] = {}
+        self._now: tuple[LiveSandbox, object, int] | None = None
+        self._task: asyncio.Task[None] | None = None
+
+    @property
+    def is_busy(self) -> bool:
+        """True while one is taken or waits for its turn."""
+        return self._task is not None
+
+    def want(self, live: LiveSandbox) -> None:
+        """Take one of the present of a sandbox soon, unless there is one, or it is being taken."""
+        n = len(live.tape)
+        nearest = self._kept.nearest(live, n)
+        if (nearest is not None and nearest.n == n) or self._now == (live, live.driver, n):
+            return
+        self._wanted[live] = None
+        if self._task is None:
+            self._task = asyncio.create_task(self._take_all())
+
+    async def finished(self) -> None:
+        """Wait until none is wanted any more."""
+        while self._task is not None:
+            await asyncio.wait([self._task])
+
+    async def _take_all(self) -> None:
+        try:
+            while self._wanted:
+                live = next(iter(self._wanted))
+                del self._wanted[live]
+                self._now = live, live.driver, len(live.tape)
+                await self._take(live)
+        finally:
+            self._now = self._task = None
+
+    async def _take(self, live: LiveSandbox) -> None:
+        """Take one; none when something happens in the sandbox meanwhile."""
+        life, before = live.driver, self._kept.nearest(live, len(live.tape))
+        try:
+            parts = await self._parts(live, {} if before is None else before.parts)
+            made = await in_background(self.shared, self._snapshots.made(parts.items()), before)
+        except (self._snapshots.not_now, _TooLarge):
+            return
+        except Exception as error:  # our mistake: the tape has it all
+            report(error, "a snapshot")
+            return
+        if live.driver is life and not live.is_closed:
+            self._kept.add(live, [made])
+
+    async def _parts(self, live: LiveSandbox, before: Mapping[str, bytes]) -> dict[str, bytes]:
+        """The parts of one, in slices. Those that are as they were `before` are the same objects, so that nothing is
+        there twice meanwhile."""
+        loop = asyncio.get_running_loop()
+        found: dict[str, bytes] = {}
+        new_bytes, began_s = 0, loop.time()
+        for name, content in self._snapshots.pieces(live):
+            known = before.get(name)
+            found[name] = content if known is None or known != content else known
+            new_bytes += PART_BYTES + (len(content) if found[name] is content else 0)
+            if new_bytes > self._kept.bytes_max:
+                raise _TooLarge
+            if (taken_s := loop.time() - began_s) >= SLICE_S:
+                await asyncio.sleep((SHARE - 1) * taken_s)
+                began_s = loop.time()
+        return found
+
+    def shared(self, one: Snapshot, before: Snapshot | None) -> Snapshot:
+        """A snapshot that shares what has not changed since the one before. It may be made beside the event loop."""
+        return one if before is None else self._snapshots.sharing(one, before)

@@ -1,0 +1,83 @@
+"""What a simulator can have written: lines that say anything else were changed, and are refused before they are played.
+
+Bounds of a file in entries and bytes, too: a small compressed file may be a large one.
+"""
+
+from datetime import datetime
+from math import isfinite
+from typing import Final
+
+from simulator.domain.errors import DomainError
+from simulator.domain.model.instants import EARLIEST, LATEST
+from simulator.replay import lines
+from simulator.replay.head import Head
+from simulator.runtime.clock import effective_rate
+
+ENTRIES_MAX: Final = 10_000_000
+"""As many as `limits.tape` of a scenario may be."""
+
+FILE_BYTES_MAX: Final = 1024 * 1024 * 1024
+"""The memory of all that is read of a file: its lines when they are unpacked, with what each takes beside its text."""
+
+LINE_BYTES: Final = 500
+"""What an entry takes beside its text."""
+
+_NUMBER_MAX: Final = 2**62
+_STATUS_MAX: Final = 999
+ANEW: Final = "write the tape anew with `exec --tape`, and do not change it"
+
+
+class NeverWritten(Exception):
+    """A line says something that no simulator writes; the text says what, and what to do."""
+
+
+def check_head(head: Head) -> None:
+    """Raise `NeverWritten` for a head that is none."""
+    _check_time("started", head.started)
+    if head.clock.start is not None:
+        _check_time("clock.start", head.clock.start)
+    _check_clock("clock.", head.clock.mode, head.clock.rate)
+    _check_number("entries", head.entries, ENTRIES_MAX)
+
+
+def check_line(line: lines.Line) -> None:
+    """Raise `NeverWritten` for an entry that is none."""
+    for name in ("now", "wall"):
+        if (at := getattr(line, name, None)) is not None:
+            _check_time(name, at)
+    if isinstance(line, lines.ClockLine):
+        _check_clock("", line.mode, line.rate)
+    elif isinstance(line, lines.RequestLine):
+        _check_number("replay_of", line.replay_of)
+    if isinstance(line, lines.RequestLine | lines.AnsweredLine) and line.answer is not None:
+        _check_number("answer.n", line.answer.n)
+        _check_number("answer.status", line.answer.status, _STATUS_MAX)
+        _check_number("answer.duration_us", line.answer.duration_us)
+
+
+def check_count(head: Head, place: int) -> None:
+    """Raise `NeverWritten` for an entry beyond those that the head counts."""
+    if place > head.entries:
+        raise NeverWritten(f"this is entry {place}, and the head of the tape counts {head.entries}; {ANEW}")
+
+
+def _check_time(name: str, at: datetime) -> None:
+    if at.tzinfo is None:
+        raise NeverWritten(f"{name}: {at.isoformat()} has no offset, such as Z; {ANEW}")
+    if not EARLIEST <= at <= LATEST:
+        text = f"a sandbox has no such time: they are from {EARLIEST.year} to {LATEST.year}"
+        raise NeverWritten(f"{name}: {at.isoformat()}: {text}; {ANEW}")
+
+
+def _check_clock(where: str, mode: str, rate: float) -> None:
+    if not isfinite(rate):
+        raise NeverWritten(f"{where}rate: {rate!r} is no rate; {ANEW}")
+    try:
+        effective_rate(mode[:40], rate)
+    except DomainError as error:
+        raise NeverWritten(f"{where}{error.path}: {error.message}; {ANEW}") from None
+
+
+def _check_number(name: str, number: int, most: int = _NUMBER_MAX) -> None:
+    if not 0 <= number <= most:
+        raise NeverWritten(f"{name}: the number is not from 0 to {most}; {ANEW}")

@@ -1,0 +1,149 @@
+"""Tapes that somebody changed: whatever stands in any member, they are refused, differ or replay, and nothing else."""
+
+import gzip
+import json
+import logging
+import tracemalloc
+from collections.abc import Iterable, Iterator
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from simulator.api.again import Again
+from simulator.api.pipeline import Pipeline
+from simulator.api.routes import routes
+from simulator.domain.errors import DomainError
+from simulator.replay import reading
+from simulator.replay.head import taken
+from simulator.replay.proof import prove
+from simulator.replay.reading import BadTape, ChangedTape, read_tapes
+from simulator.replay.rebuilding import nowhere
+from simulator.replay.tape_file import read_file
+from simulator.replay.writing import tape_lines
+from simulator.scenario.reading.document import ScenarioError
+from tests.support.client import running
+from tests.support.taped_plays import FIRST, set_callback
+
+REFUSED = (BadTape, ScenarioError, DomainError)
+CANNOT_BE_PLAYED = (AssertionError, ArithmeticError, LookupError, RecursionError, TypeError, ValueError)
+"""What `replay` tells in one line, with exit code 3."""
+
+TIMES = ["0001-01-01T00:00:00Z", "9999-12-31T23:59:59.999999Z", "9999-12-31T23:59:59-23:59", "2026-11-21T00:00:00"]
+HOSTILE: list[Any] = [
+    None, True, -1, 2**63, 10**30, 1e308, "", "\x00\r\n", "\u2603", "a" * 70_000, [["a", "b"]], {},
+    {"base64": "/w=="}, {"n": 1, "status": 200, "owner": "other"}, *TIMES,
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def lines() -> list[Any]:
+    """A tape with an entry of every kind."""
+    with running(FIRST | {"clock": {"mode": "manual"}}) as client:
+        set_callback(client)
+        client.pay("one")
+        client.call("GET", "/v2/balance")
+        client.advance(60)
+        client.sim("PUT", "/sandboxes/default/inbox/box", {"replies": [{"status": 500}]})
+        client.send("POST", "/_sim/inbox/default/box", "", b"hello")
+        client.sim("DELETE", "/sandboxes/default/inbox/box")
+        client.sim("POST", "/sandboxes/default/resellers/RS001/deposits", {"amount": "1"})
+        return [json.loads(line) for line in tape_lines(taken(client.live))]
+
+
+def members(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """The places of all members, but for those within the scenario."""
+    if isinstance(value, dict) and path[-1:] != ("scenario",):
+        for name, one in value.items():
+            yield (*path, name)
+            yield from members(one, (*path, name))
+
+
+def changed(line: dict[str, Any], path: tuple[Any, ...], to: Any) -> dict[str, Any]:
+    copy: dict[str, Any] = json.loads(json.dumps(line))
+    at: Any = copy
+    for name in path[:-1]:
+        at = at[name]
+    at[path[-1]] = to
+    return copy
+
+
+def told(contents: Iterable[Any]) -> None:
+    """Read and replay these lines, as `replay` does."""
+    try:
+        for tape in read_tapes(json.dumps(one).encode() + b"\n" for one in contents):
+            prove(tape, Again(Pipeline(routes())), nowhere())
+    except (*REFUSED, *CANNOT_BE_PLAYED):
+        pass
+
+
+@pytest.mark.slow
+def test_every_member_may_be_anything(lines: list[Any], caplog: pytest.LogCaptureFixture) -> None:
+    """A mistake of ours while a tape is played would be logged, and answered 500."""
+    kinds: dict[Any, int] = {}
+    for number, one in enumerate(lines[1:-1], 1):
+        kinds.setdefault((one["entry"], one.get("method"), one.get("command", {}).get("command")), number)
+    assert {kind[0] for kind in kinds} >= {"request", "command", "attempt", "clock", "inbox_message", "inbox_replies"}
+    tried = count()
+    with caplog.at_level(logging.ERROR):
+        for number in (0, *kinds.values()):
+            added = [("answer", "owner"), ("waits",), ("shown",), ("prefix",)] if "answer" in lines[number] else []
+            for path in (*members(lines[number]), *added):
+                for value in HOSTILE[next(tried) % 3 :: 3]:
+                    wrong = changed(lines[number], path, value)
+                    told([*lines[:number], wrong, *lines[max(1, number + 1) : number + 3]])
+                    assert not caplog.records, (lines[number], path, value)
+
+
+@pytest.mark.parametrize(
+    ("place", "path", "value", "text"),
+    [
+        (0, ("started",), TIMES[0], "line 1: started: 0001-01-01T00:00:00.00:00: a sandbox has no such time"),
+        (0, ("started",), TIMES[3], "line 1: started: .* has no offset, such as Z; write the tape anew"),
+        (0, ("clock", "mode"), "fast", "line 1: clock.mode: clock mode 'fast' is not one of"),
+        (0, ("clock",), {"mode": "xN", "rate": 1e308}, "line 1: clock.rate: the rate of an xN clock is from"),
+        (0, ("entries",), 10**9, "line 1: entries: the number is not from 0 to 10000000"),
+        (0, ("entries",), 1, "line 3: this is entry 2, and the head of the tape counts 1"),
+        (1, ("now",), TIMES[1], "line 2: now: 9999-12-31"),
+        (1, ("wall",), TIMES[2], "line 2: wall: 9999-12-31"),
+        (1, ("replay_of",), -5, "line 2: replay_of: the number is not from 0"),
+        (1, ("answer",), {"n": 1, "status": 99_999}, "line 2: answer.status: the number is not from 0 to 999"),
+    ],
+)
+def test_what_no_simulator_writes_is_refused_with_its_line(
+    lines: list[Any], place: int, path: tuple[Any, ...], value: Any, text: str
+) -> None:
+    wrong = [*lines[:place], changed(lines[place], path, value), *lines[place + 1 :]]
+    with pytest.raises(ChangedTape, match=text):
+        list(read_tapes(json.dumps(one).encode() + b"\n" for one in wrong))
+
+
+def test_a_request_that_nobody_recorded_differs(lines: list[Any]) -> None:
+    place, found = next((n, one) for n, one in enumerate(lines) if one.get("method") == "GET")
+    wrong = changed(found, ("answer", "owner"), "other")
+    (tape,) = read_tapes(json.dumps(one).encode() + b"\n" for one in [*lines[:place], wrong, *lines[place + 1 :]])
+    difference = prove(tape, Again(Pipeline(routes())), nowhere()).difference
+    assert difference is not None
+    assert (difference.entry, difference.replayed) == (place, "nobody recorded it")
+
+
+def test_a_small_file_that_is_a_large_one_takes_little(lines: list[Any], tmp_path: Path) -> None:
+    line = b'{"entry":"inbox_cleared","now":"2026-11-21T00:00:00Z","name":"x"}\n'
+    head = json.dumps({**lines[0], "entries": 20}).encode() + b"\n"
+    file = tmp_path / "bomb"
+    file.write_bytes(gzip.compress(head + line * 300_000))
+    tracemalloc.start()
+    try:
+        with pytest.raises(ChangedTape, match="line 22: this is entry 21, and the head of the tape counts 20"):
+            list(read_file(file))
+        assert tracemalloc.get_traced_memory()[1] < 5_000_000
+    finally:
+        tracemalloc.stop()
+
+
+def test_all_that_is_read_of_a_file_is_bounded(lines: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reading, "FILE_BYTES_MAX", 100_000)
+    content = [json.dumps(one).encode() + b"\n" for one in lines]
+    with pytest.raises(ChangedTape, match="would take more than 100000 bytes of memory, which is the limit"):
+        list(read_tapes(content * 100))
