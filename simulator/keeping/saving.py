@@ -6,22 +6,24 @@ server. At most a fifth of a processor's time is spent on them. While a request 
 
 import asyncio
 import os
+from collections.abc import Mapping
 from contextlib import aclosing, suppress
 from dataclasses import dataclass
 from time import monotonic
 from typing import Final
 from weakref import WeakKeyDictionary
 
-from simulator.keeping.apart import CAN_FORK, Before, pieces_apart
 from simulator.keeping.gate import Gate
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.sandboxes import Sandboxes
 from simulator.runtime.unexpected import report
+from simulator.snapshot.apart import CAN_FORK, IsKnown, pieces_apart
 from simulator.snapshot.payments import unchanging
 from simulator.snapshot.snapshot import NotNow
 from simulator.snapshot.taking import parts_of, refuse_not_now
 from simulator.tape.store.lives import Life
 from simulator.tape.store.store import Store
+from simulator.tape.store.writing import digest_of
 
 ENTRIES: Final = 5_000
 """Entries since the last snapshot, after which there is another one while more come."""
@@ -116,9 +118,9 @@ class Saving:
         n = life.n
         writer = self._store.writing.begin_snapshot(live.id)
         whole, last = unchanging(live.core.state), self._whole.pop(live, {})
-        before = Before(writer.before, {name: last[name] for name in whole if last.get(name) is whole[name]})
+        is_known = _known(writer.before, {name: last[name] for name in whole if last.get(name) is whole[name]})
         try:
-            async with aclosing(pieces_apart(lambda: parts_of(live), before)) as pieces:
+            async with aclosing(pieces_apart(lambda: parts_of(live), is_known)) as pieces:
                 async for name, content in pieces:
                     if content is None:
                         writer.keep(name)
@@ -137,6 +139,17 @@ class Saving:
         self._gate.note()
         self._seen[live.id] = _Seen(life, n, n)
         return True
+
+
+def _known(digests: Mapping[str, bytes], same: Mapping[str, bytes]) -> IsKnown:
+    """Whether the snapshot before, with these `digests` of its parts, had a content: those that are the `same` objects
+    as then are not digested again."""
+
+    def is_known(name: str, content: bytes) -> bool:
+        known = digests.get(name)
+        return known is not None and (same.get(name) is content or digest_of(content) == known)
+
+    return is_known
 
 
 def _spent_s() -> float:

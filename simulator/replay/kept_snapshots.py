@@ -2,7 +2,7 @@
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
 from weakref import WeakKeyDictionary
@@ -34,13 +34,15 @@ class Snapshot(Protocol):
 class Snapshots:
     """How snapshots are taken and restored. `pieces` has the parts of one, a few milliseconds each, and raises
     `not_now` when there is none at this moment; `made` makes it of them; `restored` makes a player of it, with the
-    arguments of `player_of` and the `entries` before it; `sharing` lets one share the memory of one before."""
+    arguments of `player_of` and the `entries` before it; `sharing` lets one share the memory of one before. `apart` has
+    the parts as they are now, however much happens meanwhile, and None for those that were the same, as it is told."""
 
     pieces: Callable[[LiveSandbox], Iterator[tuple[str, bytes]]]
     made: Callable[[Iterable[tuple[str, bytes]]], Any]
     restored: Callable[..., Player]
     not_now: type[Exception]
     sharing: Callable[[Any, Any], Snapshot]
+    apart: Callable[[LiveSandbox, Callable[[str, bytes], bool]], AsyncGenerator[tuple[str, bytes | None], None]]
 
 
 class _Life:

@@ -6,6 +6,7 @@ event loop has a short slice of it, and rests follow which leave most of the tim
 
 import asyncio
 from collections.abc import Mapping
+from contextlib import aclosing
 from typing import Final
 
 from simulator.replay.kept_snapshots import PART_BYTES, KeptSnapshots, Snapshot, Snapshots
@@ -41,9 +42,7 @@ class Taking:
 
     def want(self, live: LiveSandbox) -> None:
         """Take one of the present of a sandbox soon, unless there is one, or it is being taken."""
-        n = len(live.tape)
-        nearest = self._kept.nearest(live, n)
-        if (nearest is not None and nearest.n == n) or self._now == (live, live.driver, n):
+        if self._has(live) or self._now == (live, live.driver, len(live.tape)):
             return
         self._wanted[live] = None
         if self._task is None:
@@ -59,16 +58,26 @@ class Taking:
             while self._wanted:
                 live = next(iter(self._wanted))
                 del self._wanted[live]
-                self._now = live, live.driver, len(live.tape)
-                await self._take(live)
+                if not self._has(live):
+                    self._now = live, live.driver, len(live.tape)
+                    await self._take(live)
         finally:
             self._now = self._task = None
 
+    def _has(self, live: LiveSandbox) -> bool:
+        """Whether there is one of its present."""
+        nearest = self._kept.nearest(live, len(live.tape))
+        return nearest is not None and nearest.n == len(live.tape)
+
     async def _take(self, live: LiveSandbox) -> None:
-        """Take one; none when something happens in the sandbox meanwhile."""
+        """Take one; none while a request waits, or an advance runs."""
         life, before = live.driver, self._kept.nearest(live, len(live.tape))
+        known = {} if before is None else before.parts
         try:
-            parts = await self._parts(live, {} if before is None else before.parts)
+            try:
+                parts = await self._parts(live, known)
+            except self._snapshots.not_now:  # something happens in it all the time: a copy of the process takes it
+                parts = await self._parts_apart(live, known)
             made = await in_background(self.shared, self._snapshots.made(parts.items()), before)
         except (self._snapshots.not_now, _TooLarge):
             return
@@ -93,6 +102,20 @@ class Taking:
             if (taken_s := loop.time() - began_s) >= SLICE_S:
                 await asyncio.sleep((SHARE - 1) * taken_s)
                 began_s = loop.time()
+        return found
+
+    async def _parts_apart(self, live: LiveSandbox, before: Mapping[str, bytes]) -> dict[str, bytes]:
+        """The parts of one as the sandbox is now."""
+        self._now = live, live.driver, len(live.tape)
+        found: dict[str, bytes] = {}
+        new_bytes = 0
+        pieces = self._snapshots.apart(live, lambda name, content: before.get(name) == content)
+        async with aclosing(pieces):
+            async for name, content in pieces:
+                found[name] = before[name] if content is None else content
+                new_bytes += PART_BYTES + len(content or b"")
+                if new_bytes > self._kept.bytes_max:
+                    raise _TooLarge
         return found
 
     def shared(self, one: Snapshot, before: Snapshot | None) -> Snapshot:

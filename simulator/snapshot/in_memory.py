@@ -5,6 +5,8 @@ from typing import Any, Final
 
 from simulator.replay.kept_snapshots import Snapshots
 from simulator.replay.player import Player
+from simulator.runtime.live_sandbox import LiveSandbox
+from simulator.snapshot.apart import IsKnown, Pieces, pieces_apart
 from simulator.snapshot.restoring import restored
 from simulator.snapshot.snapshot import NotNow, sharing, snapshot_of
 from simulator.snapshot.taking import parts_of
@@ -17,4 +19,8 @@ def _indexed(*arguments: Any, **more: Any) -> Player:
     return player
 
 
-IN_MEMORY: Final = Snapshots(parts_of, snapshot_of, _indexed, NotNow, sharing)
+def _apart(live: LiveSandbox, is_known: IsKnown) -> Pieces:
+    return pieces_apart(lambda: parts_of(live), is_known)
+
+
+IN_MEMORY: Final = Snapshots(parts_of, snapshot_of, _indexed, NotNow, sharing, _apart)

@@ -1,7 +1,7 @@
 """Rebuilding begins at the nearest snapshot; they are taken beside requests, and bounded."""
 
 import asyncio
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,6 +14,8 @@ from simulator.replay.player import Player
 from simulator.replay.rebuilding import player_of
 from simulator.replay.rewinding import Rewinder
 from simulator.runtime.live_sandbox import LiveSandbox
+from simulator.snapshot.apart import Pieces
+from simulator.snapshot.in_memory import IN_MEMORY
 from tests.support.client import Client, running
 from tests.support.replaying import assert_replays
 from tests.support.taped_plays import FIRST, parts
@@ -72,7 +74,11 @@ class Taker:
 
     @property
     def snapshots(self) -> Snapshots:
-        return Snapshots(self.pieces, self.made, self.restored, NotNow, lambda one, before: one)
+        return Snapshots(self.pieces, self.made, self.restored, NotNow, lambda one, before: one, self.apart)
+
+    async def apart(self, live: LiveSandbox, is_known: Callable[[str, bytes], bool]) -> Pieces:
+        for name, content in list(self.pieces(live)):
+            yield name, None if is_known(name, content) else content
 
 
 def rewinder_of(client: Client, taker: Taker) -> Rewinder:
@@ -137,7 +143,7 @@ def test_snapshots_are_taken_on_the_way_and_when_a_sandbox_rests(monkeypatch: py
         assert rewinder.kept.of(client.live) == []
 
 
-def test_there_is_none_of_a_moment_at_which_something_happens(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_where_something_happens_all_the_time_a_copy_of_the_process_takes_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(taking, "SLICE_S", 0.0)
     with running(FIRST) as client:
         rewinder = rewinder_of(client, Taker())
@@ -150,7 +156,31 @@ def test_there_is_none_of_a_moment_at_which_something_happens(monkeypatch: pytes
             )
 
         client.run(both())
-        assert rewinder.kept.of(client.live) == []
+        assert [one.n for one in rewinder.kept.of(client.live)] == [1], "of the moment behind what happened"
+
+
+@pytest.mark.slow
+def test_a_busy_sandbox_is_rebuilt_from_what_a_copy_of_the_process_took(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(taking, "SLICE_S", 0.0)
+    with running(FIRST) as client:
+        client.pay("one")
+        rewinder = Rewinder(client.app.again, client.app.surroundings(), IN_MEMORY)
+
+        async def busy() -> None:
+            rewinder.mark(client.live, "here")
+            assert rewinder.taking is not None
+            while rewinder.taking.is_busy:
+                await client.asim("POST", "/sandboxes/default/resellers/RS001/deposits", {"amount": "1"})
+
+        client.run(busy())
+        [taken] = rewinder.kept.of(client.live)
+        assert taken.n > 1
+        client.pay("two")
+        monkeypatch.setattr(Player, "play", lambda *_: pytest.fail("the snapshot has it"))
+        client.run(rewinder.rewind(client.live, Asked(n=taken.n)))
+        monkeypatch.undo()
+        assert len(client.live.tape) == taken.n
+        assert_replays(client.app)
 
 
 def test_a_snapshot_that_cannot_be_restored_is_dropped_and_everything_played() -> None:

@@ -11,29 +11,15 @@ import signal
 import struct
 import sys
 import warnings
-from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
+from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import aclosing, suppress
-from dataclasses import dataclass
 from typing import Final, NoReturn
 
 from simulator.snapshot.snapshot import NotNow
-from simulator.tape.store.writing import digest_of
 
 Parts = Callable[[], Iterator[tuple[str, bytes]]]
-
-
-@dataclass(frozen=True, slots=True)
-class Before:
-    """What the snapshot before had: the digests of its parts, and which contents are the very objects that they were
-    then, by name."""
-
-    digests: Mapping[str, bytes]
-    same: Mapping[str, bytes]
-
-    def has(self, name: str, content: bytes) -> bool:
-        """Whether it had this content under this name."""
-        known = self.digests.get(name)
-        return known is not None and (self.same.get(name) is content or digest_of(content) == known)
+IsKnown = Callable[[str, bytes], bool]
+"""Whether the snapshot before had this content under this name. A copy of the process asks it."""
 
 
 Pieces = AsyncGenerator[tuple[str, bytes | None], None]
@@ -46,22 +32,22 @@ NICENESS: Final = 5
 CAN_FORK: Final = hasattr(os, "fork") and sys.platform != "win32"
 
 
-async def pieces_apart(parts: Parts, before: Before) -> Pieces:
-    """Name and content of each part; None for content that it had `before`. Raises `NotNow`, also when the copy ended
+async def pieces_apart(parts: Parts, is_known: IsKnown) -> Pieces:
+    """Name and content of each part; None for content that `is_known`. Raises `NotNow`, also when the copy ended
     too early."""
-    async with aclosing(_forked(parts, before) if CAN_FORK else _here(parts, before)) as pieces:
+    async with aclosing(_forked(parts, is_known) if CAN_FORK else _here(parts, is_known)) as pieces:
         async for piece in pieces:
             yield piece
 
 
-async def _here(parts: Parts, before: Before) -> Pieces:
+async def _here(parts: Parts, is_known: IsKnown) -> Pieces:
     for name, content in parts():
-        yield name, None if before.has(name, content) else content
+        yield name, None if is_known(name, content) else content
         await asyncio.sleep(0)
 
 
-async def _forked(parts: Parts, before: Before) -> Pieces:
-    pid, descriptor = _fork(parts, before)
+async def _forked(parts: Parts, is_known: IsKnown) -> Pieces:
+    pid, descriptor = _fork(parts, is_known)
     reader = asyncio.StreamReader()
     loop = asyncio.get_running_loop()
     transport, _ = await loop.connect_read_pipe(
@@ -85,7 +71,7 @@ async def _forked(parts: Parts, before: Before) -> Pieces:
             os.waitpid(pid, 0)  # noqa: ASYNC222 - it has ended
 
 
-def _fork(parts: Parts, before: Before) -> tuple[int, int]:
+def _fork(parts: Parts, is_known: IsKnown) -> tuple[int, int]:
     """Start the copy. Answers its pid, and the end of the pipe that it writes into."""
     reading, writing = os.pipe()
     blocked = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
@@ -94,14 +80,14 @@ def _fork(parts: Parts, before: Before) -> tuple[int, int]:
             warnings.simplefilter("ignore", DeprecationWarning)  # of threads: the copy uses none of what they may hold
             pid = os.fork()
         if pid == 0:
-            _write(parts, before, writing)
+            _write(parts, is_known, writing)
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
     os.close(writing)
     return pid, reading
 
 
-def _write(parts: Parts, before: Before, descriptor: int) -> NoReturn:
+def _write(parts: Parts, is_known: IsKnown, descriptor: int) -> NoReturn:
     """In the copy: write all parts, and end."""
     try:
         signal.set_wakeup_fd(-1)
@@ -112,7 +98,7 @@ def _write(parts: Parts, before: Before, descriptor: int) -> NoReturn:
         signal.pthread_sigmask(signal.SIG_SETMASK, ())
         os.nice(NICENESS)
         for name, content in parts():
-            _write_piece(descriptor, name, None if before.has(name, content) else content)
+            _write_piece(descriptor, name, None if is_known(name, content) else content)
         _write_all(descriptor, _END)
     except NotNow:
         pass
