@@ -123,7 +123,7 @@ WITHOUT_SUBJECT: dict[str, set[str]] = {
     "runtime": {
         "actions", "advance", "background", "clock", "counters", "courier", "driver", "ended_jobs", "event_items",
         "event_reader", "events", "evicted", "facts", "inbox_budget", "inbox_inputs", "inbox_messages", "journal",
-        "keepers", "known_secrets", "lanes", "live_sandbox", "loading", "marks", "near_misses", "probes",
+        "keepers", "known_secrets", "lanes", "live_sandbox", "loading", "marks", "near_misses", "noted", "probes",
         "receiver_times", "ring", "rule_names", "sandbox_start", "sandboxes", "seen", "sent",
         "unexpected", "unread", "upcoming", "value_counts", "waiting", "watch",
     },

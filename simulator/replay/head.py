@@ -7,10 +7,11 @@ from typing import Any, NamedTuple
 import msgspec
 
 from simulator import __version__
+from simulator.replay.attempts import unbegun
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.sandbox_start import Beginning, SandboxSpec
 from simulator.scenario.compiler import COMPILER, ScenarioCompiler
-from simulator.tape.entries import Entry
+from simulator.tape.entries import Due, Entry
 
 VERSION = 1
 """Of the format; a reader refuses a higher one."""
@@ -47,24 +48,27 @@ class Head(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class End(msgspec.Struct, frozen=True, kw_only=True):
-    """The last line: the number of entries, and of the inputs that the tape had no room for."""
+    """The last line: the number of entries, and of the inputs that the tape had no room for. `due` are the attempts
+    that were due then and not begun, None where nobody knows, as of a tape that was full by then."""
 
     end: int
     left_out: int = 0
+    due: Due | None = None
 
 
 class TakenTape(NamedTuple):
-    """A tape as it was at one moment; `left_out` inputs came when it was full."""
+    """A tape as it was at one moment; `left_out` inputs came when it was full. `due` is what `End` calls so."""
 
     head: Head
     entries: list[Entry]
     left_out: int
+    due: Due | None = None
 
 
 def taken(live: LiveSandbox) -> TakenTape:
     """The tape of a sandbox up to now. It may be read beside the event loop."""
-    entries = live.tape.taken()
-    return TakenTape(head_of(live, len(entries)), entries, live.tape.left_out)
+    entries, left_out = live.tape.taken(), live.tape.left_out
+    return TakenTape(head_of(live, len(entries)), entries, left_out, None if left_out else unbegun(live))
 
 
 def head_of(live: LiveSandbox, entries: int = 0) -> Head:

@@ -21,7 +21,7 @@ CONTENT_LENGTH = "content-length"
 MESSAGES = ("request", "inbox_message")
 OWN_WORDS = frozenset(
     {"tape", "version", "sandbox", "started", "seed", "clock", "entries", "entry", "now", "wall", "method", "mode",
-     "how", "job", "attempt", "drawn_for"}
+     "how", "job", "attempt", "due", "drawn_for"}
 )  # fmt: skip
 """Members of lines that have nothing of anybody else."""
 

@@ -46,6 +46,8 @@ def prove(tape: ReadTape, again: Again, around: Surroundings, until: Until = EVE
             break
         if found := player.play(entry):
             return Proof(player, found)
+    else:
+        return Proof(player, None if tape.end is None else player.of_end(tape.end.due))
     return Proof(player, None)
 
 

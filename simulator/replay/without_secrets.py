@@ -20,7 +20,7 @@ from simulator.replay.stand_ins import StandIns
 from simulator.replay.writing import tape_lines
 from simulator.runtime.journal import Exchange
 from simulator.scenario.compiler import ScenarioCompiler
-from simulator.tape.entries import Entry
+from simulator.tape.entries import AttemptSent, Entry
 
 
 class CannotMask(Exception):
@@ -56,12 +56,20 @@ def _lines(tape: TakenTape, again: Again) -> Iterator[bytes]:
         player.play(entry)
     player.end()
     made = taken(player.live)
-    if _statuses(made.entries) != _statuses(tape.entries):
+    if _answered(made.entries) != _answered(tape.entries):
         raise CannotMask("a secret of it is also something else, such as an account: requests are answered otherwise")
-    return tape_lines(TakenTape(msgspec.structs.replace(head, entries=len(made.entries)), made.entries, tape.left_out))
+    if _sent(made.entries) != _sent(tape.entries):
+        raise CannotMask("a secret of it is also something else: other callbacks or webhooks are sent")
+    written = made._replace(head=msgspec.structs.replace(head, entries=len(made.entries)), left_out=tape.left_out)
+    return tape_lines(written if not tape.left_out else written._replace(due=None))
 
 
-def _statuses(entries: Sequence[Entry]) -> list[tuple[int, int, str]]:
+def _answered(entries: Sequence[Entry]) -> list[tuple[int, int, str]]:
     """What was answered to the requests on a tape, in few words."""
     found = (getattr(one, "exchange", one) for one in entries)
     return [(one.n, one.status, one.error) for one in found if isinstance(one, Exchange) and one.n]
+
+
+def _sent(entries: Sequence[Entry]) -> list[tuple[str, int]]:
+    """The attempts on a tape."""
+    return [(one.job, one.attempt) for one in entries if isinstance(one, AttemptSent)]

@@ -27,10 +27,10 @@ from simulator.runtime.journal import Journal
 from simulator.runtime.keepers import UNKEPT, Keeper, Place
 from simulator.runtime.known_secrets import FormerSecrets, OwnSecrets
 from simulator.runtime.marks import Marks
+from simulator.runtime.noted import apply_noted
 from simulator.runtime.ring import Notifier
 from simulator.runtime.sandbox_start import Beginning, FirstState, SandboxSpec, first_state
 from simulator.runtime.waiting import SANDBOX_WAITERS_MAX, WaitingRoom
-from simulator.tape.entries import CommandApplied
 from simulator.tape.tape import Tape
 from simulator.traffic.seen import Notification
 from simulator.wire.secrets import Secrets
@@ -155,11 +155,11 @@ class LiveSandbox:
     def enter(self, command: Command, now: datetime | None = None) -> Any:
         """Apply a command that comes from anywhere but a request of the reseller API, and note it on the tape. Raises
         what `apply` raises."""
-        if not self.is_closed:
-            now = now or self.clock.now()
-            self.driver.finish(now)
-            self.tape.add(CommandApplied(now, command))
-        return self.apply(command, now)
+        if self.is_closed:
+            return self.apply(command, now)
+        now = now or self.clock.now()
+        self.driver.finish(now)
+        return apply_noted(self.apply, command, now, self.tape, self.courier.sent)
 
     async def submit(self, command: Command) -> Any:
         """Apply a command once all that is due by now has happened, which may take several turns of the event loop.

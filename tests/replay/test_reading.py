@@ -109,4 +109,4 @@ def test_a_file_has_several_tapes_and_may_be_unpacked(lines: list[bytes], tmp_pa
 
 def test_the_same_tape_is_the_same_bytes(lines: list[bytes]) -> None:
     assert list(packed(lines)) == list(packed(lines))
-    assert json.loads(lines[-1]) == {"end": len(lines) - 2, "left_out": 0}
+    assert json.loads(lines[-1]) == {"end": len(lines) - 2, "left_out": 0, "due": []}

@@ -205,6 +205,31 @@ def test_an_attempt_in_flight_at_the_moment_has_failed_and_the_next_one_is_made(
         assert_replays(client.app)
 
 
+def test_attempts_in_flight_have_failed_also_when_what_they_sent_is_remembered_no_more(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("simulator.runtime.sent.SENT_MAX", 1)
+    slow = {"inboxes": {"callbacks": [{"status": 200, "delay": "60s"}]}, "clock": {"mode": "xN", "rate": 60}}
+    soon = {"payments": [{"then": [{"status": "Accepted"}, {"after": "1s", "status": "Succesful"}]}]}
+    with running(slow | soon) as client:
+        set_callback(client)
+        client.pay("one")
+        client.pay("two")
+        client.pass_time(60)
+        client.call("GET", "/v2/balance")
+        assert len(client.live.core.state.in_flight) == 2
+
+        async def meanwhile() -> None:
+            while len(client.live.inboxes.peek("callbacks").received) < 2:  # noqa: ASYNC110 - attempts ring no bell
+                await asyncio.sleep(0)
+            n = len(client.live.tape)
+            assert (await client.asim("POST", f"{DEFAULT}/rewind", {"n": n})).status == 200
+
+        client.run(meanwhile())
+        results = [each.result for one in client.live.core.state.callbacks for each in one.attempts]
+        assert [one and one.error for one in results] == ["the sandbox was rewound during this attempt"] * 2
+
+
 def test_a_running_clock_goes_on_from_the_moment() -> None:
     with running(FIRST) as client:
         set_callback(client)

@@ -114,7 +114,7 @@ TABLE: dict[str, tuple[str, dict[str, str]]] = {
             "_source_address": SCENARIO,
         },
     ),
-    "SentRequests": ("_by_attempt", {"_bytes": DERIVED}),
+    "SentRequests": ("_by_attempt _begun", {"_bytes": DERIVED}),
     "Clock": (
         "latest mode rate",
         {"wall": AROUND, "_anchor": "the time itself is written", "_origin": "the time itself is written"},
