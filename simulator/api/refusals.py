@@ -112,12 +112,12 @@ def unknown_sandbox(sandbox_id: str, call: Call) -> Reply:
 
 
 def lost_sandbox(call: Call) -> Reply:
-    """404 for a request whose sandbox was deleted before it was carried out, 409 when the sandbox was reset."""
+    """404 for a request whose sandbox was deleted before it was carried out, 409 when it was reset or rewound."""
     if call.sandbox.is_deleted:
         text = f"The sandbox {_shown(call.sandbox.id)} was deleted before this request was carried out."
         return Reply(404, errors.coded("unknown_sandbox", text))
     call.exchange.error = "sandbox_reset"
-    event = "server was stopped" if call.sandbox.driver.is_stopping else "sandbox was reset"
+    event = "server was stopped" if call.sandbox.driver.is_stopping else f"sandbox was {call.sandbox.last_ending}"
     return Reply(409, errors.coded("sandbox_reset", f"The {event} before this request was carried out."))
 
 

@@ -1,6 +1,5 @@
 """A running sandbox: the state machine with its clock, driver, journal and inboxes, and the one door into it."""
 
-import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable
 from copy import copy
@@ -17,6 +16,7 @@ from simulator.runtime.background import in_background
 from simulator.runtime.clock import Clock, Wall
 from simulator.runtime.counters import Counters
 from simulator.runtime.courier import Courier, Sender
+from simulator.runtime.delays import Delays
 from simulator.runtime.driver import Driver
 from simulator.runtime.event_items import Action
 from simulator.runtime.events import EventLog
@@ -56,14 +56,14 @@ class LiveSandbox:
         self._wall = wall
         self._sender = sender
         self._inbox_budget = inbox_budget
-        self.sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+        self.delays = Delays()
         self.is_touched = True
         self.last_used_s = 0.0
         self.waiting = WaitingRoom(SANDBOX_WAITERS_MAX)
         self.on_ending: Callable[[LiveSandbox, str], None] = lambda live, ending: None
         self.keeper: Keeper[LiveSandbox] = UNKEPT
         self.is_deleted = False
-        self.resets = self.rewinds = 0
+        self.resets, self.rewinds, self.last_ending = 0, 0, "reset"
         self.server_secrets: tuple[str, ...] = ()
         self.former_secrets = FormerSecrets()  # of all sandboxes of a server
         self.events = EventLog(id_)
@@ -94,9 +94,10 @@ class LiveSandbox:
         self.go_on(self.clock)
 
     def go_on(self, clock: Clock) -> None:
-        """Let time pass by this clock from now on, and make the attempts that were begun and not made. `start` it when
-        the event loop runs."""
+        """Let time pass by this clock from now on, and make the attempts that are due. `start` it when the event loop
+        runs."""
         self.clock, state = clock, self.core.state
+        self.sleep: Callable[[float], Awaitable[None]] = self.delays.sleep
         self._agenda = state.agenda
         self.driver = Driver(self.enter, self._agenda, clock, self.courier, self.tape.add)
         self.driver.lanes.collect(state.in_flight.values())
@@ -105,8 +106,8 @@ class LiveSandbox:
     @property
     def is_busy(self) -> bool:
         """True while work or a waiting client keeps it from being idle, however long that takes."""
-        is_awaited = bool(self.journal.notifier.waiting) or self.inboxes.has_waiters or self.events.is_watched
-        return self.driver.is_busy or is_awaited
+        is_awaited = self.journal.notifier.waiting or self.inboxes.has_waiters or self.events.is_watched
+        return self.driver.is_busy or bool(is_awaited)
 
     @property
     def secrets(self) -> tuple[Secrets, ...]:
@@ -141,8 +142,7 @@ class LiveSandbox:
         """
         if self.is_closed:
             raise Unknown("unknown_sandbox", f"the sandbox {self.id!r} was deleted or is being reset")
-        if now is None:
-            now = self.clock.now()
+        now = self.clock.now() if now is None else now
         driver, agenda = self.driver, self._agenda
         if now is not driver.caught_up_at:
             driver.finish(now)
@@ -171,11 +171,10 @@ class LiveSandbox:
             await driver.settle(now)
             if driver.is_stopping:
                 raise Conflict("server_stopping", "the server is being stopped; this request was not executed")
-            is_reset = self.is_closed or driver is not self.driver
-            if is_reset and not self.is_deleted:
-                raise Conflict("sandbox_reset", f"the sandbox {self.id!r} was reset before this request was executed")
-        answer = self.enter(command, now)
-        note_command(self.events, command, answer, now)
+            if (self.is_closed or driver is not self.driver) and not self.is_deleted:
+                text = f"the sandbox {self.id!r} was {self.last_ending} before this request was executed"
+                raise Conflict("sandbox_reset", text)
+        note_command(self.events, command, answer := self.enter(command, now), now)
         return answer
 
     async def catch_up(self) -> None:
@@ -211,6 +210,7 @@ class LiveSandbox:
         """
         ended = self.driver
         ended.refuse_while_advancing()
+        self.last_ending = "reset"
         self.stop()
         self.events.end_life(self.life())
         self._begin_journal()
@@ -230,10 +230,10 @@ class LiveSandbox:
     async def become(self, rebuilt: "LiveSandbox", clock: Clock, place: Place, about: str) -> None:
         """Be what was rebuilt of this sandbox as it once was at a place, with its time on `clock`: a rewind to what is
         called `about`. Whoever waits is woken, and what is answered from now on is in the rebuilt journal."""
-        ended = self.driver
+        ended, self.last_ending = self.driver, "rewound"
         self.stop()
         self.events.end_life(self.life())
-        self.on_ending(self, "rewound")
+        self.on_ending(self, self.last_ending)
         self.rewinds += 1
         self.retire_secrets(kept=rebuilt.core.state.secrets)
         now = clock.now()
@@ -265,6 +265,7 @@ class LiveSandbox:
         """What it has done until now, when this life is about to end: nothing changes in it after that, so that it may
         be read beside the event loop. It answers no commands."""
         self._secrets.index(self.server_secrets)  # so that reading them there changes nothing
+        self.life_tape.settle()
         life = copy(self)
         life.journal, life.tape = self.life_journal, self.life_tape
         return life
@@ -276,10 +277,8 @@ class LiveSandbox:
         return await self.waiting.wait(lambda: notifier.wait_until(is_true, timeout_s, *others))
 
     def end_waits(self) -> None:
-        """Answer everybody who waits now, with what there is: the server is about to stop.
-
-        Those who wait until what is due has happened find the sandbox closed: nothing may change it before that.
-        """
+        """Answer everybody who waits now, with what there is: the server is about to stop. Those who wait until what is
+        due has happened find the sandbox closed: nothing may change it before that."""
         if self.driver.is_settling:
             self.is_closed = True
             self.driver.stop()
@@ -291,6 +290,7 @@ class LiveSandbox:
         """Accept no commands any more, end all tasks, and wake all waiters."""
         self.is_closed = True
         self.driver.stop()
+        self.delays.end()
         self.journal.notifier.close()
         self.inboxes.close()
 
