@@ -15,6 +15,7 @@ from simulator.replay.rebuilding import nowhere
 from simulator.replay.stand_ins import StandIns
 from simulator.replay.without_secrets import lines_without_secrets
 from simulator.replay.writing import tape_lines
+from simulator.runtime.live_sandbox import LiveSandbox
 from tests.support.client import Client, running
 from tests.support.replaying import play, play_whole
 
@@ -231,6 +232,11 @@ def test_many_credentials_are_masked_in_one_pass_each() -> None:
         assert len(asked) < 400 * 60, "as many texts as the lines have, whatever the number of credentials"
 
 
+def recorded(entry: Any) -> Any:
+    """The record of the request of an entry."""
+    return getattr(entry, "exchange", entry)
+
+
 ENDINGS: dict[str, Any] = {
     "reset": ("POST", "/sandboxes/other/reset", None),
     "rewound": ("POST", "/sandboxes/other/rewind", {"n": 0}),
@@ -243,7 +249,7 @@ ENDINGS: dict[str, Any] = {
 def test_a_request_that_waits_when_its_life_ends_waits_still_on_its_tape(
     client: Client, ending: str, shows_secrets: bool
 ) -> None:
-    other, lives = client.sandbox(SCENARIO, "other"), []
+    other, lives = client.sandbox(SCENARIO, "other"), list[LiveSandbox]()
     client.app.sandboxes.on_ended = lambda live, _: lives.append(live.life())
     client.call("GET", "/v2/balance", sandbox="other")
 
@@ -258,7 +264,7 @@ def test_a_request_that_waits_when_its_life_ends_waits_still_on_its_tape(
     assert life is not other
     tape, again = taken(life), client.app.again  # later than it was answered, as when many lives end
     (read,) = read_tapes(tape_lines(tape) if shows_secrets else lines_without_secrets(tape, again))
-    assert [getattr(one, "exchange", one).n for one in read.entries] == [1, 0]
+    assert [recorded(one).n for one in read.entries] == [1, 0]
     assert play_whole(player_for(read.head, again, nowhere()), read) is None
 
 
@@ -274,7 +280,7 @@ def test_a_request_that_waits_when_its_tape_gets_full_waits_still_on_it() -> Non
         assert client.run(client.acall("POST", "/v2/topup", body, before_body=another)).status == 200
         for lines in (tape_lines(taken(client.live)), lines_without_secrets(taken(client.live), client.app.again)):
             (read,) = read_tapes(lines)
-            assert [getattr(one, "exchange", one).n for one in read.entries] == [1, 0]
+            assert [recorded(one).n for one in read.entries] == [1, 0]
             assert read.end is not None
             assert read.end.left_out == 2
             assert play_whole(player_for(read.head, client.app.again, nowhere()), read) is None
