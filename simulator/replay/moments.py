@@ -16,11 +16,12 @@ from simulator.tape.entries import Entry, RequestShown
 
 class Asked(NamedTuple):
     """The moment that somebody asks for: one of a mark's name, a time of the sandbox, and a number of entries; none of
-    them for the present."""
+    them for the present. `until` is the latest time that `to` may mean, None for itself."""
 
     mark: str | None = None
     to: datetime | None = None
     n: int | None = None
+    until: datetime | None = None
 
 
 class Moment(NamedTuple):
@@ -51,7 +52,7 @@ async def moment_of(live: LiveSandbox, asked: Asked) -> Moment:
     if asked.n is not None:
         return _by_number(live, asked.n)
     if asked.to is not None:
-        return await _by_time(live, asked.to)
+        return await _by_time(live, asked.to, asked.until or asked.to)
     _refuse_full(live)
     return Moment(len(live.tape), live.clock.now(), "now")
 
@@ -64,24 +65,32 @@ def _by_number(live: LiveSandbox, n: int) -> Moment:
     return Moment(n, None, f"entry {n}")
 
 
-async def _by_time(live: LiveSandbox, to: datetime) -> Moment:
+async def _by_time(live: LiveSandbox, to: datetime, until: datetime) -> Moment:
     started, now = live.beginning.started, live.clock.now()
-    if not started <= to <= now:
+    if until < started or now < to:
         life = f"from {_shown(started)} until now, {_shown(now)}"
         raise Unacceptable("unknown_moment", f"the sandbox had no such time: it is {life}", "to")
     await whole(live.tape)
     entries = list(live.tape)
-    n = await in_background(_place_at, entries, to)
+    n, latest = await in_background(_place_at, entries, until)
     if n == len(entries):
         _refuse_full(live)
-    return Moment(n, to, _shown(to))
+    marked = (one.at for one in live.marks if one.n <= n and one.at <= until)
+    at = max(to, started, latest or to, *marked)  # what happened until then has happened
+    return Moment(n, at, _shown(to))
 
 
-def _place_at(entries: Sequence[Entry], to: datetime) -> int:
-    """How many entries there are before the first one that is later than this time. A request that another sandbox
-    handled has that one's time."""
-    later = (n for n, one in enumerate(entries) if not isinstance(one, RequestShown) and now_of(one) > to)
-    return next(later, len(entries))
+def _place_at(entries: Sequence[Entry], until: datetime) -> tuple[int, datetime | None]:
+    """How many entries there are before the first one that is later than this time, and the time of the last of them.
+    A request that another sandbox handled has that one's time."""
+    latest: datetime | None = None
+    for n, one in enumerate(entries):
+        if isinstance(one, RequestShown):
+            continue
+        if (now := now_of(one)) > until:
+            return n, latest
+        latest = now
+    return len(entries), latest
 
 
 def _refuse_full(live: LiveSandbox) -> None:
