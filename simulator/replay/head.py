@@ -41,7 +41,7 @@ class Head(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     scenario: Mapping[str, Any]
     entries: int
     unique_credentials: bool = False
-    audited: bool = True
+    audited: bool = msgspec.field(default_factory=lambda: True)  # written always: only what is nothing may be absent
     masked: bool = False
     hidden: tuple[str, ...] = ()
     drawn_for: str = ""

@@ -79,7 +79,7 @@ class ResumedLine(Line, frozen=True, tag="resumed", kw_only=True):
     request: int
     now: datetime
     wall: datetime
-    how: Resumption = Resumption.READY
+    how: Resumption = msgspec.field(default_factory=lambda: Resumption.READY)  # written always: it is not nothing
     body: Spelled = ""
 
 
