@@ -62,7 +62,7 @@ simulate: $(DEV_READY)  ## ten thousand seeded worlds around the core, in virtua
 fuzz: $(DEV_READY)   ## ten minutes of Schemathesis over both documents: what was tried, what was refused and why, what was found
 	$(BIN)/python -m tests.support.fuzzing $(ARGS)
 
-docs: $(DEV_READY)   ## write what follows from contracts/, the audit and the known mistakes: the schema's `assume` section, three pages, tables of two
+docs: $(DEV_READY)   ## write what follows from contracts/, the audit and the known mistakes and the commands: the schema's `assume` section, three pages, tables of three
 	$(BIN)/python -m tests.support.generated
 
 screenshots: $(DEV_READY)  ## the pictures of the console in README, by Chromium

@@ -11,6 +11,7 @@ from typing import Any
 
 import msgspec
 
+from simulator.api import refusals
 from simulator.api.bearers import claimed_reseller
 from simulator.api.body import BodyTooLarge, receive_body
 from simulator.api.call import Call, ChosenFault, Incoming, Reply
@@ -72,7 +73,8 @@ def choose_fault(call: Call, before_body: bool = False) -> None:
 async def wait(call: Call) -> Reply | None:
     """Wait for the delay of the call's fault, once; 504 when the integration timeout comes first (SPEC 8).
 
-    A real wait: wall time, divided by the rate of a faster clock; drawn from the range, deterministically.
+    A real wait: wall time, divided by the rate of a faster clock; drawn from the range, deterministically. It ends with
+    the life of the sandbox.
     """
     met = call.fault
     if met is None or met.has_waited or met.rule.then.delay is None:
@@ -84,16 +86,22 @@ async def wait(call: Call) -> Reply | None:
     call.note_wait()
     await sandbox.sleep(sandbox.clock.wall_seconds(limit if limit is not None and met.timed_out else span))
     await call.refresh()
+    if call.is_lost and not met.rule.then.after_commit:
+        _note_lost(call)
+        return refusals.lost_sandbox(call)
+    if limit is not None and met.timed_out:
+        text = f"a fault's delay of {span.total_seconds():g} s is longer than limits.integration_timeout"
+        call.exchange.error, call.exchange.diagnosis = "integration_timeout", text
     if call.is_lost:
-        call.exchange.trxid = ""  # of a transaction that is gone; the new journal may have another of this id
-        note(
-            call, f"the sandbox was {'deleted' if sandbox.is_deleted else sandbox.ended_by} during the delay of a fault"
-        )
-    if limit is None or not met.timed_out:
-        return None
-    call.exchange.error = "integration_timeout"
-    call.exchange.diagnosis = f"a fault's delay of {span.total_seconds():g} s is longer than limits.integration_timeout"
-    return Reply(TIMED_OUT, _timeout_body(limit))
+        _note_lost(call)
+    return Reply(TIMED_OUT, _timeout_body(limit)) if limit is not None and met.timed_out else None
+
+
+def _note_lost(call: Call) -> None:
+    """Note that the life of a call's sandbox has ended."""
+    call.exchange.trxid = ""  # of a transaction that is gone; the new journal may have another of this id
+    ending = "deleted" if call.sandbox.is_deleted else call.sandbox.last_ending
+    note(call, f"the sandbox was {ending} during the delay of a fault")
 
 
 async def keep_unread(call: Call, request: Incoming, waits: bool = True) -> None:
@@ -118,8 +126,10 @@ async def with_failures(call: Call, reply: Reply) -> Reply:
             return reply
         call.sandbox.apply(CountFault((), met.rule.id, met.is_selected, met.values), call.now)
         call.exchange.fault = met.rule.label
-    if timed_out := await wait(call):
-        return timed_out
+    if ended := await wait(call):
+        return ended
+    if call.is_lost and not met.rule.then.after_commit:
+        return refusals.lost_sandbox(call)
     if not met.timed_out:
         for failure in met.rule.then.failures:
             reply = _FAILURES[type(failure)](call, reply, failure)

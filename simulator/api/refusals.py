@@ -117,7 +117,7 @@ def lost_sandbox(call: Call) -> Reply:
         text = f"The sandbox {_shown(call.sandbox.id)} was deleted before this request was carried out."
         return Reply(404, errors.coded("unknown_sandbox", text))
     call.exchange.error = "sandbox_reset"
-    event = "server was stopped" if call.sandbox.driver.is_stopping else f"sandbox was {call.sandbox.ended_by}"
+    event = "server was stopped" if call.sandbox.driver.is_stopping else f"sandbox was {call.sandbox.last_ending}"
     return Reply(409, errors.coded("sandbox_reset", f"The {event} before this request was carried out."))
 
 

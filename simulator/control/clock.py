@@ -1,6 +1,6 @@
 """`/_sim/sandboxes/{id}/clock`: read it, set it, advance it, stop an advance."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from starlette.requests import Request
@@ -11,7 +11,7 @@ from simulator.control.fired import fired
 from simulator.control.http import InvalidInput, body_of, parse_time, refuse_lost_sandbox, reply, sandbox_of
 from simulator.control.parameters import refuse_other_parameters
 from simulator.domain.errors import Conflict
-from simulator.domain.model.instants import LATEST
+from simulator.domain.model.instants import LATEST, latest_of
 from simulator.domain.model.money import SERVICE_ZONE
 from simulator.runtime.advance import STOPPED, Advance
 from simulator.runtime.event_items import Action
@@ -61,7 +61,7 @@ async def put(request: Request) -> Response:
     wanted = await body_of(request, "clock-request")
     rate = float(wanted["rate"]) if "rate" in wanted else None
     mode = "xN" if "mode" not in wanted and rate is not None else wanted.get("mode")
-    now = parse_time(wanted["now"], "now") if "now" in wanted else None
+    now = _time(live, wanted, "now") if "now" in wanted else None
     await live.driver.set_clock(mode, rate, now)
     live.events.note(_moved(live, "clock_set"))
     return reply(_shown(live))
@@ -80,12 +80,18 @@ async def advance(request: Request) -> Response:
                 f"seconds must end before {LATEST:%Y}: it is {now.astimezone(SERVICE_ZONE).isoformat()}", "seconds"
             )
     elif "to" in wanted:
-        target = parse_time(wanted["to"], "to")
+        target = _time(live, wanted, "to")
         if target < now:
             raise InvalidInput(f"to is in the past: it is {now.astimezone(SERVICE_ZONE).isoformat()}", "to")
     done = await live.driver.advance(target)
     live.events.note(_moved(live, "clock_advanced"))
     return reply(_report(live, done))
+
+
+def _time(live: LiveSandbox, wanted: dict[str, Any], name: str) -> datetime:
+    """A time to move on to, which is the present where it can mean that. Raises `InvalidInput`."""
+    at, now = parse_time(wanted[name], name), live.clock.now()
+    return now if at < now <= latest_of(wanted[name], at) else at
 
 
 async def stop(request: Request) -> Response:

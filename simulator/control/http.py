@@ -191,7 +191,7 @@ def refuse_lost_sandbox(request: Request) -> None:
     if live.is_deleted:
         raise Unknown("unknown_sandbox", f"the sandbox {live.id!r} was deleted while the body of this request arrived")
     if live.is_closed or live.core is not core:
-        text = f"the sandbox {live.id!r} was {live.ended_by} while the body of this request arrived"
+        text = f"the sandbox {live.id!r} was {live.last_ending} while the body of this request arrived"
         raise Conflict("sandbox_reset", text)
 
 

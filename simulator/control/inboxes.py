@@ -1,6 +1,5 @@
 """The inbox: `/_sim/sandboxes/{id}/inbox/{name}` reads and programs it, `/_sim/inbox/{id}/{name}` receives."""
 
-import asyncio
 from collections.abc import Iterable
 from itertools import accumulate, takewhile
 from typing import Any
@@ -210,7 +209,7 @@ async def receive(request: Request) -> Response:
     taken = inbox_inputs.receive(live, name, request.method, query, headers, body)
     if taken.delay:
         request.scope.get("cancel_when_left", lambda: None)()
-        await asyncio.sleep(live.clock.wall_seconds(taken.delay))
+        await live.delays.sleep(live.clock.wall_seconds(taken.delay))
     if taken.disconnect:
         return Disconnect()
     return Response(taken.body, taken.status, dict(taken.headers) | _NO_PAGE)

@@ -10,6 +10,7 @@ from simulator.control import render
 from simulator.control.http import base_url, body_of, no_content, parse_time, reply, sandbox_of, sandboxes_of
 from simulator.control.parameters import refuse_other_parameters
 from simulator.domain.errors import DomainError, Unknown
+from simulator.domain.model.instants import latest_of
 from simulator.replay.moments import Asked
 from simulator.replay.rewinding import Rewinder
 from simulator.runtime.background import place
@@ -70,8 +71,10 @@ async def fork(request: Request, wanted: Mapping[str, Any]) -> LiveSandbox:
 
 def asked_of(wanted: Mapping[str, Any], path: str = "") -> Asked:
     """The moment that a body names. Raises `InvalidInput`."""
-    to = parse_time(wanted["to"], f"{path}to") if "to" in wanted else None
-    return Asked(wanted.get("mark"), to, int(wanted["n"]) if "n" in wanted else None)
+    if "to" in wanted:
+        to = parse_time(wanted["to"], f"{path}to")
+        return Asked(to=to, until=latest_of(wanted["to"], to))
+    return Asked(wanted.get("mark"), n=int(wanted["n"]) if "n" in wanted else None)
 
 
 def _rewinder(request: Request) -> Rewinder:

@@ -33,7 +33,7 @@ def left(
         player.play(ClockSet(now, live.clock.mode, live.clock.rate))
     interrupted = AttemptResult(AttemptEnd.CONNECTION, error=error)
     for job, send in list(live.core.state.in_flight.items()):
-        if live.courier.sent.find(job, send.attempt.number) is not None:
+        if live.courier.sent.is_begun(job):
             live.enter(EndAttempt(job, send.attempt.number, interrupted), now)
     if live.clock.runs and left_at is not None:
         now += max(timedelta(), wall() - left_at) * live.clock.rate

@@ -7,10 +7,11 @@ from typing import Any, NamedTuple
 import msgspec
 
 from simulator import __version__
+from simulator.replay.attempts import unbegun
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.sandbox_start import Beginning, SandboxSpec
 from simulator.scenario.compiler import COMPILER, ScenarioCompiler
-from simulator.tape.entries import Entry
+from simulator.tape.entries import Due, Entry
 
 VERSION = 1
 """Of the format; a reader refuses a higher one."""
@@ -40,7 +41,7 @@ class Head(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     scenario: Mapping[str, Any]
     entries: int
     unique_credentials: bool = False
-    audited: bool = True
+    audited: bool = msgspec.field(default_factory=lambda: True)  # written always: only what is nothing may be absent
     masked: bool = False
     hidden: tuple[str, ...] = ()
     drawn_for: str = ""
@@ -48,28 +49,32 @@ class Head(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 class End(msgspec.Struct, frozen=True, kw_only=True):
     """The last line: the number of entries, and of the inputs that the tape had no room for; `now` is the sandbox's
-    time when the tape was taken."""
+    time when the tape was taken. `due` are the attempts that were due then and not begun, None where nobody knows, as
+    of a tape that was full by then."""
 
     end: int
     left_out: int = 0
     now: datetime | None = None
+    due: Due | None = None
 
 
 class TakenTape(NamedTuple):
-    """A tape as it was at one moment; `left_out` inputs came when it was full. `now` is the sandbox's time then, None
-    when that is not known."""
+    """A tape as it was at one moment; `left_out` inputs came when it was full. `now` and `due` are what `End` calls so;
+    None when they are not known."""
 
     head: Head
     entries: list[Entry]
     left_out: int
     now: datetime | None = None
+    due: Due | None = None
 
 
 def taken(live: LiveSandbox, now: datetime | None = None) -> TakenTape:
     """The tape of a sandbox up to now, or of one that has ended at the time `now`. It may be read beside the event
     loop."""
-    entries = live.tape.taken()
-    return TakenTape(head_of(live, len(entries)), entries, live.tape.left_out, now or live.clock.now())
+    entries, left_out = live.tape.taken(), live.tape.left_out
+    due = None if left_out else unbegun(live)
+    return TakenTape(head_of(live, len(entries)), entries, left_out, now or live.clock.now(), due)
 
 
 def head_of(live: LiveSandbox, entries: int = 0) -> Head:

@@ -12,7 +12,7 @@ import msgspec
 
 from simulator.domain.model.effects import Outgoing
 from simulator.runtime.journal import Exchange, packed
-from simulator.tape.entries import Resumption
+from simulator.tape.entries import Due, Resumption
 from simulator.tape.inputs import AnyCommand
 
 
@@ -79,15 +79,16 @@ class ResumedLine(Line, frozen=True, tag="resumed", kw_only=True):
     request: int
     now: datetime
     wall: datetime
-    how: Resumption = Resumption.READY
+    how: Resumption = msgspec.field(default_factory=lambda: Resumption.READY)  # written always: it is not nothing
     body: Spelled = ""
 
 
 class CommandLine(Line, frozen=True, tag="command", kw_only=True):
-    """A command of the control API, of the clock, or the end of an attempt."""
+    """A command of the control API, of the clock, or the end of an attempt, and the attempts that it made due."""
 
     now: datetime
     command: AnyCommand
+    due: Due = ()
 
 
 class AttemptLine(Line, frozen=True, tag="attempt", kw_only=True):

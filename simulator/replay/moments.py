@@ -13,11 +13,12 @@ from simulator.runtime.unread import whole
 
 class Asked(NamedTuple):
     """The moment that somebody asks for: one of a mark's name, a time of the sandbox, and a number of entries; none of
-    them for the present."""
+    them for the present. `until` is the latest time that `to` may mean, None for itself."""
 
     mark: str | None = None
     to: datetime | None = None
     n: int | None = None
+    until: datetime | None = None
 
 
 class Moment(NamedTuple):
@@ -48,7 +49,7 @@ async def moment_of(live: LiveSandbox, asked: Asked) -> Moment:
     if asked.n is not None:
         return _by_number(live, asked.n)
     if asked.to is not None:
-        return await _by_time(live, asked.to)
+        return await _by_time(live, asked.to, asked.until or asked.to)
     _refuse_full(live)
     return Moment(len(live.tape), live.clock.now(), "now")
 
@@ -61,17 +62,19 @@ def _by_number(live: LiveSandbox, n: int) -> Moment:
     return Moment(n, None, f"entry {n}")
 
 
-async def _by_time(live: LiveSandbox, to: datetime) -> Moment:
+async def _by_time(live: LiveSandbox, to: datetime, until: datetime) -> Moment:
     started, now = live.beginning.started, live.clock.now()
-    if not started <= to <= now:
+    if until < started or now < to:
         life = f"from {shown_time(started)} until now, {shown_time(now)}"
         raise Unacceptable("unknown_moment", f"the sandbox had no such time: it is {life}", "to")
     await whole(live.tape)
     entries = list(live.tape)
-    n = await in_background(place_at, entries, to)
+    n, latest = await in_background(place_at, entries, until)
     if n == len(entries):
         _refuse_full(live)
-    return Moment(n, to, shown_time(to))
+    marked = (one.at for one in live.marks if one.n <= n and one.at <= until)
+    at = max(to, started, latest or to, *marked)  # what happened until then has happened
+    return Moment(n, at, shown_time(to))
 
 
 def _refuse_full(live: LiveSandbox) -> None:

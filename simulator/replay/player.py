@@ -10,9 +10,10 @@ from typing import Any, Protocol
 
 import msgspec
 
-from simulator.domain.commands import EndAttempt, LoadScenario
+from simulator.domain.commands import EndAttempt, LoadScenario, PassTime
 from simulator.domain.errors import DomainError
 from simulator.domain.model.inboxes import INBOX_SCHEME
+from simulator.replay import attempts
 from simulator.replay.differences import Difference, of_attempts, of_requests
 from simulator.replay.tape_clock import TapeClock
 from simulator.runtime import inbox_inputs
@@ -25,6 +26,7 @@ from simulator.tape.entries import (
     AttemptSent,
     ClockSet,
     CommandApplied,
+    Due,
     Entry,
     InboxCleared,
     InboxProgrammed,
@@ -115,6 +117,14 @@ class Player:
         self.place += 1
         return _PLAYS[type(entry)](self, entry)
 
+    def of_end(self, due: Due | None) -> Difference | None:
+        """What is otherwise where the tape ends, if anything is; `due` are the attempts that were not begun there, None
+        when the tape does not say."""
+        for _, recorded in self._waiting.values():
+            if recorded.n or recorded.status:
+                return Difference(self.place, _called(recorded), "was answered", "waits")
+        return None if due is None else attempts.of_end(self.place, due, self.live)
+
     def end(self) -> None:
         """Leave the requests that wait still."""
         for answering, _ in self._waiting.values():
@@ -191,15 +201,14 @@ class Player:
     def _command(self, entry: CommandApplied) -> Difference | None:
         command = entry.command
         self._clock.stand_at(entry.now, entry.now)
-        if isinstance(command, EndAttempt) and command.job not in self.live.core.state.in_flight:
-            text = "nothing of this job is in flight"
-            return Difference(
-                self.place, f"the end of attempt {command.attempt} of {command.job}", command.result, text
-            )
+        if isinstance(command, EndAttempt) and (found := attempts.of_ending(self.place, command, self.live)):
+            return found
         try:
-            self.live.enter(command, entry.now)
+            answer = self.live.enter(command, entry.now)
         except (DomainError, ScenarioError):
             return None  # as it was refused before
+        if isinstance(command, PassTime):
+            return attempts.of_time(self.place, entry.due, answer)
         if isinstance(command, LoadScenario):
             self.live.follow(self._compiler.scenario(command.document, command.name))
         return None
@@ -207,9 +216,9 @@ class Player:
     def _attempt(self, entry: AttemptSent) -> Difference | None:
         live = self.live
         self._clock.stand_at(entry.now, entry.wall)
-        send = live.core.state.in_flight.get(entry.job)
-        if send is None or send.attempt.number != entry.attempt:
-            return Difference(self.place, f"attempt {entry.attempt} of {entry.job}", "is sent", "is not due")
+        if found := attempts.of_beginning(self.place, entry, live):
+            return found
+        send = live.core.state.in_flight[entry.job]
         request = live.courier.request(send.job, entry.wall)
         live.courier.sent.add(send, request)
         live.tape.add(msgspec.structs.replace(entry, request=request))

@@ -31,8 +31,11 @@ def prove(tape: ReadTape, again: Again, around: Surroundings, count: int | None 
     """Rebuild a sandbox from its tape, up to its end, to the first `count` entries, or to the first difference. Raises
     `ScenarioError` for a scenario that this version does not accept."""
     player = player_for(tape.head, again, around)
-    found = next((found for entry in islice(tape.entries, count) if (found := player.play(entry))), None)
-    return Proof(player, found)
+    for entry in islice(tape.entries, count):
+        if found := player.play(entry):
+            return Proof(player, found)
+    is_whole = tape.end is not None and (count is None or count >= len(tape.entries))
+    return Proof(player, player.of_end(tape.end.due) if tape.end is not None and is_whole else None)
 
 
 def player_for(head: Head, again: Again, around: Surroundings) -> Player:
@@ -50,7 +53,7 @@ def count_until(tape: ReadTape, until: int | datetime) -> int:
         first, last = tape.head.started, _last_time(tape)
         if not first <= until <= last:
             raise NoSuchMoment(f"the tape has no such time: it is from {shown_time(first)} to {shown_time(last)}")
-        return place_at(tape.entries, until)
+        return place_at(tape.entries, until)[0]
     if until > count:
         entries = "1 entry" if count == 1 else f"{count} entries"
         raise NoSuchMoment(
@@ -67,11 +70,17 @@ def _last_time(tape: ReadTape) -> datetime:
     return next(own, tape.head.started)
 
 
-def place_at(entries: Sequence[Entry], to: datetime) -> int:
-    """How many entries there are before the first one that is later than this time. A request that another sandbox
-    handled has that one's time."""
-    later = (n for n, one in enumerate(entries) if not isinstance(one, RequestShown) and now_of(one) > to)
-    return next(later, len(entries))
+def place_at(entries: Sequence[Entry], until: datetime) -> tuple[int, datetime | None]:
+    """How many entries there are before the first one that is later than this time, and the time of the last of them.
+    A request that another sandbox handled has that one's time."""
+    latest: datetime | None = None
+    for n, one in enumerate(entries):
+        if isinstance(one, RequestShown):
+            continue
+        if (now := now_of(one)) > until:
+            return n, latest
+        latest = now
+    return len(entries), latest
 
 
 def now_of(entry: Entry) -> datetime:

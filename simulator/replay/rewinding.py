@@ -225,5 +225,5 @@ def _refuse_lost(live: LiveSandbox, life: Driver) -> None:
     if live.driver.is_stopping:
         raise Conflict("server_stopping", "the server is being stopped; this request was not executed")
     if live.is_closed or live.driver is not life:
-        text = f"the sandbox {live.id!r} was {live.ended_by} before this request was executed"
+        text = f"the sandbox {live.id!r} was {live.last_ending} before this request was executed"
         raise Conflict("sandbox_reset", text)

@@ -25,7 +25,7 @@ from simulator.replay.stand_ins import StandIns, TooManyStandIns
 from simulator.replay.writing import tape_lines
 from simulator.runtime.journal import Exchange
 from simulator.scenario.compiler import ScenarioCompiler
-from simulator.tape.entries import Entry
+from simulator.tape.entries import AttemptSent, Entry
 
 WORK_S_MAX: Final = 120
 """How long it may take, without what others do meanwhile."""
@@ -103,8 +103,10 @@ def _played(masked: ReadTape, left_out: int, again: Again) -> Iterator[bytes | N
     made = _taken(player)
     if _told(made.entries) != _told(masked.entries):
         raise CannotMask("a secret of it is also something else, such as an account: requests are answered otherwise")
+    if _sent(made.entries) != _sent(masked.entries):
+        raise CannotMask("a secret of it is also something else: other callbacks or webhooks are sent")
     whole, now = msgspec.structs.replace(head, entries=len(made.entries)), masked.end.now if masked.end else None
-    yield from tape_lines(TakenTape(whole, made.entries, left_out, now))
+    yield from tape_lines(TakenTape(whole, made.entries, left_out, now, None if left_out else made.due))
 
 
 def _taken(player: Player) -> TakenTape:
@@ -120,3 +122,8 @@ def _told(entries: Sequence[Entry]) -> list[tuple[Any, ...]]:
         for one in found
         if isinstance(one, Exchange) and one.n
     ]
+
+
+def _sent(entries: Sequence[Entry]) -> list[tuple[str, int]]:
+    """The attempts on a tape."""
+    return [(one.job, one.attempt) for one in entries if isinstance(one, AttemptSent)]

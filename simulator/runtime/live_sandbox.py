@@ -1,6 +1,5 @@
 """A running sandbox: the state machine with its clock, driver, journal and inboxes, and the one door into it."""
 
-import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable
 from copy import copy
@@ -17,6 +16,7 @@ from simulator.runtime.background import in_background
 from simulator.runtime.clock import Clock, Wall
 from simulator.runtime.counters import Counters
 from simulator.runtime.courier import Courier, Sender
+from simulator.runtime.delays import Delays
 from simulator.runtime.driver import Driver
 from simulator.runtime.event_items import Action
 from simulator.runtime.events import EventLog
@@ -27,11 +27,11 @@ from simulator.runtime.journal import Journal
 from simulator.runtime.keepers import UNKEPT, Keeper, Place
 from simulator.runtime.known_secrets import FormerSecrets, OwnSecrets
 from simulator.runtime.marks import Marks
+from simulator.runtime.noted import apply_noted
 from simulator.runtime.remains import let_go
 from simulator.runtime.ring import Notifier
 from simulator.runtime.sandbox_start import Beginning, FirstState, SandboxSpec, first_state
 from simulator.runtime.waiting import SANDBOX_WAITERS_MAX, WaitingRoom
-from simulator.tape.entries import CommandApplied
 from simulator.tape.tape import Tape
 from simulator.traffic.seen import Notification
 from simulator.wire.secrets import Secrets
@@ -41,7 +41,7 @@ PROBED_MAX = 1_000
 
 class LiveSandbox:
     """`life_journal` is that of the life which a reset is about to end, and `journal` that of the next one already;
-    `probed` are the requests of the latest probes, without numbers; `ended_by` is what ended the last life."""
+    `probed` are the requests of the latest probes, without numbers; `last_ending` is what ended the last life."""
 
     def __init__(
         self,
@@ -57,14 +57,14 @@ class LiveSandbox:
         self._wall = wall
         self._sender = sender
         self._inbox_budget = inbox_budget
-        self.sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+        self.delays = Delays()
         self.is_touched = True
         self.last_used_s = 0.0
         self.waiting = WaitingRoom(SANDBOX_WAITERS_MAX)
         self.on_ending: Callable[[LiveSandbox, str], None] = lambda live, ending: None
         self.keeper: Keeper[LiveSandbox] = UNKEPT
         self.is_deleted = False
-        self.resets, self.rewinds, self.ended_by = 0, 0, "reset"
+        self.resets, self.rewinds, self.last_ending = 0, 0, "reset"
         self.server_secrets: tuple[str, ...] = ()
         self.former_secrets = FormerSecrets()  # of all sandboxes of a server
         self.events = EventLog(id_)
@@ -95,9 +95,10 @@ class LiveSandbox:
         self.go_on(self.clock)
 
     def go_on(self, clock: Clock) -> None:
-        """Let time pass by this clock from now on, and make the attempts that were begun and not made. `start` it when
-        the event loop runs."""
+        """Let time pass by this clock from now on, and make the attempts that are due. `start` it when the event loop
+        runs."""
         self.clock, state = clock, self.core.state
+        self.sleep: Callable[[float], Awaitable[None]] = self.delays.sleep
         self._agenda = state.agenda
         self.driver = Driver(self.enter, self._agenda, clock, self.courier, self.tape.add)
         self.driver.lanes.collect(state.in_flight.values())
@@ -106,8 +107,8 @@ class LiveSandbox:
     @property
     def is_busy(self) -> bool:
         """True while work or a waiting client keeps it from being idle, however long that takes."""
-        is_awaited = bool(self.journal.notifier.waiting) or self.inboxes.has_waiters or self.events.is_watched
-        return self.driver.is_busy or is_awaited
+        is_awaited = self.journal.notifier.waiting or self.inboxes.has_waiters or self.events.is_watched
+        return self.driver.is_busy or bool(is_awaited)
 
     @property
     def secrets(self) -> tuple[Secrets, ...]:
@@ -143,8 +144,7 @@ class LiveSandbox:
         """
         if self.is_closed:
             raise Unknown("unknown_sandbox", f"the sandbox {self.id!r} was deleted or is being reset")
-        if now is None:
-            now = self.clock.now()
+        now = self.clock.now() if now is None else now
         driver, agenda = self.driver, self._agenda
         if now is not driver.caught_up_at:
             driver.finish(now)
@@ -157,11 +157,11 @@ class LiveSandbox:
     def enter(self, command: Command, now: datetime | None = None) -> Any:
         """Apply a command that comes from anywhere but a request of the reseller API, and note it on the tape. Raises
         what `apply` raises."""
-        if not self.is_closed:
-            now = now or self.clock.now()
-            self.driver.finish(now)
-            self.tape.add(CommandApplied(now, command))
-        return self.apply(command, now)
+        if self.is_closed:
+            return self.apply(command, now)
+        now = now or self.clock.now()
+        self.driver.finish(now)
+        return apply_noted(self.apply, command, now, self.tape, self.courier.sent)
 
     async def submit(self, command: Command) -> Any:
         """Apply a command once all that is due by now has happened, which may take several turns of the event loop.
@@ -174,10 +174,9 @@ class LiveSandbox:
             if driver.is_stopping:
                 raise Conflict("server_stopping", "the server is being stopped; this request was not executed")
             if (self.is_closed or driver is not self.driver) and not self.is_deleted:
-                text = f"the sandbox {self.id!r} was {self.ended_by} before this request was executed"
+                text = f"the sandbox {self.id!r} was {self.last_ending} before this request was executed"
                 raise Conflict("sandbox_reset", text)
-        answer = self.enter(command, now)
-        note_command(self.events, command, answer, now)
+        note_command(self.events, command, answer := self.enter(command, now), now)
         return answer
 
     async def catch_up(self) -> None:
@@ -208,7 +207,7 @@ class LiveSandbox:
         What is answered from now on is in the new journal, also requests that came before.
         """
         self.driver.refuse_while_advancing()
-        ended, self.ended_by = self.driver, "reset"
+        ended, self.last_ending = self.driver, "reset"
         self.stop()
         self.events.end_life(self.life())
         self._begin_journal()
@@ -229,11 +228,11 @@ class LiveSandbox:
     async def become(self, rebuilt: "LiveSandbox", clock: Clock, place: Place, about: str) -> None:
         """Be what was rebuilt of this sandbox as it once was at a place, with its time on `clock`: a rewind to what is
         called `about`. Whoever waits is woken, and what is answered from now on is in the rebuilt journal."""
-        ended = self.driver
+        ended, self.last_ending = self.driver, "rewound"
         self.stop()
         self.events.end_life(self.life())
-        self.on_ending(self, "rewound")
-        self.rewinds, self.ended_by = self.rewinds + 1, "rewound"
+        self.on_ending(self, self.last_ending)
+        self.rewinds += 1
         self.retire_secrets(kept=rebuilt.core.state.secrets)
         now = clock.now()
         self.marks = self.marks.up_to(len(rebuilt.tape), now)
@@ -265,6 +264,7 @@ class LiveSandbox:
         """What it has done until now, when this life is about to end: nothing changes in it after that, so that it may
         be read beside the event loop. It answers no commands."""
         self._secrets.index(self.server_secrets)  # so that reading them there changes nothing
+        self.life_tape.settle()
         life = copy(self)
         life.journal, life.tape = self.life_journal, self.life_tape
         return life
@@ -276,10 +276,8 @@ class LiveSandbox:
         return await self.waiting.wait(lambda: notifier.wait_until(is_true, timeout_s, *others))
 
     def end_waits(self) -> None:
-        """Answer everybody who waits now, with what there is: the server is about to stop.
-
-        Those who wait until what is due has happened find the sandbox closed: nothing may change it before that.
-        """
+        """Answer everybody who waits now, with what there is: the server is about to stop. Those who wait until what is
+        due has happened find the sandbox closed: nothing may change it before that."""
         if self.driver.is_settling:
             self.is_closed = True
             self.driver.stop()
@@ -291,6 +289,7 @@ class LiveSandbox:
         """Accept no commands any more, end all tasks, and wake all waiters."""
         self.is_closed = True
         self.driver.stop()
+        self.delays.end()
         self.journal.notifier.close()
         self.inboxes.close()
 

@@ -12,11 +12,13 @@ _OVERHEAD_BYTES = 500
 
 
 class SentRequests:
-    """Requests by job and attempt; the oldest are evicted, by count and by bytes."""
+    """Requests by job and attempt; the oldest are evicted, by count and by bytes. Which jobs have an attempt that was
+    begun and has not ended is known of all of them."""
 
     def __init__(self) -> None:
         self._by_attempt: OrderedDict[tuple[str, int], Outgoing] = OrderedDict()
         self._bytes = 0
+        self._begun: set[str] = set()
 
     def __len__(self) -> int:
         return len(self._by_attempt)
@@ -27,7 +29,8 @@ class SentRequests:
         return self._bytes
 
     def add(self, send: Send, request: Outgoing) -> None:
-        """Remember what an attempt sends."""
+        """Remember what an attempt sends, which is begun by that."""
+        self._begun.add(send.job.id)
         self._by_attempt[send.job.id, send.attempt.number] = request
         self._bytes += _size(request)
         while len(self._by_attempt) > SENT_MAX or (self._bytes > SENT_BYTES_MAX and len(self._by_attempt) > 1):
@@ -37,10 +40,27 @@ class SentRequests:
         """Each with its job and attempt, the oldest first."""
         return ((*key, request) for key, request in self._by_attempt.items())
 
+    def is_begun(self, job: str) -> bool:
+        """True while the attempt of a job that is in flight has been sent; false as long as it waits for its turn."""
+        return job in self._begun
+
+    def end(self, job: str) -> None:
+        """The attempt of a job has ended."""
+        self._begun.discard(job)
+
+    @property
+    def begun(self) -> list[str]:
+        """The jobs whose attempts have been sent and have not ended."""
+        return sorted(self._begun)
+
     def restore(self, sent: Iterable[tuple[str, int, Outgoing]]) -> None:
         """Have these in the place of all others."""
         self._by_attempt = OrderedDict(((job, attempt), request) for job, attempt, request in sent)
         self._bytes = sum(map(_size, self._by_attempt.values()))
+
+    def restore_begun(self, jobs: Iterable[str]) -> None:
+        """Let the attempts of these jobs have been sent."""
+        self._begun = set(jobs)
 
     def find(self, job: str, attempt: int) -> Outgoing | None:
         """What an attempt sent, unless that is evicted."""

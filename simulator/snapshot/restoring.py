@@ -97,6 +97,7 @@ def _surroundings(live: LiveSandbox, clock: TapeClock, snapshot: Snapshot, entri
         clock.mode, clock.rate = content["mode"], content["rate"]
         wall = reading.value(content["wall"])
         size, left_out = content["tape"]
+        live.courier.sent.restore_begun(content["begun"])
         live.probed.extend(map(reading.value, content["probed"]))
     clock.stand_at(snapshot.now, wall)
     clock.latest = wall

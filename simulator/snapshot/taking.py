@@ -79,13 +79,14 @@ def _scenario(live: LiveSandbox) -> bytes:
 
 
 def _surroundings(live: LiveSandbox) -> bytes:
-    """The clock, the bounds of the tape, and what probes have sent."""
+    """The clock, the bounds of the tape, the jobs whose attempts are in the air, and what probes have sent."""
     clock, writing = live.clock, Writing()
     content = {
         "mode": clock.mode,
         "rate": clock.rate,
         "wall": writing.plain(clock.latest),
         "tape": [live.tape.bytes, live.tape.left_out],
+        "begun": live.courier.sent.begun,
         "probed": [writing.plain(one) for one in live.probed],
     }
     return writing.part(content)

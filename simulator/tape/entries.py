@@ -53,12 +53,17 @@ class RequestShown(msgspec.Struct, frozen=True, gc=False):
     exchange: Recorded
 
 
+Due = tuple[tuple[str, int], ...]
+"""Attempts of callbacks and webhooks, each by its job and its number."""
+
+
 class CommandApplied(msgspec.Struct, frozen=True, gc=False):
     """A command came from anywhere but a request of the reseller API: the control API, the clock, the end of an
-    attempt. It may have been refused."""
+    attempt. It may have been refused. `due` are the attempts that it made due, which are begun later."""
 
     now: datetime
     command: Command
+    due: Due = ()
 
 
 class AttemptSent(msgspec.Struct, frozen=True, gc=False):

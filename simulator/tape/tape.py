@@ -54,17 +54,12 @@ class Tape:
         they are."""
         if not self.is_awaited:  # as usual; to look at a hundred thousand entries would hold the event loop
             return self._read()[:count]
-        copies: dict[int, Recorded] = {}
-        taken: list[Entry] = []
-        for entry in self._read()[:count]:
-            if isinstance(entry, RequestBegan) and not entry.exchange.n:
-                copies[id(entry.exchange)] = copy = replace(entry.exchange)
-                taken.append(RequestBegan(copy))
-            elif isinstance(entry, RequestResumed) and id(entry.exchange) in copies:
-                taken.append(replace(entry, exchange=copies[id(entry.exchange)]))
-            else:
-                taken.append(entry)
-        return taken
+        return _with_copies(self._read()[:count])
+
+    def settle(self) -> None:
+        """Let nothing change any more in the entries until now: requests that wait are answered somewhere else."""
+        if self.is_awaited:
+            self._entries = _with_copies(self._entries)
 
     def add(self, entry: Entry, size: int = ENTRY_BYTES) -> None:
         """Append an entry with its approximate memory in bytes."""
@@ -74,6 +69,8 @@ class Tape:
             self._began = [one for one in self._began if not one.n]
             self._began.append(entry.exchange)
         if self.left_out or self.bytes + size > self._bytes_max or len(self) >= self._entries_max:
+            if not self.left_out:
+                self.settle()
             self.left_out += 1
             return
         self._entries.append(entry)
@@ -134,3 +131,17 @@ class Tape:
             self.recorder.answered(recorded)
         if not self.left_out:
             self.bytes += size
+
+
+def _with_copies(entries: Iterable[Entry]) -> list[Entry]:
+    copies: dict[int, Recorded] = {}
+    found: list[Entry] = []
+    for entry in entries:
+        if isinstance(entry, RequestBegan) and not entry.exchange.n:
+            copies[id(entry.exchange)] = copy = replace(entry.exchange)
+            found.append(RequestBegan(copy))
+        elif isinstance(entry, RequestResumed) and id(entry.exchange) in copies:
+            found.append(replace(entry, exchange=copies[id(entry.exchange)]))
+        else:
+            found.append(entry)
+    return found

@@ -11,12 +11,11 @@ from simulator.cli.replayed import difference
 from simulator.cli.taped import Life
 from simulator.replay.differences import Difference
 from simulator.replay.head import taken
-from simulator.replay.proof import player_for
+from simulator.replay.proof import prove
 from simulator.replay.reading import ReadTape, read_tapes
 from simulator.replay.rebuilding import nowhere
 from simulator.replay.writing import tape_lines
 from tests.support.client import Client, running
-from tests.support.replaying import play
 from tests.support.taped_plays import FIRST, set_callback
 
 Lines = list[dict[str, Any]]
@@ -42,10 +41,25 @@ def of_command(lines: Lines, name: str) -> dict[str, Any]:
     return found
 
 
+ORDINARY = [{"status": "Accepted"}, {"after": "1s", "status": "Processing"}, {"after": "1s", "status": "Succesful"}]
+
+
+def without_the_last_attempt(lines: Lines) -> None:
+    """As a tape is that was taken while the attempt was due and not begun, but for what its last line says of that."""
+    sent = of_kind(lines, "attempt", -1)
+    ended = [one for one in lines if one.get("command", {}).get("job") == sent["job"]][-1]
+    lines.remove(sent)
+    lines.remove(ended)
+
+
 def found_in(client: Client, lines: Lines) -> tuple[ReadTape, Difference | None]:
     (tape,) = read_tapes(json.dumps(line).encode() + b"\n" for line in lines)
     assert not tape.damage, tape.damage
-    return tape, play(player_for(tape.head, client.app.again, nowhere()), tape.entries)
+    return tape, prove(tape, client.app.again, nowhere()).difference
+
+
+def counted(lines: Lines) -> None:
+    lines[0]["entries"] = lines[-1]["end"] = len(lines) - 2
 
 
 CHANGES: dict[str, tuple[Callable[[Lines], Any], str]] = {
@@ -95,6 +109,36 @@ CHANGES: dict[str, tuple[Callable[[Lines], Any], str]] = {
         lambda lines: of_kind(lines, "request", 1).update(waits=False),
         r"request 2 \(POST /v2/topup\)\n  tape    answered at once\n  replay  waits",
     ),
+    "a duplicate that the tape lacks": (
+        lambda lines: lines[0]["scenario"].update(
+            payments=[{"name": "ordinary", "then": ORDINARY, "callbacks": [{"status": "Succesful", "duplicate": 1}]}]
+        ),
+        r"attempt \d of cb-\d\n  tape    not sent\n  replay  is sent",
+    ),
+    "an attempt less, whose end is there": (
+        lambda lines: lines.remove(of_kind(lines, "attempt", -1)),
+        r"attempt \d of cb-\d\n  tape    not sent\n  replay  is sent",
+    ),
+    "an attempt less, and its end": (
+        without_the_last_attempt,
+        r"entry (\d+) of \1 differs: attempt \d of cb-\d\n  tape    not sent\n  replay  is sent",
+    ),
+    "an attempt that was never due": (
+        lambda lines: lines[-1].update(due=[["cb-99", 1]]),
+        r"entry (\d+) of \1 differs: attempt 1 of cb-99\n  tape    is due\n  replay  is not due",
+    ),
+    "an attempt twice": (
+        lambda lines: lines.insert(lines.index(of_kind(lines, "attempt", -1)), dict(of_kind(lines, "attempt", -1))),
+        r"attempt \d of cb-\d\n  tape    is sent again\n  replay  was sent",
+    ),
+    "the end of another attempt": (
+        lambda lines: of_command(lines, "EndAttempt").update(attempt=7),
+        r"the end of attempt 7 of cb-1\n  tape    .*\n  replay  attempt 1 is in flight",
+    ),
+    "a time that did not pass": (
+        lambda lines: lines.remove(next(one for one in lines if one.get("due"))),
+        r"attempt 1 of cb-1",
+    ),
     "another seed": (lambda lines: lines[0].update(seed=lines[0]["seed"] + 1), r"request 2 .*: trxid"),
     "another scenario": (
         lambda lines: lines[0]["scenario"].update(payments=[{"then": [{"status": "Failed"}]}]),
@@ -109,11 +153,11 @@ def test_the_first_difference_is_shown_with_both_sides(recorded: tuple[Client, L
     copied: Lines = json.loads(json.dumps(lines))
     change, shown = CHANGES[what]
     change(copied)
-    copied[0]["entries"] = copied[-1]["end"] = len(copied) - 2
+    counted(copied)
     if what in ("a request that waited and did not", "a request less"):
         for line in [one for one in copied if one.get("entry") == "resumed"]:
             copied.remove(line)
-        copied[-1]["end"] = len(copied) - 2
+        counted(copied)
     tape, found = found_in(client, copied)
     assert found is not None
     text = difference(Life(tape, 1, 1), found)
@@ -124,6 +168,25 @@ def test_the_first_difference_is_shown_with_both_sides(recorded: tuple[Client, L
 def test_nothing_differs_where_nothing_was_changed(recorded: tuple[Client, Lines]) -> None:
     client, lines = recorded
     assert found_in(client, lines)[1] is None
+
+
+def test_a_request_that_does_not_go_on_was_not_answered() -> None:
+    with running() as client:
+        client.pay()
+        lines = [json.loads(line) for line in tape_lines(taken(client.live))]
+        lines.remove(of_kind(lines, "resumed"))
+        counted(lines)
+        tape, found = found_in(client, lines)
+    assert found is not None
+    shown = "entry 1 of 1 differs: request 1 (POST /v2/topup)\n  tape    was answered\n  replay  waits"
+    assert difference(Life(tape, 1, 1), found) == f"default: {shown}"
+
+
+def test_what_was_due_and_not_begun_where_a_replay_stops_is_no_difference(recorded: tuple[Client, Lines]) -> None:
+    client, lines = recorded
+    for place in range(len(lines) - 1):
+        (tape,) = read_tapes(json.dumps(line).encode() + b"\n" for line in lines)
+        assert prove(tape, client.app.again, nowhere(), place).difference is None, place
 
 
 def test_what_was_measured_may_differ(recorded: tuple[Client, Lines]) -> None:

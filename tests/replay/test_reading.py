@@ -118,5 +118,5 @@ def test_a_file_has_several_tapes_and_may_be_unpacked(lines: list[bytes], tmp_pa
 def test_the_same_tape_is_the_same_bytes(lines: list[bytes]) -> None:
     assert list(packed(lines)) == list(packed(lines))
     end = json.loads(lines[-1])
-    assert (end["end"], end["left_out"]) == (len(lines) - 2, 0)
+    assert (end["end"], end["left_out"], end["due"]) == (len(lines) - 2, 0, [])
     assert end["now"] >= json.loads(lines[-2])["now"]

@@ -98,10 +98,12 @@ def test_every_entry_of_a_tape_is_a_moment_to_return_to(happens: Callable[[Clien
         for n in range(last - 1, -1, -max(1, last // 40)):
             client.run(rewinder.rewind(client.live, Asked(n=n)))
             live = client.live
-            assert live.clock.runs or not live.core.state.in_flight
             assert len(live.tape) >= n
             assert live.core.violations() == []
             assert [one.content for one in live.journal] == journal[: len(live.journal)]
+            if not live.clock.runs:  # what an advance had begun waits for the next one
+                client.run(live.driver.advance(live.clock.now()))
+                assert not live.core.state.in_flight
         assert_replays(client.app)
 
 
@@ -203,6 +205,31 @@ def test_an_attempt_in_flight_at_the_moment_has_failed_and_the_next_one_is_made(
         assert delivery["state"] == "pending"
         assert client.live.core.next_due is not None
         assert_replays(client.app)
+
+
+def test_attempts_in_flight_have_failed_also_when_what_they_sent_is_remembered_no_more(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("simulator.runtime.sent.SENT_MAX", 1)
+    slow = {"inboxes": {"callbacks": [{"status": 200, "delay": "60s"}]}, "clock": {"mode": "xN", "rate": 60}}
+    soon = {"payments": [{"then": [{"status": "Accepted"}, {"after": "1s", "status": "Succesful"}]}]}
+    with running(slow | soon) as client:
+        set_callback(client)
+        client.pay("one")
+        client.pay("two")
+        client.pass_time(60)
+        client.call("GET", "/v2/balance")
+        assert len(client.live.core.state.in_flight) == 2
+
+        async def meanwhile() -> None:
+            while len(client.live.inboxes.peek("callbacks").received) < 2:  # noqa: ASYNC110 - attempts ring no bell
+                await asyncio.sleep(0)
+            n = len(client.live.tape)
+            assert (await client.asim("POST", f"{DEFAULT}/rewind", {"n": n})).status == 200
+
+        client.run(meanwhile())
+        results = [each.result for one in client.live.core.state.callbacks for each in one.attempts]
+        assert [one and one.error for one in results] == ["the sandbox was rewound during this attempt"] * 2
 
 
 def test_a_running_clock_goes_on_from_the_moment() -> None:

@@ -15,8 +15,9 @@ from simulator.replay.rebuilding import nowhere
 from simulator.replay.stand_ins import StandIns
 from simulator.replay.without_secrets import lines_without_secrets
 from simulator.replay.writing import tape_lines
+from simulator.runtime.live_sandbox import LiveSandbox
 from tests.support.client import Client, running
-from tests.support.replaying import play
+from tests.support.replaying import play, play_whole
 
 SECRET = base64.b64encode(b"the secret of a real account 001").decode()
 PASSWORD = "a-pass/word+of&1=real%user"
@@ -230,3 +231,57 @@ def test_many_credentials_are_masked_in_one_pass_each() -> None:
             StandIns.is_in = original  # type: ignore[method-assign]
         assert b"session-" not in text
         assert len(asked) < 400 * 60, "as many texts as the lines have, whatever the number of credentials"
+
+
+def recorded(entry: Any) -> Any:
+    """The record of the request of an entry."""
+    return getattr(entry, "exchange", entry)
+
+
+ENDINGS: dict[str, Any] = {
+    "reset": ("POST", "/sandboxes/other/reset", None),
+    "rewound": ("POST", "/sandboxes/other/rewind", {"n": 0}),
+    "deleted": ("DELETE", "/sandboxes/other", None),
+}
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+@pytest.mark.parametrize("shows_secrets", [True, False])
+def test_a_request_that_waits_when_its_life_ends_waits_still_on_its_tape(
+    client: Client, ending: str, shows_secrets: bool
+) -> None:
+    other, lives = client.sandbox(SCENARIO, "other"), list[LiveSandbox]()
+    client.app.sandboxes.on_ended = lambda live, _: lives.append(live.life())
+    client.call("GET", "/v2/balance", sandbox="other")
+
+    async def end() -> None:
+        method, path, body = ENDINGS[ending]
+        assert (await client.asim(method, path, body, authorization=f"Bearer {CONTROL_TOKEN}")).status in (200, 204)
+
+    body = {"refid": "r", "product": "RELOAD", "account": "0123456789", "amount": 10}
+    answer = client.run(client.acall("POST", "/v2/topup", body, sandbox="other", before_body=end))
+    assert answer.status == (404 if ending == "deleted" else 409)
+    (life,) = lives
+    assert life is not other
+    tape, again = taken(life), client.app.again  # later than it was answered, as when many lives end
+    (read,) = read_tapes(tape_lines(tape) if shows_secrets else lines_without_secrets(tape, again))
+    assert [recorded(one).n for one in read.entries] == [1, 0]
+    assert play_whole(player_for(read.head, again, nowhere()), read) is None
+
+
+def test_a_request_that_waits_when_its_tape_gets_full_waits_still_on_it() -> None:
+    with running(SCENARIO | {"limits": {"tape": 2}}) as client:
+        client.key, client.secret = "rk_real_account", SECRET
+        client.call("GET", "/v2/balance")
+
+        async def another() -> None:
+            await client.acall("GET", "/v2/balance")
+
+        body = {"refid": "r", "product": "RELOAD", "account": "0123456789", "amount": 10}
+        assert client.run(client.acall("POST", "/v2/topup", body, before_body=another)).status == 200
+        for lines in (tape_lines(taken(client.live)), lines_without_secrets(taken(client.live), client.app.again)):
+            (read,) = read_tapes(lines)
+            assert [recorded(one).n for one in read.entries] == [1, 0]
+            assert read.end is not None
+            assert read.end.left_out == 2
+            assert play_whole(player_for(read.head, client.app.again, nowhere()), read) is None

@@ -33,8 +33,7 @@ TABLE: dict[str, tuple[str, dict[str, str]]] = {
             "id": BEGINNING, "seed": BEGINNING, "beginning": BEGINNING, "scenario": "the same as in `spec`",
             "_wall": AROUND, "_sender": AROUND, "_inbox_budget": AROUND, "sleep": AROUND, "on_ending": AROUND,
             "keeper": AROUND, "is_touched": AROUND, "last_used_s": AROUND, "resets": AROUND, "rewinds": AROUND,
-            "ended_by": AROUND,
-            "server_secrets": AROUND,
+            "server_secrets": AROUND, "last_ending": AROUND, "delays": WAITERS,
             "former_secrets": "of other lives, whatever sandbox theirs is: the server has them",
             "waiting": WAITERS, "driver": "it has what runs; there is no snapshot during an advance",
             "is_closed": "there is no snapshot of one that is", "is_deleted": "there is no snapshot of one that is",
@@ -119,7 +118,7 @@ TABLE: dict[str, tuple[str, dict[str, str]]] = {
             "_source_address": SCENARIO,
         },
     ),
-    "SentRequests": ("_by_attempt", {"_bytes": DERIVED}),
+    "SentRequests": ("_by_attempt _begun", {"_bytes": DERIVED}),
     "Clock": (
         "latest mode rate",
         {"wall": AROUND, "_anchor": "the time itself is written", "_origin": "the time itself is written"},

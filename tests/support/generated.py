@@ -1,4 +1,4 @@
-"""The files that `make docs` generates from contracts/, the audit and the known mistakes, and their content."""
+"""The files that `make docs` generates from contracts/, the audit, the known mistakes and the commands."""
 
 from collections.abc import Callable, Mapping
 
@@ -11,12 +11,13 @@ from tests.support import (
     mistakes_page,
     scenario_reference,
     service_page,
+    tape_page,
 )
 
 ROOT = data_dir("contracts").parent
 
 # In this order: the reference is rendered from the schema. Of the schema only one section is generated,
-# of the service's page and of the one about signatures only what stands between their markers.
+# of the service's page and of those about signatures and the tape only what stands between their markers.
 GENERATED: Mapping[str, Callable[[], str]] = {
     "contracts/scenario.schema.json": assume_section.as_json,
     "contracts/examples.json": contract_examples.as_json,
@@ -25,6 +26,7 @@ GENERATED: Mapping[str, Callable[[], str]] = {
     "docs/service.md": service_page.as_markdown,
     "docs/audit.md": audit_page.as_markdown,
     "docs/debug-a-signature.md": mistakes_page.as_markdown,
+    "docs/tape.md": tape_page.as_markdown,
 }
 
 

@@ -28,7 +28,9 @@ import { hmacHeaders } from "./signing.js";
 import { checkCallbackStatus } from "./statuses.js";
 import { Story } from "./story.js";
 import { iso, seconds, WAIT_S_MAX, waitS } from "./time.js";
-import type { AdvanceBy, CallbackFilters, CallbackWanted, Moment, PaymentFilters, RequestFilters, Rule } from "./wanted.js";
+import type {
+  AdvanceBy, CallbackFilters, CallbackWanted, ForkFrom, Moment, PaymentFilters, RequestFilters, Rule,
+} from "./wanted.js";
 
 const LATE_S = 60; // what an answer may take beyond the wait that it was asked for
 
@@ -264,7 +266,7 @@ export class Sandbox {
   }
 
   /** A second sandbox that begins as this one is now, or was at a moment. */
-  async fork(moment: Partial<Moment> & { id?: string } = {}): Promise<Sandbox> {
+  async fork(moment: ForkFrom = {}): Promise<Sandbox> {
     const { id, ...at } = moment;
     const json = { id, fork: { of: this.id, ...sentMoment(at) } };
     return new Sandbox(this.#control, await this.#control.ask("POST", "/sandboxes", { json }, shapes.SANDBOX), true);

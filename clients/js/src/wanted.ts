@@ -3,8 +3,17 @@
 /** How to reach a state of the clock: a duration, or a time. */
 export type AdvanceBy = string | number | { to: string | Date };
 
-/** A moment of a sandbox: the name of a mark, a time, or a number of entries of its tape. */
-export type Moment = { mark: string } | { to: string | Date } | { n: number };
+/**
+ * A moment of a sandbox: the name of a mark, a time, or a number of entries of its tape, and only one of them. A `Date` has
+ * milliseconds, and means the end of its last one.
+ */
+export type Moment =
+  | { mark: string; to?: never; n?: never }
+  | { mark?: never; to: string | Date; n?: never }
+  | { mark?: never; to?: never; n: number };
+
+/** Where a fork begins: at a moment, or at the present, and what it is called. */
+export type ForkFrom = { id?: string } & (Moment | { mark?: never; to?: never; n?: never });
 
 /** Filters of the journal. */
 export interface RequestFilters {

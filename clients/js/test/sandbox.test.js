@@ -240,6 +240,29 @@ test("a rewind returns to a moment, and a fork begins there", async () => {
   for (const each of [early, late, sandbox]) await each.delete();
 });
 
+test("the present is a moment, though a Date cuts off its microseconds", async () => {
+  const sandbox = await simulator.sandbox();
+  await sandbox.rewind({ to: await sandbox.now() });
+  await pay(sandbox, "one");
+  await sandbox.advance({ to: await sandbox.now() });
+  await sandbox.rewind({ to: await sandbox.now() });
+  assert.equal((await sandbox.transaction("one"))?.refid, "one");
+  const fork = await sandbox.fork({ to: await sandbox.now() });
+  for (const each of [fork, sandbox]) await each.delete();
+});
+
+test("a moment is one of a mark, a time and a number", async () => {
+  const sandbox = await simulator.sandbox();
+  await sandbox.mark("a");
+  // @ts-expect-error two of them
+  await assert.rejects(sandbox.rewind({ mark: "a", n: 1 }), /exactly one of mark, to and n/);
+  // @ts-expect-error none
+  await assert.rejects(sandbox.rewind({}), /exactly one of mark, to and n/);
+  // @ts-expect-error two of them
+  await assert.rejects(sandbox.fork({ to: await sandbox.now(), n: 0, id: "two" }), /at most one of mark, to and n/);
+  await sandbox.delete();
+});
+
 test("lists are read to their end", async () => {
   const sandbox = await simulator.sandbox();
   for (let n = 0; n < 5; n += 1) await sandbox.call("GET", "/v2/balance");

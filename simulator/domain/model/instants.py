@@ -11,6 +11,8 @@ from simulator.domain.model.money import SERVICE_ZONE
 EARLIEST = datetime(1990, 1, 1, tzinfo=UTC)
 LATEST = datetime(2200, 1, 1, tzinfo=UTC)
 
+_MILLISECONDS = re.compile(r":[0-9]{2}[.,][0-9]{1,3}(?![0-9])", re.ASCII)
+_REST = timedelta(microseconds=999)
 _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", re.ASCII)
 
 
@@ -33,6 +35,12 @@ def sandbox_time(text: str) -> datetime:
     if not EARLIEST <= at < LATEST:
         raise ValueError(f"must be between {EARLIEST:%Y} and {LATEST:%Y}")
     return at.astimezone(UTC)
+
+
+def latest_of(text: str, at: datetime) -> datetime:
+    """The latest time that the text of `at` may mean. A client that knows milliseconds alone has cut off the rest of
+    what it was told, so that its text means all of them; any other means just what it says."""
+    return at + _REST if _MILLISECONDS.search(text) else at
 
 
 def next_time_of_day(at: time, moment: datetime) -> datetime:

@@ -14,6 +14,7 @@ from tests.support.simulation.clients import Answered, Asked
 from tests.support.simulation.loop import VirtualLoop
 from tests.support.simulation.memory import Life, Payment
 
+ENDED_DELAY = b"during the delay of a fault"  # which ended with the life, in whatever time
 CHECKED_EVERY = 40
 """One of so many answers is held against the contract, which takes as long as the answer itself."""
 
@@ -60,7 +61,8 @@ class Answers:
             self._number(at_root, asked, answered)
         life = self._life_of(asked.box)
         if life is None or asked.live is not life.live:  # it was deleted, or is another of this name
-            was_committed = asked.live is not None and asked.began_us != self._loop.now_us
+            has_waited = asked.began_us != self._loop.now_us or ENDED_DELAY in answered.lines
+            was_committed = asked.live is not None and has_waited
             if answered.status != 404 and not was_committed:
                 self._object(asked, answered, "is of a sandbox that does not exist")
             return

@@ -163,9 +163,9 @@ DEFECTS = (
            "self._note(ClockSet(", "str(ClockSet("),
     Defect("the end of a wait has the time of its beginning", "api.call:Call.note_resumed",
            "RequestResumed(self.exchange, now,", "RequestResumed(self.exchange, self.exchange.at,"),
-    Defect("a network that is set is not on the tape", "runtime.live_sandbox:LiveSandbox.enter",
-           "self.tape.add(CommandApplied(now, command))",
-           "type(command).__name__ == 'SetNetwork' or self.tape.add(CommandApplied(now, command))"),
+    Defect("a network that is set is not on the tape", "runtime.noted:apply_noted",
+           "tape.add(CommandApplied(now, command))",
+           "type(command).__name__ == 'SetNetwork' or tape.add(CommandApplied(now, command))"),
     Defect("ids of callbacks depend on more than the sandbox", f"{HANDLERS}.callbacks:_add",
            'id=f"cb-{state.callbacks_made}"', 'id=f"cb-{state.callbacks_made}-{id(state) % 97}"'),
     # The disk

@@ -7,7 +7,7 @@ from simulator.replay.head import taken
 from simulator.replay.proof import player_for
 from simulator.replay.rebuilding import nowhere
 from simulator.replay.writing import tape_lines
-from tests.support.replaying import play, read_back, replayed
+from tests.support.replaying import play_whole, read_back, replayed
 from tests.support.simulation.seen import seen_of
 from tests.support.simulation.world import World
 
@@ -34,7 +34,7 @@ def written_tapes(made: World) -> list[str]:
     for live in (one for one in made.app.sandboxes if not one.is_closed):
         for shows_secrets in (True, False):
             tape = read_back(made.app, live, shows_secrets=shows_secrets)
-            difference = play(player_for(tape.head, made.app.again, nowhere()), tape.entries)
+            difference = play_whole(player_for(tape.head, made.app.again, nowhere()), tape)
             if difference is not None:
                 problems.append(_said(live.id, difference))
     return problems

@@ -1,0 +1,75 @@
+"""Attempts of callbacks and webhooks that are due: those that a tape has and a replay has not, and the other way round.
+
+An attempt is due from the entry that made it so, is begun by one that says what was sent, and ends by a third one. The
+tape says of each which attempts it made due, and at its end which were not begun yet, so that neither side can have
+more of them than the other.
+"""
+
+from simulator.domain.commands import EndAttempt
+from simulator.domain.due import Fired
+from simulator.replay.differences import Difference
+from simulator.runtime.live_sandbox import LiveSandbox
+from simulator.runtime.noted import due_of
+from simulator.tape.entries import AttemptSent, Due
+
+
+def unbegun(live: LiveSandbox) -> Due:
+    """The attempts of a sandbox that are due, and wait for their turn."""
+    sends = live.core.state.in_flight.values()
+    return tuple((one.job.id, one.attempt.number) for one in sends if not live.courier.sent.is_begun(one.job.id))
+
+
+def of_time(place: int, recorded: Due, fired: list[Fired]) -> Difference | None:
+    """The first difference between the attempts that a passing of time made due on the tape, and those in a replay."""
+    replayed = due_of(fired)
+    if recorded == replayed:
+        return None
+    found = _of_due(place, recorded, replayed, "is sent", "not sent")
+    return found or Difference(place, "the order of attempts", _listed(recorded), _listed(replayed))
+
+
+def of_end(place: int, recorded: Due, live: LiveSandbox) -> Difference | None:
+    """The first difference between the attempts that were not begun at the end of a tape, and those in a replay."""
+    replayed = unbegun(live)
+    if extra := [one for one in replayed if one not in recorded]:
+        return Difference(place, _called(*extra[0]), "not sent", "is sent")
+    return _of_due(place, recorded, replayed, "is due", "is not due")
+
+
+def of_beginning(place: int, entry: AttemptSent, live: LiveSandbox) -> Difference | None:
+    """Why an attempt of the tape cannot be begun, if it cannot."""
+    send = live.core.state.in_flight.get(entry.job)
+    if send is None or send.attempt.number != entry.attempt:
+        return Difference(place, _called(entry.job, entry.attempt), "is sent", "is not due")
+    if live.courier.sent.is_begun(entry.job):
+        return Difference(place, _called(entry.job, entry.attempt), "is sent again", "was sent")
+    return None
+
+
+def of_ending(place: int, command: EndAttempt, live: LiveSandbox) -> Difference | None:
+    """Why an attempt of the tape cannot end, if it cannot."""
+    called, send = _called(command.job, command.attempt), live.core.state.in_flight.get(command.job)
+    if send is None:
+        return Difference(place, f"the end of {called}", command.result, "nothing of this job is in flight")
+    if send.attempt.number != command.attempt:
+        text = f"attempt {send.attempt.number} is in flight"
+        return Difference(place, f"the end of {called}", command.result, text)
+    if not live.courier.sent.is_begun(command.job):
+        return Difference(place, called, "not sent", "is sent")
+    return None
+
+
+def _of_due(place: int, recorded: Due, replayed: Due, there: str, not_there: str) -> Difference | None:
+    if extra := [one for one in replayed if one not in recorded]:
+        return Difference(place, _called(*extra[0]), not_there, there)
+    if missing := [one for one in recorded if one not in replayed]:
+        return Difference(place, _called(*missing[0]), there, not_there)
+    return None
+
+
+def _called(job: str, attempt: int) -> str:
+    return f"attempt {attempt} of {job}"
+
+
+def _listed(due: Due) -> str:
+    return ", ".join(_called(*one) for one in due)

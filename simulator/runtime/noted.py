@@ -1,0 +1,38 @@
+"""Applies commands that come from anywhere but a request of the reseller API, and notes them on the tape."""
+
+from collections.abc import Callable, Iterable
+from datetime import datetime
+from typing import Any
+
+from simulator.domain.commands import Command, EndAttempt, PassTime
+from simulator.domain.due import Fired
+from simulator.runtime.sent import SentRequests
+from simulator.tape.entries import CommandApplied, Due
+from simulator.tape.tape import ENTRY_BYTES, Tape
+
+DUE_BYTES = 150
+"""The approximate memory of an attempt that an entry made due."""
+
+
+def apply_noted(
+    apply: Callable[[Command, datetime], Any], command: Command, now: datetime, tape: Tape, sent: SentRequests
+) -> Any:
+    """The answer to a command, which is noted before it is applied, since it may be refused. That time passes is noted
+    behind it, in the same turn, with the attempts that are due by that: a replay that makes others due repeats nothing.
+    """
+    if type(command) is PassTime:
+        fired: list[Fired] = apply(command, now)
+        due = due_of(fired)
+        tape.add(CommandApplied(now, command, due), ENTRY_BYTES + DUE_BYTES * len(due))
+        return fired
+    tape.add(CommandApplied(now, command))
+    answer = apply(command, now)
+    if type(command) is EndAttempt:
+        sent.end(command.job)
+    return answer
+
+
+def due_of(fired: Iterable[Fired]) -> Due:
+    """The attempts that became due by what happened."""
+    sends = (one.send for one in fired if one.send is not None)
+    return tuple((send.job.id, send.attempt.number) for send in sends)
