@@ -7,7 +7,7 @@ import { environmentOf } from "./environment.js";
 import { ExpectationFailed, SimulatorError } from "./errors.js";
 import * as expectations from "./expectations.js";
 import { Message } from "./messages.js";
-import { sentMoment } from "./moments.js";
+import { type ForkFrom, type Moment, sentMoment } from "./moments.js";
 import type {
   Advanced,
   Audit,
@@ -28,9 +28,7 @@ import { hmacHeaders } from "./signing.js";
 import { checkCallbackStatus } from "./statuses.js";
 import { Story } from "./story.js";
 import { iso, seconds, WAIT_S_MAX, waitS } from "./time.js";
-import type {
-  AdvanceBy, CallbackFilters, CallbackWanted, ForkFrom, Moment, PaymentFilters, RequestFilters, Rule,
-} from "./wanted.js";
+import type { AdvanceBy, CallbackFilters, CallbackWanted, PaymentFilters, RequestFilters, Rule } from "./wanted.js";
 
 const LATE_S = 60; // what an answer may take beyond the wait that it was asked for
 
