@@ -42,7 +42,7 @@ def size_of(live: LiveSandbox, unshared_nonces: int = 0) -> int:
         (_DELIVERY, len(state.deliveries)),
         (_CASE, state.cases_made),
         (_NOTIFICATION, len(state.notifications)),
-        (_EVENT, len(live.events)),
+        (_EVENT, live.events.held),
         (_SENT, len(live.courier.sent)),
     )
     texts = state.callbacks.size + state.deliveries.size + live.inboxes.budget.bytes

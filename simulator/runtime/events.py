@@ -63,7 +63,9 @@ class EventLog:
         self.life: Any = None
         self.size = 0
 
-    def __len__(self) -> int:
+    @property
+    def held(self) -> int:
+        """How many events there are that a reader may still get."""
         return len(self._items)
 
     def begin(self, clock: Clock, *holds: Sized) -> None:

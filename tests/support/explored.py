@@ -10,7 +10,7 @@ from simulator.explore.document import Base
 from simulator.explore.record import Record, Verdict
 from simulator.explore.run import Setting
 from simulator.explore.seen import Order, Outcome, Seen, SeenPayment, SeenStep
-from simulator.explore.trials import Trial, Trials
+from simulator.explore.trials import Faults, Trial, Trials
 from simulator.explore.workers import Workers
 from simulator.options import Options
 
@@ -60,6 +60,9 @@ class Foretold(Trials):
         self.tapes = {}
         self.made: dict[Trial, Verdict] = {}
         self._verdict_of = verdict_of
+
+    def limit_s(self, faults: Faults) -> float:
+        return 60.0
 
     def run(self, tests: Iterable[Trial]) -> Iterator[tuple[Trial, Verdict]]:
         left = tests if isinstance(tests, deque) else deque(tests)

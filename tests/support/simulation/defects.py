@@ -172,7 +172,7 @@ DEFECTS = (
     Defect("the body of a request that has to wait is not on disk", "api.waiting:read",
            "call.exchange.body, call.has_body = request.body, True", "call.has_body = True"),
     Defect("a snapshot on disk lacks a nonce", "snapshot.counts:written",
-           "for key, one in spent.items()", "for key, one in list(spent.items())[1:]"),
+           "unnumbered(NONCES, spent.items())", "unnumbered(NONCES, list(spent.items())[1:])"),
     Defect("a reset begins no new life on disk", "keeping.keeper:StoreKeeper.begin",
            "self._store.writing.new_life(", "live.resets or self._store.writing.new_life("),
     Defect("the end of an attempt is not on disk", "keeping.recorder:Recorder.add",
