@@ -110,7 +110,7 @@ class SimClock extends SimElement {
 	async readDue() {
 		const { clock } = store;
 		const of = `${place.sandbox} ${clock.next_due} ${clock.pending}`;
-		if (of === this.dueOf || this.isReading || clock.advancing) return;
+		if (!place.sandbox || of === this.dueOf || this.isReading || clock.advancing) return;
 		this.isReading = true;
 		this.dueOf = of;
 		try {
