@@ -42,8 +42,10 @@ def refused(page: Console, status: int) -> None:
 
 
 def left(of: "Locator") -> float:
-    """Where it begins, read in one turn of the page: between two it may be drawn anew."""
-    return float(of.evaluate("one => one.getBoundingClientRect().x"))
+    """Where it begins, found and read in one turn of the page: between two it may be drawn anew."""
+    of.wait_for()
+    [x] = of.evaluate_all("all => all.map(one => one.getBoundingClientRect().x)")
+    return float(x)
 
 
 def test_each_lane_has_its_things_in_the_order_of_time(page: Console) -> None:
