@@ -98,7 +98,7 @@ def test_a_thing_opens_by_a_click_and_its_address_can_be_pasted(page: Console) -
     shown.get_by_role("heading", name="POST /v2/topup ● 200").wait_for()
     thing(shown, "request-1").click()
     shown.wait_for_url(f"**/payments/{trxid}")
-    assert shown.locator("sim-story sim-detail").is_hidden()
+    shown.locator("sim-story sim-detail").wait_for(state="hidden")
 
 
 def test_keys_move_along_the_line_open_and_close(page: Console) -> None:
