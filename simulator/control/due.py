@@ -50,8 +50,9 @@ def _row(state: State, at: datetime, item: AgendaItem) -> dict[str, Any]:
 
 def _told(state: State, item: AgendaItem) -> dict[str, str]:
     match item:
-        case StepDue(transaction, step):
-            return _of(transaction) | {"kind": "status", "about": _step(transaction, step.status)}
+        case StepDue(number, place):
+            transaction = state.transactions.shown(number)
+            return _of(transaction) | {"kind": "status", "about": _step(transaction, transaction.steps[place].status)}
         case CallbackDue(callback):
             which = f"{len(callback.attempts) + 1} of {state.scenario.limits.callback_retry.retries + 1}"
             about = f"callback {which} for {callback.transaction.refid}"

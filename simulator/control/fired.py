@@ -3,7 +3,7 @@
 from typing import Any
 
 from simulator.control import render
-from simulator.domain.due import CallbackDue, CaseDue, DeliveryDue, Fired, ScheduleDue, StepDue
+from simulator.domain.due import CallbackDue, CaseDue, DeliveryDue, Fired, ScheduleDue, StepTaken
 from simulator.domain.model.cases import Case
 from simulator.domain.model.schedule import (
     Scheduled,
@@ -27,7 +27,7 @@ def fired(one: Fired) -> dict[str, Any]:
     """One event, as the answer to an advance lists it."""
     fields: dict[str, Any] = {"at": render.moment(one.at)}
     match one.item:
-        case StepDue(transaction, step):
+        case StepTaken(transaction, step):
             fields |= {"kind": "status", "trxid": transaction.trxid, "refid": transaction.refid}
             result = next(result for result in transaction.results if result.status is step.status)
             fields |= {"status": STATUS_NAMES[step.status], "status_code": result.code}

@@ -13,11 +13,10 @@ from simulator.domain.model.wallet import Entry
 from simulator.domain.model.webhooks import Delivery
 
 
-class StepDue(msgspec.Struct, frozen=True, gc=False):
-    """Agenda: a transaction's next status; `place` is the index of the step in its timeline."""
+class StepDue(msgspec.Struct, frozen=True, gc=False, array_like=True):
+    """Agenda: the next status of the transaction with this number; `place` is the index of the step in its timeline."""
 
-    transaction: Transaction
-    step: Step
+    number: int
     place: int
 
 
@@ -49,12 +48,22 @@ class CaseDue(msgspec.Struct, frozen=True):
 AgendaItem = StepDue | CallbackDue | DeliveryDue | CaseDue | ScheduleDue
 
 
+class StepTaken(msgspec.Struct, frozen=True, gc=False):
+    """A step that happened to a transaction."""
+
+    transaction: Transaction
+    step: Step
+
+
+Happened = StepTaken | CallbackDue | DeliveryDue | CaseDue | ScheduleDue
+
+
 class Fired(msgspec.Struct, frozen=True):
-    """An agenda item that happened `at` this time. `send` is the attempt it requires, `entry` the ledger entry it
+    """What happened of the agenda `at` this time. `send` is the attempt it requires, `entry` the ledger entry it
     wrote; `skipped` says why it could not be carried out."""
 
     at: datetime
-    item: AgendaItem
+    item: Happened
     send: Send | None = None
     entry: Entry | None = None
     skipped: str = ""

@@ -6,24 +6,25 @@ server. At most a fifth of a processor's time is spent on them. While a request 
 
 import asyncio
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import aclosing, suppress
 from dataclasses import dataclass
 from time import monotonic
 from typing import Final
 from weakref import WeakKeyDictionary
 
+from simulator.domain.sandbox import Sandbox
 from simulator.keeping.gate import Gate
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.sandboxes import Sandboxes
 from simulator.runtime.unexpected import report
 from simulator.snapshot.apart import CAN_FORK, IsKnown, pieces_apart
-from simulator.snapshot.payments import unchanging
+from simulator.snapshot.payments import Changes, changes
 from simulator.snapshot.snapshot import NotNow
 from simulator.snapshot.taking import parts_of, refuse_not_now
 from simulator.tape.store.lives import Life
 from simulator.tape.store.store import Store
-from simulator.tape.store.writing import digest_of
+from simulator.tape.store.writing import SnapshotWriter, digest_of
 
 ENTRIES: Final = 5_000
 """Entries since the last snapshot, after which there is another one while more come."""
@@ -34,6 +35,9 @@ RESTED_ENTRIES: Final = 1_000
 LOOK_S: Final = 0.5
 SHARE: Final = 4
 """How many times the processor's time that a snapshot took it is until the next one."""
+
+KEPT_AT_ONCE: Final = 500
+"""How many parts that have not changed are written down in one turn of the event loop."""
 
 END_S: Final = 5.0
 """How long the end of a server may be held up by them."""
@@ -56,7 +60,7 @@ class Saving:
         self._gate = gate
         self._sandboxes = sandboxes
         self._seen: dict[str, _Seen] = {}
-        self._whole: WeakKeyDictionary[LiveSandbox, dict[str, bytes]] = WeakKeyDictionary()
+        self._saved: WeakKeyDictionary[Sandbox, Changes] = WeakKeyDictionary()  # the core of the newest snapshot
         self._not_before_s = 0.0
         self._looking: asyncio.Task[None] | None = None
 
@@ -116,17 +120,21 @@ class Saving:
         began_s = _spent_s()
         life = self._store.writing.life_of(live.id)
         n = life.n
-        writer = self._store.writing.begin_snapshot(live.id)
-        whole, last = unchanging(live.core.state), self._whole.pop(live, {})
-        is_known = _known(writer.before, {name: last[name] for name in whole if last.get(name) is whole[name]})
+        writer, core = self._store.writing.begin_snapshot(live.id), live.core
+        now, last, before = changes(core.state), self._saved.pop(core, {}), writer.before
+        unchanged = {name for name, one in now.items() if name in before and last.get(name) == one}
+        pieces = pieces_apart(lambda: parts_of(live, unchanged=unchanged), _known(before))
         try:
-            async with aclosing(pieces_apart(lambda: parts_of(live), is_known)) as pieces:
+            async with aclosing(pieces):
                 async for name, content in pieces:
+                    if name in unchanged:
+                        continue
                     if content is None:
                         writer.keep(name)
                     else:
                         writer.put(name, content)
                     self._gate.note()
+            await self._keep(writer, unchanged)
         except NotNow:
             return False
         except Exception as error:  # our mistake: the entries have it all
@@ -135,19 +143,26 @@ class Saving:
         finally:
             self._not_before_s = monotonic() + SHARE * (_spent_s() - began_s)
         writer.complete()
-        self._whole[live] = whole
+        self._saved[core] = now
         self._gate.note()
         self._seen[live.id] = _Seen(life, n, n)
         return True
 
+    async def _keep(self, writer: SnapshotWriter, names: Iterable[str]) -> None:
+        """Add the parts of these names as they were, some in each turn."""
+        for count, name in enumerate(names, 1):
+            writer.keep(name)
+            self._gate.note()
+            if count % KEPT_AT_ONCE == 0:
+                await asyncio.sleep(0)
 
-def _known(digests: Mapping[str, bytes], same: Mapping[str, bytes]) -> IsKnown:
-    """Whether the snapshot before, with these `digests` of its parts, had a content: those that are the `same` objects
-    as then are not digested again."""
+
+def _known(digests: Mapping[str, bytes]) -> IsKnown:
+    """Whether the snapshot before, with these `digests` of its parts, had a content."""
 
     def is_known(name: str, content: bytes) -> bool:
         known = digests.get(name)
-        return known is not None and (same.get(name) is content or digest_of(content) == known)
+        return known is not None and digest_of(content) == known
 
     return is_known
 

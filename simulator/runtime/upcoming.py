@@ -37,18 +37,20 @@ def upcoming(state: State, expected: Expectation) -> tuple[str, ...]:
     if expected.kind in (ExpectationKind.CALLS, ExpectationKind.RULE):
         return ()
     sent = [line for send in state.in_flight.values() if (line := _in_flight(send.job, expected))]
-    coming = [Coming(at, order, item) for at, order, item in state.agenda.waiting() if _matters(item, expected)]
+    coming = [Coming(at, order, item) for at, order, item in state.agenda.waiting() if _matters(state, item, expected)]
     lines = sent[:LINES_MAX]
-    lines += [_line(one, state.now) for one in heapq.nsmallest(LINES_MAX - len(lines), coming)]
+    lines += [_line(state, one) for one in heapq.nsmallest(LINES_MAX - len(lines), coming)]
     more = len(sent) + len(coming) - len(lines)
     return (*lines, *([f"and {more} more"] if more else []))
 
 
-def _matters(item: AgendaItem, expected: Expectation) -> bool:
+def _matters(state: State, item: AgendaItem, expected: Expectation) -> bool:
     """Whether an item can change what the expectation counts."""
     match item:
-        case StepDue(transaction=transaction):
-            return expected.kind is not ExpectationKind.WEBHOOKS and _is_of(transaction, expected)
+        case StepDue(number):
+            if expected.kind is ExpectationKind.WEBHOOKS:
+                return False
+            return _is_of(state.transactions.shown(number), expected)
         case CaseDue(case=case):
             return expected.kind is not ExpectationKind.WEBHOOKS and _is_of(case.transaction, expected)
         case CallbackDue(callback=callback):
@@ -107,10 +109,11 @@ def _named(job: Callback | Delivery) -> str:
     return f"webhook {job.event.type} {job.id}"
 
 
-def _line(one: Coming, now: datetime) -> str:
-    wait = f"{max((one.at - now).total_seconds(), 0):g} s"
+def _line(state: State, one: Coming) -> str:
+    wait = f"{max((one.at - state.now).total_seconds(), 0):g} s"
     match one.item:
-        case StepDue(transaction=transaction):
+        case StepDue(number):
+            transaction = state.transactions.shown(number)
             status = STATUS_NAMES[transaction.result.status]
             return f"payment {_short(transaction.refid)} is {status}, next step in {wait}"
         case CaseDue(case=case):

@@ -1,22 +1,33 @@
-"""The agenda in a snapshot, by tickets, and the cases that parts of it are about."""
+"""The agenda in a snapshot, by tickets, and the cases that parts of it are about.
+
+There may be a step on it for every payment, so steps are written in columns, which are read without looking at each.
+"""
 
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 from itertools import chain
-from typing import Any
+from operator import itemgetter
+from typing import Any, Final
 
+import msgspec
+
+from simulator.domain.due import StepDue
 from simulator.domain.model.callbacks import Callback
 from simulator.domain.model.cases import Case
 from simulator.domain.model.transactions import Transaction
 from simulator.domain.model.webhooks import Delivery
 from simulator.domain.state import State
-from simulator.snapshot.chunks import ENCODER, numbered, parts_of_log, rows_of
+from simulator.snapshot.chunks import numbered, parts_of_log
 from simulator.snapshot.copies import Copies
 from simulator.snapshot.jobs import Jobs, Others
+from simulator.snapshot.snapshot import reading_part
 from simulator.snapshot.values import Finders, Keys, Writing, opened
 
-AGENDA, HEAP, TICKETS, CASES = "agenda", "agenda/heap", "agenda/tickets", "cases"
-SIZE, HEAP_SIZE = 128, 1024
+AGENDA, STEPS, OTHERS, CASES = "agenda", "agenda/steps", "agenda/others", "cases"
+SIZE, STEPS_SIZE = 128, 1024
+
+_STEPS_ENCODER: Final = msgspec.msgpack.Encoder()
+_STEPS_DECODER: Final = msgspec.msgpack.Decoder(tuple[list[int], list[datetime], list[StepDue]])
 
 KEYS: Keys = {
     Transaction: lambda one: one.number,
@@ -28,20 +39,27 @@ KEYS: Keys = {
 
 
 def written(state: State, others: Others) -> Iterator[tuple[str, bytes]]:
-    """The parts of the cases and of the agenda, with the tickets of what was cancelled; jobs that are due are added to
-    `others`."""
+    """The parts of the cases and of the agenda, without what was cancelled; jobs that are due are added to `others`."""
     cases = sorted(chain.from_iterable(state.cases.values()), key=_number)
     for name, ones in numbered(CASES, cases, _number, SIZE):
         writing = Writing(KEYS)
         yield name, writing.part([writing.members(one) for one in ones])
     heap, items = state.agenda.kept()
-    for place in range(0, len(heap), HEAP_SIZE):
-        yield f"{HEAP}/{place // HEAP_SIZE}", ENCODER.encode(heap[place : place + HEAP_SIZE])
-    for name, rows in numbered(TICKETS, items.items(), lambda one: one[0], SIZE):
+    due = {ticket: at for at, ticket in heap}
+    steps = (one for one in items.items() if type(one[1]) is StepDue)
+    for name, rows in numbered(STEPS, steps, _ticket, STEPS_SIZE):
+        tickets = [ticket for ticket, _ in rows]
+        columns = tickets, [due[ticket] for ticket in tickets], [item for _, item in rows]
+        yield name, _STEPS_ENCODER.encode(columns)
+    rest = (one for one in items.items() if type(one[1]) is not StepDue)
+    for name, rows in numbered(OTHERS, rest, _ticket, SIZE):
         writing = Writing(KEYS)
-        yield name, writing.part([[ticket, writing.plain(item)] for ticket, item in rows])
+        yield name, writing.part([[ticket, writing.plain(due[ticket]), writing.plain(item)] for ticket, item in rows])
         others.add(item for _, item in rows)
     yield AGENDA, Writing().part(state.agenda.added)
+
+
+_ticket = itemgetter(0)
 
 
 def _number(case: Case) -> int:
@@ -67,11 +85,20 @@ def restore(state: State, parts: Mapping[str, bytes], transactions: Copies, jobs
             for case in map(reading.value, rows):
                 cases[case.id] = case
                 state.cases.setdefault(case.transaction.trxid, []).append(case)
+    heap: list[tuple[datetime, int]] = []
     items: dict[int, Any] = {}
-    for name, _ in parts_of_log(parts, TICKETS):
+    for name, content in parts_of_log(parts, STEPS):
+        with reading_part(name):
+            tickets, due, steps = _STEPS_DECODER.decode(content)
+            heap.extend(zip(due, tickets, strict=True))
+            items.update(zip(tickets, steps, strict=True))
+    count = len(items)
+    for name, _ in parts_of_log(parts, OTHERS):
         with opened(parts, name, finders) as (reading, rows):
-            for ticket, item in rows:
+            for ticket, at, item in rows:
+                heap.append((reading.value(at), ticket))
                 items[ticket] = reading.value(item)
-    heap = list(rows_of(parts, HEAP, tuple[datetime, int]))
+    if 0 < count < len(items):
+        items = dict(sorted(items.items(), key=_ticket))
     with opened(parts, AGENDA, type_=int) as (_, added):
         state.agenda.restore(heap, items, added)

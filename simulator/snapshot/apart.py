@@ -18,6 +18,7 @@ from typing import Final, NoReturn
 from simulator.snapshot.snapshot import NotNow
 
 Parts = Callable[[], Iterator[tuple[str, bytes]]]
+"""Parts without a content are passed over."""
 IsKnown = Callable[[str, bytes], bool]
 """Whether the snapshot before had this content under this name. A copy of the process asks it."""
 
@@ -29,6 +30,9 @@ _END = b"\0" * _HEAD.size
 """A head without a name: there are no more parts."""
 
 NICENESS: Final = 5
+PIPE_BYTES: Final = 1024 * 1024
+"""How much the copy may be ahead of this process, which reads it in one turn."""
+
 CAN_FORK: Final = hasattr(os, "fork") and sys.platform != "win32"
 
 
@@ -42,13 +46,14 @@ async def pieces_apart(parts: Parts, is_known: IsKnown) -> Pieces:
 
 async def _here(parts: Parts, is_known: IsKnown) -> Pieces:
     for name, content in parts():
-        yield name, None if is_known(name, content) else content
+        if content:
+            yield name, None if is_known(name, content) else content
         await asyncio.sleep(0)
 
 
 async def _forked(parts: Parts, is_known: IsKnown) -> Pieces:
     pid, descriptor = _fork(parts, is_known)
-    reader = asyncio.StreamReader()
+    reader = asyncio.StreamReader(limit=PIPE_BYTES)
     loop = asyncio.get_running_loop()
     transport, _ = await loop.connect_read_pipe(
         lambda: asyncio.StreamReaderProtocol(reader), os.fdopen(descriptor, "rb", 0)
@@ -74,6 +79,7 @@ async def _forked(parts: Parts, is_known: IsKnown) -> Pieces:
 def _fork(parts: Parts, is_known: IsKnown) -> tuple[int, int]:
     """Start the copy. Answers its pid, and the end of the pipe that it writes into."""
     reading, writing = os.pipe()
+    _widen(writing)
     blocked = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
     try:
         with warnings.catch_warnings():
@@ -87,6 +93,15 @@ def _fork(parts: Parts, is_known: IsKnown) -> tuple[int, int]:
     return pid, reading
 
 
+def _widen(descriptor: int) -> None:
+    """Let a pipe have more room, where that can be set."""
+    import fcntl
+
+    if hasattr(fcntl, "F_SETPIPE_SZ"):
+        with suppress(OSError):  # the system allows less
+            fcntl.fcntl(descriptor, fcntl.F_SETPIPE_SZ, PIPE_BYTES)
+
+
 def _write(parts: Parts, is_known: IsKnown, descriptor: int) -> NoReturn:
     """In the copy: write all parts, and end."""
     try:
@@ -98,7 +113,8 @@ def _write(parts: Parts, is_known: IsKnown, descriptor: int) -> NoReturn:
         signal.pthread_sigmask(signal.SIG_SETMASK, ())
         os.nice(NICENESS)
         for name, content in parts():
-            _write_piece(descriptor, name, None if is_known(name, content) else content)
+            if content:
+                _write_piece(descriptor, name, None if is_known(name, content) else content)
         _write_all(descriptor, _END)
     except NotNow:
         pass

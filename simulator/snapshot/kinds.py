@@ -6,7 +6,7 @@ from functools import cache
 from typing import Any, Final
 
 from simulator.domain.commands import AddRule
-from simulator.domain.due import CallbackDue, CaseDue, DeliveryDue, ScheduleDue, StepDue
+from simulator.domain.due import CallbackDue, CaseDue, DeliveryDue, ScheduleDue
 from simulator.domain.model import (
     bills,
     callbacks,
@@ -33,7 +33,7 @@ from simulator.traffic import seen
 KINDS: Final[dict[str, type]] = {
     one.__name__: one
     for one in (
-        AddRule, CaseDue, CallbackDue, DeliveryDue, ScheduleDue, StepDue, bills.BillProfile, callbacks.CallbackConfig,
+        AddRule, CaseDue, CallbackDue, DeliveryDue, ScheduleDue, bills.BillProfile, callbacks.CallbackConfig,
         cases.Case, catalog.Money, catalog.DataSource, catalog.FormField, catalog.Source, catalog.Fulfillment,
         catalog.Discount, catalog.Adjustment, catalog.Option, catalog.Receipt, catalog.Product, catalog.Overlay,
         happenings.Attempted, inboxes.InboxReply,

@@ -1,7 +1,7 @@
 """Takes a snapshot of a sandbox, piece by piece."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from itertools import chain
 
 from simulator.domain.commands import LoadScenario
@@ -21,15 +21,15 @@ def take(live: LiveSandbox, n: int) -> Snapshot:
     return snapshot_of(parts_of(live, n))
 
 
-def parts_of(live: LiveSandbox, n: int | None = None) -> Iterator[tuple[str, bytes]]:
+def parts_of(live: LiveSandbox, n: int | None = None, unchanged: Container[str] = ()) -> Iterator[tuple[str, bytes]]:
     """The parts of a snapshot, the head last; each takes a few milliseconds. Raises `NotNow`, also when something has
     happened in the sandbox between two parts, which then are of different moments. `n` is how many entries its tape
-    has, as it was counted if it has not kept all."""
+    has, as it was counted if it has not kept all. Parts in `unchanged` may be empty: the caller has them."""
     refuse_not_now(live)
     tape = live.tape
     entries = len(tape) + tape.left_out
     found: Counter[str] = Counter()
-    for part in _parts(live):
+    for part in _parts(live, unchanged):
         found[log_of(part[0])] += 1
         yield part
         if len(tape) + tape.left_out != entries or live.tape is not tape:
@@ -49,7 +49,7 @@ def refuse_not_now(live: LiveSandbox) -> None:
         raise NotNow(f"the sandbox {live.id!r} is being advanced")
 
 
-def _parts(live: LiveSandbox) -> Iterator[tuple[str, bytes]]:
+def _parts(live: LiveSandbox, unchanged: Container[str]) -> Iterator[tuple[str, bytes]]:
     state = live.core.state
     pending = chain.from_iterable(one.kept()[2] for one in live.counters.evicted.values())
     others = jobs.Others(state, pending)
@@ -62,7 +62,7 @@ def _parts(live: LiveSandbox) -> Iterator[tuple[str, bytes]]:
     yield from accounts.written(state, deliveries, keys)
     yield from catalog.written(state)
     yield from rules.written(state)
-    yield from payments.written(state)
+    yield from payments.written(state, unchanged)
     yield from jobs.written(state, others.found, keys)
     yield from counts.written(state)
     yield from inboxes.written(live)

@@ -42,7 +42,7 @@ def insides(live: LiveSandbox) -> Any:
     clock = live.clock.mode, live.clock.rate, live.clock.latest, live.clock.at(live.clock.latest)
     budget = live.inboxes.budget.bytes, [one.name for one in live.inboxes.budget.by_use]
     counts = [(rule.id, count) for book in state.books.values() for rule, count in book.listed()]
-    owners, waiting = state.payments.budget.owners, sorted(state.agenda.kept()[0])
+    owners, waiting = state.payments.budget.owners, sorted((at, ticket) for at, ticket, _ in state.agenda.waiting())
     of_payments = [(trxid, [one.id for one in state.callbacks.of(trxid)]) for trxid in state.transactions]
     of_same_names = repr(state.catalog.groups), [one.serial for one in state.deliveries], state.agenda.added
     around += [of_same_names, counts, owners, waiting, sorted(state.added.items()), of_payments]
@@ -57,8 +57,8 @@ def _about(live: LiveSandbox) -> list[Any]:
     jobs = [(one.id, one.transaction.number) for one in state.callbacks]
     cases = [(one.id, one.transaction.number) for ones in state.cases.values() for one in ones]
     steps = [item for _, _, item in state.agenda.waiting() if isinstance(item, StepDue)]
-    assert all(one.transaction is state.transactions[one.transaction.trxid] for one in steps)
-    return [jobs, cases, sorted(one.transaction.number for one in steps)]
+    assert all(state.transactions.numbered(one.number).ticket is not None for one in steps)
+    return [jobs, cases, sorted(one.number for one in steps)]
 
 
 def first_difference(one: Any, other: Any, path: str = "") -> str:

@@ -49,7 +49,8 @@ def end_attempt(state: State, command: EndAttempt, now: datetime) -> None:
 def _process(state: State, item: AgendaItem, now: datetime) -> Fired | None:
     match item:
         case StepDue():
-            return Fired(now, item) if timeline.step_due(state, item, now) else None
+            taken = timeline.step_due(state, item, now)
+            return None if taken is None else Fired(now, taken)
         case CallbackDue(callback):
             return _sent(state, now, item, callbacks.attempt_due(state, callback, now))
         case DeliveryDue(delivery):
@@ -61,7 +62,7 @@ def _process(state: State, item: AgendaItem, now: datetime) -> Fired | None:
             return schedule.carry_out(state, item, now)
 
 
-def _sent(state: State, now: datetime, item: AgendaItem, send: Send | None) -> Fired:
+def _sent(state: State, now: datetime, item: CallbackDue | DeliveryDue, send: Send | None) -> Fired:
     if send is not None:
         state.in_flight[send.job.id] = send
     return Fired(now, item, send)

@@ -230,12 +230,13 @@ def _create(
         currency=product.denomination_currency or product.currency,
         face=pricing.face_value(product, amount),
         entry_ids=(entry.id,),
+        steps=rule.then.steps if rule else ORDINARY_STEPS,
     )
     state.transactions.add(transaction)
     reseller.refids.add(transaction)
     if product.bill is not None:
         transaction.bill = bill_of(product, transaction)
-    begin(state, transaction, rule.then.steps if rule else ORDINARY_STEPS, now)
+    begin(state, transaction, now)
     reseller.records.add(transaction)
     state.transactions.keep(transaction)
     return PaymentAnswer(

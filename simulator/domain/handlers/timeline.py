@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from simulator.domain.due import StepDue
+from simulator.domain.due import StepDue, StepTaken
 from simulator.domain.handlers import callbacks
 from simulator.domain.model.happenings import Posted
 from simulator.domain.model.instants import next_time_of_day
@@ -38,10 +38,9 @@ ORDINARY_STEPS = (
 )
 
 
-def begin(state: State, transaction: Transaction, steps: tuple[Step, ...], now: datetime) -> None:
+def begin(state: State, transaction: Transaction, now: datetime) -> None:
     """Give a new transaction its first status and schedule the dated rest. The first has no callback."""
-    transaction.steps = steps
-    _enter_status(state, transaction, steps[0], now, "creation")
+    _enter_status(state, transaction, transaction.steps[0], now, "creation")
     _schedule_next(state, transaction, 1)
 
 
@@ -57,7 +56,7 @@ def _schedule_next(state: State, transaction: Transaction, place: int) -> None:
             due = _planned(transaction, number)
         else:
             continue
-        transaction.ticket = state.agenda.add(due, StepDue(transaction, step, number))
+        transaction.ticket = state.agenda.add(due, StepDue(transaction.number, number))
         return
     transaction.ticket = None
     if not transaction.is_settled and _last_requery(steps) <= transaction.requeries:
@@ -81,14 +80,16 @@ def _last_requery(steps: tuple[Step, ...]) -> int:
     return max([step.requery or 0 for step in steps], default=0)
 
 
-def step_due(state: State, due: StepDue, now: datetime) -> bool:
-    """Process a dated step; False when the current status does not allow it."""
-    transaction = due.transaction
-    follows = may_follow(transaction.result.status, due.step.status)
+def step_due(state: State, due: StepDue, now: datetime) -> StepTaken | None:
+    """Process a dated step; None when the current status does not allow it."""
+    transaction = state.transactions.numbered(due.number)
+    step = transaction.steps[due.place]
+    follows = may_follow(transaction.result.status, step.status)
     if follows:
-        _enter_status(state, transaction, due.step, now, "step")
+        _enter_status(state, transaction, step, now, "step")
     _schedule_next(state, transaction, due.place + 1)
-    return follows
+    state.transactions.note_change(transaction)
+    return StepTaken(transaction, step) if follows else None
 
 
 def requery(state: State, transaction: Transaction, now: datetime) -> None:
@@ -103,6 +104,7 @@ def requery(state: State, transaction: Transaction, now: datetime) -> None:
             _enter_status(state, transaction, step, now, "requery")
             if transaction.is_settled:
                 return
+    state.transactions.note_change(transaction)
     if transaction.ticket is None and _last_requery(transaction.steps) == transaction.requeries:
         state.noted[Noted.STUCK] += 1
 

@@ -86,9 +86,11 @@ class Transactions:
         rows = [(key, at_us, total, crc(data), data) for key, at_us, total, data in pending.entries]
         if rows:
             connection.executemany("INSERT INTO entries VALUES (?, ?, ?, ?, ?)", rows)
+        if pending.shares:
+            connection.executemany("INSERT INTO snapshot_parts VALUES (?, ?, ?)", pending.shares)
         for life, records in pending.records.items():
             self._packs.add(life, records)
-        return len(rows) + len(pending.statements)
+        return len(rows) + len(pending.statements) + len(pending.shares)
 
     def _cut(self, life: int, n: int) -> None:
         """Remove what came behind entry `n` of a life, before others take the places of its entries."""

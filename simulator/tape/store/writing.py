@@ -22,6 +22,7 @@ class Pending:
 
     statements: list[tuple[str, tuple[object, ...]]] = field(default_factory=list)
     entries: list[tuple[int, int, int, bytes]] = field(default_factory=list)  # key, at_us, bytes_up_to, data
+    shares: list[tuple[int, str, int]] = field(default_factory=list)  # snapshot, name, part
     records: dict[int, dict[bytes, tuple[int, bytes]]] = field(default_factory=dict)  # by life
     lives_gone: list[int] = field(default_factory=list)
     snapshots_gone: list[int] = field(default_factory=list)
@@ -30,7 +31,7 @@ class Pending:
 
     def __bool__(self) -> bool:
         rest = self.records or self.lives_gone or self.lives_with_snapshots or self.cuts
-        return bool(self.statements or self.entries or rest)
+        return bool(self.statements or self.entries or self.shares or rest)
 
 
 @dataclass(slots=True)
@@ -193,7 +194,7 @@ class Writing:
 
     def share_part(self, snapshot: int, name: str, part: int) -> None:
         """A part that is there already."""
-        self._write("INSERT INTO snapshot_parts VALUES (?, ?, ?)", snapshot, name, part)
+        self.pending.shares.append((snapshot, name, part))
 
     def complete(self, life: Life, snapshot: int, bytes_own: int, *, applies_rule: bool) -> None:
         """From the next commit on the snapshot is there, and the rule of retention may be applied to its life."""

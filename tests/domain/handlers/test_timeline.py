@@ -4,7 +4,7 @@ from datetime import datetime, time, timedelta
 
 import pytest
 
-from simulator.domain.due import StepDue
+from simulator.domain.due import StepTaken
 from simulator.domain.model.transactions import TRANSITIONS, Status, Step, may_follow
 from simulator.domain.sandbox import Sandbox
 from tests.support.worlds import (
@@ -128,7 +128,7 @@ def test_a_step_that_cannot_follow_is_passed_over() -> None:
     transaction = pay(box).transaction
     pay(box, at=1)
     fired = fire_due(box, seconds(9))
-    assert [one.item.step.status for one in fired if isinstance(one.item, StepDue)] == [Status.FAILED]
+    assert [one.item.step.status for one in fired if isinstance(one.item, StepTaken)] == [Status.FAILED]
     assert [result.status for result in transaction.results] == [Status.ACCEPTED, Status.PROCESSING, Status.FAILED]
 
 

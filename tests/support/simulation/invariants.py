@@ -199,7 +199,8 @@ class Invariants:
                     waiting[delivery.id] += 1
                 case CaseDue(case):
                     waiting[case.id] += 1
-                case StepDue(transaction):
+                case StepDue(number):
+                    transaction = state.transactions.numbered(number)
                     waiting[transaction.trxid] += 1
                     if transaction.result.status in SETTLED:
                         self._object(life, f"{transaction.trxid} is settled and has a step on the agenda")

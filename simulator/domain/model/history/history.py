@@ -136,7 +136,7 @@ class History:
 
     def _pending(self, place: int) -> Indexed:
         at = place - len(self) + len(self._latest)
-        return self._latest[at] if at >= 0 else Indexed.of(self.at(place))
+        return self._latest[at] if at >= 0 else Indexed.of(self._transactions.shown(self._numbers[place]))
 
     def products(self) -> list[str]:
         """The codes of all products that were ever paid."""

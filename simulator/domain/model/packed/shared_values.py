@@ -1,11 +1,12 @@
 """Values that many transactions have, each of them once, by its place."""
 
-from collections.abc import Iterable, Iterator
+from collections import defaultdict
+from collections.abc import Hashable, Iterable, Iterator
 
-from simulator.domain.model.transactions import Distortion
+from simulator.domain.model.transactions import Distortion, Step
 from simulator.domain.model.tree import Category
 
-SharedValue = Category | Distortion | None
+SharedValue = Category | Distortion | tuple[Step, ...] | None
 
 _KNOWN_MAX = 10_000
 
@@ -13,10 +14,11 @@ _KNOWN_MAX = 10_000
 class SharedValues:
     """A list that only grows; equal values have one place."""
 
-    __slots__ = ("_known", "_values")
+    __slots__ = ("_known", "_places", "_values")
 
     def __init__(self) -> None:
         self._values: list[SharedValue] = []
+        self._places: defaultdict[Hashable, list[int]] = defaultdict(list)  # of those that are alike
         self._known: dict[int, tuple[int, SharedValue]] = {}  # with the value, so that no other one gets its id
 
     def __getitem__(self, place: int) -> SharedValue:
@@ -38,8 +40,25 @@ class SharedValues:
     def restore(self, values: Iterable[SharedValue]) -> None:
         """Have these in the place of all others."""
         self._values, self._known = list(values), {}
+        self._places.clear()
+        for place, value in enumerate(self._values):
+            self._places[_alike(value)].append(place)
 
     def _find(self, value: SharedValue) -> int:
-        if value not in self._values:
+        places = self._places[_alike(value)]
+        found = next((place for place in places if self._values[place] == value), None)
+        if found is None:
+            found = len(self._values)
             self._values.append(value)
-        return self._values.index(value)
+            places.append(found)
+        return found
+
+
+def _alike(value: SharedValue) -> Hashable:
+    """Something with a hash that equal values have in common: not all of a value has one."""
+    match value:
+        case tuple():
+            return tuple([(one.status, one.after, one.requery, one.at) for one in value])
+        case Distortion():
+            return value.drop, value.duplicates, value.delay, value.again_after
+    return value

@@ -1,7 +1,6 @@
 """A transaction as bytes, and back, exact.
 
-Left out are its number, which says where the row is, and what only an open transaction has: the steps that are to come
-and the ticket of the next.
+Left out is its number, which says where the row is.
 """
 
 from collections.abc import Mapping
@@ -13,17 +12,24 @@ import msgspec
 
 from simulator.domain.model.bills import BillKey
 from simulator.domain.model.packed.shared_values import SharedValues
-from simulator.domain.model.transactions import Distortion, Result, Transaction
+from simulator.domain.model.transactions import PROCESSING, Distortion, Result, Transaction
 from simulator.domain.model.tree import Category
+
+SETTLED_ROW: Final = 0
+OPEN_ROW: Final = 1
+PROCESSING_ROW: Final = 2
+"""Which kind of transaction a row has; the last one is open, too."""
 
 
 class Row(msgspec.Struct, array_like=True, gc=False):
-    """The members of a transaction; in the place of `callbacks` and `category` stand those of the shared values. The
-    results in `same_remarks` have the transaction's own remarks, which may be long, and are written without."""
+    """The members of a transaction; in the place of `callbacks`, `category` and `steps` stand those of the shared
+    values. The results in `same_remarks` have the transaction's own remarks, which may be long, and are written
+    without. What only an open transaction has comes last."""
 
     trxid: str
     refid: str
     reseller: str
+    kind: int
     product: str
     product_name: str
     account: str
@@ -44,6 +50,8 @@ class Row(msgspec.Struct, array_like=True, gc=False):
     place: int
     bill: BillKey | None
     same_remarks: tuple[int, ...] = ()
+    steps: int = -1
+    ticket: int | None = None
 
 
 class _Keys(msgspec.Struct, array_like=True, gc=False):
@@ -52,6 +60,7 @@ class _Keys(msgspec.Struct, array_like=True, gc=False):
     trxid: str
     refid: str
     reseller: str
+    kind: int
 
 
 _DECIMAL: Final = 1
@@ -59,6 +68,7 @@ _LONG: Final = 2
 _LONG_BITS: Final = 63
 _NOWHERE: Final[tuple[int, ...]] = ()
 _NO_EXTRAS: Final[dict[str, object]] = {}
+_SETTLED_ENDS: Final[tuple[object, ...]] = ()
 
 
 def packed(one: Transaction, shared: SharedValues) -> bytes:
@@ -67,11 +77,16 @@ def packed(one: Transaction, shared: SharedValues) -> bytes:
     if one.remarks:
         same_remarks = tuple([at for at, each in enumerate(results) if each.remarks == one.remarks])
         results = _with_remarks(results, same_remarks, "")
+    kind, ends = SETTLED_ROW, _SETTLED_ENDS
+    if one.steps:
+        kind = PROCESSING_ROW if results[-1].status is PROCESSING else OPEN_ROW
+        ends = shared.place(one.steps), one.ticket
     return _ENCODER.encode(
         (
             one.trxid,
             one.refid,
             one.reseller,
+            kind,
             one.product,
             one.product_name,
             one.account,
@@ -92,6 +107,7 @@ def packed(one: Transaction, shared: SharedValues) -> bytes:
             one.place,
             one.bill,
             same_remarks,
+            *ends,
         )
     )
 
@@ -102,6 +118,8 @@ def unpacked(row: bytes, number: int, shared: SharedValues) -> Transaction:
     callbacks, category = shared[one.callbacks], shared[one.category]
     assert isinstance(callbacks, Distortion), "every transaction has one"
     assert category is None or isinstance(category, Category), "there is no other kind"
+    steps = () if one.kind == SETTLED_ROW else shared[one.steps]
+    assert isinstance(steps, tuple), "only an open one has some"
     return Transaction(
         trxid=one.trxid,
         refid=one.refid,
@@ -122,6 +140,8 @@ def unpacked(row: bytes, number: int, shared: SharedValues) -> Transaction:
         face=one.face,
         entry_ids=one.entry_ids,
         results=_with_remarks(one.results, one.same_remarks, one.remarks),
+        steps=steps,
+        ticket=one.ticket,
         requeries=one.requeries,
         place=one.place,
         number=number,
@@ -129,10 +149,10 @@ def unpacked(row: bytes, number: int, shared: SharedValues) -> Transaction:
     )
 
 
-def keys_of(row: bytes) -> tuple[str, str, str]:
-    """The trxid, the refid and the reseller of a row."""
+def keys_of(row: bytes) -> tuple[str, str, str, int]:
+    """The trxid, the refid, the reseller and the kind of a row."""
     one = _KEYS_DECODER.decode(row)
-    return one.trxid, one.refid, one.reseller
+    return one.trxid, one.refid, one.reseller, one.kind
 
 
 def _with_remarks(results: tuple[Result, ...], places: tuple[int, ...], remarks: str) -> tuple[Result, ...]:

@@ -1,8 +1,9 @@
 """All transactions of a sandbox: those that are open as objects, those that are settled as bytes."""
 
-from collections import deque
-from collections.abc import Iterator, Mapping, ValuesView
+from collections import Counter, deque
+from collections.abc import Container, Iterator, Mapping, Sequence, ValuesView
 from itertools import compress
+from typing import NamedTuple
 
 import msgspec
 from msgspec import Raw
@@ -11,27 +12,34 @@ from simulator.domain.model.holdings import Holding
 from simulator.domain.model.packed.blocks import SIZE, Block
 from simulator.domain.model.packed.moment import Moment, Rows
 from simulator.domain.model.packed.shared_values import SharedValues
-from simulator.domain.model.packed.transaction_rows import keys_of, packed, unpacked
-from simulator.domain.model.transactions import Step, Transaction
+from simulator.domain.model.packed.transaction_rows import PROCESSING_ROW, SETTLED_ROW, keys_of, packed, unpacked
+from simulator.domain.model.transactions import Transaction
 
-# A block has four columns: trxids, refids, the codes of resellers, and for each row the place of its code.
-_TRXIDS_ALONE = msgspec.msgpack.Decoder(tuple[list[str], Raw, Raw, Raw])
-_WITHOUT_TRXIDS = msgspec.msgpack.Decoder(tuple[Raw, list[str], list[str], list[int]])
+# A block has six columns: trxids, refids, the codes of resellers, for each row the place of its code, how many rows are
+# open, and for each code how many are processing.
+_TRXIDS_ALONE = msgspec.msgpack.Decoder(tuple[list[str], Raw, Raw, Raw, Raw, Raw])
+_WITHOUT_TRXIDS = msgspec.msgpack.Decoder(tuple[Raw, list[str], list[str], list[int], int, list[int]])
 
-Restored = tuple[str, list[str], list[int]]
-"""The code of a reseller, refids, and the numbers of their transactions."""
+
+class Restored(NamedTuple):
+    """What a block has of one reseller: the refids, the numbers of their transactions, and how many are processing."""
+
+    reseller: str
+    refids: list[str]
+    numbers: list[int]
+    processing: int
 
 
 class Transactions(Mapping[str, Transaction]):
     """Transactions by trxid, in the order of their numbers. Those that were restored have their places in the index of
     trxids when `index_in_slices` is through, or somebody looks for one that is not there yet.
 
-    Who finds an open one has the one that there is. Who finds a settled one has a copy, and so has who held it when it
-    was settled: whoever changes it looks for it, changes the copy and lets it be kept with `keep`; those who hold
-    others do not see that.
+    Who finds an open one has the one that there is; a restored one is made of its row when somebody finds it first. Who
+    finds a settled one has a copy, and so has who held it when it was settled: whoever changes it looks for it, changes
+    the copy and lets it be kept with `keep`; those who hold others do not see that.
     """
 
-    __slots__ = ("_blocks", "_count", "_numbers", "_open", "_unindexed", "shared")
+    __slots__ = ("_blocks", "_changes", "_count", "_numbers", "_open", "_unindexed", "shared")
 
     def __init__(self) -> None:
         self.shared = SharedValues()
@@ -39,7 +47,8 @@ class Transactions(Mapping[str, Transaction]):
         self._numbers: dict[str, int] = {}
         self._unindexed: deque[tuple[int, Block]] = deque()  # blocks with the number of their first row
         self._blocks: list[Block | Rows] = []
-        self._open: list[int] = []  # how many of each block are objects
+        self._open: list[int] = []  # how many of each block are open
+        self._changes: list[int] = []  # of each block, counted
 
     def __len__(self) -> int:
         return self._count
@@ -80,6 +89,17 @@ class Transactions(Mapping[str, Transaction]):
 
     def numbered(self, number: int) -> Transaction:
         """The transaction with this number."""
+        block, place = divmod(number, SIZE)
+        row = self._blocks[block][place]
+        if not isinstance(row, bytes):
+            return row
+        one = unpacked(row, number, self.shared)
+        if one.steps:
+            self._loose(block)[place] = one
+        return one
+
+    def shown(self, number: int) -> Transaction:
+        """The transaction with this number, for somebody who reads it at once and does not change it."""
         row = self._blocks[number // SIZE][number % SIZE]
         return unpacked(row, number, self.shared) if isinstance(row, bytes) else row
 
@@ -91,16 +111,20 @@ class Transactions(Mapping[str, Transaction]):
         # In this order, whichever is settled first, so that the same inputs give the same rows.
         self.shared.place(one.callbacks)
         self.shared.place(one.category)
+        self.shared.place(one.steps)
         if number % SIZE == 0:
             self._blocks.append([])
             self._open.append(0)
+            self._changes.append(0)
         rows = self._blocks[-1]
         assert isinstance(rows, list), "only a whole block is packed"
         rows.append(one)
         self._open[-1] += 1
+        self._changes[-1] += 1
 
     def keep(self, one: Transaction) -> None:
         """Keep a transaction as it is now, after each change. One that is settled is packed."""
+        self.note_change(one)
         if not one.is_settled:
             return
         block, place = divmod(one.number, SIZE)
@@ -111,55 +135,50 @@ class Transactions(Mapping[str, Transaction]):
             self._open[block] -= 1
             self._seal(block)
 
-    def contents(self) -> Iterator[bytes]:
-        """All rows in blocks of `SIZE`, those of open transactions included. A block in which nothing is open is the
-        same object until one of its transactions changes."""
+    def note_change(self, one: Transaction) -> None:
+        """Something of a transaction has changed."""
+        self._changes[one.number // SIZE] += 1
+
+    def contents(self, unwanted: Container[int] = ()) -> Iterator[bytes]:
+        """All rows in blocks of `SIZE`, those of open transactions included; nothing of the `unwanted` ones. A block in
+        which nothing is open is the same object until one of its transactions changes."""
         for number, _ in enumerate(self._blocks):
+            if number in unwanted:
+                yield b""
+                continue
             self._seal(number)
             found = self._blocks[number]
             yield found.content if isinstance(found, Block) else self._block(found).content
 
-    def sealed(self) -> Iterator[tuple[int, bytes]]:
-        """Those of `contents` with their places that are the same objects until one of their transactions changes."""
-        return ((place, one.content) for place, one in enumerate(self._blocks) if isinstance(one, Block))
+    @property
+    def changes(self) -> Sequence[int]:
+        """How often each block has changed since it was made or restored."""
+        return self._changes
 
     def holdings(self) -> tuple[Holding, ...]:
         """Its containers."""
         return Holding(self._numbers), Holding(self._blocks, SIZE if any(self._open) else 1)
 
-    def opened(self) -> Iterator[Transaction]:
-        """Those that are open, by their numbers."""
-        for rows, count in zip(self._blocks, self._open, strict=True):
-            if count:
-                yield from (one for one in rows if isinstance(one, Transaction))
-
     def restore(self, content: bytes) -> list[Restored]:
         """Have one more block. Answers what of it each of its resellers has. Raises `ValueError` for other bytes than
         those of a block."""
         block = Block(content)
-        first, (refids, codes, places) = self._count, block.columns(_WITHOUT_TRXIDS)[1:]
+        first, (refids, codes, places, opened, processing) = self._count, block.columns(_WITHOUT_TRXIDS)[1:]
         numbers = list(range(first, first + len(block)))
         if first % SIZE or not 0 < len(block) <= SIZE:
             raise ValueError("a block in the middle is not whole")
         self._count = first + len(block)
         self._unindexed.append((first, block))
         self._blocks.append(block if len(block) == SIZE else list(block))
-        self._open.append(0)
+        self._open.append(opened)
+        self._changes.append(0)
         if len(codes) == 1:
-            return [(codes[0], refids, numbers)]
+            return [Restored(codes[0], refids, numbers, processing[0])]
         owns = [[each == place for each in places] for place in range(len(codes))]
         return [
-            (code, [*compress(refids, own)], [*compress(numbers, own)]) for code, own in zip(codes, owns, strict=True)
+            Restored(code, [*compress(refids, own)], [*compress(numbers, own)], count)
+            for code, own, count in zip(codes, owns, processing, strict=True)
         ]
-
-    def reopen(self, number: int, steps: tuple[Step, ...], ticket: int | None) -> Transaction:
-        """Have a restored one as it was: open, with the steps that are to come and the ticket of the next one."""
-        one = self.numbered(number)
-        one.steps, one.ticket = steps, ticket
-        block, place = divmod(number, SIZE)
-        self._loose(block)[place] = one
-        self._open[block] += 1
-        return one
 
     def as_they_are(self) -> Moment:
         """All of them as they are now, whatever happens to them later."""
@@ -180,9 +199,11 @@ class Transactions(Mapping[str, Transaction]):
 
     def _block(self, rows: Rows) -> Block:
         plain = [one if isinstance(one, bytes) else packed(one, self.shared) for one in rows]
-        trxids, refids, resellers = zip(*map(keys_of, plain), strict=True)
-        codes = list(dict.fromkeys(resellers))
-        return Block.of(plain, (trxids, refids, codes, list(map(codes.index, resellers))))
+        trxids, refids, resellers, kinds = zip(*map(keys_of, plain), strict=True)
+        codes, opened = list(dict.fromkeys(resellers)), len(kinds) - kinds.count(SETTLED_ROW)
+        processing = Counter(code for code, kind in zip(resellers, kinds, strict=True) if kind == PROCESSING_ROW)
+        counts = [processing[code] for code in codes]
+        return Block.of(plain, (trxids, refids, codes, list(map(codes.index, resellers)), opened, counts))
 
 
 class Values(ValuesView[Transaction]):

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simulator.domain.model.packed.shared_values import SharedValues
-from simulator.domain.model.packed.transaction_rows import keys_of, packed, unpacked
+from simulator.domain.model.packed.transaction_rows import SETTLED_ROW, keys_of, packed, unpacked
 from simulator.domain.model.transactions import Distortion, Result, Status, Transaction
 from simulator.domain.model.tree import Category
 
@@ -68,7 +68,7 @@ def test_the_same_transaction_is_the_same_bytes_and_its_keys_are_read_alone(one:
     shared = SharedValues()
     row = packed(one, shared)
     assert packed(unpacked(row, one.number, shared), shared) == row
-    assert keys_of(row) == (one.trxid, one.refid, one.reseller)
+    assert keys_of(row) == (one.trxid, one.refid, one.reseller, SETTLED_ROW)
 
 
 @given(TRANSACTIONS, TEXTS)

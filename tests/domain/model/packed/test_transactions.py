@@ -1,6 +1,7 @@
 """All transactions of a sandbox: who finds which, what is packed when, and blocks from which they are made again."""
 
 import gc
+from collections.abc import Callable
 from datetime import timedelta
 
 import msgspec
@@ -121,15 +122,15 @@ def test_a_block_is_the_same_object_until_one_of_it_changes() -> None:
 
 
 def restored(transactions: Transactions) -> Transactions:
-    """What is made of the blocks, and of what open ones have beside them."""
+    """What is made of the blocks."""
     again = Transactions()
     again.shared.restore(transactions.shared)
     found: dict[int, tuple[str, str]] = {}
     for content in transactions.contents():
-        for code, refids, numbers in again.restore(content):
+        for code, refids, numbers, processing in again.restore(content):
             found |= {number: (code, refid) for number, refid in zip(numbers, refids, strict=True)}
-    for one in transactions.opened():
-        again.reopen(one.number, one.steps, one.ticket)
+            of_block = [transactions.numbered(number).result.status for number in numbers]
+            assert processing == of_block.count(Status.PROCESSING)
     assert found == {one.number: (one.reseller, one.refid) for one in transactions.values()}
     return again
 
@@ -143,15 +144,48 @@ def test_they_are_made_again_from_their_blocks(count: int) -> None:
     assert list(again) == list(transactions)
     for one, other in zip(again.values(), transactions.values(), strict=True):
         assert msgspec.structs.astuple(one) == msgspec.structs.astuple(other)
-    opened = [one.number for one in transactions.opened()]
-    assert [one.number for one in again.opened()] == opened == ([0, SIZE + 1] * (count > SIZE) or [0][:count]) + [count]
+    opened = [one.number for one in transactions.values() if one.steps]
+    assert [one.number for one in again.values() if one.steps] == opened
+    assert opened == ([0, SIZE + 1] * (count > SIZE) or [0][:count]) + [count]
     assert all(again.numbered(number) is again.numbered(number) for number in opened)
     assert list(again.contents()) == list(transactions.contents())
 
 
+def test_a_restored_open_one_goes_on_as_it_was_and_its_block_is_packed_when_it_is_settled() -> None:
+    box = filled(SIZE, 5)
+    again = restored(box.state.transactions)
+    assert again.shown(5) is not again.shown(5), "nobody needs it yet"
+    assert msgspec.structs.astuple(again.shown(5)) == msgspec.structs.astuple(box.state.transactions.numbered(5))
+    one, same = again.numbered(5), again.numbered(5)
+    assert one is same is again.shown(5)
+    fire_due(box, seconds(100))
+    one.results, one.steps, one.ticket = box.state.transactions.numbered(5).results, (), None
+    again.keep(one)
+    assert list(again.contents()) == list(box.state.transactions.contents())
+    [content] = again.contents()
+    assert next(again.contents()) is content, "it is packed"
+
+
+def test_a_block_counts_its_changes_also_those_that_leave_it_open() -> None:
+    box = filled(SIZE + 1, 3)
+    transactions = box.state.transactions
+
+    def changed(do: Callable[[], object]) -> list[int]:
+        before = list(transactions.changes)
+        do()
+        return [place for place, count in enumerate(transactions.changes) if before[place : place + 1] != [count]]
+
+    assert changed(lambda: list(transactions.contents())) == []
+    assert changed(lambda: pay(box, order("ref-3", amount=1, account="999"), at=6)) == [0]
+    assert changed(lambda: pay(box, order("another", amount=1), at=7)) == [1]
+    assert changed(lambda: fire_due(box, seconds(100))) == [0, 1]
+    assert changed(lambda: void(box, SIZE, 110)) == [1]
+    assert next(iter(transactions.contents(unwanted={0}))) == b""
+
+
 def test_blocks_that_do_not_belong_behind_each_other_are_refused() -> None:
     whole, rest = filled(SIZE + 1).state.transactions.contents()
-    for wrong in ((rest, whole), (Block.of([], [[], [], [], []]).content,), (b"nothing",)):
+    for wrong in ((rest, whole), (Block.of([], [[], [], [], [], 0, []]).content,), (b"nothing",)):
         with pytest.raises(ValueError, match=r"not whole|too short"):
             list(map(Transactions().restore, wrong))
 
