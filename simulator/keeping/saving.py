@@ -19,9 +19,8 @@ from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.sandboxes import Sandboxes
 from simulator.runtime.unexpected import report
 from simulator.snapshot.apart import CAN_FORK, IsKnown, pieces_apart
-from simulator.snapshot.payments import Changes, changes
 from simulator.snapshot.snapshot import NotNow
-from simulator.snapshot.taking import parts_of, refuse_not_now
+from simulator.snapshot.taking import Changes, changes, parts_of, refuse_not_now
 from simulator.tape.store.lives import Life
 from simulator.tape.store.store import Store
 from simulator.tape.store.writing import SnapshotWriter, digest_of

@@ -3,7 +3,7 @@
 There may be a step on it for every payment, so steps are written in columns, which are read without looking at each.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from datetime import datetime
 from itertools import chain
 from operator import itemgetter
@@ -14,6 +14,7 @@ import msgspec
 from simulator.domain.due import StepDue
 from simulator.domain.model.callbacks import Callback
 from simulator.domain.model.cases import Case
+from simulator.domain.model.part_counts import SIZE as PART
 from simulator.domain.model.transactions import Transaction
 from simulator.domain.model.webhooks import Delivery
 from simulator.domain.state import State
@@ -24,7 +25,7 @@ from simulator.snapshot.snapshot import reading_part
 from simulator.snapshot.values import Finders, Keys, Writing, opened
 
 AGENDA, STEPS, OTHERS, CASES = "agenda", "agenda/steps", "agenda/others", "cases"
-SIZE, STEPS_SIZE = 128, 1024
+SIZE = 128
 
 _STEPS_ENCODER: Final = msgspec.msgpack.Encoder()
 _STEPS_DECODER: Final = msgspec.msgpack.Decoder(tuple[list[int], list[datetime], list[StepDue]])
@@ -38,20 +39,32 @@ KEYS: Keys = {
 """How others refer to these."""
 
 
-def written(state: State, others: Others) -> Iterator[tuple[str, bytes]]:
-    """The parts of the cases and of the agenda, without what was cancelled; jobs that are due are added to `others`."""
+def changes(state: State) -> dict[str, object]:
+    """What tells which parts of the steps have changed since somebody asked last, by their names."""
+    items, agenda = state.agenda.kept()[1], state.agenda
+    bounds = (next(iter(items)), next(reversed(items))) if items else ()
+    return {f"{STEPS}/{part}": count for part, count in agenda.removed.changes(bounds, agenda.added).items()}
+
+
+def written(state: State, others: Others, unchanged: Container[str] = ()) -> Iterator[tuple[str, bytes]]:
+    """The parts of the cases and of the agenda, without what was cancelled; of the `unchanged` ones the names alone.
+    Jobs that are due are added to `others`."""
     cases = sorted(chain.from_iterable(state.cases.values()), key=_number)
     for name, ones in numbered(CASES, cases, _number, SIZE):
         writing = Writing(KEYS)
         yield name, writing.part([writing.members(one) for one in ones])
     heap, items = state.agenda.kept()
-    due = {ticket: at for at, ticket in heap}
-    steps = (one for one in items.items() if type(one[1]) is StepDue)
-    for name, rows in numbered(STEPS, steps, _ticket, STEPS_SIZE):
-        tickets = [ticket for ticket, _ in rows]
-        columns = tickets, [due[ticket] for ticket in tickets], [item for _, item in rows]
+    others_at = {ticket for ticket, item in items.items() if type(item) is not StepDue}
+    known = {part for part in range(state.agenda.added // PART + 1) if f"{STEPS}/{part}" in unchanged}
+    yield from ((f"{STEPS}/{part}", b"") for part in known)
+    due = {
+        ticket: at for at, ticket in heap if ticket in items and (ticket // PART not in known or ticket in others_at)
+    }
+    steps = (ticket for ticket in sorted(due) if ticket not in others_at)
+    for name, tickets in numbered(STEPS, steps, int, PART):
+        columns = tickets, [due[ticket] for ticket in tickets], [items[ticket] for ticket in tickets]
         yield name, _STEPS_ENCODER.encode(columns)
-    rest = (one for one in items.items() if type(one[1]) is not StepDue)
+    rest = ((ticket, items[ticket]) for ticket in sorted(others_at))
     for name, rows in numbered(OTHERS, rest, _ticket, SIZE):
         writing = Writing(KEYS)
         yield name, writing.part([[ticket, writing.plain(due[ticket]), writing.plain(item)] for ticket, item in rows])

@@ -1,11 +1,17 @@
 """What a state counts and remembers beside its records, in a snapshot: counts, spent nonces, request rates, e-mails."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from datetime import datetime
+from itertools import chain
+from typing import Final
+
+import msgspec
 
 from simulator.domain.model.limits import Spent, SpentAt
+from simulator.domain.model.part_counts import SIZE as PART
 from simulator.domain.state import State
 from simulator.snapshot.chunks import numbered, parts_of_log, rows_of, unnumbered
+from simulator.snapshot.snapshot import reading_part
 from simulator.snapshot.values import Writing, opened
 
 COUNTS, NONCES, NOTIFICATIONS = "counts", "nonces", "notifications"
@@ -17,10 +23,23 @@ _VALUES = ("rules_added", "cases_made", "callbacks_made", "catalog_changes", "ke
 _DICTS = ("noted", "bills_paid", "callback_counts", "webhook_counts")
 
 
-def written(state: State) -> Iterator[tuple[str, bytes]]:
-    """The parts of all these."""
+_ENCODER: Final = msgspec.msgpack.Encoder()
+_NONCES: Final = msgspec.msgpack.Decoder(tuple[list[str], list[int], list[bytes], list[datetime], list[int], list[int]])
+"""The columns of a part of the nonces: scopes, the place of the scope of each nonce there, nonces, times, timestamps,
+numbers."""
+
+
+def changes(state: State) -> dict[str, object]:
+    """What tells which parts of the nonces have changed since somebody asked last, by their names."""
+    spent, _, _, added = state.nonces.kept()
+    bounds = [one[2] for one in (next(iter(spent.values())), spent[next(reversed(spent))])] if spent else []
+    return {f"{NONCES}/{part}": count for part, count in state.nonces.removed.changes(bounds, added).items()}
+
+
+def written(state: State, unchanged: Container[str] = ()) -> Iterator[tuple[str, bytes]]:
+    """The parts of all these; of the `unchanged` ones the names alone."""
     writing = Writing()
-    spent, oldest_until, latest = state.nonces.kept()
+    spent, oldest_until, latest, added = state.nonces.kept()
     content = {
         **{name: getattr(state, name) for name in _VALUES},
         **{name: writing.plain(dict(getattr(state, name))) for name in _DICTS},
@@ -28,16 +47,38 @@ def written(state: State) -> Iterator[tuple[str, bytes]]:
         "network": writing.plain(dict(state.network.kept)),
         "nonces_until": writing.plain(oldest_until),
         "nonce": writing.plain(latest),
+        "nonces_spent": added,
         "notifications_left_out": state.notifications.left_out,
     }
     yield COUNTS, writing.part(content)
-    yield from unnumbered(NONCES, spent.items())
+    yield from _nonces(spent, unchanged)
     windows, blocked = state.rates.kept() if state.rates is not None else ([], [])
     yield from unnumbered(WINDOWS, windows)
     yield from unnumbered(BLOCKED, blocked)
     for name, ones in numbered(NOTIFICATIONS, state.notifications, lambda one: one.n, SIZE):
         writing = Writing()
         yield name, writing.part([writing.plain(one) for one in ones])
+
+
+def _nonces(spent: Mapping[Spent, SpentAt], unchanged: Container[str]) -> Iterator[tuple[str, bytes]]:
+    known = {part for part in {one[2] // PART for one in spent.values()} if f"{NONCES}/{part}" in unchanged}
+    yield from ((f"{NONCES}/{part}", b"") for part in known)
+    rows = (one for one in spent.items() if one[1][2] // PART not in known)
+    for name, ones in numbered(NONCES, rows, lambda one: one[1][2], PART):
+        keys, values = zip(*ones, strict=True)
+        scopes, nonces = zip(*keys, strict=True)
+        codes = list(dict.fromkeys(scopes))
+        places = {code: place for place, code in enumerate(codes)}
+        yield name, _ENCODER.encode((codes, [places[one] for one in scopes], nonces, *zip(*values, strict=True)))
+
+
+def _spent(parts: Mapping[str, bytes]) -> Iterator[Iterable[tuple[Spent, SpentAt]]]:
+    for name, content in parts_of_log(parts, NONCES):
+        with reading_part(name):
+            codes, places, nonces, *values = _NONCES.decode(content)
+            yield zip(
+                zip([codes[place] for place in places], nonces, strict=True), zip(*values, strict=True), strict=True
+            )
 
 
 def restore(state: State, parts: Mapping[str, bytes]) -> None:
@@ -49,8 +90,8 @@ def restore(state: State, parts: Mapping[str, bytes]) -> None:
             getattr(state, name).update(reading.value(content[name]))
         state.now = reading.value(content["now"])
         state.network.restore(reading.value(content["network"]))
-        spent = rows_of(parts, NONCES, tuple[Spent, SpentAt])
-        state.nonces.restore(spent, reading.value(content["nonces_until"]), reading.value(content["nonce"]))
+        latest = reading.value(content["nonces_until"]), reading.value(content["nonce"]), content["nonces_spent"]
+        state.nonces.restore(chain.from_iterable(_spent(parts)), *latest)
         left_out = content["notifications_left_out"]
     if state.rates is not None:
         windows = rows_of(parts, WINDOWS, tuple[str, datetime, int])

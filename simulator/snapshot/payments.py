@@ -12,9 +12,6 @@ from simulator.snapshot.values import Writing, opened
 
 PAYMENTS, SHARED, ENTRIES = "payments", "payments/shared", "entries"
 
-Changes = Mapping[str, object]
-"""By the names of parts: what is equal until the content changes. It means nothing in another life."""
-
 
 def written(state: State, unchanged: Container[str] = ()) -> Iterator[tuple[str, bytes]]:
     """The parts of all payments, then those of the wallets' entries; of the `unchanged` ones the names alone, if that
@@ -30,8 +27,8 @@ def written(state: State, unchanged: Container[str] = ()) -> Iterator[tuple[str,
             yield f"{ENTRIES}/{number}/{place}", content
 
 
-def changes(state: State) -> Changes:
-    """What tells which of the parts have changed since somebody asked last."""
+def changes(state: State) -> dict[str, object]:
+    """What tells which of the parts have changed since somebody asked last, by their names."""
     found: dict[str, object] = {f"{PAYMENTS}/{place}": count for place, count in enumerate(state.transactions.changes)}
     for number, reseller in enumerate(state.resellers.values()):
         sealed = reseller.wallet.entries.sealed()

@@ -1,17 +1,21 @@
 """Takes a snapshot of a sandbox, piece by piece."""
 
 from collections import Counter
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterator, Mapping
 from itertools import chain
 
 from simulator.domain.commands import LoadScenario
 from simulator.domain.model.webhooks import Delivery
+from simulator.domain.state import State
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.snapshot import accounts, agenda, catalog, counters, counts, inboxes, jobs, logs, payments, rules
 from simulator.snapshot.chunks import ENCODER
 from simulator.snapshot.snapshot import HEAD, VERSION, Head, NotNow, Snapshot, log_of, snapshot_of
 from simulator.snapshot.values import Writing
 from simulator.tape.inputs import write
+
+Changes = Mapping[str, object]
+"""By the names of parts: what is equal until the content changes. It means nothing in another life."""
 
 SCENARIO, SURROUNDINGS = "scenario", "surroundings"
 
@@ -39,6 +43,11 @@ def parts_of(live: LiveSandbox, n: int | None = None, unchanged: Container[str] 
     yield HEAD, ENCODER.encode(Head(VERSION, entries if n is None else n, now, dict(found)))
 
 
+def changes(state: State) -> Changes:
+    """What tells which of the largest parts have changed since somebody asked last, by their names."""
+    return payments.changes(state) | agenda.changes(state) | counts.changes(state)
+
+
 def refuse_not_now(live: LiveSandbox) -> None:
     """Raise `NotNow` when a request waits or an advance runs, and when the sandbox is closed."""
     if live.is_closed:
@@ -55,7 +64,7 @@ def _parts(live: LiveSandbox, unchanged: Container[str]) -> Iterator[tuple[str, 
     others = jobs.Others(state, pending)
     yield SCENARIO, _scenario(live)
     yield SURROUNDINGS, _surroundings(live)
-    yield from agenda.written(state, others)
+    yield from agenda.written(state, others, unchanged)
     elsewhere = (one for one in others.found if isinstance(one, Delivery))
     deliveries = sorted((*state.deliveries, *elsewhere), key=lambda one: one.serial)
     keys = accounts.webhook_keys(state, deliveries)
@@ -64,7 +73,7 @@ def _parts(live: LiveSandbox, unchanged: Container[str]) -> Iterator[tuple[str, 
     yield from rules.written(state)
     yield from payments.written(state, unchanged)
     yield from jobs.written(state, others.found, keys)
-    yield from counts.written(state)
+    yield from counts.written(state, unchanged)
     yield from inboxes.written(live)
     yield from counters.written(live)
     yield from logs.written(live)

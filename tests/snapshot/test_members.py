@@ -24,6 +24,7 @@ DERIVED = "made of other members"
 AROUND = "of the server around it"
 WAITERS = "who waits or watches is not there any more"
 MEASURED = "measured by the wall clock"
+COMPARED = "what tells a process which parts have changed since it wrote the last snapshot"
 
 # By class: what is in a snapshot, and why the others are not.
 TABLE: dict[str, tuple[str, dict[str, str]]] = {
@@ -60,7 +61,7 @@ TABLE: dict[str, tuple[str, dict[str, str]]] = {
         "_blocks shared",
         {
             "_numbers": DERIVED, "_open": DERIVED, "_count": DERIVED, "_unindexed": DERIVED,
-            "_changes": "what is compared within one process",
+            "_changes": COMPARED,
         },
     ),
     "SharedValues": ("_values", {"_known": DERIVED, "_places": DERIVED}),
@@ -126,7 +127,7 @@ TABLE: dict[str, tuple[str, dict[str, str]]] = {
         "latest mode rate",
         {"wall": AROUND, "_anchor": "the time itself is written", "_origin": "the time itself is written"},
     ),
-    "Agenda": ("_heap _items added", {}),
+    "Agenda": ("_heap _items added", {"removed": COMPARED}),
     "CallbackLog": (
         "_by_id left_out",
         {
@@ -139,8 +140,8 @@ TABLE: dict[str, tuple[str, dict[str, str]]] = {
         {"_count_max": SCENARIO, "_bytes_max": SCENARIO, "_bytes": DERIVED, "_by_n": DERIVED, "on_evicted": WAITERS},
     ),
     "Nonces": (
-        "_spent _latest _oldest_until",
-        {"_window": SCENARIO, "_tolerance_s": SCENARIO, "_count_max": SCENARIO},
+        "_spent _latest _oldest_until _added",
+        {"removed": COMPARED, "_window": SCENARIO, "_tolerance_s": SCENARIO, "_count_max": SCENARIO},
     ),
     "RequestRates": (
         "_windows _blocked",

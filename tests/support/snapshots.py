@@ -21,6 +21,9 @@ from tests.support.anatomy import anatomy
 INDEXES = ("records", "categories", "by_code", "active", "inactive", "personal", "_parts", "by_denomination")
 """What is made of other members when somebody asks for it."""
 
+CHANGES = ("removed", "_changes")
+"""Counts of changes, which are compared within one process."""
+
 ORDERLESS = ("_by_size", "_heap", "counts", "added", "_by_trxid")
 """Looked at for themselves, since their order does not matter."""
 
@@ -33,7 +36,7 @@ OF_SERVERS = ("serial", "compiler", "tell", "_serials")
 def insides(live: LiveSandbox) -> Any:
     """Everything that a sandbox has and that decides what it does."""
     state = live.core.state
-    left_out = (*INDEXES, *ORDERLESS, *OF_SERVERS, *COPIES, "notifier", "home", "on_low", "scenario")
+    left_out = (*INDEXES, *CHANGES, *ORDERLESS, *OF_SERVERS, *COPIES, "notifier", "home", "on_low", "scenario")
     received = [(one.name, one.left_out, one.replied, one.program, list(one.received)) for one in live.inboxes]
     around = [live.journal, received, list(live.probed)]
     counters = live.counters.answers, live.counters.calls, live.counters.first, live.counters.notes

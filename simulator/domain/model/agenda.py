@@ -11,6 +11,8 @@ from typing import Any, Generic, TypeVar
 
 import msgspec
 
+from simulator.domain.model.part_counts import PartCounts
+
 Item = TypeVar("Item")
 
 
@@ -32,6 +34,7 @@ class Agenda(Generic[Item]):
         self._heap: list[tuple[datetime, int]] = []
         self._items: dict[int, Item] = {}
         self.added = 0
+        self.removed = PartCounts()
 
     def __len__(self) -> int:
         return len(self._items)
@@ -45,7 +48,8 @@ class Agenda(Generic[Item]):
 
     def cancel(self, ticket: int) -> None:
         """Cancel an item; idempotent, and without effect once the item was popped."""
-        self._items.pop(ticket, None)
+        if self._items.pop(ticket, None) is not None:
+            self.removed.count(ticket)
 
     def cancel_all(self, kinds: tuple[type, ...]) -> list[Any]:
         """Cancel every item of these types and return them, in the order in which they were added."""
@@ -95,4 +99,5 @@ class Agenda(Generic[Item]):
         if due is None or due > now:
             return None
         _, ticket = heapq.heappop(self._heap)
+        self.removed.count(ticket)
         return Due(at=due, item=self._items.pop(ticket))

@@ -1,7 +1,7 @@
 """Expiring memory: spent nonces (SPEC 3.6), and the request rate of each address (SPEC 8)."""
 
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import zip_longest
@@ -9,6 +9,7 @@ from operator import is_not
 from typing import TypeVar
 
 from simulator.domain.model.holdings import Holding
+from simulator.domain.model.part_counts import PartCounts
 
 Value = TypeVar("Value")
 
@@ -18,8 +19,12 @@ ADDRESSES_MAX = 100_000
 Spent = tuple[str, bytes]
 """A nonce in its scope."""
 
-SpentAt = tuple[datetime, int]
-"""The sandbox's time at which it was spent, and the timestamp, in Unix seconds."""
+SpentAt = tuple[datetime, int, int]
+"""The sandbox's time at which it was spent, the timestamp, in Unix seconds, and its number among all that were spent.
+"""
+
+LatestSpent = tuple[Spent, SpentAt | None] | None
+"""The nonce that was spent last, with what was known of it before."""
 
 
 class Nonces:
@@ -33,8 +38,10 @@ class Nonces:
     """
 
     def __init__(self, window: timedelta, tolerance_s: float, count_max: int) -> None:
-        self._spent: OrderedDict[tuple[str, bytes], tuple[datetime, int]] = OrderedDict()
-        self._latest: tuple[tuple[str, bytes], tuple[datetime, int] | None] | None = None
+        self._spent: OrderedDict[Spent, SpentAt] = OrderedDict()
+        self._latest: LatestSpent = None
+        self._added = 0
+        self.removed = PartCounts()
         self.bound(window, tolerance_s, count_max)
 
     def __len__(self) -> int:
@@ -45,10 +52,10 @@ class Nonces:
         self._window, self._tolerance_s, self._count_max = window, tolerance_s, count_max
         self._oldest_until = datetime.min.replace(tzinfo=UTC)
 
-    def kept(self) -> "tuple[Mapping[Spent, SpentAt], datetime, tuple[Spent, SpentAt | None] | None]":
-        """All of it, for a snapshot: what was spent, oldest first; until when nothing expires; the latest, with what
-        was known of it before."""
-        return self._spent, self._oldest_until, self._latest
+    def kept(self) -> tuple[OrderedDict[Spent, SpentAt], datetime, LatestSpent, int]:
+        """All of it, for a snapshot: what was spent, in the order of the numbers; until when nothing expires; the
+        latest; and how many were ever spent."""
+        return self._spent, self._oldest_until, self._latest, self._added
 
     def holding(self) -> Holding:
         """Its container."""
@@ -56,12 +63,13 @@ class Nonces:
 
     def restore(
         self,
-        spent: "Iterable[tuple[Spent, SpentAt]]",
+        spent: Iterable[tuple[Spent, SpentAt]],
         oldest_until: datetime,
-        latest: "tuple[Spent, SpentAt | None] | None",
+        latest: LatestSpent,
+        added: int,
     ) -> None:
         """Remember what was kept, instead of all else."""
-        self._spent, self._oldest_until, self._latest = OrderedDict(spent), oldest_until, latest
+        self._spent, self._oldest_until, self._latest, self._added = OrderedDict(spent), oldest_until, latest, added
 
     def share(self, others: "list[tuple[Spent, SpentAt]]") -> int:
         """Have these very objects in the place of equal ones, so that they take no memory twice: what is spent
@@ -89,13 +97,15 @@ class Nonces:
         key, spent = (scope, nonce), self._spent
         known = spent.get(key)
         if known is not None:
-            spent_at, newest_s = known
+            spent_at, newest_s, number = known
             if now - spent_at < self._window or timestamp_s <= newest_s:
                 return False
             del spent[key]  # keeps the newest last
+            self.removed.count(number)
         if now >= self._oldest_until or len(spent) >= self._count_max:
             self._forget(now, signing_s)
-        spent[key] = (now, timestamp_s)
+        self._added = number = self._added + 1
+        spent[key] = (now, timestamp_s, number)
         self._latest = (key, known)
         return True
 
@@ -104,19 +114,21 @@ class Nonces:
         assert self._latest is not None, "only what was spent is taken back"
         key, before = self._latest
         assert key == (scope, nonce), "only the latest is taken back"
-        del self._spent[key]
+        self.removed.count(self._spent.pop(key)[2])
         if before is not None:
-            self._spent[key] = before
+            self._added += 1
+            self._spent[key] = (*before[:2], self._added)
 
     def _forget(self, now: datetime, signing_s: float) -> None:
         spent = self._spent
         while spent:
-            spent_at, timestamp_s = next(iter(spent.values()))
+            spent_at, timestamp_s, number = next(iter(spent.values()))
             is_alive = now - spent_at < self._window or signing_s - timestamp_s <= self._tolerance_s
             if is_alive and len(spent) < self._count_max:
                 self._oldest_until = spent_at + self._window
                 return
             spent.popitem(last=False)
+            self.removed.count(number)
 
 
 @dataclass(slots=True)

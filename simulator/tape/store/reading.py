@@ -18,6 +18,7 @@ from simulator.tape.store.packs import Pack, decoded
 from simulator.tape.store.writing import digest_of
 
 _SLICE_ROWS = 512
+_SLICE_PARTS = 64
 _SLICE_BYTES = 4 * 1024 * 1024
 
 
@@ -184,13 +185,23 @@ class Reading:
         may be written meanwhile. Raises `Damaged`."""
         found = self.parts_of(snapshot)
         try:
-            for name, (digest, part) in sorted(found.items(), key=lambda one: one[1][1]):  # as they lie on the disk
-                (data,) = self._connection.execute("SELECT data FROM parts WHERE id = ?", (part,)).fetchone()
+            ordered = sorted(found.items(), key=lambda one: one[1][1])  # as they lie on the disk
+            keys = [part for _, (_, part) in ordered]
+            for (name, (digest, _)), data in zip(ordered, self._parts(keys), strict=True):
                 if not isinstance(data, bytes) or not (name.startswith(unchecked) or digest_of(data) == digest):
                     raise self._damaged("a snapshot", sandbox)
                 yield name, data
         except sqlite3.Error as error:
             raise of_reading(error, self._path) from None
+
+    def _parts(self, keys: list[int]) -> Iterator[bytes]:
+        """The data of parts, whose keys are given in their order."""
+        for begin in range(0, len(keys), _SLICE_PARTS):
+            some = keys[begin : begin + _SLICE_PARTS]
+            statement = f"SELECT data FROM parts WHERE id IN ({','.join('?' * len(some))}) ORDER BY id"  # noqa: S608 - ours
+            rows = [data for (data,) in self._connection.execute(statement, some)]
+            places = {key: place for place, key in enumerate(dict.fromkeys(some))}
+            yield from (rows[places[key]] for key in some)
 
     def floor_bytes(self, sandbox: str) -> int:
         """How many bytes the entries up to the floor had. Raises `NoSandbox`."""

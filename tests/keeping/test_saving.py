@@ -1,0 +1,112 @@
+"""Snapshots on the disk, of which each is written as what has changed since the one before."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from simulator.domain.model.packed.blocks import SIZE
+from simulator.keeping import saving
+from simulator.keeping.folder import DataFolder
+from simulator.snapshot.snapshot import Snapshot, snapshot_of
+from simulator.snapshot.taking import take
+from tests.keeping.test_restarts import saving_of, serving
+from tests.support.client import Client
+from tests.support.snapshots import differing
+from tests.support.taped_plays import FIRST, PLAYS, set_callback
+
+
+@pytest.fixture(autouse=True)
+def nobody_else_takes_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(saving, "LOOK_S", 1_000.0)
+
+
+FEW_NONCES = FIRST | {"limits": {"nonces": 1_500, "requests_per_interval": None}}
+
+
+def written(client: Client, monkeypatch: pytest.MonkeyPatch) -> tuple[Snapshot, list[str]]:
+    """The newest snapshot on the disk, taken now, and the names of those parts that were written anew."""
+    names: list[str] = []
+    saver = saving_of(client)
+    begin = saver._store.writing.begin_snapshot
+
+    def noting(sandbox: str) -> Any:
+        writer = begin(sandbox)
+        put = writer.put
+
+        def noted(name: str, data: bytes) -> None:
+            names.append(name)
+            put(name, data)
+
+        monkeypatch.setattr(writer, "put", noted)
+        return writer
+
+    with monkeypatch.context() as patched:
+        patched.setattr(saver._store.writing, "begin_snapshot", noting)
+        assert client.run(saver.save(client.live))
+    kept = client.app.kept
+    assert isinstance(kept, DataFolder)
+    client.run(kept.gate.passed())
+    stored = kept._store.reading.snapshot(client.live.id)
+    assert stored is not None
+    return snapshot_of(stored.contents()), names
+
+
+def assert_whole(client: Client, stored: Snapshot) -> None:
+    whole = take(client.live, stored.n)
+    assert not (other := differing(stored, whole)), other
+
+
+@pytest.mark.parametrize("happens", PLAYS)
+def test_each_snapshot_has_all_whatever_the_one_before_had(
+    happens: Callable[[Client], None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with serving(tmp_path / "data") as client:
+        set_callback(client)
+        client.pay("before-all")
+        assert_whole(client, written(client, monkeypatch)[0])
+        happens(client)
+        assert client.sim("PUT", "/sandboxes/default/clock", {"mode": "manual"}).status == 200
+        for number in range(3):
+            for _ in range(2):
+                assert_whole(client, written(client, monkeypatch)[0])
+            client.pay(f"later-{number}")
+            client.advance(30)
+
+
+def test_of_many_payments_only_the_parts_that_changed_are_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with serving(tmp_path / "data", FEW_NONCES) as client:
+        client.sim("POST", "/sandboxes/default/resellers/RS001/deposits", {"amount": 1_000_000})
+        for number in range(7 * SIZE):
+            assert client.pay(f"ref-{number}").status == 200
+        assert_whole(client, written(client, monkeypatch)[0])
+
+        def changed(do: Callable[[], object]) -> set[str]:
+            do()
+            stored, names = written(client, monkeypatch)
+            assert_whole(client, stored)
+            large = ("payments/", "entries/", "agenda/steps/", "nonces/")
+            return {name for name in names if name.startswith(large) and name != "payments/shared"}
+
+        assert changed(lambda: None) == set()
+        one = changed(lambda: client.pay("another"))
+        assert one == {"payments/7", "entries/0/7", "agenda/steps/1", "nonces/0", "nonces/1"}, (
+            "of the oldest one is gone"
+        )
+        requeried = changed(lambda: client.pay("ref-0"))
+        assert requeried == {"payments/0", "nonces/0", "nonces/1"}
+        settled = changed(lambda: client.advance(60))
+        assert settled >= {f"payments/{place}" for place in range(8)}
+        assert not any(name.startswith("agenda/") for name in settled), "nothing is due any more"
+
+
+def test_no_process_of_a_snapshot_is_left_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with serving(tmp_path / "data") as client:
+        client.pay("ref-1")
+        written(client, monkeypatch)
+        with pytest.raises(ChildProcessError):
+            os.waitpid(-1, os.WNOHANG)
