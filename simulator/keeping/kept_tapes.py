@@ -3,7 +3,7 @@
 import msgspec
 
 from simulator.replay.head import TakenTape
-from simulator.replay.reading import BadTape, Began, entry_from, head_from
+from simulator.replay.reading import Answered, BadTape, Began, entry_from, head_from
 from simulator.tape.entries import Entry
 from simulator.tape.store.reading import Reading
 
@@ -23,7 +23,7 @@ def kept_tape(reading: Reading, sandbox: str) -> TakenTape:
     try:
         for line in reading.entries(sandbox):
             entry = entry_from(line.n, line.data, began)
-            if entry is not None:
+            if not isinstance(entry, Answered):
                 entries.append(entry)
         head = head_from(kept.head)
     except BadTape as bad:

@@ -12,7 +12,7 @@ from simulator.keeping.kept_marks import KeptMark
 from simulator.keeping.recorder import time_of
 from simulator.replay.head import Head, beginning_of
 from simulator.replay.player import Again, Player
-from simulator.replay.reading import BadTape, Began, entry_from, head_from
+from simulator.replay.reading import Answered, BadTape, Began, entry_from, head_from
 from simulator.replay.rebuilding import Surroundings, player_of
 from simulator.runtime.marks import MARKS_MAX
 from simulator.runtime.sandboxes import is_sandbox_id
@@ -128,7 +128,7 @@ class Resuming:
                 for _, _, entry in self._entries(kept.name, 1):
                     if len(found) == count:
                         break
-                    if entry is not None:
+                    if not isinstance(entry, Answered):
                         found.append(entry)
         except NoSandbox:
             pass
@@ -138,15 +138,17 @@ class Resuming:
         """Play what comes behind a line. Answers the wall's time at the end."""
         left_at = player.wall
         for place, at, entry in self._entries(kept.name, line + 1):
-            found = None if entry is None else player.play(entry)
-            left_at = at if entry is not None else left_at
+            if isinstance(entry, Answered):
+                found = player.answered(entry.exchange)
+            else:
+                found, left_at = player.play(entry), at
             if found is not None:
                 text = f"sandbox {kept.name!r} cannot be rebuilt: line {place} ({found.what}) is otherwise when it is"
                 raise CannotGoOn(f"{text} repeated; go on with the version that wrote the folder, or begin another one")
         return left_at
 
-    def _entries(self, name: str, line: int) -> Iterator[tuple[int, datetime, Entry | None]]:
-        """The entries from a line on, with the wall's time; None for a line that is the answer to an earlier one."""
+    def _entries(self, name: str, line: int) -> Iterator[tuple[int, datetime, Entry | Answered]]:
+        """The entries from a line on, and the answers to those that waited, with the wall's time."""
         began: Began = {}
         for one in self._reading.entries(name, line):
             yield one.n, time_of(one.at_us), entry_from(one.n, one.data, began)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import reduce
 from operator import or_
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
@@ -126,7 +126,8 @@ def _next_tape(numbered: Iterator[tuple[int, bytes]]) -> ReadTape | None:
                 return tape
             place += 1
             _checked(number, check_count, tape.head, place)
-            if (entry := _entry(number, place, _decoded(_LINE, number, line), began)) is not None:
+            entry = _entry(number, place, _decoded(_LINE, number, line), began)
+            if not isinstance(entry, Answered):
                 tape.entries.append(entry)
     except CutShort:
         pass
@@ -191,13 +192,19 @@ def head_from(line: bytes) -> Head:
     return _head(1, line)
 
 
-def entry_from(place: int, line: bytes, began: Began) -> Entry | None:
-    """The entry in the line at a place, counted from 1; None for the answer to one of those that `began` to wait, which
-    has it then. Raises `BadTape`."""
+class Answered(NamedTuple):
+    """The record of a request that waited, which has its answer now."""
+
+    exchange: Exchange
+
+
+def entry_from(place: int, line: bytes, began: Began) -> Entry | Answered:
+    """The entry in the line at a place, counted from 1, or the answer to one of those that `began` to wait. Raises
+    `BadTape`."""
     return _entry(place, place, _decoded(_LINE, place, line), began)
 
 
-def _entry(number: int, place: int, line: lines.Line, began: Began) -> Entry | None:
+def _entry(number: int, place: int, line: lines.Line, began: Began) -> Entry | Answered:
     _checked(number, check_line, line)
     try:
         if isinstance(line, lines.RequestLine):
@@ -222,8 +229,10 @@ def _resumed(line: lines.ResumedLine, began: Began) -> Entry:
     return RequestResumed(one, line.now, line.wall, line.how)
 
 
-def _answered(line: lines.AnsweredLine, began: Began) -> None:
-    lines.put_answer(_recorded(line.request, began), line.answer)
+def _answered(line: lines.AnsweredLine, began: Began) -> Answered:
+    one = _recorded(line.request, began)
+    lines.put_answer(one, line.answer)
+    return Answered(one)
 
 
 def _recorded(place: int, began: Began) -> Exchange:
@@ -243,7 +252,7 @@ def _message(line: lines.InboxMessageLine, began: Began) -> Entry:
     return InboxReceived(line.now, line.wall, line.name, line.method, line.query.encode("latin-1"), headers, body)
 
 
-_ENTRIES: dict[type, Callable[[Any, Began], Entry | None]] = {
+_ENTRIES: dict[type, Callable[[Any, Began], Entry | Answered]] = {
     lines.ResumedLine: _resumed,
     lines.AnsweredLine: _answered,
     lines.CommandLine: lambda one, _: CommandApplied(one.now, one.command, one.due),

@@ -2,8 +2,10 @@
 
 import asyncio
 import re
+import sqlite3
+import zlib
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,7 +17,7 @@ from simulator.keeping.folder import DataFolder
 from simulator.keeping.resuming import CannotGoOn
 from simulator.keeping.saving import Saving
 from simulator.tape.store.checking import check
-from simulator.tape.store.layout import DATABASE
+from simulator.tape.store.layout import DATABASE, LOCK
 from simulator.tape.store.retention import Retention
 from simulator.tape.store.store import Store
 from tests.support.client import Client, running
@@ -268,10 +270,27 @@ def test_a_request_that_was_delayed_is_there_with_its_body(tmp_path: Path) -> No
     slow = {"when": {"path": "/v2/topup"}, "then": {"delay": "10ms"}}
     with serving(tmp_path / "data", FIRST | {"faults": [slow]}) as client:
         assert client.pay("slow").status == 200
-        before = told(client)
+        before, took_us = told(client), client.sim("GET", f"{DEFAULT}/requests/1").json["duration_us"]
         folder = killed(client, tmp_path)
     with serving(folder) as client:
         assert told(client) == before
+        assert client.sim("GET", f"{DEFAULT}/requests/1").json["duration_us"] == took_us
+
+
+def test_a_request_that_waited_was_answered_otherwise_is_refused(tmp_path: Path) -> None:
+    slow = {"when": {"path": "/v2/topup"}, "then": {"delay": "10ms"}}
+    with serving(tmp_path / "data", FIRST | {"faults": [slow]}) as client:
+        assert client.pay("slow").status == 200
+        folder = killed(client, tmp_path)
+    with closing(sqlite3.connect(folder / DATABASE)) as database:
+        rows = database.execute("SELECT id, data FROM entries").fetchall()
+        [(key, line)] = [(key, bytes(data)) for key, data in rows if b'"answer"' in data and b"Accepted" in data]
+        changed = line.replace(b"Accepted", b"Acceptef")
+        database.execute("UPDATE entries SET data = ?, crc = ? WHERE id = ?", (changed, zlib.crc32(changed), key))
+        database.commit()
+    (folder / LOCK).unlink()
+    with pytest.raises(CannotGoOn, match=r"line \d+ \(request 1 .*is otherwise"), serving(folder):
+        pass
 
 
 def test_a_clock_that_runs_has_run_on_while_the_server_was_down(tmp_path: Path) -> None:

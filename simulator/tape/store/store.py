@@ -188,8 +188,8 @@ class Store:
 
 
 def _counters(connection: sqlite3.Connection) -> Counters:
-    highest = [
-        connection.execute(f"SELECT coalesce(max(id), 0) FROM {table}").fetchone()[0]  # noqa: S608 - ours
-        for table in ("lives", "snapshots", "parts")
+    life, snapshot, part, named = [
+        connection.execute(f"SELECT coalesce(max({key}), 0) FROM {table}").fetchone()[0]  # noqa: S608 - ours
+        for key, table in (("id", "lives"), ("id", "snapshots"), ("id", "parts"), ("snapshot", "snapshot_parts"))
     ]
-    return Counters(*(key + 1 for key in highest))
+    return Counters(life + 1, max(snapshot, named) + 1, part + 1)

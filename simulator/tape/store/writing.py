@@ -166,6 +166,7 @@ class Writing:
     def abandon_life(self, life: Life) -> None:
         """Remove a life that nobody has seen."""
         self.pending.lives_gone.append(life.key)
+        life.open_snapshot = 0
 
     def begin_snapshot(self, sandbox: str) -> "SnapshotWriter":
         """A snapshot behind the last entry. One that was begun and not completed goes. Raises `NoSandbox`."""
@@ -205,6 +206,7 @@ class Writing:
     def _let_go(self, life: Life) -> None:
         self._write("UPDATE lives SET state = ? WHERE id = ?", NOT_KEPT, life.key)
         self.pending.lives_gone.append(life.key)
+        life.open_snapshot = 0
 
     def _write(self, statement: str, *values: object) -> None:
         self.pending.statements.append((statement, values))
