@@ -1,8 +1,12 @@
 """The tapes of the sandboxes in a folder."""
 
+from datetime import UTC, datetime
+
 import msgspec
 
+from simulator.replay.attempts import unbegun_of
 from simulator.replay.head import TakenTape
+from simulator.replay.proof import place_at
 from simulator.replay.reading import Answered, BadTape, Began, entry_from, head_from
 from simulator.tape.entries import Entry
 from simulator.tape.store.reading import Reading
@@ -13,7 +17,8 @@ class NoTape(Exception):
 
 
 def kept_tape(reading: Reading, sandbox: str) -> TakenTape:
-    """The whole tape of a sandbox. Raises `NoTape`, and `StoreError` for what is damaged or not there."""
+    """The whole tape of a sandbox, up to the time of its last entry. Raises `NoTape`, and `StoreError` for what is
+    damaged or not there."""
     kept = reading.sandbox(sandbox)
     if kept.floor:
         text = f"the first {kept.floor} entries of sandbox {sandbox!r} are not kept any more"
@@ -28,4 +33,6 @@ def kept_tape(reading: Reading, sandbox: str) -> TakenTape:
         head = head_from(kept.head)
     except BadTape as bad:
         raise NoTape(f"the tape of sandbox {sandbox!r} cannot be read: {bad}") from None
-    return TakenTape(msgspec.structs.replace(head, entries=len(entries)), entries, 0)
+    _, latest = place_at(entries, datetime.max.replace(tzinfo=UTC))
+    whole = msgspec.structs.replace(head, entries=len(entries))
+    return TakenTape(whole, entries, 0, latest or head.started, unbegun_of(entries))

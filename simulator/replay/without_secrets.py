@@ -66,6 +66,7 @@ def _lines(tape: TakenTape, again: Again) -> Iterator[bytes | None]:
     begun = player_for(tape.head, again, nowhere()).live
     given = Given(begun.spec.scenario, ScenarioCompiler())
     given.keys.update(begun.core.state.keys)  # with those that were drawn for it
+    given.users.update(begun.core.state.users)
     for number, entry in enumerate(tape.entries):
         given.learn(entry)
         if number % LEARNED_AT_ONCE == 0:
@@ -90,7 +91,7 @@ def _masking(head: Head, given: Given) -> Masking:
     stand_ins = StandIns(published())
     for secret in (*head.hidden, *given.secrets):
         stand_ins.add(secret)
-    return Masking(stand_ins, Credentials(stand_ins, given.keys))
+    return Masking(stand_ins, Credentials(stand_ins, given.keys, given.users))
 
 
 def _played(masked: ReadTape, left_out: int, again: Again) -> Iterator[bytes | None]:

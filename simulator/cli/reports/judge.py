@@ -1,8 +1,6 @@
 """What `exec` says at the end of a run about all of its sandboxes."""
 
-from collections import deque
 from collections.abc import Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,6 +9,7 @@ from simulator.cli.output import one_line, print_to_stderr
 from simulator.cli.reports import earlier
 from simulator.cli.reports.audit import CODE, WARNING, Totals
 from simulator.cli.reports.audit import cases_of as cases_of_audit
+from simulator.cli.reports.backlog import Backlog
 from simulator.cli.reports.cases import Case, Run, Suite, all_ok
 from simulator.cli.reports.flags import UNWRITABLE, Reports
 
@@ -23,8 +22,7 @@ if TYPE_CHECKING:
     from simulator.runtime.live_sandbox import LiveSandbox
 
 
-WAITING_MAX = 16
-"""How many sandboxes that have ended may wait for being judged and written: they are kept in memory until then."""
+_EXCHANGE_BYTES = 2_000  # of a request in the journal, which the tape has, too, or has had no room for
 
 
 class Judge:
@@ -40,8 +38,7 @@ class Judge:
         self._path = folder
         self._totals = Totals()
         self._folder: Folder | None = None
-        self._worker = ThreadPoolExecutor(1, "report")
-        self._pending: deque[Future[None]] = deque()
+        self._backlog = Backlog("report")
 
     def begin(self) -> None:
         """Write into all files that the run has not ended. Raises `CannotStart` for one that cannot be written."""
@@ -76,9 +73,7 @@ class Judge:
             return
         life, ended = live.life(), live.clock.now()
         masks = self._folder.masks(life) if self._folder is not None else {}
-        self._pending.append(self._worker.submit(self._add_life, life, ended, label, masks))
-        if len(self._pending) > WAITING_MAX:
-            self._pending.popleft().result()
+        self._backlog.add(_size_of(life), self._add_life, life, ended, label, masks)
 
     def _add_life(self, life: "LiveSandbox", ended: datetime, label: str, masks: "Mapping[str, Mask]") -> None:
         from simulator.cli.reports.lives import cases_of
@@ -116,8 +111,7 @@ class Judge:
         sandboxes = self._running.app.sandboxes
         for live in sandboxes:
             self._add(live)
-        while self._pending:
-            self._pending.popleft().result()
+        self._backlog.end()
         of_nothing = self._totals.of_nothing if self._audits else []
         suites = self._lives.suites(sandboxes.secrets) + self._audited.suites(sandboxes.secrets) + of_nothing
         is_written = self._is_written(suites, Run(status, self._scenario, self._seed, self._began))
@@ -150,6 +144,13 @@ class Judge:
         text = self._folder.error or f"report: {self._path}/index.html"
         print_to_stderr(one_line(f"reseller-sim exec: {text}"))
         return is_written and not self._folder.error
+
+
+def _size_of(life: "LiveSandbox") -> int:
+    """About the memory that a sandbox which has ended is kept in, in bytes."""
+    from simulator.replay.budgets import size_of
+
+    return size_of(life) + life.tape.bytes + _EXCHANGE_BYTES * len(life.life_journal)
 
 
 def _verdict(lives: "Lives", run: Run, audit: str) -> str:

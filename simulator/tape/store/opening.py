@@ -6,7 +6,8 @@ everything were lost, or would be beside somebody's files. Names that begin with
 
 import os
 import sqlite3
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 from simulator.tape.store.errors import Damaged, Newer, Unusable
@@ -76,7 +77,22 @@ def create(folder: Path, version: str) -> None:
         raise Unusable(f"{folder}: cannot be written ({error}): give a folder that can be, and has room") from None
 
 
-def refuse_what_cannot_be_read(folder: Path) -> None:
+def examined(folder: Path, ownership: Ownership) -> str:
+    """Look at an owned folder, before its database is opened: what is lost of it, in a line, or nothing. Raises
+    `Unusable`, `Newer` or `Damaged`."""
+    _refuse_what_cannot_be_read(folder)
+    return _lost(folder, ownership)
+
+
+@contextmanager
+def connected_to_read(path: Path) -> Iterator[sqlite3.Connection]:
+    """A connection of `connect_to_read` to a database that has all tables. Raises `Damaged`, too."""
+    with closing(connect_to_read(path)) as connection:
+        refuse_what_lacks_tables(connection, path)
+        yield connection
+
+
+def _refuse_what_cannot_be_read(folder: Path) -> None:
     """Look at the first bytes of the database. Raises `Unusable`, `Newer` or `Damaged`.
 
     Only before the database is opened: closing a file takes away the locks that SQLite has on it in this process.
@@ -200,7 +216,7 @@ def _refuse_what_is_missing(folder: Path, ownership: Ownership) -> None:
         )
 
 
-def lost(folder: Path, ownership: Ownership) -> str:
+def _lost(folder: Path, ownership: Ownership) -> str:
     """What is lost of the latest that was written, in a line, or nothing. Raises `Damaged` when that cannot be.
 
     A process that was killed loses nothing. When the power fails, what was not on the disk yet is lost: of one that

@@ -17,15 +17,7 @@ from simulator.tape.store.errors import StoreError
 from simulator.tape.store.failures import of_writing, reading_errors
 from simulator.tape.store.layout import DATABASE
 from simulator.tape.store.lives import load_lives
-from simulator.tape.store.opening import (
-    connect,
-    create,
-    lost,
-    own,
-    refuse_what_cannot_be_read,
-    refuse_what_lacks_tables,
-    sign,
-)  # fmt: skip
+from simulator.tape.store.opening import connect, create, examined, own, refuse_what_lacks_tables, sign
 from simulator.tape.store.ownership import Ownership
 from simulator.tape.store.reading import Reading
 from simulator.tape.store.retention import Retention
@@ -87,8 +79,7 @@ class Store:
         try:
             if not (folder / DATABASE).exists():
                 create(folder, version)
-            refuse_what_cannot_be_read(folder)
-            missing = lost(folder, ownership)
+            missing = examined(folder, ownership)
             with reading_errors(folder / DATABASE):
                 for _ in range(3):
                     connections.append(connect(folder, _SYNCHRONOUS[durability]))
