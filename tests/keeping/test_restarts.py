@@ -173,7 +173,7 @@ def test_a_scenario_that_has_changed_is_loaded_and_that_is_said(tmp_path: Path) 
 
 
 MORNING, EVENING = datetime(2027, 1, 1, 8, tzinfo=UTC), datetime(2027, 1, 1, 20, tzinfo=UTC)
-FLAGS = {"seed": 7, "mode": "xN", "rate": 60.0, "start": MORNING, "callback": "inbox:shop"}
+FLAGS: dict[str, Any] = {"seed": 7, "mode": "xN", "rate": 60.0, "start": MORNING, "callback": "inbox:shop"}
 
 
 @pytest.mark.parametrize(
@@ -198,7 +198,7 @@ def test_flags_that_a_sandbox_of_the_folder_does_not_follow_are_said_to_be_ignor
         assert not TOLD
         client.pay("one")
         folder = killed(client, tmp_path)
-    with serving(folder, "default", **FLAGS | changes) as client:
+    with serving(folder, "default", **{**FLAGS, **changes}) as client:
         assert [line.format(folder) for line in said] == TOLD
         assert client.sim("GET", f"{DEFAULT}/clock").json["rate"] == 60
 
