@@ -138,13 +138,31 @@ def _export(folder: Path, file: Path | None, sandbox: str, *, is_tape: bool, sho
 
     if file is None and sys.stdout.isatty():
         raise CannotStart("reseller-sim data export: it is no text: name a FILE, or redirect stdout")
-    with looked_at(folder) as reading:
-        _refuse_unknown(reading, sandbox, folder)
-        pieces = _tape(reading, sandbox, shows_secrets=shows_secrets) if is_tape else exported(reading, sandbox)
-        if file is None:
-            _write(pieces, sys.stdout.buffer.write)
-        else:
-            _write_file(pieces, file)
+    try:
+        with looked_at(folder) as reading:
+            _refuse_unknown(reading, sandbox, folder)
+            pieces = _tape(reading, sandbox, shows_secrets=shows_secrets) if is_tape else exported(reading, sandbox)
+            if file is None:
+                _write(pieces, _to_stdout)
+            else:
+                _write_file(pieces, file)
+    except _StdoutFails as failed:
+        raise failed.error from None
+
+
+class _StdoutFails(Exception):
+    """An error of stdout, which is none of the folder that is being read."""
+
+    def __init__(self, error: OSError) -> None:
+        super().__init__(str(error))
+        self.error = error
+
+
+def _to_stdout(piece: bytes) -> None:
+    try:
+        sys.stdout.buffer.write(piece)
+    except OSError as error:
+        raise _StdoutFails(error) from None
 
 
 def _refuse_unknown(reading: "Reading", sandbox: str, folder: Path) -> None:
