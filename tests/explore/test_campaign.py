@@ -54,6 +54,7 @@ def explored(
     trials = Foretold(lambda trial: Verdict(reasons_of(trial), is_struck=True))
     heard = Heard(trials)
     with closing(Record(folder, {}, resumes=False)) as record:
+        record.begin()
         plan = Plan(folder, ("reseller-sim exec", "-- true"), seconds=batches)
         yield Campaign(trials, record, plan, heard).explore(), heard
 
