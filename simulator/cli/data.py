@@ -46,7 +46,8 @@ def command(
     damaged is printed, and the exit code is 1 then. `export` writes one sandbox, `default` unless --sandbox says
     otherwise, into FILE or to stdout: with its whole state, secrets included, for `import` into this or another folder,
     or with --tape as a tape, for `replay`. `import` adds the sandbox of FILE, or with --replace puts it in the
-    place of the one of its name. `compact` drops what is not kept any longer, and gives the space back.
+    place of the one of its name. `compact` drops what is not kept any longer, and gives the space back;
+    a folder that is not whole it leaves as it is.
 
     \b
     Examples:
@@ -95,9 +96,11 @@ def _check(folder: Path) -> int:
 
 def _compact(folder: Path) -> None:
     from simulator import __version__
+    from simulator.keeping.proving import obstacles
     from simulator.tape.store.compacting import compact
 
-    echo(one_line(f"{folder}: {compact(folder, version=__version__).summary}"))
+    compacted = compact(folder, version=__version__, more=partial(obstacles, again=_again()))
+    echo(one_line(f"{folder}: {compacted.summary}"))
 
 
 def _import(folder: Path, file: Path, *, replaces: bool) -> None:
