@@ -46,7 +46,8 @@ def command(
     damaged is printed, and the exit code is 1 then. `export` writes one sandbox, `default` unless --sandbox says
     otherwise, into FILE or to stdout: with its whole state, secrets included, for `import` into this or another folder,
     or with --tape as a tape, for `replay`. `import` adds the sandbox of FILE, or with --replace puts it in the
-    place of the one of its name. `compact` drops what is not kept any longer, and gives the space back.
+    place of the one of its name. `compact` drops what is not kept any longer, and gives the space back;
+    a folder that is not whole it leaves as it is.
 
     \b
     Examples:
@@ -95,9 +96,11 @@ def _check(folder: Path) -> int:
 
 def _compact(folder: Path) -> None:
     from simulator import __version__
+    from simulator.keeping.proving import obstacles
     from simulator.tape.store.compacting import compact
 
-    echo(one_line(f"{folder}: {compact(folder, version=__version__).summary}"))
+    compacted = compact(folder, version=__version__, more=partial(obstacles, again=_again()))
+    echo(one_line(f"{folder}: {compacted.summary}"))
 
 
 def _import(folder: Path, file: Path, *, replaces: bool) -> None:
@@ -138,13 +141,31 @@ def _export(folder: Path, file: Path | None, sandbox: str, *, is_tape: bool, sho
 
     if file is None and sys.stdout.isatty():
         raise CannotStart("reseller-sim data export: it is no text: name a FILE, or redirect stdout")
-    with looked_at(folder) as reading:
-        _refuse_unknown(reading, sandbox, folder)
-        pieces = _tape(reading, sandbox, shows_secrets=shows_secrets) if is_tape else exported(reading, sandbox)
-        if file is None:
-            _write(pieces, sys.stdout.buffer.write)
-        else:
-            _write_file(pieces, file)
+    try:
+        with looked_at(folder) as reading:
+            _refuse_unknown(reading, sandbox, folder)
+            pieces = _tape(reading, sandbox, shows_secrets=shows_secrets) if is_tape else exported(reading, sandbox)
+            if file is None:
+                _write(pieces, _to_stdout)
+            else:
+                _write_file(pieces, file)
+    except _StdoutFails as failed:
+        raise failed.error from None
+
+
+class _StdoutFails(Exception):
+    """An error of stdout, which is none of the folder that is being read."""
+
+    def __init__(self, error: OSError) -> None:
+        super().__init__(str(error))
+        self.error = error
+
+
+def _to_stdout(piece: bytes) -> None:
+    try:
+        sys.stdout.buffer.write(piece)
+    except OSError as error:
+        raise _StdoutFails(error) from None
 
 
 def _refuse_unknown(reading: "Reading", sandbox: str, folder: Path) -> None:

@@ -171,11 +171,12 @@ def _campaign(
         closing(Record(out, about(setting, base, flags, timeout), resumes=resume)) as record,
         Workers(setting, workers) as pool,
     ):
-        if resume and record.has_begun_anew:
+        if resume and record.begins_anew:
             print_to_stderr(one_line(f"{TITLE}: {out} has no runs to go on with, so that all are run"))
         trials = Trials(pool, base, record, rate, timeout)
         campaign = Campaign(trials, record, plan, screen)
         screen.begin(trials.run_calm(), workers)
+        record.begin()
         trials.on_judged = screen.watching(campaign)
         report = campaign.explore()
     screen.end(report)

@@ -80,6 +80,8 @@ class Screen:
             echo(f"and {self._found - SHOWN_MAX} more findings")
         for line in result(report):
             echo(line)
+        if report.no_storms and not sys.stdout.isatty():  # on a terminal it has just been read
+            print_to_stderr(f"reseller-sim explore: {_without_storms(report)}")
 
     def stopped(self) -> None:
         """Say that a signal ended it, and how to go on."""
@@ -98,7 +100,7 @@ class Screen:
 
 
 def result(report: "Report") -> Iterator[str]:
-    """The result in two lines."""
+    """The result, a line each for single faults and storms, and for what else there is to know."""
     struck = f"; {report.unstruck} of them met nothing" if report.unstruck else ""
     tried = len(report.results)
     left = f" ({len(report.singles) - tried} not tried)" if tried < len(report.singles) else ""
@@ -110,6 +112,12 @@ def result(report: "Report") -> Iterator[str]:
         yield one_line(f"{faults} made no scenario together with yours: {problems[0]}")
     if report.storms:
         yield f"storms: {report.storms - report.storms_failed} of {report.storms} survived"
+    if report.no_storms:
+        yield _without_storms(report)
+
+
+def _without_storms(report: "Report") -> str:
+    return f"storms: none, {report.no_storms}"
 
 
 def _progress(report: "Report", runs: int) -> str:
@@ -141,6 +149,7 @@ def suites(report: "Report") -> list[Suite]:
     survived = report.storms - report.storms_failed
     calm = Case(f"{_many(survived, 'storm')} survived", ok=True, duration_s=report.storms_survived_s)
     storms = [calm] if report.storms else []
+    storms += [Case("storms", ok=True, skipped=report.no_storms)] if report.no_storms else []
     storms += [_failed(one.text, one, one.failure.verdict.duration_s) for one in of_storms]
     return [Suite("single faults", tuple(singles)), *([Suite("storms", tuple(storms))] if storms else [])]
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,14 +10,14 @@ import click
 from simulator.cli.errors import Refused
 from simulator.cli.flags import ServerFlags, going_on_flags, own_option, verb
 from simulator.cli.output import echo, one_line, print_to_stderr
-from simulator.domain.model.instants import sandbox_time
+from simulator.domain.model.instants import Times, times_of
 
 if TYPE_CHECKING:
     from simulator.cli.taped import Life, TapeFile
     from simulator.replay.head import Head
     from simulator.scenario.reading.document import ScenarioError
 
-Until = int | datetime | None
+Until = int | Times | None
 NUMBER_DIGITS_MAX = 18
 SHOWN_CHARS_MAX = 60
 
@@ -30,7 +29,7 @@ def _until(ctx: click.Context, param: click.Parameter, text: str | None) -> Unti
     if text.isascii() and text.isdigit():
         return int(text[:NUMBER_DIGITS_MAX])
     try:
-        return sandbox_time(text)
+        return times_of(text)
     except ValueError:
         what = "a number of entries from 0, or an ISO time with its offset such as 2026-11-21T12:00:05+08:00"
         raise click.BadParameter(f"{one_line(text)[:SHOWN_CHARS_MAX]!r} is not {what}", ctx, param) from None
@@ -140,7 +139,7 @@ def _is_proved(file: "TapeFile", life: "Life", until: Until) -> bool:
     from simulator.replay.proof import prove
     from simulator.replay.rebuilding import nowhere
 
-    count = file.count_of(life, until)
+    count = file.end_of(life, until).n
     with _playing(file, life):
         proof = prove(life.tape, Again(Pipeline(routes())), nowhere(), count)
         proof.player.end()
@@ -165,9 +164,9 @@ def _serve(file: "TapeFile", life: "Life", until: Until, flags: dict[str, Any]) 
         echo(banner.page(running))
         echo(one_line(served(life, proof.player.place, running.url)))
 
-    count, head = file.count_of(life, until), life.tape.head
+    end, head = file.end_of(life, until), life.tape.head
     if until is None and life.tape.damage and not life.tape.is_cut:
-        raise file.refusal(file.damage_behind(life, count))
+        raise file.refusal(file.damage_behind(life, end.n))
     exit_quietly_when_stopped()
     raise_file_limit()
     flags |= {"trust_forwarded": False, "sandbox_ttl": None, "scenarios": None, "callback": None}
@@ -175,7 +174,7 @@ def _serve(file: "TapeFile", life: "Life", until: Until, flags: dict[str, Any]) 
     with _playing(file, life):
         scenario = beginning_of(head).spec.scenario
         running = prepare(ServerFlags(**flags), on_ready, scenario=scenario)
-        proof = prove(life.tape, running.app.again, running.app.surroundings(), count)
+        proof = prove(life.tape, running.app.again, running.app.surroundings(), end.n)
     if proof.difference is not None:
         running.server.close()
         echo(difference(life, proof.difference))
@@ -183,6 +182,6 @@ def _serve(file: "TapeFile", life: "Life", until: Until, flags: dict[str, Any]) 
     if until is None and life.tape.damage:
         print_to_stderr(one_line(f"reseller-sim replay: {file.path}: {file.damage_behind(life)}"))
     with _playing(file, life):
-        running.app.adopt(go_on(proof.player, running.app.wall, until if isinstance(until, datetime) else None))
+        running.app.adopt(go_on(proof.player, running.app.wall, end.at))
     running.server.run()
     return 0

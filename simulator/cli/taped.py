@@ -2,14 +2,14 @@
 
 from collections import Counter
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
 
 import click
 
 from simulator.cli.flags import CannotStart
 from simulator.cli.output import one_line
-from simulator.replay.proof import NoSuchMoment, count_until
+from simulator.domain.model.instants import Times
+from simulator.replay.proof import NoSuchMoment, Place, place_until
 from simulator.replay.reading import BadTape, CutShort, NoTape, ReadTape
 from simulator.replay.tape_file import read_file
 
@@ -63,12 +63,12 @@ class TapeFile:
             return [found[number - 1]]
         return found[-1:] if is_one else found
 
-    def count_of(self, life: Life, until: int | datetime | None) -> int:
-        """How many entries of a life are to be played. Raises `CannotStart` for a moment that its tape has not."""
+    def end_of(self, life: Life, until: int | Times | None) -> Place:
+        """Where a life is to be played to. Raises `CannotStart` for a moment that its tape has not."""
         if until is None:
-            return len(life.tape.entries)
+            return Place(len(life.tape.entries))
         try:
-            return count_until(life.tape, until)
+            return place_until(life.tape, until)
         except NoSuchMoment as error:
             raise self.refusal(f"{life}: --until: {error}") from None
 

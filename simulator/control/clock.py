@@ -8,10 +8,10 @@ from starlette.responses import Response
 
 from simulator.control import render
 from simulator.control.fired import fired
-from simulator.control.http import InvalidInput, body_of, parse_time, refuse_lost_sandbox, reply, sandbox_of
+from simulator.control.http import InvalidInput, body_of, parse_times, refuse_lost_sandbox, reply, sandbox_of
 from simulator.control.parameters import refuse_other_parameters
 from simulator.domain.errors import Conflict
-from simulator.domain.model.instants import LATEST, latest_of
+from simulator.domain.model.instants import LATEST
 from simulator.domain.model.money import SERVICE_ZONE
 from simulator.runtime.advance import STOPPED, Advance
 from simulator.runtime.event_items import Action
@@ -90,8 +90,8 @@ async def advance(request: Request) -> Response:
 
 def _time(live: LiveSandbox, wanted: dict[str, Any], name: str) -> datetime:
     """A time to move on to, which is the present where it can mean that. Raises `InvalidInput`."""
-    at, now = parse_time(wanted[name], name), live.clock.now()
-    return now if at < now <= latest_of(wanted[name], at) else at
+    (at, latest), now = parse_times(wanted[name], name), live.clock.now()
+    return now if at < now <= latest else at
 
 
 async def stop(request: Request) -> Response:

@@ -16,7 +16,7 @@ from starlette.routing import Route
 from simulator.contract.body import BadJson, decode_object
 from simulator.contract.validate import validator
 from simulator.domain.errors import Busy, Conflict, DomainError, Unacceptable, Unknown
-from simulator.domain.model.instants import sandbox_time
+from simulator.domain.model.instants import Times, times_of
 from simulator.domain.sandbox import Sandbox
 from simulator.runtime.background import in_background, place
 from simulator.runtime.live_sandbox import LiveSandbox
@@ -263,7 +263,12 @@ async def lines(found: Iterable[Row], row: Callable[[Row], Any], bytes_max: floa
 
 def parse_time(text: str, path: str) -> datetime:
     """An ISO 8601 date-time with its offset that a sandbox's clock can show. Raises `InvalidInput`."""
+    return parse_times(text, path).said
+
+
+def parse_times(text: str, path: str) -> Times:
+    """The same, with all that it may mean. Raises `InvalidInput`."""
     try:
-        return sandbox_time(text)
+        return times_of(text)
     except ValueError as wrong:
         raise InvalidInput(f"{path} {wrong}", path) from None

@@ -7,10 +7,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from simulator.control import render
-from simulator.control.http import base_url, body_of, no_content, parse_time, reply, sandbox_of, sandboxes_of
+from simulator.control.http import base_url, body_of, no_content, parse_times, reply, sandbox_of, sandboxes_of
 from simulator.control.parameters import refuse_other_parameters
 from simulator.domain.errors import DomainError, Unknown
-from simulator.domain.model.instants import latest_of
 from simulator.replay.moments import Asked
 from simulator.replay.rewinding import Rewinder
 from simulator.runtime.background import place
@@ -72,8 +71,7 @@ async def fork(request: Request, wanted: Mapping[str, Any]) -> LiveSandbox:
 def asked_of(wanted: Mapping[str, Any], path: str = "") -> Asked:
     """The moment that a body names. Raises `InvalidInput`."""
     if "to" in wanted:
-        to = parse_time(wanted["to"], f"{path}to")
-        return Asked(to=to, until=latest_of(wanted["to"], to))
+        return Asked(to=parse_times(wanted["to"], f"{path}to"))
     return Asked(wanted.get("mark"), n=int(wanted["n"]) if "n" in wanted else None)
 
 

@@ -26,6 +26,9 @@ STORM_FINDINGS_MAX = 20
 SILENT_BATCHES_MAX = 50
 """So many times no new storm could be drawn: there are no others."""
 
+TIME_IS_OVER = "the time was over when the single faults had been tried; give more --minutes"
+NONE_ARE_LEFT = "none could be drawn of what is survived alone"
+
 
 @dataclass(frozen=True, slots=True)
 class Plan:
@@ -60,6 +63,7 @@ class Campaign:
         self._run_singles()
         if not self._is_over:
             self._run_storms()
+            self._note_no_storms()
         self.report.put_in_order()
         return self.report
 
@@ -113,6 +117,11 @@ class Campaign:
             self._trials.tapes.clear()
             if self.report.of_storms >= STORM_FINDINGS_MAX:
                 return
+
+    def _note_no_storms(self) -> None:
+        if self._plan.seconds and not self.report.storms:
+            is_over = now_s() - self._began_s >= self._plan.seconds
+            self.report.no_storms = TIME_IS_OVER if is_over else NONE_ARE_LEFT
 
     def _is_new(self, faults: Faults, known: set[frozenset[str]]) -> bool:
         """False for what was drawn, and where what was found already is among these faults."""

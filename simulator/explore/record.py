@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from simulator.explore.judging import Kind, Reason
 
@@ -36,27 +36,32 @@ class Verdict:
 
 
 class Record:
-    """The verdicts by key. `about` is what all runs have in common, by the name of each part; `has_begun_anew` when
-    there were none to go on with."""
+    """The verdicts by key. `about` is what all runs have in common, by the name of each part; `begins_anew` when there
+    are none to go on with. Nothing is deleted or written before it is said to `begin`."""
 
     def __init__(self, folder: Path, about: Mapping[str, Any], *, resumes: bool) -> None:
         self._path = folder / FILE
         self._verdicts: dict[str, Verdict] = {}
         self._files: dict[str, str] = {}  # of findings
-        head = {"version": VERSION, "about": {name: _digest(value) for name, value in about.items()}}
-        self.has_begun_anew = not (resumes and self._path.exists())
-        if not self.has_begun_anew:
-            self._read(head)
-        else:
-            self._forget(folder)
-            self._path.write_text(json.dumps(head) + "\n", encoding="utf-8")
+        self._head = {"version": VERSION, "about": {name: _digest(value) for name, value in about.items()}}
+        self._file: TextIO | None = None
+        self.begins_anew = not (resumes and self._path.exists())
+        if not self.begins_anew:
+            self._read(self._head)
+
+    def begin(self) -> None:
+        """Delete what an earlier exploration has written here, unless this one goes on with it, and add from now on."""
+        if self.begins_anew:
+            self._forget()
+            self._path.write_text(json.dumps(self._head) + "\n", encoding="utf-8")
         self._file = self._path.open("a", encoding="utf-8")
-        if resumes:
+        if not self.begins_anew:
             self._file.write("\n")  # the last line may have been cut off
 
     def close(self) -> None:
         """Nothing is added after that."""
-        self._file.close()
+        if self._file is not None:
+            self._file.close()
 
     def get(self, key: str) -> Verdict | None:
         """The verdict of a run that has ended."""
@@ -79,6 +84,7 @@ class Record:
         self._write({"file": name})
 
     def _write(self, line: Mapping[str, Any]) -> None:
+        assert self._file is not None, "it has begun"
         self._file.write(json.dumps(line) + "\n")
         self._file.flush()
 
@@ -108,12 +114,12 @@ class Record:
                 told = line["is_struck"], line["output"], line["problem"], line.get("duration_s", 0.0)
                 self._verdicts[line["key"]] = Verdict(reasons, *told)
 
-    def _forget(self, folder: Path) -> None:
-        """Delete what an earlier exploration has written here, and nothing else."""
+    def _forget(self) -> None:
+        """Delete what is noted here, and nothing else."""
         if self._path.exists():
             for line in self._lines():
                 if (name := line.get("file")) and Path(name).name == name:
-                    (folder / name).unlink(missing_ok=True)
+                    self._path.with_name(name).unlink(missing_ok=True)
 
 
 def _digest(value: object) -> str:

@@ -24,13 +24,14 @@ class Listener(Protocol):
 class Report:
     """What came of it: how many single faults and storms there are, how many of them were run, and what each came to.
     `once` is what failed once and not again, and counts as survived; `storms_survived_s` is how long the storms took
-    that the command survived, by the wall."""
+    that the command survived, by the wall. `no_storms` says why there were none, though some were wanted."""
 
     singles: list[Fault] = field(default_factory=list)
     results: dict[str, Verdict] = field(default_factory=dict)
     storms: int = 0
     storms_failed: int = 0
     storms_survived_s: float = 0.0
+    no_storms: str = ""
     findings: list[Finding] = field(default_factory=list)
     once: list[Once] = field(default_factory=list)
 

@@ -8,6 +8,7 @@ from simulator import __version__
 from simulator.app import App
 from simulator.domain.errors import DomainError
 from simulator.keeping.gate import Gate
+from simulator.keeping.ignored import ignored_flags
 from simulator.keeping.keeper import StoreKeeper
 from simulator.keeping.resuming import CannotGoOn, Resuming
 from simulator.keeping.saving import Saving
@@ -59,6 +60,8 @@ class DataFolder:
             self.sandboxes.append(one.name)
             for line in found.passed_over:
                 self._tell(f"{self.path}: a snapshot was passed over: {line}")
+        if DEFAULT in self.sandboxes:
+            self._tell_ignored(app)
         app.sandboxes.keeper = keeper
         for live in app.sandboxes:
             live.keeper = keeper
@@ -66,6 +69,12 @@ class DataFolder:
                 keeper.begin(live)
         self._saving = Saving(self._store, self.gate, app.sandboxes)
         app.kept, self._app = self, app
+
+    def _tell_ignored(self, app: App) -> None:
+        flags = ignored_flags(app.options, app.sandboxes.get(DEFAULT), follows_scenario=self._follows_scenario)
+        if flags:
+            own = "its own" if len(flags) == 1 else "its own of each"
+            self._tell(f"{', '.join(flags)}: ignored, since {self.path} has the sandbox {DEFAULT} already, with {own}")
 
     def start(self) -> None:
         """Commit at the end of each turn; needs a running event loop."""

@@ -4,7 +4,8 @@ from datetime import datetime
 from typing import NamedTuple
 
 from simulator.domain.errors import Conflict, Unacceptable
-from simulator.replay.proof import place_at, shown_time
+from simulator.domain.model.instants import Times
+from simulator.replay.proof import is_within, place_at, shown_time
 from simulator.runtime.background import in_background
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.marks import Mark
@@ -13,12 +14,11 @@ from simulator.runtime.unread import whole
 
 class Asked(NamedTuple):
     """The moment that somebody asks for: one of a mark's name, a time of the sandbox, and a number of entries; none of
-    them for the present. `until` is the latest time that `to` may mean, None for itself."""
+    them for the present."""
 
     mark: str | None = None
-    to: datetime | None = None
+    to: Times | None = None
     n: int | None = None
-    until: datetime | None = None
 
 
 class Moment(NamedTuple):
@@ -49,7 +49,7 @@ async def moment_of(live: LiveSandbox, asked: Asked) -> Moment:
     if asked.n is not None:
         return _by_number(live, asked.n)
     if asked.to is not None:
-        return await _by_time(live, asked.to, asked.until or asked.to)
+        return await _by_time(live, asked.to)
     _refuse_full(live)
     return Moment(len(live.tape), live.clock.now(), "now")
 
@@ -62,19 +62,18 @@ def _by_number(live: LiveSandbox, n: int) -> Moment:
     return Moment(n, None, f"entry {n}")
 
 
-async def _by_time(live: LiveSandbox, to: datetime, until: datetime) -> Moment:
+async def _by_time(live: LiveSandbox, to: Times) -> Moment:
     started, now = live.beginning.started, live.clock.now()
-    if until < started or now < to:
+    if not is_within(to, started, now):
         life = f"from {shown_time(started)} until now, {shown_time(now)}"
         raise Unacceptable("unknown_moment", f"the sandbox had no such time: it is {life}", "to")
     await whole(live.tape)
     entries = list(live.tape)
-    n, latest = await in_background(place_at, entries, until)
+    n, at = await in_background(place_at, entries, to, started)
     if n == len(entries):
         _refuse_full(live)
-    marked = (one.at for one in live.marks if one.n <= n and one.at <= until)
-    at = max(to, started, latest or to, *marked)  # what happened until then has happened
-    return Moment(n, at, shown_time(to))
+    marked = (one.at for one in live.marks if one.n <= n and one.at <= to.latest)
+    return Moment(n, max((at, *marked)), shown_time(to.said))
 
 
 def _refuse_full(live: LiveSandbox) -> None:

@@ -4,7 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
+from typing import NamedTuple
 
+from simulator.domain.model.instants import Times
 from simulator.domain.model.money import SERVICE_ZONE
 from simulator.replay.differences import Difference
 from simulator.replay.head import Head, beginning_of
@@ -17,6 +19,13 @@ from simulator.tape.entries import Entry, RequestBegan, RequestShown
 
 class NoSuchMoment(Exception):
     """The tape has no such number of entries, or time; the text says which it has."""
+
+
+class Place(NamedTuple):
+    """A place on a tape, behind the first `n` entries, and the sandbox's time there, None for that of the last one."""
+
+    n: int
+    at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,21 +54,21 @@ def player_for(head: Head, again: Again, around: Surroundings) -> Player:
     return player_of(head.sandbox, beginning, again, around, head.hidden, compiler, is_masked=head.masked)
 
 
-def count_until(tape: ReadTape, until: int | datetime) -> int:
-    """How many entries of a tape to play: so many, or those before the first one that is later than a time. Raises
-    `NoSuchMoment`."""
+def place_until(tape: ReadTape, until: int | Times) -> Place:
+    """Where a tape is to be played to: behind so many entries, or before the first one that is later than a time.
+    Raises `NoSuchMoment`."""
     count = len(tape.entries)
-    if isinstance(until, datetime):
+    if isinstance(until, Times):
         first, last = tape.head.started, _last_time(tape)
-        if not first <= until <= last:
+        if not is_within(until, first, last):
             raise NoSuchMoment(f"the tape has no such time: it is from {shown_time(first)} to {shown_time(last)}")
-        return place_at(tape.entries, until)[0]
+        return Place(*place_at(tape.entries, until, first))
     if until > count:
         entries = "1 entry" if count == 1 else f"{count} entries"
         raise NoSuchMoment(
             f"the tape has {entries}{' that can be read' if tape.damage else ''}: N is from 0 to {count}"
         )
-    return until
+    return Place(until)
 
 
 def _last_time(tape: ReadTape) -> datetime:
@@ -70,17 +79,22 @@ def _last_time(tape: ReadTape) -> datetime:
     return next(own, tape.head.started)
 
 
-def place_at(entries: Sequence[Entry], until: datetime) -> tuple[int, datetime | None]:
-    """How many entries there are before the first one that is later than this time, and the time of the last of them.
-    A request that another sandbox handled has that one's time."""
-    latest: datetime | None = None
+def is_within(asked: Times, first: datetime, last: datetime) -> bool:
+    """Whether a life that began and ended at these times had one of those that are asked for."""
+    return first <= asked.latest and asked.said <= last
+
+
+def place_at(entries: Sequence[Entry], asked: Times, started: datetime) -> tuple[int, datetime]:
+    """How many entries there are before the first one that is later than what is asked for, and the time when they have
+    happened. A request that another sandbox handled has that one's time."""
+    at = max(asked.said, started)
     for n, one in enumerate(entries):
         if isinstance(one, RequestShown):
             continue
-        if (now := now_of(one)) > until:
-            return n, latest
-        latest = now
-    return len(entries), latest
+        if (now := now_of(one)) > asked.latest:
+            return n, at
+        at = max(at, now)
+    return len(entries), at
 
 
 def now_of(entry: Entry) -> datetime:

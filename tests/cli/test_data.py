@@ -2,6 +2,7 @@
 
 import json
 import sqlite3
+import zlib
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -102,6 +103,42 @@ def test_damage_is_found_and_named(tmp_path: Path) -> None:
     assert done.exit_code == 1
     assert "problems: 2 sandboxes" in done.stdout
     assert "sandbox 'default': entry 1 is damaged" in done.stderr
+
+
+def without_a_row(folder: Path) -> Path:
+    with sqlite3.connect(filled(folder) / DATABASE) as connection:
+        connection.execute("DELETE FROM entries WHERE id IN (SELECT id FROM entries ORDER BY id LIMIT 1 OFFSET 1)")
+    return folder
+
+
+def of_another_version(folder: Path) -> Path:
+    opened = kept(folder)
+    with running("default", None, opened.keep) as client:
+        client.call("GET", "/v2/balance")
+    with closing(sqlite3.connect(folder / DATABASE)) as connection:
+        rows = connection.execute("SELECT id, data FROM entries").fetchall()
+        for row, data in rows:
+            other = data.replace(b"5000", b"5001")
+            connection.execute("UPDATE entries SET data = ?, crc = ? WHERE id = ?", (other, zlib.crc32(other), row))
+        connection.commit()
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("make", "text"),
+    [
+        (damaged, "sandbox 'default': entry 1 is damaged (and "),
+        (without_a_row, "sandbox 'default': entries 2 to 2 are missing"),
+        (of_another_version, "cannot be rebuilt"),
+    ],
+)
+def test_what_is_not_whole_is_not_compacted(make: Callable[[Path], Path], text: str, tmp_path: Path) -> None:
+    folder = make(tmp_path / "data")
+    before = (folder / DATABASE).read_bytes()
+    line = refused("data", "compact", str(folder))
+    assert text in line
+    assert f"nothing was compacted, since {folder} is not whole" in line
+    assert (folder / DATABASE).read_bytes() == before
 
 
 def of_newer_format(folder: Path) -> Path:

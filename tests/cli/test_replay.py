@@ -137,6 +137,20 @@ def test_a_time_at_which_nothing_came_is_one_until_the_tape_was_taken(tmp_path: 
     assert replay(file, "--until", "2026-11-21T12:01:01+08:00").exit_code == 3
 
 
+def test_a_time_in_milliseconds_means_the_end_of_that_millisecond_as_it_does_for_rewind(tmp_path: Path) -> None:
+    with running({"clock": {"mode": "manual", "start": "2026-11-21T04:00:00.123456Z"}}) as client:
+        client.call("GET", "/v2/balance")
+        client.advance(to="2026-11-21T04:00:01.500100Z")
+        client.call("GET", "/v2/balance")
+        file = written(tmp_path / "fine.tape", lines_of(client))
+    whole = replay(file).stdout
+    for until in ("2026-11-21T04:00:01.500Z", "2026-11-21T12:00:01.500100+08:00"):
+        assert replay(file, "--until", until).stdout == whole
+    assert replay(file, "--until", "2026-11-21T04:00:00.123Z").stdout.startswith("default: 1 of 3 ")
+    for until in ("2026-11-21T04:00:00.122Z", "2026-11-21T04:00:01.501Z", "2026-11-21T04:00:00.123000Z"):
+        assert replay(file, "--until", until).exit_code == 3
+
+
 @pytest.mark.parametrize("is_packed", [True, False])
 def test_a_file_that_was_cut_is_replayed_as_far_as_it_goes(
     is_packed: bool, lives: list[list[bytes]], tmp_path: Path

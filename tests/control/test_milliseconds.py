@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from simulator.domain.model.instants import latest_of, sandbox_time
+from simulator.domain.model.instants import Times, sandbox_time, times_of
 from tests.support.client import Client, running
 from tests.support.replaying import assert_replays
 
@@ -37,7 +37,7 @@ def in_milliseconds(time: str) -> str:
     ],
 )
 def test_only_what_is_written_in_milliseconds_means_more_than_itself(text: str, latest: str) -> None:
-    assert latest_of(text, sandbox_time(text)) == sandbox_time(latest)
+    assert times_of(text) == Times(sandbox_time(text), sandbox_time(latest))
 
 
 def test_a_fresh_sandbox_is_rewound_to_its_present() -> None:

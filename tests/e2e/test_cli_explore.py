@@ -85,6 +85,16 @@ def test_a_command_that_fails_in_calm_weather_is_not_explored(tmp_path: Path) ->
     assert "calm weather" in junit.read_text()
 
 
+def test_what_an_earlier_exploration_has_found_stays_until_calm_weather_has_passed(tmp_path: Path) -> None:
+    status, _, _ = explore(tmp_path, ASKS, "--first")
+    assert status == 1
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    assert len(before) == 3
+    for program in ("raise SystemExit(4)", "pass"):
+        assert explore(tmp_path, program)[0] == 3
+        assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
 @pytest.mark.parametrize(
     "program", ["pass", ASKS.replace("/v2/balance", "/v2/nothing").replace("refused.code != 401", "False")]
 )

@@ -4,6 +4,7 @@ import json
 import re
 import signal
 import sqlite3
+import subprocess
 import zlib
 from collections.abc import Callable
 from contextlib import closing, suppress
@@ -16,7 +17,7 @@ import pytest
 from simulator.cli.signing import Credentials, sign
 from simulator.tape.store.layout import DATABASE
 from tests.support.client import Response
-from tests.support.processes import DEADLINE_S, ROOT, Serving, ask, run, serving
+from tests.support.processes import DEADLINE_S, PROGRAM, ROOT, Serving, ask, environment, run, serving
 
 PAYMENT = {"refid": "order-1", "product": "RELOAD", "account": "0123456789", "amount": 10}
 
@@ -192,6 +193,46 @@ def test_a_server_that_is_stopped_leaves_a_snapshot_and_goes_on_from_it(tmp_path
     with serving(*flags) as running:
         assert sim(running, "GET", "/default/ledger") == ledger
         assert pay(running).json["data"] == first
+
+
+LARGE = 100  # deposits, so that an export is more than what stdout buffers
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("kept") / "data"
+    with serving("--port", "0", "--json", "--clock", "manual", "--data-dir", str(made)) as running:
+        for _ in range(LARGE):
+            deposit(running)
+    return made
+
+
+@pytest.mark.parametrize("flags", [(), ("--tape",)])
+def test_an_export_to_a_full_disk_blames_stdout_and_not_the_folder(flags: tuple[str, ...], folder: Path) -> None:
+    if not Path("/dev/full").exists():  # a device of Linux alone
+        return
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [*PROGRAM, "data", "export", str(folder), *flags],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            timeout=DEADLINE_S,
+            env=environment(),
+            check=False,
+        )
+    assert done.returncode == 3
+    assert done.stderr.decode().splitlines() == ["reseller-sim: stdout cannot be written: No space left on device"]
+
+
+def test_a_reader_of_an_export_that_has_enough_ends_it_quietly(folder: Path) -> None:
+    with subprocess.Popen(
+        [*PROGRAM, "data", "export", str(folder)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment()
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        assert process.stderr.read() == b""
+        assert process.wait(DEADLINE_S) == 1
 
 
 PAGE = (ROOT / "docs" / "data.md").read_text("utf-8")

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from simulator.cli.exploring import Screen, suites
 from simulator.explore import campaign
 from simulator.explore.campaign import Campaign, Plan
 from simulator.explore.catalogue import single_faults
@@ -54,6 +55,7 @@ def explored(
     trials = Foretold(lambda trial: Verdict(reasons_of(trial), is_struck=True))
     heard = Heard(trials)
     with closing(Record(folder, {}, resumes=False)) as record:
+        record.begin()
         plan = Plan(folder, ("reseller-sim exec", "-- true"), seconds=batches)
         yield Campaign(trials, record, plan, heard).explore(), heard
 
@@ -145,3 +147,26 @@ def test_a_storm_that_fails_in_another_way_is_told(tmp_path: Path) -> None:
 
     with explored(tmp_path, fails, BATCHES) as (report, _):
         assert [one.text.rpartition(": ")[2] for one in report.findings] == ["exit 1", "paid twice"]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"),
+    [(0, ""), (0.5, campaign.TIME_IS_OVER), (BATCHES, "")],
+)
+def test_it_is_said_when_storms_were_wanted_and_there_was_no_time_for_them(
+    seconds: float, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with explored(tmp_path, lambda trial: (), seconds) as (report, _):
+        assert report.no_storms == said
+    Screen().end(report)
+    printed = capsys.readouterr()
+    line = f"storms: none, {said}\n"
+    assert (line in printed.out) is (printed.err == f"reseller-sim explore: {line}") is bool(said)
+    skipped = [case.skipped for suite in suites(report) if suite.name == "storms" for case in suite.cases]
+    assert skipped == ([said] if said else [""] if report.storms else [])
+
+
+def test_it_is_said_when_no_storm_can_be_drawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(campaign, "storms", lambda *of: iter(()))
+    with explored(tmp_path, lambda trial: (), 10 * BATCHES) as (report, _):
+        assert report.no_storms == campaign.NONE_ARE_LEFT

@@ -19,6 +19,7 @@ def test_a_long_sentence_is_whole(tmp_path: Path) -> None:
     failure = Failure(FAULTS, Verdict((EXIT,), True, output="x" * 1000), failed=2, attempts=3)
     command = f"-- sh -c {'echo; ' * 100}last"
     with closing(Record(tmp_path, {}, resumes=False)) as record:
+        record.begin()
         finding = Writer(FAST, tmp_path, record, ("reseller-sim exec", command), lambda faults: 60.0).written(failure)
     lines = finding.path.read_text().splitlines()
     assert len(said(failure)) > 300

@@ -11,8 +11,14 @@ FAILED = Verdict((Reason(Kind.PAID_TWICE, "paid twice", "a sentence", {"count": 
 ABOUT = {"command": ["npm", "test"]}
 
 
+def begun(folder: Path, *, resumes: bool) -> Record:
+    record = Record(folder, ABOUT, resumes=resumes)
+    record.begin()
+    return record
+
+
 def kept(folder: Path) -> Record:
-    record = Record(folder, ABOUT, resumes=False)
+    record = begun(folder, resumes=False)
     record.add("a", FAILED)
     record.add("b", Verdict((), is_struck=False, problem="it makes no scenario"))
     (folder / "01-found.yaml").write_text("found")
@@ -23,7 +29,7 @@ def kept(folder: Path) -> Record:
 
 def test_a_later_run_has_the_verdicts_of_an_earlier_one(tmp_path: Path) -> None:
     kept(tmp_path)
-    again = Record(tmp_path, ABOUT, resumes=True)
+    again = begun(tmp_path, resumes=True)
     assert again.get("a") == FAILED
     assert again.get("b") == Verdict((), is_struck=False, problem="it makes no scenario")
     assert again.get("c") is None
@@ -36,12 +42,12 @@ def test_a_last_line_that_was_cut_off_is_as_if_its_run_had_not_ended(tmp_path: P
     path = tmp_path / FILE
     lines = path.read_text().splitlines(keepends=True)
     path.write_text("".join(lines[:2]) + lines[2][:20])
-    again = Record(tmp_path, ABOUT, resumes=True)
+    again = begun(tmp_path, resumes=True)
     assert again.get("a") == FAILED
     assert again.get("b") is None
     again.add("b", FAILED)
     again.close()
-    third = Record(tmp_path, ABOUT, resumes=True)
+    third = begun(tmp_path, resumes=True)
     assert third.get("b") == FAILED
     third.close()
 
@@ -64,12 +70,20 @@ def test_a_finding_keeps_its_file_and_others_get_the_next_number(tmp_path: Path)
     def named(number: int) -> str:
         return f"{number}.yaml"
 
-    record = Record(tmp_path, ABOUT, resumes=False)
+    record = begun(tmp_path, resumes=False)
     assert [record.file_of(one, named) for one in ("a", "b", "a")] == ["1.yaml", "2.yaml", "1.yaml"]
     record.close()
-    again = Record(tmp_path, ABOUT, resumes=True)
+    again = begun(tmp_path, resumes=True)
     assert [again.file_of(one, named) for one in ("c", "b")] == ["3.yaml", "2.yaml"]
     again.close()
+
+
+def test_one_that_has_not_begun_has_deleted_and_written_nothing(tmp_path: Path) -> None:
+    kept(tmp_path)
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    for resumes in (False, True):
+        Record(tmp_path, ABOUT, resumes=resumes).close()
+        assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
 
 
 def test_a_new_exploration_deletes_what_the_last_one_has_written_and_nothing_else(tmp_path: Path) -> None:
@@ -78,7 +92,7 @@ def test_a_new_exploration_deletes_what_the_last_one_has_written_and_nothing_els
     (tmp_path.parent / "beside.yaml").write_text("mine")
     with (tmp_path / FILE).open("a") as file:
         file.write('{"file": "../beside.yaml"}\n')
-    again = Record(tmp_path, ABOUT, resumes=False)
+    again = begun(tmp_path, resumes=False)
     assert again.get("a") is None
     assert sorted(one.name for one in tmp_path.iterdir()) == ["mine.yaml", FILE]
     assert (tmp_path.parent / "beside.yaml").exists()

@@ -6,6 +6,7 @@ import sqlite3
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -38,12 +39,14 @@ def told(client: Client, sandbox: str = "default") -> dict[str, bytes]:
 
 
 @contextmanager
-def serving(folder: Path, scenario: Any = FIRST, wall: Wall | None = None, *, names: bool = False) -> Iterator[Client]:
+def serving(
+    folder: Path, scenario: Any = FIRST, wall: Wall | None = None, *, names: bool = False, **options: Any
+) -> Iterator[Client]:
     """A client of an application whose sandboxes are kept in a folder; with `names` the user has named the scenario."""
     kept = DataFolder(folder, "process", lambda error: pytest.fail(str(error)), TOLD.append)
     TOLD.clear()
     try:
-        with running(scenario, wall, partial(kept.keep, follows_scenario=names)) as client:
+        with running(scenario, wall, partial(kept.keep, follows_scenario=names), **options) as client:
             yield client
     finally:
         kept.close()
@@ -169,6 +172,37 @@ def test_a_scenario_that_has_changed_is_loaded_and_that_is_said(tmp_path: Path) 
     with serving(folder, "default", names=True) as client:
         assert [f"default: loaded, since it is not what {folder} has"] == TOLD
         assert client.pay("four").data["status"] == "Accepted"
+
+
+MORNING, EVENING = datetime(2027, 1, 1, 8, tzinfo=UTC), datetime(2027, 1, 1, 20, tzinfo=UTC)
+FLAGS: dict[str, Any] = {"seed": 7, "mode": "xN", "rate": 60.0, "start": MORNING, "callback": "inbox:shop"}
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({}, []),
+        (dict.fromkeys(FLAGS), []),
+        ({"seed": 8}, ["--seed: ignored, since {} has the sandbox default already, with its own"]),
+        ({"start": EVENING}, ["--start: ignored, since {} has the sandbox default already, with its own"]),
+        ({"callback": "inbox:b"}, ["--callback: ignored, since {} has the sandbox default already, with its own"]),
+        (
+            {"seed": 8, "mode": "manual", "rate": None},
+            ["--seed, --clock: ignored, since {} has the sandbox default already, with its own of each"],
+        ),
+        ({"rate": 61.0}, ["--clock: ignored, since {} has the sandbox default already, with its own"]),
+    ],
+)
+def test_flags_that_a_sandbox_of_the_folder_does_not_follow_are_said_to_be_ignored(
+    changes: dict[str, Any], said: list[str], tmp_path: Path
+) -> None:
+    with serving(tmp_path / "data", "default", **FLAGS) as client:
+        assert not TOLD
+        client.pay("one")
+        folder = killed(client, tmp_path)
+    with serving(folder, "default", **{**FLAGS, **changes}) as client:
+        assert [line.format(folder) for line in said] == TOLD
+        assert client.sim("GET", f"{DEFAULT}/clock").json["rate"] == 60
 
 
 def test_marks_of_one_moment_are_in_the_order_in_which_they_were_made(tmp_path: Path) -> None:

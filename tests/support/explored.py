@@ -47,6 +47,7 @@ def trials(folder: Path, *command: str) -> Iterator[Trials]:
     with closing(Record(folder, {}, resumes=False)) as record, Workers(setting, 2) as workers:
         made = Trials(workers, FAST, record, rate=100)
         made.run_calm()
+        record.begin()
         yield made
 
 

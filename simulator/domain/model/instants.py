@@ -5,6 +5,7 @@ Invalid input raises `ValueError`, worded to follow the name of the input.
 
 import re
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
+from typing import NamedTuple
 
 from simulator.domain.model.money import SERVICE_ZONE
 
@@ -37,10 +38,18 @@ def sandbox_time(text: str) -> datetime:
     return at.astimezone(UTC)
 
 
-def latest_of(text: str, at: datetime) -> datetime:
-    """The latest time that the text of `at` may mean. A client that knows milliseconds alone has cut off the rest of
+class Times(NamedTuple):
+    """All the times that a text may mean, from the one that it says to the `latest`."""
+
+    said: datetime
+    latest: datetime
+
+
+def times_of(text: str) -> Times:
+    """The times that a text of `sandbox_time` may mean. A client that knows milliseconds alone has cut off the rest of
     what it was told, so that its text means all of them; any other means just what it says."""
-    return at + _REST if _MILLISECONDS.search(text) else at
+    at = sandbox_time(text)
+    return Times(at, at + _REST if _MILLISECONDS.search(text) else at)
 
 
 def next_time_of_day(at: time, moment: datetime) -> datetime:

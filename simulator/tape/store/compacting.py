@@ -5,7 +5,8 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-from simulator.tape.store.errors import Unusable
+from simulator.tape.store.checking import More, check
+from simulator.tape.store.errors import Damaged, Unusable
 from simulator.tape.store.failures import of_writing
 from simulator.tape.store.layout import DATABASE, UNFINISHED
 from simulator.tape.store.opening import connect_to_read, finish, own, refuse_no_store
@@ -26,17 +27,27 @@ class Compacted:
         return f"compacted: {self.bytes_before} bytes before, {self.bytes_after} after"
 
 
-def compact(folder: Path | str, *, version: str, retention: Retention | None = None) -> Compacted:
+def compact(
+    folder: Path | str, *, version: str, retention: Retention | None = None, more: More = lambda reading: ()
+) -> Compacted:
     """Drop what the rule allows, and give the space back. Raises `StoreError`; then everything is as it was, or swept.
 
-    Nobody else may have the folder open.
+    Nobody else may have the folder open. One that is not whole, by `check` with `more`, is refused: what is dropped may
+    be what it could be saved with.
     """
     folder = Path(folder)
     refuse_no_store(folder)
+    _refuse_damage(folder, more)
     before = _bytes_of(folder)
     with Store.open(folder, version=version, retention=retention) as store:
         store.compact()
     return Compacted(before, _bytes_of(folder))
+
+
+def _refuse_damage(folder: Path, more: More) -> None:
+    if problems := check(folder, more).problems:
+        others = f" (and {len(problems) - 1} more: `data check` says which)" if len(problems) > 1 else ""
+        raise Damaged(f"{problems[0]}{others}; nothing was compacted, since {folder} is not whole")
 
 
 def back_up(store: Store, folder: Path | str) -> int:

@@ -186,6 +186,9 @@ def _make(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except FileExistsError:
+        for path in (folder, *folder.parents):
+            if path.is_symlink() and not path.exists():
+                raise Unusable(f"{path}: is a link to a folder that is not there: mount or make that one") from None
         raise Unusable(f"{folder}: is a file: give a folder") from None
     except OSError as error:
         raise Unusable(f"{folder}: cannot be made ({error.strerror}): give a folder that can be") from None

@@ -262,6 +262,15 @@ def test_a_link_to_a_database_that_is_not_there_is_no_fresh_start(tmp_path: Path
         opened(tmp_path)
 
 
+@pytest.mark.parametrize("below", [(), ("data",)])
+def test_a_link_to_a_folder_that_is_not_there_is_called_that(below: tuple[str, ...], tmp_path: Path) -> None:
+    link = tmp_path / "link"
+    link.symlink_to(tmp_path / "nowhere" / "data")
+    with pytest.raises(Unusable, match=r"/link: is a link to a folder that is not there"):
+        opened(link.joinpath(*below))
+    assert not (tmp_path / "nowhere").exists()
+
+
 def test_a_log_without_its_database_is_no_fresh_start(tmp_path: Path) -> None:
     with opened(tmp_path / "a"):
         copy = as_killed(tmp_path / "a", tmp_path / "b")

@@ -1,0 +1,20 @@
+"""Which of a server's flags change nothing, since its folder has the default sandbox already."""
+
+from simulator.options import Options
+from simulator.runtime.clock import effective_rate
+from simulator.runtime.live_sandbox import LiveSandbox
+
+
+def ignored_flags(options: Options, live: LiveSandbox, *, follows_scenario: bool) -> list[str]:
+    """Those that say something else than this sandbox has. Where it follows the scenario, `--callback` is part."""
+    state, resellers = live.core.state, live.spec.scenario.resellers
+    of_others = {
+        "--seed": options.seed not in (None, state.seed),
+        "--clock": options.mode is not None
+        and (options.mode, effective_rate(options.mode, options.rate or 1.0)) != (live.clock.mode, live.clock.rate),
+        "--start": options.start not in (None, live.beginning.started),
+        "--callback": not follows_scenario
+        and options.callback is not None
+        and any(one.callback.url != options.callback for one in resellers),
+    }
+    return [flag for flag, is_of_another in of_others.items() if is_of_another]
