@@ -68,6 +68,9 @@ WITH_SECRET: tuple[tuple[str, Algorithm], ...] = (
 )
 """Mistakes with digests of the right length that only the owner of the secret can make."""
 
+QUICK_ALGORITHMS = 3
+"""So many of them are looked for before a request is refused."""
+
 BY_LENGTH: dict[int, tuple[tuple[str, Algorithm], ...]] = {
     DIGEST_BYTES: (
         ("", hmac_sha256),
