@@ -38,7 +38,6 @@ def body_hashes(facts: Facts, digest: bytes) -> Iterator[Variant]:
     """What stands for the body hash; `digest` is the right one, not encoded."""
     hexadecimal, body = digest.hex().encode(), facts.body
     yield variant("body-hash-hexadecimal", hexadecimal)
-    yield variant("body-hash-hexadecimal", hexadecimal.upper())
     yield variant("body-hash-missing", b"")
     if not body:
         for other in _HASHES_OF_EMPTY:
@@ -65,8 +64,6 @@ def strings(right: Parts, path: bytes) -> list[Text]:
         (_NO_VERSION, b":".join(right)),
         (_LINE_FEEDS, b"\n".join(pieces)),
         (_LINE_FEEDS_NO_VERSION, b"\n".join(right)),
-        (_NO_SEPARATORS, b"".join(pieces)),
-        (_NO_SEPARATORS_NO_VERSION, b"".join(right)),
         (_DOTS, b".".join(pieces)),
         (_BARS, b"|".join(pieces)),
         (_ENDS_IN_LINE_FEED, b":".join(pieces) + b"\n"),
@@ -75,10 +72,7 @@ def strings(right: Parts, path: bytes) -> list[Text]:
         (_METHOD_OTHER, b":".join((b"v1", timestamp, nonce, b"GET" if method == b"POST" else b"POST", query, hashed))),
         (_MILLISECONDS, b":".join((b"v1", timestamp + b"000", nonce, method, query, hashed))),
     ]
-    if timestamp.isdigit():
-        for off in (-1, 1):
-            made.append((_TIME_OTHER, b"v1:%d:" % (int(timestamp) + off) + b":".join(right[1:])))
-    for found, value in ((_NONCE_SMALL, nonce.lower()), (_NONCE_CAPITAL, nonce.upper()), (_NO_DASHES, _plain(nonce))):
+    for found, value in ((_NONCE_SMALL, nonce.lower()), (_NO_DASHES, nonce.replace(b"-", b""))):
         if value != nonce:
             made.append((found, b":".join((b"v1", timestamp, value, method, query, hashed))))
     if not query:
@@ -89,10 +83,6 @@ def strings(right: Parts, path: bytes) -> list[Text]:
     return made
 
 
-def _plain(nonce: bytes) -> bytes:
-    return nonce.replace(b"-", b"")
-
-
 def _found(*names: str, shown: str = "") -> tuple[Found, ...]:
     return tuple(Found(name, shown) for name in names)
 
@@ -100,12 +90,10 @@ def _found(*names: str, shown: str = "") -> tuple[Found, ...]:
 _METHOD_SMALL, _METHOD_OTHER = _found("method-in-lower-case"), _found("method-another")
 _NO_VERSION = _found("version-missing")
 _LINE_FEEDS, _LINE_FEEDS_NO_VERSION = _found("line-feeds"), _found("line-feeds", "version-missing")
-_NO_SEPARATORS, _NO_SEPARATORS_NO_VERSION = _found("no-separators"), _found("no-separators", "version-missing")
 _DOTS = _found("other-separators", shown="dots")
 _BARS = _found("other-separators", shown="vertical bars")
 _ENDS_IN_LINE_FEED, _NONCE_FIRST = _found("string-ends-in-line-feed"), _found("nonce-before-timestamp")
 _PATH = _found("path-in-string")
 _NO_QUERY, _NO_BODY_HASH = _found("query-left-out-with-colon"), _found("body-hash-left-out")
-_MILLISECONDS, _TIME_OTHER = _found("timestamp-in-milliseconds"), _found("timestamp-another")
-_NONCE_SMALL, _NONCE_CAPITAL = _found("nonce-in-lower-case"), _found("nonce-in-upper-case")
-_NO_DASHES = _found("nonce-without-dashes")
+_MILLISECONDS = _found("timestamp-in-milliseconds")
+_NONCE_SMALL, _NO_DASHES = _found("nonce-in-lower-case"), _found("nonce-without-dashes")
