@@ -6,10 +6,11 @@ from base64 import b64decode
 from collections.abc import Iterator
 from urllib.parse import unquote_to_bytes
 
-from simulator.auth.autopsy.algorithms import BY_LENGTH, QUICK_ALGORITHMS, WITH_SECRET, Algorithm, Reading, hmac_sha256
+from simulator.auth.autopsy.algorithms import BY_LENGTH, QUICK_ALGORITHMS, WITH_SECRET, Algorithm, Reading
 from simulator.auth.autopsy.altered import altered, altered_digest, b64encoded
 from simulator.auth.autopsy.mistakes import Found
 from simulator.auth.form import DIGEST_BYTES, PREFIX
+from simulator.auth.keyed import hmac_sha256
 
 SIGNATURE_BYTES_MAX = 2048
 
