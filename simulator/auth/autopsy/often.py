@@ -4,10 +4,10 @@ It is made at once and without what costs time: a date, a long list, a form of t
 """
 
 from base64 import b64encode
-from collections.abc import Iterator
+from binascii import a2b_base64, b2a_base64
 from functools import lru_cache
 
-from simulator.auth.autopsy.facts import Facts, Parts, Variant, variant
+from simulator.auth.autopsy.facts import Parts, Variant, variant
 from simulator.auth.autopsy.mistakes import Found
 from simulator.auth.autopsy.reprinted import reprinted
 from simulator.auth.canonical import EMPTY_BODY_HASH, body_hash
@@ -17,8 +17,6 @@ JSON_BYTES_MAX = 1024
 
 Text = tuple[tuple[Found, ...], bytes]
 """The mistakes that make a string, and the string."""
-
-_HASHES_OF_EMPTY = (body_hash(b"{}"), body_hash(b"null"))
 
 
 @lru_cache(maxsize=256)
@@ -34,25 +32,18 @@ def keys(secret: bytes) -> tuple[Variant, ...]:
     return tuple(one for one in made if one.value != secret)
 
 
-def body_hashes(facts: Facts, digest: bytes) -> Iterator[Variant]:
-    """What stands for the body hash; `digest` is the right one, not encoded."""
-    hexadecimal, body = digest.hex().encode(), facts.body
-    yield variant("body-hash-hexadecimal", hexadecimal)
-    yield variant("body-hash-missing", b"")
+def body_hashes(body: bytes, hashed: bytes) -> list[Text]:
+    """What stands for the body hash `hashed`."""
+    hexadecimal = a2b_base64(hashed).hex().encode()
+    made: list[Text] = [(_HEXADECIMAL, hexadecimal), (_NO_HASH, b"")]
     if not body:
-        for other in _HASHES_OF_EMPTY:
-            yield variant("body-hash-not-empty", other)
-        return
-    yield variant("body-hash-of-nothing", EMPTY_BODY_HASH)
-    yield variant("body-hash-base64-of-hex", b64encode(hexadecimal))
-    if len(body) > JSON_BYTES_MAX:
-        return
-    bare = body.rstrip(b"\r\n")
-    yield variant("body-line-end", body_hash(bare if bare != body else body + b"\n"))
-    yield variant("body-not-hashed", body)
-    for name, text in reprinted(body):
-        if text != body:
-            yield variant(name, body_hash(text))
+        return made + _OF_OTHER_THAN_NOTHING
+    made += (_OF_NOTHING, EMPTY_BODY_HASH), (_BASE64_OF_HEX, b2a_base64(hexadecimal, newline=False))
+    if len(body) <= JSON_BYTES_MAX:
+        bare = body.rstrip(b"\r\n")
+        made += (_LINE_END, body_hash(bare if bare != body else body + b"\n")), (_NOT_HASHED, body)
+        made += [(_REPRINTED[name], body_hash(text)) for name, text in reprinted(body) if text != body]
+    return made
 
 
 def strings(right: Parts, path: bytes) -> list[Text]:
@@ -87,6 +78,11 @@ def _found(*names: str, shown: str = "") -> tuple[Found, ...]:
     return tuple(Found(name, shown) for name in names)
 
 
+_HEXADECIMAL, _NO_HASH = _found("body-hash-hexadecimal"), _found("body-hash-missing")
+_OF_NOTHING, _BASE64_OF_HEX = _found("body-hash-of-nothing"), _found("body-hash-base64-of-hex")
+_LINE_END, _NOT_HASHED = _found("body-line-end"), _found("body-not-hashed")
+_REPRINTED = {name: _found(name) for name in ("body-serialised-again", "body-numbers-rewritten")}
+_OF_OTHER_THAN_NOTHING: list[Text] = [(_found("body-hash-not-empty"), body_hash(text)) for text in (b"{}", b"null")]
 _METHOD_SMALL, _METHOD_OTHER = _found("method-in-lower-case"), _found("method-another")
 _NO_VERSION = _found("version-missing")
 _LINE_FEEDS, _LINE_FEEDS_NO_VERSION = _found("line-feeds"), _found("line-feeds", "version-missing")

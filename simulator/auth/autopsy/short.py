@@ -6,7 +6,6 @@ names only what was made with the secret of the key. What should have been signe
 since the check of the signature did the rest.
 """
 
-from binascii import a2b_base64
 from collections.abc import Iterator
 
 from simulator.auth.autopsy import often, queries, signatures, strings
@@ -58,8 +57,8 @@ def _trials(facts: Facts, forms: list[Parts], texts: list[Text]) -> Iterator[tup
 
 def _with_body_hash(facts: Facts, forms: list[Parts]) -> list[Text]:
     heads = [around(right, BODY_HASH)[0] for right in forms]
-    variants = often.body_hashes(facts, a2b_base64(facts.hashed))
-    return [(found, head + value) for found, value in variants for head in heads]
+    hashes = often.body_hashes(facts.body, facts.hashed)
+    return [(found, head + value) for found, value in hashes for head in heads]
 
 
 def _with_query(facts: Facts, forms: list[Parts]) -> list[Text]:
