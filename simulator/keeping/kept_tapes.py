@@ -33,6 +33,6 @@ def kept_tape(reading: Reading, sandbox: str) -> TakenTape:
         head = head_from(kept.head)
     except BadTape as bad:
         raise NoTape(f"the tape of sandbox {sandbox!r} cannot be read: {bad}") from None
-    _, latest = place_at(entries, datetime.max.replace(tzinfo=UTC))
+    _, latest = place_at(entries, Times(head.started, datetime.max.replace(tzinfo=UTC)), head.started)
     whole = msgspec.structs.replace(head, entries=len(entries))
-    return TakenTape(whole, entries, 0, latest or head.started, unbegun_of(entries))
+    return TakenTape(whole, entries, 0, latest, unbegun_of(entries))
