@@ -25,3 +25,11 @@ def seen_of(live: LiveSandbox) -> dict[str, Any]:
         "coverage": live.coverage(),
         "scenario": live.scenario.name,
     }
+
+
+def kept_of(live: LiveSandbox) -> dict[str, Any]:
+    """The same with what is kept beside the tape."""
+    sent, in_flight = live.courier.sent, live.core.state.in_flight
+    begun = [(job, send.attempt.number) for job, send in in_flight.items() if sent.is_begun(job)]
+    marks = [(one.name, one.n, one.at) for one in live.marks]
+    return {**seen_of(live), "begun": sorted(begun), "marks": marks}
