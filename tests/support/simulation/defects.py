@@ -164,8 +164,8 @@ DEFECTS = (
            "inbox.evicted += 1", "inbox.evicted += 0"),
     Defect("the catalog is kept when a product changes", f"{HANDLERS}.catalog:put_catalog",
            "state.catalog = catalog", "state.catalog = before if len(state.transactions) > 3 else catalog"),
-    Defect("an agenda item stays when it has happened", "domain.model.agenda:Agenda.pop_due",
-           "self._items.pop(ticket)", "self._items[ticket]"),
+    Defect("an agenda item stays when it has happened", "domain.model.agenda:Agenda._take",
+           "self._many.pop(ticket, None) or self._others.pop(ticket, None)", "self._find(ticket)"),
     Defect("who waits for a request is never woken", "runtime.ring:Notifier.notify",
            "waiter.is_true()", "not self.waiting"),
     # The tape
