@@ -248,6 +248,7 @@ def test_an_empty_file_and_one_without_a_sandbox_say_what_they_lack(first: Path,
     empty.write_bytes(b"")
     assert (done := replay(empty)).exit_code == 3
     assert f"{empty}: it is empty: the run that was to write it could not start" in done.stderr
+    assert "or its secrets could not be replaced" in done.stderr
     assert (done := replay(first, "--sandbox", "x")).exit_code == 3
     assert f"{first}: it has no tape of x; it has those of default" in done.stderr
 
