@@ -30,7 +30,7 @@ from simulator.runtime.marks import Marks
 from simulator.runtime.noted import apply_noted
 from simulator.runtime.remains import let_go
 from simulator.runtime.ring import Notifier
-from simulator.runtime.sandbox_start import Beginning, FirstState, SandboxSpec, first_state
+from simulator.runtime.sandbox_start import Beginning, Ending, FirstState, SandboxSpec, first_state
 from simulator.runtime.waiting import SANDBOX_WAITERS_MAX, WaitingRoom
 from simulator.tape.tape import Tape
 from simulator.traffic.seen import Notification
@@ -61,10 +61,11 @@ class LiveSandbox:
         self.is_touched = True
         self.last_used_s = 0.0
         self.waiting = WaitingRoom(SANDBOX_WAITERS_MAX)
-        self.on_ending: Callable[[LiveSandbox, str], None] = lambda live, ending: None
+        self.on_ending: Callable[[LiveSandbox, Ending], None] = lambda live, ending: None
         self.keeper: Keeper[LiveSandbox] = UNKEPT
         self.is_deleted = False
-        self.resets, self.rewinds, self.last_ending = 0, 0, "reset"
+        self.resets, self.rewinds = 0, 0
+        self.last_ending: Ending = "reset"
         self.server_secrets: tuple[str, ...] = ()
         self.former_secrets = FormerSecrets()  # of all sandboxes of a server
         self.events = EventLog(id_)
