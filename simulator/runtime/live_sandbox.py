@@ -229,19 +229,20 @@ class LiveSandbox:
     async def become(self, rebuilt: "LiveSandbox", clock: Clock, place: Place, about: str) -> None:
         """Be what was rebuilt of this sandbox as it once was at a place, with its time on `clock`: a rewind to what is
         called `about`. Whoever waits is woken, and what is answered from now on is in the rebuilt journal."""
+        now = clock.now()
+        marks = self.marks.up_to(len(rebuilt.tape), now)
+        self.keeper.rewound(self, place, rebuilt.tape, marks)
         ended, self.last_ending = self.driver, "rewound"
         self.stop()
         self.events.end_life(self.life())
         self.on_ending(self, self.last_ending)
         self.rewinds += 1
         self.retire_secrets(kept=rebuilt.core.state.secrets)
-        now = clock.now()
-        self.marks = self.marks.up_to(len(rebuilt.tape), now)
+        self.marks = marks
         self.probed = deque((one for one in self.probed if one.at <= now), maxlen=PROBED_MAX)
         let_go(self.core.state, self.life_tape)
         self._take_over(rebuilt)
         self.go_on(clock)
-        self.keeper.rewound(self, place)
         self.events.note(Action("rewound", now, about))
         self.start()
         await ended.close()

@@ -112,8 +112,9 @@ def test_a_tape_that_is_dropped_is_empty_and_says_so(tmp_path: Path) -> None:
         n = len(client.live.tape)
         assert n
         assert len(client.sim("GET", f"{DEFAULT}/transactions").json["transactions"]) == 1
-        refused = client.sim("POST", f"{DEFAULT}/rewind", {"n": 0})
-        assert refused.status == 409
+        for path, body in ((f"{DEFAULT}/rewind", {"n": 0}), ("/sandboxes", {"fork": {"of": "default", "n": 0}})):
+            refused = client.sim("POST", path, body)
+            assert (refused.status, refused.json["error"]) == (409, "not_kept")
         assert (len(client.live.tape), client.live.tape.left_out) == (0, n)
         client.pay("two")
         assert len(client.live.tape) == 0

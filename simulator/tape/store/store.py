@@ -50,6 +50,7 @@ class Store:
         sweeper = Sweeper(commits)
         sweeper.find()
         self._is_closed = False
+        self._given_up: StoreError | None = None
         self._ownership = ownership
         self._connections = connections
         sign(commits, version, self.path)
@@ -97,7 +98,7 @@ class Store:
     @property
     def failure(self) -> StoreError | None:
         """What ended all commits, if something did."""
-        return self._transactions.failure
+        return self._given_up or self._transactions.failure
 
     @property
     def is_swept(self) -> bool:
@@ -110,7 +111,15 @@ class Store:
         Under `process` mostly before this returns, and else in another thread, as always under `power`; in the order
         of the requests. `done` must not wait for the store. After an error every further one ends with it.
         """
-        self._committer.request(self.writing.take(), done)
+        if self._given_up is not None:
+            done(self._given_up)
+        else:
+            self._committer.request(self.writing.take(), done)
+
+    def give_up(self, error: StoreError) -> None:
+        """Write nothing from now on, also not what is listed, which is not all that it should be. What was committed,
+        or asked to be, stays."""
+        self._given_up = error
 
     def commit(self) -> None:
         """Commit, and wait for it. Raises `StoreError`."""

@@ -44,18 +44,28 @@ class Counters:
 
 
 class Writing:
-    """The lives of a store, and what is pending."""
+    """The lives of a store, and what is pending. `on_pending` is called by the first that is since it was taken, so
+    that nobody who writes has to think of the commit."""
 
     def __init__(self, lives: dict[str, Life], counters: Counters, read_parts: Callable[[int], Parts]) -> None:
         self.lives = lives
-        self.pending = Pending()
+        self.on_pending: Callable[[], None] = lambda: None
+        self._pending: Pending | None = None
         self._counters = counters
         self._read_parts = read_parts
 
+    @property
+    def pending(self) -> Pending:
+        """What the next commit writes, for whoever adds to it."""
+        if self._pending is None:
+            self._pending = Pending()
+            self.on_pending()
+        return self._pending
+
     def take(self) -> Pending:
         """What is pending, which is then another's."""
-        taken, self.pending = self.pending, Pending()
-        return taken
+        taken, self._pending = self._pending, None
+        return Pending() if taken is None else taken
 
     def life_of(self, sandbox: str) -> Life:
         """Raises `NoSandbox`."""
@@ -92,7 +102,7 @@ class Writing:
         yet of what came before."""
         life = self.life_of(sandbox)
         _placed("a cut", n, life)
-        if self.pending:
+        if self._pending:
             raise ValueError("a cut comes behind a commit")
         self.pending.cuts[life.key] = n
         if life.open_snapshot:
