@@ -12,6 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from simulator.tape.store.committed import OpenLog
 from simulator.tape.store.committing import LOG_BYTES, Committer, Done, Durability
 from simulator.tape.store.errors import StoreError
 from simulator.tape.store.failures import of_writing, reading_errors
@@ -54,8 +55,9 @@ class Store:
         self._ownership = ownership
         self._connections = connections
         sign(commits, version, self.path)
-        ownership.announce(durability)
-        self._transactions = Transactions(commits, folder, retention, sweeper)
+        self._log = OpenLog(folder)
+        ownership.announce(durability, self._log.length())
+        self._transactions = Transactions(commits, folder, retention, sweeper, self._note)
         self._committer = Committer(self._transactions, checkpoints, durability, log_bytes)
 
     @classmethod
@@ -165,6 +167,9 @@ class Store:
             self._committer.close()
             self._let_go()
 
+    def _note(self) -> None:
+        self._ownership.note(self._log.length())
+
     def _let_go(self) -> None:
         log = self.folder / f"{DATABASE}-wal"
         if log.exists():  # else it was taken away, and is missed the next time
@@ -176,6 +181,7 @@ class Store:
             self._ownership.farewell()
         for connection in reversed(self._connections):
             connection.close()
+        self._log.close()
         self._ownership.release()
 
     def __enter__(self) -> Self:
