@@ -1,7 +1,6 @@
 """A data folder after its process was killed: what a new process makes of it is as it was, wherever it begins."""
 
 import asyncio
-import re
 import sqlite3
 import zlib
 from collections.abc import Callable
@@ -13,34 +12,16 @@ from typing import Any
 import pytest
 
 from simulator.domain.commands import PassTime
-from simulator.keeping.folder import DataFolder
 from simulator.keeping.resuming import CannotGoOn
 from simulator.tape.store.checking import check
 from simulator.tape.store.layout import DATABASE, LOCK
 from simulator.tape.store.retention import Retention
 from simulator.tape.store.store import Store
 from tests.support.client import Client
-from tests.support.kept_folders import TOLD, saving_of, serving
+from tests.support.kept_folders import DEFAULT, TOLD, killed, saving_of, serving, told
 from tests.support.replaying import assert_replays
-from tests.support.stores import as_killed
 from tests.support.taped_plays import FIRST, PLAYS, set_callback
 from tests.support.wall import Wall
-
-DEFAULT = "/sandboxes/default"
-LISTS = ["clock", "due", "rules", "resellers", "requests", "transactions", "ledger", "callbacks", "marks"]
-UNTOLD = re.compile(rb'"duration_us":[^,}]*|"receivers":\[[^]]*|"place":(null|\{[^}]*\}+)')
-
-
-def told(client: Client, sandbox: str = "default") -> dict[str, bytes]:
-    """What the control API says of a sandbox, but for what is measured and where rules are written."""
-    return {name: UNTOLD.sub(b"", client.sim("GET", f"/sandboxes/{sandbox}/{name}").body) for name in LISTS}
-
-
-def killed(client: Client, tmp_path: Path) -> Path:
-    """A copy of the folder as the end of the process would leave it now."""
-    assert isinstance(client.app.kept, DataFolder)
-    client.run(client.app.kept.gate.passed())
-    return as_killed(client.app.kept.path, tmp_path / "killed")
 
 
 @pytest.mark.parametrize("happens", PLAYS)

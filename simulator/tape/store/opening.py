@@ -227,7 +227,7 @@ def _lost(folder: Path, ownership: Ownership) -> str:
     """
     before = ownership.before
     try:
-        what = _lost(folder, before, unread(folder, before.committed, is_of_this_boot=before.is_of_this_boot))
+        what = _told(folder, before, unread(folder, before.committed, is_of_this_boot=before.is_of_this_boot))
     except Damaged:
         if before.is_of_this_boot or before.waits_for_disk:
             raise
@@ -239,7 +239,7 @@ def _lost(folder: Path, ownership: Ownership) -> str:
     return f"{folder / DATABASE}-wal: {what}; {_POWER}" if what else ""
 
 
-def _lost(folder: Path, before: Owner, found: Unread) -> str:
+def _told(folder: Path, before: Owner, found: Unread) -> str:
     if before.committed and not has_log(folder):
         return "it is not there"
     is_untold = before.waits_for_disk and not before.is_of_this_boot and found.commits == 1 and not found.frames
