@@ -278,8 +278,7 @@ class LiveSandbox:
         return await self.waiting.wait(lambda: notifier.wait_until(is_true, timeout_s, *others))
 
     def end_waits(self) -> None:
-        """Answer everybody who waits now, with what there is: the server is about to stop. Those who wait until what is
-        due has happened find the sandbox closed: nothing may change it before that."""
+        """Before the server stops: answer who waits, with what there is; who waits for what is due finds it closed."""
         if self.driver.is_settling:
             self.is_closed = True
             self.driver.stop()
