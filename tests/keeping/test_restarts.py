@@ -18,7 +18,7 @@ from simulator.tape.store.layout import DATABASE, LOCK
 from simulator.tape.store.retention import Retention
 from simulator.tape.store.store import Store
 from tests.support.client import Client
-from tests.support.kept_folders import DEFAULT, TOLD, killed, saving_of, serving, told
+from tests.support.data_folders import DEFAULT, TOLD, killed, saving_of, serving, told
 from tests.support.replaying import assert_replays
 from tests.support.taped_plays import FIRST, PLAYS, set_callback
 from tests.support.wall import Wall
