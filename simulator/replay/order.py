@@ -10,7 +10,7 @@ from typing import Final
 from simulator.domain.commands import PassTime, RecordTime
 from simulator.replay import lines
 from simulator.replay.head import End, Head
-from simulator.replay.written import ANEW, NeverWritten
+from simulator.replay.written import NeverWritten
 from simulator.runtime.clock import effective_rate
 
 _SET_BACK_MAX: Final = timedelta(hours=1)
@@ -30,9 +30,9 @@ class Times:
             return
         if not self._rate and now != self._now and not _moves(line):
             text = f"the clock of the sandbox was manual, and stood at {self._now.isoformat()}"
-            raise NeverWritten(f"now: {now.isoformat()}: {text}; {ANEW}")
+            raise NeverWritten(f"now: {now.isoformat()}: {text}")
         if now + _SET_BACK_MAX * self._rate_at_least_1 < self._now or (not self._rate and now < self._now):
-            raise NeverWritten(f"now: {now.isoformat()} is before {self._now.isoformat()}, which came before; {ANEW}")
+            raise NeverWritten(f"now: {now.isoformat()} is before {self._now.isoformat()}, which came before")
         self._now = now
         if isinstance(line, lines.ClockLine):
             self._rate = effective_rate(line.mode, line.rate)
