@@ -31,7 +31,7 @@ def _until(ctx: click.Context, param: click.Parameter, text: str | None) -> Unti
     try:
         return times_of(text)
     except ValueError:
-        what = "a number of entries from 0, or an ISO time with its offset such as 2026-11-21T12:00:05+08:00"
+        what = "a number of entries from 0, or an ISO time of 1990 to 2199 with its offset: 2026-11-21T12:00:05+08:00"
         raise click.BadParameter(f"{one_line(text)[:SHOWN_CHARS_MAX]!r} is not {what}", ctx, param) from None
 
 

@@ -19,7 +19,12 @@ def proved(life: Life, played: int) -> str:
     """All that was played is as it was."""
     entries = life.tape.entries
     text = f"{life}: {_of(played, len(entries))} replayed, {_counts(entries[:played])}: all as it was"
-    return text if played < len(entries) else text + _left_out(life.tape)
+    return text if played < len(entries) else text + _left_out(life.tape) + _ended(life.tape)
+
+
+def _ended(tape: ReadTape) -> str:
+    """What ended the life, if something did before the tape was taken."""
+    return f"; then it was {tape.end.ended}" if tape.end is not None and tape.end.ended else ""
 
 
 def _left_out(tape: ReadTape) -> str:

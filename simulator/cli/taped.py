@@ -13,7 +13,10 @@ from simulator.replay.proof import NoSuchMoment, Place, place_until
 from simulator.replay.reading import BadTape, CutShort, NoTape, ReadTape
 from simulator.replay.tape_file import read_file
 
-EMPTY = "it is empty: the run that was to write it could not start, was killed, or has not ended"
+EMPTY = (
+    "it is empty: the run that was to write it could not start, was killed, or has not ended, or its secrets could not"
+    " be replaced, which the run says on stderr"
+)
 ANEW = "was it changed by hand, or on its way? Take it anew from where it was written"
 
 

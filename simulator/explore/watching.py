@@ -13,6 +13,7 @@ from simulator.domain.model.transactions import SETTLED, Transaction
 from simulator.explore.seen import GIVEN_BACK, Breach, Order, Seen, SeenPayment, SeenStep
 from simulator.runtime.expectations import verdicts
 from simulator.runtime.live_sandbox import LiveSandbox
+from simulator.runtime.sandbox_start import Ending
 from simulator.runtime.seen import log_of
 from simulator.wire.payments import STATUS_NAMES
 from simulator.wire.secrets import hidden
@@ -37,7 +38,7 @@ class Watch:
         self._pending: deque[Future[None]] = deque()
         app.sandboxes.on_ended = self._ended
 
-    def _ended(self, live: LiveSandbox, ending: str) -> None:
+    def _ended(self, live: LiveSandbox, ending: Ending) -> None:
         self._pending.append(self._worker.submit(self._add, live.life()))
         if len(self._pending) > WAITING_MAX:
             self._pending.popleft().result()

@@ -4,6 +4,7 @@ from datetime import UTC, datetime
 
 import msgspec
 
+from simulator.domain.model.instants import Times
 from simulator.replay.attempts import unbegun_of
 from simulator.replay.head import TakenTape
 from simulator.replay.proof import place_at

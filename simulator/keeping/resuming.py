@@ -124,12 +124,11 @@ class Resuming:
         """The first entries of a life, or none when they are not kept any more."""
         found: list[Entry] = []
         try:
-            if self._reading.sandbox(kept.name).life == kept.life:
-                for _, _, entry in self._entries(kept.name, 1):
-                    if len(found) == count:
-                        break
-                    if not isinstance(entry, Answered):
-                        found.append(entry)
+            for _, _, entry in self._entries(kept, 1):
+                if len(found) == count:
+                    break
+                if not isinstance(entry, Answered):
+                    found.append(entry)
         except NoSandbox:
             pass
         return found if len(found) == count else ()
@@ -137,7 +136,7 @@ class Resuming:
     def _play(self, player: Player, kept: Sandbox, line: int) -> datetime:
         """Play what comes behind a line. Answers the wall's time at the end."""
         left_at = player.wall
-        for place, at, entry in self._entries(kept.name, line + 1):
+        for place, at, entry in self._entries(kept, line + 1):
             if isinstance(entry, Answered):
                 found = player.answered(entry.exchange)
             else:
@@ -147,8 +146,8 @@ class Resuming:
                 raise CannotGoOn(f"{text} repeated; go on with the version that wrote the folder, or begin another one")
         return left_at
 
-    def _entries(self, name: str, line: int) -> Iterator[tuple[int, datetime, Entry | Answered]]:
+    def _entries(self, kept: Sandbox, line: int) -> Iterator[tuple[int, datetime, Entry | Answered]]:
         """The entries from a line on, and the answers to those that waited, with the wall's time."""
         began: Began = {}
-        for one in self._reading.entries(name, line):
+        for one in self._reading.entries(kept.name, line, kept.key):
             yield one.n, time_of(one.at_us), entry_from(one.n, one.data, began)

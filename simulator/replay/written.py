@@ -24,7 +24,6 @@ LINE_BYTES: Final = 500
 
 _NUMBER_MAX: Final = 2**62
 _STATUS_MAX: Final = 999
-ANEW: Final = "write the tape anew with `exec --tape`, and do not change it"
 
 
 class NeverWritten(Exception):
@@ -58,26 +57,26 @@ def check_line(line: lines.Line) -> None:
 def check_count(head: Head, place: int) -> None:
     """Raise `NeverWritten` for an entry beyond those that the head counts."""
     if place > head.entries:
-        raise NeverWritten(f"this is entry {place}, and the head of the tape counts {head.entries}; {ANEW}")
+        raise NeverWritten(f"this is entry {place}, and the head of the tape counts {head.entries}")
 
 
 def _check_time(name: str, at: datetime) -> None:
     if at.tzinfo is None:
-        raise NeverWritten(f"{name}: {at.isoformat()} has no offset, such as Z; {ANEW}")
+        raise NeverWritten(f"{name}: {at.isoformat()} has no offset, such as Z")
     if not EARLIEST <= at <= LATEST:
         text = f"a sandbox has no such time: they are from {EARLIEST.year} to {LATEST.year}"
-        raise NeverWritten(f"{name}: {at.isoformat()}: {text}; {ANEW}")
+        raise NeverWritten(f"{name}: {at.isoformat()}: {text}")
 
 
 def _check_clock(where: str, mode: str, rate: float) -> None:
     if not isfinite(rate):
-        raise NeverWritten(f"{where}rate: {rate!r} is no rate; {ANEW}")
+        raise NeverWritten(f"{where}rate: {rate!r} is no rate")
     try:
         effective_rate(mode[:40], rate)
     except DomainError as error:
-        raise NeverWritten(f"{where}{error.path}: {error.message}; {ANEW}") from None
+        raise NeverWritten(f"{where}{error.path}: {error.message}") from None
 
 
 def _check_number(name: str, number: int, most: int = _NUMBER_MAX) -> None:
     if not 0 <= number <= most:
-        raise NeverWritten(f"{name}: the number is not from 0 to {most}; {ANEW}")
+        raise NeverWritten(f"{name}: the number is not from 0 to {most}")

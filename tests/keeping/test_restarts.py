@@ -1,70 +1,27 @@
 """A data folder after its process was killed: what a new process makes of it is as it was, wherever it begins."""
 
 import asyncio
-import re
 import sqlite3
 import zlib
-from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Callable
+from contextlib import closing
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from simulator.domain.commands import PassTime
-from simulator.keeping.folder import DataFolder
 from simulator.keeping.resuming import CannotGoOn
-from simulator.keeping.saving import Saving
 from simulator.tape.store.checking import check
 from simulator.tape.store.layout import DATABASE, LOCK
 from simulator.tape.store.retention import Retention
 from simulator.tape.store.store import Store
-from tests.support.client import Client, running
+from tests.support.client import Client
+from tests.support.kept_folders import DEFAULT, TOLD, killed, saving_of, serving, told
 from tests.support.replaying import assert_replays
-from tests.support.stores import as_killed
 from tests.support.taped_plays import FIRST, PLAYS, set_callback
 from tests.support.wall import Wall
-
-DEFAULT = "/sandboxes/default"
-TOLD: list[str] = []
-LISTS = ["clock", "due", "rules", "resellers", "requests", "transactions", "ledger", "callbacks", "marks"]
-UNTOLD = re.compile(rb'"duration_us":[^,}]*|"receivers":\[[^]]*|"place":(null|\{[^}]*\}+)')
-
-
-def told(client: Client, sandbox: str = "default") -> dict[str, bytes]:
-    """What the control API says of a sandbox, but for what is measured and where rules are written."""
-    return {name: UNTOLD.sub(b"", client.sim("GET", f"/sandboxes/{sandbox}/{name}").body) for name in LISTS}
-
-
-@contextmanager
-def serving(
-    folder: Path, scenario: Any = FIRST, wall: Wall | None = None, *, names: bool = False, **options: Any
-) -> Iterator[Client]:
-    """A client of an application whose sandboxes are kept in a folder; with `names` the user has named the scenario."""
-    kept = DataFolder(folder, "process", lambda error: pytest.fail(str(error)), TOLD.append)
-    TOLD.clear()
-    try:
-        with running(scenario, wall, partial(kept.keep, follows_scenario=names), **options) as client:
-            yield client
-    finally:
-        kept.close()
-
-
-def saving_of(client: Client) -> Saving:
-    """Who takes the snapshots of an application."""
-    assert isinstance(client.app.kept, DataFolder)
-    found = client.app.kept._saving
-    assert found is not None
-    return found
-
-
-def killed(client: Client, tmp_path: Path) -> Path:
-    """A copy of the folder as the end of the process would leave it now."""
-    assert isinstance(client.app.kept, DataFolder)
-    client.run(client.app.kept.gate.passed())
-    return as_killed(client.app.kept.path, tmp_path / "killed")
 
 
 @pytest.mark.parametrize("happens", PLAYS)
@@ -136,8 +93,9 @@ def test_a_tape_that_is_dropped_is_empty_and_says_so(tmp_path: Path) -> None:
         n = len(client.live.tape)
         assert n
         assert len(client.sim("GET", f"{DEFAULT}/transactions").json["transactions"]) == 1
-        refused = client.sim("POST", f"{DEFAULT}/rewind", {"n": 0})
-        assert refused.status == 409
+        for path, body in ((f"{DEFAULT}/rewind", {"n": 0}), ("/sandboxes", {"fork": {"of": "default", "n": 0}})):
+            refused = client.sim("POST", path, body)
+            assert (refused.status, refused.json["error"]) == (409, "not_kept")
         assert (len(client.live.tape), client.live.tape.left_out) == (0, n)
         client.pay("two")
         assert len(client.live.tape) == 0

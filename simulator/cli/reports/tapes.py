@@ -11,6 +11,7 @@ from simulator.cli.output import one_line
 if TYPE_CHECKING:
     from simulator.replay.player import Again
     from simulator.runtime.live_sandbox import LiveSandbox
+    from simulator.runtime.sandbox_start import Ending
 
 
 class Tapes:
@@ -42,8 +43,9 @@ class Tapes:
         with suppress(OSError):
             self._path.write_bytes(b"")
 
-    def add(self, life: "LiveSandbox", ended: datetime) -> None:
-        """Append the tape of a life that has ended at this time of the sandbox."""
+    def add(self, life: "LiveSandbox", at: datetime, ended: "Ending") -> None:
+        """Append the tape of a life that was `ended` at this time of the sandbox, by what is not empty but at the end
+        of the run."""
         from simulator.replay.head import taken
         from simulator.replay.tape_file import packed
         from simulator.replay.without_secrets import CannotMask, lines_without_secrets
@@ -51,7 +53,7 @@ class Tapes:
 
         if self._file is None:
             return
-        tape = taken(life, ended)
+        tape = taken(life, at, ended)
         try:
             lines = tape_lines(tape) if self._shows_secrets else lines_without_secrets(tape, self._again)
         except CannotMask as error:
