@@ -33,6 +33,7 @@ class Watch:
     def __init__(self, app: App) -> None:
         self._app = app
         self._seen = Seen()
+        self._firsts_s: list[float] = []
         self._table = PathTable(routes())
         self._worker = ThreadPoolExecutor(1, "watch")
         self._pending: deque[Future[None]] = deque()
@@ -50,12 +51,15 @@ class Watch:
         while self._pending:
             self._pending.popleft().result()
         self._worker.shutdown()
+        self._seen.first_s = min(self._firsts_s, default=0.0)
         return self._seen
 
     def _add(self, life: LiveSandbox) -> None:
         seen, state, log = self._seen, life.core.state, log_of(life)
         for kind, count in self._kinds(life).items():
             seen.exchanges[kind] = max(count, seen.exchanges.get(kind, 0))
+        if (first := next(iter(life.life_journal), None)) is not None:
+            self._firsts_s.append((first.at - life.beginning.started).total_seconds())
         transactions = list(state.transactions.values())
         self._add_payments(transactions[:PAYMENTS_MAX], _told(state.callbacks))
         seen.kept.update(_order(one) for one in transactions if one.result.status not in GIVEN_BACK)

@@ -10,9 +10,10 @@ from simulator.domain.errors import DomainError
 from simulator.domain.model.scenario import Scenario
 from simulator.keeping.kept_marks import KeptMark
 from simulator.keeping.recorder import time_of
+from simulator.replay.entries_of_lines import Answered
 from simulator.replay.head import Head, beginning_of
 from simulator.replay.player import Again, Player
-from simulator.replay.reading import Answered, BadTape, Began, entry_from, head_from
+from simulator.replay.reading import BadTape, Began, entry_from, head_from
 from simulator.replay.rebuilding import Surroundings, player_of
 from simulator.runtime.marks import MARKS_MAX
 from simulator.runtime.sandboxes import is_sandbox_id

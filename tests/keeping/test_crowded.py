@@ -13,7 +13,7 @@ from simulator.runtime.background import in_background
 from simulator.tape.store.checking import check
 from simulator.tape.store.writing import Writing
 from tests.support.client import Client, Response, running
-from tests.support.kept_folders import DEFAULT, killed, serving, told
+from tests.support.data_folders import DEFAULT, killed, serving, told
 from tests.support.taped_plays import FIRST
 
 FORK = {"id": "second", "fork": {"of": "first"}}

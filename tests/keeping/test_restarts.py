@@ -13,12 +13,14 @@ import pytest
 
 from simulator.domain.commands import PassTime
 from simulator.keeping.resuming import CannotGoOn
+from simulator.replay import rewinding
+from simulator.replay.budgets import FORK_BYTES, ForkBudget
 from simulator.tape.store.checking import check
 from simulator.tape.store.layout import DATABASE, LOCK
 from simulator.tape.store.retention import Retention
 from simulator.tape.store.store import Store
 from tests.support.client import Client
-from tests.support.kept_folders import DEFAULT, TOLD, killed, saving_of, serving, told
+from tests.support.data_folders import DEFAULT, TOLD, killed, saving_of, serving, told
 from tests.support.replaying import assert_replays
 from tests.support.taped_plays import FIRST, PLAYS, set_callback
 from tests.support.wall import Wall
@@ -250,6 +252,28 @@ def test_a_fork_is_kept_with_its_marks_and_without_its_original(tmp_path: Path) 
         assert {name: told(client, name) for name in before} == before
         assert client.sim("POST", "/sandboxes/second/rewind", {"mark": "early"}).status == 200
         assert len(client.sim("GET", "/sandboxes/second/transactions").json["transactions"]) == 1
+
+
+@pytest.mark.parametrize("ends", [("DELETE", ""), ("POST", "/reset"), ("POST", "/rewind")])
+def test_a_fork_counts_against_the_budget_after_a_restart_until_it_ends(
+    ends: tuple[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fork = {"id": "first", "fork": {"of": "default"}}
+    with serving(tmp_path / "data") as client:
+        client.pay("one")
+        assert client.sim("POST", "/sandboxes", fork).status == 201
+        for number in range(30):
+            client.pay(f"later-{number}", sandbox="first", remarks="r" * 100)
+        folder = killed(client, tmp_path)
+    monkeypatch.setattr(rewinding, "ForkBudget", lambda: ForkBudget(bytes_max=FORK_BYTES + 50_000))
+    with serving(folder) as client:
+        again = {"id": "second", "fork": {"of": "default"}}
+        refused = client.sim("POST", "/sandboxes", again)
+        assert (refused.status, refused.json["error"]) == (409, "too_many_fork_bytes")
+        method, path = ends
+        body = {"n": 1} if path == "/rewind" else None
+        assert client.sim(method, f"/sandboxes/first{path}", body).status in (200, 204)
+        assert client.sim("POST", "/sandboxes", again).status == 201
 
 
 def test_of_two_forks_with_one_id_only_the_one_that_is_made_is_kept(tmp_path: Path) -> None:

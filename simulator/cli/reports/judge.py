@@ -128,8 +128,7 @@ class Judge:
         if self._tapes is not None:
             self._tapes.end()
             for lacking in self._tapes.left_out:
-                text = f"the tape of {lacking}; it is not in the file, --tape-secrets writes it with its secrets"
-                print_to_stderr(one_line(f"reseller-sim exec: {text}"))
+                print_to_stderr(one_line(f"reseller-sim exec: the tape of {lacking}"))
             if self._tapes.error:
                 print_to_stderr(one_line(f"reseller-sim exec: {self._tapes.error}"))
                 is_written = False

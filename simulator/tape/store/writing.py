@@ -82,11 +82,7 @@ class Writing:
 
     def append(self, sandbox: str, at_us: int, data: bytes) -> int:
         """Add an entry behind the last one. Returns its number. Raises `NoSandbox`."""
-        try:
-            life = self.lives[sandbox]
-        except KeyError:
-            raise NoSandbox(f"the store has no sandbox {sandbox!r}") from None
-        return self.append_to(life, at_us, data)
+        return self.append_to(self.life_of(sandbox), at_us, data)
 
     def append_to(self, life: Life, at_us: int, data: bytes) -> int:
         """Add an entry to a life."""

@@ -1,4 +1,4 @@
-"""Applications whose sandboxes are kept in a folder."""
+"""Applications whose sandboxes are kept in a folder, and what is told of them, before and after a kill."""
 
 import re
 from collections.abc import Iterator
@@ -17,11 +17,14 @@ from tests.support.taped_plays import FIRST
 from tests.support.wall import Wall
 
 DEFAULT = "/sandboxes/default"
+TOLD: list[str] = []
 LISTS = ["clock", "due", "rules", "resellers", "requests", "transactions", "ledger", "callbacks", "marks"]
 UNTOLD = re.compile(rb'"duration_us":[^,}]*|"receivers":\[[^]]*|"place":(null|\{[^}]*\}+)')
 
-TOLD: list[str] = []
-"""What the latest one has told of its folder."""
+
+def told(client: Client, sandbox: str = "default") -> dict[str, bytes]:
+    """What the control API says of a sandbox, but for what is measured and where rules are written."""
+    return {name: UNTOLD.sub(b"", client.sim("GET", f"/sandboxes/{sandbox}/{name}").body) for name in LISTS}
 
 
 @contextmanager
@@ -44,11 +47,6 @@ def saving_of(client: Client) -> Saving:
     found = client.app.kept._saving
     assert found is not None
     return found
-
-
-def told(client: Client, sandbox: str = "default") -> dict[str, bytes]:
-    """What the control API says of a sandbox, but for what is measured and where rules are written."""
-    return {name: UNTOLD.sub(b"", client.sim("GET", f"/sandboxes/{sandbox}/{name}").body) for name in LISTS}
 
 
 def killed(client: Client, tmp_path: Path) -> Path:
