@@ -194,6 +194,20 @@ def test_marks_are_there_and_lead_to_their_moments(tmp_path: Path) -> None:
         assert len(client.sim("GET", f"{DEFAULT}/transactions").json["transactions"]) == 1
 
 
+def test_a_later_mark_behind_the_same_entry_is_gone_for_good_after_a_rewind(tmp_path: Path) -> None:
+    wall, names = Wall(), ["early", "late", "later"]
+    with serving(tmp_path / "data", FIRST | {"clock": {"mode": "real"}}, wall) as client:
+        client.call("GET", "/v2/balance")
+        for name in names:
+            client.sim("POST", f"{DEFAULT}/marks", {"name": name})
+            client.pass_time(1)
+        assert len({mark.n for mark in client.live.marks}) == 1
+        assert client.sim("POST", f"{DEFAULT}/rewind", {"mark": "late"}).status == 200
+        folder = killed(client, tmp_path)
+    with serving(folder, FIRST, wall) as client:
+        assert [one["name"] for one in client.sim("GET", f"{DEFAULT}/marks").json["marks"]] == names[:2]
+
+
 @pytest.mark.parametrize("has_snapshot", [False, True])
 def test_a_rewind_stays_a_rewind(has_snapshot: bool, tmp_path: Path) -> None:
     with serving(tmp_path / "data") as client:

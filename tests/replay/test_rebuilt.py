@@ -17,6 +17,7 @@ from simulator.runtime.sandbox_start import SandboxSpec
 from tests.support.client import Client, running
 from tests.support.replaying import assert_replays, play, read_back, replayed
 from tests.support.taped_plays import FIRST, PLAYS, parts, set_callback
+from tests.support.unfinished import unfinished
 from tests.support.wall import Wall
 
 
@@ -123,25 +124,6 @@ def test_a_body_over_its_bound_and_a_client_that_left_are_replayed(announced: by
         client.pay("after")
         assert [one.status for one in client.live.journal] == [401, 0, 200]
         assert_replays(client.app)
-
-
-async def unfinished(client: Client, announced: bytes | None, body: bytes, *, leaves: bool = False) -> None:
-    """A request whose body is too large, or whose sender leaves."""
-    length = (b"content-length", announced) if announced else (b"transfer-encoding", b"chunked")
-    pairs = [(b"host", b"x"), length]
-    pairs += [(name.lower().encode(), value.encode()) for name, value in client.signature("POST", "", b"").items()]
-    messages: list[dict[str, Any]] = [{"type": "http.request", "body": body, "more_body": leaves}]
-    messages += [{"type": "http.disconnect"}] if leaves else []
-    scope = {"type": "http", "method": "POST", "path": "/v2/topup", "raw_path": b"/v2/topup", "query_string": b""}
-    scope |= {"headers": pairs, "client": ("127.0.0.1", 1)}
-
-    async def receive() -> dict[str, Any]:
-        return messages.pop(0)
-
-    async def send(message: dict[str, Any]) -> None:
-        pass
-
-    await client.app(scope, receive, send)
 
 
 def test_a_request_that_outlives_a_reset_is_shown_on_the_next_tape() -> None:
