@@ -171,8 +171,10 @@ DEFECTS = (
     # The disk
     Defect("the body of a request that has to wait is not on disk", "api.waiting:read",
            "call.exchange.body, call.has_body = request.body, True", "call.has_body = True"),
-    Defect("a snapshot on disk lacks a nonce", "snapshot.counts:written",
-           "unnumbered(NONCES, spent.items())", "unnumbered(NONCES, list(spent.items())[1:])"),
+    Defect("a snapshot on disk lacks a nonce", "snapshot.counts:_nonces",
+           "numbered(NONCES, rows,", "numbered(NONCES, list(rows)[1:],"),
+    Defect("a snapshot on disk has a part of the one before", "keeping.saving:Saving.save",
+           "last.get(name) == one}", "(last.get(name) == one or (name in last and len(core.state.transactions) % 3))}"),
     Defect("a reset begins no new life on disk", "keeping.keeper:StoreKeeper.begin",
            "self._store.writing.new_life(", "live.resets or self._store.writing.new_life("),
     Defect("the end of an attempt is not on disk", "keeping.recorder:Recorder.add",

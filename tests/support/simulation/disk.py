@@ -14,12 +14,11 @@ from typing import TYPE_CHECKING, Any
 from simulator.keeping.folder import DataFolder
 from simulator.keeping.resuming import CannotGoOn, Resuming
 from simulator.runtime.courier import Sender
-from simulator.snapshot.snapshot import NotNow
-from simulator.snapshot.taking import parts_of
 from simulator.tape.store.errors import StoreError
 from simulator.tape.store.store import Store
 from tests.support.simulation.randomness import drawn_for
 from tests.support.simulation.seen import seen_of
+from tests.support.simulation.snapshots import take
 from tests.support.stores import as_killed
 
 if TYPE_CHECKING:
@@ -105,16 +104,9 @@ class Disk:
         return {live.id: seen_of(live) for live in self._world.app.sandboxes if not live.is_closed}
 
     def _take_snapshots(self) -> None:
-        for live in self._world.app.sandboxes:
-            try:
-                parts = list(parts_of(live))
-            except NotNow:
-                continue
-            writer = self._store.writing.begin_snapshot(live.id)
-            for name, content in parts:
-                writer.put(name, content)
-            writer.complete()
-        self._kept.gate.note()
+        saver = self._kept._saving
+        assert saver is not None, "the application is kept"
+        self._world.loop.create_task(take(saver, list(self._world.app.sandboxes)))
 
     def _problems(self, one: Killed) -> list[str]:
         app = self._world.app

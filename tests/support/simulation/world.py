@@ -34,6 +34,7 @@ from tests.support.simulation.memory import Awaited, Life
 from tests.support.simulation.network import Network
 from tests.support.simulation.randomness import drawn_for
 from tests.support.simulation.scenarios import VARIANTS, variant
+from tests.support.simulation.snapshots import taken_here
 
 PATIENCE_S = 6 * 3600.0
 """How long anything may take, by the time of the world."""
@@ -237,6 +238,8 @@ def world(seed: int, setting: Setting, *, keeps_bytes: bool = False) -> Iterator
         for measuring in (pipeline, courier):  # how long it took, by the one clock that there is
             stack.enter_context(patch.object(measuring, "perf_counter", made.loop.time))
         stack.enter_context(beside_nothing(made.worker))
+        delays = drawn_for("snapshots", seed)
+        stack.enter_context(taken_here(lambda: delays.choice((0.0, 0.0, 0.02, 5.0)), made.answers.problems.append))
         try:
             yield made
         finally:

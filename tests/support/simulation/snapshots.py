@@ -1,0 +1,48 @@
+"""Snapshots of the sandboxes of a world as a server takes them, but for the copy of the process that writes them: here
+all is read at once, as such a copy has it, and written while the sandbox goes on."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from unittest.mock import patch
+
+from simulator.keeping import saving
+from simulator.keeping.saving import Saving
+from simulator.runtime.live_sandbox import LiveSandbox
+from simulator.snapshot import in_memory
+from simulator.snapshot.apart import IsKnown, Parts, Pieces
+
+Object = Callable[[str], None]
+
+
+async def take(saver: Saving, sandboxes: list[LiveSandbox]) -> None:
+    """Take one of each."""
+    for live in sandboxes:
+        if not live.is_deleted:
+            await saver.save(live)
+
+
+@contextmanager
+def taken_here(delay_s: Callable[[], float], objected: Object) -> Iterator[None]:
+    """Let snapshots be taken in the loop, each of which is half written for a while; `objected` is told of those that
+    fail."""
+
+    def apart(parts: Parts, is_known: IsKnown) -> Pieces:
+        return _pieces(parts, is_known, delay_s())
+
+    def report(error: BaseException, what: str) -> None:
+        objected(f"{what} failed: {type(error).__name__}: {error}")
+
+    with ExitStack() as stack:
+        for module in (saving, in_memory):
+            stack.enter_context(patch.object(module, "pieces_apart", apart))
+        stack.enter_context(patch.object(saving, "report", report))
+        yield
+
+
+async def _pieces(parts: Parts, is_known: IsKnown, delay_s: float) -> AsyncGenerator[tuple[str, bytes | None], None]:
+    made = [(name, None if is_known(name, content) else content) for name, content in parts() if content]
+    for place, piece in enumerate(made):
+        if place == len(made) // 2 and delay_s:
+            await asyncio.sleep(delay_s)
+        yield piece
