@@ -5,6 +5,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from io import StringIO
+from types import SimpleNamespace
 from typing import Any, TextIO, cast
 
 import pytest
@@ -24,6 +25,7 @@ class LateStore:
 
     def __init__(self) -> None:
         self.requested: list[Any] = []
+        self.writing = SimpleNamespace()
 
     def request_commit(self, done: Any) -> None:
         self.requested.append(done)
