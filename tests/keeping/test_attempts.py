@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.support.client import Client
-from tests.support.kept_folders import DEFAULT, killed, saving_of, serving
+from tests.support.data_folders import DEFAULT, killed, saving_of, serving
 from tests.support.replaying import assert_replays
 from tests.support.taped_plays import FIRST
 from tests.support.wall import Wall

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from simulator.tape.entries import CommandApplied, RequestResumed
-from tests.keeping.test_restarts import DEFAULT, killed, serving
 from tests.support.client import Client, running
+from tests.support.data_folders import DEFAULT, killed, serving
 from tests.support.replaying import assert_replays
 from tests.support.taped_plays import FIRST
 from tests.support.unfinished import unfinished
