@@ -176,7 +176,7 @@ def _serve(file: "TapeFile", life: "Life", until: Until, flags: dict[str, Any]) 
     from simulator.cli.running import Running, prepare
     from simulator.replay.continuing import go_on
     from simulator.replay.head import beginning_of
-    from simulator.replay.proof import prove
+    from simulator.replay.proof import compiler_for, prove
 
     def on_ready(running: Running) -> None:
         echo(banner.page(running))
@@ -190,9 +190,10 @@ def _serve(file: "TapeFile", life: "Life", until: Until, flags: dict[str, Any]) 
     flags |= {"trust_forwarded": False, "sandbox_ttl": None, "scenarios": None, "callback": None}
     flags |= {"scenario": head.name, "clock": None, "start": None, "seed": head.seed}
     with _playing(file, life):
-        scenario = beginning_of(head).spec.scenario
+        compiler = compiler_for(head)
+        scenario = beginning_of(head, compiler).spec.scenario
         running = prepare(ServerFlags(**flags), on_ready, scenario=scenario)
-        proof = prove(life.tape, running.app.again, running.app.surroundings(), end.n)
+        proof = prove(life.tape, running.app.again, running.app.surroundings(), end.n, compiler)
     if proof.difference is not None:
         running.server.close()
         echo(difference(life, proof.difference))

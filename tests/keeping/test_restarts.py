@@ -95,7 +95,15 @@ def test_a_tape_that_is_dropped_is_empty_and_says_so(tmp_path: Path) -> None:
         n = len(client.live.tape)
         assert n
         assert len(client.sim("GET", f"{DEFAULT}/transactions").json["transactions"]) == 1
-        for path, body in ((f"{DEFAULT}/rewind", {"n": 0}), ("/sandboxes", {"fork": {"of": "default", "n": 0}})):
+        nowhere: list[tuple[str, dict[str, Any]]] = [
+            (f"{DEFAULT}/rewind", {"n": 0}),
+            ("/sandboxes", {"fork": {"of": "default", "n": 0}}),
+            ("/sandboxes", {"fork": {"of": "default"}}),
+            (f"{DEFAULT}/rewind", {"n": n}),
+            (f"{DEFAULT}/rewind", {"to": client.sim("GET", f"{DEFAULT}/clock").json["now"]}),
+            (f"{DEFAULT}/marks", {"name": "here"}),
+        ]
+        for path, body in nowhere:
             refused = client.sim("POST", path, body)
             assert (refused.status, refused.json["error"]) == (409, "not_kept")
         assert (len(client.live.tape), client.live.tape.left_out) == (0, n)

@@ -10,7 +10,7 @@ import pytest
 from simulator.replay.continuing import go_on
 from simulator.replay.differences import Difference
 from simulator.replay.player import Player
-from simulator.replay.proof import player_for, prove
+from simulator.replay.proof import compiler_for, player_for, prove
 from simulator.replay.rebuilding import nowhere
 from simulator.runtime.driver import ITEMS_PER_TURN_MAX
 from simulator.runtime.sandbox_start import SandboxSpec
@@ -198,3 +198,17 @@ def test_a_sandbox_that_goes_on_tells_its_events_in_order_those_of_the_tape_incl
         assert body.count("data:") == len(serials)
         assert '"refid":"one"' in body
         assert '"refid":"two"' in body
+
+
+def test_rules_of_a_bundled_scenario_are_where_they_were_written() -> None:
+    path = "/sandboxes/default/rules"
+    with running("default") as client:
+        client.pay("one")
+        rules = client.sim("GET", path).body
+        tape = read_back(client.app, client.live, shows_secrets=True)
+    assert b'"place":{' in rules
+    with running(FIRST) as client:
+        proof = prove(tape, client.app.again, client.app.surroundings(), compiler=compiler_for(tape.head))
+        assert proof.difference is None
+        client.app.adopt(go_on(proof.player, client.app.wall))
+        assert client.sim("GET", path).body == rules
