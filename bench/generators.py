@@ -52,6 +52,24 @@ def send(
     """
     if has_wrk():
         return by_wrk(server, requests, connections, seconds, count, status, is_cycled)
+    return by_ours(
+        server, requests, connections=connections, seconds=seconds, count=count, check=check, status=status,
+        is_cycled=is_cycled,
+    )  # fmt: skip
+
+
+def by_ours(
+    server: Server,
+    requests: Sequence[bytes],
+    *,
+    connections: int,
+    seconds: float,
+    count: int = 0,
+    check: load.Check | None = None,
+    status: int = 200,
+    is_cycled: bool = False,
+) -> load.Load:
+    """The same by our own generator, wherever wrk is."""
     source = itertools.islice(itertools.cycle(requests) if is_cycled else iter(requests), count or None)
     return load.run(
         server.host, server.port, source, connections=connections, seconds=seconds, check=check, status=status

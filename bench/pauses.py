@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import quantiles
 
+from bench import generators
 from bench.load import Check
-from bench.rounds import measure_by_ours
+from bench.rounds import measure
 from bench.servers import BARE, SIMULATOR, Cores, Server, pinned, running
 from bench.workloads import WORKLOADS, Batch, client_of, fill_wallet, send_all, serving_command
 
@@ -60,6 +61,6 @@ def _latencies_ms(server: Server, batch: Batch, count: int, check: Check | None 
     latencies_s: list[float] = []
     while len(latencies_s) < count:
         requests = batch(min(BATCH, count - len(latencies_s)))
-        side = measure_by_ours(server, requests, CONNECTIONS, ROUND_S if check else BARE_ROUND_S, check)
+        side = measure(server, requests, CONNECTIONS, ROUND_S if check else BARE_ROUND_S, check, by=generators.by_ours)
         latencies_s += side.load.latencies_s
     return tuple(latency * 1e3 for latency in latencies_s[:count])

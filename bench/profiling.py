@@ -14,7 +14,8 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from bench.rounds import WARM_UP_REQUESTS, WARM_UP_S, measure_by_ours
+from bench import generators
+from bench.rounds import WARM_UP_REQUESTS, WARM_UP_S, measure
 from bench.servers import SIMULATOR, BenchError, Cores, pinned, running
 from bench.workloads import WORKLOADS, client_of, fill_wallet, serving_command
 
@@ -38,10 +39,10 @@ def profile_topup(cores: Cores, module: Sequence[str] = SIMULATOR[2:]) -> str:
             client = client_of(server)
             fill_wallet(client)
             batch = workload.prepare(client)
-            measure_by_ours(server, batch(WARM_UP_REQUESTS), CONNECTIONS, WARM_UP_S, workload.check)
+            measure(server, batch(WARM_UP_REQUESTS), CONNECTIONS, WARM_UP_S, workload.check, by=generators.by_ours)
             requests = batch(REQUESTS)
             server.process.send_signal(signal.SIGUSR1)
-            side = measure_by_ours(server, requests, CONNECTIONS, SECONDS_MAX, workload.check)
+            side = measure(server, requests, CONNECTIONS, SECONDS_MAX, workload.check, by=generators.by_ours)
         if not out.exists():
             raise BenchError("the server wrote no profile when it was terminated")
         return table(pstats.Stats(str(out)), side.load.requests)

@@ -2,13 +2,13 @@
 
 import asyncio
 import contextlib
-import itertools
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 from bench import generators, load
 from bench.catalogs import write_scenario
@@ -88,7 +88,7 @@ class Subject:
     def warm_up(self, connections: int) -> None:
         """Until it runs as it does in a round; here the bodies of the answers are checked."""
         requests, workload = self.batch(WARM_UP_REQUESTS), self.workload
-        measure_by_ours(self.server, requests, connections, WARM_UP_S, workload.check, workload.status)
+        measure(self.server, requests, connections, WARM_UP_S, workload.check, workload.status, by=generators.by_ours)
         self.measured(self.batch(WARM_UP_REQUESTS), connections, WARM_UP_S)
 
     def measured(self, requests: Sequence[bytes], connections: int, seconds: float) -> Side:
@@ -105,36 +105,14 @@ def measure(
     seconds: float,
     check: load.Check | None = None,
     status: int = 200,
+    *,
+    by: Callable[..., load.Load] = generators.send,
 ) -> Side:
-    """One round against one server. The bare server, known by having no `check`, gets its requests over and over."""
+    """One round against one server. The bare server, known by having no `check`, gets its requests over and over.
+    `by` is a generator: our own, `generators.by_ours`, looks at bodies and keeps each latency."""
     before = server.cpu_s()
-    result = generators.send(
-        server,
-        requests,
-        connections=connections,
-        seconds=seconds,
-        check=check,
-        status=status,
-        is_cycled=check is None,
-    )
-    return _side(server, result, before)
-
-
-def measure_by_ours(
-    server: Server,
-    requests: Sequence[bytes],
-    connections: int,
-    seconds: float,
-    check: load.Check | None = None,
-    status: int = 200,
-) -> Side:
-    """The same by our own generator, which looks at bodies and keeps each latency."""
-    before = server.cpu_s()
-    source = requests if check else itertools.cycle(requests)
-    result = load.run(
-        server.host, server.port, source, connections=connections, seconds=seconds, check=check, status=status
-    )
-    return _side(server, result, before)
+    asked: dict[str, Any] = {"connections": connections, "seconds": seconds, "check": check, "status": status}
+    return _side(server, by(server, requests, **asked, is_cycled=check is None), before)
 
 
 def _side(server: Server, result: load.Load, before_cpu_s: float | None) -> Side:

@@ -6,7 +6,7 @@ from binascii import Error as Base64Error
 from typing import NamedTuple
 
 from simulator.api.call import Call
-from simulator.auth.signature import hmac_sha256
+from simulator.auth.keyed import hmac_sha256
 from simulator.contract.body import BadJson, decode_any
 from simulator.domain.model import draw
 from simulator.wire.json import encode
@@ -50,4 +50,4 @@ def decode_cursor(call: Call, cursor: str) -> Place:
 
 def _tag(call: Call, text: bytes) -> bytes:
     key = draw.secret(call.sandbox.seed, "cursor", call.sandbox.id, call.owner.code)
-    return hmac_sha256(key, text)[:TAG_BYTES]
+    return hmac_sha256(key)(text)[:TAG_BYTES]

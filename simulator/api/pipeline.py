@@ -31,6 +31,7 @@ from simulator.api.taped import note_waited
 from simulator.api.versions import marked_deprecated
 from simulator.api.waiting import handle, read
 from simulator.auth import headers as names
+from simulator.auth.diagnose import OWN_WORDS
 from simulator.contract.body import read_members
 from simulator.contract.query import read_query
 from simulator.domain.model.faults import FaultThen
@@ -112,7 +113,7 @@ class Pipeline:
         if call.is_deprecated:
             reply = marked_deprecated(call, reply)
         exchange.status, exchange.content = reply.status, reply.journaled or content
-        if exchange.diagnosis:
+        if exchange.diagnosis and exchange.diagnosis not in OWN_WORDS:
             others = anonymous.secrets if anonymous else ()
             exchange.diagnosis = without_userinfo(hidden(exchange.diagnosis, (*sandbox.secrets, *others)))
         if anonymous is not None and call.reseller is None:

@@ -8,7 +8,6 @@ import hmac
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 from string import ascii_letters, digits
 from typing import Protocol
 
@@ -17,6 +16,7 @@ import msgspec
 from simulator.auth import headers as names
 from simulator.auth.canonical import QueryRules, body_hash, canonical_queries, canonical_string
 from simulator.auth.form import PREFIX, WITHOUT_PREFIX, decoded, misspelling, repeated
+from simulator.auth.keyed import hmac_sha256
 
 BODY_BYTES_MAX = 10 * 1024 * 1024
 SIGNATURE_BYTES_MAX = 512
@@ -182,21 +182,9 @@ def verify(claim: Claim, method: bytes, query: bytes, body: bytes, rules: QueryR
     """Compare the signature with the request in constant time; None when it matches."""
     if claim.held.state == "undecryptable":
         return Denied("decryption_error", "the scenario sets this for the key (state: undecryptable)")
-    hashed = body_hash(body)
+    hashed, digest_of = body_hash(body), hmac_sha256(claim.held.secret_bytes)
     for form in canonical_queries(query, rules) if query else NO_QUERY:
         text = canonical_string(claim.timestamp, claim.nonce, method, form, hashed)
-        if hmac.compare_digest(hmac_sha256(claim.held.secret_bytes, text), claim.signature):
+        if hmac.compare_digest(digest_of(text), claim.signature):
             return None
     return Denied("invalid_signature")
-
-
-def hmac_sha256(key: bytes, text: bytes) -> bytes:
-    """The 32 bytes of `hmac.digest(key, text, "sha256")`."""
-    mac = _keyed(key).copy()
-    mac.update(text)
-    return mac.digest()
-
-
-@lru_cache(maxsize=1024)
-def _keyed(key: bytes) -> hmac.HMAC:
-    return hmac.new(key, digestmod="sha256")

@@ -154,6 +154,19 @@ def suites(report: "Report") -> list[Suite]:
     return [Suite("single faults", tuple(singles)), *([Suite("storms", tuple(storms))] if storms else [])]
 
 
+def suites_when_stopped(report: "Report") -> list[Suite]:
+    """The same of one that a signal has ended: what was not tried is skipped, and what says so is not ok."""
+    if not report.singles:
+        text = "stopped by a signal before a single fault was tried"
+        return [Suite(CODE, (Case("stopped", ok=False, message=text, code=CODE),))]
+    tried, of_all = len(report.results), _many(len(report.singles), "single fault")
+    text = (
+        f"stopped by a signal: {tried} of {of_all} and {_many(report.storms, 'storm')} were run, the others were not;"
+        " the same command with --resume goes on"
+    )
+    return [*suites(report), Suite(CODE, (Case("stopped", ok=False, message=text, code=CODE),))]
+
+
 def _failed(name: str, finding: "Finding | None", duration_s: float) -> Case:
     if finding is None:
         return Case(name, ok=False, message=name, code=CODE, duration_s=duration_s)

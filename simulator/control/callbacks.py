@@ -16,6 +16,9 @@ from simulator.domain.state import State
 from simulator.wire.payments import CALLBACK_STATUS_NAMES
 from simulator.wire.shown_addresses import shown_address
 
+ATTEMPTS_MAX = 1_000
+"""More than a callback has attempts, whatever `limits.callback_retries` says."""
+
 
 def attempt(one: Attempt) -> dict[str, Any]:
     """One attempt; `ending`, the kind of its result, is null while it is in flight."""
@@ -66,19 +69,20 @@ def _matching(state: State, refid: str | None, trxid: str | None) -> Iterable[Ca
     paid = (one.refids.find(refid) for one in state.resellers.values())
     found = [one.trxid for one in paid if one is not None]
     callbacks = [each for one in found if trxid in (None, one) for each in state.callbacks.of(one)]
-    return sorted(callbacks, key=lambda each: (len(each.id), each.id))
+    return sorted(callbacks, key=lambda each: each.serial)
 
 
-def _attempts(callbacks: Iterable[Callback], cursor: int) -> Iterator[tuple[int, Callback, Attempt]]:
-    """The attempts after the first `cursor` ones, each with its number from 1; those before are counted, not read."""
-    passed = 0
+def _place(one: Callback, tried: Attempt) -> int:
+    """The place of an attempt in the list, which stays the same whatever is attempted or evicted meanwhile."""
+    return one.serial * ATTEMPTS_MAX + tried.number
+
+
+def _attempts(callbacks: Iterable[Callback], cursor: int) -> Iterator[tuple[Callback, Attempt]]:
+    """The attempts behind the place `cursor`."""
+    serial = cursor // ATTEMPTS_MAX
     for one in callbacks:
-        attempts = one.attempts
-        if passed + len(attempts) > cursor:
-            for number, tried in enumerate(attempts, passed + 1):
-                if number > cursor:
-                    yield number, one, tried
-        passed += len(attempts)
+        if one.serial >= serial:
+            yield from ((one, tried) for tried in one.attempts if _place(one, tried) > cursor)
 
 
 async def send(request: Request) -> Response:
@@ -110,5 +114,5 @@ async def list_all(request: Request) -> Response:
         complete = await live.wait_until(lambda: ended.count() >= wait_for, timeout_s, live.driver.notifier)
     rows = _attempts(matching(), asked.cursor)
     left_out = live.core.state.callbacks.left_out
-    answer = await page("callbacks", asked, rows, lambda each: attempt_row(*each[1:]), lambda each: each[0])
+    answer = await page("callbacks", asked, rows, lambda each: attempt_row(*each), lambda each: _place(*each))
     return reply(answer | {"left_out": left_out, "complete": complete})

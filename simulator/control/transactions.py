@@ -1,7 +1,8 @@
 """`/_sim/sandboxes/{id}/transactions`: payments, and each payment's story."""
 
+import sys
+from bisect import bisect_left
 from collections.abc import Iterator
-from itertools import chain
 from typing import Any
 
 from starlette.requests import Request
@@ -49,18 +50,23 @@ async def list_all(request: Request) -> Response:
     refuse_unknown_reseller(live, query)
     asked = page_of(query)
     refid, reseller = (query.get(name) for name in ("refid", "reseller"))
-    return reply(await page("transactions", asked, _newest_first(live.core.state, refid, reseller), _row))
+    before = min(asked.cursor or sys.maxsize, len(live.core.state.transactions))
+    found = _newest_first(live.core.state, refid, reseller, before)
+    return reply(await page("transactions", asked, found, _row, lambda one: one.number))
 
 
-def _newest_first(state: State, refid: str | None, code: str | None) -> Iterator[Transaction]:
-    """The matching transactions, from indexes: a page costs the same for any number of others."""
-    if refid is None and code is None:
-        return reversed(state.transactions.values())
-    resellers = [one for one in reversed(state.resellers.values()) if code in (None, one.code)]
-    if refid is None:
-        return chain.from_iterable(reversed(one.records.history) for one in resellers)
-    found = [paid for one in resellers if (paid := one.refids.find(refid)) is not None]
-    return iter(sorted(found, key=lambda one: one.number, reverse=True))
+def _newest_first(state: State, refid: str | None, code: str | None, before: int) -> Iterator[Transaction]:
+    """The matching transactions with numbers below `before`, from indexes: a page costs the same for any number of
+    others, and is the same whatever is paid meanwhile."""
+    if refid is not None:
+        resellers = [one for one in state.resellers.values() if code in (None, one.code)]
+        found = [paid for one in resellers if (paid := one.refids.find(refid)) is not None and paid.number < before]
+        return iter(sorted(found, key=lambda one: one.number, reverse=True))
+    if code is None:
+        return map(state.transactions.numbered, range(before - 1, -1, -1))
+    history = state.resellers[code].records.history
+    end = bisect_left(range(len(history)), before, key=lambda place: history.at(place).number)
+    return map(history.at, range(end - 1, -1, -1))
 
 
 async def show(request: Request) -> Response:

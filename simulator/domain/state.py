@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 from simulator.domain.compiler import Compiler
-from simulator.domain.due import AgendaItem
+from simulator.domain.due import AgendaItem, StepDue
 from simulator.domain.model.agenda import Agenda
 from simulator.domain.model.bills import BillKey, BillThen
 from simulator.domain.model.callbacks import CallbackLog
@@ -69,7 +69,7 @@ class State:
         self.cases: dict[str, list[Case]] = {}
         self.cases_made = 0
         self.bills_paid: dict[BillKey, Decimal] = {}  # by successful payments that were not voided
-        self.agenda: Agenda[AgendaItem] = Agenda()
+        self.agenda: Agenda[AgendaItem] = Agenda(StepDue)
         self.in_flight: dict[str, Send] = {}  # attempts in flight, by job
         self.callbacks = CallbackLog(scenario.limits.callbacks, scenario.limits.callbacks_bytes)
         self.callbacks_made = 0
@@ -103,20 +103,17 @@ class State:
 
     def holdings(self) -> list[Holding]:
         """What it holds by the thousand, for whoever lets go of it."""
-        heap, items = self.agenda.kept()
         of_resellers = [
             holding
             for one in self.resellers.values()
             for holding in (one.refids.holding(), *one.records.history.holdings())
         ]
-        # What is due refers to callbacks and transactions, which it lets go of with the last one.
         return [
             *self.transactions.holdings(),
             *self.callbacks.holdings(),
             *of_resellers,
             self.nonces.holding(),
-            Holding(heap),
-            Holding(items, 4),
+            *self.agenda.holdings(),
         ]
 
     @property

@@ -10,6 +10,7 @@ from simulator.domain.errors import DomainError
 from simulator.domain.model.scenario import Scenario
 from simulator.keeping.kept_marks import KeptMark
 from simulator.keeping.recorder import time_of
+from simulator.replay.entries_of_lines import Answered
 from simulator.replay.head import Head, beginning_of
 from simulator.replay.player import Again, Player
 from simulator.replay.reading import BadTape, Began, entry_from, head_from
@@ -124,12 +125,11 @@ class Resuming:
         """The first entries of a life, or none when they are not kept any more."""
         found: list[Entry] = []
         try:
-            if self._reading.sandbox(kept.name).life == kept.life:
-                for _, _, entry in self._entries(kept.name, 1):
-                    if len(found) == count:
-                        break
-                    if entry is not None:
-                        found.append(entry)
+            for _, _, entry in self._entries(kept, 1):
+                if len(found) == count:
+                    break
+                if not isinstance(entry, Answered):
+                    found.append(entry)
         except NoSandbox:
             pass
         return found if len(found) == count else ()
@@ -137,16 +137,18 @@ class Resuming:
     def _play(self, player: Player, kept: Sandbox, line: int) -> datetime:
         """Play what comes behind a line. Answers the wall's time at the end."""
         left_at = player.wall
-        for place, at, entry in self._entries(kept.name, line + 1):
-            found = None if entry is None else player.play(entry)
-            left_at = at if entry is not None else left_at
+        for place, at, entry in self._entries(kept, line + 1):
+            if isinstance(entry, Answered):
+                found = player.answered(entry.exchange)
+            else:
+                found, left_at = player.play(entry), at
             if found is not None:
                 text = f"sandbox {kept.name!r} cannot be rebuilt: line {place} ({found.what}) is otherwise when it is"
                 raise CannotGoOn(f"{text} repeated; go on with the version that wrote the folder, or begin another one")
         return left_at
 
-    def _entries(self, name: str, line: int) -> Iterator[tuple[int, datetime, Entry | None]]:
-        """The entries from a line on, with the wall's time; None for a line that is the answer to an earlier one."""
+    def _entries(self, kept: Sandbox, line: int) -> Iterator[tuple[int, datetime, Entry | Answered]]:
+        """The entries from a line on, and the answers to those that waited, with the wall's time."""
         began: Began = {}
-        for one in self._reading.entries(name, line):
+        for one in self._reading.entries(kept.name, line, kept.key):
             yield one.n, time_of(one.at_us), entry_from(one.n, one.data, began)

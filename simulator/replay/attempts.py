@@ -5,18 +5,31 @@ tape says of each which attempts it made due, and at its end which were not begu
 more of them than the other.
 """
 
+from collections.abc import Iterable
+
 from simulator.domain.commands import EndAttempt
 from simulator.domain.due import Fired
 from simulator.replay.differences import Difference
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.noted import due_of
-from simulator.tape.entries import AttemptSent, Due
+from simulator.tape.entries import AttemptSent, CommandApplied, Due, Entry
 
 
 def unbegun(live: LiveSandbox) -> Due:
     """The attempts of a sandbox that are due, and wait for their turn."""
     sends = live.core.state.in_flight.values()
     return tuple((one.job.id, one.attempt.number) for one in sends if not live.courier.sent.is_begun(one.job.id))
+
+
+def unbegun_of(entries: Iterable[Entry]) -> Due:
+    """The same of the sandbox whose whole tape these entries are."""
+    due: dict[str, int] = {}
+    for one in entries:
+        if isinstance(one, CommandApplied):
+            due.update(one.due)
+        elif isinstance(one, AttemptSent):
+            due.pop(one.job, None)
+    return tuple(due.items())
 
 
 def of_time(place: int, recorded: Due, fired: list[Fired]) -> Difference | None:

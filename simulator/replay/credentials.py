@@ -22,11 +22,13 @@ _IN_ADDRESS: Final = re.compile(r"[/%]|\\u002f", re.IGNORECASE)
 
 
 class Credentials:
-    """Replaces them by stand-ins; `keys` are the API keys of the sandbox, which are none."""
+    """Replaces them by stand-ins; `keys` are the API keys of the sandbox, and `users` the names of its users, which
+    are none."""
 
-    def __init__(self, stand_ins: StandIns, keys: Container[str]) -> None:
+    def __init__(self, stand_ins: StandIns, keys: Container[str], users: Container[str]) -> None:
         self._stand_ins = stand_ins
         self._keys = keys
+        self._users = users
 
     def header(self, name: str, value: str) -> str:
         """A header's value, read as Latin-1."""
@@ -51,15 +53,15 @@ class Credentials:
     def query(self, path: str, query: str) -> str:
         """A query, read as Latin-1."""
         if is_token_path(path):
-            raw = query.encode("latin-1")
-            return token_form_with(raw, self._stand_ins.of_credential, self._stand_ins.of_form).decode("latin-1")
+            text, form = self._stand_ins.of_credential, self._stand_ins.of_form
+            return token_form_with(query.encode("latin-1"), text, form, self._users).decode("latin-1")
         return query_with(query, self._userinfo, self._parameter)
 
     def body(self, path: str, body: bytes) -> bytes:
         """A body, of whatever kind."""
         text, form = self._stand_ins.of_credential, self._stand_ins.of_form
         if is_token_path(path) and body:
-            return token_body_with(body, text, form)
+            return token_body_with(body, text, form, self._users)
         shown = named_with(body, text, form).decode("utf-8", "surrogateescape")
         return self.addresses(shown).encode("utf-8", "surrogateescape")
 

@@ -32,13 +32,14 @@ _PERCENT = "%"
 
 
 class Given:
-    """What was given to one life: its `secrets`, in order, and the API `keys`, which are none. A key that was drawn
-    later is known when a request was judged by it."""
+    """What was given to one life: its `secrets`, in order, the API `keys` and the names of `users`, which are none. A
+    key that was drawn later is known when a request was judged by it."""
 
     def __init__(self, scenario: Scenario, compiler: ScenarioCompiler) -> None:
         self._compiler = compiler
         self.secrets: dict[str, None] = {}
         self.keys: set[str] = set()
+        self.users: set[str] = set()
         self._begin(scenario)
 
     def learn(self, entry: Entry) -> None:
@@ -65,6 +66,7 @@ class Given:
 
     def _take(self, start: ResellerStart, secrets: Iterator[str] | tuple[()]) -> None:
         self.keys |= {key.key for key in start.keys}
+        self.users |= {user.username for user in start.users}
         self._add(secrets)
 
     def _add(self, secrets: Iterator[str] | tuple[()]) -> None:

@@ -58,7 +58,11 @@ def _by_number(live: LiveSandbox, n: int) -> Moment:
     last = len(live.tape)
     if n > last:
         _refuse_full(live)
-        raise Unacceptable("unknown_moment", f"the tape has {last} entries until now: n is from 0 to {last}", "n")
+        raise Unacceptable(
+            "unknown_moment",
+            f"the tape has {'1 entry' if last == 1 else f'{last} entries'} until now: n is from 0 to {last}",
+            "n",
+        )
     return Moment(n, None, f"entry {n}")
 
 

@@ -94,6 +94,7 @@ class Player:
         self._make_elsewhere = elsewhere
         self._elsewhere: LiveSandbox | None = None
         self._waiting: dict[int, tuple[Answering, Exchange]] = {}
+        self._unanswered: dict[int, tuple[Exchange, Exchange]] = {}  # by the id of the first, with what was replayed
         live.sleep = _sleep
         live.driver.stop()  # time passes as the tape says
 
@@ -116,6 +117,11 @@ class Player:
         """Play the next entry. Answers what is otherwise than on the tape, if anything is."""
         self.place += 1
         return _PLAYS[type(entry)](self, entry)
+
+    def answered(self, recorded: Exchange) -> Difference | None:
+        """A request that was played has its answer only now. Answers what is otherwise."""
+        replayed = self._unanswered.pop(id(recorded), None)
+        return None if replayed is None else self._compare_with(recorded, replayed[1])
 
     def of_end(self, due: Due | None) -> Difference | None:
         """What is otherwise where the tape ends, if anything is; `due` are the attempts that were not begun there, None
@@ -164,10 +170,15 @@ class Player:
         replayed = next(reversed(recorder.journal), None)
         if replayed is None:
             return Difference(self.place, _called(recorded), "recorded", "nobody recorded it")
-        if recorded.status or recorded.n:  # else the tape ends before its answer
-            if found := of_requests(self.place, recorded, replayed):
-                return found
-            replayed.duration_us = recorded.duration_us
+        if recorded.status or recorded.n:
+            return self._compare_with(recorded, replayed)
+        self._unanswered[id(recorded)] = recorded, replayed  # its answer comes, unless the tape ends before that
+        return None
+
+    def _compare_with(self, recorded: Exchange, replayed: Exchange) -> Difference | None:
+        if found := of_requests(self.place, recorded, replayed):
+            return found
+        replayed.duration_us = recorded.duration_us
         return None
 
     def _request_began(self, entry: RequestBegan) -> Difference | None:

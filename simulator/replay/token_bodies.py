@@ -3,14 +3,15 @@ all but what is known to be harmless may be a password in the wrong place."""
 
 import re
 from base64 import urlsafe_b64decode, urlsafe_b64encode
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from typing import Final
 from urllib.parse import quote_plus, unquote_plus
 
 import msgspec
 
 from simulator.contract.body import BadJson, decode_object
-from simulator.wire.tokens import HARMLESS_MEMBERS, MEMBERS, form_parameters
+from simulator.contract.query import has_too_many
+from simulator.wire.tokens import FORM_NAMES, HARMLESS_MEMBERS, MEMBERS, form_parameters
 
 Text = Callable[[str], str]
 Form = Callable[[bytes], bytes]
@@ -24,26 +25,36 @@ _DIGITS: Final = re.compile(rb"[0-9]+")
 _TOKEN_PARTS: Final = 3
 
 
-def token_body_with(body: bytes, text: Text, form: Form) -> bytes:
-    """The body with each of its credentials replaced: a text by what `text` answers, other things by `form`."""
+def token_body_with(body: bytes, text: Text, form: Form, users: Container[str] = ()) -> bytes:
+    """The body with each of its credentials replaced: a text by what `text` answers, other things by `form`. Names of
+    these `users` stay."""
     try:
         decode_object(body)
     except BadJson:
-        return token_form_with(body, text, form)
+        return token_form_with(body, text, form, users)
     return _members_with(body, HARMLESS_MEMBERS, MEMBERS, text, form)
 
 
-def token_form_with(query: bytes, text: Text, form: Form) -> bytes:
-    """The same of a form, or of a query."""
-    parameters = form_parameters(query)
-    if parameters is None:
+def token_form_with(query: bytes, text: Text, form: Form, users: Container[str] = ()) -> bytes:
+    """The same of a form, or of a query. Beside a name that is not known, which may be the rest of a password, the
+    known ones stay, so that it is answered as before."""
+    if has_too_many(query):
         return form(query)
-    made = [
-        value if name == b"username" else quote_plus(text(unquote_plus(value.decode("latin-1"), "utf-8"))).encode()
-        for name, value in parameters
-    ]
-    equals = [b"=" if b"=" in part else b"" for part in query.split(b"&")]
-    return b"&".join(name + sign + one for (name, _), sign, one in zip(parameters, equals, made, strict=True))
+    parts = [part.partition(b"=") for part in query.split(b"&")]
+    if not any(name in FORM_NAMES for name, _, _ in parts):
+        return form(query)
+    is_form = form_parameters(query) is not None
+
+    def value_of(name: bytes, value: bytes) -> bytes:
+        if name not in FORM_NAMES:
+            return form(value)
+        plain = unquote_plus(value.decode("latin-1"), "utf-8")
+        is_kept = name == b"username" and (is_form or plain in users)
+        return value if is_kept else quote_plus(text(plain)).encode()
+
+    return b"&".join(
+        (name if name in FORM_NAMES else form(name)) + sign + value_of(name, value) for name, sign, value in parts
+    )
 
 
 def token_with(token: str, form: Form) -> str | None:

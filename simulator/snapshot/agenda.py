@@ -4,7 +4,6 @@ There may be a step on it for every payment, so steps are written in columns, wh
 """
 
 from collections.abc import Container, Iterator, Mapping
-from datetime import datetime
 from itertools import chain
 from operator import itemgetter
 from typing import Any, Final
@@ -12,6 +11,7 @@ from typing import Any, Final
 import msgspec
 
 from simulator.domain.due import StepDue
+from simulator.domain.model.agenda import Due
 from simulator.domain.model.callbacks import Callback
 from simulator.domain.model.cases import Case
 from simulator.domain.model.part_counts import SIZE as PART
@@ -28,7 +28,7 @@ AGENDA, STEPS, OTHERS, CASES = "agenda", "agenda/steps", "agenda/others", "cases
 SIZE = 128
 
 _STEPS_ENCODER: Final = msgspec.msgpack.Encoder()
-_STEPS_DECODER: Final = msgspec.msgpack.Decoder(tuple[list[int], list[datetime], list[StepDue]])
+_STEPS_DECODER: Final = msgspec.msgpack.Decoder(tuple[list[int], list[Due[StepDue]]])
 
 KEYS: Keys = {
     Transaction: lambda one: one.number,
@@ -41,35 +41,42 @@ KEYS: Keys = {
 
 def changes(state: State) -> dict[str, object]:
     """What tells which parts of the steps have changed since somebody asked last, by their names."""
-    items, agenda = state.agenda.kept()[1], state.agenda
-    bounds = (next(iter(items)), next(reversed(items))) if items else ()
+    agenda, (steps, _) = state.agenda, state.agenda.kept()
+    bounds = _bounds_of(steps)
     return {f"{STEPS}/{part}": count for part, count in agenda.removed.changes(bounds, agenda.added).items()}
 
 
-def written(state: State, others: Others, unchanged: Container[str] = ()) -> Iterator[tuple[str, bytes]]:
+def written(state: State, jobs: Others, unchanged: Container[str] = ()) -> Iterator[tuple[str, bytes]]:
     """The parts of the cases and of the agenda, without what was cancelled; of the `unchanged` ones the names alone.
-    Jobs that are due are added to `others`."""
+    Jobs that are due are added to `jobs`."""
     cases = sorted(chain.from_iterable(state.cases.values()), key=_number)
     for name, ones in numbered(CASES, cases, _number, SIZE):
         writing = Writing(KEYS)
         yield name, writing.part([writing.members(one) for one in ones])
-    heap, items = state.agenda.kept()
-    others_at = {ticket for ticket, item in items.items() if type(item) is not StepDue}
-    known = {part for part in range(state.agenda.added // PART + 1) if f"{STEPS}/{part}" in unchanged}
-    yield from ((f"{STEPS}/{part}", b"") for part in known)
-    due = {
-        ticket: at for at, ticket in heap if ticket in items and (ticket // PART not in known or ticket in others_at)
-    }
-    steps = (ticket for ticket in sorted(due) if ticket not in others_at)
-    for name, tickets in numbered(STEPS, steps, int, PART):
-        columns = tickets, [due[ticket] for ticket in tickets], [items[ticket] for ticket in tickets]
-        yield name, _STEPS_ENCODER.encode(columns)
-    rest = ((ticket, items[ticket]) for ticket in sorted(others_at))
-    for name, rows in numbered(OTHERS, rest, _ticket, SIZE):
+    steps, rest = state.agenda.kept()
+    yield from _steps(steps, unchanged)
+    for name, rows in numbered(OTHERS, rest.items(), _ticket, SIZE):
         writing = Writing(KEYS)
-        yield name, writing.part([[ticket, writing.plain(due[ticket]), writing.plain(item)] for ticket, item in rows])
-        others.add(item for _, item in rows)
+        plain = writing.plain
+        yield name, writing.part([[ticket, plain(due.at), plain(due.item)] for ticket, due in rows])
+        jobs.add(due.item for _, due in rows)
     yield AGENDA, Writing().part(state.agenda.added)
+
+
+def _steps(steps: dict[int, Due[Any]], unchanged: Container[str]) -> Iterator[tuple[str, bytes]]:
+    """Those of the unchanged parts are not looked at: a copy of the process would need memory of its own for each."""
+    first, last = _bounds_of(steps)
+    for part in range(first // PART, last // PART + 1):
+        name = f"{STEPS}/{part}"
+        if name in unchanged:
+            yield name, b""
+        elif tickets := [ticket for ticket in range(part * PART, (part + 1) * PART) if ticket in steps]:
+            yield name, _STEPS_ENCODER.encode((tickets, [steps[ticket] for ticket in tickets]))
+
+
+def _bounds_of(steps: dict[int, Due[Any]]) -> tuple[int, int]:
+    """The first and the last ticket."""
+    return (next(iter(steps)), next(reversed(steps))) if steps else (0, -1)
 
 
 _ticket = itemgetter(0)
@@ -98,20 +105,15 @@ def restore(state: State, parts: Mapping[str, bytes], transactions: Copies, jobs
             for case in map(reading.value, rows):
                 cases[case.id] = case
                 state.cases.setdefault(case.transaction.trxid, []).append(case)
-    heap: list[tuple[datetime, int]] = []
-    items: dict[int, Any] = {}
+    many: dict[int, Due[Any]] = {}
     for name, content in parts_of_log(parts, STEPS):
         with reading_part(name):
-            tickets, due, steps = _STEPS_DECODER.decode(content)
-            heap.extend(zip(due, tickets, strict=True))
-            items.update(zip(tickets, steps, strict=True))
-    count = len(items)
+            tickets, steps = _STEPS_DECODER.decode(content)
+            many.update(zip(tickets, steps, strict=True))
+    others: dict[int, Due[Any]] = {}
     for name, _ in parts_of_log(parts, OTHERS):
         with opened(parts, name, finders) as (reading, rows):
-            for ticket, at, item in rows:
-                heap.append((reading.value(at), ticket))
-                items[ticket] = reading.value(item)
-    if 0 < count < len(items):
-        items = dict(sorted(items.items(), key=_ticket))
+            for ticket, due, item in rows:
+                others[ticket] = Due(reading.value(due), reading.value(item))
     with opened(parts, AGENDA, type_=int) as (_, added):
-        state.agenda.restore(heap, items, added)
+        state.agenda.restore(many, others, added)

@@ -1,8 +1,9 @@
 """What a state counts and remembers beside its records, in a snapshot: counts, spent nonces, request rates, e-mails."""
 
+from collections import OrderedDict
 from collections.abc import Container, Iterable, Iterator, Mapping
 from datetime import datetime
-from itertools import chain
+from itertools import chain, takewhile
 from typing import Final
 
 import msgspec
@@ -32,8 +33,13 @@ numbers."""
 def changes(state: State) -> dict[str, object]:
     """What tells which parts of the nonces have changed since somebody asked last, by their names."""
     spent, _, _, added = state.nonces.kept()
-    bounds = [one[2] for one in (next(iter(spent.values())), spent[next(reversed(spent))])] if spent else []
+    bounds = _bounds_of(spent)
     return {f"{NONCES}/{part}": count for part, count in state.nonces.removed.changes(bounds, added).items()}
+
+
+def _bounds_of(spent: OrderedDict[Spent, SpentAt]) -> tuple[int, int]:
+    """The first and the last number."""
+    return (next(iter(spent.values()))[2], spent[next(reversed(spent))][2]) if spent else (0, -1)
 
 
 def written(state: State, unchanged: Container[str] = ()) -> Iterator[tuple[str, bytes]]:
@@ -60,16 +66,31 @@ def written(state: State, unchanged: Container[str] = ()) -> Iterator[tuple[str,
         yield name, writing.part([writing.plain(one) for one in ones])
 
 
-def _nonces(spent: Mapping[Spent, SpentAt], unchanged: Container[str]) -> Iterator[tuple[str, bytes]]:
-    known = {part for part in {one[2] // PART for one in spent.values()} if f"{NONCES}/{part}" in unchanged}
+def _nonces(spent: OrderedDict[Spent, SpentAt], unchanged: Container[str]) -> Iterator[tuple[str, bytes]]:
+    first, last = _bounds_of(spent)
+    known = {part for part in range(first // PART, last // PART + 1) if f"{NONCES}/{part}" in unchanged}
     yield from ((f"{NONCES}/{part}", b"") for part in known)
-    rows = (one for one in spent.items() if one[1][2] // PART not in known)
+    rows = _changed(spent, known, last // PART - first // PART + 1 - len(known))
     for name, ones in numbered(NONCES, rows, lambda one: one[1][2], PART):
         keys, values = zip(*ones, strict=True)
         scopes, nonces = zip(*keys, strict=True)
         codes = list(dict.fromkeys(scopes))
         places = {code: place for place, code in enumerate(codes)}
         yield name, _ENCODER.encode((codes, [places[one] for one in scopes], nonces, *zip(*values, strict=True)))
+
+
+def _changed(spent: OrderedDict[Spent, SpentAt], known: Container[int], count: int) -> list[tuple[Spent, SpentAt]]:
+    """Those in `count` parts that are not known. They are the oldest or the newest as a rule; no others are looked at
+    then, for which a copy of the process would need memory of its own."""
+
+    def is_changed(one: tuple[Spent, SpentAt]) -> bool:
+        return one[1][2] // PART not in known
+
+    newest = list(takewhile(is_changed, reversed(spent.items())))[::-1]
+    oldest = list(takewhile(is_changed, spent.items())) if len(newest) < len(spent) else []
+    if len({one[1][2] // PART for one in (*oldest, *newest)}) == count:
+        return oldest + newest
+    return list(filter(is_changed, spent.items()))
 
 
 def _spent(parts: Mapping[str, bytes]) -> Iterator[Iterable[tuple[Spent, SpentAt]]]:

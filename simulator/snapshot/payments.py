@@ -24,7 +24,8 @@ def written(state: State, unchanged: Container[str] = ()) -> Iterator[tuple[str,
     yield SHARED, writing.part([writing.plain(one) for one in transactions.shared])
     for number, reseller in enumerate(state.resellers.values()):
         for place, content in enumerate(reseller.wallet.entries.contents()):
-            yield f"{ENTRIES}/{number}/{place}", content
+            name = f"{ENTRIES}/{number}/{place}"
+            yield name, b"" if name in unchanged else content
 
 
 def changes(state: State) -> dict[str, object]:

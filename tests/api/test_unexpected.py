@@ -49,7 +49,7 @@ def test_what_escapes_is_a_journaled_500_with_a_diagnosis(caplog: pytest.LogCapt
 
 @pytest.mark.usefixtures("failing")
 def test_what_escapes_of_the_control_api_is_a_500_in_its_own_form(caplog: pytest.LogCaptureFixture) -> None:
-    with running() as client, caplog.at_level(logging.ERROR):
+    with running(is_repeatable=False) as client, caplog.at_level(logging.ERROR):
         answer = ask(client, "POST", "/_sim/sandboxes/default/resellers/RS001/deposits", b'{"amount": 1}', {})
     assert (answer.status, answer.json["error"]) == (500, "unexpected")
     assert "a control request failed: KeyError in test_unexpected.py" in caplog.text

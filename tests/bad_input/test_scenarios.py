@@ -18,7 +18,7 @@ REQUESTS: list[tuple[str, Any, str, str]] = [
     ("id is empty", {"id": ""}, "bad_request", "id"),
     ("id with a slash", {"id": "a/b"}, "bad_request", "id"),
     ("id with two dots", {"id": ".."}, "bad_request", "id"),
-    ("id with a dot", {"id": "a.b"}, "bad_sandbox_id", "id"),
+    ("id with a dot", {"id": "a.b"}, "bad_request", "id"),
     ("id with a blank", {"id": "a b"}, "bad_request", "id"),
     ("id with NUL", {"id": "a\x00"}, "bad_request", "id"),
     ("id with a line feed", {"id": "a\n"}, "bad_request", "id"),

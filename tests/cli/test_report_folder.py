@@ -140,8 +140,12 @@ def test_a_sandbox_is_judged_and_written_beside_the_event_loop(tmp_path: Path) -
     with running({"expect": EXPECT}) as client:
         judge = Judge(flags, tmp_path)
         judge.follow(Running(SimpleNamespace(url="http://127.0.0.1:1"), client.app), "mine.yaml")  # type: ignore[arg-type]
-        begin, may_go_on = judge._worker, threading.Event()
-        begin.submit(may_go_on.wait)
+        may_go_on = threading.Event()
+
+        def takes_long() -> None:
+            assert may_go_on.wait(60)
+
+        judge._backlog.add(1, takes_long)
         client.sandbox({"expect": EXPECT}, "other")
         assert client.sim("DELETE", "/sandboxes/other").status == 204
         assert client.sim("POST", "/sandboxes/default/reset").status == 200

@@ -1,11 +1,18 @@
 """A default is something that may be sent: generated clients send it with whatever else they send."""
 
+import asyncio
 from collections.abc import Iterator
 from typing import Any
+from urllib.parse import quote, urlencode
 
 import pytest
 
+from simulator.contract.openapi import CONTROL, OPENAPI, PROXY, bundled
 from simulator.contract.schemas import SCENARIO, compiled, names, resolved, schema
+from simulator.runtime.sandboxes import is_sandbox_id
+from tests.support.broken_receivers import silent
+from tests.support.proxies import parts as parts_of
+from tests.support.proxies import proxied
 
 CONDITIONAL = ("then", "else", "allOf", "anyOf", "oneOf", "dependentSchemas")
 Part = dict[str, Any]
@@ -61,3 +68,50 @@ def test_a_default_that_is_refused_is_found(monkeypatch: pytest.MonkeyPatch) -> 
     changed = {"sandbox-request": whole | {"properties": properties}}
     monkeypatch.setattr(f"{__name__}.schema", lambda name: changed[name])
     assert list(refused_defaults("sandbox-request")) == ["sandbox-request.audit: then"]
+
+
+def parameters(document: str, path: str, method: str) -> Iterator[Part]:
+    """The parameters of an operation; those of components, too."""
+    whole = bundled(document)
+    for one in (*whole["paths"][path].get("parameters", ()), *whole["paths"][path][method].get("parameters", ())):
+        yield whole["components"]["parameters"][one["$ref"].rpartition("/")[2]] if "$ref" in one else one
+
+
+def operations(document: str) -> list[tuple[str, str]]:
+    """All paths and methods."""
+    methods = ("get", "post", "put", "patch", "delete")
+    return [(path, each) for path, item in bundled(document)["paths"].items() for each in methods if each in item]
+
+
+@pytest.mark.parametrize("document", [OPENAPI, CONTROL, PROXY])
+def test_a_parameter_allows_its_default(document: str) -> None:
+    for path, method in operations(document):
+        for one in parameters(document, path, method):
+            wanted = one.get("schema", {})
+            if "default" in wanted:
+                checked = wanted | {"components": bundled(document)["components"]}
+                assert compiled(checked).is_valid(wanted["default"]), (path, method, one["name"])
+
+
+def test_the_proxy_takes_the_defaults_of_its_parameters_together() -> None:
+    async def main() -> int:
+        sent = 0
+        async with proxied(silent) as one:
+            for path, method in operations(PROXY):
+                asked = {each["name"]: each["schema"]["default"] for each in parameters(PROXY, path, method)
+                         if each["in"] == "query" and "default" in each["schema"]}  # fmt: skip
+                if asked:
+                    target = quote(path.replace("{sandbox}", "default").replace("{trxid}", "T1"), safe="/")
+                    line = f"{method.upper()} {target}?{urlencode(asked)} HTTP/1.1"
+                    answer = await one.raw(f"{line}\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n".encode())
+                    assert parts_of(answer)[0] in (200, 404), answer
+                    sent += 1
+        return sent
+
+    assert asyncio.run(main()) >= 4
+
+
+def test_ids_that_a_sandbox_may_have_are_those_of_the_contract() -> None:
+    wanted = compiled(schema("sandbox-request")["properties"]["id"])
+    for text in ("a", "a-b_9", "a" * 64, "a" * 65, "", "a.b", ".", "-a", "_a", "9", "a b", "\u0430", "a\n"):
+        assert wanted.is_valid(text) == is_sandbox_id(text), text

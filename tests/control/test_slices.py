@@ -108,7 +108,7 @@ def test_transactions_of_a_refid_or_a_reseller_are_found_by_index(monkeypatch: p
         assert found("refid=ref-1") == [("RS002", "ref-1"), ("RS001", "ref-1")]
         assert found("refid=ref-1&reseller=RS001") == [("RS001", "ref-1")]
         assert found("reseller=RS001") == [("RS001", "ref-2"), ("RS001", "ref-1"), ("RS001", "ref-0")]
-        assert found("reseller=RS001&limit=1&cursor=1") == [("RS001", "ref-1")]
+        assert found("reseller=RS001&limit=1&cursor=2") == [("RS001", "ref-1")]
         assert found("refid=ref-2&reseller=RS002") == found("refid=none") == []
 
 

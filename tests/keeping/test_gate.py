@@ -2,6 +2,7 @@
 
 import asyncio
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
@@ -17,6 +18,7 @@ class LateStore:
 
     def __init__(self) -> None:
         self.requested: list[Any] = []
+        self.writing = SimpleNamespace()
 
     def request_commit(self, done: Any) -> None:
         self.requested.append(done)
@@ -128,11 +130,10 @@ def test_nothing_leaves_after_a_failure_which_is_told_once() -> None:
     assert [str(one) for one in failures] == ["the disk is full"]
 
 
-def test_a_real_store_has_what_was_noted_when_the_gate_opens(tmp_path: Path) -> None:
+def test_a_real_store_has_what_was_written_when_the_gate_opens(tmp_path: Path) -> None:
     with Store.open(tmp_path / "data", version="1") as store:
         gate = Gate(store, lambda error: None)
         store.writing.new_life("one", b"head")
         store.writing.append("one", 0, b"entry")
-        gate.note()
         assert gate.is_open(lambda: None)
         assert [one.data for one in store.reading.entries("one")] == [b"entry"]

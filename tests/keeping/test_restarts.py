@@ -1,68 +1,29 @@
 """A data folder after its process was killed: what a new process makes of it is as it was, wherever it begins."""
 
 import asyncio
-import re
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+import sqlite3
+import zlib
+from collections.abc import Callable
+from contextlib import closing
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from simulator.domain.commands import PassTime
-from simulator.keeping.folder import DataFolder
 from simulator.keeping.resuming import CannotGoOn
-from simulator.keeping.saving import Saving
+from simulator.replay import rewinding
+from simulator.replay.budgets import FORK_BYTES, ForkBudget
 from simulator.tape.store.checking import check
-from simulator.tape.store.layout import DATABASE
+from simulator.tape.store.layout import DATABASE, LOCK
 from simulator.tape.store.retention import Retention
 from simulator.tape.store.store import Store
-from tests.support.client import Client, running
+from tests.support.client import Client
+from tests.support.data_folders import DEFAULT, TOLD, killed, saving_of, serving, told
 from tests.support.replaying import assert_replays
-from tests.support.stores import as_killed
 from tests.support.taped_plays import FIRST, PLAYS, set_callback
 from tests.support.wall import Wall
-
-DEFAULT = "/sandboxes/default"
-TOLD: list[str] = []
-LISTS = ["clock", "due", "rules", "resellers", "requests", "transactions", "ledger", "callbacks", "marks"]
-UNTOLD = re.compile(rb'"duration_us":[^,}]*|"receivers":\[[^]]*|"place":(null|\{[^}]*\}+)')
-
-
-def told(client: Client, sandbox: str = "default") -> dict[str, bytes]:
-    """What the control API says of a sandbox, but for what is measured and where rules are written."""
-    return {name: UNTOLD.sub(b"", client.sim("GET", f"/sandboxes/{sandbox}/{name}").body) for name in LISTS}
-
-
-@contextmanager
-def serving(
-    folder: Path, scenario: Any = FIRST, wall: Wall | None = None, *, names: bool = False, **options: Any
-) -> Iterator[Client]:
-    """A client of an application whose sandboxes are kept in a folder; with `names` the user has named the scenario."""
-    kept = DataFolder(folder, "process", lambda error: pytest.fail(str(error)), TOLD.append)
-    TOLD.clear()
-    try:
-        with running(scenario, wall, partial(kept.keep, follows_scenario=names), **options) as client:
-            yield client
-    finally:
-        kept.close()
-
-
-def saving_of(client: Client) -> Saving:
-    """Who takes the snapshots of an application."""
-    assert isinstance(client.app.kept, DataFolder)
-    found = client.app.kept._saving
-    assert found is not None
-    return found
-
-
-def killed(client: Client, tmp_path: Path) -> Path:
-    """A copy of the folder as the end of the process would leave it now."""
-    assert isinstance(client.app.kept, DataFolder)
-    client.run(client.app.kept.gate.passed())
-    return as_killed(client.app.kept.path, tmp_path / "killed")
 
 
 @pytest.mark.parametrize("happens", PLAYS)
@@ -134,8 +95,9 @@ def test_a_tape_that_is_dropped_is_empty_and_says_so(tmp_path: Path) -> None:
         n = len(client.live.tape)
         assert n
         assert len(client.sim("GET", f"{DEFAULT}/transactions").json["transactions"]) == 1
-        refused = client.sim("POST", f"{DEFAULT}/rewind", {"n": 0})
-        assert refused.status == 409
+        for path, body in ((f"{DEFAULT}/rewind", {"n": 0}), ("/sandboxes", {"fork": {"of": "default", "n": 0}})):
+            refused = client.sim("POST", path, body)
+            assert (refused.status, refused.json["error"]) == (409, "not_kept")
         assert (len(client.live.tape), client.live.tape.left_out) == (0, n)
         client.pay("two")
         assert len(client.live.tape) == 0
@@ -278,6 +240,28 @@ def test_a_fork_is_kept_with_its_marks_and_without_its_original(tmp_path: Path) 
         assert len(client.sim("GET", "/sandboxes/second/transactions").json["transactions"]) == 1
 
 
+@pytest.mark.parametrize("ends", [("DELETE", ""), ("POST", "/reset"), ("POST", "/rewind")])
+def test_a_fork_counts_against_the_budget_after_a_restart_until_it_ends(
+    ends: tuple[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fork = {"id": "first", "fork": {"of": "default"}}
+    with serving(tmp_path / "data") as client:
+        client.pay("one")
+        assert client.sim("POST", "/sandboxes", fork).status == 201
+        for number in range(30):
+            client.pay(f"later-{number}", sandbox="first", remarks="r" * 100)
+        folder = killed(client, tmp_path)
+    monkeypatch.setattr(rewinding, "ForkBudget", lambda: ForkBudget(bytes_max=FORK_BYTES + 50_000))
+    with serving(folder) as client:
+        again = {"id": "second", "fork": {"of": "default"}}
+        refused = client.sim("POST", "/sandboxes", again)
+        assert (refused.status, refused.json["error"]) == (409, "too_many_fork_bytes")
+        method, path = ends
+        body = {"n": 1} if path == "/rewind" else None
+        assert client.sim(method, f"/sandboxes/first{path}", body).status in (200, 204)
+        assert client.sim("POST", "/sandboxes", again).status == 201
+
+
 def test_of_two_forks_with_one_id_only_the_one_that_is_made_is_kept(tmp_path: Path) -> None:
     async def both(client: Client) -> list[int]:
         wanted = {"id": "twin", "fork": {"of": "default"}}
@@ -302,10 +286,27 @@ def test_a_request_that_was_delayed_is_there_with_its_body(tmp_path: Path) -> No
     slow = {"when": {"path": "/v2/topup"}, "then": {"delay": "10ms"}}
     with serving(tmp_path / "data", FIRST | {"faults": [slow]}) as client:
         assert client.pay("slow").status == 200
-        before = told(client)
+        before, took_us = told(client), client.sim("GET", f"{DEFAULT}/requests/1").json["duration_us"]
         folder = killed(client, tmp_path)
     with serving(folder) as client:
         assert told(client) == before
+        assert client.sim("GET", f"{DEFAULT}/requests/1").json["duration_us"] == took_us
+
+
+def test_a_request_that_waited_was_answered_otherwise_is_refused(tmp_path: Path) -> None:
+    slow = {"when": {"path": "/v2/topup"}, "then": {"delay": "10ms"}}
+    with serving(tmp_path / "data", FIRST | {"faults": [slow]}) as client:
+        assert client.pay("slow").status == 200
+        folder = killed(client, tmp_path)
+    with closing(sqlite3.connect(folder / DATABASE)) as database:
+        rows = database.execute("SELECT id, data FROM entries").fetchall()
+        [(key, line)] = [(key, bytes(data)) for key, data in rows if b'"answer"' in data and b"Accepted" in data]
+        changed = line.replace(b"Accepted", b"Acceptef")
+        database.execute("UPDATE entries SET data = ?, crc = ? WHERE id = ?", (changed, zlib.crc32(changed), key))
+        database.commit()
+    (folder / LOCK).unlink()
+    with pytest.raises(CannotGoOn, match=r"line \d+ \(request 1 .*is otherwise"), serving(folder):
+        pass
 
 
 def test_a_clock_that_runs_has_run_on_while_the_server_was_down(tmp_path: Path) -> None:

@@ -143,7 +143,7 @@ def test_what_cannot_be_forked_is_refused_and_makes_nothing() -> None:
             ({"fork": {"of": "default", "to": client.live.clock.now().isoformat()}}, 409, "tape_full"),
             ({"fork": {"of": "default", "n": 1, "mark": "x"}}, 400, "bad_request"),
             ({"fork": {"of": "default", "n": 1}, "id": "default"}, 409, "sandbox_exists"),
-            ({"fork": {"of": "default", "n": 1}, "id": "a.b"}, 400, "bad_sandbox_id"),
+            ({"fork": {"of": "default", "n": 1}, "id": "a.b"}, 400, "bad_request"),
             ({"fork": {"of": "default", "n": 1}, "scenario": "default"}, 400, "bad_request"),
         ):
             answer = client.sim("POST", "/sandboxes", body)

@@ -288,6 +288,24 @@ def test_a_login_with_the_right_password_succeeds_on_the_tape_too(client: Client
     assert_hidden(client, [PASSWORD.encode()])
 
 
+@pytest.mark.parametrize(
+    ("form", "status"),
+    {
+        f"grant_type=password&username=real&password={quote(PASSWORD, safe='')}&scope=": 200,
+        f"username=real&password={quote(PASSWORD, safe='')}&a=1&a=2": 200,
+        f"username=nobody-{FOREIGN}&password={FOREIGN}&{FOREIGN}=:": 401,
+        f"username=real&password=p&{FOREIGN}": 401,
+        f"username=real&passwrod={FOREIGN}": 400,
+    }.items(),
+)
+def test_a_form_with_names_that_are_not_known_is_answered_alike_on_the_tape(
+    form: str, status: int, client: Client
+) -> None:
+    content = {"content-type": "application/x-www-form-urlencoded"}
+    assert client.send("POST", "/v2/token", "", form.encode(), content).status == status
+    assert_hidden(client, [PASSWORD.encode(), FOREIGN.encode()])
+
+
 @pytest.mark.parametrize("value", ["Bearer", "BEARER", "Basic"])
 def test_a_scheme_without_a_credential_stays(value: str, client: Client) -> None:
     client.send("GET", "/v2/balance", "", b"", {"authorization": value})

@@ -8,7 +8,7 @@ from simulator.app import wall_clock
 from tests.support.client import running
 from tests.support.receivers import Receiver, refused_url
 from tests.support.webhook_campaign import campaign
-from tests.support.webhooks import deposit
+from tests.support.webhooks import WEBHOOK, deposit, put
 
 
 @pytest.mark.slow
@@ -21,14 +21,14 @@ def test_a_receiver_that_fails_often_gets_every_event_or_all_its_attempts() -> N
 
 @pytest.mark.parametrize("kind", ["silent", "refused"])
 def test_a_dead_receiver_does_not_hold_up_the_others(kind: str) -> None:
-    resellers: list[Any] = [{"code": "RS002", "balance_webhook": {"url": "inbox:never-used"}}]
+    secret = "c2VjcmV0LW9mLXRoZS1vdGhlcg=="
+    resellers: list[Any] = [{"code": "RS002", "api_keys": [{"key": "rk_other", "secret": secret}]}]
     with running({"clock": "real", "resellers": resellers}, wall=wall_clock) as client, refused_url() as refused:
         dead = client.run(Receiver([None]).start())
         good = client.run(Receiver().start())
         try:
-            state = client.live.core.state
-            state.resellers["RS002"].webhook.url = good.url
-            assert client.call("PUT", "/v2/balance-webhook", {"url": dead.url if kind == "silent" else refused})
+            assert put(client, dead.url if kind == "silent" else refused).status == 200
+            assert client.call("PUT", WEBHOOK, {"url": good.url}, key="rk_other", secret=secret).status == 200
             for _ in range(50):
                 deposit(client)
             for _ in range(10):

@@ -127,7 +127,7 @@ TABLE: dict[str, tuple[str, dict[str, str]]] = {
         "latest mode rate",
         {"wall": AROUND, "_anchor": "the time itself is written", "_origin": "the time itself is written"},
     ),
-    "Agenda": ("_heap _items added", {"removed": COMPARED}),
+    "Agenda": ("_many _others added", {"removed": COMPARED, "_heap": DERIVED, "_is_many": "a class"}),
     "CallbackLog": (
         "_by_id left_out",
         {

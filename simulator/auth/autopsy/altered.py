@@ -8,9 +8,10 @@ import re
 from binascii import hexlify
 from collections.abc import Callable, Iterator
 
-from simulator.auth.autopsy.algorithms import Reading, hmac_sha256, part_of_it
+from simulator.auth.autopsy.algorithms import Reading, part_of_it
 from simulator.auth.autopsy.mistakes import Found
 from simulator.auth.form import DIGEST_BYTES, decoded
+from simulator.auth.keyed import hmac_sha256
 
 LEFT_BYTES_MIN = 16
 _LEFT_CHARACTERS_MIN, _CHARACTERS = 22, 44  # of Base64

@@ -13,12 +13,18 @@ from urllib.parse import urlencode
 import msgspec
 
 from simulator.auth.autopsy.facts import BODY_BYTES_MAX, Facts, Variant, both, variant
+from simulator.auth.autopsy.reprinted import (
+    NESTED_MAX,
+    as_float,
+    as_text,
+    as_whole,
+    is_shallow,
+    rewritten,
+)
 from simulator.auth.canonical import EMPTY_BODY_HASH, body_hash
 
 USUAL_JSON_BYTES_MAX = 1024
-"""A longer body is not parsed for the header of the response, since the event loop waits for it."""
-NESTED_MAX = 8
-"""What is nested deeper is written in no other way: indented it would grow with the square of its depth."""
+"""Other spellings of a longer body are tried later than the rest, since each takes longer to hash."""
 DEAR_JSON_BYTES_MAX = 8 * 1024
 """A longer one is written in a few ways only, since that costs more than hashing it."""
 _LITERAL_BYTES_MAX = 4096  # a longer body is not tried as a part of the string itself
@@ -114,10 +120,10 @@ def _dear_json(value: Any, body: bytes) -> Iterator[Variant]:
                 yield both(again, "body-hash-hexadecimal", hashlib.sha256(spelt).hexdigest().encode())
         pretty = _indented(_dumped(value, separators=_TIGHT, ensure_ascii=ascii_only), 2)
         yield both(again, "body-hash-hexadecimal", hashlib.sha256(pretty).hexdigest().encode())
-    for number in (_as_float, _as_whole, _as_text, _as_cents):
-        rewritten = _rewritten(value, number)
+    for number in (as_float, as_whole, as_text, _as_cents):
+        numbered = rewritten(value, number)
         for separators, ascii_only in product((_TIGHT, _WIDE), _spellings(body)):
-            text = _dumped(rewritten, separators=separators, ensure_ascii=ascii_only)
+            text = _dumped(numbered, separators=separators, ensure_ascii=ascii_only)
             yield variant("body-numbers-rewritten", body_hash(_BARE.sub(rb"\1", text)))
     for separators in (_TIGHT, _WIDE):
         capitals = _ESCAPED.sub(_in_capitals, _dumped(value, separators=separators))
@@ -166,20 +172,10 @@ def _of_document(body: bytes, spellings: Callable[[Any, bytes], Iterator[Variant
     """Other spellings of a JSON text; none of one that is nested too deeply, none or not all of one that is no text."""
     try:
         value = json.loads(body)
-        if _is_shallow(value):
+        if is_shallow(value):
             yield from spellings(value, body)
     except (ValueError, RecursionError, msgspec.DecodeError):
         return
-
-
-def _is_shallow(value: Any) -> bool:
-    level = [value]
-    for _ in range(NESTED_MAX):
-        inner = [one for one in level if isinstance(one, dict | list)]
-        level = [each for one in inner for each in (one.values() if isinstance(one, dict) else one)]
-        if not level:
-            return True
-    return False
 
 
 def _usual_json(value: Any, body: bytes) -> Iterator[Variant]:
@@ -193,8 +189,8 @@ def _usual_json(value: Any, body: bytes) -> Iterator[Variant]:
         for indent in _INDENTS[:2]:
             yield variant(again, body_hash(_indented(tight, indent)))
     separators = _WIDE if b'": ' in body else _TIGHT
-    for number in (_as_text, _as_float, _as_whole):
-        yield variant("body-numbers-rewritten", _hashed_json(_rewritten(value, number), separators, body.isascii()))
+    for number in (as_text, as_float, as_whole):
+        yield variant("body-numbers-rewritten", _hashed_json(rewritten(value, number), separators, body.isascii()))
     if isinstance(value, dict) and not any(isinstance(one, dict | list) for one in value.values()):
         yield variant("body-as-form", body_hash(urlencode(value).encode()))
 
@@ -220,26 +216,6 @@ def _dumped(value: Any, **how: Any) -> bytes:
 
 def _hashed_json(value: Any, separators: tuple[str, str], ascii_only: bool) -> bytes:
     return body_hash(_dumped(value, separators=separators, ensure_ascii=ascii_only))
-
-
-def _rewritten(value: Any, number: Callable[[int | float], Any]) -> Any:
-    """The value with its numbers written otherwise, two levels deep as bodies of this API are."""
-    if isinstance(value, dict):
-        return {key: _rewritten(one, number) if not isinstance(one, list) else one for key, one in value.items()}
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return number(value) if is_number else value
-
-
-def _as_float(value: int | float) -> Any:
-    return float(value) if abs(value) < 1e15 else value
-
-
-def _as_whole(value: int | float) -> Any:
-    return int(value) if abs(value) < 1e15 and int(value) == value else value
-
-
-def _as_text(value: int | float) -> Any:
-    return str(value) if abs(value) < 1e15 else "0"
 
 
 def _as_cents(value: int | float) -> Any:

@@ -23,26 +23,26 @@ of those takes as long as hashing them."""
 
 _T = TypeVar("_T")
 _Made = Callable[[Facts], Iterator[_T]]
-TIMESTAMP, _NONCE, _METHOD, QUERY, _BODY_HASH = range(5)
+TIMESTAMP, NONCE, METHOD, QUERY, BODY_HASH = range(5)
 
-COMMON_PARTS: tuple[tuple[int, _Made[Variant]], ...] = (
-    (_METHOD, parts.methods),
+_COMMON_PARTS: tuple[tuple[int, _Made[Variant]], ...] = (
+    (METHOD, parts.methods),
     (QUERY, queries.queries),
-    (_BODY_HASH, bodies.body_hashes),
+    (BODY_HASH, bodies.body_hashes),
     (TIMESTAMP, parts.timestamps),
-    (_NONCE, parts.nonces),
+    (NONCE, parts.nonces),
 )
 """What costs little, by the index of the part; the likeliest part comes first."""
 _RARE_PARTS: dict[int, _Made[Variant]] = {
     TIMESTAMP: parts.rare_timestamps,
-    _NONCE: parts.rare_nonces,
-    _METHOD: parts.rare_methods,
+    NONCE: parts.rare_nonces,
+    METHOD: parts.rare_methods,
     QUERY: queries.rare_queries,
-    _BODY_HASH: bodies.rare_body_hashes,
+    BODY_HASH: bodies.rare_body_hashes,
 }
 _DEAR_PARTS: tuple[tuple[int, _Made[Variant]], ...] = (
     (QUERY, queries.dear_queries),
-    (_BODY_HASH, bodies.dear_body_hashes),
+    (BODY_HASH, bodies.dear_body_hashes),
     (TIMESTAMP, parts.dear_timestamps),
 )
 _WITH_MILLISECONDS = (["method-in-lower-case"], ["query-not-sorted"], ["body-hash-hexadecimal"])
@@ -175,7 +175,7 @@ class Candidates:
     @cached_property
     def _variants(self) -> list[tuple[int, list[Variant]]]:
         """What a part may be, by its index."""
-        return [(at, _once(chain(common(self._facts), _RARE_PARTS[at](self._facts)))) for at, common in COMMON_PARTS]
+        return [(at, _once(chain(common(self._facts), _RARE_PARTS[at](self._facts)))) for at, common in _COMMON_PARTS]
 
 
 def rights(facts: Facts) -> list[Parts]:

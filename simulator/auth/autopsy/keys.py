@@ -4,6 +4,7 @@ import hashlib
 from base64 import b64decode, b64encode, urlsafe_b64encode
 from collections.abc import Iterator
 
+from simulator.auth.autopsy import often
 from simulator.auth.autopsy.facts import Facts, Variant, variant
 
 _ALPHABET = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
@@ -11,13 +12,9 @@ _ALPHABET = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123
 
 def keys(facts: Facts) -> Iterator[Variant]:
     """What costs little."""
-    text = b64encode(facts.secret)
-    yield variant("secret-not-decoded", text)
-    yield variant("secret-with-blanks", text + b"\n")
-    yield variant("secret-hexadecimal", facts.secret.hex().encode())
-    yield variant("secret-as-characters", facts.secret.decode("utf-8", "replace").encode())
+    yield from often.keys(facts.secret)
     yield variant("secret-url-safe", urlsafe_b64encode(facts.secret))
-    yield variant("secret-without-padding", text.rstrip(b"="))
+    yield variant("secret-without-padding", b64encode(facts.secret).rstrip(b"="))
 
 
 def rare_keys(facts: Facts) -> Iterator[Variant]:

@@ -11,11 +11,19 @@ from urllib.parse import quote, unquote_to_bytes
 
 from simulator.auth.autopsy.facts import QUERY_BYTES_MAX, Facts, Variant, variant
 from simulator.auth.autopsy.mistakes import Found
-from simulator.auth.autopsy.query_forms import PARTS_MAX, Form, bare_found, by_key, forms, joined, key
-from simulator.auth.autopsy.query_spellings import Spelling, encodings, partial_spellings, rare_encodings, spellings
+from simulator.auth.autopsy.query_forms import PARTS_MAX, Form, bare_found, by_key, forms, joined, key, quick_forms
+from simulator.auth.autopsy.query_spellings import (
+    Spelling,
+    encodings,
+    is_plain,
+    partial_spellings,
+    quick_encodings,
+    rare_encodings,
+    spellings,
+)
 from simulator.auth.canonical import canonical_query
 
-_COMMON_MAX = 70  # that the header's search tries
+_COMMON_MAX = 70
 _FORMS_MAX = 40  # that are spelt otherwise
 _DEAR_MAX = 2500
 _LITERALS = {
@@ -24,6 +32,27 @@ _LITERALS = {
 }  # fmt: skip
 # Whose fix says to sort the query by key, too.
 _SORTING = frozenset({"query-with-path", "query-is-url"})
+
+
+def quick_queries(facts: Facts) -> Iterator[bytes]:
+    """What clients sign most often, the right ones among it; `queries` tells the mistakes of each."""
+    query = facts.query
+    if not query:
+        yield from _paths(facts)
+        return
+    yield query
+    yield b""
+    if len(query) > QUERY_BYTES_MAX:
+        return
+    pairs = [part for part in query.split(b"&") if b"=" in part]
+    right = joined(by_key(pairs))
+    yield from quick_forms(query, facts.rules)
+    yield from (b"?" + query, b"?" + right)
+    for path in _paths(facts):
+        yield from (path, path + b"?" + query, path + b"?" + right)
+    if not is_plain(query):
+        for _, spell in (*spellings(query), *quick_encodings(query)):
+            yield joined([spell(part) for part in by_key(pairs)])
 
 
 def queries(facts: Facts) -> Iterator[Variant]:
@@ -55,6 +84,8 @@ def _once(variants: Iterable[Variant]) -> Iterator[Variant]:
 
 def _queries(facts: Facts) -> Iterator[Variant]:
     query, is_short = facts.query, len(facts.query) <= QUERY_BYTES_MAX
+    if is_short and _has_only_an_order(query):
+        yield variant("query-not-sorted", query)  # which the forms below say of it, too
     made = forms(query, facts.rules) if query and is_short else []
     right, wrong = [one for one in made if not one.found], [one for one in made if one.found]
     single = [one for one in wrong if len(one.found) == 1]
@@ -80,6 +111,13 @@ def _queries(facts: Facts) -> Iterator[Variant]:
         for one in [*_as_sent(made, query), *single[:4]]:
             yield _around("query-with-question-mark", b"?", one)
         yield from _spelt(spellings(query), single[:4])
+
+
+def _has_only_an_order(query: bytes) -> bool:
+    """Whether the parameters of a query have different keys and no empty values, and are not in order."""
+    parts = [part.partition(b"=") for part in query.split(b"&")]
+    names = [name for name, _, _ in parts]
+    return all(value for _, _, value in parts) and len(set(names)) == len(names) and names != sorted(names)
 
 
 def _as_sent(made: list[Form], query: bytes) -> list[Form]:

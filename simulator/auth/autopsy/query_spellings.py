@@ -12,6 +12,7 @@ Spelling = tuple[str, Callable[[bytes], bytes]]
 
 # How clients encode a query: the function, and what it leaves as it is beside letters, digits and -._~
 _ENCODINGS = ((quote, ""), (quote_plus, ""), (quote, "/"), (quote_plus, "*"), (quote, "!*'()"))
+_QUICK_ENCODINGS = ((quote, ""), (quote_plus, ""), (quote, "!*'()"))
 # What few clients leave as it is, of which encodeURI leaves the most.
 _RARE_ENCODINGS = (
     (quote, ";,/?:@+$#!*'()"),
@@ -33,18 +34,23 @@ def spellings(query: bytes) -> Iterator[Spelling]:
     if b"%" in query:
         yield _OTHERWISE, lambda part: _ESCAPE.sub(lambda found: found[0].lower(), part)
         yield _OTHERWISE, lambda part: _ESCAPE.sub(lambda found: found[0].upper(), part)
-    if not _is_plain(query):
+    if not is_plain(query):
         yield "query-encoded-twice", lambda part: quote(part, safe="=").encode()
 
 
 def encodings(query: bytes) -> Iterator[Spelling]:
     """As the usual libraries encode what was decoded."""
-    yield from _encoded(_ENCODINGS[:1] if _is_plain(query) else _ENCODINGS)
+    yield from _encoded(_ENCODINGS[:1] if is_plain(query) else _ENCODINGS)
+
+
+def quick_encodings(query: bytes) -> Iterator[Spelling]:
+    """As those encode that most clients use."""
+    yield from _encoded(() if is_plain(query) else _QUICK_ENCODINGS)
 
 
 def rare_encodings(query: bytes) -> Iterator[Spelling]:
     """As fewer do."""
-    yield from _encoded(() if _is_plain(query) else _RARE_ENCODINGS)
+    yield from _encoded(() if is_plain(query) else _RARE_ENCODINGS)
 
 
 def partial_spellings(query: bytes) -> Iterator[Spelling]:
@@ -60,7 +66,7 @@ def _replaced(old: bytes, new: bytes, part: bytes) -> bytes:
     return part.replace(old, new)
 
 
-def _is_plain(query: bytes) -> bool:
+def is_plain(query: bytes) -> bool:
     """Whether nothing can be encoded in it."""
     return query.replace(b"&", b"").replace(b"=", b"").replace(b"_", b"").isalnum()
 

@@ -1,17 +1,16 @@
 """The search for the mistakes behind a signature: one, or two of different places, of the table.
 
-What it may cost is counted: each HMAC and the bytes that it hashes. The header of a response has what a short search
-finds, with single mistakes that cost little and that only the owner of the secret can have made. The whole search is
-made when somebody reads the journal, or asks `explain`. It tries the likeliest first, each single mistake before any
-pair, so that a budget that does not suffice leaves out what hardly anybody does.
+What it may cost is counted: each HMAC and the bytes that it hashes. It is made when somebody reads the journal, or asks
+`explain`; the header of a response has what a short search finds (`short`). It tries the likeliest first, each single
+mistake before any pair, so that a budget that does not suffice leaves out what hardly anybody does.
 """
 
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from simulator.auth.autopsy import keys, signatures, strings
+from simulator.auth.autopsy import signatures
 from simulator.auth.autopsy.algorithms import Reading
-from simulator.auth.autopsy.candidates import COMMON_PARTS, QUERY, Candidates, Trial, around, rights
+from simulator.auth.autopsy.candidates import Candidates, Trial
 from simulator.auth.autopsy.facts import Facts, Parts
 from simulator.auth.autopsy.mistakes import Found
 
@@ -19,9 +18,6 @@ HMACS_MAX = 60_000
 """HMACs of one whole search; of an ordinary request it makes half of them."""
 HASHED_BYTES_MAX = 32 * 1024 * 1024
 """The bytes that they hash together, so that those of a long query or body are fewer."""
-SHORT_HMACS_MAX = 300
-SHORT_BYTES_MAX = 512 * 1024
-"""The same of the short search."""
 _HMAC_BYTES = 128  # two blocks, which each HMAC hashes beside its text
 REFUSED_MAX = 500
 """So many texts may be too long for what is left of the bytes before the search ends."""
@@ -58,47 +54,6 @@ class _Budget:
         self.hmacs -= count
         self.hashed_bytes -= count * size
         return count
-
-
-def short_search(facts: Facts, digest: bytes) -> tuple[Found, ...]:
-    """The single mistake that a signature shows, if it costs little to find and only the owner of the key's secret can
-    have made it; `digest` is what the header decodes to. It is written for speed: each refusal waits for it."""
-    forms = rights(facts)
-    hmacs, hashed_bytes = SHORT_HMACS_MAX, SHORT_BYTES_MAX
-    for reading in signatures.quick_readings(digest):
-        for found, key, text in _short(facts, forms, is_right_only=bool(reading.found)):
-            hmacs -= 1
-            hashed_bytes -= len(text)
-            if hmacs < 0 or hashed_bytes < 0:
-                return ()
-            if signatures.is_equal(reading.algorithm(key)(text), reading.digest):
-                return (*found, *reading.found)
-    return ()
-
-
-def _short(
-    facts: Facts, forms: list[Parts], *, is_right_only: bool
-) -> Iterator[tuple[tuple[Found, ...], bytes, bytes]]:
-    """Mistakes, keys and texts to try."""
-    key = facts.secret
-    texts = [strings.right(right) for right in forms]
-    for text in texts:
-        yield (), key, text
-    if is_right_only:
-        return
-    for found, value in keys.keys(facts):
-        for text in texts:
-            yield found, value, text
-    for joining in strings.joinings(facts):
-        for right in forms:
-            yield joining.found, key, joining.join(right)
-    for at, variants in COMMON_PARTS:
-        sides = [around(right, at) for right in (forms[:1] if at == QUERY else forms)]
-        right_values = [right[at] for right in forms]
-        for found, value in variants(facts):
-            if value not in right_values:
-                for head, tail in sides:
-                    yield found, key, head + value + tail
 
 
 def whole_search(facts: Facts) -> tuple[Match | None, bool]:

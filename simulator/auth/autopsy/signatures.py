@@ -6,10 +6,11 @@ from base64 import b64decode
 from collections.abc import Iterator
 from urllib.parse import unquote_to_bytes
 
-from simulator.auth.autopsy.algorithms import BY_LENGTH, WITH_SECRET, Reading, hmac_sha256
+from simulator.auth.autopsy.algorithms import BY_LENGTH, QUICK_ALGORITHMS, WITH_SECRET, Algorithm, Reading
 from simulator.auth.autopsy.altered import altered, altered_digest, b64encoded
 from simulator.auth.autopsy.mistakes import Found
 from simulator.auth.form import DIGEST_BYTES, PREFIX
+from simulator.auth.keyed import hmac_sha256
 
 SIGNATURE_BYTES_MAX = 2048
 
@@ -19,6 +20,12 @@ _HEXADECIMAL = re.compile(rb"(?:[0-9a-fA-F]{2})+")
 _PYTHON_BYTES = re.compile(rb"""b['"]([^'"]*)['"]""")
 _OTHER_PREFIX = re.compile(rb"(?:v\d+|sha256|hmac-sha256|hmac|signature|bearer|t=\d+,v1)[=: ]+", re.IGNORECASE)
 
+
+# What else has as many bytes as the right digest; the likeliest first.
+_QUICK: tuple[tuple[tuple[Found, ...], Algorithm], ...] = (
+    ((), hmac_sha256),
+    *(((Found(name),), algorithm) for name, algorithm in WITH_SECRET[:QUICK_ALGORITHMS]),
+)
 
 is_equal = hmac.compare_digest
 
@@ -41,16 +48,14 @@ def quick_readings(digest: bytes) -> list[Reading]:
 
     Hexadecimal digits in place of Base64 pass for it, being a multiple of four.
     """
+    if len(digest) == DIGEST_BYTES:
+        found = [Reading(how, algorithm, digest) for how, algorithm in _QUICK]
+        return [*found, *altered_digest(digest)]
     for text, name in ((b64encoded(digest), "signature-hexadecimal"), (digest, "signature-base64-of-hex")):
         if len(text) == 2 * DIGEST_BYTES and _HEXADECIMAL.fullmatch(text):
             return [Reading((Found(name),), hmac_sha256, bytes.fromhex(text.decode()))]
-    usual = [
-        Reading((Found(name),) if name else (), algorithm, digest)
-        for name, algorithm in BY_LENGTH.get(len(digest), ())[:1]
-    ]
-    if len(digest) == DIGEST_BYTES:
-        usual += [Reading((Found(name),), algorithm, digest) for name, algorithm in WITH_SECRET]
-    return [*usual, *altered_digest(digest)]
+    others = [Reading((Found(name),), algorithm, digest) for name, algorithm in BY_LENGTH.get(len(digest), ())]
+    return [*others, *altered_digest(digest)]
 
 
 def _without_prefix(signature: bytes) -> tuple[tuple[Found, ...], bytes]:

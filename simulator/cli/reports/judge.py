@@ -1,8 +1,6 @@
 """What `exec` says at the end of a run about all of its sandboxes."""
 
-from collections import deque
 from collections.abc import Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,6 +9,7 @@ from simulator.cli.output import one_line, print_to_stderr
 from simulator.cli.reports import earlier
 from simulator.cli.reports.audit import CODE, WARNING, Totals
 from simulator.cli.reports.audit import cases_of as cases_of_audit
+from simulator.cli.reports.backlog import Backlog
 from simulator.cli.reports.cases import Case, Run, Suite, all_ok
 from simulator.cli.reports.flags import UNWRITABLE, Reports
 
@@ -21,10 +20,9 @@ if TYPE_CHECKING:
     from simulator.cli.running import Running
     from simulator.control.masking import Mask
     from simulator.runtime.live_sandbox import LiveSandbox
+    from simulator.runtime.sandbox_start import Ending
 
-
-WAITING_MAX = 16
-"""How many sandboxes that have ended may wait for being judged and written: they are kept in memory until then."""
+_EXCHANGE_BYTES = 2_000  # of a request in the journal, which the tape has, too, or has had no room for
 
 
 class Judge:
@@ -40,8 +38,7 @@ class Judge:
         self._path = folder
         self._totals = Totals()
         self._folder: Folder | None = None
-        self._worker = ThreadPoolExecutor(1, "report")
-        self._pending: deque[Future[None]] = deque()
+        self._backlog = Backlog("report")
 
     def begin(self) -> None:
         """Write into all files that the run has not ended. Raises `CannotStart` for one that cannot be written."""
@@ -67,7 +64,7 @@ class Judge:
             self._folder = Folder(self._path, running.app.sandboxes, running.url)
         running.app.sandboxes.on_ended = self._add
 
-    def _add(self, live: "LiveSandbox", ending: str = "") -> None:
+    def _add(self, live: "LiveSandbox", ending: "Ending" = "") -> None:
         """Judge and write a sandbox beside the event loop, since that takes seconds when it has thousands of payments.
         Nothing changes any more in what it was until now, and that is kept by a copy of the object."""
         label = self._lives.label(live, ending)
@@ -76,15 +73,15 @@ class Judge:
             return
         life, ended = live.life(), live.clock.now()
         masks = self._folder.masks(life) if self._folder is not None else {}
-        self._pending.append(self._worker.submit(self._add_life, life, ended, label, masks))
-        if len(self._pending) > WAITING_MAX:
-            self._pending.popleft().result()
+        self._backlog.add(_size_of(life), self._add_life, life, ended, ending, label, masks)
 
-    def _add_life(self, life: "LiveSandbox", ended: datetime, label: str, masks: "Mapping[str, Mask]") -> None:
+    def _add_life(
+        self, life: "LiveSandbox", ended: datetime, ending: "Ending", label: str, masks: "Mapping[str, Mask]"
+    ) -> None:
         from simulator.cli.reports.lives import cases_of
 
         if self._tapes is not None:
-            self._tapes.add(life, ended)
+            self._tapes.add(life, ended, ending)
         found = self._lives.add(life, label)
         cases = cases_of(found, life.secrets)
         is_asked = self._audits and life.life_journal.last_n > 0
@@ -116,8 +113,7 @@ class Judge:
         sandboxes = self._running.app.sandboxes
         for live in sandboxes:
             self._add(live)
-        while self._pending:
-            self._pending.popleft().result()
+        self._backlog.end()
         of_nothing = self._totals.of_nothing if self._audits else []
         suites = self._lives.suites(sandboxes.secrets) + self._audited.suites(sandboxes.secrets) + of_nothing
         is_written = self._is_written(suites, Run(status, self._scenario, self._seed, self._began))
@@ -132,8 +128,7 @@ class Judge:
         if self._tapes is not None:
             self._tapes.end()
             for lacking in self._tapes.left_out:
-                text = f"the tape of {lacking}; it is not in the file, --tape-secrets writes it with its secrets"
-                print_to_stderr(one_line(f"reseller-sim exec: {text}"))
+                print_to_stderr(one_line(f"reseller-sim exec: the tape of {lacking}"))
             if self._tapes.error:
                 print_to_stderr(one_line(f"reseller-sim exec: {self._tapes.error}"))
                 is_written = False
@@ -150,6 +145,13 @@ class Judge:
         text = self._folder.error or f"report: {self._path}/index.html"
         print_to_stderr(one_line(f"reseller-sim exec: {text}"))
         return is_written and not self._folder.error
+
+
+def _size_of(life: "LiveSandbox") -> int:
+    """About the memory that a sandbox which has ended is kept in, in bytes."""
+    from simulator.replay.budgets import size_of
+
+    return size_of(life) + life.tape.bytes + _EXCHANGE_BYTES * len(life.life_journal)
 
 
 def _verdict(lives: "Lives", run: Run, audit: str) -> str:

@@ -49,6 +49,11 @@ class Callback(msgspec.Struct, eq=False, gc=False, kw_only=True):  # no cycle le
     attempts: tuple[Attempt, ...] = ()
 
     @property
+    def serial(self) -> int:
+        """Its number among all callbacks of the sandbox, in the order in which they were made."""
+        return int(self.id.removeprefix("cb-"))
+
+    @property
     def lane(self) -> str:
         """Callbacks of one transaction keep their order."""
         return self.transaction.trxid

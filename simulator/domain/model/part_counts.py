@@ -1,6 +1,5 @@
 """Which parts of a numbered collection have changed: a count for each part of the numbers."""
 
-from collections.abc import Iterable
 from typing import Final
 
 SIZE: Final = 1024
@@ -15,10 +14,9 @@ class PartCounts(dict[int, int]):
         part = number // SIZE
         self[part] = self.get(part, 0) + 1
 
-    def changes(self, numbers: Iterable[int], added: int) -> dict[int, object]:
-        """What tells whether a part has changed since somebody asked last, by part. `numbers` are the first and the
-        last of those that are there; numbers are given in order, and `added` is the latest that was given."""
-        bounds = [number // SIZE for number in numbers]
-        parts = range(bounds[0], bounds[-1] + 1) if bounds else range(0)
-        newest = added // SIZE
+    def changes(self, bounds: tuple[int, int], added: int) -> dict[int, object]:
+        """What tells whether a part has changed since somebody asked last, by part. `bounds` are the first and the last
+        number of those that are there, the last one below the first where none is; numbers are given in order, and
+        `added` is the latest that was given."""
+        parts, newest = range(bounds[0] // SIZE, bounds[1] // SIZE + 1), added // SIZE
         return {part: (self.get(part, 0), added if part == newest else 0) for part in parts}

@@ -2,19 +2,12 @@
 
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from simulator.tape.store.errors import Damaged
 from simulator.tape.store.layout import DATABASE, KEPT, LIFE_SHIFT, is_whole, key_of, keys_of, n_of
-from simulator.tape.store.opening import (
-    connect_to_read,
-    lost,
-    own_to_read,
-    refuse_what_cannot_be_read,
-    refuse_what_lacks_tables,
-)  # fmt: skip
+from simulator.tape.store.opening import connected_to_read, examined, own_to_read
 from simulator.tape.store.ownership import Ownership
 from simulator.tape.store.packs import decoded
 from simulator.tape.store.reading import Reading
@@ -77,10 +70,8 @@ def _check(folder: Path, checked: Checked, ownership: Ownership, more: More) -> 
     path = folder / DATABASE
     checked.bytes = sum(one.stat().st_size for one in (path, path.with_name(f"{DATABASE}-wal")) if one.exists())
     try:
-        refuse_what_cannot_be_read(folder)
-        checked.missing = lost(folder, ownership)
-        with closing(connect_to_read(path)) as connection:
-            refuse_what_lacks_tables(connection, path)
+        checked.missing = examined(folder, ownership)
+        with connected_to_read(path) as connection:
             for problem in _problems(connection, checked):
                 checked.problems.append(f"{path}: {problem}")
                 if len(checked.problems) >= PROBLEMS_MAX:

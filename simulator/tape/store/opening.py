@@ -6,7 +6,8 @@ everything were lost, or would be beside somebody's files. Names that begin with
 
 import os
 import sqlite3
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 from simulator.tape.store.errors import Damaged, Newer, Unusable
@@ -21,8 +22,8 @@ from simulator.tape.store.layout import (
     TABLES,
     UNFINISHED,
 )  # fmt: skip
-from simulator.tape.store.log import has_log, lost_commits
-from simulator.tape.store.ownership import Ownership
+from simulator.tape.store.log import Unread, has_log, unread
+from simulator.tape.store.ownership import Owner, Ownership
 
 _OURS = {LOCK, *(name + suffix for name in (DATABASE, UNFINISHED) for suffix in ("", "-wal", "-shm", "-journal"))}
 _HEADER_BYTES = 100
@@ -76,7 +77,22 @@ def create(folder: Path, version: str) -> None:
         raise Unusable(f"{folder}: cannot be written ({error}): give a folder that can be, and has room") from None
 
 
-def refuse_what_cannot_be_read(folder: Path) -> None:
+def examined(folder: Path, ownership: Ownership) -> str:
+    """Look at an owned folder, before its database is opened: what is lost of it, in a line, or nothing. Raises
+    `Unusable`, `Newer` or `Damaged`."""
+    _refuse_what_cannot_be_read(folder)
+    return _lost(folder, ownership)
+
+
+@contextmanager
+def connected_to_read(path: Path) -> Iterator[sqlite3.Connection]:
+    """A connection of `connect_to_read` to a database that has all tables. Raises `Damaged`, too."""
+    with closing(connect_to_read(path)) as connection:
+        refuse_what_lacks_tables(connection, path)
+        yield connection
+
+
+def _refuse_what_cannot_be_read(folder: Path) -> None:
     """Look at the first bytes of the database. Raises `Unusable`, `Newer` or `Damaged`.
 
     Only before the database is opened: closing a file takes away the locks that SQLite has on it in this process.
@@ -203,7 +219,7 @@ def _refuse_what_is_missing(folder: Path, ownership: Ownership) -> None:
         )
 
 
-def lost(folder: Path, ownership: Ownership) -> str:
+def _lost(folder: Path, ownership: Ownership) -> str:
     """What is lost of the latest that was written, in a line, or nothing. Raises `Damaged` when that cannot be.
 
     A process that was killed loses nothing. When the power fails, what was not on the disk yet is lost: of one that
@@ -211,16 +227,27 @@ def lost(folder: Path, ownership: Ownership) -> str:
     """
     before = ownership.before
     try:
-        commits = lost_commits(folder)
+        what = _told(folder, before, unread(folder, before.committed, is_of_this_boot=before.is_of_this_boot))
     except Damaged:
         if before.is_of_this_boot or before.waits_for_disk:
             raise
-        return f"{folder}: its log cannot be read; {_POWER}"
-    if not commits or (before.waits_for_disk and not before.is_of_this_boot and commits == 1):
-        return ""
-    if before.is_of_this_boot or before.waits_for_disk:
-        raise Damaged(f"{folder}: {DATABASE}-wal is damaged, {commits} commits cannot be read: {RESTORE}")
-    return f"{folder}: {commits} commits at the end of its log cannot be read; {_POWER}"
+        what = "it cannot be read"
+    if what and (before.is_of_this_boot or before.waits_for_disk):
+        raise Damaged(f"{folder}: {DATABASE}-wal is damaged, {what}: {RESTORE}")
+    if not what and before.is_open and not before.is_of_this_boot and not before.waits_for_disk:
+        what = "the latest may be missing"
+    return f"{folder / DATABASE}-wal: {what}; {_POWER}" if what else ""
+
+
+def _told(folder: Path, before: Owner, found: Unread) -> str:
+    if before.committed and not has_log(folder):
+        return "it is not there"
+    is_untold = before.waits_for_disk and not before.is_of_this_boot and found.commits == 1 and not found.frames
+    if found.commits and not is_untold:
+        return f"{found.commits} commits cannot be read"
+    if found.frames and before.committed:
+        return f"{found.frames} of the {before.committed.frames} pages that were written are missing"
+    return ""
 
 
 def _writer(path: Path) -> str:

@@ -12,20 +12,13 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from simulator.tape.store.committed import OpenLog
 from simulator.tape.store.committing import LOG_BYTES, Committer, Done, Durability
 from simulator.tape.store.errors import StoreError
 from simulator.tape.store.failures import of_writing, reading_errors
 from simulator.tape.store.layout import DATABASE
 from simulator.tape.store.lives import load_lives
-from simulator.tape.store.opening import (
-    connect,
-    create,
-    lost,
-    own,
-    refuse_what_cannot_be_read,
-    refuse_what_lacks_tables,
-    sign,
-)  # fmt: skip
+from simulator.tape.store.opening import connect, create, examined, own, refuse_what_lacks_tables, sign
 from simulator.tape.store.ownership import Ownership
 from simulator.tape.store.reading import Reading
 from simulator.tape.store.retention import Retention
@@ -58,11 +51,13 @@ class Store:
         sweeper = Sweeper(commits)
         sweeper.find()
         self._is_closed = False
+        self._given_up: StoreError | None = None
         self._ownership = ownership
         self._connections = connections
         sign(commits, version, self.path)
-        ownership.announce(durability)
-        self._transactions = Transactions(commits, folder, retention, sweeper)
+        self._log = OpenLog(folder)
+        ownership.announce(durability, self._log.length())
+        self._transactions = Transactions(commits, folder, retention, sweeper, self._note)
         self._committer = Committer(self._transactions, checkpoints, durability, log_bytes)
 
     @classmethod
@@ -87,8 +82,7 @@ class Store:
         try:
             if not (folder / DATABASE).exists():
                 create(folder, version)
-            refuse_what_cannot_be_read(folder)
-            missing = lost(folder, ownership)
+            missing = examined(folder, ownership)
             with reading_errors(folder / DATABASE):
                 for _ in range(3):
                     connections.append(connect(folder, _SYNCHRONOUS[durability]))
@@ -106,7 +100,7 @@ class Store:
     @property
     def failure(self) -> StoreError | None:
         """What ended all commits, if something did."""
-        return self._transactions.failure
+        return self._given_up or self._transactions.failure
 
     @property
     def is_swept(self) -> bool:
@@ -119,7 +113,15 @@ class Store:
         Under `process` mostly before this returns, and else in another thread, as always under `power`; in the order
         of the requests. `done` must not wait for the store. After an error every further one ends with it.
         """
-        self._committer.request(self.writing.take(), done)
+        if self._given_up is not None:
+            done(self._given_up)
+        else:
+            self._committer.request(self.writing.take(), done)
+
+    def give_up(self, error: StoreError) -> None:
+        """Write nothing from now on, also not what is listed, which is not all that it should be. What was committed,
+        or asked to be, stays."""
+        self._given_up = error
 
     def commit(self) -> None:
         """Commit, and wait for it. Raises `StoreError`."""
@@ -165,6 +167,9 @@ class Store:
             self._committer.close()
             self._let_go()
 
+    def _note(self) -> None:
+        self._ownership.note(self._log.length())
+
     def _let_go(self) -> None:
         log = self.folder / f"{DATABASE}-wal"
         if log.exists():  # else it was taken away, and is missed the next time
@@ -176,6 +181,7 @@ class Store:
             self._ownership.farewell()
         for connection in reversed(self._connections):
             connection.close()
+        self._log.close()
         self._ownership.release()
 
     def __enter__(self) -> Self:
@@ -188,8 +194,8 @@ class Store:
 
 
 def _counters(connection: sqlite3.Connection) -> Counters:
-    highest = [
-        connection.execute(f"SELECT coalesce(max(id), 0) FROM {table}").fetchone()[0]  # noqa: S608 - ours
-        for table in ("lives", "snapshots", "parts")
+    life, snapshot, part, named = [
+        connection.execute(f"SELECT coalesce(max({key}), 0) FROM {table}").fetchone()[0]  # noqa: S608 - ours
+        for key, table in (("id", "lives"), ("id", "snapshots"), ("id", "parts"), ("snapshot", "snapshot_parts"))
     ]
-    return Counters(*(key + 1 for key in highest))
+    return Counters(life + 1, max(snapshot, named) + 1, part + 1)

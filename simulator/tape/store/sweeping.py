@@ -43,6 +43,8 @@ class Sweeper:
         """What others have left. Raises `sqlite3.Error`."""
         execute = self._connection.execute
         self._jobs.extend(_Snapshot(key) for (key,) in execute("SELECT id FROM snapshots WHERE state = ?", (NOT_KEPT,)))
+        unknown = "SELECT DISTINCT snapshot FROM snapshot_parts WHERE snapshot NOT IN (SELECT id FROM snapshots)"
+        self._jobs.extend(_Snapshot(key) for (key,) in execute(unknown))
         self._jobs.extend(_Life(key) for (key,) in execute("SELECT id FROM lives WHERE state = ?", (NOT_KEPT,)))
         for key, floor in execute("SELECT id, floor FROM lives WHERE state = ? AND floor > 0", (KEPT,)).fetchall():
             self.add_entries(key, floor)

@@ -268,6 +268,10 @@ CONTROL: list[Row] = [
         *("Sandboxes", "`fork` is", "there is nothing to fork"),
     ),
     (
+        *("createSandbox", 409, "too_many_fork_bytes: fork: the forks of this server hold .*"),
+        *("Sandboxes", "409 `too_many_fork_bytes`", "the budget of all forks"),
+    ),
+    (
         *("getTape", 409, "cannot_mask: the tape cannot be had without its secrets: .*"),
         *("What happened", "`cannot_mask`", "a secret is also something else"),
     ),

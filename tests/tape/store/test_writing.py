@@ -10,6 +10,7 @@ from simulator.tape.store.errors import NoSandbox
 from simulator.tape.store.layout import BLOB_BYTES_MAX
 from simulator.tape.store.packs import decoded, encoded
 from simulator.tape.store.store import Store
+from simulator.tape.store.writing import Writing, digest_of
 from tests.support.stores import VERSION, fill, held, held_of
 
 
@@ -83,6 +84,40 @@ def test_a_part_that_did_not_change_is_written_once(store: Store) -> None:
     before = store.reading.snapshot("shop", 3)
     assert before is not None
     assert (before.n, before.part("changing")) == (3, b"3")
+
+
+@pytest.mark.parametrize("ends", [Writing.forget, lambda writing, name: writing.new_life(name, b"{}")])
+def test_a_snapshot_of_a_life_that_is_over_writes_nothing(store: Store, ends: Callable[[Writing, str], object]) -> None:
+    store.writing.new_life("shop", b"{}")
+    writer = store.writing.begin_snapshot("shop")
+    writer.put("first", b"1")
+    store.commit()
+    ends(store.writing, "shop")
+    for number in range(5):
+        store.commit()
+        writer.put(f"later {number}", b"2")
+    writer.complete()
+    while not store.is_swept:
+        store.commit()
+    store.close()
+    assert check(store.folder).problems == []
+
+
+def test_parts_that_an_earlier_version_left_of_a_life_that_is_over_are_removed(tmp_path: Path) -> None:
+    folder = tmp_path / "left"
+    with Store.open(folder, version=VERSION) as store:
+        store.writing.new_life("shop", b"{}")
+        store.writing.write_part(7, "left over", digest_of(b"x"), b"x")
+        store.commit()
+    assert [one for one in check(folder).problems if "unknown snapshots" in one]
+    with Store.open(folder, version=VERSION) as store:
+        writer = store.writing.begin_snapshot("shop")
+        writer.put("left over", b"y")
+        writer.complete()
+        while not store.is_swept:
+            store.commit()
+        store.commit()
+    assert check(folder).problems == []
 
 
 def test_a_snapshot_is_there_when_it_is_complete(store: Store) -> None:

@@ -214,7 +214,7 @@ class Values(ValuesView[Transaction]):
         self._all = all_
 
     def __iter__(self) -> Iterator[Transaction]:
-        return map(self._all.numbered, range(len(self._all)))
+        return map(self._all.shown, range(len(self._all)))
 
     def __reversed__(self) -> Iterator[Transaction]:
-        return map(self._all.numbered, range(len(self._all) - 1, -1, -1))
+        return map(self._all.shown, range(len(self._all) - 1, -1, -1))
