@@ -251,6 +251,10 @@ def test_sign_prints_a_body_with_control_characters_as_its_octal_bytes(tmp_path:
         ("rule", "add", "payments", UNSAFE.replace(chr(0), "")),
         ("rule", "add", "payments", "--file", UNSAFE),
         ("sandbox", "new", f"{UNSAFE.replace(chr(0), '')}.yaml"),
+        ("mark", "add", UNSAFE),
+        ("mark", "rm", UNSAFE),
+        ("rewind", UNSAFE),
+        ("fork", f"{UNSAFE}:"),
         ("health", "--url", f"http://{UNSAFE}/"),
         ("completion", UNSAFE),
         ("openapi", UNSAFE),
@@ -335,6 +339,7 @@ def test_replay_escapes_what_is_on_a_tape(tmp_path: Path) -> None:
     done = invoke("replay", str(file))
     assert done.exit_code == 1
     assert_harmless(done.stdout)
+    assert_harmless(invoke("replay", str(file), "--list").stdout)
     for changed in (head | {"sandbox": UNSAFE}, head):
         file.write_text(json.dumps(changed) + "\n" + json.dumps({"entry": UNSAFE}) + "\n")
         done = invoke("replay", str(file))
