@@ -7,7 +7,7 @@ import pytest
 from tests.support.simulation.defects import DEFECTS, Defect, with_defect
 from tests.support.simulation.report import failure_of
 
-SEEDS_MAX = 50  # of the 500 that the suite tries; most are found by the first
+SEEDS_MAX = 100  # of the 500 that the suite tries; most are found by the first
 STEPS = 500
 
 

@@ -6,6 +6,7 @@ import hashlib
 import hmac
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from itertools import count
 from typing import Any, NamedTuple
 
@@ -58,17 +59,24 @@ def nobody(answered: Answered) -> None:
 
 
 class Clients:
-    """All clients of a world. `judge` looks at each answer in the turn in which it was given."""
+    """All clients of a world. `judge` looks at each answer in the turn in which it was given, `when_durable`."""
 
-    def __init__(self, loop: VirtualLoop, app: App, wall_s: Callable[[], float], judge: Judge) -> None:
+    def __init__(
+        self, loop: VirtualLoop, app: App, wall_s: Callable[[], float], judge: Judge, when_durable: Callable[[], None]
+    ) -> None:
         self._loop = loop
         self.app = app
         self._wall_s = wall_s
         self._judge = judge
+        self._when_durable = when_durable
         self._nonces = count(1)
         self.secrets: dict[str, bytes] = {}
         self.tasks: set[asyncio.Task[Any]] = set()
         self.served = 0
+
+    def go_on(self, before: "Clients") -> None:
+        """Be the clients of another process, who remember what they knew."""
+        self._nonces, self.secrets = before._nonces, before.secrets
 
     def new_nonce(self) -> str:
         """A nonce that nobody has used."""
@@ -99,11 +107,11 @@ class Clients:
 
     def send(self, asked: Asked, headers: list[tuple[bytes, bytes]] | None = None) -> "asyncio.Task[Answered]":
         """Send a whole request; the server answers it at once where it can."""
-        return self._start(self._exchange(self._whole(asked, headers or self.sign(asked)), asked))
+        return self._start(self._exchange(partial(self._whole, asked, headers or self.sign(asked)), asked))
 
     def send_slowly(self, asked: Asked, pauses_s: list[float], is_cut: bool) -> "asyncio.Task[Answered]":
         """Send the head, and the body in pieces after these pauses; the client may leave before the last."""
-        return self._start(self._exchange(self._in_pieces(asked, self.sign(asked), pauses_s, is_cut), asked))
+        return self._start(self._exchange(partial(self._in_pieces, asked, self.sign(asked), pauses_s, is_cut), asked))
 
     def _start(self, exchange: Any) -> "asyncio.Task[Answered]":
         task: asyncio.Task[Answered] = self._loop.create_task(exchange)
@@ -115,7 +123,8 @@ class Clients:
         asked.began_us = self._loop.now_us
         asked.live = self.find(asked.box)
         asked.core = None if asked.live is None else asked.live.core
-        answered: Answered = await answer
+        answered: Answered = await answer()
+        self._when_durable()
         self.served += 1
         self._judge(asked, answered)
         return answered
@@ -193,6 +202,7 @@ class Clients:
 
         path, _, query = path.partition("?")
         answered = await self.by_asgi(method, f"/_sim{path}", query, headers, receive)
+        self._when_durable()
         asked = Asked("", "", method, f"/_sim{path}", began_us=self._loop.now_us)
         self._judge(asked, answered)
         then(answered)

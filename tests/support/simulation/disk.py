@@ -1,7 +1,8 @@
 """The disk of a world: a real folder in which its sandboxes are kept, and what a killed process leaves of it.
 
-The process is killed, in effect, just before and just after some of the commits: each time the folder is copied as it
-is then. When the world is over, each copy is opened, and has to have what the sandboxes were at the commit before.
+The process is killed, in effect, just before and just after some of the commits: the folder is copied as it is then.
+Some of these copies are opened when the world is over, and have to have what the sandboxes were at the commit before;
+from others the world goes on, see `restarts`.
 """
 
 import shutil
@@ -9,15 +10,20 @@ import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
+from unittest.mock import patch
 
+from simulator.keeping import folder as folders
 from simulator.keeping.folder import DataFolder
 from simulator.keeping.resuming import CannotGoOn, Resuming
+from simulator.replay.continuing import go_on
+from simulator.replay.player import Player
 from simulator.runtime.courier import Sender
+from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.tape.store.errors import StoreError
 from simulator.tape.store.store import Store
 from tests.support.simulation.randomness import drawn_for
-from tests.support.simulation.seen import seen_of
+from tests.support.simulation.seen import kept_of
 from tests.support.simulation.snapshots import take
 from tests.support.stores import as_killed
 
@@ -25,14 +31,19 @@ if TYPE_CHECKING:
     from tests.support.simulation.world import World
 
 COMMITS = 1_500
-"""Of the first so many, some are those around which the process is killed."""
-KILLS = 4
+"""Of the first so many, some are those around which the folder is copied, or snapshots are taken."""
+FIRST = 20
+"""Snapshots are taken behind so many."""
+COPIES = 2
 SNAPSHOTS = 12
 
 
-def kept(made: "World") -> list[str]:
-    """A proof of a run: what a restart would lack, or would have lacked on the way."""
-    return [problem for disk in made.disks for problem in disk.problems(is_in_use=disk is made.disks[-1])]
+class Sandbox(NamedTuple):
+    """A sandbox that ran, and what was seen of it."""
+
+    live: LiveSandbox
+    core: object
+    seen: dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -41,67 +52,116 @@ class Killed:
 
     folder: Path
     when: str
-    sandboxes: dict[str, dict[str, Any]]
+    sandboxes: dict[str, Sandbox]
+
+
+class ProcessKilled(KeyboardInterrupt):
+    """Nothing of the process happens any more: a loop lets this through."""
+
+    def __init__(self, left: Killed) -> None:
+        super().__init__(left.when)
+        self.left = left
+
+
+def kept(made: "World") -> list[str]:
+    """A proof of a run: what a restart would lack, or would have lacked on the way."""
+    return [problem for disk in made.disks for problem in disk.problems(is_in_use=disk is made.disks[-1])]
 
 
 class Disk:
-    """Keeps the sandboxes of one process of a world, from its beginning on."""
+    """Keeps the sandboxes of one process of a world, from its beginning on, which is what another left or nothing."""
 
-    def __init__(self, world: "World", name: str) -> None:
+    def __init__(self, world: "World", name: str, found: Killed | None) -> None:
         random = drawn_for(f"disk {name}", world.seed)
         self._world = world
-        self._folder = Path(tempfile.mkdtemp())
-        self._kept = DataFolder(self._folder / "data", "process", self._failed, lambda line: None)
+        self._own = Path(tempfile.mkdtemp())
+        self._folder = self._own / "data" if found is None else found.folder
+        self._kept = DataFolder(self._folder, "process", self._failed, self._told)
         self._commits = 0
-        self._kills = set(random.sample(range(2, COMMITS), KILLS))
-        self._snapshots = set(random.sample(range(COMMITS), SNAPSHOTS))
-        self._before: dict[str, dict[str, Any]] = {}
-        self._is_busy = False
+        self._copies = set(random.sample(range(2, COMMITS), COPIES))
+        self._snapshots = set(random.sample(range(FIRST, COMMITS), SNAPSHOTS))
+        self._before: dict[str, Sandbox] = {}
+        self.kill_at: tuple[int, bool] | None = None  # the number of a commit, and whether just before it
         self.killed: list[Killed] = []
+        self.went_on: dict[str, dict[str, Any]] = {}  # what was seen of sandboxes before they went on
         self._store: Store = self._kept._store
         self._request = self._store.request_commit
         self._store.request_commit = self._commit  # type: ignore[method-assign]
+        world.network.is_durable = self._is_durable
 
     def keep(self) -> None:
-        """Keep what the application has."""
-        self._kept.keep(self._world.app)
+        """Let the application have what is in the folder, and keep what it has."""
+        with patch.object(folders, "go_on", self._go_on):
+            self._kept.keep(self._world.app)
         self._world.loop.call_soon(self._kept.start)
 
     def gated(self, sender: Sender) -> Sender:
         """A sender that waits for the disk."""
         return self._kept.gated(sender)
 
+    def commit(self) -> None:
+        """Commit what was written until now."""
+        self._kept.gate.commit()
+
+    def kill_in(self, commits: int, *, is_before: bool) -> None:
+        """Raise `ProcessKilled` around a commit, after so many others."""
+        if self.kill_at is None:
+            self.kill_at = self._commits + 1 + commits, is_before
+            self._before = self._sandboxes()  # all that happened is on the disk between two steps
+
+    def left_now(self) -> Killed:
+        """What the process would leave."""
+        self.kill_at = None
+        return self._copy("between two steps", self._sandboxes())
+
     def remove(self) -> None:
         """Take it down."""
         self._kept.close()
-        shutil.rmtree(self._folder)
+        shutil.rmtree(self._own)
 
     def problems(self, *, is_in_use: bool) -> list[str]:
         """What copies of the folder lacked, and what it lacks now, if the process still runs."""
         if is_in_use:
-            self._kept.gate.commit()
-            self._kill("at the end", self._seen())
+            self.commit()
+            self.killed.append(self._copy("at the end", self._sandboxes()))
         return [problem for one in self.killed for problem in self._problems(one)]
+
+    def _is_durable(self) -> bool:
+        gate = self._kept.gate
+        return not gate._has_new and gate._durable == gate._requested
+
+    def _go_on(self, player: Player, *arguments: Any, **more: Any) -> LiveSandbox:
+        player.end()
+        self.went_on[player.live.id] = kept_of(player.live)
+        return go_on(player, *arguments, **more)
 
     def _commit(self, done: Callable[[StoreError | None], object]) -> None:
         self._commits += 1
-        is_killed = self._commits in self._kills
-        if is_killed:
-            self._kill(f"before commit {self._commits}", self._before)
+        kill_at, is_before = self.kill_at or (0, False)
+        if self._commits == kill_at and is_before:
+            self.kill_at = None
+            raise ProcessKilled(self._copy(f"before commit {kill_at}", self._before))
+        is_copied = self._commits in self._copies
+        if is_copied:
+            self.killed.append(self._copy(f"before commit {self._commits}", self._before))
         self._request(done)
-        if is_killed:
-            self._kill(f"after commit {self._commits}", self._seen())
-        if self._commits + 1 in self._kills:
-            self._before = self._seen()
+        if self._commits == kill_at:
+            self.kill_at = None
+            raise ProcessKilled(self._copy(f"after commit {kill_at}", self._sandboxes()))
+        if is_copied:
+            self.killed.append(self._copy(f"after commit {self._commits}", self._sandboxes()))
+        if self._commits + 1 in self._copies or self._commits + 1 == kill_at:
+            self._before = self._sandboxes()
         if self._commits in self._snapshots:
             self._world.loop.call_soon(self._take_snapshots)
 
-    def _kill(self, when: str, sandboxes: dict[str, dict[str, Any]]) -> None:
-        target = self._folder / f"killed-{len(self.killed)}"
-        self.killed.append(Killed(as_killed(self._folder / "data", target), when, sandboxes))
+    def _copy(self, when: str, sandboxes: dict[str, Sandbox]) -> Killed:
+        target = Path(tempfile.mkdtemp(dir=self._own)) / "killed"
+        return Killed(as_killed(self._folder, target), when, sandboxes)
 
-    def _seen(self) -> dict[str, dict[str, Any]]:
-        return {live.id: seen_of(live) for live in self._world.app.sandboxes if not live.is_closed}
+    def _sandboxes(self) -> dict[str, Sandbox]:
+        running = (live for live in self._world.app.sandboxes if not live.is_closed)
+        return {live.id: Sandbox(live, live.core, kept_of(live)) for live in running}
 
     def _take_snapshots(self) -> None:
         saver = self._kept._saving
@@ -115,17 +175,26 @@ class Disk:
             found = {}
             for kept in store.reading.sandboxes():
                 try:
-                    player = resuming.resumed(kept).player
+                    resumed = resuming.resumed(kept)
                 except CannotGoOn as error:
                     return [f"killed {one.when}: {error}"]
-                player.end()
-                found[kept.name] = seen_of(player.live)
-        return [
-            f"killed {one.when}: {box}: {name}: {was} was {found.get(box, {}).get(name)} after a restart"
-            for box, before in one.sandboxes.items()
-            for name, was in before.items()
-            if found.get(box, {}).get(name) != was
-        ]
+                resumed.player.end()
+                found[kept.name] = kept_of(resumed.player.live)
+        return lacking(one, found)
 
     def _failed(self, error: StoreError) -> None:
         self._world.answers.problems.append(f"the disk failed: {error}")
+
+    def _told(self, line: str) -> None:
+        if "passed over" in line:
+            self._world.answers.problems.append(line)
+
+
+def lacking(left: Killed, found: dict[str, dict[str, Any]]) -> list[str]:
+    """What was otherwise in the sandboxes that were `found` than when the process was killed."""
+    return [
+        f"killed {left.when}: {box}: {name}: {was} was {found.get(box, {}).get(name)} after a restart"
+        for box, one in left.sandboxes.items()
+        for name, was in one.seen.items()
+        if found.get(box, {}).get(name) != was
+    ]

@@ -140,6 +140,10 @@ class Invariants:
         if not may_follow(Status(before[-1]) if before else None, status):
             self._object(life, f"{trxid} is {status} after {before}")
         before.append(status)
+        if status is Status.FAILED:
+            refund = life.core.state.resellers[transaction.reseller].wallet.entry(transaction.entry_ids[-1])
+            if transaction.results[item.place].balance != refund.balance:
+                self._object(life, f"{trxid} failed, and does not tell the balance {refund.balance} after its refund")
         if sum(one in FINAL for one in before) > 1:
             self._object(life, f"{trxid} has several final statuses: {before}")
 
@@ -155,6 +159,10 @@ class Invariants:
             return
         attempt = job.attempts[item.number - 1]
         is_callback = isinstance(job, Callback)
+        if isinstance(job, Callback) and item.number == 1 and not job.is_repeat:
+            earliest = job.result.at + job.transaction.callbacks.of(job.result.status).delay
+            if attempt.at < earliest:
+                self._object(life, f"{name} began at {attempt.at}, its rule says {earliest} at the earliest")
         waits = (timedelta(0), *((CALLBACK_WAIT,) * RETRIES if is_callback else WEBHOOK_WAITS))
         if 1 < item.number <= RETRIES + 1:
             wait = waits[item.number - 1]
@@ -220,7 +228,9 @@ class Invariants:
                     life,
                     f"{id_} is {'open' if is_open else 'over'}, and {waiting[id_]} times on the agenda or in the air",
                 )
-        if state.in_flight and not life.live.driver.is_busy:
+        driver = life.live.driver
+        waits = not driver.clock.runs and driver.lanes._collected  # for an advance
+        if state.in_flight and not driver.is_busy and not waits:
             self._object(life, f"{sorted(state.in_flight)} are in the air, and nobody carries them")
         if state.callbacks_made != len(state.callbacks) + state.callbacks.left_out:
             self._object(life, f"{state.callbacks_made} callbacks were made, {len(state.callbacks)} are in the log")
@@ -236,16 +246,20 @@ class Invariants:
                     self._object(life, f"{code}: the payment {refid!r} was acknowledged and is lost")
                 elif (found.product, found.account, found.amount) != (payment.product, payment.account, payment.amount):
                     self._object(life, f"{code}: {refid!r} is another payment than the acknowledged {payment}")
+        for one in state.transactions.values():
+            asked = [step.status for step in one.steps if step.requery and step.requery <= one.requeries]
+            if not one.is_settled and SETTLED.intersection(asked):
+                self._object(life, f"{one.trxid} was asked about {one.requeries} times, and is {one.result.status}")
         if state.callbacks.left_out:
             return
         told: Counter[tuple[str, str]] = Counter()
         for callback in state.callbacks:
-            if not callback.copy and not callback.is_repeat:
+            if not callback.is_repeat:
                 told[callback.transaction.trxid, callback.result.status] += 1
         for one in state.transactions.values():
             is_late = one.callbacks.reverse and not one.is_settled
             for result in one.results[1:]:
-                if told[one.trxid, result.status] != (0 if is_late else 1):
+                if told[one.trxid, result.status] != (0 if is_late else one.callbacks.of(result.status).duplicates + 1):
                     text = f"{told[one.trxid, result.status]} callbacks tell that {one.trxid} is {result.status}"
                     self._object(life, text)
 

@@ -6,8 +6,10 @@ instant have no order there, nor here: it is drawn from the seed.
 
 import asyncio
 import heapq
+import inspect
 from collections import deque
 from collections.abc import Callable, Coroutine
+from contextlib import suppress
 from contextvars import Context
 from random import Random
 from typing import Any, TypeVarTuple, Unpack
@@ -157,6 +159,13 @@ class VirtualLoop(asyncio.AbstractEventLoop):
         for task in asyncio.all_tasks(self):
             task.cancel()
         self.settle()
+        self._enter()
+        for task in asyncio.all_tasks(self):  # whose next step was dropped
+            coroutine = task.get_coro()
+            assert inspect.iscoroutine(coroutine), "tasks are made of those"
+            with suppress(Exception):
+                coroutine.close()
+        self._leave()
         self._dropped.clear()
 
     def _jump(self, until_us: int) -> bool:

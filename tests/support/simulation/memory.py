@@ -3,11 +3,12 @@ checked. A life begins with the sandbox and with each reset."""
 
 import asyncio
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
+from simulator.domain.due import CallbackDue, DeliveryDue
 from simulator.domain.model.resellers import Reseller
 from simulator.domain.sandbox import Sandbox
 from simulator.runtime.journal import Journal
@@ -75,6 +76,33 @@ class Life:
             opening = reseller.wallet.opening
             known = self.accounts[reseller.code] = Account(opening, opening)
         return known
+
+    def gone_on(self, live: LiveSandbox) -> "Life":
+        """The same life of a sandbox that was rebuilt: what was told stays, what is counted is counted again. What has
+        happened in it until now was looked at, or is not looked at one by one."""
+        state = live.core.state
+        found = replace(self, live=live, core=live.core, journal=live.journal, answers=live.journal.last_n, now=None)
+        found.events_read = live.events.count
+        found.products = {code: one.is_active for code, one in state.catalog.products.items()}
+        found.statuses = {
+            one.trxid: [result.status.value for result in one.results] for one in state.transactions.values()
+        }
+        waiting = [_job(item) for _, _, item in state.agenda.waiting()]
+        in_air: list[Any] = [send.job for send in state.in_flight.values()]
+        for job in (*state.callbacks, *state.deliveries, *filter(None, waiting), *in_air):
+            ended = [attempt.at for attempt in job.attempts if attempt.result is not None]
+            known = self.ended_at.get(job.id, [])[: len(ended)]
+            found.ended_at[job.id] = [*known, *ended[len(known) :]]
+        return found
+
+
+def _job(item: object) -> Any:
+    match item:
+        case CallbackDue(job):
+            return job
+        case DeliveryDue(job):
+            return job
+    return None
 
 
 @dataclass

@@ -87,6 +87,7 @@ class Network:
         self.arrivals: dict[tuple[int, str, int], Arrival] = {}
         self.in_air = 0
         self.problems: list[str] = []
+        self.is_durable: Callable[[], bool] = lambda: True
         self.log: Callable[[str, bytes], None] = lambda what, content: None
         self.on_call: Callable[[str, LiveSandbox, Outgoing], Awaitable[None]] | None = None
 
@@ -115,7 +116,19 @@ class Network:
         arrival = Arrival(live, live.core, outgoing, live.clock.now())
         if self.arrivals.setdefault((id(live.core), job, number), arrival) is not arrival:
             self.problems.append(f"{live.id}: attempt {number} of {job} was sent twice")
+        if not self.is_durable():
+            self.problems.append(f"{live.id}: attempt {number} of {job} was sent before what led to it was on the disk")
         return arrival
+
+    def carry(self, before: object, live: LiveSandbox) -> None:
+        """What was sent in the life of the core `before` was sent by a sandbox that goes on from it, as far as that
+        knows of it."""
+        state = live.core.state
+        for (core, job, number), arrival in list(self.arrivals.items()):
+            if core == id(before):
+                found = state.callbacks.find(job) or state.deliveries.find(job)
+                if found is None or (len(found.attempts) >= number and found.attempts[number - 1].result is not None):
+                    self.arrivals[id(live.core), job, number] = arrival
 
     def _reaction(self, url: str, identity: str) -> Reaction:
         choices = MOODS[self.moods.get(urlsplit(url).netloc, self.usual_mood)]

@@ -9,6 +9,7 @@ from functools import partial
 from simulator.runtime.live_sandbox import LiveSandbox
 from tests.support.simulation import client_steps, configured_steps, sandbox_steps, tapes, time_steps, token_steps
 from tests.support.simulation.books import books
+from tests.support.simulation.disk import ProcessKilled
 from tests.support.simulation.loop import Stalled
 from tests.support.simulation.steps import Step, run_step
 from tests.support.simulation.world import PATIENCE_S, Setting, World, setting_of, world
@@ -59,6 +60,7 @@ def _live(made: World, steps: Sequence[Step], proofs: Sequence[Proof]) -> None:
         _attempt(made, place, partial(run_step, made, one))
         if (place + 1) % ALL_CHECKED_EVERY == 0:
             _attempt(made, place, made.look_at_all)
+    made.spare()
     if not made.setting.is_hurried:
         _attempt(made, len(steps), partial(come_to_rest, made))
         _attempt(made, len(steps), partial(_prove, made, books))
@@ -74,8 +76,11 @@ def _prove(made: World, proof: Proof) -> None:
 def _attempt(made: World, place: int, do: Callable[[], None]) -> None:
     """Do something, let all that is ready happen, and look. Raises `Broken`."""
     try:
-        do()
-        made.loop.settle()
+        try:
+            do()
+            made.loop.settle()
+        except ProcessKilled as killed:  # what else it would have done does not happen
+            made.killed(killed.left)
         made.look()
     except Broken:
         raise

@@ -80,8 +80,18 @@ async def _build(world: World, spec: SandboxSpec) -> None:
 @step(0.1)
 def restart(world: World) -> None:
     """The process is killed and started again; what it had in memory alone is gone."""
-    world.crash()
-    world.begin()
+    if world.disks:
+        world.killed(world.disks[-1].left_now())
+    else:
+        world.crash()
+        world.begin()
+
+
+@step(1, commits=one_of(0, 1, 1, 2, 3, 5, 9, 30), is_before=one_of(True, False))
+def kill(world: World, commits: int, is_before: bool) -> None:
+    """The process is killed around one of the next commits, and another goes on from what is on its disk."""
+    if world.disks:
+        world.disks[-1].kill_in(commits, is_before=is_before)
 
 
 @step(0.4, box=one_of("box-a", "box-b"))

@@ -1,7 +1,11 @@
 """What can be seen of a sandbox of a world, in values that can be compared."""
 
+from datetime import datetime
 from typing import Any
 
+from simulator.domain.model.callbacks import Callback
+from simulator.domain.model.effects import AttemptResult
+from simulator.domain.model.webhooks import Delivery
 from simulator.runtime.live_sandbox import LiveSandbox
 
 
@@ -15,9 +19,11 @@ def seen_of(live: LiveSandbox) -> dict[str, Any]:
         "tape": (len(live.tape), live.tape.left_out),
         "wallets": {code: one.wallet.balance for code, one in state.resellers.items()},
         "payments": [(one.trxid, one.result) for one in state.transactions.values()],
-        "callbacks": [(one.id, one.state, len(one.attempts)) for one in state.callbacks],
-        "deliveries": [(one.id, one.state, len(one.attempts)) for one in state.deliveries],
+        "callbacks": [(one.id, one.state, _attempts(one)) for one in state.callbacks],
+        "deliveries": [(one.id, one.state, _attempts(one)) for one in state.deliveries],
         "agenda": sorted((due, ticket) for due, ticket, _ in state.agenda.waiting()),
+        "cases": [(one.id, one.state, one.ended) for of_one in state.cases.values() for one in of_one],
+        "bills": dict(state.bills_paid),
         "in flight": sorted(state.in_flight),
         "nonces": len(state.nonces),
         "rules": [(rule.id, count.chosen) for book in state.books.values() for rule, count in book.listed()],
@@ -25,3 +31,15 @@ def seen_of(live: LiveSandbox) -> dict[str, Any]:
         "coverage": live.coverage(),
         "scenario": live.scenario.name,
     }
+
+
+def _attempts(job: Callback | Delivery) -> list[tuple[datetime, AttemptResult | None]]:
+    return [(one.at, one.result) for one in job.attempts]
+
+
+def kept_of(live: LiveSandbox) -> dict[str, Any]:
+    """The same with what is kept beside the tape."""
+    sent, in_flight = live.courier.sent, live.core.state.in_flight
+    begun = [(job, send.attempt.number) for job, send in in_flight.items() if sent.is_begun(job)]
+    marks = [(one.name, one.n, one.at) for one in live.marks]
+    return {**seen_of(live), "begun": sorted(begun), "marks": marks}

@@ -27,12 +27,13 @@ from simulator.runtime.sandbox_start import SandboxSpec
 from tests.support.simulation.answers import Answers
 from tests.support.simulation.background import LoopWorker, beside_nothing
 from tests.support.simulation.clients import Answered, Clients, Then, nobody
-from tests.support.simulation.disk import Disk
+from tests.support.simulation.disk import Disk, Killed
 from tests.support.simulation.invariants import Invariants
 from tests.support.simulation.loop import Stalled, virtual_loop
 from tests.support.simulation.memory import Awaited, Life
 from tests.support.simulation.network import Network
 from tests.support.simulation.randomness import drawn_for
+from tests.support.simulation.restarts import go_on
 from tests.support.simulation.scenarios import VARIANTS, variant
 from tests.support.simulation.snapshots import taken_here
 
@@ -99,23 +100,29 @@ class World:
 
     # The process
 
-    def begin(self) -> None:
-        """Start the process: the application, with what outlived an earlier one, which is nothing."""
+    def begin(self, found: Killed | None = None) -> None:
+        """Start the process: the application, with what outlived an earlier one, if anything did."""
         mode = None if self.setting.mode == "xN" else self.setting.mode
         options = Options(mode=mode, sandbox_ttl_s=self.setting.sandbox_ttl_s)
         first = variant(self.setting.variant, self.setting.mode)
-        disk = Disk(self, str(len(self.disks))) if self.setting.is_kept else None
+        disk = Disk(self, str(len(self.disks)), found) if self.setting.is_kept else None
         through = None if disk is None else disk.gated
         self.app: App = build_app(options, self.wall, self.network, scenario=first, through=through)
         self.app.sandboxes.events.boot = "00000000"  # the one thing that is drawn without a seed
-        self.clients = Clients(self.loop, self.app, self.wall_s, self.answers.judge)
-        self.lives.clear()
-        self.renewed = Counter({"default": 1, "box-a": 1})
-        second = variant((self.setting.variant + 3) % VARIANTS, "manual")
-        self.app.sandboxes.create(SandboxSpec(second, "box-a"))
+        before: Clients | None = getattr(self, "clients", None)
+        self.clients = Clients(self.loop, self.app, self.wall_s, self.answers.judge, self._when_durable)
+        if found is None:
+            self.lives.clear()
+            self.renewed = Counter({"default": 1, "box-a": 1})
+            second = variant((self.setting.variant + 3) % VARIANTS, "manual")
+            self.app.sandboxes.create(SandboxSpec(second, "box-a"))
+        elif before is not None:
+            self.clients.go_on(before)
         if disk is not None:
             self.disks.append(disk)
             disk.keep()
+        if found is not None:
+            go_on(self, found)
         self.loop.call_soon(self.app.sandboxes.start, self.loop.time)
         self.loop.settle()
         self.look()
@@ -127,6 +134,22 @@ class World:
         self.network.in_air = 0
         self.worker.waiting = 0
         self.awaited.clear()
+
+    def killed(self, found: Killed) -> None:
+        """The process was killed, and left this; another one goes on from it."""
+        self.crash()
+        self.begin(found)
+
+    def spare(self) -> None:
+        """Kill the process no more."""
+        for disk in self.disks:
+            disk.kill_at = None
+
+    def _when_durable(self) -> None:
+        """Nobody is answered before what led to the answer is on the disk, which is looked at by the server: here it is
+        committed at once."""
+        if self.disks:
+            self.disks[-1].commit()
 
     def wall(self) -> datetime:
         """The time of the wall."""
@@ -245,8 +268,9 @@ def world(seed: int, setting: Setting, *, keeps_bytes: bool = False) -> Iterator
         finally:
             before = logging.root.manager.disable
             logging.disable()
+            made.spare()
             with suppress(Stalled):
                 made.loop.bury()
-            for disk in made.disks:
+            for disk in reversed(made.disks):  # one that goes on has the folder of the one before
                 disk.remove()
             logging.disable(before)
