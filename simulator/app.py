@@ -146,6 +146,7 @@ class App:
             unsigned = UnsignedJudge(PathTable(routes()))
             folder = self.options.scenarios
             rewinder = Rewinder(self.again, self.surroundings(), IN_MEMORY)
+            rewinder.forks.add_restored(self.sandboxes)  # nobody else has made a fork yet
             self._control = ControlApp(
                 self.sandboxes, self.scenario, guard, self._resend, unsigned, self.again, rewinder, folder
             )

@@ -64,7 +64,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "audit",
         "replay",
     },
-    "keeping": {"app", "replay", "snapshot", "tape", "runtime", "scenario", "domain"},
+    "keeping": {"app", "options", "replay", "snapshot", "tape", "runtime", "scenario", "domain"},
     "environment": {"app", "control", "options", "runtime"},
     "explore": {
         "app",

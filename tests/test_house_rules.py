@@ -42,6 +42,8 @@ MAY_SLEEP = {
     "simulation/test_loop.py": "the time is virtual",
     "support/simulation/clients.py": "the time is virtual",
     "support/simulation/network.py": "the time is virtual",
+    "support/simulation/crowd.py": "the time is virtual",
+    "support/simulation/snapshots.py": "the time is virtual",
     "support/shops/good.py": "a client's own pace, between its questions",
     "support/broken_receivers.py": "a poll within a bound: sockets have no event to wait for",
 }

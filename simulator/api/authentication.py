@@ -1,6 +1,8 @@
 """Who is calling: the address and its allowlist, an API key or a bearer token, the signature, and last the nonce, which
 is checked and spent atomically (SPEC 5, 8)."""
 
+from functools import cache
+
 from simulator.api.addresses import is_listed_address
 from simulator.api.bearers import closed_to_token, holder_of
 from simulator.api.call import Access, Bearer, Call, Endpoint, Reply
@@ -30,7 +32,14 @@ ANONYMOUS = Bearer()
 def query_rules(sandbox: LiveSandbox) -> QueryRules:
     """The sandbox's choices for what SPEC 5.1 leaves open about queries."""
     assume = sandbox.scenario.assume
-    return QueryRules(str(assume.get("repeated-query-keys", "either")), str(assume.get("empty-query-values", "either")))
+    return _query_rules(
+        str(assume.get("repeated-query-keys", "either")), str(assume.get("empty-query-values", "either"))
+    )
+
+
+@cache
+def _query_rules(repeated_keys: str, empty_values: str) -> QueryRules:
+    return QueryRules(repeated_keys, empty_values)
 
 
 def refuse_blocked(call: Call) -> Reply | None:

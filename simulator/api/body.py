@@ -24,10 +24,10 @@ async def receive_body(call: Call, receive: Receive, bytes_max: int = BODY_BYTES
     try:
         return await read_body(call.headers, receive, bytes_max)
     except BodyTooLarge:
-        call.note_resumed(call.now, call.wall, Resumption.TOO_LARGE)
+        await call.resume(Resumption.TOO_LARGE)
         raise
     except ClientGone:
-        call.note_resumed(call.now, call.wall, Resumption.GONE)
+        await call.resume(Resumption.GONE)
         raise
 
 

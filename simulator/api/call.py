@@ -139,13 +139,18 @@ class Call(msgspec.Struct, kw_only=True, gc=False):
 
     async def refresh(self) -> None:
         """Read the time again after a wait, and process what fell due meanwhile."""
-        clock = self.sandbox.clock
-        self.wall = clock.wall()
-        self.now = clock.at(self.wall)
-        driver = self.sandbox.driver
-        if not self.is_lost and not driver.catch_up(self.now):
-            await driver.settle(self.now)
-        self.note_resumed(self.now, self.wall)
+        self.now, self.wall = await self.resume()
+
+    async def resume(self, how: Resumption = Resumption.READY) -> tuple[datetime, datetime]:
+        """Note on the tape that it goes on now, behind what fell due meanwhile. Answers the sandbox's time and the
+        wall's; its own stay as they are."""
+        clock, driver = self.sandbox.clock, self.sandbox.driver
+        wall = clock.wall()
+        now = clock.at(wall)
+        if not self.is_lost and not driver.catch_up(now):
+            await driver.settle(now)
+        self._note_resumed(now, wall, how)
+        return now, wall
 
     def note_wait(self) -> None:
         """Note on the tape that this call began, before it waits for the first time."""
@@ -153,7 +158,7 @@ class Call(msgspec.Struct, kw_only=True, gc=False):
             self.tape = self.sandbox.tape
             self.tape.add(RequestBegan(self.exchange))
 
-    def note_resumed(self, now: datetime, wall: datetime, how: Resumption = Resumption.READY) -> None:
+    def _note_resumed(self, now: datetime, wall: datetime, how: Resumption) -> None:
         """Note on the tape that it goes on, unless its sandbox is gone, and the tape with it."""
         if self.tape is self.sandbox.tape and not self.sandbox.is_closed:
             self.tape.add(RequestResumed(self.exchange, now, wall, how))

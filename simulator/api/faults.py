@@ -114,7 +114,7 @@ async def keep_unread(call: Call, request: Incoming, waits: bool = True) -> None
         call.has_body = True
         with suppress(BodyTooLarge):
             call.exchange.body = await receive_body(call, request.receive)
-            call.note_resumed(call.now, call.wall)
+            await call.resume()
 
 
 async def with_failures(call: Call, reply: Reply) -> Reply:

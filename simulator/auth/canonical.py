@@ -48,15 +48,30 @@ def canonical_queries(raw: bytes, rules: QueryRules) -> list[bytes]:
     """Every form of a raw query that `rules` accept, the most literal first, without duplicates."""
     if not raw:
         return [b""]
-    pairs = [part.partition(b"=") for part in raw.split(b"&") if b"=" in part]
-    full = [(key, part) for key, _, value in pairs for part in [key + b"=" + value]]
-    lean = [(key, key + b"=" + value) for key, _, value in pairs if value]
+    full = [part for part in raw.split(b"&") if b"=" in part]
+    lean = [part for part in full if not _is_empty(part)]
+    if len(lean) == len(full):
+        return _orders(full, rules.repeated_keys)
     chosen = {"either": [full, lean], "with": [full], "without": [lean]}[rules.empty_values]
-    forms = [form for parts in chosen for form in _orders(parts, rules.repeated_keys)]
+    return list(dict.fromkeys(form for parts in chosen for form in _orders(parts, rules.repeated_keys)))
+
+
+def _orders(parts: list[bytes], repeated_keys: str) -> list[bytes]:
+    if len(parts) < 2:
+        return [b"&".join(parts)]
+    by_key = sorted(parts, key=_key)
+    as_sent = b"&".join(by_key)
+    if len(set(map(_key, parts))) == len(parts):
+        return [as_sent]
+    by_key_and_value = sorted(parts, key=lambda part: (_key(part), part))
+    by_value = b"&".join(by_key_and_value)
+    forms = {"either": [as_sent, by_value], "as_sent": [as_sent], "sorted": [by_value]}[repeated_keys]
     return list(dict.fromkeys(forms))
 
 
-def _orders(parts: list[tuple[bytes, bytes]], repeated_keys: str) -> list[bytes]:
-    as_sent = b"&".join(part for _, part in sorted(parts, key=lambda pair: pair[0]))
-    by_value = b"&".join(part for _, part in sorted(parts))
-    return {"either": [as_sent, by_value], "as_sent": [as_sent], "sorted": [by_value]}[repeated_keys]
+def _key(part: bytes) -> bytes:
+    return part.partition(b"=")[0]
+
+
+def _is_empty(part: bytes) -> bool:
+    return part.endswith(b"=") and part.index(b"=") == len(part) - 1

@@ -105,6 +105,12 @@ def refids(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[
     return _beginning((one["refid"] for one in found.get("transactions", ())), incomplete)
 
 
+def marks(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Names of the sandbox's marks."""
+    found = _asked(ctx, "/marks", "marks-answer")
+    return _beginning((one["name"] for one in found.get("marks", ())), incomplete)
+
+
 def products(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Codes of the default scenario's products."""
     from simulator.scenario.library import load_scenario

@@ -120,6 +120,7 @@ def _import(folder: Path, file: Path, *, replaces: bool) -> None:
 def _refuse_what_cannot_go_on(source: BinaryIO, file: Path) -> None:
     """Import into a folder of its own first, since a folder with a sandbox that cannot be rebuilt is not served."""
     from simulator.keeping.proving import obstacles
+    from simulator.runtime.sandboxes import is_sandbox_id
     from simulator.tape.store.errors import StoreError
     from simulator.tape.store.moving import imported
     from simulator.tape.store.store import Store
@@ -127,8 +128,10 @@ def _refuse_what_cannot_go_on(source: BinaryIO, file: Path) -> None:
     with TemporaryDirectory(prefix="reseller-sim-") as scratch:
         try:
             with Store.open(Path(scratch), version=_version()) as store:
-                imported(store, source)
-                found = list(obstacles(store.reading, _again()))
+                if is_sandbox_id(name := imported(store, source)):
+                    found = list(obstacles(store.reading, _again()))
+                else:
+                    found = [f"{name[:80]!r} is the id of no sandbox: export it again"]
         except StoreError as error:
             raise CannotStart(one_line(f"reseller-sim data import: {file}: {error}")) from None
     if found:

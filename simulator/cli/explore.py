@@ -20,6 +20,7 @@ from simulator.cli.spans import Span
 
 if TYPE_CHECKING:
     from simulator.cli.exploring import Screen
+    from simulator.explore.campaign import Campaign
     from simulator.explore.report import Report
 
 TITLE = "reseller-sim explore"
@@ -123,7 +124,7 @@ def _explored(
         raise CannotStart(f"{TITLE}: {to_run[0]!r} cannot be run: check its name and PATH")
     try:
         out.mkdir(parents=True, exist_ok=True)
-        report = _campaign(to_run, flags, out, workers, how)
+        report = _campaign(to_run, flags, reports, out, workers, how)
     except ScenarioError as error:
         raise CannotStart("\n".join(map(one_line, error.problems))) from None
     except (CannotRun, OtherRun, DomainError) as error:
@@ -138,8 +139,25 @@ def _explored(
     return exit_code(report, is_written=reports.write(suites(report)))
 
 
+@contextmanager
+def _written_when_stopped(reports: Reports, campaign: "Campaign") -> Iterator[None]:
+    """Write what has been run until a signal ends it."""
+    from simulator.cli.exploring import suites_when_stopped
+
+    try:
+        yield
+    except SystemExit:
+        reports.write(suites_when_stopped(campaign.report))
+        raise
+
+
 def _campaign(
-    to_run: list[str], flags: ServerFlags, out: Path, workers: int, how: tuple[float, bool, bool, float | None]
+    to_run: list[str],
+    flags: ServerFlags,
+    reports: Reports,
+    out: Path,
+    workers: int,
+    how: tuple[float, bool, bool, float | None],
 ) -> "Report":
     from simulator.cli.explore_files import about, base_of, repeated
     from simulator.cli.exploring import Screen
@@ -165,6 +183,7 @@ def _campaign(
         ends_at_first=first,
         keys=tuple((one.code, key.key) for one in scenario.resellers for key in one.keys if key.state == ACTIVE),
         has_start=flags.start is not None or scenario.clock.start is not None,
+        rate=rate,
     )
     with (
         _stopping(screen),
@@ -175,10 +194,11 @@ def _campaign(
             print_to_stderr(one_line(f"{TITLE}: {out} has no runs to go on with, so that all are run"))
         trials = Trials(pool, base, record, rate, timeout)
         campaign = Campaign(trials, record, plan, screen)
-        screen.begin(trials.run_calm(), workers)
-        record.begin()
-        trials.on_judged = screen.watching(campaign)
-        report = campaign.explore()
+        with _written_when_stopped(reports, campaign):
+            screen.begin(trials.run_calm(), workers)
+            record.begin()
+            trials.on_judged = screen.watching(campaign)
+            report = campaign.explore()
     screen.end(report)
     return report
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from simulator.explore.trials import Trial
 
 CODE = "explore"
+UNREPEATED = "it failed once and was not repeated, which is no finding"
 EVERY_S = 5.0
 SHOWN_MAX = 50
 
@@ -143,8 +144,10 @@ def suites(report: "Report") -> list[Suite]:
         elif verdict.survived:
             skipped = verdict.problem or ("" if verdict.is_struck else "it met nothing")
             singles.append(Case(fault.words, ok=True, skipped=skipped, duration_s=verdict.duration_s))
-        else:
-            singles.append(_failed(fault.words, by_words.get(fault.words), verdict.duration_s))
+        elif (finding := by_words.get(fault.words)) is not None:
+            singles.append(_failed(fault.words, finding, verdict.duration_s))
+        else:  # the exploration ended before
+            singles.append(Case(fault.words, ok=True, skipped=UNREPEATED, duration_s=verdict.duration_s))
     of_storms = [one for one in report.findings if one.is_of_storm]
     survived = report.storms - report.storms_failed
     calm = Case(f"{_many(survived, 'storm')} survived", ok=True, duration_s=report.storms_survived_s)
@@ -154,9 +157,20 @@ def suites(report: "Report") -> list[Suite]:
     return [Suite("single faults", tuple(singles)), *([Suite("storms", tuple(storms))] if storms else [])]
 
 
-def _failed(name: str, finding: "Finding | None", duration_s: float) -> Case:
-    if finding is None:
-        return Case(name, ok=False, message=name, code=CODE, duration_s=duration_s)
+def suites_when_stopped(report: "Report") -> list[Suite]:
+    """The same of one that a signal has ended: what was not tried is skipped, and what says so is not ok."""
+    if not report.singles:
+        text = "stopped by a signal before a single fault was tried"
+        return [Suite(CODE, (Case("stopped", ok=False, message=text, code=CODE),))]
+    tried, of_all = len(report.results), _many(len(report.singles), "single fault")
+    text = (
+        f"stopped by a signal: {tried} of {of_all} and {_many(report.storms, 'storm')} were run, the others were not;"
+        " the same command with --resume goes on"
+    )
+    return [*suites(report), Suite(CODE, (Case("stopped", ok=False, message=text, code=CODE),))]
+
+
+def _failed(name: str, finding: "Finding", duration_s: float) -> Case:
     details = (*finding.lines, finding.again)
     return Case(name, ok=False, message=finding.text, details=details, code=CODE, duration_s=duration_s)
 

@@ -31,7 +31,7 @@ def _until(ctx: click.Context, param: click.Parameter, text: str | None) -> Unti
     try:
         return times_of(text)
     except ValueError:
-        what = "a number of entries from 0, or an ISO time with its offset such as 2026-11-21T12:00:05+08:00"
+        what = "a number of entries from 0, or an ISO time of 1990 to 2199 with its offset: 2026-11-21T12:00:05+08:00"
         raise click.BadParameter(f"{one_line(text)[:SHOWN_CHARS_MAX]!r} is not {what}", ctx, param) from None
 
 
@@ -51,9 +51,14 @@ def _until(ctx: click.Context, param: click.Parameter, text: str | None) -> Unti
     help="The Nth life of a sandbox that was reset, rewound or made anew.  [default: all of them, the last one with "
     "--until or --serve]",
 )
+@own_option(
+    "--list", "lists", is_flag=True, help="Play nothing: print the entries, each with its number and time for --until."
+)
 @own_option("--serve", is_flag=True, help="Then let the sandbox go on, and serve it.")
 @going_on_flags
-def command(tape: Path, until: Until, wanted: str | None, life: int | None, serve: bool, **flags: Any) -> int:
+def command(
+    tape: Path, until: Until, wanted: str | None, life: int | None, lists: bool, serve: bool, **flags: Any
+) -> int:
     """Rebuild a sandbox from its tape, and say what differs.
 
     TAPE is a file of `exec --tape` or of the control API. Every input on it is played again, and each answer, callback,
@@ -67,12 +72,15 @@ def command(tape: Path, until: Until, wanted: str | None, life: int | None, serv
     \b
     Examples:
       reseller-sim replay failed.tape
+      reseller-sim replay failed.tape --list | grep order-1
       reseller-sim replay failed.tape --until 40 --serve
       reseller-sim replay failed.tape --life 1 --until 40
       reseller-sim replay failed.tape --sandbox sb-1 --until 2026-11-21T12:00:05+08:00
     """
     from simulator.cli.taped import EMPTY, read
 
+    if lists and (serve or until is not None):
+        raise click.UsageError("--list plays nothing: leave --until and --serve out", click.get_current_context())
     file = read(tape)
     if not file.lives and file.is_cut:
         raise Refused(file.refusal(file.damage_behind(None)).message)
@@ -81,9 +89,19 @@ def command(tape: Path, until: Until, wanted: str | None, life: int | None, serv
     chosen = file.chosen(wanted, life, is_one=serve or until is not None)
     if serve:
         return _serve(file, chosen[0], until, flags)
+    if lists:
+        return _list(file, chosen, wants_all=wanted is None and life is None)
     proved = [_is_proved(file, one, until) for one in chosen]  # each of them, also behind one that differs
     is_whole = until is not None or _is_whole(file, chosen, wants_all=wanted is None and life is None)
     return 0 if all(proved) and is_whole else 1
+
+
+def _list(file: "TapeFile", chosen: "list[Life]", *, wants_all: bool) -> int:
+    from simulator.cli.listed import print_listed
+
+    for one in chosen:
+        print_listed(one, echo)
+    return 0 if _is_whole(file, chosen, wants_all=wants_all) else 1
 
 
 def _is_whole(file: "TapeFile", played: "list[Life]", *, wants_all: bool) -> bool:
@@ -158,7 +176,7 @@ def _serve(file: "TapeFile", life: "Life", until: Until, flags: dict[str, Any]) 
     from simulator.cli.running import Running, prepare
     from simulator.replay.continuing import go_on
     from simulator.replay.head import beginning_of
-    from simulator.replay.proof import prove
+    from simulator.replay.proof import compiler_for, prove
 
     def on_ready(running: Running) -> None:
         echo(banner.page(running))
@@ -172,9 +190,10 @@ def _serve(file: "TapeFile", life: "Life", until: Until, flags: dict[str, Any]) 
     flags |= {"trust_forwarded": False, "sandbox_ttl": None, "scenarios": None, "callback": None}
     flags |= {"scenario": head.name, "clock": None, "start": None, "seed": head.seed}
     with _playing(file, life):
-        scenario = beginning_of(head).spec.scenario
+        compiler = compiler_for(head)
+        scenario = beginning_of(head, compiler).spec.scenario
         running = prepare(ServerFlags(**flags), on_ready, scenario=scenario)
-        proof = prove(life.tape, running.app.again, running.app.surroundings(), end.n)
+        proof = prove(life.tape, running.app.again, running.app.surroundings(), end.n, compiler)
     if proof.difference is not None:
         running.server.close()
         echo(difference(life, proof.difference))

@@ -13,13 +13,19 @@ from simulator.tape.entries import AttemptSent, Entry, RequestBegan
 
 AROUND_CHARS = 60
 SIDE_CHARS = 400
+WHAT_CHARS = 200
 
 
 def proved(life: Life, played: int) -> str:
     """All that was played is as it was."""
     entries = life.tape.entries
     text = f"{life}: {_of(played, len(entries))} replayed, {_counts(entries[:played])}: all as it was"
-    return text if played < len(entries) else text + _left_out(life.tape)
+    return text if played < len(entries) else text + _left_out(life.tape) + _ended(life.tape)
+
+
+def _ended(tape: ReadTape) -> str:
+    """What ended the life, if something did before the tape was taken."""
+    return f"; then it was {tape.end.ended}" if tape.end is not None and tape.end.ended else ""
 
 
 def _left_out(tape: ReadTape) -> str:
@@ -47,9 +53,15 @@ def difference(life: Life, found: Difference) -> str:
     before, after = _text(found.recorded), _text(found.replayed)
     at = next((at for at, (one, other) in enumerate(zip(before, after, strict=False)) if one != other), None)
     begins = max(0, (min(len(before), len(after)) if at is None else at) - AROUND_CHARS)
-    head = f"{life}: entry {found.entry} of {len(life.tape.entries)} differs: {found.what}"
+    head = f"{life}: entry {found.entry} of {len(life.tape.entries)} differs: {_shortened(found.what)}"
     sides = (f"  {name:<7} {_part(text, begins)}" for name, text in (("tape", before), ("replay", after)))
     return "\n".join(map(one_line, (head, *sides)))
+
+
+def _shortened(text: str) -> str:
+    """What differs has paths and jobs in it, which a tape may have of any length; its end says most."""
+    half = WHAT_CHARS // 2
+    return text if len(text) <= WHAT_CHARS else f"{text[:half]}…{text[-half:]}"
 
 
 def _part(text: str, begins: int) -> str:

@@ -33,6 +33,7 @@ class Running:
 
     server: Server
     app: App
+    folder: "DataFolder | None" = None
     failures: list[str] = field(default_factory=list)  # of its data folder, after which it stops
 
     @property
@@ -92,7 +93,7 @@ def prepare(
         raise CannotStart(f"reseller-sim: {error}") from None
     app.options = replace(app.options, url=server.url)
     hide_secrets(app.sandboxes)
-    running = Running(server, app)
+    running = Running(server, app, folder)
     return running
 
 

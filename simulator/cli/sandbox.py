@@ -3,7 +3,6 @@
 from datetime import datetime
 from difflib import get_close_matches
 from pathlib import Path
-from shlex import quote
 from typing import Any
 
 import click
@@ -12,9 +11,9 @@ from simulator.cli import complete, values
 from simulator.cli.control import Control
 from simulator.cli.errors import Refused
 from simulator.cli.flags import SEED_MAX, json_flag, own_option, running_flags, verb, verb_group
-from simulator.cli.output import echo, echo_value, one_line
-from simulator.cli.tables import clock_time, print_line, print_table, wants_json
-from simulator.options import CONTROL_PATH
+from simulator.cli.made import export_flag, show_made
+from simulator.cli.output import echo_value, one_line
+from simulator.cli.tables import clock_time, print_table, wants_json
 
 TITLE = "reseller-sim sandbox"
 EITHER = "name SCENARIO, which is a bundled one or a file here, or --server-file, not both"
@@ -56,7 +55,7 @@ def command() -> None:
 )
 @own_option("--unique", is_flag=True, help="Give it keys that no other sandbox has, which reach it without its URL.")
 @own_option("--no-audit", is_flag=True, help="Let `exec --audit` pass it over: it violates obligations on purpose.")
-@own_option("--export", is_flag=True, help="Print lines for a shell to eval; then all verbs use this sandbox.")
+@export_flag
 @running_flags
 @json_flag(help="Print the answer of the control API, as in a pipe.")
 def new(
@@ -102,12 +101,7 @@ def new(
         made = control.post("/sandboxes", asked, "sandbox-answer", is_root=True)
     except Refused as refused:
         raise Refused(refused.message + _similar(scenario, refused.message), refused.code) from None
-    if export:
-        echo("\n".join(f"export {name}={quote(one_line(value))}" for name, value in _variables(control, made).items()))
-    elif wants_json(json):
-        echo_value(made)
-    else:
-        _print_made(control, made)
+    show_made(control, made, export=export, json=json)
 
 
 @verb("list")
@@ -183,38 +177,6 @@ def _clock(mode: values.ClockMode | None, start: datetime | None) -> dict[str, A
     if start is not None:
         wanted["start"] = start.isoformat()
     return wanted or None
-
-
-def _variables(control: Control, made: dict[str, Any]) -> dict[str, str]:
-    """What programs and these verbs read, as `exec` sets it, for this sandbox."""
-    first = made["resellers"][0] if made["resellers"] else {}
-    named = {
-        "RESELLER_BASE_URL": made["url"],
-        "RESELLER_API_KEY": first.get("api_key"),
-        "RESELLER_API_SECRET": first.get("api_secret"),
-        "RESELLER_USERNAME": first.get("username"),
-        "RESELLER_PASSWORD": first.get("password"),
-        "RESELLER_SANDBOX": made["id"],
-        "RESELLER_SIM_URL": control.base + CONTROL_PATH,
-        "RESELLER_SIM_SANDBOX": made["id"],
-        "RESELLER_SIM_KEY": first.get("api_key"),
-        "RESELLER_SIM_SECRET": first.get("api_secret"),
-    }
-    return {name: value for name, value in named.items() if value is not None}
-
-
-def _print_made(control: Control, made: dict[str, Any]) -> None:
-    clock = made["clock"]
-    print_line(f"sandbox    {made['id']}, scenario {made['scenario']}, seed {made['seed']}")
-    print_line(f"url        {made['url']}")
-    print_line(f"clock      {clock['mode']}, {clock_time(clock['now'])} UTC")
-    for one in made["resellers"][:1]:
-        print_line(f"reseller   {one['code']}, balance {one['balance']:.2f} MYR")
-        print_line(f"API key    {one['api_key']}")
-        print_line(f"secret     {one['api_secret']}")
-    print_line("")
-    print_line(f"reseller-sim call --sandbox {made['id']} GET /v2/balance")
-    print_line(f"reseller-sim sandbox rm {made['id']}")
 
 
 def _row(one: dict[str, Any]) -> tuple[object, ...]:

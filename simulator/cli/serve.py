@@ -84,7 +84,8 @@ def command(
             files.start()
         if not (quiet or unwritable or (json and log is None)):
             stream = sys.stderr if json else sys.stdout  # whose first line alone is for programs then
-            showing.append(Showing(running.app.sandboxes, stream, as_json=log == "json"))
+            gate = running.folder.gate if running.folder is not None else None
+            showing.append(Showing(running.app.sandboxes, stream, as_json=log == "json", gate=gate))
 
     def on_stop() -> None:
         for each in showing:

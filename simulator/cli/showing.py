@@ -2,7 +2,7 @@
 
 The event loop renders, after the turn in which something happened, and a daemon thread writes. While the thread has
 much to write nothing is rendered: the events stay where they are, and what is evicted meanwhile becomes one line that
-says how much is missing.
+says how much is missing. With a data folder a line waits, as an answer does, until what it tells is in there.
 """
 
 import asyncio
@@ -10,7 +10,7 @@ import os
 import select
 import threading
 from queue import SimpleQueue
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from simulator.cli.lines import Event, Lines, is_coloured
 from simulator.control.event_rows import KINDS
@@ -19,6 +19,9 @@ from simulator.control.masking import mask_of
 from simulator.runtime.sandboxes import Sandboxes
 from simulator.runtime.unexpected import report
 from simulator.wire.json import encode
+
+if TYPE_CHECKING:
+    from simulator.keeping.gate import Gate
 
 SHOWN = frozenset({"request", "status", "callback", "webhook"})
 WAITING_BYTES_MAX = 256 * 1024
@@ -77,11 +80,14 @@ class Writer:
 
 
 class Showing:
-    """Shows the events of all sandboxes, as text or as JSON. Needs a running event loop."""
+    """Shows the events of all sandboxes, as text or as JSON, and those that are kept behind a `gate` when that opens.
+    Needs a running event loop."""
 
-    def __init__(self, sandboxes: Sandboxes, stream: TextIO, *, as_json: bool) -> None:
+    def __init__(self, sandboxes: Sandboxes, stream: TextIO, *, as_json: bool, gate: "Gate | None" = None) -> None:
         self._sandboxes = sandboxes
         self._as_json = as_json
+        self._gate = gate
+        self._rendered = b""  # waits for the gate
         self._lines = Lines(coloured=is_coloured(stream))
         self._writer = Writer(stream)
         self._reader = EventSource(sandboxes, Wanted(SHOWN)).reader()
@@ -89,9 +95,12 @@ class Showing:
         self._task = asyncio.get_running_loop().create_task(self._show())
 
     def end(self) -> None:
-        """Show what is left: the server is about to stop. It does not wait for somebody who does not read."""
-        if self._writer.has_room.is_set() and not self._task.done():
-            self._write(self._reader.take())
+        """Show what is left: the server is about to stop. It does not wait for somebody who does not read. What could
+        not be kept is not shown."""
+        is_kept = self._gate is None or self._gate.failure is None
+        if is_kept and self._writer.has_room.is_set() and not self._task.done():
+            self._rendered += self._lines_of(self._reader.take())
+            self._write()
             self._writer.is_idle.wait(LAST_LINES_S)
         self._task.cancel()
 
@@ -104,15 +113,22 @@ class Showing:
                 if writer.is_broken:
                     return
                 try:
-                    self._write(reader.take())
+                    self._rendered = self._lines_of(reader.take())
                 except Exception as error:  # our mistake: the next events get another chance
                     report(error, "a line of serve")
                     reader.skip()
+                if self._gate is not None:
+                    await self._gate.passed()
+                self._write()
                 await asyncio.sleep(0)
 
-    def _write(self, events: list[Event]) -> None:
-        if events:
-            self._writer.write(b"".join(self._shown(event) + b"\n" for event in events))
+    def _lines_of(self, events: list[Event]) -> bytes:
+        return b"".join(self._shown(event) + b"\n" for event in events)
+
+    def _write(self) -> None:
+        if self._rendered:
+            self._writer.write(self._rendered)
+            self._rendered = b""
 
     def _shown(self, event: Event) -> bytes:
         """An event without secrets."""

@@ -10,10 +10,13 @@ from simulator.cli.flags import CannotStart
 from simulator.cli.output import one_line
 from simulator.domain.model.instants import Times
 from simulator.replay.proof import NoSuchMoment, Place, place_until
-from simulator.replay.reading import BadTape, CutShort, NoTape, ReadTape
+from simulator.replay.reading import BadTape, CutShort, NoTape, ReadTape, TooLargeFile
 from simulator.replay.tape_file import read_file
 
-EMPTY = "it is empty: the run that was to write it could not start, was killed, or has not ended"
+EMPTY = (
+    "it is empty: the run that was to write it could not start, was killed, or has not ended, or its secrets could not"
+    " be replaced, which the run says on stderr"
+)
 ANEW = "was it changed by hand, or on its way? Take it anew from where it was written"
 
 
@@ -92,6 +95,8 @@ def read(path: Path) -> TapeFile:
             found.append(one)  # those before one that cannot be read are kept
     except OSError as error:
         raise CannotStart(one_line(f"reseller-sim replay: {path}: {error.strerror or error}")) from None
+    except TooLargeFile as large:
+        raise CannotStart(one_line(f"reseller-sim replay: {path}: {large}")) from None
     except BadTape as bad:
         damage, is_cut, advice = str(bad), isinstance(bad, CutShort), "" if isinstance(bad, NoTape) else ANEW
     if found and found[-1].damage:

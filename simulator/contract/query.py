@@ -25,18 +25,24 @@ def decode_query(raw: bytes) -> tuple[dict[str, Any], dict[str, list[str]]]:
     """
     if has_too_many(raw):
         return {}, {"query": [TOO_MANY_PARAMETERS]}
-    values: dict[str, list[str]] = {}
+    values: dict[str, Any] = {}
     problems: dict[str, list[str]] = {}
     for part in raw.split(b"&") if raw else ():
-        name, _, value = part.partition(b"=")
         if not part:
             continue
+        raw_name, _, raw_value = part.partition(b"=")
         try:
-            found = _decoded(name), _decoded(value)
-            values.setdefault(found[0], []).append(found[1])
+            name, value = _decoded(raw_name), _decoded(raw_value)
         except ValueError as bad:
-            problems[shortened(name, NAME_CHARS_MAX)] = [str(bad)]
-    return {name: sent[0] if len(sent) == 1 else sent for name, sent in values.items()}, problems
+            problems[shortened(raw_name, NAME_CHARS_MAX)] = [str(bad)]
+            continue
+        if name not in values:
+            values[name] = value
+        elif type(sent := values[name]) is list:
+            sent.append(value)
+        else:
+            values[name] = [sent, value]
+    return values, problems
 
 
 def has_too_many(raw: bytes) -> bool:
@@ -119,9 +125,10 @@ def whole(fields: Mapping[str, str], name: str, default: int) -> int:
 
 def _decoded(text: bytes) -> str:
     """Percent-decode. Raises `ValueError`, worded for people."""
-    if _MALFORMED.search(text):
+    if b"%" in text and _MALFORMED.search(text):
         raise ValueError("has a % that two hexadecimal digits must follow")
     try:
-        return unquote_to_bytes(text.replace(b"+", b" ")).decode()
+        plain = text.replace(b"+", b" ")
+        return (unquote_to_bytes(plain) if b"%" in plain else plain).decode()
     except UnicodeDecodeError:
         raise ValueError("is not UTF-8 when its percent-encoding is decoded") from None

@@ -11,7 +11,7 @@ from simulator.control.http import base_url, body_of, no_content, parse_times, r
 from simulator.control.parameters import refuse_other_parameters
 from simulator.domain.errors import DomainError, Unknown
 from simulator.replay.moments import Asked
-from simulator.replay.rewinding import Rewinder
+from simulator.replay.rewinding import Rewinder, refuse_lost
 from simulator.runtime.background import place
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.marks import Mark
@@ -30,7 +30,9 @@ async def add_mark(request: Request) -> Response:
     """Mark the present, once what is due by now has happened."""
     live = sandbox_of(request)
     name = (await body_of(request, "mark-request"))["name"]
+    life = live.driver
     await live.catch_up()
+    refuse_lost(live, life)
     return reply(_shown(_rewinder(request).mark(live, name)), 201)
 
 

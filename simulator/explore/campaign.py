@@ -34,7 +34,8 @@ NONE_ARE_LEFT = "none could be drawn of what is survived alone"
 class Plan:
     """What is to be explored: `seed` draws the storms, which go on until `seconds` after the beginning; with
     `ends_at_first` the first finding is the last. `keys` are the API keys that a storm may revoke, as (reseller, key);
-    `has_start` is true when the user decides at what time the sandbox starts. `again` as in `findings.written`."""
+    `has_start` is true when the user decides at what time the sandbox starts, and `rate` is how many times as fast as
+    the wall its clock runs. `again` as in `findings.written`."""
 
     folder: Path
     again: tuple[str, str]
@@ -43,6 +44,7 @@ class Plan:
     ends_at_first: bool = False
     keys: tuple[tuple[str, str], ...] = ()
     has_start: bool = False
+    rate: float = 1.0
 
 
 class Campaign:
@@ -102,7 +104,8 @@ class Campaign:
         """Of what the command survives alone: a storm with a fault that it does not survive tells nothing new."""
         plan, calm = self._plan, self._trials.calm.seen
         alone = [one for one in self.report.singles if self.report.results[one.words].survived]
-        drawn = storms(plan.seed, alone + weathers(calm, list(plan.keys), has_start=plan.has_start))
+        weather = weathers(calm, list(plan.keys), has_start=plan.has_start, rate=plan.rate)
+        drawn = storms(plan.seed, alone + weather)
         known: set[frozenset[str]] = set()
         silent = 0
         while now_s() - self._began_s < plan.seconds and silent < SILENT_BATCHES_MAX and not self._is_over:

@@ -57,7 +57,8 @@ class Breach:
 class Seen:
     """All sandboxes of a run together. `exchanges` has the most requests of each kind, (method, path), that one sandbox
     got; `kept` counts the payments of each order that were not given back; `unmet` has the expectations that were not
-    met; `struck` the labels of rules that decided something."""
+    met; `struck` the labels of rules that decided something. `first_s` seconds after its start a sandbox got its first
+    request, by its own clock."""
 
     exchanges: dict[tuple[str, str], int] = field(default_factory=dict)
     payments: list[SeenPayment] = field(default_factory=list)
@@ -65,6 +66,7 @@ class Seen:
     unmet: dict[str, str] = field(default_factory=dict)
     breaches: dict[str, Breach] = field(default_factory=dict)
     struck: set[str] = field(default_factory=set)
+    first_s: float = 0.0
 
 
 @dataclass(slots=True)

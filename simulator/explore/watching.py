@@ -13,6 +13,7 @@ from simulator.domain.model.transactions import SETTLED, Transaction
 from simulator.explore.seen import GIVEN_BACK, Breach, Order, Seen, SeenPayment, SeenStep
 from simulator.runtime.expectations import verdicts
 from simulator.runtime.live_sandbox import LiveSandbox
+from simulator.runtime.sandbox_start import Ending
 from simulator.runtime.seen import log_of
 from simulator.wire.payments import STATUS_NAMES
 from simulator.wire.secrets import hidden
@@ -32,12 +33,13 @@ class Watch:
     def __init__(self, app: App) -> None:
         self._app = app
         self._seen = Seen()
+        self._firsts_s: list[float] = []
         self._table = PathTable(routes())
         self._worker = ThreadPoolExecutor(1, "watch")
         self._pending: deque[Future[None]] = deque()
         app.sandboxes.on_ended = self._ended
 
-    def _ended(self, live: LiveSandbox, ending: str) -> None:
+    def _ended(self, live: LiveSandbox, ending: Ending) -> None:
         self._pending.append(self._worker.submit(self._add, live.life()))
         if len(self._pending) > WAITING_MAX:
             self._pending.popleft().result()
@@ -49,12 +51,15 @@ class Watch:
         while self._pending:
             self._pending.popleft().result()
         self._worker.shutdown()
+        self._seen.first_s = min(self._firsts_s, default=0.0)
         return self._seen
 
     def _add(self, life: LiveSandbox) -> None:
         seen, state, log = self._seen, life.core.state, log_of(life)
         for kind, count in self._kinds(life).items():
             seen.exchanges[kind] = max(count, seen.exchanges.get(kind, 0))
+        if (first := next(iter(life.life_journal), None)) is not None:
+            self._firsts_s.append((first.at - life.beginning.started).total_seconds())
         transactions = list(state.transactions.values())
         self._add_payments(transactions[:PAYMENTS_MAX], _told(state.callbacks))
         seen.kept.update(_order(one) for one in transactions if one.result.status not in GIVEN_BACK)

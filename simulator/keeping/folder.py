@@ -71,7 +71,7 @@ class DataFolder:
         app.kept, self._app = self, app
 
     def _tell_ignored(self, app: App) -> None:
-        flags = ignored_flags(app.options, app.sandboxes.get(DEFAULT), follows_scenario=self._follows_scenario)
+        flags = ignored_flags(app, follows_scenario=self._follows_scenario)
         if flags:
             own = "its own" if len(flags) == 1 else "its own of each"
             self._tell(f"{', '.join(flags)}: ignored, since {self.path} has the sandbox {DEFAULT} already, with {own}")

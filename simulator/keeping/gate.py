@@ -4,9 +4,10 @@ import asyncio
 import logging
 import threading
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
-from simulator.tape.store.errors import StoreError
+from simulator.tape.store.errors import StoreError, WriteFailed
 from simulator.tape.store.store import Store
 
 Act = Callable[[], None]
@@ -18,11 +19,12 @@ class Gate:
     """Commits what was written into a store, at the latest at the end of the turn, and says when all is durable.
 
     `on_failure` is called once, in the event loop: from then on the gate stays closed, since what would leave is not
-    durable.
+    durable. That is so when the disk fails, and when something could not be written that is so in memory already.
     """
 
     def __init__(self, store: Store, on_failure: Callable[[StoreError], None]) -> None:
         self._store = store
+        store.writing.on_pending = self.note
         self._on_failure = on_failure
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread = threading.get_ident()
@@ -39,7 +41,7 @@ class Gate:
         self.commit()
 
     def note(self) -> None:
-        """Something was written."""
+        """Something was written: the store says so."""
         if not self._has_new:
             self._has_new = True
             if self._loop is not None:
@@ -72,6 +74,25 @@ class Gate:
         opened = asyncio.Event()
         if not self.is_open(opened.set):
             await opened.wait()
+
+    @contextmanager
+    def whole(self) -> Iterator[None]:
+        """What is written within is written as a whole, or nothing leaves any more. Raises `StoreError` then."""
+        try:
+            yield
+        except Exception as error:
+            raise self.fail(error) from error
+
+    def fail(self, error: Exception) -> StoreError:
+        """Stay closed, since something could not be written, which is answered to be raised. Nothing else is written
+        either: it might belong to that."""
+        if self.failure is None:
+            text = f"{self._store.path}: what happened cannot be kept ({type(error).__name__}: {error})"
+            self.failure = error if isinstance(error, StoreError) else WriteFailed(text)
+            self._store.give_up(self.failure)
+            if self._loop is not None:
+                self._on_failure(self.failure)
+        return self.failure
 
     def _done(self, error: StoreError | None) -> None:
         if threading.get_ident() == self._thread:

@@ -1,12 +1,13 @@
 """Which of a server's flags change nothing, since its folder has the default sandbox already."""
 
-from simulator.options import Options
+from simulator.app import App
 from simulator.runtime.clock import effective_rate
-from simulator.runtime.live_sandbox import LiveSandbox
+from simulator.runtime.sandboxes import DEFAULT
 
 
-def ignored_flags(options: Options, live: LiveSandbox, *, follows_scenario: bool) -> list[str]:
-    """Those that say something else than this sandbox has. Where it follows the scenario, `--callback` is part."""
+def ignored_flags(app: App, *, follows_scenario: bool) -> list[str]:
+    """Those that say something else than it has. Where it follows the scenario, `--callback` is part."""
+    options, live = app.options, app.sandboxes.get(DEFAULT)
     state, resellers = live.core.state, live.spec.scenario.resellers
     of_others = {
         "--seed": options.seed not in (None, state.seed),

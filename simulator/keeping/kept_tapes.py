@@ -4,10 +4,12 @@ from datetime import UTC, datetime
 
 import msgspec
 
+from simulator.domain.model.instants import Times
 from simulator.replay.attempts import unbegun_of
+from simulator.replay.entries_of_lines import Answered
 from simulator.replay.head import TakenTape
 from simulator.replay.proof import place_at
-from simulator.replay.reading import Answered, BadTape, Began, entry_from, head_from
+from simulator.replay.reading import BadTape, Began, entry_from, head_from
 from simulator.tape.entries import Entry
 from simulator.tape.store.reading import Reading
 

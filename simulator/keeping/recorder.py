@@ -8,27 +8,32 @@ from simulator.replay.writing import Began, answered_line, entry_line, resumed_l
 from simulator.runtime.journal import Exchange
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.tape.entries import Entry, Recorded, RequestBegan, RequestResumed
-from simulator.tape.store.store import Store
+from simulator.tape.store.lives import Life
+from simulator.tape.store.writing import Writing
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 
 
 class Recorder:
-    """Writes what one life's tape gets, each line with the time of the wall. A request that waits has a line when it
-    begins, and one with its answer."""
+    """Writes what the tape of one `life` gets, each line with the time of the wall. A request that waits has a line
+    when it begins, and one with its answer. What cannot be written closes the gate."""
 
-    def __init__(self, store: Store, gate: Gate, live: LiveSandbox) -> None:
-        self._writing = store.writing
+    def __init__(self, writing: Writing, life: Life, gate: Gate, live: LiveSandbox) -> None:
+        self._writing = writing
+        self._life = life
         self._gate = gate
         self._live = live
         self._began: Began = {}
         self._waiting: dict[int, Recorded] = {}  # so that no other record gets the id of one
 
     def add(self, entry: Entry) -> None:
-        """Write an entry."""
+        """Write an entry. Raises `StoreError`."""
         to_line = resumed_line if isinstance(entry, RequestResumed) else entry_line
-        n = self._append(to_line(entry, self._began))  # type: ignore[arg-type]  # as was looked at
+        try:
+            n = self._append(to_line(entry, self._began))  # type: ignore[arg-type]  # as was looked at
+        except Exception as error:
+            raise self._gate.fail(error) from error
         if isinstance(entry, RequestBegan):
             self._began[id(entry.exchange)] = n
             self._waiting[id(entry.exchange)] = entry.exchange
@@ -39,16 +44,16 @@ class Recorder:
             self.add(one)
 
     def answered(self, recorded: Recorded) -> None:
-        """Write the answer to a request that waited."""
+        """Write the answer to a request that waited. Raises `StoreError`."""
         place = self._began.pop(id(recorded), None)
         self._waiting.pop(id(recorded), None)
         if place is not None:
             assert isinstance(recorded, Exchange), "the journal records requests so"
-            self._append(answered_line(recorded, place))
+            with self._gate.whole():
+                self._append(answered_line(recorded, place))
 
     def _append(self, line: bytes) -> int:
-        self._gate.note()
-        return self._writing.append(self._live.id, micros_of(self._live.clock.latest), line)
+        return self._writing.append_to(self._life, micros_of(self._live.clock.latest), line)
 
 
 def micros_of(time: datetime) -> int:

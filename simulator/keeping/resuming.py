@@ -10,9 +10,10 @@ from simulator.domain.errors import DomainError
 from simulator.domain.model.scenario import Scenario
 from simulator.keeping.kept_marks import KeptMark
 from simulator.keeping.recorder import time_of
+from simulator.replay.entries_of_lines import Answered
 from simulator.replay.head import Head, beginning_of
 from simulator.replay.player import Again, Player
-from simulator.replay.reading import Answered, BadTape, Began, entry_from, head_from
+from simulator.replay.reading import BadTape, Began, entry_from, head_from
 from simulator.replay.rebuilding import Surroundings, player_of
 from simulator.runtime.marks import MARKS_MAX
 from simulator.runtime.sandboxes import is_sandbox_id
@@ -124,12 +125,11 @@ class Resuming:
         """The first entries of a life, or none when they are not kept any more."""
         found: list[Entry] = []
         try:
-            if self._reading.sandbox(kept.name).life == kept.life:
-                for _, _, entry in self._entries(kept.name, 1):
-                    if len(found) == count:
-                        break
-                    if not isinstance(entry, Answered):
-                        found.append(entry)
+            for _, _, entry in self._entries(kept, 1):
+                if len(found) == count:
+                    break
+                if not isinstance(entry, Answered):
+                    found.append(entry)
         except NoSandbox:
             pass
         return found if len(found) == count else ()
@@ -137,7 +137,7 @@ class Resuming:
     def _play(self, player: Player, kept: Sandbox, line: int) -> datetime:
         """Play what comes behind a line. Answers the wall's time at the end."""
         left_at = player.wall
-        for place, at, entry in self._entries(kept.name, line + 1):
+        for place, at, entry in self._entries(kept, line + 1):
             if isinstance(entry, Answered):
                 found = player.answered(entry.exchange)
             else:
@@ -147,8 +147,8 @@ class Resuming:
                 raise CannotGoOn(f"{text} repeated; go on with the version that wrote the folder, or begin another one")
         return left_at
 
-    def _entries(self, name: str, line: int) -> Iterator[tuple[int, datetime, Entry | Answered]]:
+    def _entries(self, kept: Sandbox, line: int) -> Iterator[tuple[int, datetime, Entry | Answered]]:
         """The entries from a line on, and the answers to those that waited, with the wall's time."""
         began: Began = {}
-        for one in self._reading.entries(name, line):
+        for one in self._reading.entries(kept.name, line, kept.key):
             yield one.n, time_of(one.at_us), entry_from(one.n, one.data, began)

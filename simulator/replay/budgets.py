@@ -2,11 +2,12 @@
 
 A request of a few bytes makes a fork of a sandbox that took thousands of requests to become what it is. A fork shares
 what never changes with its original (`replay/sharing`); what it has for itself is counted here when it begins. What it
-is sent later it holds as any other sandbox does.
+is sent later it holds as any other sandbox does. After a restart it shares nothing any more, and is counted with all
+that it has by then; nobody knows then whether it had been reset.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from typing import Final
 from weakref import WeakKeyDictionary
@@ -73,6 +74,12 @@ class ForkBudget:
     def add(self, fork: LiveSandbox, size: int) -> None:
         """Count a fork from now on."""
         self._held[fork] = fork.beginning, size
+
+    def add_restored(self, sandboxes: Iterable[LiveSandbox]) -> None:
+        """Count the forks among those that a restart has restored."""
+        for live in sandboxes:
+            if live.spec.drawn_for:
+                self.add(live, size_of(live, len(live.core.state.nonces)) + live.journal.size)
 
     @contextmanager
     def room_for(self, size: int) -> Iterator[None]:

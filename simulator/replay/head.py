@@ -9,7 +9,7 @@ import msgspec
 from simulator import __version__
 from simulator.replay.attempts import unbegun
 from simulator.runtime.live_sandbox import LiveSandbox
-from simulator.runtime.sandbox_start import Beginning, SandboxSpec
+from simulator.runtime.sandbox_start import Beginning, Ending, SandboxSpec
 from simulator.scenario.compiler import COMPILER, ScenarioCompiler
 from simulator.tape.entries import Due, Entry
 
@@ -50,31 +50,33 @@ class Head(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 class End(msgspec.Struct, frozen=True, kw_only=True):
     """The last line: the number of entries, and of the inputs that the tape had no room for; `now` is the sandbox's
     time when the tape was taken. `due` are the attempts that were due then and not begun, None where nobody knows, as
-    of a tape that was full by then."""
+    of a tape that was full by then. `ended` says what ended the life, empty of one that went on."""
 
     end: int
     left_out: int = 0
     now: datetime | None = None
     due: Due | None = None
+    ended: Ending = ""
 
 
 class TakenTape(NamedTuple):
-    """A tape as it was at one moment; `left_out` inputs came when it was full. `now` and `due` are what `End` calls so;
-    None when they are not known."""
+    """A tape as it was at one moment; `left_out` inputs came when it was full. `now`, `due` and `ended` are what `End`
+    calls so; None when they are not known."""
 
     head: Head
     entries: list[Entry]
     left_out: int
     now: datetime | None = None
     due: Due | None = None
+    ended: Ending = ""
 
 
-def taken(live: LiveSandbox, now: datetime | None = None) -> TakenTape:
-    """The tape of a sandbox up to now, or of one that has ended at the time `now`. It may be read beside the event
+def taken(live: LiveSandbox, now: datetime | None = None, ended: Ending = "") -> TakenTape:
+    """The tape of a sandbox up to now, or of a life that was `ended` at the time `now`. It may be read beside the event
     loop."""
     entries, left_out = live.tape.taken(), live.tape.left_out
     due = None if left_out else unbegun(live)
-    return TakenTape(head_of(live, len(entries)), entries, left_out, now or live.clock.now(), due)
+    return TakenTape(head_of(live, len(entries)), entries, left_out, now or live.clock.now(), due, ended)
 
 
 def head_of(live: LiveSandbox, entries: int = 0) -> Head:

@@ -20,7 +20,7 @@ DOCUMENTS = ("scenario", "command", "document")
 """Members of lines that somebody wrote to the control API, or to a file."""
 OWN_WORDS = frozenset(
     {"tape", "version", "sandbox", "started", "seed", "clock", "entries", "entry", "now", "wall", "method", "mode",
-     "how", "job", "attempt", "due", "drawn_for"}
+     "how", "job", "attempt", "due", "drawn_for", "ended"}
 )  # fmt: skip
 """Members of lines that have nothing of anybody else."""
 

@@ -58,7 +58,11 @@ def _by_number(live: LiveSandbox, n: int) -> Moment:
     last = len(live.tape)
     if n > last:
         _refuse_full(live)
-        raise Unacceptable("unknown_moment", f"the tape has {last} entries until now: n is from 0 to {last}", "n")
+        raise Unacceptable(
+            "unknown_moment",
+            f"the tape has {'1 entry' if last == 1 else f'{last} entries'} until now: n is from 0 to {last}",
+            "n",
+        )
     return Moment(n, None, f"entry {n}")
 
 
@@ -80,6 +84,9 @@ def _refuse_full(live: LiveSandbox) -> None:
     if live.tape.left_out and live.tape.keeps_none:
         text = "the sandbox keeps no tape, so that nothing can be repeated: raise limits.tape of the scenario"
         raise Conflict("tape_full", text)
+    if live.tape.has_lost_beginning:
+        text = "the beginning of the tape is not kept any more, so that there is nothing to return to"
+        raise Conflict("not_kept", f"{text}; nothing was changed: reset the sandbox to begin another tape")
     if live.tape.left_out:
         text = (
             f"the tape was full after {len(live.tape)} entries, so that what came later cannot be repeated:"

@@ -14,6 +14,7 @@ from simulator.replay.player import Again, Player
 from simulator.replay.reading import ReadTape
 from simulator.replay.rebuilding import Surroundings, player_of
 from simulator.scenario.compiler import ScenarioCompiler
+from simulator.scenario.library import load_scenario, names
 from simulator.tape.entries import Entry, RequestBegan, RequestShown
 
 
@@ -36,10 +37,16 @@ class Proof:
     difference: Difference | None
 
 
-def prove(tape: ReadTape, again: Again, around: Surroundings, count: int | None = None) -> Proof:
+def prove(
+    tape: ReadTape,
+    again: Again,
+    around: Surroundings,
+    count: int | None = None,
+    compiler: ScenarioCompiler | None = None,
+) -> Proof:
     """Rebuild a sandbox from its tape, up to its end, to the first `count` entries, or to the first difference. Raises
     `ScenarioError` for a scenario that this version does not accept."""
-    player = player_for(tape.head, again, around)
+    player = player_for(tape.head, again, around, compiler)
     for entry in islice(tape.entries, count):
         if found := player.play(entry):
             return Proof(player, found)
@@ -47,9 +54,18 @@ def prove(tape: ReadTape, again: Again, around: Surroundings, count: int | None 
     return Proof(player, player.of_end(tape.end.due) if tape.end is not None and is_whole else None)
 
 
-def player_for(head: Head, again: Again, around: Surroundings) -> Player:
-    """A player for the tape with this head. Raises `ScenarioError`."""
+def compiler_for(head: Head) -> ScenarioCompiler:
+    """A compiler for the life of a tape, which knows where the rules of a bundled scenario are written. Its tape does
+    not say."""
     compiler = ScenarioCompiler()
+    if head.name in names():
+        compiler.remember(load_scenario(head.name))
+    return compiler
+
+
+def player_for(head: Head, again: Again, around: Surroundings, compiler: ScenarioCompiler | None = None) -> Player:
+    """A player for the tape with this head. Raises `ScenarioError`."""
+    compiler = compiler or ScenarioCompiler()
     beginning = beginning_of(head, compiler)
     return player_of(head.sandbox, beginning, again, around, head.hidden, compiler, is_masked=head.masked)
 

@@ -1,30 +1,22 @@
 """Reads tapes from their lines, as the entries that were written."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import reduce
 from operator import or_
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from simulator.replay import lines
+from simulator.domain.commands import EndAttempt, PassTime, RecordTime
+from simulator.replay import entries_of_lines, lines
+from simulator.replay.entries_of_lines import Answered
 from simulator.replay.head import VERSION, End, Head
-from simulator.replay.written import FILE_BYTES_MAX, LINE_BYTES, NeverWritten, check_count, check_head, check_line
-from simulator.runtime.journal import Exchange
-from simulator.tape.entries import (
-    AttemptSent,
-    ClockSet,
-    CommandApplied,
-    Entry,
-    InboxCleared,
-    InboxProgrammed,
-    InboxReceived,
-    RequestBegan,
-    RequestResumed,
-    RequestShown,
-)
+from simulator.replay.order import Times
+from simulator.replay.room import Room, TooLarge
+from simulator.replay.written import NeverWritten, check_count, check_end, check_head, check_line
+from simulator.tape.entries import Entry
 
 if TYPE_CHECKING:
     _AnyLine = lines.Line
@@ -32,8 +24,7 @@ else:
     _AnyLine = reduce(or_, lines.Line.__subclasses__())
 
 
-Began = dict[int, Exchange]
-"""The requests that began to wait, by the places of their lines."""
+Began = entries_of_lines.Began
 
 
 class BadTape(Exception):
@@ -56,6 +47,10 @@ class ChangedTape(BadTape):
     """A line says what no simulator has written, so that nothing of the file is played."""
 
 
+class TooLargeFile(ChangedTape):
+    """What is in the file would take too much, so that nothing of it is played."""
+
+
 @dataclass(slots=True)
 class ReadTape:
     """One tape of a file. `end` is None when nothing could be read behind the last of the entries; `damage` says why,
@@ -76,10 +71,17 @@ class _Version(msgspec.Struct, frozen=True):
     end: int | None = None
 
 
+class _Scenario(msgspec.Struct, frozen=True):
+    """The text of a head's scenario."""
+
+    scenario: msgspec.Raw
+
+
 _BEGINNING = b'{"tape":'
 _NO_HEAD = "{} is not the beginning of a tape, which is written by `exec --tape`"
 
 _VERSION = msgspec.json.Decoder(_Version)
+_SCENARIO = msgspec.json.Decoder(_Scenario)
 _HEAD = msgspec.json.Decoder(Head, float_hook=Decimal)
 _END = msgspec.json.Decoder(End)
 _LINE = msgspec.json.Decoder(_AnyLine, float_hook=Decimal)
@@ -89,25 +91,49 @@ def read_tapes(source: Iterable[bytes]) -> Iterator[ReadTape]:
     """The tapes in these lines, one after the other. Raises `BadTape` for a line that begins no tape, and `CutShort`
     for the beginning of one; what was read before a line cannot be understood, or the source ends too early, is a tape
     without an end. The source may raise both where it is damaged or ends."""
-    numbered = enumerate(_within_bounds(source), 1)
-    while (tape := _next_tape(numbered)) is not None:
+    room = Room()
+    numbered = _within_bounds(source, room)
+    heads = _Heads(room)
+    while (tape := _next_tape(numbered, heads, room)) is not None:
         yield tape
         if tape.damage:
             return
 
 
-def _within_bounds(source: Iterable[bytes]) -> Iterator[bytes]:
-    """The lines of a source, as long as they take no more memory than there is for them."""
-    taken = 0
+def _within_bounds(source: Iterable[bytes], room: Room) -> Iterator[tuple[int, bytes]]:
+    """The lines of a source with their numbers, as long as there is room for what they become."""
     for number, line in enumerate(source, 1):
-        taken += LINE_BYTES + len(line)
-        if taken > FILE_BYTES_MAX:
-            text = f"line {number}: what is read of the file would take more than {FILE_BYTES_MAX} bytes of memory"
-            raise ChangedTape(f"{text}, which is the limit; write the tapes of fewer sandboxes into one file")
-        yield line
+        try:
+            room.take(line)
+        except TooLarge as error:
+            raise TooLargeFile(f"line {number}: {error}") from None
+        yield number, line
 
 
-def _next_tape(numbered: Iterator[tuple[int, bytes]]) -> ReadTape | None:
+class _Heads:
+    """Those of one file. The lives of a run mostly began with one scenario, which they share then."""
+
+    def __init__(self, room: Room) -> None:
+        self._room = room
+        self._text = b""
+        self._scenario: Mapping[str, Any] = {}
+
+    def read(self, number: int, line: bytes) -> Head:
+        """Raises `BadTape`."""
+        head = _head(number, line)
+        try:
+            self._room.take_life()
+        except TooLarge as error:
+            raise TooLargeFile(f"line {number}: {error}") from None
+        text = bytes(_SCENARIO.decode(line).scenario)
+        if text == self._text:
+            self._room.shrink()
+            return msgspec.structs.replace(head, scenario=self._scenario)
+        self._text, self._scenario = text, head.scenario
+        return head
+
+
+def _next_tape(numbered: Iterator[tuple[int, bytes]], heads: _Heads, room: Room) -> ReadTape | None:
     try:
         first = next(numbered, None)
     except CutShort as cut:
@@ -115,7 +141,8 @@ def _next_tape(numbered: Iterator[tuple[int, bytes]]) -> ReadTape | None:
         raise
     if first is None:
         return None
-    tape = ReadTape(_head(*first))
+    tape = ReadTape(heads.read(*first))
+    times = Times(tape.head)
     began: Began = {}
     place = 0
     try:
@@ -123,12 +150,17 @@ def _next_tape(numbered: Iterator[tuple[int, bytes]]) -> ReadTape | None:
             if line.startswith(b'{"end"'):
                 tape.end = _decoded(_END, number, line)
                 _check_end(tape, number)
+                _checked(number, times.check, tape.end)
                 return tape
             place += 1
             _checked(number, check_count, tape.head, place)
-            entry = _entry(number, place, _decoded(_LINE, number, line), began)
+            decoded = _decoded(_LINE, number, line)
+            entry = _entry(number, place, decoded, began)
             if not isinstance(entry, Answered):
                 tape.entries.append(entry)
+            _checked(number, times.check, decoded)
+            if _is_flat(decoded):
+                room.shrink()
     except CutShort:
         pass
     except ChangedTape:
@@ -155,6 +187,8 @@ def _head(number: int, line: bytes) -> Head:
     if version > VERSION:
         text = f"line {number}: the tape has version {version}, and this reseller-sim reads up to {VERSION}"
         raise NoTape(f"{text}; replay it with a newer one")
+    if version < 1:
+        raise ChangedTape(f"line {number}: the tape has version {version}, which never was")
     head: Head = _decoded(_HEAD, number, line)
     _checked(number, check_head, head)
     return head
@@ -185,17 +219,19 @@ def _check_end(tape: ReadTape, number: int) -> None:
         text = f"line {number} says that there are {tape.end.end} entries before it, and {len(tape.entries)} are there"
         tape.end = None
         raise BadTape(text)
+    _checked(number, check_end, tape.head, tape.end)
+
+
+def _is_flat(line: lines.Line) -> bool:
+    """Whether an entry has no objects whose members anybody chose."""
+    if isinstance(line, lines.CommandLine):
+        return isinstance(line.command, PassTime | RecordTime | EndAttempt)
+    return not isinstance(line, lines.InboxRepliesLine)
 
 
 def head_from(line: bytes) -> Head:
     """The head in a line. Raises `BadTape`."""
     return _head(1, line)
-
-
-class Answered(NamedTuple):
-    """The record of a request that waited, which has its answer now."""
-
-    exchange: Exchange
 
 
 def entry_from(place: int, line: bytes, began: Began) -> Entry | Answered:
@@ -207,58 +243,6 @@ def entry_from(place: int, line: bytes, began: Began) -> Entry | Answered:
 def _entry(number: int, place: int, line: lines.Line, began: Began) -> Entry | Answered:
     _checked(number, check_line, line)
     try:
-        if isinstance(line, lines.RequestLine):
-            return _request(line, place, began)
-        return _ENTRIES[type(line)](line, began)
+        return entries_of_lines.entry_of(line, place, began)
     except (ValueError, LookupError, TypeError) as error:
         raise BadTape(_not_understood(number, error)) from None
-
-
-def _request(line: lines.RequestLine, place: int, began: Began) -> Entry:
-    one = lines.exchange_of(line)
-    if line.waits:
-        began[place] = one
-        return RequestBegan(one)
-    return RequestShown(one) if line.shown else one
-
-
-def _resumed(line: lines.ResumedLine, began: Began) -> Entry:
-    one = _recorded(line.request, began)
-    if line.body:
-        one.body = lines.bytes_of(line.body)
-    return RequestResumed(one, line.now, line.wall, line.how)
-
-
-def _answered(line: lines.AnsweredLine, began: Began) -> Answered:
-    one = _recorded(line.request, began)
-    lines.put_answer(one, line.answer)
-    return Answered(one)
-
-
-def _recorded(place: int, began: Began) -> Exchange:
-    """The record of the request that began in the line of this number."""
-    found = began.get(place)
-    if found is None:
-        raise ValueError(f"entry {place} is no request that waits")
-    return found
-
-
-def _attempt(line: lines.AttemptLine, began: Began) -> Entry:
-    return AttemptSent(line.now, line.wall, line.job, line.attempt, lines.outgoing_of(line))
-
-
-def _message(line: lines.InboxMessageLine, began: Began) -> Entry:
-    headers, body = lines.headers_of(line.headers), lines.bytes_of(line.body)
-    return InboxReceived(line.now, line.wall, line.name, line.method, line.query.encode("latin-1"), headers, body)
-
-
-_ENTRIES: dict[type, Callable[[Any, Began], Entry | Answered]] = {
-    lines.ResumedLine: _resumed,
-    lines.AnsweredLine: _answered,
-    lines.CommandLine: lambda one, _: CommandApplied(one.now, one.command, one.due),
-    lines.AttemptLine: _attempt,
-    lines.ClockLine: lambda one, _: ClockSet(one.now, one.mode, one.rate),
-    lines.InboxMessageLine: _message,
-    lines.InboxRepliesLine: lambda one, _: InboxProgrammed(one.now, one.name, one.document),
-    lines.InboxClearedLine: lambda one, _: InboxCleared(one.now, one.name),
-}

@@ -25,6 +25,7 @@ from simulator.replay.taking import Taking
 from simulator.runtime.background import in_background
 from simulator.runtime.driver import Driver
 from simulator.runtime.inboxes import server_budget
+from simulator.runtime.keepers import Place
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.marks import Mark
 from simulator.runtime.sandbox_start import Beginning
@@ -60,7 +61,9 @@ class Rewinder:
         self._timer: asyncio.TimerHandle | None = None
 
     def mark(self, live: LiveSandbox, name: str) -> Mark:
-        """Mark the present of a sandbox, and take a snapshot of it soon. Raises what `mark_here` raises."""
+        """Mark the present of a sandbox, and take a snapshot of it soon. Raises what `mark_here` raises, `Unknown` when
+        it was deleted, and `Conflict` while it is reset."""
+        refuse_lost(live, live.driver)
         made = mark_here(live, name)
         self._follow(live)
         if self.taking is not None:
@@ -71,12 +74,11 @@ class Rewinder:
         """Let a sandbox be as it was at a moment. Raises what `moment_of` raises; `Conflict` during an advance, when it
         is reset or rewound meanwhile, or cannot be rebuilt; `Unknown` when it is deleted."""
         life = live.driver
-        _refuse_lost(live, life)
+        refuse_lost(live, life)
         life.refuse_while_advancing()
         moment = await moment_of(live, asked)
         player = await self._rebuilt(live, life, moment, live.id, live.beginning)
-        place = await live.keeper.place_of(live, moment.n)
-        _refuse_lost(live, life)
+        place = await _place(live, life, moment.n)
         life.refuse_while_advancing()
         clock, kept = left(player, self._around.wall, moment.at, REWOUND), self.kept.of(live)
         await live.become(player.live, clock, place, moment.about)
@@ -87,7 +89,7 @@ class Rewinder:
         raises for its id, and `Conflict` when the forks of the server hold too much."""
         id_ = sandboxes.free_id(wanted_id)
         life = live.driver
-        _refuse_lost(live, life)
+        refuse_lost(live, life)
         life.refuse_while_advancing()
         moment = await moment_of(live, asked)
         with self.forks.room_for(FORK_BYTES + share_of(size_of(live) - FORK_BYTES, moment.n, live)):
@@ -100,9 +102,9 @@ class Rewinder:
         beginning = replace(before, spec=replace(before.spec, id=id_, drawn_for=before.spec.drawn_for or live.id))
         player = await self._rebuilt(live, life, moment, id_, beginning)
         unshared = await in_background(share_nonces, player.live, await nonces_of(live))
-        await live.keeper.copy(live, await live.keeper.place_of(live, moment.n), player.live)
+        await _copy(live, life, moment.n, player.live)
         try:
-            _refuse_lost(live, life)
+            refuse_lost(live, life)
             sandboxes.free_id(id_)  # another may have taken it meanwhile
             forked = self._gone_on(live, player, moment)
             sandboxes.add_fork(forked, live.id)
@@ -128,7 +130,7 @@ class Rewinder:
             return await self._played(live, life, moment, id_, beginning)
 
     async def _played(self, live: LiveSandbox, life: Driver, moment: Moment, id_: str, beginning: Beginning) -> Player:
-        _refuse_lost(live, life)
+        refuse_lost(live, life)
         self._follow(live)
         await whole(live.tape)
         entries = live.tape.taken(moment.n)
@@ -143,14 +145,14 @@ class Rewinder:
             player = await in_background(player_of, *arguments)
         begin = player.place
         for start in range(begin, len(entries), PLAYED_AT_ONCE):
-            _refuse_lost(live, life)
+            refuse_lost(live, life)
             near = self.kept.nearest(live, player.place + PLAYED_AT_ONCE) if is_alike else None
             taken = await in_background(self._play, player, entries[start : start + PLAYED_AT_ONCE], near)
             if is_alike:
                 self.kept.add(live, taken)
         if begin < len(entries):
             await in_background(share, player.live, entries[begin:], begin)
-        _refuse_lost(live, life)
+        refuse_lost(live, life)
         return player
 
     async def _restored(
@@ -218,7 +220,28 @@ def _play(player: Player, entries: Sequence[Entry]) -> None:
         raise Conflict("not_repeatable", f"{text}; GET …/tape has the tape for a report of this")
 
 
-def _refuse_lost(live: LiveSandbox, life: Driver) -> None:
+async def _place(live: LiveSandbox, life: Driver, n: int) -> Place:
+    """Where a moment is kept, while the `life` of a sandbox lasts. Raises `Unknown` and `Conflict`."""
+    try:
+        place = await live.keeper.place_of(live, n)
+    except Conflict:
+        refuse_lost(live, life)  # which is why, if it is
+        raise
+    refuse_lost(live, life)
+    return place
+
+
+async def _copy(live: LiveSandbox, life: Driver, n: int, fork: LiveSandbox) -> None:
+    """Have a fork kept that begins at a moment of the `life` of a sandbox. Raises `Unknown` and `Conflict`."""
+    place = await _place(live, life, n)
+    try:
+        await live.keeper.copy(live, place, fork)
+    except Conflict:
+        refuse_lost(live, life)
+        raise
+
+
+def refuse_lost(live: LiveSandbox, life: Driver) -> None:
     """Raise `Unknown` or `Conflict` when a sandbox is no longer what was asked about."""
     if live.is_deleted:
         raise Unknown("unknown_sandbox", f"the sandbox {live.id!r} was deleted meanwhile")

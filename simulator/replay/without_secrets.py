@@ -84,7 +84,7 @@ def _lines(tape: TakenTape, again: Again) -> Iterator[bytes | None]:
     (read,) = read_tapes(masked)
     assert not read.damage, read.damage
     yield None
-    yield from _played(read, tape.left_out, again)
+    yield from _played(read, tape, again)
 
 
 def _masking(head: Head, given: Given) -> Masking:
@@ -94,7 +94,7 @@ def _masking(head: Head, given: Given) -> Masking:
     return Masking(stand_ins, Credentials(stand_ins, given.keys, given.users))
 
 
-def _played(masked: ReadTape, left_out: int, again: Again) -> Iterator[bytes | None]:
+def _played(masked: ReadTape, tape: TakenTape, again: Again) -> Iterator[bytes | None]:
     """The lines of what the masked inputs make."""
     head = msgspec.structs.replace(masked.head, masked=True)
     player = player_for(head, again, nowhere())
@@ -107,7 +107,8 @@ def _played(masked: ReadTape, left_out: int, again: Again) -> Iterator[bytes | N
     if _sent(made.entries) != _sent(masked.entries):
         raise CannotMask("a secret of it is also something else: other callbacks or webhooks are sent")
     whole, now = msgspec.structs.replace(head, entries=len(made.entries)), masked.end.now if masked.end else None
-    yield from tape_lines(TakenTape(whole, made.entries, left_out, now, None if left_out else made.due))
+    due = None if tape.left_out else made.due
+    yield from tape_lines(TakenTape(whole, made.entries, tape.left_out, now, due, tape.ended))
 
 
 def _taken(player: Player) -> TakenTape:

@@ -33,7 +33,7 @@ def tape_lines(tape: TakenTape) -> Iterator[bytes]:
     """A tape, line by line, each with its line end; with all secrets that are on it."""
     yield written_line(tape.head)
     yield from entry_lines(tape.entries)
-    yield written_line(End(end=len(tape.entries), left_out=tape.left_out, now=tape.now, due=tape.due))
+    yield written_line(End(end=len(tape.entries), left_out=tape.left_out, now=tape.now, due=tape.due, ended=tape.ended))
 
 
 def entry_lines(entries: Sequence[Entry]) -> Iterator[bytes]:

@@ -2,7 +2,8 @@
 
 from typing import Final, NamedTuple, Protocol, TypeVar
 
-from simulator.runtime.marks import Mark
+from simulator.runtime.marks import Mark, Marks
+from simulator.tape.tape import Tape
 
 Live = TypeVar("Live", contravariant=True)
 
@@ -16,7 +17,8 @@ class Place(NamedTuple):
 
 
 class Keeper(Protocol[Live]):
-    """Keeps sandboxes, `Live` ones: what comes to their tapes it is told by those themselves."""
+    """Keeps sandboxes, `Live` ones: what comes to their tapes it is told by those themselves. Of what it cannot keep it
+    raises, and from then on nothing leaves the server."""
 
     def begin(self, live: Live) -> None:
         """A sandbox was created, or began anew."""
@@ -26,11 +28,13 @@ class Keeper(Protocol[Live]):
         any more."""
         ...
 
-    def rewound(self, live: Live, place: Place) -> None:
-        """A sandbox is as it was there, and has on its tape what it begins with behind that."""
+    def rewound(self, live: Live, place: Place, tape: Tape, marks: Marks) -> None:
+        """A sandbox is about to be as it was there: it will have this tape, with what it begins with behind the place,
+        and these marks."""
 
     async def copy(self, live: Live, place: Place, fork: Live) -> None:
-        """Prepare for a sandbox that is as another was there, and is about to `begin`."""
+        """Prepare for a sandbox that is as another was there, and is about to `begin`. Raises `Conflict` when that is
+        not kept there any more."""
 
     def abandon(self, fork: Live) -> None:
         """What was prepared for a sandbox is for nothing, if anything was: it does not begin."""
@@ -55,7 +59,7 @@ class _Unkept:
         """Say that it is nowhere."""
         return Place(entries, 0, 0)
 
-    def rewound(self, live: object, place: Place) -> None:
+    def rewound(self, live: object, place: Place, tape: Tape, marks: Marks) -> None:
         """Do nothing."""
 
     async def copy(self, live: object, place: Place, fork: object) -> None:

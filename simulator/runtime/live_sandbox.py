@@ -30,7 +30,7 @@ from simulator.runtime.marks import Marks
 from simulator.runtime.noted import apply_noted
 from simulator.runtime.remains import let_go
 from simulator.runtime.ring import Notifier
-from simulator.runtime.sandbox_start import Beginning, FirstState, SandboxSpec, first_state
+from simulator.runtime.sandbox_start import Beginning, Ending, FirstState, SandboxSpec, first_state
 from simulator.runtime.waiting import SANDBOX_WAITERS_MAX, WaitingRoom
 from simulator.tape.tape import Tape
 from simulator.traffic.seen import Notification
@@ -61,10 +61,11 @@ class LiveSandbox:
         self.is_touched = True
         self.last_used_s = 0.0
         self.waiting = WaitingRoom(SANDBOX_WAITERS_MAX)
-        self.on_ending: Callable[[LiveSandbox, str], None] = lambda live, ending: None
+        self.on_ending: Callable[[LiveSandbox, Ending], None] = lambda live, ending: None
         self.keeper: Keeper[LiveSandbox] = UNKEPT
         self.is_deleted = False
-        self.resets, self.rewinds, self.last_ending = 0, 0, "reset"
+        self.resets, self.rewinds = 0, 0
+        self.last_ending: Ending = "reset"
         self.server_secrets: tuple[str, ...] = ()
         self.former_secrets = FormerSecrets()  # of all sandboxes of a server
         self.events = EventLog(id_)
@@ -228,19 +229,20 @@ class LiveSandbox:
     async def become(self, rebuilt: "LiveSandbox", clock: Clock, place: Place, about: str) -> None:
         """Be what was rebuilt of this sandbox as it once was at a place, with its time on `clock`: a rewind to what is
         called `about`. Whoever waits is woken, and what is answered from now on is in the rebuilt journal."""
+        now = clock.now()
+        marks = self.marks.up_to(len(rebuilt.tape), now)
+        self.keeper.rewound(self, place, rebuilt.tape, marks)
         ended, self.last_ending = self.driver, "rewound"
         self.stop()
         self.events.end_life(self.life())
         self.on_ending(self, self.last_ending)
         self.rewinds += 1
         self.retire_secrets(kept=rebuilt.core.state.secrets)
-        now = clock.now()
-        self.marks = self.marks.up_to(len(rebuilt.tape), now)
+        self.marks = marks
         self.probed = deque((one for one in self.probed if one.at <= now), maxlen=PROBED_MAX)
         let_go(self.core.state, self.life_tape)
         self._take_over(rebuilt)
         self.go_on(clock)
-        self.keeper.rewound(self, place)
         self.events.note(Action("rewound", now, about))
         self.start()
         await ended.close()
@@ -276,8 +278,7 @@ class LiveSandbox:
         return await self.waiting.wait(lambda: notifier.wait_until(is_true, timeout_s, *others))
 
     def end_waits(self) -> None:
-        """Answer everybody who waits now, with what there is: the server is about to stop. Those who wait until what is
-        due has happened find the sandbox closed: nothing may change it before that."""
+        """Before the server stops: answer who waits, with what there is; who waits for what is due finds it closed."""
         if self.driver.is_settling:
             self.is_closed = True
             self.driver.stop()

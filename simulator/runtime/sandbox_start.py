@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Literal
 
 from simulator.domain.compiler import Compiler
 from simulator.domain.model.resellers import User
@@ -40,6 +41,9 @@ class Beginning:
 
 
 FirstState = tuple[Clock, Sandbox]
+
+Ending = Literal["", "deleted", "reset", "rewound"]
+"""What ends a life of a sandbox; empty while it goes on."""
 
 
 def first_state(id_: str, spec: SandboxSpec, wall: Wall) -> FirstState:

@@ -17,7 +17,7 @@ from simulator.runtime.keepers import UNKEPT, Keeper
 from simulator.runtime.known_secrets import FormerSecrets, followed
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.remains import let_go
-from simulator.runtime.sandbox_start import FirstState, SandboxSpec, first_state
+from simulator.runtime.sandbox_start import Ending, FirstState, SandboxSpec, first_state
 from simulator.runtime.waiting import SANDBOX_WAITERS_MAX, SERVER_WAITERS_MAX, WaitingRoom
 from simulator.wire.secrets import Secrets
 
@@ -42,7 +42,7 @@ class Sandboxes:
         self._waiting = WaitingRoom(SERVER_WAITERS_MAX)
         self._ttl_s = ttl_s
         self._past = Coverage() if keeps_coverage else None
-        self.on_ended: Callable[[LiveSandbox, str], None] = lambda sandbox, ending: None
+        self.on_ended: Callable[[LiveSandbox, Ending], None] = lambda sandbox, ending: None
         self.keeper: Keeper[LiveSandbox] = UNKEPT
         self._by_id: dict[str, LiveSandbox] = {}
         self.unique_keys: dict[str, LiveSandbox] = {}  # the sandbox of each key that `credentials: unique` created
@@ -118,17 +118,18 @@ class Sandboxes:
         sandbox.waiting = WaitingRoom(SANDBOX_WAITERS_MAX, self._waiting)
         sandbox.server_secrets = self.server_secrets
         sandbox.former_secrets = self.former_secrets
+        sandbox.keeper = self.keeper
+        self.keeper.begin(sandbox)
         sandbox.events.join(self.events)
         self._by_id[sandbox.id] = sandbox
         self.learn_keys(sandbox)
-        sandbox.keeper = self.keeper
-        self.keeper.begin(sandbox)
 
     def adopt(self, live: LiveSandbox) -> None:
         """Let a sandbox that was made elsewhere be one of these, in place of the one that has its id. Its time is not
         started yet."""
         before = self._by_id.pop(live.id, None)
         if before is not None:
+            before.keeper.forget(before)
             before.stop()
         self._admit(live)
         live.events.note(Action("created", live.clock.now(), live.scenario.name))
@@ -159,6 +160,7 @@ class Sandboxes:
         await sandbox.close()
 
     def _forget(self, sandbox: LiveSandbox) -> None:
+        self.keeper.forget(sandbox)
         self._remember(sandbox, "deleted")
         sandbox.retire_secrets()
         sandbox.is_deleted = True
@@ -167,11 +169,10 @@ class Sandboxes:
         sandbox.stop()
         del self._by_id[sandbox.id]
         let_go(sandbox.core.state, sandbox.life_tape)
-        self.keeper.forget(sandbox)
         self.unique_keys = {key: owner for key, owner in self.unique_keys.items() if owner is not sandbox}
         self._unique_users = {name: owner for name, owner in self._unique_users.items() if owner is not sandbox}
 
-    def _remember(self, sandbox: LiveSandbox, ending: str) -> None:
+    def _remember(self, sandbox: LiveSandbox, ending: Ending) -> None:
         if self._past is not None:
             self._past.add(sandbox.coverage())
         self.on_ended(sandbox, ending)

@@ -82,6 +82,11 @@ class Tape:
         return self._entries_max == 0
 
     @property
+    def has_lost_beginning(self) -> bool:
+        """True when it had entries that are not kept any more, so that nothing of it can be repeated."""
+        return not len(self) and self.bytes > 0
+
+    @property
     def is_awaited(self) -> bool:
         """True while a request waits that began on it."""
         return next(self.awaited(), None) is not None

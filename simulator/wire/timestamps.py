@@ -24,7 +24,8 @@ def day_range(text: str) -> tuple[date, date]:
 
 def day_first(at: datetime) -> str:
     """`dd-MM-yyyy HH:mm:ss`: network status, bill presentment, callback URL."""
-    return at.astimezone(SERVICE_ZONE).strftime("%d-%m-%Y %H:%M:%S")
+    text = year_first(at)
+    return f"{text[8:10]}-{text[5:7]}-{text[:4]}{text[10:]}"
 
 
 class _Second:

@@ -50,7 +50,9 @@ def completed(*words: str, url: str = NO_SIMULATOR, sandbox: str = "default") ->
         (("call", "P"), "POST"),
         (("call", "GET", "/v2/bal"), "/v2/balance"),
         (("call", "GET", "/v2/top"), None),
+        (("mark", "a"), "add"),
         (("rule", "rm", ""), None),
+        (("rewind", ""), None),
         (("story", ""), None),
         (("audit", "--sandbox", ""), None),
     ],
@@ -70,6 +72,9 @@ def test_what_a_running_simulator_has_is_offered_but_for_what_a_shell_would_run(
     assert asking.sandbox in completed("sandbox", "rm", "sb-", **at)
     assert asking.sandbox in completed("requests", "--sandbox", "sb-", **at)
     assert "payments-1" in completed("rule", "rm", "pay", **at)
+    asking.json("mark", "add", "ordered")
+    for words in (("rewind",), ("fork",), ("mark", "rm")):
+        assert completed(*words, "ord", **at) == ["ordered"]
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

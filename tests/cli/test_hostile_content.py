@@ -251,6 +251,10 @@ def test_sign_prints_a_body_with_control_characters_as_its_octal_bytes(tmp_path:
         ("rule", "add", "payments", UNSAFE.replace(chr(0), "")),
         ("rule", "add", "payments", "--file", UNSAFE),
         ("sandbox", "new", f"{UNSAFE.replace(chr(0), '')}.yaml"),
+        ("mark", "add", UNSAFE),
+        ("mark", "rm", UNSAFE),
+        ("rewind", UNSAFE),
+        ("fork", f"{UNSAFE}:"),
         ("health", "--url", f"http://{UNSAFE}/"),
         ("completion", UNSAFE),
         ("openapi", UNSAFE),
@@ -329,16 +333,18 @@ def test_replay_escapes_what_is_on_a_tape(tmp_path: Path) -> None:
     with running() as client:
         client.send("GET", "/v2/nothing")
         head, request, *rest = (json.loads(line) for line in tape_lines(taken(client.live)))
-    head["sandbox"] = UNSAFE
     request["answer"] |= {"body": UNSAFE, "diagnosis": UNSAFE}
     file = tmp_path / "hostile.tape"
     file.write_text("".join(json.dumps(one) + "\n" for one in (head, request, *rest)))
     done = invoke("replay", str(file))
     assert done.exit_code == 1
     assert_harmless(done.stdout)
-    file.write_text(json.dumps(head) + "\n" + json.dumps({"entry": UNSAFE}) + "\n")
-    done = invoke("replay", str(file))
-    assert_harmless(done.stdout + done.stderr)
+    assert_harmless(invoke("replay", str(file), "--list").stdout)
+    for changed in (head | {"sandbox": UNSAFE}, head):
+        file.write_text(json.dumps(changed) + "\n" + json.dumps({"entry": UNSAFE}) + "\n")
+        done = invoke("replay", str(file))
+        assert done.exit_code == 3
+        assert_harmless(done.stdout + done.stderr)
 
 
 def test_every_verb_is_in_this_module() -> None:

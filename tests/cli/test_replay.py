@@ -181,6 +181,16 @@ def _without_now(line: bytes) -> bytes:
     return json.dumps({name: value for name, value in json.loads(line).items() if name != "now"}).encode() + b"\n"
 
 
+def test_a_time_that_no_sandbox_has_is_refused_with_one_advice(lives: list[list[bytes]], tmp_path: Path) -> None:
+    file = tmp_path / "edited.tape"
+    file.write_bytes(b"".join((lives[0][0], *(line.replace(b"2026-", b"2300-") for line in lives[0][1:]))))
+    done = replay(file)
+    assert done.exit_code == 3
+    why = "now: 2300-11-21T04:00:00+00:00: a sandbox has no such time: they are from 1990 to 2200"
+    what = "was it changed by hand, or on its way? Take it anew from where it was written"
+    assert done.stderr == f"reseller-sim replay: {file}: line 2: {why}: {what}\n"
+
+
 CHANGES: dict[str, Callable[[bytes], bytes]] = {
     "a member less": _without_now,
     "another type": lambda line: b"[]\n",
@@ -248,6 +258,7 @@ def test_an_empty_file_and_one_without_a_sandbox_say_what_they_lack(first: Path,
     empty.write_bytes(b"")
     assert (done := replay(empty)).exit_code == 3
     assert f"{empty}: it is empty: the run that was to write it could not start" in done.stderr
+    assert "or its secrets could not be replaced" in done.stderr
     assert (done := replay(first, "--sandbox", "x")).exit_code == 3
     assert f"{first}: it has no tape of x; it has those of default" in done.stderr
 

@@ -201,6 +201,7 @@ def test_a_signal_ends_it_with_all_that_it_has_started(number: signal.Signals, s
     out, mark = tmp_path / "out", tmp_path / "running"
     program = f"{ASKS}\nimport pathlib, time\nif pathlib.Path({str(mark)!r}).exists(): time.sleep(600)\n"
     program += f"pathlib.Path({str(mark)!r}).touch()"
+    junit = tmp_path / "junit.xml"
     words = [
         *PROGRAM,
         "explore",
@@ -210,6 +211,8 @@ def test_a_signal_ends_it_with_all_that_it_has_started(number: signal.Signals, s
         "2",
         "--out",
         str(out),
+        "--junit",
+        str(junit),
         "--",
         sys.executable,
         "-c",
@@ -224,3 +227,4 @@ def test_a_signal_ends_it_with_all_that_it_has_started(number: signal.Signals, s
     said = "reseller-sim explore: stopped; the same command with --resume passes over what has been run"
     assert err.splitlines() == [said]
     assert not list(out.glob("running-*"))
+    assert re.search("stopped by a signal(: 0 of [0-9]+ single faults| before a single fault)", junit.read_text())

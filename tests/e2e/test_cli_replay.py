@@ -145,6 +145,8 @@ ask("POST", "/sandboxes/default/resellers/RS001/deposits", {"amount": "7"})
     assert done.status == 0
     lives = ["gone", "default (life 1 of 2)", "default (life 2 of 2)"]
     assert [line.partition(":")[0] for line in done.out.splitlines()] == lives
+    ends = ["; then it was deleted", "; then it was reset", "all as it was"]
+    assert all(line.endswith(end) for line, end in zip(done.out.splitlines(), ends, strict=True)), done.out
     assert run("replay", str(file), "--until", "1").status == 2
     assert run("replay", str(file), "--until", "1", "--sandbox", "gone").out.startswith("gone: 1 entry replayed")
 

@@ -24,6 +24,9 @@ def test_what_ten_servers_told_before_they_were_killed_is_there_and_goes_on(tmp_
         "left without an answer",
         "nonces",
         "attempts cut short",
+        "rewinds",
+        "forks",
+        "snapshots left",
     ):
         assert episode.counts[what], f"{what}: {episode.counts}"
 
@@ -48,6 +51,7 @@ def test_a_server_that_is_stopped_under_load_drops_nothing_that_it_accepted(dura
             "callback",
             "of which the server knows|the receiver answered|is otherwise",
         ),
+        ("rewinds_are_not_written", "answer", "trip lacks|'trip' cannot be"),
     ],
 )
 def test_kills_show_a_server_that_does_not_keep_its_word(

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from simulator.cli.exploring import Screen, suites
+from simulator.cli.exploring import UNREPEATED, Screen, suites
 from simulator.explore import campaign
 from simulator.explore.campaign import Campaign, Plan
 from simulator.explore.catalogue import single_faults
@@ -170,3 +170,9 @@ def test_it_is_said_when_no_storm_can_be_drawn(tmp_path: Path, monkeypatch: pyte
     monkeypatch.setattr(campaign, "storms", lambda *of: iter(()))
     with explored(tmp_path, lambda trial: (), 10 * BATCHES) as (report, _):
         assert report.no_storms == campaign.NONE_ARE_LEFT
+
+
+def test_what_failed_and_was_not_repeated_before_the_end_is_no_failure_of_the_report() -> None:
+    report = Report(singles=SINGLES[:2], results={SINGLES[0].words: Verdict((EXIT,), is_struck=True)})
+    (suite,) = suites(report)
+    assert [(case.ok, case.skipped) for case in suite.cases] == [(True, UNREPEATED), (True, "not tried")]

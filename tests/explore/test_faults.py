@@ -2,6 +2,7 @@
 
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -100,3 +101,32 @@ def test_the_clock_of_the_weather_is_added_to_that_of_the_user() -> None:
     assert made["clock"] == {"mode": "manual", "skew": "4m"}
     assert made["seed"] == 4
     assert not any(one.place == "start" for one in weathers(seen(), KEYS, has_start=True))
+
+
+WINDOWS: dict[tuple[float, float], Any] = {
+    (0.4, 1): ((2, 12), (0, 10), (2, 62), 10),
+    (3.1, 1): ((4, 17), (0, 15), (4, 67), 12),
+    (33, 100): ((22, 82), (0, 80), (22, 112), 30),
+    (0, 100): ((2, 32), (0, 30), (2, 62), 10),
+    (340, 1000): ((202, 802), (0, 800), (202, 1102), 210),
+}
+
+
+@pytest.mark.parametrize(("first_s", "rate"), WINDOWS)
+def test_weather_begins_about_with_the_first_request_and_lasts_until_one_meets_it(first_s: float, rate: float) -> None:
+    calm = seen()
+    calm.first_s = first_s
+    found = weathers(calm, KEYS, has_start=False, rate=rate)
+    *spans, midnight = WINDOWS[first_s, rate]
+    said = [one.words for one in found if "503" in one.words or "night" in one.words]
+    wanted = [f"the service answers 503 from {begin} s to {end} s" for begin, end in spans]
+    assert said == [*wanted, f"midnight comes after {midnight} s"]
+    assert all(f"from {spans[0][0]} s to {spans[0][1]} s" in one.words for one in found if "revoked" in one.words)
+
+
+@pytest.mark.parametrize(("first_s", "rate"), [(0, 1.5), (50, 100), (10**6, 10**6), (10**12, 10**9)])
+def test_weather_of_any_clock_can_be_loaded(first_s: float, rate: float, tmp_path: Path) -> None:
+    calm = seen()
+    calm.first_s = first_s
+    for one in weathers(calm, KEYS, has_start=False, rate=rate):
+        assert checked(tmp_path, (one,)) == []

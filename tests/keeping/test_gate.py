@@ -2,11 +2,14 @@
 
 import asyncio
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
 
+from simulator.domain.model.effects import AttemptEnd, AttemptResult, Outgoing
 from simulator.keeping.gate import Gate
+from simulator.keeping.sending import GatedSender
 from simulator.server.held import HeldTransport
 from simulator.tape.store.errors import StoreError, WriteFailed
 from simulator.tape.store.store import Store
@@ -17,6 +20,7 @@ class LateStore:
 
     def __init__(self) -> None:
         self.requested: list[Any] = []
+        self.writing = SimpleNamespace()
 
     def request_commit(self, done: Any) -> None:
         self.requested.append(done)
@@ -128,11 +132,42 @@ def test_nothing_leaves_after_a_failure_which_is_told_once() -> None:
     assert [str(one) for one in failures] == ["the disk is full"]
 
 
-def test_a_real_store_has_what_was_noted_when_the_gate_opens(tmp_path: Path) -> None:
+def test_a_real_store_has_what_was_written_when_the_gate_opens(tmp_path: Path) -> None:
     with Store.open(tmp_path / "data", version="1") as store:
         gate = Gate(store, lambda error: None)
         store.writing.new_life("one", b"head")
         store.writing.append("one", 0, b"entry")
-        gate.note()
         assert gate.is_open(lambda: None)
         assert [one.data for one in store.reading.entries("one")] == [b"entry"]
+
+
+OUTGOING = Outgoing("POST", "http://127.0.0.1:9/hook", (), b"{}")
+ACCEPTED = AttemptResult(AttemptEnd.ANSWERED, 200)
+
+
+class Sent:
+    """A sender that remembers what it was given."""
+
+    def __init__(self) -> None:
+        self.given: list[Outgoing] = []
+
+    async def send(self, outgoing: Outgoing, timeout_s: float, owner: str) -> AttemptResult:
+        self.given.append(outgoing)
+        return ACCEPTED
+
+
+def test_a_callback_waits_for_the_commit_of_what_led_to_it_and_of_nothing_else() -> None:
+    async def main() -> None:
+        store, sent = LateStore(), Sent()
+        gate = Gate(cast(Store, store), lambda error: None)
+        gate.note()
+        sending = asyncio.ensure_future(GatedSender(sent, gate).send(OUTGOING, 1.0, "default"))
+        for _ in range(5):
+            await asyncio.sleep(0)
+        assert (len(store.requested), sent.given) == (1, [])
+        gate.note()
+        store.requested[0](None)
+        assert await sending is ACCEPTED
+        assert sent.given == [OUTGOING]
+
+    asyncio.run(main())

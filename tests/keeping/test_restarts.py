@@ -1,70 +1,29 @@
 """A data folder after its process was killed: what a new process makes of it is as it was, wherever it begins."""
 
 import asyncio
-import re
 import sqlite3
 import zlib
-from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Callable
+from contextlib import closing
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from simulator.domain.commands import PassTime
-from simulator.keeping.folder import DataFolder
 from simulator.keeping.resuming import CannotGoOn
-from simulator.keeping.saving import Saving
+from simulator.replay import rewinding
+from simulator.replay.budgets import FORK_BYTES, ForkBudget
 from simulator.tape.store.checking import check
 from simulator.tape.store.layout import DATABASE, LOCK
 from simulator.tape.store.retention import Retention
 from simulator.tape.store.store import Store
-from tests.support.client import Client, running
+from tests.support.client import Client
+from tests.support.data_folders import DEFAULT, TOLD, killed, saving_of, serving, told
 from tests.support.replaying import assert_replays
-from tests.support.stores import as_killed
 from tests.support.taped_plays import FIRST, PLAYS, set_callback
 from tests.support.wall import Wall
-
-DEFAULT = "/sandboxes/default"
-TOLD: list[str] = []
-LISTS = ["clock", "due", "rules", "resellers", "requests", "transactions", "ledger", "callbacks", "marks"]
-UNTOLD = re.compile(rb'"duration_us":[^,}]*|"receivers":\[[^]]*|"place":(null|\{[^}]*\}+)')
-
-
-def told(client: Client, sandbox: str = "default") -> dict[str, bytes]:
-    """What the control API says of a sandbox, but for what is measured and where rules are written."""
-    return {name: UNTOLD.sub(b"", client.sim("GET", f"/sandboxes/{sandbox}/{name}").body) for name in LISTS}
-
-
-@contextmanager
-def serving(
-    folder: Path, scenario: Any = FIRST, wall: Wall | None = None, *, names: bool = False, **options: Any
-) -> Iterator[Client]:
-    """A client of an application whose sandboxes are kept in a folder; with `names` the user has named the scenario."""
-    kept = DataFolder(folder, "process", lambda error: pytest.fail(str(error)), TOLD.append)
-    TOLD.clear()
-    try:
-        with running(scenario, wall, partial(kept.keep, follows_scenario=names), **options) as client:
-            yield client
-    finally:
-        kept.close()
-
-
-def saving_of(client: Client) -> Saving:
-    """Who takes the snapshots of an application."""
-    assert isinstance(client.app.kept, DataFolder)
-    found = client.app.kept._saving
-    assert found is not None
-    return found
-
-
-def killed(client: Client, tmp_path: Path) -> Path:
-    """A copy of the folder as the end of the process would leave it now."""
-    assert isinstance(client.app.kept, DataFolder)
-    client.run(client.app.kept.gate.passed())
-    return as_killed(client.app.kept.path, tmp_path / "killed")
 
 
 @pytest.mark.parametrize("happens", PLAYS)
@@ -136,8 +95,17 @@ def test_a_tape_that_is_dropped_is_empty_and_says_so(tmp_path: Path) -> None:
         n = len(client.live.tape)
         assert n
         assert len(client.sim("GET", f"{DEFAULT}/transactions").json["transactions"]) == 1
-        refused = client.sim("POST", f"{DEFAULT}/rewind", {"n": 0})
-        assert refused.status == 409
+        nowhere: list[tuple[str, dict[str, Any]]] = [
+            (f"{DEFAULT}/rewind", {"n": 0}),
+            ("/sandboxes", {"fork": {"of": "default", "n": 0}}),
+            ("/sandboxes", {"fork": {"of": "default"}}),
+            (f"{DEFAULT}/rewind", {"n": n}),
+            (f"{DEFAULT}/rewind", {"to": client.sim("GET", f"{DEFAULT}/clock").json["now"]}),
+            (f"{DEFAULT}/marks", {"name": "here"}),
+        ]
+        for path, body in nowhere:
+            refused = client.sim("POST", path, body)
+            assert (refused.status, refused.json["error"]) == (409, "not_kept")
         assert (len(client.live.tape), client.live.tape.left_out) == (0, n)
         client.pay("two")
         assert len(client.live.tape) == 0
@@ -234,6 +202,20 @@ def test_marks_are_there_and_lead_to_their_moments(tmp_path: Path) -> None:
         assert len(client.sim("GET", f"{DEFAULT}/transactions").json["transactions"]) == 1
 
 
+def test_a_later_mark_behind_the_same_entry_is_gone_for_good_after_a_rewind(tmp_path: Path) -> None:
+    wall, names = Wall(), ["early", "late", "later"]
+    with serving(tmp_path / "data", FIRST | {"clock": {"mode": "real"}}, wall) as client:
+        client.call("GET", "/v2/balance")
+        for name in names:
+            client.sim("POST", f"{DEFAULT}/marks", {"name": name})
+            client.pass_time(1)
+        assert len({mark.n for mark in client.live.marks}) == 1
+        assert client.sim("POST", f"{DEFAULT}/rewind", {"mark": "late"}).status == 200
+        folder = killed(client, tmp_path)
+    with serving(folder, FIRST, wall) as client:
+        assert [one["name"] for one in client.sim("GET", f"{DEFAULT}/marks").json["marks"]] == names[:2]
+
+
 @pytest.mark.parametrize("has_snapshot", [False, True])
 def test_a_rewind_stays_a_rewind(has_snapshot: bool, tmp_path: Path) -> None:
     with serving(tmp_path / "data") as client:
@@ -278,6 +260,28 @@ def test_a_fork_is_kept_with_its_marks_and_without_its_original(tmp_path: Path) 
         assert {name: told(client, name) for name in before} == before
         assert client.sim("POST", "/sandboxes/second/rewind", {"mark": "early"}).status == 200
         assert len(client.sim("GET", "/sandboxes/second/transactions").json["transactions"]) == 1
+
+
+@pytest.mark.parametrize("ends", [("DELETE", ""), ("POST", "/reset"), ("POST", "/rewind")])
+def test_a_fork_counts_against_the_budget_after_a_restart_until_it_ends(
+    ends: tuple[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fork = {"id": "first", "fork": {"of": "default"}}
+    with serving(tmp_path / "data") as client:
+        client.pay("one")
+        assert client.sim("POST", "/sandboxes", fork).status == 201
+        for number in range(30):
+            client.pay(f"later-{number}", sandbox="first", remarks="r" * 100)
+        folder = killed(client, tmp_path)
+    monkeypatch.setattr(rewinding, "ForkBudget", lambda: ForkBudget(bytes_max=FORK_BYTES + 50_000))
+    with serving(folder) as client:
+        again = {"id": "second", "fork": {"of": "default"}}
+        refused = client.sim("POST", "/sandboxes", again)
+        assert (refused.status, refused.json["error"]) == (409, "too_many_fork_bytes")
+        method, path = ends
+        body = {"n": 1} if path == "/rewind" else None
+        assert client.sim(method, f"/sandboxes/first{path}", body).status in (200, 204)
+        assert client.sim("POST", "/sandboxes", again).status == 201
 
 
 def test_of_two_forks_with_one_id_only_the_one_that_is_made_is_kept(tmp_path: Path) -> None:

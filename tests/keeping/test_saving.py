@@ -12,8 +12,8 @@ from simulator.keeping import saving
 from simulator.keeping.folder import DataFolder
 from simulator.snapshot.snapshot import Snapshot, snapshot_of
 from simulator.snapshot.taking import take
-from tests.keeping.test_restarts import saving_of, serving
 from tests.support.client import Client
+from tests.support.data_folders import saving_of, serving
 from tests.support.snapshots import differing
 from tests.support.taped_plays import FIRST, PLAYS, set_callback
 

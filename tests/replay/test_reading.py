@@ -70,6 +70,10 @@ DAMAGES = {
         b'{"entry":"inbox_replies","now":"2026-11-21T00:00:00Z","name":"x","document":' + b'{"a":' * 100_000 + b"\n",
         "line 3 cannot be understood (",
     ),
+    "another end than there is": (
+        b'{"end":1,"left_out":0,"ended":"burnt"}\n',
+        "line 3 cannot be understood (Invalid enum value 'burnt'",
+    ),
     "another number at the end": (
         b'{"end":7,"left_out":0}\n',
         "line 3 says that there are 7 entries before it, and 1 are there",

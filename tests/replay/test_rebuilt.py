@@ -10,13 +10,14 @@ import pytest
 from simulator.replay.continuing import go_on
 from simulator.replay.differences import Difference
 from simulator.replay.player import Player
-from simulator.replay.proof import player_for, prove
+from simulator.replay.proof import compiler_for, player_for, prove
 from simulator.replay.rebuilding import nowhere
 from simulator.runtime.driver import ITEMS_PER_TURN_MAX
 from simulator.runtime.sandbox_start import SandboxSpec
 from tests.support.client import Client, running
 from tests.support.replaying import assert_replays, play, read_back, replayed
 from tests.support.taped_plays import FIRST, PLAYS, parts, set_callback
+from tests.support.unfinished import unfinished
 from tests.support.wall import Wall
 
 
@@ -125,25 +126,6 @@ def test_a_body_over_its_bound_and_a_client_that_left_are_replayed(announced: by
         assert_replays(client.app)
 
 
-async def unfinished(client: Client, announced: bytes | None, body: bytes, *, leaves: bool = False) -> None:
-    """A request whose body is too large, or whose sender leaves."""
-    length = (b"content-length", announced) if announced else (b"transfer-encoding", b"chunked")
-    pairs = [(b"host", b"x"), length]
-    pairs += [(name.lower().encode(), value.encode()) for name, value in client.signature("POST", "", b"").items()]
-    messages: list[dict[str, Any]] = [{"type": "http.request", "body": body, "more_body": leaves}]
-    messages += [{"type": "http.disconnect"}] if leaves else []
-    scope = {"type": "http", "method": "POST", "path": "/v2/topup", "raw_path": b"/v2/topup", "query_string": b""}
-    scope |= {"headers": pairs, "client": ("127.0.0.1", 1)}
-
-    async def receive() -> dict[str, Any]:
-        return messages.pop(0)
-
-    async def send(message: dict[str, Any]) -> None:
-        pass
-
-    await client.app(scope, receive, send)
-
-
 def test_a_request_that_outlives_a_reset_is_shown_on_the_next_tape() -> None:
     slow = {"when": {"path": "/v2/topup"}, "then": {"delay": "30ms"}}
     with running({"faults": [slow]}) as client:
@@ -216,3 +198,17 @@ def test_a_sandbox_that_goes_on_tells_its_events_in_order_those_of_the_tape_incl
         assert body.count("data:") == len(serials)
         assert '"refid":"one"' in body
         assert '"refid":"two"' in body
+
+
+def test_rules_of_a_bundled_scenario_are_where_they_were_written() -> None:
+    path = "/sandboxes/default/rules"
+    with running("default") as client:
+        client.pay("one")
+        rules = client.sim("GET", path).body
+        tape = read_back(client.app, client.live, shows_secrets=True)
+    assert b'"place":{' in rules
+    with running(FIRST) as client:
+        proof = prove(tape, client.app.again, client.app.surroundings(), compiler=compiler_for(tape.head))
+        assert proof.difference is None
+        client.app.adopt(go_on(proof.player, client.app.wall))
+        assert client.sim("GET", path).body == rules

@@ -16,6 +16,7 @@ from simulator.replay.stand_ins import StandIns
 from simulator.replay.without_secrets import lines_without_secrets
 from simulator.replay.writing import tape_lines
 from simulator.runtime.live_sandbox import LiveSandbox
+from simulator.runtime.sandbox_start import Ending
 from tests.support.client import Client, running
 from tests.support.replaying import play, play_whole
 
@@ -285,3 +286,13 @@ def test_a_request_that_waits_when_its_tape_gets_full_waits_still_on_it() -> Non
             assert read.end is not None
             assert read.end.left_out == 2
             assert play_whole(player_for(read.head, client.app.again, nowhere()), read) is None
+
+
+@pytest.mark.parametrize("ended", ["deleted", "reset", "rewound"])
+def test_a_masked_tape_says_what_ended_it(ended: Ending) -> None:
+    users = [{"username": "real", "password": "rewound"}, {"username": "other", "password": "a-long-password"}]
+    with running({"resellers": [{"code": "RS001", "users": users}]}) as client:
+        client.call("GET", "/v2/balance")
+        (read,) = read_tapes(lines_without_secrets(taken(client.live, ended=ended), client.app.again))
+    assert read.end is not None
+    assert read.end.ended == ended

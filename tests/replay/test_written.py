@@ -15,10 +15,10 @@ from simulator.api.again import Again
 from simulator.api.pipeline import Pipeline
 from simulator.api.routes import routes
 from simulator.domain.errors import DomainError
-from simulator.replay import reading
+from simulator.replay import room
 from simulator.replay.head import taken
 from simulator.replay.proof import prove
-from simulator.replay.reading import BadTape, ChangedTape, read_tapes
+from simulator.replay.reading import BadTape, ChangedTape, ReadTape, TooLargeFile, read_tapes
 from simulator.replay.rebuilding import nowhere
 from simulator.replay.tape_file import read_file
 from simulator.replay.writing import tape_lines
@@ -50,6 +50,10 @@ def lines() -> list[Any]:
         client.sim("DELETE", "/sandboxes/default/inbox/box")
         client.sim("POST", "/sandboxes/default/resellers/RS001/deposits", {"amount": "1"})
         return [json.loads(line) for line in tape_lines(taken(client.live))]
+
+
+RULE = {"command": "AddRule", "section": "payments", "document": 0}
+END = '{"end":0}\n'
 
 
 def members(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
@@ -100,7 +104,7 @@ def test_every_member_may_be_anything(lines: list[Any], caplog: pytest.LogCaptur
     ("place", "path", "value", "text"),
     [
         (0, ("started",), TIMES[0], "line 1: started: 0001-01-01T00:00:00.00:00: a sandbox has no such time"),
-        (0, ("started",), TIMES[3], "line 1: started: .* has no offset, such as Z; write the tape anew"),
+        (0, ("started",), TIMES[3], "line 1: started: .* has no offset, such as Z$"),
         (0, ("clock", "mode"), "fast", "line 1: clock.mode: clock mode 'fast' is not one of"),
         (0, ("clock",), {"mode": "xN", "rate": 1e308}, "line 1: clock.rate: the rate of an xN clock is from"),
         (0, ("entries",), 10**9, "line 1: entries: the number is not from 0 to 10000000"),
@@ -109,14 +113,70 @@ def test_every_member_may_be_anything(lines: list[Any], caplog: pytest.LogCaptur
         (1, ("wall",), TIMES[2], "line 2: wall: 9999-12-31"),
         (1, ("replay_of",), -5, "line 2: replay_of: the number is not from 0"),
         (1, ("answer",), {"n": 1, "status": 99_999}, "line 2: answer.status: the number is not from 0 to 999"),
+        (0, ("tape",), 0, "line 1: the tape has version 0, which never was"),
+        (0, ("tape",), -1, "line 1: the tape has version -1, which never was"),
+        (0, ("sandbox",), "../x", "line 1: sandbox: '../x' is the id of no sandbox"),
+        (0, ("started",), "1990-01-01T00:00:00Z", "line 2: now: 2026-.* manual, and stood at 1990"),
+        (0, ("clock", "start"), "1990-01-01T00:00:00Z", "line 1: started: .* is not the time of clock.start"),
+        (
+            0,
+            ("entries",),
+            10_000_000,
+            "there are [0-9]+ entries, and the head of the tape counts 10000000",
+        ),
+        (-1, ("now",), TIMES[0], "line [0-9]+: now: 0001-01-01"),
+        (-1, ("now",), TIMES[3], "line [0-9]+: now: .* has no offset"),
+        (-1, ("now",), "1990-01-01T00:00:00Z", "line [0-9]+: now: 1990-.* manual, and stood at 2026"),
+        (-1, ("left_out",), -1, "line [0-9]+: left_out: the number is not from 0"),
     ],
 )
 def test_what_no_simulator_writes_is_refused_with_its_line(
     lines: list[Any], place: int, path: tuple[Any, ...], value: Any, text: str
 ) -> None:
-    wrong = [*lines[:place], changed(lines[place], path, value), *lines[place + 1 :]]
+    wrong = list(lines)
+    wrong[place] = changed(lines[place], path, value)
     with pytest.raises(ChangedTape, match=text):
         list(read_tapes(json.dumps(one).encode() + b"\n" for one in wrong))
+
+
+@pytest.mark.parametrize("at", ["1990-01-01T00:00:00Z", "2026-11-21T03:59:59Z", "2199-01-01T00:00:00Z"])
+@pytest.mark.parametrize("kind", ["request", "attempt", "inbox_message", "inbox_replies", "inbox_cleared"])
+def test_a_manual_clock_stands_until_it_is_moved(lines: list[Any], kind: str, at: str) -> None:
+    place = next(n for n, one in enumerate(lines) if one.get("entry") == kind)
+    wrong = [*lines[:place], lines[place] | {"now": at}, *lines[place + 1 :]]
+    with pytest.raises(ChangedTape, match=f"line {place + 1}: now: {at[:4]}.* the clock of the sandbox was manual"):
+        read(wrong)
+
+
+@pytest.mark.parametrize(
+    ("times", "line"),
+    [
+        (["00:00:01", "00:00:01", "00:00:02"], None),
+        (["00:30:00", "00:00:00", "00:30:00"], None),  # the machine's clock was set
+        (["05:00:00", "00:00:00", "00:00:00"], 3),
+        (["00:00:00", "00:00:00", "05:00:00"], 5),
+    ],
+)
+def test_a_running_clock_does_not_go_back(lines: list[Any], times: list[str], line: int | None) -> None:
+    head = lines[0] | {"started": "2026-11-21T00:00:00Z", "clock": {"mode": "real", "rate": 1}, "entries": 3}
+    entries = [{"entry": "inbox_cleared", "now": f"2026-11-21T{at}Z", "name": "x"} for at in times]
+    wrong = [head, *entries, {"end": 3, "now": "2026-11-21T00:00:02Z"}]
+    if line is None:
+        read(wrong)
+    else:
+        with pytest.raises(ChangedTape, match=f"line {line}: now: .* is before .*, which came before"):
+            read(wrong)
+
+
+def test_replies_that_no_inbox_has_are_refused_with_their_line(lines: list[Any]) -> None:
+    place = next(n for n, one in enumerate(lines) if one.get("entry") == "inbox_replies")
+    wrong = [*lines[:place], lines[place] | {"document": {"replies": [{"delay": -5}]}}, *lines[place + 1 :]]
+    with pytest.raises(ChangedTape, match=rf"line {place + 1}: document: replies\[0\]\.delay: "):
+        read(wrong)
+
+
+def read(contents: Iterable[Any]) -> list[ReadTape]:
+    return list(read_tapes(json.dumps(one).encode() + b"\n" for one in contents))
 
 
 def test_a_request_that_nobody_recorded_differs(lines: list[Any]) -> None:
@@ -129,7 +189,7 @@ def test_a_request_that_nobody_recorded_differs(lines: list[Any]) -> None:
 
 
 def test_a_small_file_that_is_a_large_one_takes_little(lines: list[Any], tmp_path: Path) -> None:
-    line = b'{"entry":"inbox_cleared","now":"2026-11-21T00:00:00Z","name":"x"}\n'
+    line = b'{"entry":"inbox_cleared","now":"2026-11-21T04:00:00Z","name":"x"}\n'
     head = json.dumps({**lines[0], "entries": 20}).encode() + b"\n"
     file = tmp_path / "bomb"
     file.write_bytes(gzip.compress(head + line * 300_000))
@@ -143,7 +203,45 @@ def test_a_small_file_that_is_a_large_one_takes_little(lines: list[Any], tmp_pat
 
 
 def test_all_that_is_read_of_a_file_is_bounded(lines: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reading, "FILE_BYTES_MAX", 100_000)
+    monkeypatch.setattr(room, "FILE_BYTES_MAX", 1_000_000)
     content = [json.dumps(one).encode() + b"\n" for one in lines]
-    with pytest.raises(ChangedTape, match="would take more than 100000 bytes of memory, which is the limit"):
+    with pytest.raises(TooLargeFile, match="would take more than 1000000 bytes of memory, which is the limit"):
         list(read_tapes(content * 100))
+
+
+@pytest.mark.parametrize("filling", ["[]", "{}", "1e0", '{"a":1e0}', "[[[1e0]]]", '"ab"', f'"\U0001f600{"a" * 40}"'])
+@pytest.mark.parametrize("is_head", [True, False])
+def test_a_document_counts_as_what_it_becomes(
+    lines: list[Any], monkeypatch: pytest.MonkeyPatch, filling: str, is_head: bool
+) -> None:
+    """Whatever it is filled with, reading it takes no more than is counted, or it is not read."""
+    monkeypatch.setattr(room, "FILE_BYTES_MAX", 20_000_000)
+    document = f'{{"x":[{",".join([filling] * 30_000)}],"n":%d}}'
+    head = json.dumps(lines[0] | {"scenario": 0, "entries": 0 if is_head else 50}) + "\n"
+    rule = json.dumps({"entry": "command", "now": lines[0]["started"], "command": RULE}) + "\n"
+    if is_head:
+        heads = (head.replace('"scenario": 0', f'"scenario": {document % n}') for n in range(50))
+        content = [one for each in heads for one in (each, END)]
+    else:
+        content = [head, *[rule.replace('"document": 0', f'"document": {document % n}') for n in range(50)]]
+        content[0] = head.replace('"scenario": 0', '"scenario": {}')
+    encoded = [one.encode() for one in content]
+    tracemalloc.start()
+    try:
+        with pytest.raises(TooLargeFile):
+            list(read_tapes(encoded))
+        assert tracemalloc.get_traced_memory()[1] < 25_000_000
+    finally:
+        tracemalloc.stop()
+
+
+def test_lives_that_began_alike_share_their_scenario_and_are_so_many_at_most(
+    lines: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(room, "LIVES_MAX", 3)
+    monkeypatch.setattr(room, "FILE_BYTES_MAX", 1_000_000)
+    life = [lines[0] | {"entries": 0}, {"end": 0}]
+    first, _, third = read(life * 3)
+    assert third.head.scenario is first.head.scenario
+    with pytest.raises(TooLargeFile, match="line 7: the file has more than 3 lives, which is the limit"):
+        read(life * 4)

@@ -10,9 +10,10 @@ from simulator.replay.proof import player_for
 from simulator.replay.rebuilding import nowhere
 from simulator.replay.tape_file import read_file
 from tests.support.replaying import play
+from tests.support.simulation import report
 from tests.support.simulation.defects import DEFECTS, with_defect
 from tests.support.simulation.report import explained, failure_of
-from tests.support.simulation.shrinking import shortest
+from tests.support.simulation.shrinking import TRIALS_MAX, shortest
 
 
 @pytest.mark.parametrize(
@@ -21,7 +22,7 @@ from tests.support.simulation.shrinking import shortest
     ids=lambda needed: str(sorted(needed)),
 )
 def test_only_the_steps_that_are_needed_are_left(needed: set[int]) -> None:
-    assert shortest(range(100), lambda some: needed <= set(some)) == sorted(needed)
+    assert shortest(range(100), lambda some: needed <= set(some)) == (sorted(needed), True)
 
 
 def test_it_ends_after_so_many_trials() -> None:
@@ -31,8 +32,20 @@ def test_it_ends_after_so_many_trials() -> None:
         trials.append(len(some))
         return len(some) > 90
 
-    assert len(shortest(range(100), fails, trials_max=30)) >= 91
+    left, is_certain = shortest(range(100), fails, trials_max=30)
+    assert len(left) >= 91
     assert len(trials) == 30
+    assert not is_certain
+
+
+def test_a_report_says_when_fewer_steps_may_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    defect = next(one for one in DEFECTS if one.name == "a retry after a time-out is forgotten")
+    with with_defect(defect):
+        seed = next(seed for seed in range(10) if failure_of(seed, 200))
+        broken = failure_of(seed, 200)
+        assert broken is not None
+        monkeypatch.setattr(f"{report.__name__}.shortest", lambda steps, fails: shortest(steps, fails, trials_max=3))
+        assert f"suffice, and perhaps fewer: it was tried {TRIALS_MAX} times, and fail" in explained(seed, 200, broken)
 
 
 def test_a_failure_is_told_with_the_shortest_steps_that_fail() -> None:

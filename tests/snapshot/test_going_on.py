@@ -78,6 +78,18 @@ def test_full_logs_webhooks_of_all_kinds_and_expectations_go_on() -> None:
         cut(client)
 
 
+def test_rules_know_how_often_they_were_selected_by_their_names() -> None:
+    rule = {"name": "once", "times": 1, "then": [{"status": "Failed"}]}
+    with running(FIRST | {"payments": [rule, rule | {"name": "of each", "per": "account"}]}) as client:
+        for number in range(6):
+            selected = {"X-Sim-Rule": ("once", "of each")[number % 2]} if number < 4 else {}
+            client.pay(f"r{number}", headers=selected, account=f"012345678{number % 2}")
+        listed = client.live.core.state.books["payments"].listed()
+        found = [(count.chosen, count.selected) for rule, count in listed if rule.name in ("once", "of each")]
+        assert found == [(3, 2), (3, 2)]
+        cut(client)
+
+
 def test_a_failed_delivery_and_its_replay_share_their_event() -> None:
     with running(FIRST | {"webhooks": {"retry_limit": 0}, "inboxes": {"balance": [{"status": 500}]}}) as client:
         made(client.call("PUT", "/v2/balance-webhook", {"url": "inbox:balance"}))

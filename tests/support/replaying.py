@@ -11,6 +11,8 @@ from simulator.replay.reading import ReadTape, read_tapes
 from simulator.replay.rebuilding import nowhere, player_of
 from simulator.replay.without_secrets import lines_without_secrets
 from simulator.replay.writing import tape_lines
+from simulator.runtime import driver
+from simulator.runtime.driver import ITEMS_PER_TURN_MAX
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.tape.entries import Entry
 from tests.support.snapshots import assert_goes_on
@@ -24,14 +26,24 @@ def replayed(app: App, live: LiveSandbox, entries: Iterable[Entry] | None = None
 
 def play(player: Player, entries: Iterable[Entry]) -> Difference | None:
     """Play these entries up to the first difference."""
-    found = next((found for entry in entries if (found := player.play(entry))), None)
+    found = next((found for entry in entries if (found := _play_next(player, entry))), None)
     player.end()
+    return found
+
+
+def _play_next(player: Player, entry: Entry) -> Difference | None:
+    """Play an entry. The times of entries never fall, but where little is done in one turn, so that who came waits for
+    turns and has the time at which it came."""
+    before = player.now
+    found = player.play(entry)
+    if found is None and player.now < before and driver.ITEMS_PER_TURN_MAX == ITEMS_PER_TURN_MAX:
+        return Difference(player.place, "the time went back", before, player.now)
     return found
 
 
 def play_whole(player: Player, tape: ReadTape) -> Difference | None:
     """Play all of a tape that was read, its end included."""
-    found = next((found for entry in tape.entries if (found := player.play(entry))), None)
+    found = next((found for entry in tape.entries if (found := _play_next(player, entry))), None)
     assert tape.end is not None, "it was read whole"
     found = found or player.of_end(tape.end.due)
     player.end()

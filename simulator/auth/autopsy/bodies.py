@@ -24,7 +24,7 @@ from simulator.auth.autopsy.reprinted import (
 from simulator.auth.canonical import EMPTY_BODY_HASH, body_hash
 
 USUAL_JSON_BYTES_MAX = 1024
-"""A longer body is not parsed for the header of the response, since the event loop waits for it."""
+"""Other spellings of a longer body are tried later than the rest, since each takes longer to hash."""
 DEAR_JSON_BYTES_MAX = 8 * 1024
 """A longer one is written in a few ways only, since that costs more than hashing it."""
 _LITERAL_BYTES_MAX = 4096  # a longer body is not tried as a part of the string itself

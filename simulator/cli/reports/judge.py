@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from simulator.cli.running import Running
     from simulator.control.masking import Mask
     from simulator.runtime.live_sandbox import LiveSandbox
-
+    from simulator.runtime.sandbox_start import Ending
 
 _EXCHANGE_BYTES = 2_000  # of a request in the journal, which the tape has, too, or has had no room for
 
@@ -64,7 +64,7 @@ class Judge:
             self._folder = Folder(self._path, running.app.sandboxes, running.url)
         running.app.sandboxes.on_ended = self._add
 
-    def _add(self, live: "LiveSandbox", ending: str = "") -> None:
+    def _add(self, live: "LiveSandbox", ending: "Ending" = "") -> None:
         """Judge and write a sandbox beside the event loop, since that takes seconds when it has thousands of payments.
         Nothing changes any more in what it was until now, and that is kept by a copy of the object."""
         label = self._lives.label(live, ending)
@@ -73,13 +73,15 @@ class Judge:
             return
         life, ended = live.life(), live.clock.now()
         masks = self._folder.masks(life) if self._folder is not None else {}
-        self._backlog.add(_size_of(life), self._add_life, life, ended, label, masks)
+        self._backlog.add(_size_of(life), self._add_life, life, ended, ending, label, masks)
 
-    def _add_life(self, life: "LiveSandbox", ended: datetime, label: str, masks: "Mapping[str, Mask]") -> None:
+    def _add_life(
+        self, life: "LiveSandbox", ended: datetime, ending: "Ending", label: str, masks: "Mapping[str, Mask]"
+    ) -> None:
         from simulator.cli.reports.lives import cases_of
 
         if self._tapes is not None:
-            self._tapes.add(life, ended)
+            self._tapes.add(life, ended, ending)
         found = self._lives.add(life, label)
         cases = cases_of(found, life.secrets)
         is_asked = self._audits and life.life_journal.last_n > 0
@@ -126,8 +128,7 @@ class Judge:
         if self._tapes is not None:
             self._tapes.end()
             for lacking in self._tapes.left_out:
-                text = f"the tape of {lacking}; it is not in the file, --tape-secrets writes it with its secrets"
-                print_to_stderr(one_line(f"reseller-sim exec: {text}"))
+                print_to_stderr(one_line(f"reseller-sim exec: the tape of {lacking}"))
             if self._tapes.error:
                 print_to_stderr(one_line(f"reseller-sim exec: {self._tapes.error}"))
                 is_written = False

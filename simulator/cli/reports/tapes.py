@@ -11,11 +11,12 @@ from simulator.cli.output import one_line
 if TYPE_CHECKING:
     from simulator.replay.player import Again
     from simulator.runtime.live_sandbox import LiveSandbox
+    from simulator.runtime.sandbox_start import Ending
 
 
 class Tapes:
     """Writes each tape when its sandbox has ended. `error` says why the file cannot be written, once that is known;
-    `left_out` which tapes it lacks, and why."""
+    `left_out` says which tapes it lacks, why, and what to do."""
 
     def __init__(self, path: Path, *, shows_secrets: bool = False) -> None:
         self._path = path
@@ -24,6 +25,7 @@ class Tapes:
         self._again: Again
         self.error = ""
         self.left_out: list[str] = []
+        self._lives = 0
 
     def follow(self, again: "Again") -> None:
         """Rebuild sandboxes without their secrets by this."""
@@ -42,21 +44,31 @@ class Tapes:
         with suppress(OSError):
             self._path.write_bytes(b"")
 
-    def add(self, life: "LiveSandbox", ended: datetime) -> None:
-        """Append the tape of a life that has ended at this time of the sandbox."""
+    def add(self, life: "LiveSandbox", at: datetime, ended: "Ending") -> None:
+        """Append the tape of a life that was `ended` at this time of the sandbox, by what is not empty but at the end
+        of the run."""
         from simulator.replay.head import taken
+        from simulator.replay.room import LIVES_MAX
         from simulator.replay.tape_file import packed
         from simulator.replay.without_secrets import CannotMask, lines_without_secrets
         from simulator.replay.writing import tape_lines
 
         if self._file is None:
             return
-        tape = taken(life, ended)
+        if self._lives >= LIVES_MAX:
+            if self._lives == LIVES_MAX:
+                text = f"the file has those of {LIVES_MAX} lives, which is the limit; run fewer tests at once"
+                self.left_out.append(f"{life.id} and those of all later lives are missing: {text}")
+            self._lives += 1
+            return
+        tape = taken(life, at, ended)
         try:
             lines = tape_lines(tape) if self._shows_secrets else lines_without_secrets(tape, self._again)
         except CannotMask as error:
-            self.left_out.append(f"{life.id}: {error}")
+            text = "it is not in the file, --tape-secrets writes it with its secrets"
+            self.left_out.append(f"{life.id}: {error}; {text}")
             return
+        self._lives += 1
         self._write(b"".join(packed(lines)))
 
     def end(self) -> None:

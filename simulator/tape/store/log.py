@@ -2,8 +2,9 @@
 
 SQLite takes the first frame that does not fit for the end of the log and says nothing, so that a damaged log looks
 like a short one. Here the frames that belong to the log by their salts are counted, and compared with those that SQLite
-has found. Whether a shorter log is damage depends on what happened: a killed process leaves every frame that it wrote,
-in whole or cut off at the end of the file, but the power may fail before a frame is on the disk.
+has found, and these with what was noted; see `committed`. Whether a shorter log is damage depends on what happened: a
+killed process leaves every frame that it wrote, in whole or cut off at the end of the file, but the power may fail
+before a frame is on the disk.
 """
 
 import os
@@ -11,8 +12,9 @@ import sqlite3
 import struct
 from contextlib import closing
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
+from simulator.tape.store.committed import FRAME_BYTES, LOG_HEADER_BYTES, SALTS, Length
 from simulator.tape.store.errors import Damaged
 from simulator.tape.store.failures import RESTORE, of_reading
 from simulator.tape.store.layout import DATABASE, PAGE_BYTES
@@ -20,9 +22,14 @@ from simulator.tape.store.layout import DATABASE, PAGE_BYTES
 _MAGIC: Final = (0x377F0682, 0x377F0683)
 _HEADER: Final = struct.Struct(">IIIIII8s")  # magic, version, page size, checkpoints, two salts; its checksum
 _FRAME: Final = struct.Struct(">II8s8s")  # page, pages of the database if a commit ends here, the salts, a checksum
-_SALTS: Final = slice(16, 24)  # of the header
-_FRAME_BYTES: Final = _FRAME.size + PAGE_BYTES
 _INDEX_FRAMES: Final = struct.Struct("=16xI")  # of the index: how many frames SQLite reads
+
+
+class Unread(NamedTuple):
+    """What SQLite does not read: `commits` are in the log, `frames` were committed and are missing or damaged."""
+
+    commits: int = 0
+    frames: int = 0
 
 
 def has_log(folder: Path) -> bool:
@@ -31,28 +38,30 @@ def has_log(folder: Path) -> bool:
     return path.exists() and path.stat().st_size > 0
 
 
-def lost_commits(folder: Path) -> int:
-    """How many commits are in the log and are not read. Raises `Damaged` when its beginning is.
+def unread(folder: Path, committed: Length | None, *, is_of_this_boot: bool) -> Unread:
+    """What of the log is not read, if there is one. Raises `Damaged` when its beginning is.
 
     Nobody may have the database open.
     """
     if not has_log(folder):
-        return 0
-    ends = _ends_of_commits(_path(folder))
+        return Unread()
+    salts, ends = _ends_of_commits(_path(folder))
     read = _frames_read(folder) if ends else 0
-    return sum(number > read for number in ends)
+    missing = committed.missing_of(salts, read, is_of_this_boot=is_of_this_boot) if committed else 0
+    return Unread(sum(number > read for number in ends), missing)
 
 
-def _ends_of_commits(path: Path) -> list[int]:
-    """The frames, counted from 1, with which commits end."""
+def _ends_of_commits(path: Path) -> tuple[bytes, list[int]]:
+    """The salts, and the frames, counted from 1, with which commits end."""
     with path.open("rb") as file:
         header = file.read(_HEADER.size)
         if len(header) < _HEADER.size or not _is_header(header):
             raise Damaged(f"{path}: its beginning is damaged: {RESTORE}")
-        count = (os.fstat(file.fileno()).st_size - _HEADER.size) // _FRAME_BYTES
-        places = (_HEADER.size + place * _FRAME_BYTES for place in range(count))
+        count = (os.fstat(file.fileno()).st_size - LOG_HEADER_BYTES) // FRAME_BYTES
+        places = (LOG_HEADER_BYTES + place * FRAME_BYTES for place in range(count))
         frames = [_FRAME.unpack(os.pread(file.fileno(), _FRAME.size, place)) for place in places]
-    return [number for number, (_, ends, salts, _) in enumerate(frames, 1) if ends and salts == header[_SALTS]]
+    own = header[SALTS]
+    return own, [number for number, (_, ends, salts, _) in enumerate(frames, 1) if ends and salts == own]
 
 
 def _is_header(header: bytes) -> bool:

@@ -62,14 +62,14 @@ def imported(store: Store, file: BinaryIO, *, name: str | None = None, replaces:
     try:
         life = _begun(store, *next(frames), name, replaces=replaces)
     except (ValueError, struct.error) as error:
-        raise _damaged(str(error)) from None
+        raise _damaged(_said(error)) from None
     try:
         _fill(store, life, frames)
         store.writing.keep_life(life)
         store.commit()
     except (ValueError, KeyError, struct.error) as error:
         _abandon(store, life)
-        raise _damaged(str(error)) from None
+        raise _damaged(_said(error)) from None
     except BaseException:
         _abandon(store, life)
         raise
@@ -192,6 +192,10 @@ def _abandon(store: Store, life: Life) -> None:
     if store.writing.lives.get(life.sandbox) is life:
         del store.writing.lives[life.sandbox]
     store.writing.abandon_life(life)
+
+
+def _said(error: Exception) -> str:
+    return "a frame is shorter or longer than one of its kind" if isinstance(error, struct.error) else str(error)
 
 
 def _damaged(what: str) -> Damaged:

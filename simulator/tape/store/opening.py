@@ -22,8 +22,8 @@ from simulator.tape.store.layout import (
     TABLES,
     UNFINISHED,
 )  # fmt: skip
-from simulator.tape.store.log import has_log, lost_commits
-from simulator.tape.store.ownership import Ownership
+from simulator.tape.store.log import Unread, has_log, unread
+from simulator.tape.store.ownership import Owner, Ownership
 
 _OURS = {LOCK, *(name + suffix for name in (DATABASE, UNFINISHED) for suffix in ("", "-wal", "-shm", "-journal"))}
 _HEADER_BYTES = 100
@@ -227,16 +227,27 @@ def _lost(folder: Path, ownership: Ownership) -> str:
     """
     before = ownership.before
     try:
-        commits = lost_commits(folder)
+        what = _told(folder, before, unread(folder, before.committed, is_of_this_boot=before.is_of_this_boot))
     except Damaged:
         if before.is_of_this_boot or before.waits_for_disk:
             raise
-        return f"{folder}: its log cannot be read; {_POWER}"
-    if not commits or (before.waits_for_disk and not before.is_of_this_boot and commits == 1):
-        return ""
-    if before.is_of_this_boot or before.waits_for_disk:
-        raise Damaged(f"{folder}: {DATABASE}-wal is damaged, {commits} commits cannot be read: {RESTORE}")
-    return f"{folder}: {commits} commits at the end of its log cannot be read; {_POWER}"
+        what = "it cannot be read"
+    if what and (before.is_of_this_boot or before.waits_for_disk):
+        raise Damaged(f"{folder}: {DATABASE}-wal is damaged, {what}: {RESTORE}")
+    if not what and before.is_open and not before.is_of_this_boot and not before.waits_for_disk:
+        what = "the latest may be missing"
+    return f"{folder / DATABASE}-wal: {what}; {_POWER}" if what else ""
+
+
+def _told(folder: Path, before: Owner, found: Unread) -> str:
+    if before.committed and not has_log(folder):
+        return "it is not there"
+    is_untold = before.waits_for_disk and not before.is_of_this_boot and found.commits == 1 and not found.frames
+    if found.commits and not is_untold:
+        return f"{found.commits} commits cannot be read"
+    if found.frames and before.committed:
+        return f"{found.frames} of the {before.committed.frames} pages that were written are missing"
+    return ""
 
 
 def _writer(path: Path) -> str:

@@ -2,7 +2,7 @@
 
 The operating system lets go of the lock when the process ends, however it ends, so a lock never has to be removed by
 hand. The text stays. It says whether the last owner closed the store, and whether the machine was started since: of one
-that was killed, the whole write-ahead log must be there, too.
+that was killed, the whole write-ahead log must be there, too, as long as the second line says.
 """
 
 import fcntl
@@ -13,6 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from simulator.tape.store.committed import Length
 from simulator.tape.store.errors import InUse, Unusable
 from simulator.tape.store.layout import LOCK
 
@@ -21,12 +22,14 @@ _BOOT: Final = Path("/proc/sys/kernel/random/boot_id")
 
 class Owner(NamedTuple):
     """Who wrote the text. One that `is_open` has not closed the store; with one that `is_closing` the log is in the
-    database, or not yet. `is_of_this_boot` unless the machine was started since."""
+    database, or not yet. `is_of_this_boot` unless the machine was started since. `committed` is how long the log was at
+    the latest commit that somebody was told of, at least; None where nothing says so."""
 
     is_open: bool = False
     is_closing: bool = False
     waits_for_disk: bool = False
     is_of_this_boot: bool = True
+    committed: Length | None = None
 
 
 class Ownership:
@@ -42,6 +45,7 @@ class Ownership:
         self.text_before = ""
         self._is_announced = False
         self._descriptor = -1
+        self._noted_at = 0  # where in the file the length of the log is
         if only_reads and not self.path.exists():
             return
         try:
@@ -63,27 +67,41 @@ class Ownership:
     @property
     def before(self) -> Owner:
         """Who had the folder before."""
-        first, *words = self.text_before.split() or [""]
+        told, *noted = self.text_before.splitlines() or [""]
+        first, *words = told.split() or [""]
         is_of_this_boot = not boot() or f"boot={boot()}" in words
-        return Owner(first == self.OPEN, first == self.CLOSING, "power" in words, is_of_this_boot)
+        committed = Length.of_text(noted[0]) if noted and first == self.OPEN else None
+        return Owner(first == self.OPEN, first == self.CLOSING, "power" in words, is_of_this_boot, committed)
 
-    def announce(self, durability: str) -> None:
+    def announce(self, durability: str, log: Length) -> None:
         """Write who the owner is, once there is a log. Raises `OSError`."""
         self._is_announced = True
-        self._write(self._told(f"{self.OPEN} {os.getpid()} since", durability))
+        text = self._told(f"{self.OPEN} {os.getpid()} since", durability)
+        self._write(f"{text}{log}\n")
+        self._noted_at = len(text)
+
+    def note(self, log: Length) -> None:
+        """Write how long the log is, behind a commit, before anybody is told of it."""
+        if self._noted_at:
+            with suppress(OSError):  # an earlier length is true, too
+                os.pwrite(self._descriptor, str(log).encode(), self._noted_at)
 
     def closing(self) -> None:
         """Write that the store is about to be closed, before its log is brought into the database."""
         if self._is_announced:
+            self._noted_at = 0
             with suppress(OSError):
                 self._write(self._told(f"{self.CLOSING} by {os.getpid()} at"))
 
     def farewell(self) -> None:
-        """Write that the store is closed, before its log goes. It may never have been open."""
+        """Write that the store is closed, before its log goes, and wait for the disk: a later start of the machine must
+        not find a log missing. It may never have been open."""
         if not self._is_announced:
             return
+        self._noted_at = 0
         with suppress(OSError):
             self._write(self._told(f"{self.CLOSED} by {os.getpid()} at"))
+            os.fsync(self._descriptor)
 
     def release(self) -> None:
         """Let go of the folder."""

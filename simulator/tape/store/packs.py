@@ -55,8 +55,8 @@ def decoded(pack: bytes) -> Pack:
     try:
         (count,) = _COUNT.unpack_from(pack)
         columns = struct.unpack_from(f">{count}Q{count}I{count}I", pack, _COUNT.size)
-    except struct.error as error:
-        raise ValueError(str(error)) from None
+    except struct.error:
+        raise ValueError("a pack of records has fewer bytes than it says") from None
     key_bounds = list(accumulate(columns[count : 2 * count], initial=_COUNT.size + 16 * count))
     bounds = list(accumulate(columns[2 * count :], initial=key_bounds[-1]))
     if bounds[-1] != len(pack):

@@ -32,13 +32,15 @@ class Entry(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Sandbox:
-    """A sandbox as it was committed. Its entries are those from `floor` + 1 to `n`."""
+    """A sandbox as it was committed. Its entries are those from `floor` + 1 to `n`. `key` is that of its life, which is
+    not another's, while numbers of lives begin anew when it is deleted."""
 
     name: str
     life: int
     head: bytes
     floor: int
     n: int
+    key: int
 
 
 class Reading:
@@ -62,11 +64,12 @@ class Reading:
         if not is_whole(head, crc):
             raise self._damaged("the head", name)
         (last,) = self._row("SELECT max(id) FROM entries WHERE id BETWEEN ? AND ?", *keys_of(key))
-        return Sandbox(name, number, head, floor, max(floor, n_of(last) if last else 0))
+        return Sandbox(name, number, head, floor, max(floor, n_of(last) if last else 0), key)
 
-    def entries(self, sandbox: str, n: int = 1) -> Iterator[Entry]:
-        """Those from the `n`th on, which must be behind the floor. Raises `NoSandbox` or `Damaged`."""
-        key, _, floor, _, _ = self._life(sandbox)
+    def entries(self, sandbox: str, n: int = 1, life: int | None = None) -> Iterator[Entry]:
+        """Those from the `n`th on, which must be behind the floor; with the key of a `life`, only of that one. Raises
+        `NoSandbox` or `Damaged`."""
+        key, _, floor, _, _ = self._life(sandbox, life)
         if n <= floor:
             raise NoSandbox(f"the entries of sandbox {sandbox!r} up to {floor} are not kept any more")
         while rows := self._slice("entries", "at_us", key_of(key, n), keys_of(key)[1]):
@@ -121,10 +124,10 @@ class Reading:
         key = self._life(sandbox)[0]
         return self._rows("SELECT name, n, note FROM marks WHERE life = ? ORDER BY n, name", key)
 
-    def place(self, sandbox: str, count: int, apart: bytes) -> tuple[int, int]:
+    def place(self, sandbox: str, count: int, apart: bytes, life: int | None = None) -> tuple[int, int]:
         """The number of the entry behind which `count` have come, those apart that begin so, and the bytes up to it.
-        Those apart that follow it count with it. Raises `NoSandbox`."""
-        key, _, floor, _, _ = self._life(sandbox)
+        Those apart that follow it count with it. With the key of a `life` only of that one. Raises `NoSandbox`."""
+        key, _, floor, _, _ = self._life(sandbox, life)
         first = (
             "SELECT id FROM entries WHERE id BETWEEN ? AND ? AND substr(data, 1, ?) <> ? ORDER BY id LIMIT 1 OFFSET ?"
         )
@@ -212,12 +215,14 @@ class Reading:
         )
         return int(row[0]) if row else 0
 
-    def _life(self, sandbox: str) -> tuple[int, int, int, int, bytes]:
+    def _life(self, sandbox: str, life: int | None = None) -> tuple[int, int, int, int, bytes]:
         row: tuple[int, int, int, int, bytes] | None = self._row(
             "SELECT id, number, floor, crc, head FROM lives WHERE sandbox = ? AND state = ?", sandbox, KEPT
         )
         if row is None:
             raise NoSandbox(f"the store has no sandbox {sandbox!r}")
+        if life not in (None, row[0]):
+            raise NoSandbox(f"the sandbox {sandbox!r} began anew")
         return row
 
     def _slice(self, table: str, column: str, low: int, high: int) -> list[tuple[int, int, int, bytes]]:

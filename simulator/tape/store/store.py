@@ -12,6 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from simulator.tape.store.committed import OpenLog
 from simulator.tape.store.committing import LOG_BYTES, Committer, Done, Durability
 from simulator.tape.store.errors import StoreError
 from simulator.tape.store.failures import of_writing, reading_errors
@@ -50,11 +51,13 @@ class Store:
         sweeper = Sweeper(commits)
         sweeper.find()
         self._is_closed = False
+        self._given_up: StoreError | None = None
         self._ownership = ownership
         self._connections = connections
         sign(commits, version, self.path)
-        ownership.announce(durability)
-        self._transactions = Transactions(commits, folder, retention, sweeper)
+        self._log = OpenLog(folder)
+        ownership.announce(durability, self._log.length())
+        self._transactions = Transactions(commits, folder, retention, sweeper, self._note)
         self._committer = Committer(self._transactions, checkpoints, durability, log_bytes)
 
     @classmethod
@@ -97,7 +100,7 @@ class Store:
     @property
     def failure(self) -> StoreError | None:
         """What ended all commits, if something did."""
-        return self._transactions.failure
+        return self._given_up or self._transactions.failure
 
     @property
     def is_swept(self) -> bool:
@@ -110,7 +113,15 @@ class Store:
         Under `process` mostly before this returns, and else in another thread, as always under `power`; in the order
         of the requests. `done` must not wait for the store. After an error every further one ends with it.
         """
-        self._committer.request(self.writing.take(), done)
+        if self._given_up is not None:
+            done(self._given_up)
+        else:
+            self._committer.request(self.writing.take(), done)
+
+    def give_up(self, error: StoreError) -> None:
+        """Write nothing from now on, also not what is listed, which is not all that it should be. What was committed,
+        or asked to be, stays."""
+        self._given_up = error
 
     def commit(self) -> None:
         """Commit, and wait for it. Raises `StoreError`."""
@@ -156,6 +167,9 @@ class Store:
             self._committer.close()
             self._let_go()
 
+    def _note(self) -> None:
+        self._ownership.note(self._log.length())
+
     def _let_go(self) -> None:
         log = self.folder / f"{DATABASE}-wal"
         if log.exists():  # else it was taken away, and is missed the next time
@@ -167,6 +181,7 @@ class Store:
             self._ownership.farewell()
         for connection in reversed(self._connections):
             connection.close()
+        self._log.close()
         self._ownership.release()
 
     def __enter__(self) -> Self:

@@ -8,7 +8,7 @@ be done.
 import os
 import sqlite3
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -24,13 +24,22 @@ _SWEPT_ROWS = 64  # with every commit, and twice as many as it writes
 
 
 class Transactions:
-    """The commits of one connection, one at a time, in any thread. `failure` is what ended them."""
+    """The commits of one connection, one at a time, in any thread. `failure` is what ended them; `committed` is called
+    behind each."""
 
-    def __init__(self, connection: sqlite3.Connection, folder: Path, retention: Retention, sweeper: Sweeper) -> None:
+    def __init__(
+        self,
+        connection: sqlite3.Connection,
+        folder: Path,
+        retention: Retention,
+        sweeper: Sweeper,
+        committed: Callable[[], None],
+    ) -> None:
         self.failure: StoreError | None = None
         self.sweeper = sweeper
         self._connection = connection
         self._retention = retention
+        self._committed = committed
         self._packs = PackWriter(connection)
         self.database = folder / DATABASE
         self._log = folder / f"{DATABASE}-wal"
@@ -74,6 +83,7 @@ class Transactions:
         if self._identities() != self._files:
             raise WriteFailed(f"{self.database.parent}: its files were removed or replaced while in use: start again")
         self._connection.execute("COMMIT")
+        self._committed()
 
     def _write(self, pending: Pending) -> int:
         """Returns the number of rows."""

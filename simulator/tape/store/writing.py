@@ -8,8 +8,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from hashlib import blake2b
 
+from simulator.tape.store.bounds import bounded, named, placed
 from simulator.tape.store.errors import NoSandbox
-from simulator.tape.store.layout import BLOB_BYTES_MAX, KEPT, KEY_BYTES_MAX, LIVES_MAX, NAME_CHARACTERS_MAX, NOT_KEPT
+from simulator.tape.store.layout import BLOB_BYTES_MAX, KEPT, KEY_BYTES_MAX, LIVES_MAX, NOT_KEPT
 from simulator.tape.store.lives import Life
 
 DIGEST_BYTES = 16
@@ -44,18 +45,28 @@ class Counters:
 
 
 class Writing:
-    """The lives of a store, and what is pending."""
+    """The lives of a store, and what is pending. `on_pending` is called by the first that is since it was taken, so
+    that nobody who writes has to think of the commit."""
 
     def __init__(self, lives: dict[str, Life], counters: Counters, read_parts: Callable[[int], Parts]) -> None:
         self.lives = lives
-        self.pending = Pending()
+        self.on_pending: Callable[[], None] = lambda: None
+        self._pending: Pending | None = None
         self._counters = counters
         self._read_parts = read_parts
 
+    @property
+    def pending(self) -> Pending:
+        """What the next commit writes, for whoever adds to it."""
+        if self._pending is None:
+            self._pending = Pending()
+            self.on_pending()
+        return self._pending
+
     def take(self) -> Pending:
         """What is pending, which is then another's."""
-        taken, self.pending = self.pending, Pending()
-        return taken
+        taken, self._pending = self._pending, None
+        return Pending() if taken is None else taken
 
     def life_of(self, sandbox: str) -> Life:
         """Raises `NoSandbox`."""
@@ -71,16 +82,12 @@ class Writing:
 
     def append(self, sandbox: str, at_us: int, data: bytes) -> int:
         """Add an entry behind the last one. Returns its number. Raises `NoSandbox`."""
-        try:
-            life = self.lives[sandbox]
-        except KeyError:
-            raise NoSandbox(f"the store has no sandbox {sandbox!r}") from None
-        return self.append_to(life, at_us, data)
+        return self.append_to(self.life_of(sandbox), at_us, data)
 
     def append_to(self, life: Life, at_us: int, data: bytes) -> int:
         """Add an entry to a life."""
         if len(data) > BLOB_BYTES_MAX:
-            _bounded("an entry", data)
+            bounded("an entry", data)
         life.n = n = life.n + 1
         life.bytes_up_to = total = life.bytes_up_to + len(data)
         self.pending.entries.append((life.zero + n, at_us, total, data))
@@ -91,8 +98,8 @@ class Writing:
         came later goes, with its snapshots and marks. Raises `NoSandbox`, and `ValueError` when no commit is requested
         yet of what came before."""
         life = self.life_of(sandbox)
-        _placed("a cut", n, life)
-        if self.pending:
+        placed("a cut", n, life)
+        if self._pending:
             raise ValueError("a cut comes behind a commit")
         self.pending.cuts[life.key] = n
         if life.open_snapshot:
@@ -102,7 +109,7 @@ class Writing:
     def put_record(self, sandbox: str, key: bytes, data: bytes) -> None:
         """Write a finished transaction, in place of one of this key, as the last entry left it. Raises `NoSandbox`."""
         life = self.life_of(sandbox)
-        _bounded("a record", data)
+        bounded("a record", data)
         if len(key) > KEY_BYTES_MAX:
             raise ValueError(f"the key of a record has {len(key)} bytes; {KEY_BYTES_MAX} are allowed")
         self.pending.records.setdefault(life.key, {})[key] = (life.n, data)
@@ -114,9 +121,9 @@ class Writing:
 
     def put_mark_of(self, life: Life, name: str, n: int, note: bytes = b"") -> None:
         """Name a moment of a life. Raises `ValueError` for one that it does not have."""
-        _named("a mark", name)
-        _placed("a mark", n, life)
-        _bounded("a note", note)
+        named("a mark", name)
+        placed("a mark", n, life)
+        bounded("a note", note)
         self._write("INSERT OR REPLACE INTO marks VALUES (?, ?, ?, ?)", life.key, name, n, note)
 
     def drop_mark(self, sandbox: str, name: str) -> None:
@@ -126,7 +133,7 @@ class Writing:
     def put_head(self, sandbox: str, head: bytes) -> None:
         """Write the head of this life anew. Raises `NoSandbox`."""
         life = self.life_of(sandbox)
-        _bounded("a head", head)
+        bounded("a head", head)
         self._write("UPDATE lives SET head = ?, crc = ? WHERE id = ?", head, zlib.crc32(head), life.key)
 
     def new_life(self, sandbox: str, head: bytes) -> int:
@@ -144,8 +151,8 @@ class Writing:
 
     def begin_life(self, sandbox: str, number: int, head: bytes, floor: int = 0, floor_bytes: int = 0) -> Life:
         """A life that nobody sees, until `keep_life`."""
-        _named("a sandbox", sandbox)
-        _bounded("a head", head)
+        named("a sandbox", sandbox)
+        bounded("a head", head)
         if self._counters.life >= LIVES_MAX:
             raise ValueError(f"the store has had {LIVES_MAX} lives of sandboxes: export what is needed to a new one")
         life = Life(self._counters.life, sandbox, number, floor, floor_bytes)
@@ -175,7 +182,7 @@ class Writing:
 
     def begin_snapshot_of(self, life: Life, n: int, bytes_up_to: int) -> "SnapshotWriter":
         """A snapshot of a life behind its `n`th entry. Raises `ValueError` when it has none."""
-        _placed("a snapshot", n, life)
+        placed("a snapshot", n, life)
         if life.parts is None:
             life.parts = self._read_parts(life.key)
         if life.open_snapshot:
@@ -233,8 +240,8 @@ class SnapshotWriter:
 
     def put(self, name: str, data: bytes) -> None:
         """Add a part. What the snapshot before has already is not written again. A name is given once."""
-        _named("a part", name)
-        _bounded("a part", data)
+        named("a part", name)
+        bounded("a part", data)
         digest = digest_of(data)
         if (part := self._by_digest.get(digest)) is not None:
             self._share(name, digest, part)
@@ -273,19 +280,3 @@ class SnapshotWriter:
 def digest_of(data: bytes) -> bytes:
     """By which a part is known, and its damage is seen."""
     return blake2b(data, digest_size=DIGEST_BYTES).digest()
-
-
-def _bounded(what: str, data: bytes) -> None:
-    if len(data) > BLOB_BYTES_MAX:
-        raise ValueError(f"{what} has {len(data)} bytes; {BLOB_BYTES_MAX} are allowed")
-
-
-def _placed(what: str, n: int, life: Life) -> None:
-    if not 0 <= n <= life.n:
-        raise ValueError(f"sandbox {life.sandbox!r} has {life.n} entries; {what} at {n} is beyond them")
-
-
-def _named(what: str, name: str) -> None:
-    name.encode()  # a lone surrogate is no text: it raises a `ValueError`
-    if not 0 < len(name) <= NAME_CHARACTERS_MAX:
-        raise ValueError(f"the name of {what} has {len(name)} characters; 1 to {NAME_CHARACTERS_MAX} are allowed")

@@ -6,10 +6,16 @@ from collections.abc import Callable
 from simulator.cli.main import main
 from simulator.keeping.folder import DataFolder
 from simulator.keeping.gate import Act, Gate
+from simulator.keeping.keeper import StoreKeeper
 from simulator.replay import continuing
 from simulator.replay.player import Player
 from simulator.runtime.courier import Sender
+from simulator.runtime.keepers import Place
+from simulator.runtime.live_sandbox import LiveSandbox
+from simulator.runtime.marks import Marks
 from simulator.server.held import HeldTransport
+from simulator.tape.tape import Tape
+from tests.support.killing.often import take_often
 from tests.support.processes import PROGRAM
 
 LATE_S = 0.05
@@ -59,8 +65,25 @@ def interrupted_attempts_are_forgotten() -> None:
     continuing.left = forgetful  # type: ignore[assignment]
 
 
+def rewinds_are_not_written() -> None:
+    """What a rewind has undone stays on disk, and what comes then is written behind it."""
+    take_often()
+
+    def forgetful(keeper: StoreKeeper, live: LiveSandbox, place: Place, tape: Tape, marks: Marks) -> None:
+        before = keeper._kept[live]
+        keeper._follow(live, tape, before.marks, before.last_serial)
+
+    StoreKeeper.rewound = forgetful  # type: ignore[assignment, method-assign]
+
+
 DEFECTS: dict[str, Callable[[], None]] = {
-    one.__name__: one for one in (answers_do_not_wait, callbacks_do_not_wait, interrupted_attempts_are_forgotten)
+    one.__name__: one
+    for one in (
+        answers_do_not_wait,
+        callbacks_do_not_wait,
+        interrupted_attempts_are_forgotten,
+        rewinds_are_not_written,
+    )
 }
 
 

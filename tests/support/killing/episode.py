@@ -13,10 +13,12 @@ from tests.support.killing.books import SANDBOX, Books, read_books
 from tests.support.killing.clients import Client
 from tests.support.killing.connection import Connection
 from tests.support.killing.judging import after_a_restart, at_the_end, nothing_untold
+from tests.support.killing.often import OFTEN
 from tests.support.killing.receiver import Called, receiver
 from tests.support.killing.server import Died, Server, begin, is_ready
 from tests.support.killing.told import Told
-from tests.support.processes import PROGRAM, ask, run
+from tests.support.killing.traveller import Traveller
+from tests.support.processes import ask, run
 
 CLIENTS = 4
 LIFE_S = 0.4  # a server lives so long at most, once it is ready
@@ -34,7 +36,7 @@ class Episode:
 
     seed: int
     folder: Path
-    program: Sequence[str] = tuple(PROGRAM)
+    program: Sequence[str] = tuple(OFTEN)
     durability: str = "process"
     moments: Sequence[str] = MOMENTS
     told: Told = field(default_factory=Told)
@@ -46,10 +48,11 @@ class Episode:
     def __post_init__(self) -> None:
         self.draw = random.Random(self.seed)  # noqa: S311  # dice
         self.receiver, self.called = receiver(random.Random(self.seed))  # noqa: S311
-        self.clients = [
+        self.clients: list[Client | Traveller] = [
             Client(f"{self.seed}-{name}", random.Random(f"{self.seed} {name}"), self.told)  # noqa: S311
             for name in "abcdefgh"[:CLIENTS]
         ]
+        self.clients.append(Traveller(random.Random(f"{self.seed} traveller"), self.told))  # noqa: S311
 
     async def run(self, kills: int, stops: int = 0) -> None:
         """Kill so many servers, stop so many by SIGTERM, then let one live. What is wrong is in `complaints`."""
@@ -178,7 +181,9 @@ class Episode:
         replayed = run("replay", str(path))
         if replayed.status:
             self.complaints.append(f"the tape does not replay: {replayed.out}{replayed.err}")
-        self.complaints += check(self.folder / "data").problems
+        checked = check(self.folder / "data")
+        self.counts["snapshots left"] += checked.snapshots
+        self.complaints += checked.problems
 
     def _count(self, books: Books, called: Called) -> None:
         self.counts += self.told.counts

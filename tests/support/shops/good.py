@@ -133,7 +133,7 @@ class Shop:
         page, last = 1, 1
         while page <= last:
             answer = self.page(page)
-            plans += answer.members.get("data") or []
+            plans += answer.members.get("items") or []
             last = max(last, answer.members.get("meta", {}).get("last_page", 1))
             page += 1
         return plans

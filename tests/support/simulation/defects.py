@@ -171,7 +171,7 @@ DEFECTS = (
     # The tape
     Defect("a clock that is set is not on the tape", "runtime.driver:Driver.set_clock",
            "self._note(ClockSet(", "str(ClockSet("),
-    Defect("the end of a wait has the time of its beginning", "api.call:Call.note_resumed",
+    Defect("the end of a wait has the time of its beginning", "api.call:Call._note_resumed",
            "RequestResumed(self.exchange, now,", "RequestResumed(self.exchange, self.exchange.at,"),
     Defect("a network that is set is not on the tape", "runtime.noted:apply_noted",
            "tape.add(CommandApplied(now, command))",

@@ -1,14 +1,21 @@
 """The shortest sequence of steps that still fails: parts are left out, smaller and smaller ones (delta debugging)."""
 
 from collections.abc import Callable, Sequence
-from typing import TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 One = TypeVar("One")
 
 TRIALS_MAX = 400
 
 
-def shortest(steps: Sequence[One], fails: Callable[[list[One]], bool], trials_max: int = TRIALS_MAX) -> list[One]:
+class Shortest(NamedTuple, Generic[One]):
+    """The steps that are left; `is_certain` when none of them can be left out, else fewer may do."""
+
+    steps: list[One]
+    is_certain: bool
+
+
+def shortest(steps: Sequence[One], fails: Callable[[list[One]], bool], trials_max: int = TRIALS_MAX) -> Shortest[One]:
     """A part of `steps` of which nothing can be left out without that it no longer `fails`, or what is left after so
     many trials. The steps themselves fail."""
     left, parts, trials = list(steps), 2, 0
@@ -24,6 +31,6 @@ def shortest(steps: Sequence[One], fails: Callable[[list[One]], bool], trials_ma
                 break
         else:
             if size == 1:
-                break
+                return Shortest(left, is_certain=True)
             parts = min(len(left), 2 * parts)
-    return left
+    return Shortest(left, is_certain=len(left) <= 1)

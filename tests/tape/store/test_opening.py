@@ -1,7 +1,9 @@
 """Who may open a folder, and what is said of one that cannot be opened. A store that was lost never begins anew."""
 
 import os
+import random
 import re
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -13,6 +15,8 @@ from pathlib import Path
 import pytest
 
 from simulator.tape.store.checking import check
+from simulator.tape.store.committed import FRAME_BYTES, LOG_HEADER_BYTES
+from simulator.tape.store.committing import Durability
 from simulator.tape.store.errors import Damaged, InUse, Newer, StoreError, Unusable
 from simulator.tape.store.layout import DATABASE, LOCK
 from simulator.tape.store.store import Store
@@ -202,15 +206,88 @@ def test_a_damaged_log_of_a_killed_owner_is_refused_and_left_as_it_is(
     assert {name: (copy / name).read_bytes() for name in before} == before
 
 
+def killed_within_a_commit(folder: Path, target: Path, durability: Durability = "process") -> Path:
+    """The last entry is in the log, and nobody was told so."""
+    with Store.open(folder, durability, version=VERSION) as store:
+        fill(store, "shop")
+        lock = (folder / LOCK).read_bytes()
+        store.writing.append("shop", 21_000, b"entry 21 of shop")
+        store.commit()
+        copy = as_killed(folder, target)
+    (copy / LOCK).write_bytes(lock)
+    return copy
+
+
 def test_a_log_that_is_cut_in_its_last_commit_lost_nothing_that_was_told(tmp_path: Path) -> None:
     """A process that is killed while it writes leaves a frame that is not whole, or a commit that has no end."""
-    with opened(tmp_path / "a") as store:
-        fill(store, "shop")
-        copy = as_killed(tmp_path / "a", tmp_path / "b")
-    os.truncate(copy / LOG, (copy / LOG).stat().st_size - 1)
+    copy = killed_within_a_commit(tmp_path / "a", tmp_path / "b")
+    shortened(copy, (copy / LOG).stat().st_size - 1)
+    assert check(copy).problems == []
     with opened(copy) as store:
         assert store.missing == ""
-        assert len(held(store)["shop"]["entries"]) == 19
+        assert len(held(store)["shop"]["entries"]) == 20
+
+
+def test_a_log_that_is_cut_anywhere_is_refused_unless_the_machine_was_started_since(tmp_path: Path) -> None:
+    """Also where SQLite takes what is left for all there ever was."""
+    with opened(tmp_path / "a") as store:
+        fill(store, "shop", entries=3)
+        copy = as_killed(tmp_path / "a", tmp_path / "b")
+        wanted = held(store)
+    whole = (copy / LOG).read_bytes()
+    ends = range(LOG_HEADER_BYTES, len(whole), FRAME_BYTES)
+    drawn = random.Random(7).sample(range(len(whole)), 20)  # noqa: S311 - places in a file
+    for size in sorted({0, 1, *ends, *(end + 1 for end in ends), *(end - 1 for end in ends), *drawn, len(whole) - 1}):
+        (copy / LOG).write_bytes(whole[:size])
+        for _ in range(2):
+            with pytest.raises(Damaged, match=r"sandboxes\.sqlite3-wal.* (damaged|missing).*: restore"):
+                opened(copy)
+            assert len(check(copy).problems) == 1
+        assert (copy / LOG).read_bytes() == whole[:size]
+    (copy / LOG).write_bytes(whole)
+    assert check(copy).problems == []
+    for size in (0, 1, 32, 1000, len(whole) // 2, len(whole) - 1, len(whole)):
+        other = tmp_path / f"power-{size}"
+        shutil.copytree(copy, other)
+        (other / LOG).write_bytes(whole[:size])
+        after_a_power_failure(other)
+        checked = check(other)
+        assert checked.problems == []
+        assert "the latest is lost when the power fails" in checked.missing
+        with opened(other) as store:
+            assert store.missing == checked.missing
+    with opened(copy) as store:
+        assert held(store) == wanted
+
+
+def test_a_log_of_which_the_end_was_overwritten_or_that_is_an_earlier_one_is_refused(tmp_path: Path) -> None:
+    with Store.open(tmp_path / "a", version=VERSION, log_bytes=20 * FRAME_BYTES) as store:
+        fill(store, "shop", entries=3)
+        earlier = (tmp_path / "a" / LOG).read_bytes()
+        fill(store, "other", entries=60)
+        copy = as_killed(tmp_path / "a", tmp_path / "b")
+    whole = (copy / LOG).read_bytes()
+    assert whole[16:20] != earlier[16:20], "the log has begun again"
+    for content in (whole[:-FRAME_BYTES] + bytes(FRAME_BYTES), whole[:32] + bytes(len(whole) - 32), earlier):
+        (copy / LOG).write_bytes(content)
+        with pytest.raises(Damaged, match=r"sandboxes\.sqlite3(-wal is damaged, |: damaged ).*: restore"):
+            opened(copy)
+    (copy / LOG).write_bytes(whole)
+    opened(copy).close()
+
+
+def test_the_log_of_one_who_waited_for_the_disk_is_missed_after_a_power_failure(tmp_path: Path) -> None:
+    with Store.open(tmp_path / "a", "power", version=VERSION) as store:
+        fill(store, "shop")
+        copy = as_killed(tmp_path / "a", tmp_path / "b")
+    after_a_power_failure(copy)
+    for size in (0, 32, (copy / LOG).stat().st_size - FRAME_BYTES):
+        other = tmp_path / f"{size}"
+        shutil.copytree(copy, other)
+        shortened(other, size)
+        with pytest.raises(Damaged, match=r"sandboxes\.sqlite3-wal is damaged, .*: restore"):
+            opened(other)
+    opened(copy).close()
 
 
 @pytest.mark.parametrize("place", [0, 32 + 24, -1])
@@ -231,9 +308,7 @@ def test_what_was_not_on_the_disk_when_the_power_failed_is_told(tmp_path: Path, 
 def test_one_who_waited_for_the_disk_has_lost_what_nobody_was_told_of_at_most(
     tmp_path: Path, place: int, is_damaged: bool
 ) -> None:
-    with Store.open(tmp_path / "a", "power", version=VERSION) as store:
-        fill(store, "shop")
-        copy = as_killed(tmp_path / "a", tmp_path / "b")
+    copy = killed_within_a_commit(tmp_path / "a", tmp_path / "b", "power")
     flipped(copy, place)
     after_a_power_failure(copy)
     if is_damaged:

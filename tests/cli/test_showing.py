@@ -1,0 +1,115 @@
+"""The lines of `serve` tell what is kept: they wait for the data folder, as answers do."""
+
+import asyncio
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from io import StringIO
+from types import SimpleNamespace
+from typing import Any, TextIO, cast
+
+import pytest
+
+from simulator.cli import showing
+from simulator.cli.showing import Showing
+from simulator.keeping.gate import Gate
+from simulator.tape.store.errors import WriteFailed
+from simulator.tape.store.store import Store
+from tests.support.client import Client, running
+
+TURNS = 20  # of the event loop, in which all happens that is going to
+
+
+class LateStore:
+    """A store whose commits are done when the test says so."""
+
+    def __init__(self) -> None:
+        self.requested: list[Any] = []
+        self.writing = SimpleNamespace()
+
+    def request_commit(self, done: Any) -> None:
+        self.requested.append(done)
+
+
+class Written:
+    """Who writes at once, and remembers it."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self.has_room, self.is_idle, self.is_broken = asyncio.Event(), threading.Event(), False
+        self.has_room.set()
+        self.is_idle.set()
+        self.text = b""
+
+    def write(self, data: bytes) -> None:
+        self.text += data
+
+
+class Shown:
+    """An application whose lines are shown when the gate opens."""
+
+    def __init__(self, client: Client) -> None:
+        self.store = LateStore()
+        self._client = client
+        self._gate = Gate(cast(Store, self.store), lambda error: None)
+        self.turns(self._begin)
+
+    def _begin(self) -> None:
+        self._gate.start()
+        self.showing = Showing(self._client.app.sandboxes, StringIO(), as_json=False, gate=self._gate)
+
+    def turns(self, act: Callable[[], object] = lambda: None) -> None:
+        """Do something in the event loop, and let it do what follows from that."""
+
+        async def done() -> None:
+            act()
+            for _ in range(TURNS):
+                await asyncio.sleep(0)
+
+        self._client.run(done())
+
+    def ask(self) -> None:
+        """A request that is not in the folder yet."""
+        self._gate.note()
+        self._client.call("GET", "/v2/balance")
+        self.turns()
+
+    @property
+    def lines(self) -> int:
+        """How many requests were told."""
+        return cast(Written, self.showing._writer).text.count(b"/v2/balance")
+
+
+@contextmanager
+def shown(monkeypatch: pytest.MonkeyPatch) -> Iterator[Shown]:
+    monkeypatch.setattr(showing, "Writer", Written)
+    with running() as client:
+        yield Shown(client)
+
+
+def test_a_line_waits_until_what_it_tells_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    with shown(monkeypatch) as made:
+        made.ask()
+        made.ask()
+        assert made.lines == 0
+        made.turns(lambda: made.store.requested[0](None))
+        assert made.lines == 1
+        made.turns(lambda: made.store.requested[1](None))
+        assert made.lines == 2
+        made.turns(made.showing.end)
+
+
+def test_the_last_lines_are_told_when_it_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    with shown(monkeypatch) as made:
+        made.ask()
+        made.ask()
+        made.turns(made.showing.end)
+        assert made.lines == 2
+
+
+def test_what_cannot_be_kept_is_not_told_at_the_end_either(monkeypatch: pytest.MonkeyPatch) -> None:
+    with shown(monkeypatch) as made:
+        made.ask()
+        made.turns(lambda: made.store.requested[0](WriteFailed("the disk is full")))
+        made.ask()
+        made.turns(made.showing.end)
+        assert made.lines == 0

@@ -1,0 +1,26 @@
+"""What CI shows of an exploration that a signal has ended."""
+
+from simulator.cli.exploring import suites, suites_when_stopped
+from simulator.explore.catalogue import single_faults
+from simulator.explore.record import Verdict
+from simulator.explore.report import Report
+from tests.support.explored import seen
+
+
+def test_it_says_what_was_run_and_what_was_not() -> None:
+    singles = single_faults(seen())
+    report = Report(singles=singles, results={one.words: Verdict((), is_struck=True) for one in singles[:3]}, storms=2)
+    *others, stopped = suites_when_stopped(report)
+    assert others == suites(report)
+    assert [one.skipped for one in others[0].cases].count("not tried") == len(singles) - 3
+    [case] = stopped.cases
+    assert not case.ok
+    assert case.message == (
+        f"stopped by a signal: 3 of {len(singles)} single faults and 2 storms were run, the others were not;"
+        " the same command with --resume goes on"
+    )
+
+
+def test_it_says_that_nothing_was_tried() -> None:
+    [stopped] = suites_when_stopped(Report())
+    assert [one.message for one in stopped.cases] == ["stopped by a signal before a single fault was tried"]

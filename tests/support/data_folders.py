@@ -1,0 +1,56 @@
+"""Applications whose sandboxes are kept in a folder, and what is told of them, before and after a kill."""
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from simulator.keeping.folder import DataFolder
+from simulator.keeping.saving import Saving
+from tests.support.client import Client, running
+from tests.support.stores import as_killed
+from tests.support.taped_plays import FIRST
+from tests.support.wall import Wall
+
+DEFAULT = "/sandboxes/default"
+TOLD: list[str] = []
+LISTS = ["clock", "due", "rules", "resellers", "requests", "transactions", "ledger", "callbacks", "marks"]
+UNTOLD = re.compile(rb'"duration_us":[^,}]*|"receivers":\[[^]]*|"place":(null|\{[^}]*\}+)')
+
+
+def told(client: Client, sandbox: str = "default") -> dict[str, bytes]:
+    """What the control API says of a sandbox, but for what is measured and where rules are written."""
+    return {name: UNTOLD.sub(b"", client.sim("GET", f"/sandboxes/{sandbox}/{name}").body) for name in LISTS}
+
+
+@contextmanager
+def serving(
+    folder: Path, scenario: Any = FIRST, wall: Wall | None = None, *, names: bool = False, **options: Any
+) -> Iterator[Client]:
+    """A client of an application whose sandboxes are kept in a folder; with `names` the user has named the scenario."""
+    kept = DataFolder(folder, "process", lambda error: pytest.fail(str(error)), TOLD.append)
+    TOLD.clear()
+    try:
+        with running(scenario, wall, partial(kept.keep, follows_scenario=names), **options) as client:
+            yield client
+    finally:
+        kept.close()
+
+
+def saving_of(client: Client) -> Saving:
+    """Who takes the snapshots of an application."""
+    assert isinstance(client.app.kept, DataFolder)
+    found = client.app.kept._saving
+    assert found is not None
+    return found
+
+
+def killed(client: Client, tmp_path: Path) -> Path:
+    """A copy of the folder as the end of the process would leave it now."""
+    assert isinstance(client.app.kept, DataFolder)
+    client.run(client.app.kept.gate.passed())
+    return as_killed(client.app.kept.path, tmp_path / "killed")
