@@ -105,8 +105,18 @@ def test_of_many_payments_only_the_parts_that_changed_are_written(
 
 
 def test_no_process_of_a_snapshot_is_left_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pids: list[int] = []
+    fork = os.fork
+
+    def noting() -> int:
+        if pid := fork():
+            pids.append(pid)
+        return pid
+
     with serving(tmp_path / "data") as client:
         client.pay("ref-1")
+        monkeypatch.setattr(os, "fork", noting)
         written(client, monkeypatch)
+        [pid] = pids
         with pytest.raises(ChildProcessError):
-            os.waitpid(-1, os.WNOHANG)
+            os.waitpid(pid, os.WNOHANG)
