@@ -24,6 +24,7 @@ from simulator.keeping.resuming import CannotGoOn, Resuming
 from simulator.options import Options
 from simulator.replay import rewinding
 from simulator.runtime.live_sandbox import LiveSandbox
+from simulator.runtime.sandbox_start import SandboxSpec
 from simulator.snapshot import apart
 from simulator.snapshot.apart import IsKnown, Parts
 from simulator.tape.store import reading
@@ -75,6 +76,8 @@ class Crowd:
         self._store.request_commit = self._commit  # type: ignore[method-assign]
         scenario = compiled({"extends": "default"} | FIRST)
         self._app = build_app(Options(), self.wall, Silent(), scenario=scenario, through=self._kept.gated)
+        for box in BOXES[1:]:
+            self._app.sandboxes.create(SandboxSpec(scenario, box))
         self._kept.keep(self._app)
         self.loop.call_soon(self._kept.start)
         self.loop.call_soon(self._app.sandboxes.start, self.loop.time)
@@ -163,7 +166,7 @@ class Crowd:
         last, started = len(live.tape), live.beginning.started
         to = started + (live.clock.now() - started) * self._draw.random()
         moments = [{"n": last}, {"n": max(0, last - 3)}, {"n": last // 2}, {"mark": self._draw.choice(MARKS)}]
-        moment = self._draw.choice([*moments, {"to": to.isoformat()}])
+        moment = self._draw.choice([*moments, *[{"to": to.isoformat()}] * 2])
         await self._asked("rewind", "POST", f"/sandboxes/{box}/rewind", moment)
 
     async def mark(self, box: str) -> None:
@@ -239,7 +242,7 @@ class Crowd:
 Act = Callable[[Crowd, str], Any]
 _ACTS: tuple[Act, ...] = (
     *[Crowd.pay] * 2, *[Crowd.pay_often] * 3, *[Crowd.fork] * 5, *[Crowd.rewind] * 5, *[Crowd.snapshot] * 4,
-    *[Crowd.mark] * 2, *[Crowd.create] * 2, Crowd.advance, Crowd.reset, Crowd.delete, Crowd.unmark,
+    *[Crowd.mark] * 3, *[Crowd.create] * 2, *[Crowd.advance] * 2, Crowd.reset, Crowd.delete, Crowd.unmark,
 )  # fmt: skip
 
 
