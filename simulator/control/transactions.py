@@ -59,10 +59,10 @@ def _newest_first(state: State, refid: str | None, code: str | None, before: int
     """The matching transactions with numbers below `before`, from indexes: a page costs the same for any number of
     others, and is the same whatever is paid meanwhile."""
     if refid is not None:
-        resellers = [one for one in state.resellers.values() if code in (None, one.code)]
+        resellers = [one for one in state.resellers.values() if not code or code == one.code]
         found = [paid for one in resellers if (paid := one.refids.find(refid)) is not None and paid.number < before]
         return iter(sorted(found, key=lambda one: one.number, reverse=True))
-    if code is None:
+    if not code:
         return map(state.transactions.numbered, range(before - 1, -1, -1))
     history = state.resellers[code].records.history
     end = bisect_left(range(len(history)), before, key=lambda place: history.at(place).number)

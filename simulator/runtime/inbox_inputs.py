@@ -5,7 +5,7 @@ from typing import Any
 
 from simulator.domain.model.inboxes import InboxProgram, InboxReply
 from simulator.runtime.live_sandbox import LiveSandbox
-from simulator.tape.entries import InboxCleared, InboxProgrammed, InboxReceived
+from simulator.tape.entries import Entry, InboxCleared, InboxProgrammed, InboxReceived
 from simulator.tape.tape import ENTRY_BYTES
 
 
@@ -15,17 +15,24 @@ def receive(
     """Let an inbox receive a request from outside."""
     wall = live.clock.wall()
     came = InboxReceived(live.clock.at(wall), wall, inbox, method, query, headers, body)
-    live.tape.add(came, ENTRY_BYTES + len(body))
+    _note(live, came, ENTRY_BYTES + len(body))
     return live.inboxes.receive(came)
 
 
 def program(live: LiveSandbox, inbox: str, document: Mapping[str, Any], made: InboxProgram) -> None:
     """Set the replies of an inbox, by a document and what was made of it. Raises `Conflict`."""
     live.inboxes.set_program(inbox, made)
-    live.tape.add(InboxProgrammed(live.clock.now(), inbox, document))
+    _note(live, InboxProgrammed(live.clock.now(), inbox, document))
 
 
 def clear(live: LiveSandbox, inbox: str) -> None:
     """Delete the messages and replies of an inbox."""
     live.inboxes.forget(inbox)
-    live.tape.add(InboxCleared(live.clock.now(), inbox))
+    _note(live, InboxCleared(live.clock.now(), inbox))
+
+
+def _note(live: LiveSandbox, entry: Entry, size: int = ENTRY_BYTES) -> None:
+    """Note an input. While a life has ended and the next one has not begun, inboxes keep nothing, and the tape is the
+    next one's already."""
+    if not live.inboxes.is_closed:
+        live.tape.add(entry, size)

@@ -57,6 +57,11 @@ class Inboxes:
         self._left_out = 0
         self._is_closed = False
 
+    @property
+    def is_closed(self) -> bool:
+        """True from the end of their life on."""
+        return self._is_closed
+
     def peek(self, name: str) -> Inbox:
         """The inbox of this name, or an empty one that is not stored when the name is unknown."""
         return self._by_name.get(name) or Inbox(self, name, self._last_n, self._left_out)
