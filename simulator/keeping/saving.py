@@ -126,8 +126,6 @@ class Saving:
         try:
             async with aclosing(pieces):
                 async for name, content in pieces:
-                    if name in unchanged:
-                        continue
                     if content is None:
                         writer.keep(name)
                     else:
