@@ -76,7 +76,7 @@ class Saving:
         with suppress(TimeoutError):
             async with asyncio.timeout(END_S):
                 for live in self._sandboxes:
-                    if self._gate.failure is None and self._new(live) >= RESTED_ENTRIES:
+                    if self._may_save(live) and self._new(live) >= RESTED_ENTRIES:
                         await self.save(live)
 
     async def _look(self) -> None:
@@ -89,8 +89,12 @@ class Saving:
 
     async def _save_due(self) -> None:
         for live in self._sandboxes:
-            if not live.is_deleted and self._gate.failure is None and self._is_due(live):
+            if self._may_save(live) and self._is_due(live):
                 await self.save(live)
+
+    def _may_save(self, live: LiveSandbox) -> bool:
+        """Not what was deleted while another one was saved, nor anything when the disk fails."""
+        return not live.is_deleted and self._gate.failure is None
 
     def _is_due(self, live: LiveSandbox) -> bool:
         before = self._seen.get(live.id)
@@ -130,7 +134,6 @@ class Saving:
                         writer.keep(name)
                     else:
                         writer.put(name, content)
-                    self._gate.note()
             await self._keep(writer, unchanged)
         except NotNow:
             return False
@@ -141,7 +144,6 @@ class Saving:
             self._not_before_s = monotonic() + SHARE * (_spent_s() - began_s)
         writer.complete()
         self._saved[core] = now
-        self._gate.note()
         self._seen[live.id] = _Seen(life, n, n)
         return True
 
@@ -149,7 +151,6 @@ class Saving:
         """Add the parts of these names as they were, some in each turn."""
         for count, name in enumerate(names, 1):
             writer.keep(name)
-            self._gate.note()
             if count % KEPT_AT_ONCE == 0:
                 await asyncio.sleep(0)
 

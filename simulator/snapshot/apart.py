@@ -13,7 +13,7 @@ import sys
 import warnings
 from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import aclosing, suppress
-from typing import Final, NoReturn
+from typing import BinaryIO, Final, NoReturn
 
 from simulator.snapshot.snapshot import NotNow
 
@@ -53,12 +53,11 @@ async def _here(parts: Parts, is_known: IsKnown) -> Pieces:
 
 async def _forked(parts: Parts, is_known: IsKnown) -> Pieces:
     pid, descriptor = _fork(parts, is_known)
-    reader = asyncio.StreamReader(limit=PIPE_BYTES)
-    loop = asyncio.get_running_loop()
-    transport, _ = await loop.connect_read_pipe(
-        lambda: asyncio.StreamReaderProtocol(reader), os.fdopen(descriptor, "rb", 0)
-    )
+    source: BinaryIO | asyncio.ReadTransport = os.fdopen(descriptor, "rb", 0)
     try:
+        reader = asyncio.StreamReader(limit=PIPE_BYTES)
+        protocol = asyncio.StreamReaderProtocol(reader)
+        source, _ = await asyncio.get_running_loop().connect_read_pipe(lambda: protocol, source)
         while (head := await reader.readexactly(_HEAD.size)) != _END:
             name_size, size, has_changed = _HEAD.unpack(head)
             name = (await reader.readexactly(name_size)).decode()
@@ -69,7 +68,7 @@ async def _forked(parts: Parts, is_known: IsKnown) -> Pieces:
     except asyncio.IncompleteReadError:
         raise NotNow("the process that wrote the snapshot ended too early") from None
     finally:
-        transport.close()
+        source.close()
         with suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)  # it has nothing left to do
         with suppress(ChildProcessError):

@@ -44,7 +44,7 @@ def test_a_server_that_is_stopped_under_load_drops_nothing_that_it_accepted(dura
 @pytest.mark.parametrize(
     ("defect", "moment", "complaint"),
     [
-        ("answers_do_not_wait", "answer", "is not there|the statement has|there never was"),
+        ("answers_do_not_wait", "answer", "is not there|the statement has|there never was|the store has no sandbox"),
         ("callbacks_do_not_wait", "quiet", "of which the server knows"),
         (
             "interrupted_attempts_are_forgotten",

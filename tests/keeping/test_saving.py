@@ -1,5 +1,6 @@
 """Snapshots on the disk, of which each is written as what has changed since the one before."""
 
+import asyncio
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 from simulator.domain.model.packed.blocks import SIZE
 from simulator.keeping import saving
 from simulator.keeping.folder import DataFolder
+from simulator.snapshot.apart import pieces_apart
 from simulator.snapshot.snapshot import Snapshot, snapshot_of
 from simulator.snapshot.taking import take
 from tests.support.client import Client
@@ -104,7 +106,8 @@ def test_of_many_payments_only_the_parts_that_changed_are_written(
         assert not any(name.startswith("agenda/") for name in settled), "nothing is due any more"
 
 
-def test_no_process_of_a_snapshot_is_left_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def noted_forks(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The pids of the processes that are forked from now on."""
     pids: list[int] = []
     fork = os.fork
 
@@ -113,9 +116,37 @@ def test_no_process_of_a_snapshot_is_left_over(tmp_path: Path, monkeypatch: pyte
             pids.append(pid)
         return pid
 
+    monkeypatch.setattr(os, "fork", noting)
+    return pids
+
+
+def test_a_snapshot_that_is_given_up_before_it_is_read_leaves_no_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    pids = noted_forks(monkeypatch)
+
+    async def give_up() -> None:
+        connecting = asyncio.Event()
+
+        async def never_connected(*args: object) -> None:
+            connecting.set()
+            await asyncio.Event().wait()
+
+        monkeypatch.setattr(asyncio.get_running_loop(), "connect_read_pipe", never_connected)
+        pieces = pieces_apart(lambda: iter([("name", b"x" * 10_000_000)]), lambda name, content: False)
+        waiting = asyncio.ensure_future(anext(pieces))
+        await connecting.wait()
+        waiting.cancel()
+        await asyncio.wait([waiting])
+
+    asyncio.run(give_up())
+    [pid] = pids
+    with pytest.raises(ChildProcessError):
+        os.waitpid(pid, os.WNOHANG)
+
+
+def test_no_process_of_a_snapshot_is_left_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with serving(tmp_path / "data") as client:
         client.pay("ref-1")
-        monkeypatch.setattr(os, "fork", noting)
+        pids = noted_forks(monkeypatch)
         written(client, monkeypatch)
         [pid] = pids
         with pytest.raises(ChildProcessError):
