@@ -75,12 +75,13 @@ def of_tails(tails: Sequence[Tail]) -> Rows:
 
 def _tail(tail: Tail, tails: Sequence[Tail]) -> tuple[str, ...]:
     beside = [one for one in tails if (one.server, one.connections) == (BARE_NAME, tail.connections)]
+    to_bare = tail.ratio_to(beside[0], "per_second") if beside else None
     return (
         tail.server,
         str(tail.connections),
         f"{tail.answers():,}",
         f"{tail.typical('per_second'):.0f}",
-        f"{tail.ratio_to(beside[0], 'per_second'):.2f}" if beside else UNKNOWN,
+        UNKNOWN if to_bare is None else f"{to_bare:.2f}",
         *(f"{tail.typical(figure):.2f}" for figure in ("p50_ms", "p99_ms", "p999_ms")),
         f"{tail.longest('max_ms'):.2f}",
         f"{tail.longest('gap_s') * 1e3:.2f}",

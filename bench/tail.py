@@ -36,10 +36,12 @@ class Tail:
         """The largest of all slices."""
         return float(max(getattr(one, figure) for one in self.slices))
 
-    def ratio_to(self, other: "Tail", figure: str) -> float:
-        """A figure in times of another server's, the median over the pairs of slices."""
+    def ratio_to(self, other: "Tail", figure: str) -> float | None:
+        """A figure in times of another server's, the median over the pairs of slices; None when all of its slices were
+        too short for it, in which the generator tells zero."""
         pairs = zip(self.slices, other.slices, strict=True)
-        return float(median(getattr(ours, figure) / getattr(theirs, figure) for ours, theirs in pairs))
+        ratios = [getattr(ours, figure) / theirs for ours, other in pairs if (theirs := getattr(other, figure))]
+        return float(median(ratios)) if ratios else None
 
     def answers(self) -> int:
         """How many there were."""

@@ -87,3 +87,9 @@ def test_the_page_has_every_table_and_what_could_not_be_measured(results: Result
 def test_the_page_says_so_when_servers_waited_for_their_core(results: Results) -> None:
     results.tails.append(tail(OUR_NAME, 5.0, 0.03, starved=0.4))
     assert "a server of the tail waited for its core in 40% of its time" in page.of(results)
+
+
+def test_a_tail_whose_slices_were_too_short_for_a_percentile_has_no_ratio_of_it() -> None:
+    ours, bare = tail(OUR_NAME, 2.0, 0.1), tail(BARE_NAME, 0.0, 0.1)
+    assert ours.ratio_to(bare, "p99_ms") is None
+    assert ours.ratio_to(tail(BARE_NAME, 0.5, 0.1), "p99_ms") == 4.0
