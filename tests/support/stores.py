@@ -26,7 +26,6 @@ def held_of(store: Store, sandbox: str) -> dict[str, Any]:
         "head": found.head,
         "floor": found.floor,
         "entries": [tuple(entry) for entry in reading.entries(sandbox, found.floor + 1)],
-        "records": reading.records(sandbox),
         "marks": reading.marks(sandbox),
         "snapshots": [(one.n, {name: one.part(name) for name in one.names}) for one in reading.snapshots(sandbox)],
     }
@@ -60,7 +59,6 @@ def fill(store: Store, sandbox: str, entries: int = 20) -> None:
     writing.new_life(sandbox, b"head of " + sandbox.encode())
     for number in range(1, entries + 1):
         writing.append(sandbox, 1_000 * number, f"entry {number} of {sandbox}".encode() * 9)
-        writing.put_record(sandbox, f"order-{number % 15}".encode(), f"record {number}".encode() * 9)
         if number % 8 == 0:
             writing.put_mark(sandbox, f"mark {number}")
             snapshot = writing.begin_snapshot(sandbox)

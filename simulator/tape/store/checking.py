@@ -9,7 +9,6 @@ from simulator.tape.store.errors import Damaged
 from simulator.tape.store.layout import DATABASE, KEPT, LIFE_SHIFT, is_whole, key_of, keys_of, n_of
 from simulator.tape.store.opening import connected_to_read, examined, own_to_read
 from simulator.tape.store.ownership import Ownership
-from simulator.tape.store.packs import decoded
 from simulator.tape.store.reading import Reading
 from simulator.tape.store.writing import digest_of
 
@@ -22,13 +21,11 @@ More = Callable[[Reading], Iterable[str]]
 class Checked:
     """What was found. `problems` has one line for each, up to `PROBLEMS_MAX`; without any the folder is whole.
 
-    `records` counts those that later ones replace, too, as long as they are there; the answers to requests that waited
-    are `entries` of their own. `missing` says what was lost when
-    the power failed, which is no damage."""
+    The answers to requests that waited are `entries` of their own. `missing` says what was lost when the power failed,
+    which is no damage."""
 
     sandboxes: int = 0
     entries: int = 0
-    records: int = 0
     snapshots: int = 0
     bytes: int = 0
     problems: list[str] = field(default_factory=list)
@@ -116,7 +113,6 @@ def _problems_of_life(
         elif bytes_up_to != total + len(data):
             yield f"entry {n} has another length than when it was written"
         last, total = n, bytes_up_to
-    yield from _problems_of_packs(connection, checked, key)
     for name, n in connection.execute("SELECT name, n FROM marks WHERE life = ?", (key,)):
         if not floor <= n <= last:
             yield f"mark {name!r} is at {n}, outside the entries"
@@ -126,26 +122,11 @@ def _problems_of_life(
             yield f"a snapshot is at {n[0]}, outside the entries"
 
 
-def _problems_of_packs(connection: sqlite3.Connection, checked: Checked, key: int) -> Iterator[str]:
-    for row, crc, data in connection.execute(
-        "SELECT id, crc, data FROM packs WHERE id BETWEEN ? AND ? ORDER BY id", keys_of(key)
-    ):
-        try:
-            checked.records += len(decoded(data).keys)
-            is_known = is_whole(data, crc)
-        except (ValueError, TypeError):
-            is_known = False
-        if not is_known:
-            yield f"pack {n_of(row)} of records is damaged"
-
-
 def _without_owner(connection: sqlite3.Connection) -> Iterator[str]:
     """Rows that nobody would remove, and parts that are missing or damaged."""
-    for table in ("entries", "packs"):
-        for (life,) in connection.execute(
-            f"SELECT DISTINCT id >> {LIFE_SHIFT} FROM {table} EXCEPT SELECT id FROM lives"  # noqa: S608 - ours
-        ):
-            yield f"{table} of life {life}, which is in no sandbox"
+    lives = f"SELECT DISTINCT id >> {LIFE_SHIFT} FROM entries EXCEPT SELECT id FROM lives"  # noqa: S608 - ours
+    for (life,) in connection.execute(lives):
+        yield f"entries of life {life}, which is in no sandbox"
     for what, statement in _ORPHANS.items():
         (count,) = connection.execute(f"SELECT count(*) FROM {statement}").fetchone()  # noqa: S608 - ours
         if count:

@@ -18,8 +18,7 @@ PAGE_BYTES: Final = 4096
 
 LIFE_SHIFT: Final = 38  # 274 thousand million entries in a life
 LIVES_MAX: Final = 1 << 25
-BLOB_BYTES_MAX: Final = 64 * 1024 * 1024  # of an entry, a record, a part or a head
-KEY_BYTES_MAX: Final = 1000  # of a record
+BLOB_BYTES_MAX: Final = 64 * 1024 * 1024  # of an entry, a part or a head
 NAME_CHARACTERS_MAX: Final = 1000  # of a sandbox, a mark or a part
 
 KEPT: Final = 1
@@ -36,7 +35,6 @@ CREATE TABLE entries (
     id INTEGER PRIMARY KEY, at_us INTEGER NOT NULL, bytes_up_to INTEGER NOT NULL, crc INTEGER NOT NULL,
     data BLOB NOT NULL
 );
-CREATE TABLE packs (id INTEGER PRIMARY KEY, level INTEGER NOT NULL, crc INTEGER NOT NULL, data BLOB NOT NULL);
 CREATE TABLE marks (
     life INTEGER NOT NULL, name TEXT NOT NULL, n INTEGER NOT NULL, note BLOB NOT NULL, PRIMARY KEY (life, name)
 ) WITHOUT ROWID;
@@ -51,11 +49,11 @@ CREATE TABLE snapshot_parts (
 ) WITHOUT ROWID;
 CREATE INDEX snapshot_parts_by_part ON snapshot_parts (part);
 """
-TABLES: Final = ("meta", "lives", "entries", "packs", "marks", "snapshots", "parts", "snapshot_parts")
+TABLES: Final = ("meta", "lives", "entries", "marks", "snapshots", "parts", "snapshot_parts")
 
 
 def key_of(life: int, n: int) -> int:
-    """The key of the `n`th row that a life has written to `entries` or `packs`."""
+    """The key of the `n`th row that a life has written to `entries`."""
     return life << LIFE_SHIFT | n
 
 

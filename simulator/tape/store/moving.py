@@ -2,10 +2,9 @@
 
 The file begins with `MAGIC`. Frames follow: a letter, the length of the content as four bytes, the content, and its
 CRC32. `H` has the life, the floor, the bytes before it, the length of the name, the name and the head; `E` an entry:
-number, time, data; `R` a pack of records; `M` a mark: place, the length of the name, the name, its note; `S` begins a
-snapshot: place and bytes before it; `P` is a part of it: the length of the name, the name, data; `K` the name of a part
-that is as in the snapshot before; `C` ends it; `Z` ends the file, with the number of frames before. Numbers are
-big-endian.
+number, time, data; `M` a mark: place, the length of the name, the name, its note; `S` begins a snapshot: place and
+bytes before it; `P` is a part of it: the length of the name, the name, data; `K` the name of a part that is as in the
+snapshot before; `C` ends it; `Z` ends the file, with the number of frames before. Numbers are big-endian.
 """
 
 import struct
@@ -14,9 +13,8 @@ from collections.abc import Iterable, Iterator
 from typing import BinaryIO, Final
 
 from simulator.tape.store.errors import Damaged, SandboxExists
-from simulator.tape.store.layout import BLOB_BYTES_MAX
+from simulator.tape.store.layout import BLOB_BYTES_MAX, NAME_CHARACTERS_MAX
 from simulator.tape.store.lives import Life
-from simulator.tape.store.packs import PACK_BYTES_MAX, decoded, encoded
 from simulator.tape.store.reading import Reading
 from simulator.tape.store.store import Store
 from simulator.tape.store.writing import SnapshotWriter
@@ -30,7 +28,7 @@ _NUMBER = struct.Struct(">Q")
 _MARK = struct.Struct(">QH")
 _SNAPSHOT = struct.Struct(">QQ")
 _LENGTH = struct.Struct(">H")
-_FRAME_BYTES_MAX = BLOB_BYTES_MAX + 2 * PACK_BYTES_MAX
+_FRAME_BYTES_MAX = _HEAD.size + 4 * NAME_CHARACTERS_MAX + BLOB_BYTES_MAX  # numbers, a name, a blob
 _NUMBER_MAX = 1 << 38
 _COMMIT_BYTES = 4 * 1024 * 1024
 
@@ -82,8 +80,6 @@ def _contents(reading: Reading, sandbox: str) -> Iterator[tuple[bytes, bytes]]:
     yield b"H", _HEAD.pack(found.life, found.floor, reading.floor_bytes(sandbox), len(called)) + called + found.head
     for entry in reading.entries(sandbox, found.floor + 1):
         yield b"E", _ENTRY.pack(entry.n, entry.at_us) + entry.data
-    for pack in reading.packs(sandbox):
-        yield b"R", encoded({key: (n, data) for key, n, data in pack})
     for mark, n, note in reading.noted_marks(sandbox):
         called = mark.encode()
         yield b"M", _MARK.pack(n, len(called)) + called + note
@@ -141,9 +137,6 @@ def _add(store: Store, life: Life, kind: bytes, content: bytes) -> None:
         if n != life.n + 1:
             raise ValueError(f"entry {n} comes behind {life.n}")
         store.writing.append_to(life, at_us, content[_ENTRY.size :])
-    elif kind == b"R":
-        if records := {key: (n, data) for key, n, data in decoded(content)}:
-            store.writing.pending.records.setdefault(life.key, {}).update(records)
     elif kind == b"M":
         n, length = _MARK.unpack_from(content)
         rest = content[_MARK.size :]

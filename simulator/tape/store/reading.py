@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 from simulator.tape.store.errors import Damaged, NoSandbox
 from simulator.tape.store.failures import RESTORE, of_reading
 from simulator.tape.store.layout import KEPT, is_whole, key_of, keys_of, n_of
-from simulator.tape.store.packs import Pack, decoded
 from simulator.tape.store.writing import digest_of
 
 _SLICE_ROWS = 512
@@ -72,7 +71,7 @@ class Reading:
         key, _, floor, _, _ = self._life(sandbox, life)
         if n <= floor:
             raise NoSandbox(f"the entries of sandbox {sandbox!r} up to {floor} are not kept any more")
-        while rows := self._slice("entries", "at_us", key_of(key, n), keys_of(key)[1]):
+        while rows := self._slice(key_of(key, n), keys_of(key)[1]):
             for row, at_us, crc, data in rows:
                 if n_of(row) != n:
                     raise self._gap(sandbox, key, n)
@@ -92,28 +91,6 @@ class Reading:
                 raise self._gap(sandbox, key, middle)
             low, high = (middle, high) if row[0] <= at_us else (low, middle - 1)
         return low
-
-    def packs(self, sandbox: str, *, is_checked: bool = True) -> Iterator[Pack]:
-        """The records, oldest first; of those with one key the last one counts.
-
-        Without `is_checked`, which costs as much as the reading, damage inside data stays unseen (`check` sees it).
-        Raises `NoSandbox` or `Damaged`.
-        """
-        key = self._life(sandbox)[0]
-        low, high = keys_of(key)
-        while rows := self._slice("packs", "level", low, high):
-            for _, _, crc, data in rows:
-                if is_checked and not is_whole(data, crc):
-                    raise self._damaged("the records", sandbox)
-                try:
-                    yield decoded(data)
-                except (ValueError, TypeError):
-                    raise self._damaged("the records", sandbox) from None
-            low = rows[-1][0] + 1
-
-    def records(self, sandbox: str) -> dict[bytes, tuple[int, bytes]]:
-        """All records of a small sandbox by key: the entry that finished it, and its data."""
-        return {key: (n, data) for pack in self.packs(sandbox) for key, n, data in pack}
 
     def marks(self, sandbox: str) -> dict[str, int]:
         """By name: the entry behind which it stands. Raises `NoSandbox`."""
@@ -225,10 +202,10 @@ class Reading:
             raise NoSandbox(f"the sandbox {sandbox!r} began anew")
         return row
 
-    def _slice(self, table: str, column: str, low: int, high: int) -> list[tuple[int, int, int, bytes]]:
+    def _slice(self, low: int, high: int) -> list[tuple[int, int, int, bytes]]:
         rows: list[tuple[int, int, int, bytes]] = []
         size = 0
-        statement = f"SELECT id, {column}, crc, data FROM {table} WHERE id BETWEEN ? AND ? ORDER BY id LIMIT ?"  # noqa: S608 - ours
+        statement = "SELECT id, at_us, crc, data FROM entries WHERE id BETWEEN ? AND ? ORDER BY id LIMIT ?"
         for row in self._stepped(statement, low, high, _SLICE_ROWS):
             rows.append(row)
             size += len(row[3])

@@ -1,6 +1,6 @@
 """A store: a folder that this process owns, in which sandboxes are kept.
 
-`append`, `put_record` and the others of `writing` only list what is to be written. `request_commit`, once for each
+`append`, `put_mark` and the others of `writing` only list what is to be written. `request_commit`, once for each
 turn of an event loop, writes all of it or nothing, and says so. `writing`, `request_commit` and `close` belong to one
 thread; `reading` may be used in any, and sees what was committed.
 """
@@ -146,6 +146,8 @@ class Store:
         while not self.is_swept:
             self.commit()
         try:
+            # Earlier versions made this one, and never wrote to it.
+            self._connections[0].execute("DROP TABLE IF EXISTS packs")
             self._connections[0].execute("VACUUM")
             self._ownership.closing()
             self._connections[0].execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()

@@ -74,11 +74,11 @@ class Sweeper:
 
     def _step(self, job: _Entries | _Snapshot | _Life, rows_max: int) -> int:
         if isinstance(job, _Entries):
-            return self._remove("entries", key_of(job.life, 0), key_of(job.life, job.floor), rows_max)
+            return self._remove_entries(key_of(job.life, 0), key_of(job.life, job.floor), rows_max)
         if isinstance(job, _Snapshot):
             return self._remove_parts(job.key, rows_max)
         low, high = keys_of(job.key)
-        return self._remove("entries", low, high, rows_max) or self._remove("packs", low, high, rows_max)
+        return self._remove_entries(low, high, rows_max)
 
     def _end(self, job: _Entries | _Snapshot | _Life) -> None:
         execute = self._connection.execute
@@ -91,18 +91,15 @@ class Sweeper:
             execute("DELETE FROM marks WHERE life = ?", (job.key,))
             execute("DELETE FROM lives WHERE id = ?", (job.key,))
 
-    def _remove(self, table: str, low: int, high: int, rows_max: int) -> int:
+    def _remove_entries(self, low: int, high: int, rows_max: int) -> int:
         rows = self._connection.execute(
-            f"SELECT id, length(data) FROM {table} WHERE id BETWEEN ? AND ? ORDER BY id LIMIT ?",  # noqa: S608 - ours
+            "SELECT id, length(data) FROM entries WHERE id BETWEEN ? AND ? ORDER BY id LIMIT ?",
             (low, high, rows_max),
         ).fetchall()
         if not rows:
             return 0
         count = _within([size for _, size in rows])
-        self._connection.execute(
-            f"DELETE FROM {table} WHERE id BETWEEN ? AND ?",  # noqa: S608 - ours
-            (low, rows[count - 1][0]),
-        )
+        self._connection.execute("DELETE FROM entries WHERE id BETWEEN ? AND ?", (low, rows[count - 1][0]))
         return count
 
     def _remove_parts(self, snapshot: int, rows_max: int) -> int:

@@ -15,7 +15,6 @@ from pathlib import Path
 from simulator.tape.store.errors import StoreError, WriteFailed
 from simulator.tape.store.failures import of_writing
 from simulator.tape.store.layout import DATABASE, KEPT, LOCK, NOT_KEPT, key_of, keys_of
-from simulator.tape.store.packs import PackWriter
 from simulator.tape.store.retention import Retention, Snapshot, what_is_kept
 from simulator.tape.store.sweeping import Sweeper
 from simulator.tape.store.writing import Pending
@@ -40,7 +39,6 @@ class Transactions:
         self._connection = connection
         self._retention = retention
         self._committed = committed
-        self._packs = PackWriter(connection)
         self.database = folder / DATABASE
         self._log = folder / f"{DATABASE}-wal"
         self._lock = folder / LOCK
@@ -98,8 +96,6 @@ class Transactions:
             connection.executemany("INSERT INTO entries VALUES (?, ?, ?, ?, ?)", rows)
         if pending.shares:
             connection.executemany("INSERT INTO snapshot_parts VALUES (?, ?, ?)", pending.shares)
-        for life, records in pending.records.items():
-            self._packs.add(life, records)
         return len(rows) + len(pending.statements) + len(pending.shares)
 
     def _cut(self, life: int, n: int) -> None:
@@ -113,7 +109,6 @@ class Transactions:
     def _let_go(self, pending: Pending) -> None:
         self.sweeper.add_snapshots(pending.snapshots_gone)
         for life in pending.lives_gone:
-            self._packs.forget(life)
             self.sweeper.add_life(life)
         for life in dict.fromkeys(pending.lives_with_snapshots):
             self.apply_retention(life)

@@ -10,7 +10,7 @@ from hashlib import blake2b
 
 from simulator.tape.store.bounds import bounded, named, placed
 from simulator.tape.store.errors import NoSandbox
-from simulator.tape.store.layout import BLOB_BYTES_MAX, KEPT, KEY_BYTES_MAX, LIVES_MAX, NOT_KEPT
+from simulator.tape.store.layout import BLOB_BYTES_MAX, KEPT, LIVES_MAX, NOT_KEPT
 from simulator.tape.store.lives import Life
 
 DIGEST_BYTES = 16
@@ -24,14 +24,13 @@ class Pending:
     statements: list[tuple[str, tuple[object, ...]]] = field(default_factory=list)
     entries: list[tuple[int, int, int, bytes]] = field(default_factory=list)  # key, at_us, bytes_up_to, data
     shares: list[tuple[int, str, int]] = field(default_factory=list)  # snapshot, name, part
-    records: dict[int, dict[bytes, tuple[int, bytes]]] = field(default_factory=dict)  # by life
     lives_gone: list[int] = field(default_factory=list)
     snapshots_gone: list[int] = field(default_factory=list)
     lives_with_snapshots: list[int] = field(default_factory=list)
     cuts: dict[int, int] = field(default_factory=dict)  # by life: the entry behind which all goes
 
     def __bool__(self) -> bool:
-        rest = self.records or self.lives_gone or self.lives_with_snapshots or self.cuts
+        rest = self.lives_gone or self.lives_with_snapshots or self.cuts
         return bool(self.statements or self.entries or self.shares or rest)
 
 
@@ -105,14 +104,6 @@ class Writing:
         if life.open_snapshot:
             self.pending.snapshots_gone.append(life.open_snapshot)
         life.n, life.bytes_up_to, life.parts, life.open_snapshot = n, bytes_up_to, {}, 0
-
-    def put_record(self, sandbox: str, key: bytes, data: bytes) -> None:
-        """Write a finished transaction, in place of one of this key, as the last entry left it. Raises `NoSandbox`."""
-        life = self.life_of(sandbox)
-        bounded("a record", data)
-        if len(key) > KEY_BYTES_MAX:
-            raise ValueError(f"the key of a record has {len(key)} bytes; {KEY_BYTES_MAX} are allowed")
-        self.pending.records.setdefault(life.key, {})[key] = (life.n, data)
 
     def put_mark(self, sandbox: str, name: str, n: int | None = None, note: bytes = b"") -> None:
         """Name a moment: behind entry `n`, or the last one; `note` is the caller's. Raises `NoSandbox`."""

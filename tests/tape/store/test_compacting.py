@@ -1,8 +1,11 @@
 """A folder gets smaller, nothing of what is kept is lost, and whoever interrupts it harms nothing."""
 
+import io
 import signal
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -10,7 +13,8 @@ import pytest
 from simulator.tape.store.checking import check
 from simulator.tape.store.compacting import compact
 from simulator.tape.store.errors import InUse, Unusable
-from simulator.tape.store.layout import DATABASE
+from simulator.tape.store.layout import DATABASE, TABLES
+from simulator.tape.store.moving import exported, imported
 from simulator.tape.store.retention import Retention
 from simulator.tape.store.store import Store
 from tests.support.stores import VERSION, fill, filled, held
@@ -48,7 +52,6 @@ def test_another_rule_drops_more(tmp_path: Path) -> None:
         after = held(store)["shop"]
     assert (before["floor"], after["floor"]) == (0, 16)
     assert after["entries"] == before["entries"][16:]
-    assert after["records"] == before["records"]
     assert after["snapshots"] == before["snapshots"][-1:]
     assert after["marks"] == {}
     assert check(tmp_path).problems == []
@@ -64,6 +67,38 @@ def test_a_compacted_folder_can_be_compacted_and_goes_on(tmp_path: Path) -> None
         assert store.writing.append("shop", 0, b"next") == 21
         store.commit()
         assert [entry.data for entry in store.reading.entries("shop", 21)] == [b"next"]
+
+
+def test_a_folder_with_a_table_that_only_earlier_versions_had_is_whole_and_loses_it_when_it_is_compacted(
+    tmp_path: Path,
+) -> None:
+    folder = tmp_path / "earlier"
+    wanted = filled(folder)
+    with closing(sqlite3.connect(folder / DATABASE)) as connection, connection:
+        columns = "id INTEGER PRIMARY KEY, level INTEGER NOT NULL, crc INTEGER NOT NULL, data BLOB NOT NULL"
+        connection.execute(f"CREATE TABLE packs ({columns})")
+    assert check(folder).problems == []
+    with Store.open(folder, version=VERSION) as store:
+        assert held(store) == wanted
+        file = b"".join(exported(store.reading, "shop"))
+        store.writing.new_life("gone", b"")
+        store.commit()
+        store.writing.forget("gone")
+        store.commit()
+    assert "packs" in tables_of(folder)
+    with Store.open(tmp_path / "other", version=VERSION) as store:
+        imported(store, io.BytesIO(file))
+        assert held(store) == wanted
+    compact(folder, version=VERSION)
+    assert tables_of(folder) == tables_of(tmp_path / "other") == set(TABLES)
+    assert check(folder).problems == []
+    with Store.open(folder, version=VERSION) as store:
+        assert held(store) == wanted
+
+
+def tables_of(folder: Path) -> set[str]:
+    with closing(sqlite3.connect(folder / DATABASE)) as connection:
+        return {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
 
 
 def test_what_is_in_use_or_no_store_is_not_compacted(tmp_path: Path) -> None:

@@ -40,7 +40,7 @@ def test_a_folder_that_is_not_there_is_made_and_opened_again_with_what_it_had(tm
     wanted = filled(tmp_path / "new" / "folder")
     with opened(tmp_path / "new" / "folder") as store:
         assert held(store) == wanted
-        assert wanted["shop"]["records"]
+        assert len(wanted["shop"]["marks"]) == 2
         assert len(wanted["shop"]["snapshots"]) == 2
 
 
@@ -107,7 +107,7 @@ def without_format(folder: Path) -> None:
 
 def without_a_table(folder: Path) -> None:
     with closing(sqlite3.connect(folder / DATABASE)) as connection:
-        connection.execute("DROP TABLE packs")
+        connection.execute("DROP TABLE marks")
 
 
 def with_another_head(folder: Path) -> None:
@@ -137,7 +137,7 @@ REFUSED: list[tuple[Callable[[Path], None], type[StoreError], str]] = [
     (newer, Newer, r"written by a newer reseller-sim, 9\.8\.7 \(format 2, known is 1\): use that one"),
     (of_another_program, Unusable, "belongs to another program: give another folder"),
     (without_format, Damaged, "has format 0, which never was"),
-    (without_a_table, Damaged, "lacks the table packs"),
+    (without_a_table, Damaged, "lacks the table marks"),
     (with_another_head, Damaged, "the head of sandbox 'shop' is damaged"),
     (with_another_last_entry, Damaged, "entry 20 of sandbox 'shop' is damaged"),
     (without_database, Damaged, "sandboxes.sqlite3 is missing: restore .*; or empty this one to begin anew"),

@@ -34,7 +34,7 @@ errors = []
 for number in range(1, 200):
     for _ in range(3):
         store.writing.append("shop", number, bytes(2_000))
-    store.writing.put_record("shop", b"%d" % number, b"r")
+    store.writing.put_mark("shop", str(number))
     try:
         store.commit()
         assert not errors
@@ -60,7 +60,7 @@ if not store.writing.lives:
 while True:
     for _ in range(5):
         n = store.writing.append("shop", 0, b"entry" * 60)
-        store.writing.put_record("shop", b"%d" % (n % 999), b"%d" % n)
+        store.writing.put_mark("shop", str(n % 5))
     if n % 200 == 0:
         snapshot = store.writing.begin_snapshot("shop")
         snapshot.put("all", b"%d" % n * 5000)
@@ -88,7 +88,7 @@ def test_a_full_disk_ends_all_commits_and_loses_nothing_that_was_answered(
     with Store.open(tmp_path, version=VERSION) as store:
         found = held(store)["shop"]
         assert len(found["entries"]) == int(answered[-1])
-        assert len(found["records"]) == len(answered)
+        assert found["marks"] == {str(n // 3): n for n in map(int, answered)}
         store.writing.append("shop", 0, b"goes on")
         store.commit()
 
@@ -163,10 +163,10 @@ def test_what_fails_for_a_mistake_of_ours_is_no_half_commit_either(tmp_path: Pat
         assert held(store)["shop"]["entries"] == []
 
 
-class Interrupting(dict[bytes, tuple[int, bytes]]):
-    """Records during which somebody presses Ctrl-C."""
+class Interrupting(list[tuple[int, str, int]]):
+    """Parts of a snapshot, written behind the entries, during which somebody presses Ctrl-C."""
 
-    def items(self) -> NoReturn:
+    def __iter__(self) -> NoReturn:
         raise KeyboardInterrupt
 
 
@@ -175,7 +175,7 @@ def test_an_interrupt_in_a_commit_is_no_half_commit_and_holds_nobody(tmp_path: P
     store.writing.new_life("shop", b"")
     store.commit()
     store.writing.append("shop", 0, b"whole")
-    store.writing.pending.records[store.writing.life_of("shop").key] = Interrupting({b"": (1, b"")})
+    store.writing.pending.shares = Interrupting([(1, "", 1)])
     with pytest.raises(KeyboardInterrupt):
         store.commit()
     with pytest.raises(WriteFailed):
@@ -206,7 +206,5 @@ def test_a_process_that_is_killed_while_it_commits_has_lost_nothing_that_it_answ
             n = store.reading.sandbox("shop").n
             assert answered <= n <= answered + 5
             assert n % 5 == 0
-            assert found["records"] == {
-                b"%d" % (one % 999): (one, b"%d" % one) for one in range(1, n + 1) if one > n - 999
-            }
+            assert found["marks"] == {str(one % 5): one for one in range(n - 4, n + 1)}
             assert [at for at, _ in found["snapshots"]] == list(range(200, n + 1, 200))[-3:]

@@ -8,7 +8,6 @@ import pytest
 from simulator.tape.store.checking import check
 from simulator.tape.store.errors import NoSandbox
 from simulator.tape.store.layout import BLOB_BYTES_MAX
-from simulator.tape.store.packs import decoded, encoded
 from simulator.tape.store.store import Store
 from simulator.tape.store.writing import Writing, digest_of
 from tests.support.stores import VERSION, fill, held, held_of
@@ -32,8 +31,7 @@ def test_lives_are_counted_and_each_begins_empty(store: Store) -> None:
     store.commit()
     assert held(store) == {
         "shop": {
-            "life": 2, "head": b"again", "floor": 0, "entries": [(1, 7, b"first")],
-            "records": {}, "marks": {}, "snapshots": [],
+            "life": 2, "head": b"again", "floor": 0, "entries": [(1, 7, b"first")], "marks": {}, "snapshots": []
         }
     }  # fmt: skip
     store.writing.forget("shop")
@@ -44,13 +42,13 @@ def test_a_sandbox_can_go_and_come_in_one_commit(store: Store) -> None:
     for _ in range(3):
         store.writing.new_life("shop", b"head")
         store.writing.append("shop", 1, b"gone")
-        store.writing.put_record("shop", b"key", b"gone")
+        store.writing.put_mark("shop", "gone")
         store.writing.begin_snapshot("shop").complete()
         store.writing.forget("shop")
     store.writing.new_life("shop", b"head")
     store.commit()
-    assert held_of(store, "shop")["entries"] == []
-    assert store.reading.snapshots("shop") == []
+    found = held_of(store, "shop")
+    assert (found["entries"], found["marks"], found["snapshots"]) == ([], {}, [])
 
 
 def test_a_head_is_written_anew(store: Store) -> None:
@@ -146,7 +144,6 @@ def test_a_snapshot_is_there_when_it_is_complete(store: Store) -> None:
     "use",
     [
         lambda store: store.writing.append("none", 0, b""),
-        lambda store: store.writing.put_record("none", b"", b""),
         lambda store: store.writing.put_mark("none", "here"),
         lambda store: store.writing.drop_mark("none", "here"),
         lambda store: store.writing.put_head("none", b""),
@@ -155,7 +152,6 @@ def test_a_snapshot_is_there_when_it_is_complete(store: Store) -> None:
         lambda store: store.reading.sandbox("none"),
         lambda store: next(store.reading.entries("none")),
         lambda store: store.reading.last_at("none", 5),
-        lambda store: next(store.reading.packs("none")),
         lambda store: store.reading.marks("none"),
         lambda store: store.reading.snapshot("none"),
     ],
@@ -172,8 +168,7 @@ TOO_LARGE = bytes(BLOB_BYTES_MAX + 1)
     ("use", "text"),
     [
         (lambda store: store.writing.append("shop", 0, TOO_LARGE), "an entry has 67108865 bytes; 67108864 are allowed"),
-        (lambda store: store.writing.put_record("shop", b"", TOO_LARGE), "a record has"),
-        (lambda store: store.writing.put_record("shop", b"k" * 1001, b""), "the key of a record has 1001 bytes; 1000"),
+        (lambda store: store.writing.put_mark("shop", "m", note=TOO_LARGE), "a note has"),
         (lambda store: store.writing.put_head("shop", TOO_LARGE), "a head has"),
         (lambda store: store.writing.new_life("other", TOO_LARGE), "a head has"),
         (lambda store: store.writing.new_life("", b""), "the name of a sandbox has 0 characters; 1 to 1000"),
@@ -201,27 +196,6 @@ def test_a_part_has_its_name_once(store: Store) -> None:
             snapshot.put("a", data)
     snapshot.complete()
     store.commit()
-
-
-def test_many_small_commits_of_records_become_few_packs(store: Store) -> None:
-    store.writing.new_life("shop", b"")
-    for number in range(1000):
-        store.writing.put_record("shop", b"%04d" % (number % 700), b"%d" % number)
-        store.commit()
-    packs = list(store.reading.packs("shop"))
-    assert len(packs) < 50
-    wanted = {b"%04d" % (number % 700): b"%d" % number for number in range(1000)}
-    assert {key: data for key, (_, data) in store.reading.records("shop").items()} == wanted
-
-
-def test_a_pack_is_read_as_it_was_written() -> None:
-    records = {b"": (0, b"x"), b"a": (1 << 37, b""), b"b\0": (5, b"y" * 999)}
-    pack = decoded(encoded(records))
-    assert {key: (n, data) for key, n, data in pack} == records
-    assert [pack.data(index) for index in range(3)] == [data for _, data in records.values()]
-    for wrong in (b"", encoded(records)[:-1], encoded(records) + b"z", b"\xff" * 8):
-        with pytest.raises(ValueError, match=r"bytes"):
-            decoded(wrong)
 
 
 def test_entries_are_found_by_their_time(store: Store) -> None:
