@@ -19,8 +19,9 @@ from simulator.domain.model.faults import FaultThen
 from simulator.domain.model.happenings import Happening, StatusChanged, nobody
 from simulator.domain.model.holdings import Holding
 from simulator.domain.model.job_counts import JobCounts
-from simulator.domain.model.limits import Nonces, RequestRates
+from simulator.domain.model.limits import RequestRates
 from simulator.domain.model.network import Network
+from simulator.domain.model.nonces import Nonces
 from simulator.domain.model.notifications import NotificationLog
 from simulator.domain.model.outcomes import Noted
 from simulator.domain.model.packed.transactions import Transactions
@@ -106,13 +107,13 @@ class State:
         of_resellers = [
             holding
             for one in self.resellers.values()
-            for holding in (one.refids.holding(), *one.records.history.holdings())
+            for holding in (*one.refids.holdings(), *one.records.history.holdings())
         ]
         return [
             *self.transactions.holdings(),
             *self.callbacks.holdings(),
             *of_resellers,
-            self.nonces.holding(),
+            *self.nonces.holdings(),
             *self.agenda.holdings(),
         ]
 

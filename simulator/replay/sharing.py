@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple, TypeVar
 from msgspec.structs import replace
 
 from simulator.domain.model.effects import Outgoing
-from simulator.domain.model.limits import Spent, SpentAt
+from simulator.domain.model.nonces import Spent, SpentAt
 from simulator.runtime.journal import Exchange
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.tape.entries import AttemptSent, Entry, RequestBegan, RequestResumed, RequestShown
@@ -69,7 +69,7 @@ async def nonces_of(live: LiveSandbox) -> list[tuple[Spent, SpentAt]]:
     """The nonces that are spent in a sandbox, the oldest first, in several turns of the event loop; when something
     comes to it meanwhile, those that were found until then."""
     found: list[tuple[Spent, SpentAt]] = []
-    spent = iter(live.core.state.nonces.kept()[0].items())
+    spent = live.core.state.nonces.items()
     with suppress(RuntimeError):  # it has changed since the turn before
         while piece := list(islice(spent, NONCES_AT_ONCE)):
             found += piece

@@ -2,6 +2,7 @@
 
 import asyncio
 import sys
+from collections import deque
 from collections.abc import Sequence
 
 from simulator.domain.model.holdings import Holding
@@ -55,8 +56,9 @@ class _Remains:
         if isinstance(records, list):
             del records[len(records) - count :]
         else:
+            remove = records.pop if isinstance(records, deque) else records.popitem
             for _ in range(count):
-                records.popitem()
+                remove()
         if not records:
             del self._records[-1], self._weights[-1]
         return max(1, count * weight)

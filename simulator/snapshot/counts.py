@@ -1,6 +1,5 @@
 """What a state counts and remembers beside its records, in a snapshot: counts, spent nonces, request rates, e-mails."""
 
-from collections import OrderedDict
 from collections.abc import Container, Iterable, Iterator, Mapping
 from datetime import datetime
 from itertools import chain, takewhile
@@ -8,7 +7,7 @@ from typing import Final
 
 import msgspec
 
-from simulator.domain.model.limits import Spent, SpentAt
+from simulator.domain.model.nonces import Nonces, Spent, SpentAt
 from simulator.domain.model.part_counts import SIZE as PART
 from simulator.domain.state import State
 from simulator.snapshot.chunks import numbered, parts_of_log, rows_of, unnumbered
@@ -32,20 +31,15 @@ numbers."""
 
 def changes(state: State) -> dict[str, object]:
     """What tells which parts of the nonces have changed since somebody asked last, by their names."""
-    spent, _, _, added = state.nonces.kept()
-    bounds = _bounds_of(spent)
-    return {f"{NONCES}/{part}": count for part, count in state.nonces.removed.changes(bounds, added).items()}
-
-
-def _bounds_of(spent: OrderedDict[Spent, SpentAt]) -> tuple[int, int]:
-    """The first and the last number."""
-    return (next(iter(spent.values()))[2], spent[next(reversed(spent))][2]) if spent else (0, -1)
+    nonces = state.nonces
+    added = nonces.kept()[2]
+    return {f"{NONCES}/{part}": count for part, count in nonces.removed.changes(nonces.bounds, added).items()}
 
 
 def written(state: State, unchanged: Container[str] = ()) -> Iterator[tuple[str, bytes]]:
     """The parts of all these; of the `unchanged` ones the names alone."""
     writing = Writing()
-    spent, oldest_until, latest, added = state.nonces.kept()
+    oldest_until, latest, added = state.nonces.kept()
     content = {
         **{name: getattr(state, name) for name in _VALUES},
         **{name: writing.plain(dict(getattr(state, name))) for name in _DICTS},
@@ -57,7 +51,7 @@ def written(state: State, unchanged: Container[str] = ()) -> Iterator[tuple[str,
         "notifications_left_out": state.notifications.left_out,
     }
     yield COUNTS, writing.part(content)
-    yield from _nonces(spent, unchanged)
+    yield from _nonces(state.nonces, unchanged)
     windows, blocked = state.rates.kept() if state.rates is not None else ([], [])
     yield from unnumbered(WINDOWS, windows)
     yield from unnumbered(BLOCKED, blocked)
@@ -66,8 +60,8 @@ def written(state: State, unchanged: Container[str] = ()) -> Iterator[tuple[str,
         yield name, writing.part([writing.plain(one) for one in ones])
 
 
-def _nonces(spent: OrderedDict[Spent, SpentAt], unchanged: Container[str]) -> Iterator[tuple[str, bytes]]:
-    first, last = _bounds_of(spent)
+def _nonces(spent: Nonces, unchanged: Container[str]) -> Iterator[tuple[str, bytes]]:
+    first, last = spent.bounds
     known = {part for part in range(first // PART, last // PART + 1) if f"{NONCES}/{part}" in unchanged}
     yield from ((f"{NONCES}/{part}", b"") for part in known)
     rows = _changed(spent, known, last // PART - first // PART + 1 - len(known))
@@ -79,14 +73,14 @@ def _nonces(spent: OrderedDict[Spent, SpentAt], unchanged: Container[str]) -> It
         yield name, _ENCODER.encode((codes, [places[one] for one in scopes], nonces, *zip(*values, strict=True)))
 
 
-def _changed(spent: OrderedDict[Spent, SpentAt], known: Container[int], count: int) -> list[tuple[Spent, SpentAt]]:
+def _changed(spent: Nonces, known: Container[int], count: int) -> list[tuple[Spent, SpentAt]]:
     """Those in `count` parts that are not known. They are the oldest or the newest as a rule; no others are looked at
     then, for which a copy of the process would need memory of its own."""
 
     def is_changed(one: tuple[Spent, SpentAt]) -> bool:
         return one[1][2] // PART not in known
 
-    newest = list(takewhile(is_changed, reversed(spent.items())))[::-1]
+    newest = list(takewhile(is_changed, spent.newest_first()))[::-1]
     oldest = list(takewhile(is_changed, spent.items())) if len(newest) < len(spent) else []
     if len({one[1][2] // PART for one in (*oldest, *newest)}) == count:
         return oldest + newest

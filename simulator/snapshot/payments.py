@@ -1,7 +1,8 @@
 """The payments of a sandbox in a snapshot, and the entries of the wallets: in blocks, as the domain packs them."""
 
 from collections import defaultdict
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
+from itertools import chain
 from typing import Any
 
 from simulator.domain.model.wallet import Wallet
@@ -41,15 +42,17 @@ def restore(state: State, parts: Mapping[str, bytes]) -> None:
     """Have all transactions, which their resellers have again; those that are settled are read when somebody asks."""
     numbers: defaultdict[str, list[int]] = defaultdict(list)
     processing: defaultdict[str, int] = defaultdict(int)
+    refids: defaultdict[str, list[Iterable[tuple[str, int]]]] = defaultdict(list)
     with opened(parts, SHARED, type_=list[Any]) as (reading, values):
         state.transactions.shared.restore(map(reading.value, values))
     for name, content in parts_of_log(parts, PAYMENTS):
         with reading_part(name):
-            for code, refids, found, count in state.transactions.restore(content):
-                state.resellers[code].refids.restore(zip(refids, found, strict=True))
+            for code, called, found, count in state.transactions.restore(content):
+                refids[code].append(zip(called, found, strict=True))
                 numbers[code].extend(found)
                 processing[code] += count
     for code, of_reseller in numbers.items():
+        state.resellers[code].refids.restore(chain.from_iterable(refids[code]))
         state.resellers[code].records.history.restore(of_reseller, processing[code])
 
 

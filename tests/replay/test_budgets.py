@@ -68,7 +68,7 @@ def webhooks(client: Client) -> None:
 
 def shared(fork: LiveSandbox, original: LiveSandbox) -> tuple[bool, bool, bool, bool]:
     """Whether all requests, entries, nonces and what attempts sent are the very same objects."""
-    nonces = zip(fork.core.state.nonces.kept()[0].items(), original.core.state.nonces.kept()[0].items(), strict=True)
+    nonces = zip(fork.core.state.nonces.items(), original.core.state.nonces.items(), strict=True)
     sent = zip(fork.courier.sent, original.courier.sent, strict=True)
     return (
         all(a is b for a, b in zip(fork.journal, original.journal, strict=True)),

@@ -140,8 +140,11 @@ TABLE: dict[str, tuple[str, dict[str, str]]] = {
         {"_count_max": SCENARIO, "_bytes_max": SCENARIO, "_bytes": DERIVED, "_by_n": DERIVED, "on_evicted": WAITERS},
     ),
     "Nonces": (
-        "_spent _latest _oldest_until _added",
-        {"removed": COMPARED, "_window": SCENARIO, "_tolerance_s": SCENARIO, "_count_max": SCENARIO},
+        "_order _latest _oldest_until _added",
+        {
+            "_spent": DERIVED, "_gone": DERIVED, "removed": COMPARED, "_window": SCENARIO, "_tolerance_s": SCENARIO,
+            "_count_max": SCENARIO,
+        },
     ),
     "RequestRates": (
         "_windows _blocked",

@@ -9,7 +9,9 @@ from functools import cache
 from types import FunctionType, MappingProxyType
 from typing import Any
 
+from simulator.domain.model.nonces import Nonces
 from simulator.domain.model.packed.log import PackedLog
+from simulator.domain.model.split_dicts import SplitDict
 
 PLAIN = (str, bytes, int, float, Decimal, date, time, timedelta, Enum, type(None))
 
@@ -44,6 +46,8 @@ def anatomy(
             kept.append(one)
         if is_mapping:
             return [(within(key), within(member)) for key, member in one.items()]
+        if isinstance(one, SplitDict):
+            return [(within(key), within(member)) for key, member in sorted(one.items())]
         if isinstance(one, list | tuple | deque | PackedLog):
             return [within(member) for member in one]
         if isinstance(one, set | frozenset):
@@ -76,7 +80,10 @@ def _is_mapping(kind: type) -> bool:
 
 
 def _members(value: Any) -> Iterator[tuple[str, Any]]:
-    yield from sorted(getattr(value, "__dict__", {}).items())
+    own = dict(getattr(value, "__dict__", {}))
+    if isinstance(value, Nonces):
+        own |= {"_order": list(value.items()), "_gone": 0}  # places of what is gone are no difference
+    yield from sorted(own.items())
     kind: Any = type(value)
     for name in _slots(kind):
         if hasattr(value, name):

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulator.domain.model.limits import Nonces
+from simulator.domain.model.nonces import Nonces
 from tests.support.worlds import seconds
 
 TEN_MINUTES = timedelta(minutes=10)

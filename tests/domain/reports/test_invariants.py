@@ -54,7 +54,7 @@ def end_twice(box: Sandbox, transaction: Transaction) -> None:
 
 
 def lose_a_refid(box: Sandbox, transaction: Transaction) -> None:
-    del box.state.resellers["R1"].refids._numbers[transaction.refid]
+    box.state.resellers["R1"].refids._numbers.pop(transaction.refid)
 
 
 def refund_without_a_void(box: Sandbox, transaction: Transaction) -> None:
@@ -63,7 +63,7 @@ def refund_without_a_void(box: Sandbox, transaction: Transaction) -> None:
 
 
 def lose_a_transaction(box: Sandbox, transaction: Transaction) -> None:
-    del box.state.transactions._numbers[transaction.trxid]
+    box.state.transactions._numbers.pop(transaction.trxid)
 
 
 def lose_it_everywhere(box: Sandbox, transaction: Transaction) -> None:

@@ -136,7 +136,8 @@ DEFECTS = (
     Defect("a key that is revoked while the body comes is accepted", "api.waiting:_identify_again",
            "refusal = refuse_address(call) or identify(call)", "refusal = refuse_address(call)"),
     Defect("a nonce of a payment is given back", "api.faults:wait",
-           "met.has_waited = True", "met.has_waited = True\n    call.sandbox.core.state.nonces._spent.clear()"),
+           "met.has_waited = True", "met.has_waited = True\n    nonces = call.sandbox.core.state.nonces\n"
+           "    nonces.restore((), *nonces.kept())"),
     Defect("a void is missing in the history", f"{HANDLERS}.timeline:propagate_change",
            "    state.resellers[transaction.reseller].records.note_change(transaction)\n",
            "    if transaction.result.status is not Status.REFUNDED:\n"

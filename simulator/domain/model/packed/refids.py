@@ -1,9 +1,11 @@
 """The refids of a reseller."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from operator import itemgetter
 
 from simulator.domain.model.holdings import Holding
 from simulator.domain.model.packed.transactions import Transactions
+from simulator.domain.model.split_dicts import SplitDict
 from simulator.domain.model.transactions import Transaction
 
 
@@ -14,19 +16,22 @@ class Refids(Mapping[str, Transaction]):
 
     def __init__(self, all_: Transactions) -> None:
         self._all = all_
-        self._numbers: dict[str, int] = {}
+        self._numbers: SplitDict[str, int] = SplitDict()
 
     def __len__(self) -> int:
         return len(self._numbers)
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._numbers)
+        return (refid for refid, _ in sorted(self._numbers.items(), key=itemgetter(1)))
 
     def __contains__(self, refid: object) -> bool:
         return refid in self._numbers
 
     def __getitem__(self, refid: str) -> Transaction:
-        return self._all.numbered(self._numbers[refid])
+        number = self._numbers.get(refid)
+        if number is None:
+            raise KeyError(refid)
+        return self._all.numbered(number)
 
     def find(self, refid: str) -> Transaction | None:
         """The transaction with this refid, if there is one."""
@@ -37,14 +42,14 @@ class Refids(Mapping[str, Transaction]):
         """The number of the transaction with this refid."""
         return self._numbers.get(refid)
 
-    def holding(self) -> Holding:
-        """Its container."""
-        return Holding(self._numbers)
+    def holdings(self) -> tuple[Holding, ...]:
+        """Its containers."""
+        return self._numbers.holdings()
 
     def add(self, one: Transaction) -> None:
         """Add a transaction of this reseller, which has its number already."""
         self._numbers[one.refid] = one.number
 
     def restore(self, refids: Iterable[tuple[str, int]]) -> None:
-        """Have these with the numbers of their transactions, too."""
-        self._numbers.update(refids)
+        """Have these with the numbers of their transactions, in the place of none."""
+        self._numbers = SplitDict(refids)

@@ -13,6 +13,7 @@ from simulator.domain.model.packed.blocks import SIZE, Block
 from simulator.domain.model.packed.moment import Moment, Rows
 from simulator.domain.model.packed.shared_values import SharedValues
 from simulator.domain.model.packed.transaction_rows import PROCESSING_ROW, SETTLED_ROW, keys_of, packed, unpacked
+from simulator.domain.model.split_dicts import SplitDict
 from simulator.domain.model.transactions import Transaction
 
 # A block has six columns: trxids, refids, the codes of resellers, for each row the place of its code, how many rows are
@@ -44,7 +45,7 @@ class Transactions(Mapping[str, Transaction]):
     def __init__(self) -> None:
         self.shared = SharedValues()
         self._count = 0
-        self._numbers: dict[str, int] = {}
+        self._numbers: SplitDict[str, int] = SplitDict()
         self._unindexed: deque[tuple[int, Block]] = deque()  # blocks with the number of their first row
         self._blocks: list[Block | Rows] = []
         self._open: list[int] = []  # how many of each block are open
@@ -83,7 +84,8 @@ class Transactions(Mapping[str, Transaction]):
         while self._unindexed:
             first, block = self._unindexed.popleft()
             trxids = block.columns(_TRXIDS_ALONE)[0]
-            self._numbers.update(zip(trxids, range(first, first + len(trxids)), strict=True))
+            for number, trxid in enumerate(trxids, first):
+                self._numbers[trxid] = number
             assert self._unindexed or len(self._numbers) == self._count, "a trxid is there twice"
             yield
 
@@ -107,7 +109,8 @@ class Transactions(Mapping[str, Transaction]):
         """Add a new transaction, which gets its number."""
         one.number = number = self._count
         self._count = number + 1
-        assert self._numbers.setdefault(one.trxid, number) == number, "two refids have the same trxid"
+        assert one.trxid not in self._numbers, "two refids have the same trxid"
+        self._numbers[one.trxid] = number
         # In this order, whichever is settled first, so that the same inputs give the same rows.
         self.shared.place(one.callbacks)
         self.shared.place(one.category)
@@ -157,7 +160,7 @@ class Transactions(Mapping[str, Transaction]):
 
     def holdings(self) -> tuple[Holding, ...]:
         """Its containers."""
-        return Holding(self._numbers), Holding(self._blocks, SIZE if any(self._open) else 1)
+        return *self._numbers.holdings(), Holding(self._blocks, SIZE if any(self._open) else 1)
 
     def restore(self, content: bytes) -> list[Restored]:
         """Have one more block. Answers what of it each of its resellers has. Raises `ValueError` for other bytes than

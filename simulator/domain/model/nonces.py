@@ -1,0 +1,174 @@
+"""Spent nonces (SPEC 3.6), which expire."""
+
+from collections import deque
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime, timedelta
+from itertools import zip_longest
+from operator import is_not
+from typing import Final
+
+from simulator.domain.model.holdings import Holding
+from simulator.domain.model.part_counts import PartCounts
+from simulator.domain.model.split_dicts import SplitDict
+
+Spent = tuple[str, bytes]
+"""A nonce in its scope."""
+
+SpentAt = tuple[datetime, int, int]
+"""The sandbox's time at which it was spent, the timestamp, in Unix seconds, and its number among all that were spent.
+"""
+
+LatestSpent = tuple[Spent, SpentAt | None] | None
+"""The nonce that was spent last, with what was known of it before."""
+
+GONE_MAX: Final = 1_000
+"""How many places of nonces that were spent again are left in the order, or as many as nonces are known."""
+
+
+class Nonces:
+    """The recently spent nonces, by API key, bounded by time and by count.
+
+    A nonce can be reused after the window in sandbox time, but only with a later timestamp. An entry expires only after
+    its timestamp, too, is too old to be accepted. So no request is accepted twice, however far the sandbox's clock and
+    the clock that timestamps are compared with diverge.
+
+    Above `count_max` the oldest is evicted: it could be replayed, but memory stays bounded.
+    """
+
+    def __init__(self, window: timedelta, tolerance_s: float, count_max: int) -> None:
+        self._spent: SplitDict[Spent, SpentAt] = SplitDict()
+        self._order: deque[tuple[Spent, SpentAt]] = deque()  # the oldest first
+        self._gone = 0  # how many places in the order are of nonces that were spent again
+        self._latest: LatestSpent = None
+        self._added = 0
+        self.removed = PartCounts()
+        self.bound(window, tolerance_s, count_max)
+
+    def __len__(self) -> int:
+        return len(self._order) - self._gone
+
+    def bound(self, window: timedelta, tolerance_s: float, count_max: int) -> None:
+        """Change the bounds from now on; remembered nonces stay."""
+        self._window, self._tolerance_s, self._count_max = window, tolerance_s, count_max
+        self._oldest_until = datetime.min.replace(tzinfo=UTC)
+
+    def items(self) -> Iterator[tuple[Spent, SpentAt]]:
+        """All that are remembered, in the order of their numbers. Raises `RuntimeError` when one is spent meanwhile."""
+        return filter(self._is_known, self._order) if self._gone else iter(self._order)
+
+    def newest_first(self) -> Iterator[tuple[Spent, SpentAt]]:
+        """As `items`, from the other end."""
+        return filter(self._is_known, reversed(self._order)) if self._gone else reversed(self._order)
+
+    @property
+    def bounds(self) -> tuple[int, int]:
+        """The first and the last number, the last one below the first when none is remembered."""
+        first, last = next(self.items(), None), next(self.newest_first(), None)
+        return (first[1][2], last[1][2]) if first and last else (0, -1)
+
+    def kept(self) -> tuple[datetime, LatestSpent, int]:
+        """What a snapshot has beside `items`: until when nothing expires, the latest, and how many were ever spent."""
+        return self._oldest_until, self._latest, self._added
+
+    def holdings(self) -> tuple[Holding, ...]:
+        """Its containers."""
+        return *self._spent.holdings(), Holding(self._order)
+
+    def restore(
+        self,
+        spent: Iterable[tuple[Spent, SpentAt]],
+        oldest_until: datetime,
+        latest: LatestSpent,
+        added: int,
+    ) -> None:
+        """Remember what was kept, instead of all else."""
+        self._oldest_until, self._latest, self._added = oldest_until, latest, added
+        self._have(deque(spent))
+
+    def share(self, others: "list[tuple[Spent, SpentAt]]") -> int:
+        """Have these very objects in the place of equal ones, so that they take no memory twice: what is spent
+        elsewhere, in the same order, of which the first may be gone here. Answers how many there are without one."""
+        own = list(self.items())
+        first = own[0][0] if own else None
+        begin = next((place for place, (spent, _) in enumerate(others) if spent == first), len(others))
+        pairs = zip_longest(own, others[begin : begin + len(own)])
+        found = [theirs if one == theirs else one for one, theirs in pairs]
+        self._have(deque(found))
+        if self._latest is not None and found and found[-1][0] == self._latest[0]:
+            self._latest = found[-1][0], self._latest[1]
+        return sum(map(is_not, found, others[begin:])) + max(0, len(found) - len(others) + begin)
+
+    def is_spent(self, scope: str, nonce: bytes, timestamp_s: int, now: datetime) -> bool:
+        """Whether `spend` would refuse this nonce."""
+        known = self._spent.get((scope, nonce))
+        return known is not None and (now - known[0] < self._window or timestamp_s <= known[1])
+
+    def spend(self, scope: str, nonce: bytes, timestamp_s: int, now: datetime, signing_s: float) -> bool:
+        """Check and spend atomically: False when `nonce` was spent in `scope` within the window, or with this timestamp
+        or a later one.
+
+        `now` is the sandbox's time, `signing_s` the Unix time that `timestamp_s` was compared with.
+        """
+        key = scope, nonce
+        known = self._spent.get(key)
+        if known is not None:
+            spent_at, newest_s, _ = known
+            if now - spent_at < self._window or timestamp_s <= newest_s:
+                return False
+            self._remove(key, known)
+        if now >= self._oldest_until or len(self) >= self._count_max:
+            self._forget(now, signing_s)
+        self._add(key, now, timestamp_s)
+        self._latest = (key, known)
+        return True
+
+    def take_back(self, scope: str, nonce: bytes) -> None:
+        """Undo the spending of the latest nonce, which is this one."""
+        assert self._latest is not None, "only what was spent is taken back"
+        key, before = self._latest
+        assert key == (scope, nonce), "only the latest is taken back"
+        _, (_, _, number) = self._order.pop()
+        self._spent.pop(key)
+        self.removed.count(number)
+        if before is not None:
+            self._add(key, *before[:2])
+
+    def _add(self, key: Spent, at: datetime, timestamp_s: int) -> None:
+        self._added = number = self._added + 1
+        spent = at, timestamp_s, number
+        self._spent[key] = spent
+        self._order.append((key, spent))
+
+    def _remove(self, key: Spent, spent: SpentAt) -> None:
+        """Forget one in the middle, whose place stays until it is the oldest, or too many are left so."""
+        self._spent.pop(key)
+        self.removed.count(spent[2])
+        self._gone += 1
+        if self._gone > max(GONE_MAX, len(self)):
+            self._order = deque(filter(self._is_known, self._order))
+            self._gone = 0
+
+    def _forget(self, now: datetime, signing_s: float) -> None:
+        order = self._order
+        while order:
+            key, spent = order[0]
+            if not self._is_known(order[0]):
+                order.popleft()
+                self._gone -= 1
+                continue
+            spent_at, timestamp_s, number = spent
+            is_alive = now - spent_at < self._window or signing_s - timestamp_s <= self._tolerance_s
+            if is_alive and len(self) < self._count_max:
+                self._oldest_until = spent_at + self._window
+                return
+            order.popleft()
+            self._spent.pop(key)
+            self.removed.count(number)
+
+    def _is_known(self, place: tuple[Spent, SpentAt]) -> bool:
+        """Whether a place in the order is that of the nonce as it was spent last."""
+        key, spent = place
+        return self._spent.get(key) is spent
+
+    def _have(self, order: deque[tuple[Spent, SpentAt]]) -> None:
+        self._spent, self._order, self._gone = SplitDict(order), order, 0
