@@ -5,8 +5,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from io import StringIO
-from types import SimpleNamespace
-from typing import Any, TextIO, cast
+from typing import TextIO, cast
 
 import pytest
 
@@ -16,19 +15,9 @@ from simulator.keeping.gate import Gate
 from simulator.tape.store.errors import WriteFailed
 from simulator.tape.store.store import Store
 from tests.support.client import Client, running
+from tests.support.late_stores import LateStore
 
 TURNS = 20  # of the event loop, in which all happens that is going to
-
-
-class LateStore:
-    """A store whose commits are done when the test says so."""
-
-    def __init__(self) -> None:
-        self.requested: list[Any] = []
-        self.writing = SimpleNamespace()
-
-    def request_commit(self, done: Any) -> None:
-        self.requested.append(done)
 
 
 class Written:

@@ -2,8 +2,7 @@
 
 import asyncio
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any, cast
+from typing import cast
 
 import pytest
 
@@ -13,17 +12,7 @@ from simulator.keeping.sending import GatedSender
 from simulator.server.held import HeldTransport
 from simulator.tape.store.errors import StoreError, WriteFailed
 from simulator.tape.store.store import Store
-
-
-class LateStore:
-    """A store whose commits are done when the test says so."""
-
-    def __init__(self) -> None:
-        self.requested: list[Any] = []
-        self.writing = SimpleNamespace()
-
-    def request_commit(self, done: Any) -> None:
-        self.requested.append(done)
+from tests.support.late_stores import LateStore
 
 
 class Written:
