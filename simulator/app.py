@@ -20,7 +20,6 @@ from simulator.domain.model.scenario import Scenario
 from simulator.domain.queries import calls_out
 from simulator.options import CONTROL_PATH, Options
 from simulator.preparation import prepare
-from simulator.replay.rebuilding import Surroundings
 from simulator.runtime.clock import Wall
 from simulator.runtime.courier import Sender
 from simulator.runtime.journal import Exchange
@@ -37,6 +36,7 @@ from simulator.wire.headers import as_sent
 
 if TYPE_CHECKING:
     from simulator.control.app import ControlApp
+    from simulator.replay.rebuilding import Surroundings
 
 SANDBOX_PREFIX = "/s/"
 CONTROL_PREFIX = CONTROL_PATH + "/"
@@ -192,8 +192,10 @@ class App:
         self.sandboxes.adopt(live)
         self._default = self.sandboxes.get(DEFAULT)
 
-    def surroundings(self) -> Surroundings:
+    def surroundings(self) -> "Surroundings":
         """What a sandbox needs of this server that is to be rebuilt in it."""
+        from simulator.replay.rebuilding import Surroundings
+
         return Surroundings(self.wall, self._sender, self.sandboxes.inbox_budget)
 
     async def _lifespan(self, receive: Any, send: Any) -> None:

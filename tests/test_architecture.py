@@ -118,7 +118,7 @@ WITHOUT_SUBJECT: dict[str, set[str]] = {
         "exports", "figures", "filters", "fired", "guard", "har", "http", "ledger", "masked_send", "masking", "meta",
         "moments", "page_modules",
         "pages", "parameters", "pasted", "probes", "products", "received", "render", "replays", "replies", "requests",
-        "sandboxes", "tapes",
+        "sandboxes", "swagger_ui", "tapes",
     },
     "runtime": {
         "actions", "advance", "background", "clock", "counters", "courier", "delays", "driver", "ended_jobs",

@@ -31,7 +31,6 @@ from simulator.api.taped import note_waited
 from simulator.api.versions import marked_deprecated
 from simulator.api.waiting import handle, read
 from simulator.auth import headers as names
-from simulator.auth.diagnose import OWN_WORDS
 from simulator.contract.body import read_members
 from simulator.contract.query import read_query
 from simulator.domain.model.faults import FaultThen
@@ -113,9 +112,8 @@ class Pipeline:
         if call.is_deprecated:
             reply = marked_deprecated(call, reply)
         exchange.status, exchange.content = reply.status, reply.journaled or content
-        if exchange.diagnosis and exchange.diagnosis not in OWN_WORDS:
-            others = anonymous.secrets if anonymous else ()
-            exchange.diagnosis = without_userinfo(hidden(exchange.diagnosis, (*sandbox.secrets, *others)))
+        if exchange.diagnosis:
+            exchange.diagnosis = _shown(exchange.diagnosis, sandbox, anonymous)
         if anonymous is not None and call.reseller is None:
             exchange.owner = sandbox.id
             sandbox, counters = anonymous, anonymous.counters
@@ -248,6 +246,16 @@ def _execute(call: Call) -> Reply:
         return call.endpoint.handle(call)
     finally:
         core.watch(events.note)
+
+
+def _shown(diagnosis: str, sandbox: LiveSandbox, anonymous: LiveSandbox | None) -> str:
+    """A diagnosis without secrets; that of a signature may be in words that have none."""
+    from simulator.auth.diagnose import OWN_WORDS  # imported lazily, as in `authentication`
+
+    if diagnosis in OWN_WORDS:
+        return diagnosis
+    others = anonymous.secrets if anonymous else ()
+    return without_userinfo(hidden(diagnosis, (*sandbox.secrets, *others)))
 
 
 def _joined(pairs: list[tuple[bytes, bytes]]) -> dict[bytes, bytes]:

@@ -11,8 +11,8 @@ from simulator import __version__
 from simulator.cli.output import one_line, printable_json
 from simulator.cli.request import DEFAULT_URL
 from simulator.cli.running import Running
-from simulator.control import api_docs
 from simulator.control.render import moment
+from simulator.control.swagger_ui import swagger_ui
 from simulator.domain.model.resellers import Reseller
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.upstream.signing import Credentials, sign
@@ -46,7 +46,7 @@ def _facts(running: Running) -> list[tuple[str, str]]:
     facts = [("console", f"{running.control_url}/"), ("control API", running.control_url)]
     if running.control_token is not None:
         facts.append(("", f"Authorization: Bearer {running.control_token}"))
-    if api_docs.is_installed():
+    if swagger_ui() is not None:
         facts.append(("page", f"{running.control_url}/docs"))
     facts.append(("sandbox", f"{sandbox.id}, scenario {sandbox.scenario.name!r}, seed {sandbox.seed}"))
     facts.append(("clock", _clock(running)))

@@ -66,12 +66,11 @@ def command(
     gc.disable()  # objects created at start-up stay: scanning them repeatedly would take a tenth of the time
     from simulator.cli import banner
     from simulator.cli.running import Running, prepare
-    from simulator.cli.showing import Showing
     from simulator.runtime.watch import Watch
 
     raise_file_limit()
     unwritable: list[OSError] = []
-    showing: list[Showing] = []
+    showing: list[Any] = []
 
     def on_ready(running: Running) -> None:
         try:
@@ -83,6 +82,8 @@ def command(
         if files is not None:
             files.start()
         if not (quiet or unwritable or (json and log is None)):
+            from simulator.cli.showing import Showing  # with what renders events, for those that want lines
+
             stream = sys.stderr if json else sys.stdout  # whose first line alone is for programs then
             gate = running.folder.gate if running.folder is not None else None
             showing.append(Showing(running.app.sandboxes, stream, as_json=log == "json", gate=gate))

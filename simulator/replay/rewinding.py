@@ -7,9 +7,10 @@ place at once. So whatever fails on the way leaves the sandbox as it is.
 import asyncio
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import replace
 from typing import Any, Final
 from weakref import WeakKeyDictionary
+
+from msgspec.structs import replace
 
 from simulator.domain.errors import Conflict, Unknown
 from simulator.domain.model.scenario import Scenario

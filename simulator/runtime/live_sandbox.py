@@ -3,9 +3,10 @@
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable
 from copy import copy
-from dataclasses import replace
 from datetime import datetime
 from typing import Any
+
+from msgspec.structs import replace
 
 from simulator.domain.commands import Command
 from simulator.domain.errors import Conflict, Unknown
