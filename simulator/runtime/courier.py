@@ -23,6 +23,7 @@ from simulator.runtime.clock import Clock
 from simulator.runtime.inboxes import Inboxes
 from simulator.runtime.receiver_times import AttemptDurations, Timed, timed_attempts
 from simulator.runtime.sent import SentRequests
+from simulator.runtime.served import CALLBACK, WEBHOOK, Served
 from simulator.tape.entries import AttemptSent, Entry, InboxReceived
 from simulator.wire import outbound
 
@@ -66,6 +67,7 @@ class Courier:
         self.sent = SentRequests()
         self.times = timed_attempts()
         self.durations = AttemptDurations()
+        self.served = Served()
         self.follow(scenario)
 
     def follow(self, scenario: Scenario) -> None:
@@ -91,6 +93,7 @@ class Courier:
             result = await self._sender.send(request, timeout_s, self._owner)
         took_ms = (perf_counter() - began) * 1000
         self.durations.add(send.job.id, send.attempt.number, int(took_ms * 1000))
+        self.served.attempted(CALLBACK if isinstance(send.job, Callback) else WEBHOOK, result, int(took_ms * 1000))
         self.times.append(Timed(_reseller(send.job), send.job.url, result.status is not None, took_ms))
         return result
 

@@ -33,6 +33,7 @@ TABLE: dict[str, tuple[str, dict[str, str]]] = {
         {
             "id": BEGINNING, "seed": BEGINNING, "beginning": BEGINNING, "scenario": "the same as in `spec`",
             "_wall": AROUND, "_sender": AROUND, "_inbox_budget": AROUND, "sleep": AROUND, "on_ending": AROUND,
+            "served": AROUND, "evicted_before": AROUND,
             "keeper": AROUND, "is_touched": AROUND, "last_used_s": AROUND, "resets": AROUND, "rewinds": AROUND,
             "server_secrets": AROUND, "last_ending": AROUND, "delays": WAITERS,
             "former_secrets": "of other lives, whatever sandbox theirs is: the server has them",
@@ -101,7 +102,10 @@ TABLE: dict[str, tuple[str, dict[str, str]]] = {
     ),
     "Counters": (
         "answers calls values notes first _budget evicted",
-        {"expected": SCENARIO, "_state": "the state", "needs_bodies": SCENARIO, "_tests": SCENARIO, "paid": DERIVED},
+        {
+            "served": AROUND, "expected": SCENARIO, "_state": "the state", "needs_bodies": SCENARIO,
+            "_tests": SCENARIO, "paid": DERIVED,
+        },
     ),
     "EvictedRecords": (
         "_counts _missed _pending _sweep_at",
@@ -118,7 +122,8 @@ TABLE: dict[str, tuple[str, dict[str, str]]] = {
         "sent",
         {
             "_owner": BEGINNING, "_inboxes": "the sandbox's", "_sender": AROUND, "_note": "the tape's",
-            "times": MEASURED, "durations": MEASURED, "_limits": SCENARIO, "_webhooks": SCENARIO, "_skew": SCENARIO,
+            "served": AROUND, "times": MEASURED, "durations": MEASURED,
+            "_limits": SCENARIO, "_webhooks": SCENARIO, "_skew": SCENARIO,
             "_source_address": SCENARIO,
         },
     ),
