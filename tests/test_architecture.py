@@ -111,7 +111,7 @@ WITHOUT_SUBJECT: dict[str, set[str]] = {
     "api": {
         "addresses", "again", "authentication", "bearers", "billers", "body", "body_cache", "call", "cursors",
         "diagnoses", "endings", "ignored", "legacy", "notes", "paging", "pipeline", "refusals", "routes",
-        "sandbox_lookup", "taped", "tokens", "unsigned", "versions", "waiting",
+        "sandbox_lookup", "taped", "tokens", "traces", "unsigned", "versions", "waiting",
     },
     "control": {
         "api_docs", "app", "audit", "autopsies", "clock", "configured", "due", "event_rows", "events", "explained",
@@ -127,7 +127,7 @@ WITHOUT_SUBJECT: dict[str, set[str]] = {
         "marks", "near_misses", "noted",
         "operations", "paid", "probes", "process_figures",
         "receiver_times", "remains", "ring", "rule_names", "sandbox_start", "sandboxes", "seen",
-        "sent", "served", "unexpected", "unread", "upcoming", "value_counts", "waiting", "watch",
+        "sent", "served", "traces", "unexpected", "unread", "upcoming", "value_counts", "waiting", "watch",
     },
     "scenario/sections": {"assumptions", "changes", "form_fields", "headers", "matchers", "templates", "variants"},
     "wire": {
@@ -135,8 +135,8 @@ WITHOUT_SUBJECT: dict[str, set[str]] = {
         "named_secrets", "needles", "outbound", "paging", "pasted_curl", "prometheus",
         "secret_names", "secrets", "sent_target",
         "shell_escapes",
-        "runs", "shell_words", "shown_addresses", "signing", "timestamps", "tokens", "unescaped", "userinfo",
-        "verifying",
+        "runs", "shell_words", "shown_addresses", "signing", "timestamps", "tokens", "trace_context",
+        "unescaped", "userinfo", "verifying",
     },
 }  # fmt: skip
 LINES_MAX = 300

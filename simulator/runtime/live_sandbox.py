@@ -91,7 +91,7 @@ class LiveSandbox:
         self.counters.watch(self.core)
         self.life_journal, self.life_tape = self.journal, self.tape
         self.beginning = Beginning(self.spec, state.started, self.clock.mode, self.clock.rate)
-        self.courier = Courier(self.id, scenario, self.inboxes, self._sender, self.tape.add)
+        self.courier = Courier(self.id, self.seed, scenario, self.inboxes, self._sender, self.tape.add)
         self.probed: deque[Notification] = deque(maxlen=PROBED_MAX)
         self.marks = Marks()
         self.go_on(self.clock)

@@ -119,14 +119,16 @@ TABLE: dict[str, tuple[str, dict[str, str]]] = {
         },
     ),
     "Courier": (
-        "sent",
+        "sent traces",
         {
-            "_owner": BEGINNING, "_inboxes": "the sandbox's", "_sender": AROUND, "_note": "the tape's",
+            "_owner": BEGINNING, "_seed": BEGINNING,
+            "_inboxes": "the sandbox's", "_sender": AROUND, "_note": "the tape's",
             "served": AROUND, "times": MEASURED, "durations": MEASURED,
             "_limits": SCENARIO, "_webhooks": SCENARIO, "_skew": SCENARIO,
             "_source_address": SCENARIO,
         },
     ),
+    "Traces": ("_by_key", {"_bytes": DERIVED}),
     "SentRequests": ("_by_attempt _begun", {"_bytes": DERIVED}),
     "Clock": (
         "latest mode rate",
@@ -179,9 +181,10 @@ def objects(client: Client) -> list[Any]:
     of_rules = state.notifications, state.secrets, state.payments, state.payments.budget
     boxes = live.inboxes, live.inboxes.peek("callbacks"), live.inboxes.budget
     around = live.journal, live.tape, live.events, live.courier, live.courier.sent, live.clock, live.counters
+    traces = live.courier.traces
     evicted = next(iter(live.counters.evicted.values()))
     packed = state.transactions, state.transactions.shared, reseller.wallet.entries
-    return [live, state, reseller, reseller.wallet, *packed, *of_state, *of_rules, *boxes, *around, evicted]
+    return [live, state, reseller, reseller.wallet, *packed, *of_state, *of_rules, *boxes, *around, traces, evicted]
 
 
 def names_of(one: Any) -> set[str]:
