@@ -25,10 +25,12 @@ from simulator.runtime.courier import Sender
 from simulator.runtime.journal import Exchange
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.loading import load
+from simulator.runtime.operations import STOPPING, Operations
 from simulator.runtime.sandbox_start import SandboxSpec
 from simulator.runtime.sandboxes import DEFAULT, Sandboxes
 from simulator.scenario.library import load_scenario
 from simulator.scenario.overrides import with_callback
+from simulator.server.limits import REFUSED
 from simulator.server.memory import trim_memory
 from simulator.server.message import HttpRequest
 from simulator.server.responder import PendingAnswer, responder_of
@@ -71,6 +73,7 @@ class App:
         self._pipeline = Pipeline(routes(), trust_forwarded=options.trust_forwarded)
         self.again = Again(self._pipeline)
         self._control: ControlApp | None = None
+        self.operations = Operations(REFUSED)
         self.kept: Kept | None = None  # where its sandboxes are kept, if anywhere
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
@@ -148,7 +151,15 @@ class App:
             rewinder = Rewinder(self.again, self.surroundings(), IN_MEMORY)
             rewinder.forks.add_restored(self.sandboxes)  # nobody else has made a fork yet
             self._control = ControlApp(
-                self.sandboxes, self.scenario, guard, self._resend, unsigned, self.again, rewinder, folder
+                self.sandboxes,
+                self.scenario,
+                guard,
+                self._resend,
+                unsigned,
+                self.again,
+                rewinder,
+                self.operations,
+                folder,
             )
         responder = responder_of(scope)
         if responder is not None:
@@ -207,8 +218,11 @@ class App:
             await self.kept.go_on()
         is_calling = any(calls_out(one.core.state) for one in self.sandboxes)
         preparing = asyncio.create_task(prepare(calls_out=is_calling, last=trim_memory))
+        self.operations.not_ready = None
         await send({"type": "lifespan.startup.complete"})
         await receive()
+        self.operations.not_ready = STOPPING
+        self.operations.lag.close()
         preparing.cancel()
         if self.kept is not None:
             await self.kept.rest()

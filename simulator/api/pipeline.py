@@ -28,6 +28,7 @@ from simulator.api.faults import NO_REPLY, choose_fault, keep_unread, with_failu
 from simulator.api.ignored import note_ignored_members, note_unknown_parameters, note_unread
 from simulator.api.routes import PathTable, Routes
 from simulator.api.taped import note_waited
+from simulator.api.traces import handle_traced
 from simulator.api.versions import marked_deprecated
 from simulator.api.waiting import handle, read
 from simulator.auth import headers as names
@@ -243,6 +244,8 @@ def _execute(call: Call) -> Reply:
     core, events = call.sandbox.core, call.sandbox.events
     core.watch(call.caused.append)
     try:
+        if b"traceparent" in call.headers:
+            return handle_traced(call, call.caused.append)
         return call.endpoint.handle(call)
     finally:
         core.watch(events.note)

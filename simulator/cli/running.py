@@ -17,6 +17,7 @@ from simulator.domain.errors import DomainError
 from simulator.domain.model.scenario import Scenario
 from simulator.options import CONTROL_PATH, Options
 from simulator.runtime.live_sandbox import LiveSandbox
+from simulator.runtime.operations import STOPPING
 from simulator.runtime.sandboxes import DEFAULT
 from simulator.scenario.reading.document import ScenarioError
 from simulator.server.serve import CannotListen, Server, make_server
@@ -139,6 +140,7 @@ def _ready(running: Running, on_ready: Callable[[Running], None]) -> None:
 
 def _stopping(app: App, on_stop: Callable[[], object]) -> None:
     gc.disable()  # what it would free goes with the process
+    app.operations.not_ready = STOPPING
     on_stop()
     app.sandboxes.end_waits()
 

@@ -8,6 +8,7 @@ from itertools import chain
 from simulator.runtime.ring import Ring
 from simulator.runtime.rule_names import encode_rule_name
 from simulator.tape.entries import Recorded
+from simulator.wire.trace_context import trace_of
 
 # The estimated overhead of an exchange beside the bytes received and sent.
 _OVERHEAD_BYTES = 1000
@@ -59,6 +60,12 @@ class Exchange(Recorded, gc=False, kw_only=True):
     def headers(self) -> list[tuple[bytes, bytes]]:
         """The request's headers as received."""
         return unpacked(self.packed_headers)
+
+    @property
+    def trace_id(self) -> str:
+        """The id of the trace that it belongs to by its `traceparent`; empty without a valid one."""
+        trace = trace_of(self.headers) if b"traceparent" in self.packed_headers else None
+        return "" if trace is None else trace.trace_id
 
     @property
     def unread(self) -> str:

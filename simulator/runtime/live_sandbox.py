@@ -32,6 +32,7 @@ from simulator.runtime.noted import apply_noted
 from simulator.runtime.remains import let_go
 from simulator.runtime.ring import Notifier
 from simulator.runtime.sandbox_start import Beginning, Ending, FirstState, SandboxSpec, first_state
+from simulator.runtime.served import Served
 from simulator.runtime.waiting import SANDBOX_WAITERS_MAX, WaitingRoom
 from simulator.tape.tape import Tape
 from simulator.traffic.seen import Notification
@@ -59,8 +60,8 @@ class LiveSandbox:
         self._sender = sender
         self._inbox_budget = inbox_budget
         self.delays = Delays()
-        self.is_touched = True
-        self.last_used_s = 0.0
+        self.is_touched, self.last_used_s = True, 0.0
+        self.served, self.evicted_before = Served(), 0
         self.waiting = WaitingRoom(SANDBOX_WAITERS_MAX)
         self.on_ending: Callable[[LiveSandbox, Ending], None] = lambda live, ending: None
         self.keeper: Keeper[LiveSandbox] = UNKEPT
@@ -91,15 +92,16 @@ class LiveSandbox:
         self.counters.watch(self.core)
         self.life_journal, self.life_tape = self.journal, self.tape
         self.beginning = Beginning(self.spec, state.started, self.clock.mode, self.clock.rate)
-        self.courier = Courier(self.id, scenario, self.inboxes, self._sender, self.tape.add)
+        self.courier = Courier(self.id, self.seed, scenario, self.inboxes, self._sender, self.tape.add)
         self.probed: deque[Notification] = deque(maxlen=PROBED_MAX)
         self.marks = Marks()
         self.go_on(self.clock)
 
     def go_on(self, clock: Clock) -> None:
-        """Let time pass by this clock from now on, and make the attempts that are due. `start` it when the event loop
-        runs."""
+        """Let time pass by this clock from now on, and count what is served; `start` it when the event loop runs."""
         self.clock, state = clock, self.core.state
+        self.counters.served = self.courier.served = self.served
+        self.evicted_before = self.journal.left_out
         self.sleep: Callable[[float], Awaitable[None]] = self.delays.sleep
         self._agenda = state.agenda
         self.driver = Driver(self.enter, self._agenda, clock, self.courier, self.tape.add)
@@ -114,8 +116,7 @@ class LiveSandbox:
 
     @property
     def secrets(self) -> tuple[Secrets, ...]:
-        """What must not be shown of it: the secrets that it has, those that it had, the server's, and those of former
-        lives, of whatever sandbox."""
+        """What must not be shown of it: its secrets, those it had, the server's, and those of all former lives."""
         return self._secrets.index(self.server_secrets), *self.former_secrets.generations
 
     def retire_secrets(self, kept: Iterable[str] = ()) -> None:
@@ -194,8 +195,7 @@ class LiveSandbox:
         return now if driver is self.driver else self.clock.now()
 
     def follow(self, scenario: Scenario) -> None:
-        """Let what surrounds the state machine follow a scenario that was loaded: it learns of it only by the commands
-        that come."""
+        """Let what surrounds the state machine follow a scenario that was loaded, of which no command tells it."""
         self.inboxes.follow(scenario.inboxes, before=self.scenario.inboxes)
         self.spec = replace(self.spec, scenario=scenario)
         self.scenario = scenario

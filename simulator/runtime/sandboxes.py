@@ -18,6 +18,7 @@ from simulator.runtime.known_secrets import FormerSecrets, followed
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.remains import let_go
 from simulator.runtime.sandbox_start import Ending, FirstState, SandboxSpec, first_state
+from simulator.runtime.served import Served
 from simulator.runtime.waiting import SANDBOX_WAITERS_MAX, SERVER_WAITERS_MAX, WaitingRoom
 from simulator.wire.secrets import Secrets
 
@@ -49,6 +50,7 @@ class Sandboxes:
         self._unique_users: dict[str, LiveSandbox] = {}
         self.server_secrets: tuple[str, ...] = ()  # the control token; set before the first sandbox is created
         self.former_secrets = FormerSecrets()
+        self.served = Served()
         self.events = EventHub()
         self._secrets = Secrets()
         self._sweeper: asyncio.TimerHandle | None = None
@@ -118,6 +120,7 @@ class Sandboxes:
         sandbox.waiting = WaitingRoom(SANDBOX_WAITERS_MAX, self._waiting)
         sandbox.server_secrets = self.server_secrets
         sandbox.former_secrets = self.former_secrets
+        sandbox.served = sandbox.counters.served = sandbox.courier.served = self.served
         sandbox.keeper = self.keeper
         self.keeper.begin(sandbox)
         sandbox.events.join(self.events)
@@ -173,6 +176,7 @@ class Sandboxes:
         self._unique_users = {name: owner for name, owner in self._unique_users.items() if owner is not sandbox}
 
     def _remember(self, sandbox: LiveSandbox, ending: Ending) -> None:
+        self.served.evicted += sandbox.life_journal.left_out - sandbox.evicted_before
         if self._past is not None:
             self._past.add(sandbox.coverage())
         self.on_ended(sandbox, ending)

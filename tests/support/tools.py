@@ -20,6 +20,9 @@ PROGRAMS = {
     "bash": ("bash",),
     "zsh": ("zsh",),
     "fish": ("fish",),
+    "curl": ("curl",),
+    "prometheus": ("prometheus",),
+    "promtool": ("promtool",),
 }
 
 # Commands of packages that tests/interop/package.json pins and `make interop-tools` installs.
