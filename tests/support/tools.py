@@ -20,6 +20,9 @@ PROGRAMS = {
     "bash": ("bash",),
     "zsh": ("zsh",),
     "fish": ("fish",),
+    "openssl": ("openssl",),
+    "nginx": ("nginx", "/usr/sbin/nginx"),
+    "systemd-analyze": ("systemd-analyze",),
 }
 
 # Commands of packages that tests/interop/package.json pins and `make interop-tools` installs.
