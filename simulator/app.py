@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Coroutine, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
@@ -10,6 +11,7 @@ from simulator.api import refusals
 from simulator.api.again import Again
 from simulator.api.call import EncodedReply, Incoming
 from simulator.api.endings import Drip
+from simulator.api.forwarders import Front
 from simulator.api.pipeline import Pipeline
 from simulator.api.routes import PathTable, routes
 from simulator.api.sandbox_lookup import owner_at_root
@@ -37,6 +39,7 @@ from simulator.server.responder import PendingAnswer, responder_of
 from simulator.wire.headers import as_sent
 
 if TYPE_CHECKING:
+    from simulator.control.access import Token
     from simulator.control.app import ControlApp
     from simulator.replay.rebuilding import Surroundings
 
@@ -70,11 +73,13 @@ class App:
         self._sender = sender
         self.http: HttpSender | None = None  # to be closed at the end
         self.wall = wall
-        self._pipeline = Pipeline(routes(), trust_forwarded=options.trust_forwarded)
+        self._front = front = Front(options.trusted_forwarders, options.root_path)
+        self._pipeline = Pipeline(routes(), trust_forwarded=options.trust_forwarded, forwarders=front.forwarders)
         self.again = Again(self._pipeline)
         self._control: ControlApp | None = None
         self.operations = Operations(REFUSED)
         self.kept: Kept | None = None  # where its sandboxes are kept, if anywhere
+        self.tokens: tuple[Token, ...] = ()  # beside the control token
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Answer one ASGI request from any server."""
@@ -84,6 +89,7 @@ class App:
         # Other servers than ours may have left blanks around values (RFC 9110 5.5).
         scope["headers"] = [(name, value.strip(b" \t")) for name, value in scope["headers"]]
         by_name = dict(scope["headers"])
+        scope["path"] = self._front.below(scope["path"])
         if _is_ours(scope["path"]) or _is_browser_at_root(scope["method"], scope["path"], by_name):
             await self._controlled(scope, receive, send)
         else:
@@ -105,7 +111,7 @@ class App:
     def answer_now(self, whole: HttpRequest, client: str) -> PendingAnswer | None:
         """The answer to a complete request of the reseller API, which our own server can write at once."""
         raw_path, _, query = whole.target.partition(b"?")
-        path = raw_path.decode("ascii")
+        path = self._front.below(raw_path.decode("ascii"))
         if _is_ours(path) or _is_browser_at_root(whole.method, path, whole.by_name):
             return None
         request = Incoming(
@@ -125,17 +131,19 @@ class App:
             sandbox = self.sandboxes.find(sandbox_id)
             if sandbox is None:
                 refusal = partial(refusals.unknown_sandbox, sandbox_id)
-                return self._pipeline.answer(self._default, path, request, refusal=refusal)
-            return self._pipeline.answer(sandbox, "/" + rest, request, prefix=SANDBOX_PREFIX + sandbox_id)
+                return self._pipeline.answer(self._default, path, request, self._front.root, refusal=refusal)
+            return self._pipeline.answer(
+                sandbox, "/" + rest, request, f"{self._front.root}{SANDBOX_PREFIX}{sandbox_id}"
+            )
         if self.sandboxes.unique_keys:
             return self._from_root(path, request)
-        return self._pipeline.answer(self._default, path, request)
+        return self._pipeline.answer(self._default, path, request, self._front.root)
 
     async def _from_root(self, path: str, request: Incoming) -> EncodedReply:
         """Answer at the root, where credentials may select a sandbox other than the default one."""
         owner, request = await owner_at_root(self.sandboxes, self._default, path, request)
         anonymous = None if owner is self._default else self._default
-        return await self._pipeline.answer(owner, path, request, anonymous=anonymous)
+        return await self._pipeline.answer(owner, path, request, self._front.root, anonymous)
 
     async def _controlled(self, scope: Any, receive: Any, send: Any) -> None:
         if self._control is None:
@@ -145,7 +153,7 @@ class App:
             from simulator.replay.rewinding import Rewinder
             from simulator.snapshot.in_memory import IN_MEMORY
 
-            guard = Guard(self.options.control_token, self.options.allowed_hosts)
+            guard = Guard(self.options.control_token, self.options.allowed_hosts, self.tokens)
             unsigned = UnsignedJudge(PathTable(routes()))
             folder = self.options.scenarios
             rewinder = Rewinder(self.again, self.surroundings(), IN_MEMORY)
@@ -161,6 +169,7 @@ class App:
                 self.operations,
                 folder,
             )
+        self._front.tell(scope)
         responder = responder_of(scope)
         if responder is not None:
             scope["cancel_when_left"] = responder.cancel_when_left
@@ -197,6 +206,14 @@ class App:
         if self._control is not None:
             self._control.default_scenario = scenario
         return deferred
+
+    def use_tokens(self, control_token: str | None, tokens: "tuple[Token, ...]") -> None:
+        """Ask for these in the control API from now on; what was hidden stays so."""
+        self.options = replace(self.options, control_token=control_token)
+        self.tokens = tokens
+        self.sandboxes.hide([*([control_token] if control_token else []), *(one.secret for one in tokens)])
+        if self._control is not None:
+            self._control.guard.use(control_token, tokens)
 
     def adopt(self, live: LiveSandbox) -> None:
         """Let a sandbox that was rebuilt from a tape be one of this server, before that starts."""

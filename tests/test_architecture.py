@@ -110,13 +110,14 @@ FORBIDDEN_MODULES = {
 WITHOUT_SUBJECT: dict[str, set[str]] = {
     "api": {
         "addresses", "again", "authentication", "bearers", "billers", "body", "body_cache", "call", "cursors",
-        "diagnoses", "endings", "ignored", "legacy", "notes", "paging", "pipeline", "refusals", "routes",
+        "diagnoses", "endings", "forwarders", "ignored", "legacy", "notes", "paging", "pipeline", "refusals", "routes",
         "sandbox_lookup", "taped", "tokens", "traces", "unsigned", "versions", "waiting",
     },
     "control": {
+        "access",
         "api_docs", "app", "audit", "autopsies", "clock", "configured", "due", "event_rows", "events", "explained",
         "exports", "figures", "filters", "fired", "guard", "har", "http", "ledger", "masked_send", "masking", "meta",
-        "metrics", "moments", "page_modules",
+        "metrics", "moments", "page_modules", "permitted",
         "pages", "parameters", "pasted", "probes", "products", "received", "render", "replays", "replies", "requests",
         "sandboxes", "swagger_ui", "tapes",
     },

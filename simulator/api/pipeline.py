@@ -25,6 +25,7 @@ from simulator.api.body import ClientGone
 from simulator.api.call import Call, EncodedReply, Endpoint, Incoming, Problems, Reply
 from simulator.api.endings import GONE
 from simulator.api.faults import NO_REPLY, choose_fault, keep_unread, with_failures
+from simulator.api.forwarders import FORWARDED_FOR, Forwarders
 from simulator.api.ignored import note_ignored_members, note_unknown_parameters, note_unread
 from simulator.api.routes import PathTable, Routes
 from simulator.api.taped import note_waited
@@ -44,12 +45,14 @@ from simulator.wire.userinfo import without_userinfo
 
 
 class Pipeline:
-    """Answers one request of one sandbox; `routes` is the route table."""
+    """Answers one request of one sandbox; `routes` is the route table. Who the client is, `forwarders` may say, or with
+    `trust_forwarded` everybody."""
 
-    def __init__(self, routes: Routes, *, trust_forwarded: bool = False) -> None:
+    def __init__(self, routes: Routes, *, trust_forwarded: bool = False, forwarders: Forwarders | None = None) -> None:
         self._paths = PathTable(routes)
         self._documented = self._paths.documented
         self._trust_forwarded = trust_forwarded
+        self._forwarders = forwarders
 
     async def answer(
         self,
@@ -74,8 +77,10 @@ class Pipeline:
         pairs, headers, client = request.headers, request.by_name, request.client
         if len(headers) < len(pairs):
             headers = _joined(pairs)
+        if self._forwarders is not None:
+            client = self._forwarders.client(client, headers.get(FORWARDED_FOR))
         if self._trust_forwarded or ":" in client:  # it may be an IPv4-mapped address
-            client = client_address(client, headers.get(b"x-forwarded-for") if self._trust_forwarded else None)
+            client = client_address(client, headers.get(FORWARDED_FOR) if self._trust_forwarded else None)
         head = packed(pairs)
         exchange = Exchange(
             at=now,

@@ -12,6 +12,7 @@ from simulator.cli.flags import CannotStart, ServerFlags
 from simulator.cli.logs import hide_secrets
 from simulator.cli.output import one_line, print_to_stderr
 from simulator.cli.process import tune_gc
+from simulator.cli.staging import handshakes_of, tokens_of
 from simulator.control import render
 from simulator.domain.errors import DomainError
 from simulator.domain.model.scenario import Scenario
@@ -76,6 +77,7 @@ def prepare(
         folder = _data_folder(flags, lambda: running)
         options = replace(options_of(flags), keeps_coverage=keeps_coverage)
         app = build_app(options, scenario=scenario, through=None if folder is None else folder.gated)
+        app.use_tokens(options.control_token, tokens_of(flags))
         server = make_server(
             app,
             flags.host,
@@ -83,6 +85,7 @@ def prepare(
             on_ready=lambda: _ready(running, on_ready),
             on_stop=lambda: _stopping(app, on_stop),
             gate=None if folder is None else folder.gate,
+            handshakes=handshakes_of(flags),
         )
         if folder is not None:
             _keep(app, folder, follows_scenario=flags.names_scenario)
@@ -154,14 +157,22 @@ def options_of(flags: ServerFlags) -> Options:
         rate=flags.clock.rate if flags.clock else None,
         start=flags.start,
         seed=flags.seed,
-        control_token=flags.control_token_file or flags.control_token or token_for(flags.host),
+        control_token=_control_token(flags),
         allowed_hosts=hosts,
         public_callbacks_only=flags.callbacks == "public",
         trust_forwarded=flags.trust_forwarded,
         sandbox_ttl_s=flags.sandbox_ttl,
         scenarios=flags.scenarios,
         callback=flags.callback,
+        trusted_forwarders=flags.trusted_forwarders or (),
+        root_path=flags.root_path or "",
     )
+
+
+def _control_token(flags: ServerFlags) -> str | None:
+    """The one that was given, or a new one where anybody could come who has none."""
+    given = flags.control_token if flags.control_token_file is None else flags.control_token_file.token
+    return given if given or flags.control_tokens is not None else token_for(flags.host)
 
 
 def token_for(host: str) -> str | None:

@@ -43,9 +43,10 @@ from simulator.control import (
     tapes,
     transactions,
 )
-from simulator.control.guard import Guard
+from simulator.control.guard import Forbidden, Guard
 from simulator.control.http import error, on_domain_error, on_http_error, on_scenario_error, on_unexpected
 from simulator.control.masked_send import MaskedSend
+from simulator.control.permitted import NotPermitted, admitted, on_not_permitted
 from simulator.delivery.targets import BadTarget
 from simulator.domain.errors import DomainError
 from simulator.domain.model.scenario import Scenario
@@ -65,6 +66,7 @@ DOCS_PATH = "/_sim/docs"
 OPEN_PATHS = (HEALTH_PATH, READY_PATH, "/openapi.json", "/_sim/openapi.json", DOCS_PATH, "/", "/_sim", "/_sim/")
 OPEN_PREFIXES = (INBOX_PATH, DOCS_PATH + "/", pages.FILES_PATH + "/", *pages.PAGE_PREFIXES)
 SANDBOXES_PATH = "/_sim/sandboxes/"
+UNAUTHORIZED = 401
 ONE = SANDBOXES_PATH + "{sandbox}"
 
 
@@ -177,7 +179,7 @@ class ControlApp:
         operations: Operations,
         scenarios: Path | None = None,
     ) -> None:
-        self._guard = guard
+        self.guard = guard
         self._answers = count(1)
         self._app = Starlette(
             routes=[*ROUTES, *PAGES],
@@ -185,6 +187,7 @@ class ControlApp:
                 DomainError: on_domain_error,
                 ScenarioError: on_scenario_error,
                 BadTarget: inboxes.on_bad_target,
+                NotPermitted: on_not_permitted,
                 HTTPException: on_http_error,
                 Exception: on_unexpected,
             },
@@ -223,9 +226,12 @@ class ControlApp:
 
         masked: Any = send_with_id
         if scope["path"] not in OPEN_PATHS and not scope["path"].startswith(OPEN_PREFIXES):
-            refusal = self._guard.check(Headers(scope=scope))
+            access = self.guard.access(Headers(scope=scope))
+            refusal = access if isinstance(access, Forbidden) else admitted(scope, access)
             if refusal is not None:
                 answer = error(refusal.status, refusal.code, refusal.message)
+                if refusal.status == UNAUTHORIZED:
+                    answer.headers["www-authenticate"] = "Bearer"
                 await answer(scope, receive, send_with_id)
                 return
             # Decoded it would be one more part of the path, and so another resource: DELETE of a sandbox `a/inbox/b`.

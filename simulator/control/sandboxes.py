@@ -21,6 +21,7 @@ from simulator.control.http import (
 )
 from simulator.control.moments import fork
 from simulator.control.parameters import query_of, refuse_other_parameters
+from simulator.control.permitted import access_of, may_touch
 from simulator.domain.errors import Unacceptable
 from simulator.domain.model.scenario import Scenario
 from simulator.runtime.background import in_background, place
@@ -37,9 +38,10 @@ LISTED_MAX = 20
 
 
 async def list_all(request: Request) -> Response:
-    """Every sandbox."""
-    url = base_url(request)
-    rows = await in_slices([render.sandbox(live, url)] for live in sandboxes_of(request))
+    """Every sandbox that the token of the request is for."""
+    url, access = base_url(request), access_of(request)
+    found = (live for live in sandboxes_of(request) if access.sandbox in (None, live.id))
+    rows = await in_slices([render.sandbox(live, url, shows_secrets=access.may_change)] for live in found)
     return reply({"sandboxes": rows})
 
 
@@ -68,6 +70,7 @@ async def _from_yaml(request: Request, raw: bytes) -> SandboxSpec:
     if "clock" in wanted:
         clock["mode"], clock["rate"] = parse_mode(wanted["clock"])
     wanted["clock"] = clock
+    may_touch(request, wanted.get("id"))
     wanted["audit"] = wanted.get("audit") != "false"
     return _spec(await in_background(scenario_from_text, raw, files_of(request)), wanted)
 
@@ -75,7 +78,9 @@ async def _from_yaml(request: Request, raw: bytes) -> SandboxSpec:
 async def _from_json(request: Request, raw: bytes) -> LiveSandbox:
     refuse_other_parameters(request)
     wanted = await in_background(decoded, raw, "sandbox-request", may_be_empty=True)
+    may_touch(request, wanted.get("id"))
     if "fork" in wanted:
+        may_touch(request, wanted["fork"]["of"])
         return await fork(request, wanted)
     default: Scenario = request.app.state.default_scenario
     scenario = await _scenario(request, wanted["scenario"]) if "scenario" in wanted else default
@@ -158,7 +163,8 @@ def _start(clock: dict[str, Any]) -> datetime | None:
 
 async def show(request: Request) -> Response:
     """One sandbox."""
-    return reply(render.sandbox(sandbox_of(request), base_url(request)))
+    shows_secrets = access_of(request).may_change
+    return reply(render.sandbox(sandbox_of(request), base_url(request), shows_secrets=shows_secrets))
 
 
 async def delete(request: Request) -> Response:

@@ -46,10 +46,11 @@ class OwnSecrets:
         self._log = log
         self._index = Secrets()
         self._version = 0
+        self._others: Collection[str] = ()
 
     def index(self, others: Collection[str]) -> Secrets:
-        """The index of them and of `others`, which were given before the first one of the life was."""
-        if self._version != self._log.version:
+        """The index of them and of `others`, the same collection until others are given."""
+        if self._version != self._log.version or self._others is not others:
             self._index = followed(self._index, (*self._log, *others))
-            self._version = self._log.version
+            self._version, self._others = self._log.version, others
         return self._index

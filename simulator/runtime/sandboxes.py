@@ -3,7 +3,7 @@
 import asyncio
 import re
 import secrets
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from simulator.domain.errors import Conflict, Unacceptable, Unknown
 from simulator.domain.reports.coverage import Coverage
@@ -48,7 +48,7 @@ class Sandboxes:
         self._by_id: dict[str, LiveSandbox] = {}
         self.unique_keys: dict[str, LiveSandbox] = {}  # the sandbox of each key that `credentials: unique` created
         self._unique_users: dict[str, LiveSandbox] = {}
-        self.server_secrets: tuple[str, ...] = ()  # the control token; set before the first sandbox is created
+        self.server_secrets: tuple[str, ...] = ()  # the tokens of the control API
         self.former_secrets = FormerSecrets()
         self.served = Served()
         self.events = EventHub()
@@ -58,6 +58,12 @@ class Sandboxes:
 
     def __iter__(self) -> Iterator[LiveSandbox]:
         return iter(list(self._by_id.values()))
+
+    def hide(self, secrets_: Iterable[str]) -> None:
+        """Let these be secrets of the server, too; those that it had before stay hidden."""
+        self.server_secrets = tuple(dict.fromkeys((*self.server_secrets, *secrets_)))
+        for sandbox in self:
+            sandbox.server_secrets = self.server_secrets
 
     @property
     def secrets(self) -> tuple[Secrets, ...]:

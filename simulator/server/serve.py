@@ -3,11 +3,13 @@
 import asyncio
 import errno
 import os
+import signal
 import socket
 import sys
+import threading
 from collections.abc import Callable
 from functools import partial
-from typing import Final, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import uvicorn
 
@@ -18,6 +20,9 @@ from simulator.server.memory import trim_memory
 from simulator.server.protocol import HttpProtocol
 from simulator.server.responder import Application
 from simulator.server.turn import Turn
+
+if TYPE_CHECKING:
+    from simulator.server.tls import Handshakes
 
 _BACKLOG: Final = 2048
 _KEEP_ALIVE_S: Final = 75  # longer than the idle time of the usual client pools, so that it is the client that closes
@@ -44,8 +49,11 @@ class Server(uvicorn.Server):
         listener: socket.socket,
         on_ready: Callable[[], None] | None,
         on_stop: Callable[[], None] | None,
+        handshakes: "Handshakes | None" = None,
     ) -> None:
         super().__init__(config)
+        self.handshakes = handshakes
+        self.on_hangup: Callable[[], None] | None = None  # SIGHUP, from when requests are answered
         self._listener = listener
         self._on_ready = on_ready
         self._on_stop = on_stop
@@ -56,7 +64,8 @@ class Server(uvicorn.Server):
     def url(self) -> str:
         """The address to give to a client on this machine, without a slash at its end."""
         host = {"0.0.0.0": "127.0.0.1", "::": "::1", "": "127.0.0.1"}.get(self.host, self.host)  # noqa: S104 - compared
-        return f"http://[{host}]:{self.port}" if ":" in host else f"http://{host}:{self.port}"
+        scheme = "http" if self.handshakes is None else "https"
+        return f"{scheme}://[{host}]:{self.port}" if ":" in host else f"{scheme}://{host}:{self.port}"
 
     def close(self) -> None:
         """Close the listening socket."""
@@ -74,6 +83,8 @@ class Server(uvicorn.Server):
         await super().startup(sockets)
         if not self.started:  # newer versions of uvicorn exit by themselves
             sys.exit(_STARTUP_FAILED)
+        if self.on_hangup is not None and threading.current_thread() is threading.main_thread():
+            asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, self.on_hangup)
         if self._on_ready is not None:
             self._on_ready()
 
@@ -81,6 +92,8 @@ class Server(uvicorn.Server):
         """Stop. A request that does not finish in time gets a disconnect, and is cancelled if that does not end it."""
         if self._on_stop is not None:
             self._on_stop()
+        if self.handshakes is not None:
+            self.handshakes.close()
         ending = asyncio.create_task(self._end_requests())
         await super().shutdown(sockets)
         ending.cancel()
@@ -104,18 +117,20 @@ def make_server(
     on_ready: Callable[[], None] | None = None,
     on_stop: Callable[[], None] | None = None,
     gate: Gate | None = None,
+    handshakes: "Handshakes | None" = None,
 ) -> Server:
     """Bind `host:port` (0: a free one) and return the server for `app`; raises CannotListen.
 
     `on_ready` is called once, when the application has started and requests are answered; `on_stop` when it begins to
-    stop, to end what requests wait for. Nothing is sent while `gate` is closed.
+    stop, to end what requests wait for. Nothing is sent while `gate` is closed. With `handshakes` it speaks TLS.
     """
+    plain = partial(HttpProtocol, app, Intake(limits, trim_memory), Turn(), gate)
     config = uvicorn.Config(
         app,
         host=host,
         port=port,
         loop="auto",  # uvloop where it is installed
-        http=partial(HttpProtocol, app, Intake(limits, trim_memory), Turn(), gate),  # type: ignore[arg-type]  # uvicorn only calls it
+        http=plain if handshakes is None else _behind(handshakes, plain),  # type: ignore[arg-type]  # uvicorn only calls it
         ws="none",
         lifespan="on",
         interface="asgi3",
@@ -128,7 +143,17 @@ def make_server(
         timeout_keep_alive=_KEEP_ALIVE_S,
         timeout_graceful_shutdown=_LAST_RESORT_S,
     )
-    return Server(config, listen(host, port), on_ready, on_stop)
+    return Server(config, listen(host, port), on_ready, on_stop, handshakes)
+
+
+def _behind(handshakes: "Handshakes", plain: Callable[..., asyncio.Protocol]) -> Callable[..., asyncio.Protocol]:
+    """Makes the protocols of new connections, which are `plain` within TLS."""
+    from simulator.server.tls import TlsEntry
+
+    def make(**given: Any) -> TlsEntry:
+        return TlsEntry(handshakes, partial(plain, **given))
+
+    return make
 
 
 def listen(host: str, port: int) -> socket.socket:

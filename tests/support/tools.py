@@ -23,6 +23,9 @@ PROGRAMS = {
     "curl": ("curl",),
     "prometheus": ("prometheus",),
     "promtool": ("promtool",),
+    "openssl": ("openssl",),
+    "nginx": ("nginx", "/usr/sbin/nginx"),
+    "systemd-analyze": ("systemd-analyze",),
 }
 
 # Commands of packages that tests/interop/package.json pins and `make interop-tools` installs.
