@@ -57,8 +57,9 @@ def shared(folder: Path) -> Iterator[tuple["Page", str]]:
         asked: list[str] = []
         page.on("request", lambda request: asked.append(request.url))
         yield page, url
-        assert mistakes == [], mistakes
-        assert [one for one in asked if not one.startswith((url, "data:"))] == []
+        # From the disk a page may not read another, and so results have no excerpts.
+        assert [said for said in mistakes if "file:///" not in said] == []
+        assert [one for one in asked if not one.startswith((url, "data:", "file:"))] == []
 
 
 def search(page: "Page", word: str, title: str) -> None:
@@ -78,11 +79,10 @@ def test_a_word_that_is_typed_finds_its_page(shared: tuple["Page", str]) -> None
     assert "/dev/bundled-scenarios.html" in page.url
 
 
-def test_search_works_from_the_disk_as_well(folder: Path) -> None:
-    with opened_page() as (page, mistakes):
-        page.goto((folder / "dev" / "index.html").as_uri())
-        search(page, "idempotent refid", "The service")
-        assert mistakes == []
+def test_search_works_from_the_disk_as_well(shared: tuple["Page", str], folder: Path) -> None:
+    page, _ = shared
+    page.goto((folder / "dev" / "index.html").as_uri())
+    search(page, "idempotent refid", "The service")
 
 
 def test_the_next_page_is_the_next_of_the_reading_order(shared: tuple["Page", str]) -> None:
