@@ -33,6 +33,7 @@ html_sidebars = {
     ]
 }
 html_context = {"site_versions": os.environ["SITE_VERSIONS"].split(), "site_version": os.environ["SITE_VERSION"]}
+smartquotes = False  # what is quoted is often to be typed
 html_use_index = False
 html_copy_source = False
 html_show_sourcelink = False
