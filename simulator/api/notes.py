@@ -4,7 +4,11 @@ from collections.abc import Collection, Iterable
 from itertools import islice
 
 from simulator.api.call import Call, Problems
+from simulator.auth.diagnose import OWN_WORDS
 from simulator.domain.model.details import NAMES_MAX, nearest
+from simulator.runtime.journal import Exchange
+from simulator.wire.secrets import Secrets, hidden
+from simulator.wire.userinfo import without_userinfo
 
 
 def note(call: Call, text: str, told: str = "") -> None:
@@ -20,6 +24,21 @@ def _with(noted: str, text: str) -> str:
     if f"; {text};" in f"; {noted};":
         return noted
     return f"{noted}; {text}" if noted else text
+
+
+def hide_secrets(exchange: Exchange, own: Secrets) -> None:
+    """Let what is noted of a request have no secrets of its own sandbox. A replay knows only those, and has to note the
+    same: see `shown` for the others."""
+    if exchange.diagnosis and exchange.diagnosis not in OWN_WORDS:
+        exchange.diagnosis = without_userinfo(hidden(exchange.diagnosis, (own,)))
+    if exchange.told:
+        exchange.told = without_userinfo(hidden(exchange.told, (own,)))
+
+
+def shown(exchange: Exchange, others: Iterable[Secrets]) -> str:
+    """What is told of a request in the header of its answer: without the secrets of `others` either."""
+    told = exchange.told or exchange.diagnosis
+    return told if not told or told in OWN_WORDS else hidden(told, others)
 
 
 def note_problems(call: Call, problems: Problems) -> None:
