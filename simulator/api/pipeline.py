@@ -27,6 +27,7 @@ from simulator.api.endings import GONE
 from simulator.api.faults import NO_REPLY, choose_fault, keep_unread, with_failures
 from simulator.api.forwarders import FORWARDED_FOR, Forwarders
 from simulator.api.ignored import note_ignored_members, note_unknown_parameters, note_unread
+from simulator.api.notes import hide_secrets, shown
 from simulator.api.routes import PathTable, Routes
 from simulator.api.taped import note_waited
 from simulator.api.traces import handle_traced
@@ -40,8 +41,6 @@ from simulator.runtime.journal import Exchange, packed, reply_headers
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.rule_names import decode_rule_names
 from simulator.wire.json import encode
-from simulator.wire.secrets import hidden
-from simulator.wire.userinfo import without_userinfo
 
 
 class Pipeline:
@@ -118,8 +117,10 @@ class Pipeline:
         if call.is_deprecated:
             reply = marked_deprecated(call, reply)
         exchange.status, exchange.content = reply.status, reply.journaled or content
+        told = ""
         if exchange.diagnosis:
-            exchange.diagnosis = _shown(exchange.diagnosis, sandbox, anonymous)
+            hide_secrets(exchange, sandbox.own_secrets.index(sandbox.server_secrets))
+            told = shown(exchange, (*sandbox.former_secrets.generations, *(anonymous.secrets if anonymous else ())))
         if anonymous is not None and call.reseller is None:
             exchange.owner = sandbox.id
             sandbox, counters = anonymous, anonymous.counters
@@ -139,7 +140,7 @@ class Pipeline:
                 call.sandbox.events.note(happening)
             if counters is sandbox.counters:  # those of a life that has ended are being read beside the event loop
                 counters.count(exchange, "" if reply.ending is None else reply.ending.name, self._documented)
-        return reply.status, reply_headers(sandbox.id, exchange), content, reply.ending
+        return reply.status, reply_headers(sandbox.id, exchange, told), content, reply.ending
 
     async def _reply(self, call: Call, request: Incoming) -> Reply:
         """The steps of every call, in order. Each returns the reply that ends it, or None to continue.
@@ -254,16 +255,6 @@ def _execute(call: Call) -> Reply:
         return call.endpoint.handle(call)
     finally:
         core.watch(events.note)
-
-
-def _shown(diagnosis: str, sandbox: LiveSandbox, anonymous: LiveSandbox | None) -> str:
-    """A diagnosis without secrets; that of a signature may be in words that have none."""
-    from simulator.auth.diagnose import OWN_WORDS  # imported lazily, as in `authentication`
-
-    if diagnosis in OWN_WORDS:
-        return diagnosis
-    others = anonymous.secrets if anonymous else ()
-    return without_userinfo(hidden(diagnosis, (*sandbox.secrets, *others)))
 
 
 def _joined(pairs: list[tuple[bytes, bytes]]) -> dict[bytes, bytes]:

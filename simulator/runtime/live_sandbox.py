@@ -65,8 +65,7 @@ class LiveSandbox:
         self.waiting = WaitingRoom(SANDBOX_WAITERS_MAX)
         self.on_ending: Callable[[LiveSandbox, Ending], None] = lambda live, ending: None
         self.keeper: Keeper[LiveSandbox] = UNKEPT
-        self.is_deleted = False
-        self.resets, self.rewinds = 0, 0
+        self.is_deleted, self.resets, self.rewinds = False, 0, 0
         self.last_ending: Ending = "reset"
         self.server_secrets: tuple[str, ...] = ()
         self.former_secrets = FormerSecrets()  # of all sandboxes of a server
@@ -85,7 +84,7 @@ class LiveSandbox:
         self.core.watch(self.events.note)
         state = self.core.state
         self.seed, self.scenario, scenario = state.seed, state.scenario, state.scenario
-        self._secrets = OwnSecrets(state.secrets)
+        self.own_secrets = OwnSecrets(state.secrets)
         self.inboxes = Inboxes(scenario.limits, self._inbox_budget, self.core.state.started, self.core.state.secrets)
         self.inboxes.follow(scenario.inboxes)
         self.counters = Counters(scenario.expect, self.core.state)
@@ -117,7 +116,7 @@ class LiveSandbox:
     @property
     def secrets(self) -> tuple[Secrets, ...]:
         """What must not be shown of it: its secrets, those it had, the server's, and those of all former lives."""
-        return self._secrets.index(self.server_secrets), *self.former_secrets.generations
+        return self.own_secrets.index(self.server_secrets), *self.former_secrets.generations
 
     def retire_secrets(self, kept: Iterable[str] = ()) -> None:
         """Let the secrets of this life be those of a former one, but for those `kept`."""
@@ -253,7 +252,7 @@ class LiveSandbox:
         self.spec, self.scenario, self.seed = rebuilt.spec, rebuilt.scenario, rebuilt.seed
         self.core, self.beginning, self.counters = rebuilt.core, rebuilt.beginning, rebuilt.counters
         self.journal, self.tape = self.life_journal, self.life_tape = rebuilt.journal, rebuilt.tape
-        self.inboxes, self.courier, self._secrets = rebuilt.inboxes, rebuilt.courier, rebuilt._secrets
+        self.inboxes, self.courier, self.own_secrets = rebuilt.inboxes, rebuilt.courier, rebuilt.own_secrets
         self.inboxes.join(self._inbox_budget)
         self.core.watch(self.events.note)
         self.is_closed = False
@@ -266,7 +265,7 @@ class LiveSandbox:
     def life(self) -> "LiveSandbox":
         """What it has done until now, when this life is about to end: nothing changes in it after that, so that it may
         be read beside the event loop. It answers no commands."""
-        self._secrets.index(self.server_secrets)  # so that reading them there changes nothing
+        self.own_secrets.index(self.server_secrets)  # so that reading them there changes nothing
         self.life_tape.settle()
         life = copy(self)
         life.journal, life.tape = self.life_journal, self.life_tape

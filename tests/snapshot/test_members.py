@@ -39,7 +39,7 @@ TABLE: dict[str, tuple[str, dict[str, str]]] = {
             "former_secrets": "of other lives, whatever sandbox theirs is: the server has them",
             "waiting": WAITERS, "driver": "it has what runs; there is no snapshot during an advance",
             "is_closed": "there is no snapshot of one that is", "is_deleted": "there is no snapshot of one that is",
-            "_secrets": DERIVED, "marks": "places on the tape, which the caller has",
+            "own_secrets": DERIVED, "marks": "places on the tape, which the caller has",
             "life_journal": "the same as `journal`", "life_tape": "the same as `tape`", "_agenda": "the state's",
         },
     ),
