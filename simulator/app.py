@@ -5,7 +5,7 @@ from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from simulator.api import refusals
 from simulator.api.again import Again
@@ -25,6 +25,7 @@ from simulator.preparation import prepare
 from simulator.runtime.clock import Wall
 from simulator.runtime.courier import Sender
 from simulator.runtime.journal import Exchange
+from simulator.runtime.keepers import Kept
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.loading import load
 from simulator.runtime.operations import STOPPING, Operations
@@ -32,6 +33,7 @@ from simulator.runtime.sandbox_start import SandboxSpec
 from simulator.runtime.sandboxes import DEFAULT, Sandboxes
 from simulator.scenario.library import load_scenario
 from simulator.scenario.overrides import with_callback
+from simulator.server.asgi import unusual_target
 from simulator.server.limits import REFUSED
 from simulator.server.memory import trim_memory
 from simulator.server.message import HttpRequest
@@ -48,18 +50,6 @@ CONTROL_PREFIX = CONTROL_PATH + "/"
 DOCUMENT_PATH = "/openapi.json"
 
 wall_clock: Wall = partial(datetime.now, UTC)  # the current time
-
-
-class Kept(Protocol):
-    """Where sandboxes are kept while the application runs."""
-
-    def start(self) -> None: ...
-
-    async def go_on(self) -> None: ...
-
-    async def rest(self) -> None: ...
-
-    def close(self) -> None: ...
 
 
 class App:
@@ -103,7 +93,7 @@ class App:
                 client=address,
                 body=None,
                 receive=receive,
-                target=_unusual_target(scope),
+                target=unusual_target(scope),
             )
             answer = await self._answer(scope["path"], request)
             await _deliver(scope, send, answer)
@@ -259,16 +249,6 @@ def _is_ours(path: str) -> bool:
 def _is_browser_at_root(method: str, path: str, headers: Mapping[bytes, bytes]) -> bool:
     """True for a person who opens the server's address, which the service knows nothing of: the console is shown."""
     return path == "/" and method == "GET" and b"text/html" in headers.get(b"accept", b"").lower()
-
-
-def _unusual_target(scope: Any) -> bytes:
-    """The request target as it was sent, where ASGI's decoded path and query do not tell it, else empty."""
-    query = b"?" + scope["query_string"] if scope["query_string"] else b""
-    responder = responder_of(scope)
-    sent: bytes = responder.request.as_sent if responder is not None else scope.get("raw_path") or b""
-    if responder is None and sent:
-        sent += query
-    return sent if sent != scope["path"].encode("utf-8", "surrogatepass") + query else b""
 
 
 async def _deliver(scope: Any, send: Any, answer: EncodedReply) -> None:
