@@ -49,6 +49,7 @@ class ServerFlags:
     callback: str | None
     data_dir: Path | None = None
     durability: str = "process"
+    drain: float = 0.0
     names_scenario: bool = False  # the user does, and not the default
 
 
