@@ -114,8 +114,8 @@ WITHOUT_SUBJECT: dict[str, set[str]] = {
         "sandbox_lookup", "taped", "tokens", "traces", "unsigned", "versions", "waiting",
     },
     "control": {
-        "access",
-        "api_docs", "app", "audit", "autopsies", "clock", "configured", "due", "event_rows", "events", "explained",
+        "access", "api_docs", "app", "audit", "autopsies", "clock", "configured", "due", "early",
+        "event_rows", "events", "explained",
         "exports", "figures", "filters", "fired", "guard", "har", "http", "ledger", "masked_send", "masking", "meta",
         "metrics", "moments", "page_modules", "permitted",
         "pages", "parameters", "pasted", "probes", "products", "received", "render", "replays", "replies", "requests",

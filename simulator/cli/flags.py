@@ -55,6 +55,7 @@ class ServerFlags:
     control_tokens: Path | None = None
     trusted_forwarders: tuple[str, ...] = ()
     root_path: str = ""
+    drain: float = 0.0
     names_scenario: bool = False  # the user does, and not the default
 
 

@@ -14,11 +14,12 @@ from simulator.cli.output import one_line, print_to_stderr
 from simulator.cli.process import tune_gc
 from simulator.cli.staging import handshakes_of, tokens_of
 from simulator.control import render
+from simulator.control.early import probes
 from simulator.domain.errors import DomainError
 from simulator.domain.model.scenario import Scenario
 from simulator.options import CONTROL_PATH, Options
 from simulator.runtime.live_sandbox import LiveSandbox
-from simulator.runtime.operations import STOPPING
+from simulator.runtime.operations import DRAINING, REBUILDING, STARTING, STOPPING, NotReady
 from simulator.runtime.sandboxes import DEFAULT
 from simulator.scenario.reading.document import ScenarioError
 from simulator.server.serve import CannotListen, Server, make_server
@@ -87,8 +88,9 @@ def prepare(
             gate=None if folder is None else folder.gate,
             handshakes=handshakes_of(flags),
         )
+        server.drain_s, server.on_drain = flags.drain, lambda: _not_ready(app, DRAINING)
         if folder is not None:
-            _keep(app, folder, follows_scenario=flags.names_scenario)
+            _rebuild(server, app, folder, follows_scenario=flags.names_scenario)
     except ScenarioError as error:
         raise CannotStart("\n".join(map(one_line, error.problems))) from None
     except DomainError as error:
@@ -135,6 +137,22 @@ def _keep(app: App, folder: "DataFolder", *, follows_scenario: bool) -> None:
         raise CannotStart(one_line(f"reseller-sim: {error}")) from None
 
 
+def _rebuild(server: Server, app: App, folder: "DataFolder", *, follows_scenario: bool) -> None:
+    """Keep in the folder, once all that is in it was rebuilt, which may take long: meanwhile probes are answered."""
+    _not_ready(app, REBUILDING)
+    server.answer_early(probes(app.operations))
+    try:
+        _keep(app, folder, follows_scenario=follows_scenario)
+    except BaseException:
+        server.close()
+        raise
+    _not_ready(app, STARTING)
+
+
+def _not_ready(app: App, why: NotReady) -> None:
+    app.operations.not_ready = why
+
+
 def _ready(running: Running, on_ready: Callable[[Running], None]) -> None:
     gc.enable()
     tune_gc()
@@ -143,7 +161,7 @@ def _ready(running: Running, on_ready: Callable[[Running], None]) -> None:
 
 def _stopping(app: App, on_stop: Callable[[], object]) -> None:
     gc.disable()  # what it would free goes with the process
-    app.operations.not_ready = STOPPING
+    _not_ready(app, STOPPING)
     on_stop()
     app.sandboxes.end_waits()
 

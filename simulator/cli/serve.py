@@ -12,6 +12,9 @@ from click.core import ParameterSource
 from simulator.cli.flags import CannotStart, ServerFlags, json_flag, option, server_flags, shared_server_flags, verb
 from simulator.cli.output import give_up, print_to_stderr
 from simulator.cli.process import end_with_stdin, exit_quietly_when_stopped, raise_file_limit
+from simulator.cli.spans import Span
+
+DRAIN_MAX_S = 3600.0
 
 
 @verb("serve")
@@ -33,6 +36,13 @@ from simulator.cli.process import end_with_stdin, exit_quietly_when_stopped, rai
     default="process",
     show_default=True,
     help="What is kept survives a killed process, or a power cut as well.",
+)
+@option(
+    "--drain",
+    metavar="DURATION",
+    type=Span(0, DRAIN_MAX_S),
+    default=0.0,
+    help="On SIGTERM or Ctrl-C, answer for so long still, but not to /_sim/ready; a second one stops at once.",
 )
 @json_flag(help="Print one line of JSON when it is ready, and nothing else but what --log asks for, on stderr.")
 @option("--quiet", is_flag=True, help="Print no line for each request, status, callback and webhook.")

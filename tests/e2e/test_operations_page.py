@@ -17,7 +17,7 @@ import yaml
 
 from tests.support.on_the_wire import WiredSandbox
 from tests.support.pages import blocks, empty_folder, follow
-from tests.support.processes import DEADLINE_S, ROOT, Serving, ask, free_port, serving
+from tests.support.processes import DEADLINE_S, ROOT, Serving, ask, free_port, run, serving
 from tests.support.tools import program
 
 pytestmark = pytest.mark.slow
@@ -31,9 +31,18 @@ DOCUMENTED = re.compile(r"`((?:reseller_sim|process)_\w+)`")
 
 def test_the_page_shows_what_its_commands_print(tmp_path: Path) -> None:
     program("curl")
-    steps = [one for one in blocks(PAGE) if not one.text.startswith("reseller-sim serve")]
+    steps = [one for one in blocks(PAGE) if one.language != "yaml" and not one.text.startswith("reseller-sim serve")]
     with serving("--clock", "manual", "--port", "0", "--json") as server:
         follow(steps, empty_folder(tmp_path), server)
+
+
+def test_the_container_of_the_page_is_started_with_flags_that_exist_and_asked_at_paths_that_answer() -> None:
+    (container,) = yaml.safe_load(next(one.text for one in blocks(PAGE) if one.language == "yaml"))["containers"]
+    with serving("--port", "0", "--json") as server:
+        for probe in ("readinessProbe", "livenessProbe"):
+            assert ask(f"{server.ready['url']}{container[probe]['httpGet']['path']}").status == 200
+    known = run("serve", "--help").out
+    assert [word for word in container["args"] if word.startswith("--") and f" {word} " not in known] == []
 
 
 def pay(box: WiredSandbox, refid: str) -> None:
