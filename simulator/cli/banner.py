@@ -1,5 +1,6 @@
 """The output of `serve` once it answers: one line of JSON for programs, a page with a request to paste for people."""
 
+import os
 import secrets
 import shutil
 import sys
@@ -135,7 +136,9 @@ def _program() -> str:
     called = Path(sys.argv[0])
     if shutil.which("reseller-sim"):
         return "reseller-sim"
-    return quote(str(called)) if called.name == "reseller-sim" else f"{quote(sys.executable)} -m simulator"
+    if called.name == "reseller-sim" or called.suffix == ".pyz":
+        return quote(str(called)) if os.access(called, os.X_OK) else f"{quote(sys.executable)} {quote(str(called))}"
+    return f"{quote(sys.executable)} -m simulator"
 
 
 def _first_reseller(sandbox: LiveSandbox) -> Reseller | None:
