@@ -12,7 +12,7 @@ PEERS_READY := $(PEERS)/node_modules/.ready
 # Where the environment forbids bytecode, each process of a test run would compile the tests and the simulator anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run help test test-fast interop check lint types audit docs bench bench-history bench-scale bench-peers campaign campaign-kill simulate fuzz screenshots console-figures interop-tools wheel npm-package clean
+.PHONY: run help test test-fast interop check lint types audit docs bench bench-history bench-scale bench-peers hash-simulation campaign campaign-kill simulate fuzz screenshots console-figures interop-tools wheel npm-package clean
 
 run: $(READY)        ## serve the default scenario
 	@$(BIN)/reseller-sim serve $(ARGS)
@@ -49,6 +49,9 @@ bench-history: $(DEV_READY)  ## a page of history beside a thousand transactions
 
 bench-scale: $(DEV_READY)  ## what a million payments, thousands of rules and hostile requests cost, each beside its target
 	$(BIN)/python -m bench.scale $(ARGS)
+
+hash-simulation: $(READY)  ## a million sandboxes on a hundred servers: how evenly they fall, and how many move when one is added
+	@$(BIN)/python -m bench.hash_simulation
 
 campaign: $(DEV_READY)  ## load, floods, faults, races and a soak: what is promised, tried and counted
 	$(BIN)/python -m campaign $(ARGS)

@@ -148,7 +148,15 @@ class App:
             rewinder = Rewinder(self.again, self.surroundings(), IN_MEMORY)
             rewinder.forks.add_restored(self.sandboxes)  # nobody else has made a fork yet
             self._control = ControlApp(
-                self.sandboxes, self.scenario, guard, self._resend, unsigned, self.again, rewinder, folder
+                self.sandboxes,
+                self.scenario,
+                guard,
+                self._resend,
+                unsigned,
+                self.again,
+                rewinder,
+                folder,
+                self.options.shards,
             )
         responder = responder_of(scope)
         if responder is not None:
@@ -278,6 +286,8 @@ def build_app(
     sandboxes.create(
         SandboxSpec(scenario, id=DEFAULT, seed=options.seed, mode=options.mode, rate=options.rate, start=options.start),
     )
+    if options.shards is not None:
+        sandboxes.is_ours = options.shards.is_ours
     app = App(options, scenario, sandboxes, sender, clock)
     app.http = http
     return app

@@ -49,6 +49,8 @@ class ServerFlags:
     callback: str | None
     data_dir: Path | None = None
     durability: str = "process"
+    shards: Path | None = None
+    shard: str | None = None
     names_scenario: bool = False  # the user does, and not the default
 
 

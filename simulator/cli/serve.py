@@ -32,6 +32,13 @@ from simulator.cli.process import end_with_stdin, exit_quietly_when_stopped, rai
     show_default=True,
     help="What is kept survives a killed process, or a power cut as well.",
 )
+@option(
+    "--shards",
+    metavar="FILE",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="The list of the servers that share the sandboxes, as `shard-config` takes it.",
+)
+@option("--shard", metavar="NAME", help="Which of these servers this one is.")
 @json_flag(help="Print one line of JSON when it is ready, and nothing else but what --log asks for, on stderr.")
 @option("--quiet", is_flag=True, help="Print no line for each request, status, callback and webhook.")
 @option(

@@ -19,6 +19,7 @@ from simulator.control.http import (
     sandbox_of,
     sandboxes_of,
 )
+from simulator.control.joined import Lists, created_elsewhere, shards_of
 from simulator.control.moments import fork
 from simulator.control.parameters import query_of, refuse_other_parameters
 from simulator.domain.errors import Unacceptable
@@ -37,10 +38,11 @@ LISTED_MAX = 20
 
 
 async def list_all(request: Request) -> Response:
-    """Every sandbox."""
+    """Every sandbox; with `--shards` those of all servers."""
     url = base_url(request)
     rows = await in_slices([render.sandbox(live, url)] for live in sandboxes_of(request))
-    return reply({"sandboxes": rows})
+    shards = shards_of(request)
+    return reply({"sandboxes": rows} if shards is None else await Lists.joined(request, shards, rows))
 
 
 async def create(request: Request) -> Response:
@@ -48,12 +50,23 @@ async def create(request: Request) -> Response:
     created."""
     raw = await bytes_of(request)
     with place(len(raw)):
+        wanted = await _wanted(request, raw)
+        if answer := await created_elsewhere(request, raw, wanted):
+            return answer
         if is_yaml(request):
-            live = await sandboxes_of(request).build(await _from_yaml(request, raw))
+            live = await sandboxes_of(request).build(await _from_yaml(request, raw, wanted))
         else:
-            live = await _from_json(request, raw)
+            live = await _from_json(request, wanted)
     live.start()
     return reply(render.sandbox(live, base_url(request)), 201)
+
+
+async def _wanted(request: Request, raw: bytes) -> dict[str, Any]:
+    """What is asked for: by the query beside a scenario in YAML, or else by the body."""
+    if is_yaml(request):
+        return query_of(request, "sandbox-query")
+    refuse_other_parameters(request)
+    return await in_background(decoded, raw, "sandbox-request", may_be_empty=True)
 
 
 def is_yaml(request: Request) -> bool:
@@ -61,9 +74,8 @@ def is_yaml(request: Request) -> bool:
     return request.headers.get("content-type", "").partition(";")[0].strip().lower() in YAML_TYPES
 
 
-async def _from_yaml(request: Request, raw: bytes) -> SandboxSpec:
+async def _from_yaml(request: Request, raw: bytes, wanted: dict[str, Any]) -> SandboxSpec:
     """The body is the scenario; what it cannot say itself, and what is to be otherwise, is in the query."""
-    wanted = query_of(request, "sandbox-query")
     clock = {"start": wanted["start"]} if "start" in wanted else {}
     if "clock" in wanted:
         clock["mode"], clock["rate"] = parse_mode(wanted["clock"])
@@ -72,9 +84,7 @@ async def _from_yaml(request: Request, raw: bytes) -> SandboxSpec:
     return _spec(await in_background(scenario_from_text, raw, files_of(request)), wanted)
 
 
-async def _from_json(request: Request, raw: bytes) -> LiveSandbox:
-    refuse_other_parameters(request)
-    wanted = await in_background(decoded, raw, "sandbox-request", may_be_empty=True)
+async def _from_json(request: Request, wanted: dict[str, Any]) -> LiveSandbox:
     if "fork" in wanted:
         return await fork(request, wanted)
     default: Scenario = request.app.state.default_scenario

@@ -20,6 +20,7 @@ PROGRAMS = {
     "bash": ("bash",),
     "zsh": ("zsh",),
     "fish": ("fish",),
+    "haproxy": ("haproxy", "/usr/sbin/haproxy"),
 }
 
 # Commands of packages that tests/interop/package.json pins and `make interop-tools` installs.
