@@ -158,6 +158,7 @@ class App:
                 rewinder,
                 self.operations,
                 folder,
+                self.options.shards,
             )
         self._front.tell(scope)
         responder = responder_of(scope)
@@ -291,6 +292,8 @@ def build_app(
     sandboxes.create(
         SandboxSpec(scenario, id=DEFAULT, seed=options.seed, mode=options.mode, rate=options.rate, start=options.start),
     )
+    if options.shards is not None:
+        sandboxes.is_ours = options.shards.is_ours
     app = App(options, scenario, sandboxes, sender, clock)
     app.http = http
     return app

@@ -56,6 +56,8 @@ class ServerFlags:
     trusted_forwarders: tuple[str, ...] = ()
     root_path: str = ""
     drain: float = 0.0
+    shards: Path | None = None
+    shard: str | None = None
     names_scenario: bool = False  # the user does, and not the default
 
 

@@ -26,6 +26,7 @@ from simulator.server.serve import CannotListen, Server, make_server
 
 if TYPE_CHECKING:
     from simulator.keeping.folder import DataFolder
+    from simulator.shards.shards import Shards
 
 WILDCARDS = ("", "0.0.0.0", "::")  # noqa: S104  # compared with
 
@@ -76,7 +77,7 @@ def prepare(
     `on_stop` when it is about to stop. Raises `CannotStart`."""
     try:
         folder = _data_folder(flags, lambda: running)
-        options = replace(options_of(flags), keeps_coverage=keeps_coverage)
+        options = replace(options_of(flags), keeps_coverage=keeps_coverage, shards=_shards(flags))
         app = build_app(options, scenario=scenario, through=None if folder is None else folder.gated)
         app.use_tokens(options.control_token, tokens_of(flags))
         server = make_server(
@@ -120,6 +121,21 @@ def _data_folder(flags: ServerFlags, running: "Callable[[], Running]") -> "DataF
         durability: Durability = "power" if flags.durability == "power" else "process"
         return DataFolder(flags.data_dir, durability, on_failure, _tell)
     except StoreError as error:
+        raise CannotStart(one_line(f"reseller-sim: {error}")) from None
+
+
+def _shards(flags: ServerFlags) -> "Shards | None":
+    """The servers of `--shards`, of which this one is `--shard`."""
+    if flags.shards is None and flags.shard is None:
+        return None
+    if flags.shards is None or flags.shard is None:
+        raise CannotStart("reseller-sim: --shards FILE and --shard NAME belong together")
+    from simulator.shards.servers import BadServers, from_file
+    from simulator.shards.shards import Shards
+
+    try:
+        return Shards(from_file(flags.shards), flags.shard)
+    except BadServers as error:
         raise CannotStart(one_line(f"reseller-sim: {error}")) from None
 
 

@@ -44,6 +44,13 @@ DRAIN_MAX_S = 3600.0
     default=0.0,
     help="On SIGTERM or Ctrl-C, answer for so long still, but not to /_sim/ready; a second one stops at once.",
 )
+@option(
+    "--shards",
+    metavar="FILE",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="The list of the servers that share the sandboxes, as `shard-config` takes it.",
+)
+@option("--shard", metavar="NAME", help="Which of these servers this one is.")
 @json_flag(help="Print one line of JSON when it is ready, and nothing else but what --log asks for, on stderr.")
 @option("--quiet", is_flag=True, help="Print no line for each request, status, callback and webhook.")
 @option(

@@ -59,6 +59,7 @@ from simulator.runtime.unexpected import report
 from simulator.scenario.client_files import ClientFiles
 from simulator.scenario.reading.document import ScenarioError
 from simulator.scenario.reading.files import ScenariosFolder
+from simulator.shards.shards import Shards
 
 HEALTH_PATH = "/_sim/health"
 READY_PATH = "/_sim/ready"
@@ -165,7 +166,8 @@ class ControlApp:
     """`/_sim` as an ASGI application. `default_scenario` is the scenario of a new sandbox that names none, `scenarios`
     the folder whose files new sandboxes may name; `resend` sends a request of a journal to the reseller API, and
     `judge_unsigned` says what that answers to the credentials of one without an API key; `again` answers the requests
-    of a tape once more, and `rewinder` returns to moments of one; `operations` are the server's."""
+    of a tape once more, and `rewinder` returns to moments of one; `operations` are the server's,
+    and `shards` the servers that share the sandboxes."""
 
     def __init__(
         self,
@@ -178,6 +180,7 @@ class ControlApp:
         rewinder: Rewinder,
         operations: Operations,
         scenarios: Path | None = None,
+        shards: Shards | None = None,
     ) -> None:
         self.guard = guard
         self._answers = count(1)
@@ -203,6 +206,7 @@ class ControlApp:
         self._answered = operations.answered
         files = None if scenarios is None else ClientFiles(ScenariosFolder.at(scenarios))
         self._app.state.client_files = files
+        self._app.state.shards = shards
 
     @property
     def default_scenario(self) -> Scenario:

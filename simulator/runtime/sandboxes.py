@@ -24,6 +24,7 @@ from simulator.wire.secrets import Secrets
 
 DEFAULT = "default"
 SANDBOXES_MAX = 10_000
+DRAWS_MAX = 100_000  # a hundred for each of the most servers that there can be
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 
 
@@ -44,6 +45,7 @@ class Sandboxes:
         self._ttl_s = ttl_s
         self._past = Coverage() if keeps_coverage else None
         self.on_ended: Callable[[LiveSandbox, Ending], None] = lambda sandbox, ending: None
+        self.is_ours: Callable[[str], bool] = lambda sandbox_id: True  # not another server's, of several
         self.keeper: Keeper[LiveSandbox] = UNKEPT
         self._by_id: dict[str, LiveSandbox] = {}
         self.unique_keys: dict[str, LiveSandbox] = {}  # the sandbox of each key that `credentials: unique` created
@@ -107,13 +109,21 @@ class Sandboxes:
         """The id of a new sandbox. Raises what `create` raises."""
         if len(self._by_id) >= SANDBOXES_MAX:
             raise Conflict("too_many_sandboxes", f"there are {SANDBOXES_MAX} sandboxes; delete some first")
-        sandbox_id = wanted if wanted is not None else f"sb-{secrets.token_hex(5)}"
+        sandbox_id = wanted if wanted is not None else self._drawn_id()
         if not is_sandbox_id(sandbox_id):
             text = "an id is 1 to 64 letters, digits, - and _, and begins with a letter or digit"
             raise Unacceptable("bad_sandbox_id", text, "id")
         if sandbox_id in self._by_id:
             raise Conflict("sandbox_exists", f"there is a sandbox {sandbox_id!r} already", "id")
+        if not self.is_ours(sandbox_id):
+            text = f"{sandbox_id!r} is an id of another server than this one; leave it out, or choose another one"
+            raise Conflict("belongs_elsewhere", text, "id")
         return sandbox_id
+
+    def _drawn_id(self) -> str:
+        """A new id, which is one of this server's: of so many draws, one is."""
+        drawn = (f"sb-{secrets.token_hex(5)}" for _ in range(DRAWS_MAX))
+        return next(filter(self.is_ours, drawn), f"sb-{secrets.token_hex(5)}")
 
     def _add(self, sandbox_id: str, spec: SandboxSpec, first: FirstState) -> LiveSandbox:
         sandbox = LiveSandbox(sandbox_id, spec, first, self._wall, self._sender, self.inbox_budget)

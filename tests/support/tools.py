@@ -28,6 +28,7 @@ PROGRAMS = {
     "nginx": ("nginx", "/usr/sbin/nginx"),
     "systemd-analyze": ("systemd-analyze",),
     "git": ("git",),
+    "haproxy": ("haproxy", "/usr/sbin/haproxy"),
 }
 
 # Commands of packages that tests/interop/package.json pins and `make interop-tools` installs.
