@@ -108,6 +108,10 @@ def test_the_pages_of_this_repository_are_a_site_without_mistakes(tmp_path_facto
     pages = Site(folder / "site").pages
     assert {"index.html", "dev/index.html", "dev/service.html", "dev/overview.html", "dev/search.html"} <= pages.keys()
     assert "dev/source/examples/go/signing.go.html" in pages
+    page = (folder / "site/dev/speed.html").read_text()
+    assert "<pre>" not in page  # what scrolls can be scrolled by keys
+    assert [page.count(f'aria-label="{name}"') for name in ("All pages", "On this page")] == [1, 1]
+    assert page.count('role="heading"') == page.count('role="heading" aria-level="2"') > 5
 
 
 def build(folder: Path) -> None:
