@@ -7,14 +7,12 @@ DEV_READY := $(VENV)/.dev-ready
 INTEROP := tests/interop
 INTEROP_READY := $(INTEROP)/node_modules/.ready
 PEERS := bench/peers
-SITE_TOOLS := tests/support/site/requirements.txt
-SITE_READY := $(VENV)/.site-ready
 PEERS_READY := $(PEERS)/node_modules/.ready
 
 # Where the environment forbids bytecode, each process of a test run would compile the tests and the simulator anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run help test test-fast interop check lint types audit docs bench bench-history bench-scale bench-peers campaign campaign-kill simulate fuzz screenshots console-figures interop-tools site site-tools wheel npm-package clean
+.PHONY: run help test test-fast interop check lint types audit docs bench bench-history bench-scale bench-peers campaign campaign-kill simulate fuzz screenshots console-figures interop-tools wheel npm-package clean
 
 run: $(READY)        ## serve the default scenario
 	@$(BIN)/reseller-sim serve $(ARGS)
@@ -39,6 +37,20 @@ types: $(DEV_READY)  ## types, strictly
 
 audit: $(DEV_READY)  ## known vulnerabilities of the pinned packages; says what could not be audited
 	@$(BIN)/python -m tests.support.audit
+
+.PHONY: site site-tools
+SITE_TOOLS := tests/support/site/requirements.txt
+SITE_READY := $(VENV)/.site-ready
+
+site: $(SITE_READY)  ## the documentation as static pages with search, in site/; fails for a broken link
+	@$(BIN)/python -m tests.support.site $(ARGS)
+
+site-tools: $(SITE_READY)  ## what `make site` needs from the package index
+
+$(SITE_READY): $(DEV_READY) $(SITE_TOOLS)
+	@echo "Installing what makes the documentation's site, once"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -r $(SITE_TOOLS)
+	@touch $@
 
 bench: $(DEV_READY) $(if $(findstring peers,$(ARGS)),bench-peers)  ## ratios to a bare server, measured in the same run, and bench/RESULTS.md
 	$(BIN)/python -m bench $(ARGS)
@@ -67,7 +79,7 @@ fuzz: $(DEV_READY)   ## ten minutes of Schemathesis over both documents: what wa
 docs: $(DEV_READY)   ## write what follows from contracts/, the audit and the known mistakes and the commands: the schema's `assume` section, three pages, tables of three
 	$(BIN)/python -m tests.support.generated
 
-screenshots: $(DEV_READY)  ## the pictures of the console in README and docs, by Chromium
+screenshots: $(DEV_READY)  ## the pictures of the console in README, by Chromium
 	@$(BIN)/python -m tests.support.screenshots
 
 console-figures: $(DEV_READY)  ## the console: its first paint on one core beside 10,000 entries, its frames under a stream
@@ -78,11 +90,6 @@ interop: $(DEV_READY) $(INTEROP_READY)  ## other people's linters, generators, c
 
 interop-tools: $(INTEROP_READY)  ## what `make interop` needs from npm
 
-site: $(SITE_READY)  ## the documentation as static pages with search, in site/; fails for a broken link
-	@$(BIN)/python -m tests.support.site $(ARGS)
-
-site-tools: $(SITE_READY)  ## what `make site` needs from the package index
-
 wheel: $(READY)      ## the package, in dist/
 	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist .
 
@@ -92,7 +99,7 @@ npm-package: $(INTEROP_READY)  ## clients/js as a package for npm, in dist
 	@cd clients/js && npm pack --silent --pack-destination ../../dist
 
 clean:               ## remove what was made here
-	rm -rf $(VENV) $(INTEROP)/node_modules $(PEERS)/node_modules clients/js/node_modules clients/js/dist dist build site .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf site $(VENV) $(INTEROP)/node_modules $(PEERS)/node_modules clients/js/node_modules clients/js/dist dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find . -name __pycache__ -prune -exec rm -rf {} +
 
 $(READY): pyproject.toml constraints.txt
@@ -105,11 +112,6 @@ $(READY): pyproject.toml constraints.txt
 $(DEV_READY): $(READY)
 	@echo "Installing what the tests need, once"
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
-	@touch $@
-
-$(SITE_READY): $(DEV_READY) $(SITE_TOOLS)
-	@echo "Installing what makes the documentation's site, once"
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -r $(SITE_TOOLS)
 	@touch $@
 
 # No package runs a script of its own: none needs it, and some report who installs them.
