@@ -1,10 +1,10 @@
 """Programs that some tests use and a machine may lack: `.ci/run` installs them, and a run without one says so."""
 
-import importlib.util
 import os
 import shutil
 from collections import Counter
 from collections.abc import Iterable
+from importlib.util import find_spec
 from pathlib import Path
 from typing import NoReturn
 
@@ -12,7 +12,6 @@ import pytest
 
 # Each program with the names that it may have.
 PROGRAMS = {
-    "git": ("git",),
     "node": ("node", "nodejs"),
     "chromium": ("chromium", "chromium-browser", "google-chrome"),
     "php": ("php",),
@@ -22,6 +21,14 @@ PROGRAMS = {
     "bash": ("bash",),
     "zsh": ("zsh",),
     "fish": ("fish",),
+    "curl": ("curl",),
+    "prometheus": ("prometheus",),
+    "promtool": ("promtool",),
+    "openssl": ("openssl",),
+    "nginx": ("nginx", "/usr/sbin/nginx"),
+    "systemd-analyze": ("systemd-analyze",),
+    "git": ("git",),
+    "haproxy": ("haproxy", "/usr/sbin/haproxy"),
 }
 
 # Commands of packages that tests/interop/package.json pins and `make interop-tools` installs.
@@ -35,17 +42,17 @@ def program(name: str) -> str:
     return next(filter(None, map(shutil.which, PROGRAMS[name])), None) or _missing(name)
 
 
-def site_tools() -> None:
-    """Refuse as `program` does where `make site-tools` has not installed what makes the documentation's site."""
-    if any(importlib.util.find_spec(name) is None for name in ("sphinx", "myst_parser", "furo")):
-        _missing("sphinx")
-
-
 def node_command(name: str) -> str:
     """The path of a command that `make interop-tools` installed, such as `redocly`; refused as `program` refuses."""
     program("node")
     path = NODE_COMMANDS / name
     return str(path) if path.exists() else _missing(name)
+
+
+def site_tools() -> None:
+    """Refuse as `program` does where `make site-tools` has not installed what makes the documentation's site."""
+    if any(find_spec(name) is None for name in ("sphinx", "myst_parser", "furo")):
+        _missing("sphinx")
 
 
 def _missing(name: str) -> NoReturn:
