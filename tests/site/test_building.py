@@ -79,7 +79,7 @@ def test_each_release_has_a_folder_beside_the_working_tree_and_old_mistakes_fail
     said = capsys.readouterr().out
     assert "v0.1.0: it has no docs/README.md and is left out" in said
     assert "0.9.0: docs/time.md:5: WARNING: " in said
-    assert f"{out}: 3 versions, " in said
+    assert " pages of the working tree, 2 releases beside it, 0 broken links. " in said
     assert sorted(path.parent.name for path in out.glob("*/index.html")) == ["0.10.0", "0.9.0", "dev"]
     page = (out / "dev/time.html").read_text()
     assert "Uncommitted" in page
@@ -108,6 +108,10 @@ def test_the_pages_of_this_repository_are_a_site_without_mistakes(tmp_path_facto
     pages = Site(folder / "site").pages
     assert {"index.html", "dev/index.html", "dev/service.html", "dev/overview.html", "dev/search.html"} <= pages.keys()
     assert "dev/source/examples/go/signing.go.html" in pages
+    page = (folder / "site/dev/speed.html").read_text()
+    assert "<pre>" not in page  # what scrolls can be scrolled by keys
+    assert [page.count(f'aria-label="{name}"') for name in ("All pages", "On this page")] == [1, 1]
+    assert page.count('role="heading"') == page.count('role="heading" aria-level="2"') > 5
 
 
 def build(folder: Path) -> None:

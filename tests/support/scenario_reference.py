@@ -38,7 +38,7 @@ def as_markdown() -> str:
     parts = [_INTRODUCTION, "## The file\n", _table(schema())]
     for name in objects:
         parts += [f"## {name}\n", _opening(definitions[name]), _table(definitions[name])]
-    parts += ["## Values\n", "| value | takes | |", "|---|---|---|"]
+    parts += ["## Values\n", "| value | takes | means |", "|---|---|---|"]
     parts += [
         f'| <a id="{name}"></a>{name} | {_cell(_takes(definitions[name]))} | {_cell(_meaning(definitions[name]))} |'
         for name in values
@@ -58,7 +58,7 @@ def _opening(one: Part) -> str:
 
 def _table(one: Part) -> str:
     rows = [f"| {name} | {_cell(_takes(part))} | {_cell(_meaning(part))} |" for name, part in _rows(one, "")]
-    return "\n".join(["| key | takes | |", "|---|---|---|", *rows, ""])
+    return "\n".join(["| key | takes | means |", "|---|---|---|", *rows, ""])
 
 
 def _rows(one: Part, prefix: str) -> Iterator[tuple[str, Part]]:

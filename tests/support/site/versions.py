@@ -21,13 +21,19 @@ _LIST = """<!doctype html>
 <meta name="color-scheme" content="light dark">
 <link rel="icon" href="data:,">
 <title>reseller-sim: documentation</title>
-<style>body {{ font: 1rem/1.6 system-ui, sans-serif; max-width: 40rem; margin: 2rem auto; padding: 0 1rem }}</style>
+<style>
+body {{ font: 1rem/1.6 system-ui, sans-serif; max-width: 40rem; margin: 2rem auto; padding: 0 1rem }}
+a {{ color: #0b5f75 }}
+@media (prefers-color-scheme: dark) {{ body {{ background: #131416; color: #cfd0d0 }} a {{ color: #6fc7dd }} }}
+</style>
 </head>
 <body>
+<main>
 <h1>reseller-sim: documentation</h1>
 <ul>
 {items}
 </ul>
+</main>
 </body>
 </html>
 """
