@@ -78,10 +78,13 @@ def command(
         end_with_stdin()
     gc.disable()  # objects created at start-up stay: scanning them repeatedly would take a tenth of the time
     from simulator.cli import banner, telemetry
+    from simulator.cli.logs import log_as_json
     from simulator.cli.running import Running, prepare
     from simulator.cli.showing import Showing
     from simulator.runtime.watch import Watch
 
+    if log == "json":
+        log_as_json()
     raise_file_limit()
     unwritable: list[OSError] = []
     showing: list[Showing | Spans] = []
