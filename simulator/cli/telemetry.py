@@ -3,6 +3,7 @@ otherwise."""
 
 import os
 import sys
+import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -21,7 +22,7 @@ VARIABLES: Final = (
 )
 """Each of them says that somebody wants traces."""
 
-FLUSH_MS: Final = 1000
+FLUSH_S: Final = 1.0
 """How long a server that stops waits for its last spans to be sent."""
 
 
@@ -50,8 +51,15 @@ def configured(tell: Callable[[str], object]) -> Tracing | None:
         provider = _own_provider(wanted, tell)
     if provider is None:
         return None
-    flush = getattr(provider, "force_flush", lambda _: True)
-    return Tracing(provider.get_tracer(SCOPE, __version__), lambda: flush(FLUSH_MS))
+    flush = getattr(provider, "force_flush", lambda: True)
+    return Tracing(provider.get_tracer(SCOPE, __version__), lambda: _within(FLUSH_S, flush))
+
+
+def _within(limit_s: float, do: Callable[[], object]) -> None:
+    """Do something for so long at most; an exporter goes on trying for longer than it was told."""
+    thread = threading.Thread(target=do, name="last spans", daemon=True)
+    thread.start()
+    thread.join(limit_s)
 
 
 def _own_provider(wanted: str, tell: Callable[[str], object]) -> Any:

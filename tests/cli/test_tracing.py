@@ -235,6 +235,29 @@ def test_a_server_whose_environment_names_a_collector_sends_its_spans_there(coll
     assert (span.trace_id.hex(), span.parent_span_id.hex()) == (TRACE, SPAN)
 
 
+def test_a_server_that_stops_does_not_wait_for_a_collector_that_does_not_answer(clean: pytest.MonkeyPatch) -> None:
+    asked, answered = threading.Event(), threading.Event()
+
+    class Provider:
+        def get_tracer(self, *_: str) -> str:
+            return "the tracer"
+
+        def force_flush(self) -> None:
+            asked.set()
+            answered.wait(DEADLINE_S)
+
+    clean.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:9")
+    clean.setattr("opentelemetry.trace.get_tracer_provider", Provider)
+    clean.setattr(telemetry, "FLUSH_S", 0.01)
+    tracing = telemetry.configured(pytest.fail)
+    assert tracing is not None
+    assert str(tracing.tracer) == "the tracer"
+    assert tracing.flush() is None
+    assert asked.wait(DEADLINE_S)
+    assert not answered.is_set()
+    answered.set()
+
+
 @pytest.mark.slow
 def test_a_collector_that_is_not_there_holds_up_nobody() -> None:
     with serving("--port", "0", "--json", OTEL_EXPORTER_OTLP_ENDPOINT="http://127.0.0.1:9") as server:
