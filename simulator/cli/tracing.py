@@ -15,7 +15,6 @@ from opentelemetry.trace import NonRecordingSpan, SpanContext, SpanKind, Status,
 from simulator.api.routes import PathTable, routes
 from simulator.cli.telemetry import Tracing
 from simulator.control.event_rows import EventRows, kind_of
-from simulator.domain.model.callbacks import Callback
 from simulator.domain.model.happenings import Attempted
 from simulator.runtime.event_items import Place, Taken
 from simulator.runtime.event_reader import EventReader
@@ -136,7 +135,7 @@ class Spans:
         job: Any = state.callbacks.find(item.job) or state.deliveries.find(item.job)
         sent = live.courier.sent.find(item.job, item.number)
         trace_id, span_id = sent_trace(sent.headers) if sent is not None else ("", "")
-        belongs = live.courier.traces.find(job.transaction.number if isinstance(job, Callback) else job.id)
+        belongs = live.courier.trace_of(job)
         context = _parent(belongs if belongs is not None and belongs.trace_id == trace_id else None)
         attributes = _filled(
             {
