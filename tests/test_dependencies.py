@@ -30,8 +30,16 @@ NOT_IMPORTED = {
     "swagger-ui-py": "its files are served, none of its modules is imported",
 }
 
+# A package of many distributions, of the extra `otel`, and the modules of ours that may import it.
+OPTIONAL = "opentelemetry"
+MAY_IMPORT_IT = {"simulator/cli/telemetry.py", "simulator/cli/tracing.py", "tests/cli/test_tracing.py"}
+
 
 def declared(*extras: str) -> set[str]:
+    return {name for name in required(*extras) if not name.startswith(f"{OPTIONAL}-")}
+
+
+def required(*extras: str) -> set[str]:
     lines = [*PROJECT["dependencies"], *(line for extra in extras for line in PROJECT["optional-dependencies"][extra])]
     return {re.split(r"[^A-Za-z0-9._-]", line)[0].lower() for line in lines}
 
@@ -59,7 +67,7 @@ def imported(*folders: str) -> set[str]:
     """The distributions that modules of these folders import."""
     found = set[str]().union(*map(named, folders))
     of_modules = distributions()
-    foreign = found - OURS - sys.stdlib_module_names
+    foreign = found - OURS - sys.stdlib_module_names - {OPTIONAL}
     return {of_modules.get(name, [name])[0].lower().replace("_", "-") for name in foreign}
 
 
@@ -76,7 +84,16 @@ def test_tests_and_benchmarks_import_exactly_their_declared_dependencies() -> No
     assert everything == declared("dev") - NOT_IMPORTED.keys() - stubs
 
 
+def test_what_an_extra_has_is_imported_in_its_own_modules_alone_and_tested() -> None:
+    """They are imported when somebody has asked for traces: `test_tracing` runs a process where nobody has."""
+    asks = re.compile(rf"^\s*(from|import) {OPTIONAL}\b", re.MULTILINE)
+    paths = [path for folder in ("simulator", "reseller_sim", "tests") for path in our_files(ROOT / folder, ".py")]
+    assert {str(path.relative_to(ROOT)) for path in paths if asks.search(path.read_text())} == MAY_IMPORT_IT
+    of_extra = required("otel") - required()
+    assert {name for name in of_extra if name.startswith(f"{OPTIONAL}-")} == of_extra <= required("dev")
+
+
 def test_every_declared_library_is_pinned_for_our_own_runs() -> None:
     lines = (ROOT / "constraints.txt").read_text().splitlines()
     pinned = {line.partition("==")[0].lower().replace("_", "-") for line in lines}
-    assert declared("dev", "audit", "sbom") <= pinned
+    assert required("dev", "audit", "sbom", "otel") <= pinned

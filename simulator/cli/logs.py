@@ -1,7 +1,9 @@
-"""The server's log without secrets: an unexpected error may quote what a client sent."""
+"""The server's log, without secrets, since an unexpected error may quote what a client sent; as text or as JSON."""
 
+import json
 import logging
 from collections.abc import Iterable
+from datetime import UTC, datetime
 from typing import Protocol
 
 from simulator.cli.output import printable
@@ -50,3 +52,25 @@ def hide_secrets(owner: KnowsSecrets) -> None:
         for each in [each for each in logger.filters if isinstance(each, WithoutSecrets)]:
             logger.removeFilter(each)
         logger.addFilter(WithoutSecrets(owner))
+
+
+class AsJson(logging.Formatter):
+    """A record as one line of JSON, beside the events of `serve --log json`: its `kind` is `log`."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """See `logging.Formatter`."""
+        wall = datetime.fromtimestamp(record.created, UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+        shown = {"kind": "log", "wall": wall, "level": record.levelname.lower(), "logger": record.name}
+        shown["message"] = record.getMessage()
+        if record.exc_info and not record.exc_text:
+            record.exc_text = self.formatException(record.exc_info)
+        if record.exc_text:
+            shown["traceback"] = record.exc_text
+        return json.dumps(shown)
+
+
+def log_as_json() -> None:
+    """Let what this process logs be JSON on stderr; without this it is text there."""
+    handler = logging.StreamHandler()
+    handler.setFormatter(AsJson())
+    logging.getLogger().addHandler(handler)

@@ -4,7 +4,7 @@ import gc
 import signal
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
@@ -13,6 +13,10 @@ from simulator.cli.flags import CannotStart, ServerFlags, json_flag, option, ser
 from simulator.cli.output import give_up, print_to_stderr
 from simulator.cli.process import end_with_stdin, exit_quietly_when_stopped, raise_file_limit
 from simulator.cli.spans import Span
+
+if TYPE_CHECKING:
+    from simulator.cli.showing import Showing
+    from simulator.cli.tracing import Spans
 
 DRAIN_MAX_S = 3600.0
 
@@ -84,14 +88,17 @@ def command(
     if until_stdin_ends:
         end_with_stdin()
     gc.disable()  # objects created at start-up stay: scanning them repeatedly would take a tenth of the time
-    from simulator.cli import banner
+    from simulator.cli import banner, telemetry
+    from simulator.cli.logs import log_as_json
     from simulator.cli.running import Running, prepare
     from simulator.cli.staging import let_reload, reads_again
     from simulator.runtime.watch import Watch
 
+    if log == "json":
+        log_as_json()
     raise_file_limit()
     unwritable: list[OSError] = []
-    showing: list[Any] = []
+    showing: list[Showing | Spans] = []
 
     def on_ready(running: Running) -> None:
         try:
@@ -108,6 +115,11 @@ def command(
             stream = sys.stderr if json else sys.stdout  # whose first line alone is for programs then
             gate = running.folder.gate if running.folder is not None else None
             showing.append(Showing(running.app.sandboxes, stream, as_json=log == "json", gate=gate))
+        if (tracing := telemetry.configured(lambda why: _print_lines([f"reseller-sim serve: {why}"]))) is not None:
+            from simulator.cli.tracing import Spans
+
+            folder = running.folder
+            showing.append(Spans(running.app.sandboxes, tracing, None if folder is None else folder.gate))
 
     def on_stop() -> None:
         for each in showing:

@@ -55,11 +55,13 @@ from simulator.replay.rewinding import Rewinder
 from simulator.runtime.inboxes import INBOX_PATH
 from simulator.runtime.operations import Operations
 from simulator.runtime.sandboxes import Sandboxes
+from simulator.runtime.traces import caller
 from simulator.runtime.unexpected import report
 from simulator.scenario.client_files import ClientFiles
 from simulator.scenario.reading.document import ScenarioError
 from simulator.scenario.reading.files import ScenariosFolder
 from simulator.shards.shards import Shards
+from simulator.wire.trace_context import trace_of
 
 HEALTH_PATH = "/_sim/health"
 READY_PATH = "/_sim/ready"
@@ -246,10 +248,13 @@ class ControlApp:
             if scope["method"] in ("GET", "HEAD"):
                 await self._catch_up(scope["path"])
             masked = MaskedSend(scope, send_with_id, self._app.state.sandboxes)
+        token = caller.set(trace_of(scope["headers"]))
         try:
             await self._app(scope, receive, masked)
         except Exception as failure:  # it was answered; Starlette raises it again for the server's log
             report(failure, "a control request")
+        finally:
+            caller.reset(token)
 
     async def _catch_up(self, path: str) -> None:
         """Process what the running clock of the sandbox in this path made due, before something is read."""

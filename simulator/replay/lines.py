@@ -89,6 +89,7 @@ class CommandLine(Line, frozen=True, tag="command", kw_only=True):
     now: datetime
     command: AnyCommand
     due: Due = ()
+    trace: Pairs = ()
 
 
 class AttemptLine(Line, frozen=True, tag="attempt", kw_only=True):

@@ -19,6 +19,7 @@ from simulator.replay.tape_clock import TapeClock
 from simulator.runtime import inbox_inputs
 from simulator.runtime.journal import Exchange
 from simulator.runtime.live_sandbox import LiveSandbox
+from simulator.runtime.traces import trace_from
 from simulator.scenario.compiler import ScenarioCompiler
 from simulator.scenario.reading.document import ScenarioError
 from simulator.scenario.sections.inboxes import build_inbox
@@ -215,7 +216,7 @@ class Player:
         if isinstance(command, EndAttempt) and (found := attempts.of_ending(self.place, command, self.live)):
             return found
         try:
-            answer = self.live.enter(command, entry.now)
+            answer = self.live.enter(command, entry.now, trace_from(entry.trace))
         except (DomainError, ScenarioError):
             return None  # as it was refused before
         if isinstance(command, PassTime):

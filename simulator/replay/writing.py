@@ -118,7 +118,7 @@ _LINES: dict[type, Callable[[Any, Began], lines.Line]] = {
     RequestBegan: lambda one, _: lines.request_line(one.exchange, waits=True),
     RequestShown: lambda one, _: lines.request_line(one.exchange, shown=True),
     RequestResumed: _resumed,
-    CommandApplied: lambda one, _: lines.CommandLine(now=one.now, command=one.command, due=one.due),
+    CommandApplied: lambda one, _: lines.CommandLine(now=one.now, command=one.command, due=one.due, trace=one.trace),
     AttemptSent: _attempt,
     ClockSet: lambda one, _: lines.ClockLine(now=one.now, mode=one.mode, rate=one.rate),
     InboxReceived: _message,

@@ -27,7 +27,7 @@ from simulator.runtime.inboxes import Inboxes
 from simulator.runtime.receiver_times import AttemptDurations, Timed, timed_attempts
 from simulator.runtime.sent import SentRequests
 from simulator.runtime.served import CALLBACK, WEBHOOK, Served
-from simulator.runtime.traces import Traces
+from simulator.runtime.traces import Trace, Traces
 from simulator.tape.entries import AttemptSent, Entry, InboxReceived
 from simulator.wire import outbound
 from simulator.wire.trace_context import passed_on
@@ -113,11 +113,16 @@ class Courier:
     def attempt(self, send: Send, wall: datetime) -> Outgoing:
         """The request of an attempt made at this time of the wall clock, as a span of the trace that it belongs to."""
         job, request = send.job, self.request(send.job, wall)
-        trace = self.traces.find(job.transaction.number if isinstance(job, Callback) else job.id)
+        trace = self.trace_of(job)
         if trace is None:
             return request
         span_id = draw.hexadecimal(self._seed, 16, "span", job.id, send.attempt.number)
         return msgspec.structs.replace(request, headers=(*request.headers, *passed_on(trace, span_id)))
+
+    def trace_of(self, job: Job) -> Trace:
+        """The trace that a job belongs to: its own, or that of the payment that it is about."""
+        own = self.traces.find(job.id)
+        return self.traces.find(job.transaction.number) if own is None and isinstance(job, Callback) else own
 
     def request(self, job: Job, wall: datetime) -> Outgoing:
         """The request of one made at this time of the wall clock."""

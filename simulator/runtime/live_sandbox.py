@@ -33,6 +33,7 @@ from simulator.runtime.remains import let_go
 from simulator.runtime.ring import Notifier
 from simulator.runtime.sandbox_start import Beginning, Ending, FirstState, SandboxSpec, first_state
 from simulator.runtime.served import Served
+from simulator.runtime.traces import Trace, caller
 from simulator.runtime.waiting import SANDBOX_WAITERS_MAX, WaitingRoom
 from simulator.tape.tape import Tape
 from simulator.traffic.seen import Notification
@@ -156,14 +157,14 @@ class LiveSandbox:
             driver.rearm(now)
         return answer
 
-    def enter(self, command: Command, now: datetime | None = None) -> Any:
+    def enter(self, command: Command, now: datetime | None = None, trace: Trace = None) -> Any:
         """Apply a command that comes from anywhere but a request of the reseller API, and note it on the tape. Raises
         what `apply` raises."""
         if self.is_closed:
             return self.apply(command, now)
         now = now or self.clock.now()
         self.driver.finish(now)
-        return apply_noted(self.apply, command, now, self.tape, self.courier.sent)
+        return apply_noted(self.apply, command, now, self.tape, self.courier, self.core.state.deliveries, trace)
 
     async def submit(self, command: Command) -> Any:
         """Apply a command once all that is due by now has happened, which may take several turns of the event loop.
@@ -178,7 +179,7 @@ class LiveSandbox:
             if (self.is_closed or driver is not self.driver) and not self.is_deleted:
                 text = f"the sandbox {self.id!r} was {self.last_ending} before this request was executed"
                 raise Conflict("sandbox_reset", text)
-        note_command(self.events, command, answer := self.enter(command, now), now)
+        note_command(self.events, command, answer := self.enter(command, now, caller.get()), now)
         return answer
 
     async def catch_up(self) -> None:

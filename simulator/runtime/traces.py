@@ -2,18 +2,23 @@
 
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator
+from contextvars import ContextVar
 from typing import Final
 
-from simulator.wire.trace_context import TraceContext
+from simulator.wire.trace_context import TraceContext, trace_of
 
 TRACES_MAX: Final = 10_000
 TRACES_BYTES_MAX: Final = 4 * 1024 * 1024
 _OVERHEAD_BYTES: Final = 400
 
 Key = int | str
-"""The number of a payment, or the id of a delivery."""
+"""The number of a payment, or the id of a delivery or a callback."""
 Traced = tuple[Key, TraceContext]
 """What belongs to a trace."""
+Trace = TraceContext | None
+
+caller: Final[ContextVar[Trace]] = ContextVar("caller", default=None)
+"""The trace of the request of the control API that is being answered."""
 
 
 class Traces:
@@ -57,3 +62,8 @@ class Traces:
 
 def _size(trace: TraceContext) -> int:
     return _OVERHEAD_BYTES + len(trace.state)
+
+
+def trace_from(headers: Iterable[tuple[str, str]]) -> Trace:
+    """The trace that headers on a tape say; None without a valid one."""
+    return trace_of((name.encode(), value.encode("utf-8", "replace")) for name, value in headers)

@@ -2,7 +2,11 @@
 
 import asyncio
 import io
+import json
 import logging
+import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from typing import Any
 from urllib.error import URLError
@@ -12,10 +16,11 @@ import pytest
 
 from simulator.app import App, build_app
 from simulator.cli.flags import ServerFlags
-from simulator.cli.logs import LOGGERS, WithoutSecrets, hide_secrets
+from simulator.cli.logs import LOGGERS, AsJson, WithoutSecrets, hide_secrets
 from simulator.cli.running import Running, prepare
 from simulator.options import Options
 from simulator.wire.secrets import MASKED
+from tests.support.processes import ROOT
 
 TOKEN = "control-token-0123456789"
 
@@ -83,3 +88,33 @@ def test_a_later_server_takes_an_earlier_ones_place(app: App) -> None:
     hide_secrets(build_app(Options()).sandboxes)
     for name in LOGGERS:
         assert sum(isinstance(each, WithoutSecrets) for each in logging.getLogger(name).filters) == 1
+
+
+def test_as_json_each_record_is_a_line_whatever_is_in_it(app: App) -> None:
+    stream = io.StringIO()
+    logger, handler = logging.getLogger(LOGGERS[0]), logging.StreamHandler(stream)
+    handler.setFormatter(AsJson())
+    logger.addHandler(handler)
+    try:
+        logger.warning("two\nlines of %s and %s", "\u202e", TOKEN)
+        raise KeyError(TOKEN)
+    except KeyError as error:
+        logger.error("failed", exc_info=error)
+    finally:
+        logger.removeHandler(handler)
+    told, failed = map(json.loads, stream.getvalue().splitlines())
+    assert list(told) == ["kind", "wall", "level", "logger", "message"]
+    assert (told["kind"], told["level"], told["logger"]) == ("log", "warning", LOGGERS[0])
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z", told["wall"])
+    assert MASKED in told["message"]
+    assert failed["traceback"].startswith("Traceback")
+    assert TOKEN not in stream.getvalue()
+
+
+def test_what_a_process_logs_is_json_where_that_is_asked_for() -> None:
+    program = (
+        "import logging\nfrom simulator.cli.logs import log_as_json\nlog_as_json()\n"
+        "logging.getLogger('uvicorn.error').error('it failed')\nlogging.getLogger('other').info('unseen')"
+    )
+    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert json.loads(done.stderr)["message"] == "it failed"

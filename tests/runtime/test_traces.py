@@ -7,6 +7,7 @@ import pytest
 
 from simulator.replay.head import taken
 from simulator.replay.without_secrets import lines_without_secrets
+from simulator.replay.writing import tape_lines
 from simulator.runtime import traces
 from simulator.runtime.traces import Traces
 from simulator.wire.trace_context import TraceContext
@@ -108,6 +109,35 @@ def test_a_delivery_that_a_client_replays_continues_its_trace() -> None:
     assert set(first) == {""}
     assert later
     assert {one[3:35] for one in later} == {TRACE}
+
+
+def test_what_the_control_api_sends_continues_the_trace_of_its_request() -> None:
+    with running() as client:
+        client.pay(headers=traced())
+        trxid = transaction(client)
+        client.call("PUT", WEBHOOK, {"url": "inbox:hooks"})
+        client.call("PATCH", f"{WEBHOOK}/enabled", {"enabled": True})
+        client.advance(4)
+        own = {"traceparent": f"00-{OTHER}-{SPAN}-00", "tracestate": "b=2"}
+        client.sim("POST", "/sandboxes/default/resellers/RS001/deposits", {"amount": "5.00"}, **own)
+        client.sim("POST", "/sandboxes/default/resellers/RS001/deposits", {"amount": "6.00"})
+        client.sim("POST", f"/sandboxes/default/transactions/{trxid}/callbacks", **own)
+        client.advance()
+        hooks, callbacks = received(client, "hooks"), received(client)
+        refused = client.sim("POST", "/sandboxes/default/resellers/RS001/deposits", {"amount": "0"}, **own)
+        assert_replays(client.app)
+        lines = b"".join(tape_lines(taken(client.live)))
+    assert refused.status == 400
+    assert [one.get("traceparent", "")[3:35] for one in hooks] == [OTHER, ""]
+    assert (hooks[0]["traceparent"][-3:], hooks[0]["tracestate"]) == ("-00", "b=2")
+    assert sorted(one["traceparent"][3:35] for one in callbacks) == [OTHER, TRACE, TRACE]
+    assert lines.count(f'"trace":[["traceparent","{own["traceparent"]}"],["tracestate","b=2"]]'.encode()) >= 2
+
+
+def transaction(client: Client) -> str:
+    """The trxid of the latest payment."""
+    found: str = client.sim("GET", "/sandboxes/default/transactions").json["transactions"][0]["trxid"]
+    return found
 
 
 def test_the_journal_has_the_trace_and_is_searched_by_it() -> None:
