@@ -227,8 +227,8 @@ def test_secrets_that_others_can_read_are_warned_of(folder: Path) -> None:
     (folder / "tokens").chmod(0o644)
     (folder / "key.pem").chmod(0o640)
     with served(folder, SERVED) as (server, _):
-        await_line(server, "key.pem: its group can read this secret; chmod 600 key.pem")
         await_line(server, "tokens: everybody can read this secret; chmod 600 tokens")
+        await_line(server, "key.pem: its group can read this secret; chmod 600 key.pem")
 
 
 @contextmanager
