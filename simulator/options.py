@@ -17,7 +17,7 @@ class Options:
     that clients see. `keeps_coverage` preserves the figures of former sandboxes. `scenarios` is the folder whose files
     clients may start sandboxes from. `callback` is where the callbacks of all the scenario's resellers go. Of
     `trusted_forwarders`, addresses and networks, it is believed who the client is and how it came; `root_path` is what
-    they have before our paths, such as `/sim`.
+    they have before our paths, such as `/sim`. `quotas` of each sandbox are payments, bytes and requests a second.
     """
 
     scenario: str = "default"
@@ -36,3 +36,4 @@ class Options:
     callback: str | None = None
     trusted_forwarders: tuple[str, ...] = ()
     root_path: str = ""
+    quotas: tuple[int | None, int | None, float | None] = (None, None, None)

@@ -110,8 +110,8 @@ FORBIDDEN_MODULES = {
 WITHOUT_SUBJECT: dict[str, set[str]] = {
     "api": {
         "addresses", "again", "authentication", "bearers", "billers", "body", "body_cache", "call", "cursors",
-        "diagnoses", "endings", "forwarders", "ignored", "legacy", "notes", "paging", "pipeline", "refusals", "routes",
-        "sandbox_lookup", "taped", "tokens", "unsigned", "versions", "waiting",
+        "diagnoses", "endings", "forwarders", "ignored", "legacy", "notes", "paging", "pipeline", "quotas", "refusals",
+        "routes", "sandbox_lookup", "taped", "tokens", "unsigned", "versions", "waiting",
     },
     "control": {
         "access",
@@ -125,7 +125,7 @@ WITHOUT_SUBJECT: dict[str, set[str]] = {
         "actions", "advance", "background", "clock", "counters", "courier", "delays", "driver", "ended_jobs",
         "event_items", "event_reader", "events", "evicted", "facts", "inbox_budget", "inbox_inputs", "inbox_messages",
         "journal", "keepers", "known_secrets", "lanes", "live_sandbox", "loading", "marks", "near_misses", "noted",
-        "paid", "probes", "receiver_times", "remains", "ring", "rule_names", "sandbox_start", "sandboxes", "seen",
+        "paid", "probes", "quotas", "receiver_times", "remains", "ring", "rule_names", "sandbox_start", "sandboxes", "seen",
         "sent", "unexpected", "unread", "upcoming", "value_counts", "waiting", "watch",
     },
     "scenario/sections": {"assumptions", "changes", "form_fields", "headers", "matchers", "templates", "variants"},

@@ -27,6 +27,7 @@ from simulator.api.endings import GONE
 from simulator.api.faults import NO_REPLY, choose_fault, keep_unread, with_failures
 from simulator.api.forwarders import FORWARDED_FOR, Forwarders
 from simulator.api.ignored import note_ignored_members, note_unknown_parameters, note_unread
+from simulator.api.quotas import refusal_ahead
 from simulator.api.routes import PathTable, Routes
 from simulator.api.taped import note_waited
 from simulator.api.versions import marked_deprecated
@@ -38,6 +39,7 @@ from simulator.contract.query import read_query
 from simulator.domain.model.faults import FaultThen
 from simulator.runtime.journal import Exchange, packed, reply_headers
 from simulator.runtime.live_sandbox import LiveSandbox
+from simulator.runtime.quotas import NONE
 from simulator.runtime.rule_names import decode_rule_names
 from simulator.wire.json import encode
 from simulator.wire.secrets import hidden
@@ -105,6 +107,8 @@ class Pipeline:
             prefix=prefix,
             verdict=request.verdict,
         )
+        if refusal is None and sandbox.spec.quotas is not NONE and not request.is_again:
+            refusal = refusal_ahead(sandbox, sandbox.spec.quotas, wall)
         try:
             reply = await self._reply(call, request) if refusal is None else refusal(call)
             if not call.has_body and (counters.needs_bodies or (anonymous and anonymous.counters.needs_bodies)):

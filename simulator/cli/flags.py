@@ -55,6 +55,9 @@ class ServerFlags:
     control_tokens: Path | None = None
     trusted_forwarders: tuple[str, ...] = ()
     root_path: str = ""
+    quota_transactions: int | None = None
+    quota_bytes: int | None = None
+    quota_rate: float | None = None
     names_scenario: bool = False  # the user does, and not the default
 
 

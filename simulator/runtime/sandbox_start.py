@@ -10,6 +10,7 @@ from simulator.domain.model.resellers import User
 from simulator.domain.model.scenario import ResellerStart, Scenario, draw_key
 from simulator.domain.sandbox import Sandbox
 from simulator.runtime.clock import Clock, Wall
+from simulator.runtime.quotas import NONE, Quotas
 from simulator.scenario.compiler import COMPILER
 
 
@@ -28,6 +29,7 @@ class SandboxSpec:
     unique_credentials: bool = False
     is_audited: bool = True
     drawn_for: str = ""
+    quotas: Quotas = NONE
 
 
 @dataclass(frozen=True, slots=True)

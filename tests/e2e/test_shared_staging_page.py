@@ -100,7 +100,7 @@ def served(folder: Path, command: str) -> Iterator[tuple[Serving, int]]:
         yield server, int(server.ready["url"].rpartition(":")[2])
 
 
-SERVED, EXPORTED, PROXIED = COMMANDS
+SERVED, EXPORTED, PROXIED, BOUNDED, MADE = COMMANDS
 
 
 def test_the_server_of_the_page_speaks_tls_and_asks_for_its_tokens(folder: Path) -> None:
@@ -308,6 +308,15 @@ def test_the_page_s_nginx_has_it_below_a_path(folder: Path, *, removes_root: boo
 
         events = get("/sim/_sim/events?timeout=1&last=1").body
         assert b"event: " in events
+
+
+def test_a_sandbox_asks_for_less_than_the_server_allows(folder: Path) -> None:
+    with served(folder, BOUNDED) as (_, port):
+        text = MADE.replace("http://127.0.0.1:8080", f"http://127.0.0.1:{port}").replace(
+            "curl ", "curl -sS --noproxy '*' "
+        )
+        ran = subprocess.run(["/bin/sh", "-ec", text], capture_output=True, timeout=DEADLINE_S, check=True)
+        assert json.loads(ran.stdout)["quotas"] == {"transactions": 500, "bytes": 50_000_000, "rate": 200}
 
 
 def test_the_unit_is_one_that_systemd_takes_and_calls_safe(folder: Path) -> None:
