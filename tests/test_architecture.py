@@ -125,8 +125,8 @@ WITHOUT_SUBJECT: dict[str, set[str]] = {
         "actions", "advance", "background", "clock", "counters", "courier", "delays", "driver", "ended_jobs",
         "event_items", "event_reader", "events", "evicted", "facts", "inbox_budget", "inbox_inputs", "inbox_messages",
         "journal", "keepers", "known_secrets", "lanes", "live_sandbox", "loading", "marks", "near_misses", "noted",
-        "paid", "probes", "quotas", "receiver_times", "remains", "ring", "rule_names", "sandbox_start", "sandboxes", "seen",
-        "sent", "unexpected", "unread", "upcoming", "value_counts", "waiting", "watch",
+        "paid", "probes", "quotas", "receiver_times", "remains", "ring", "rule_names", "sandbox_start", "sandboxes",
+        "seen", "sent", "unexpected", "unread", "upcoming", "value_counts", "waiting", "watch",
     },
     "scenario/sections": {"assumptions", "changes", "form_fields", "headers", "matchers", "templates", "variants"},
     "wire": {
