@@ -5,6 +5,7 @@ import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from http.client import HTTPException
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +42,11 @@ def paying(running: Serving) -> Iterator[list[str]]:
         number = 0
         while not is_over.is_set():
             number += 1
-            assert pay(running, f"order-{number}").status == 200
+            try:
+                status = pay(running, f"order-{number}").status
+            except (OSError, HTTPException):  # the server has stopped
+                return
+            assert status == 200
             answered.append(f"order-{number}")
             if number == 20:
                 has_begun.set()
@@ -121,13 +126,14 @@ def test_whoever_names_no_folder_to_copy_into_is_told_so(tmp_path: Path) -> None
 
 
 def test_a_server_that_is_told_to_stop_answers_what_it_has_begun(tmp_path: Path) -> None:
-    """So that nothing is lost by an upgrade: the next one has whatever was answered."""
+    """So that nothing is lost by an upgrade: the next one has whatever was answered, and no other answer is a lie."""
     data = str(tmp_path / "data")
     with serving(*KEPT, data) as running:
         with paying(running) as answered:
-            pass
-        status, _, err = running.stop(signal.SIGTERM)
+            status, _, err = running.stop(signal.SIGTERM)
         assert (status, err) == (0, "")
     with serving(*KEPT, data) as running:
         refids = {one["refid"] for one in sim(running, "/transactions?limit=1000")["transactions"]}
-        assert refids == set(answered)
+        assert set(answered) <= refids
+        assert len(refids) <= len(answered) + 1  # one may have been carried out whose answer nobody read
+        assert pay(running, answered[-1]).json["data"]["refid"] == answered[-1]
