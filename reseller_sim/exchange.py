@@ -5,13 +5,14 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection, IncompleteRead
+from http.client import HTTPConnection, HTTPException, HTTPResponse, IncompleteRead
 from io import BufferedReader, RawIOBase
 from socket import socket
 from time import monotonic
 from typing import Any
 from urllib.parse import urlsplit
 
+from reseller_sim.authorities import Https
 from reseller_sim.decoding import decoded
 
 BODY_BYTES_MAX = 64 << 20
@@ -74,7 +75,7 @@ def exchange(method: str, url: str, body: bytes | None, headers: Mapping[str, st
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise ValueError(f"{url!r} is no http or https URL, such as http://127.0.0.1:8080")
-    kind = HTTPSConnection if parts.scheme == "https" else HTTPConnection
+    kind = Https if parts.scheme == "https" else HTTPConnection
     connection = kind(parts.hostname, parts.port, timeout=timeout_s)
     try:
         target = parts._replace(scheme="", netloc="", fragment="").geturl() or "/"

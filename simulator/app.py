@@ -29,6 +29,7 @@ from simulator.runtime.keepers import Kept
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.loading import load
 from simulator.runtime.operations import STOPPING, Operations
+from simulator.runtime.quotas import quotas
 from simulator.runtime.sandbox_start import SandboxSpec
 from simulator.runtime.sandboxes import DEFAULT, Sandboxes
 from simulator.scenario.library import load_scenario
@@ -83,14 +84,12 @@ class App:
         if _is_ours(scope["path"]) or _is_browser_at_root(scope["method"], scope["path"], by_name):
             await self._controlled(scope, receive, send)
         else:
-            client = scope.get("client")
-            address = client[0] if client else ""
             request = Incoming(
                 method=scope["method"],
                 query=scope["query_string"],
                 headers=scope["headers"],
                 by_name=by_name,
-                client=address,
+                client=(scope.get("client") or ("",))[0],
                 body=None,
                 receive=receive,
                 target=unusual_target(scope),
@@ -122,9 +121,8 @@ class App:
             if sandbox is None:
                 refusal = partial(refusals.unknown_sandbox, sandbox_id)
                 return self._pipeline.answer(self._default, path, request, self._front.root, refusal=refusal)
-            return self._pipeline.answer(
-                sandbox, "/" + rest, request, f"{self._front.root}{SANDBOX_PREFIX}{sandbox_id}"
-            )
+            prefix = f"{self._front.root}{SANDBOX_PREFIX}{sandbox_id}"
+            return self._pipeline.answer(sandbox, "/" + rest, request, prefix)
         if self.sandboxes.unique_keys:
             return self._from_root(path, request)
         return self._pipeline.answer(self._default, path, request, self._front.root)
@@ -289,9 +287,8 @@ def build_app(
         sender = through(sender)
     sandboxes = Sandboxes(clock, sender, options.sandbox_ttl_s, keeps_coverage=options.keeps_coverage)
     sandboxes.server_secrets = (options.control_token,) if options.control_token else ()
-    sandboxes.create(
-        SandboxSpec(scenario, id=DEFAULT, seed=options.seed, mode=options.mode, rate=options.rate, start=options.start),
-    )
+    sandboxes.quotas = quotas(*options.quotas)
+    sandboxes.create(SandboxSpec(scenario, DEFAULT, options.seed, options.mode, options.rate, options.start))
     if options.shards is not None:
         sandboxes.is_ours = options.shards.is_ours
     app = App(options, scenario, sandboxes, sender, clock)

@@ -22,6 +22,7 @@ class Options:
     clients may start sandboxes from. `callback` is where the callbacks of all the scenario's resellers go. Of
     `trusted_forwarders`, addresses and networks, it is believed who the client is and how it came; `root_path` is what
     they have before our paths, such as `/sim`. `shards` are the servers that share the sandboxes with this one.
+    `quotas` of each sandbox are payments, bytes and requests a second.
     """
 
     scenario: str = "default"
@@ -41,3 +42,4 @@ class Options:
     trusted_forwarders: tuple[str, ...] = ()
     root_path: str = ""
     shards: "Shards | None" = None
+    quotas: tuple[int | None, int | None, float | None] = (None, None, None)

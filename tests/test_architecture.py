@@ -112,8 +112,8 @@ FORBIDDEN_MODULES = {
 WITHOUT_SUBJECT: dict[str, set[str]] = {
     "api": {
         "addresses", "again", "authentication", "bearers", "billers", "body", "body_cache", "call", "cursors",
-        "diagnoses", "endings", "forwarders", "ignored", "legacy", "notes", "paging", "pipeline", "refusals", "routes",
-        "sandbox_lookup", "taped", "tokens", "traces", "unsigned", "versions", "waiting",
+        "diagnoses", "endings", "forwarders", "ignored", "legacy", "notes", "paging", "pipeline", "quotas", "refusals",
+        "routes", "sandbox_lookup", "taped", "tokens", "traces", "unsigned", "versions", "waiting",
     },
     "control": {
         "access", "api_docs", "app", "audit", "autopsies", "clock", "configured", "due", "early",
@@ -127,11 +127,10 @@ WITHOUT_SUBJECT: dict[str, set[str]] = {
     "runtime": {
         "actions", "advance", "background", "clock", "counters", "courier", "delays", "driver", "ended_jobs",
         "event_items", "event_reader", "events", "evicted", "facts", "inbox_budget", "inbox_inputs", "inbox_messages",
-        "journal", "keepers", "known_secrets", "lanes", "live_sandbox", "loading", "loop_lag",
-        "marks", "near_misses", "noted",
-        "operations", "paid", "probes", "process_figures",
-        "receiver_times", "remains", "ring", "rule_names", "sandbox_start", "sandboxes", "seen",
-        "sent", "served", "traces", "unexpected", "unread", "upcoming", "value_counts", "waiting", "watch",
+        "journal", "keepers", "known_secrets", "lanes", "live_sandbox", "loading", "loop_lag", "marks", "near_misses",
+        "noted", "operations", "paid", "probes", "process_figures", "quotas", "receiver_times", "remains", "ring",
+        "rule_names", "sandbox_start", "sandboxes", "seen", "sent", "served", "traces", "unexpected", "unread",
+        "upcoming", "value_counts", "waiting", "watch",
     },
     "scenario/sections": {"assumptions", "changes", "form_fields", "headers", "matchers", "templates", "variants"},
     "wire": {
@@ -221,7 +220,9 @@ def test_the_simulator_uses_of_what_tests_import_only_its_texts() -> None:
         for name in imports(path)
         if name.partition(".")[0] == "reseller_sim"
     }
-    assert found == {("cli/story.py", "reseller_sim.story.Story"), ("cli/trigger.py", "reseller_sim.story.outcome")}
+    https = {(f"cli/{verb}.py", "reseller_sim.authorities.Https") for verb in ("call", "control", "stream")}
+    stories = {("cli/story.py", "reseller_sim.story.Story"), ("cli/trigger.py", "reseller_sim.story.outcome")}
+    assert found == stories | https
 
 
 def test_importing_what_tests_import_costs_nothing() -> None:

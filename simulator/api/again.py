@@ -8,6 +8,7 @@ from simulator.api import refusals
 from simulator.api.body import BodyTooLarge
 from simulator.api.call import EncodedReply, Incoming, Verdict
 from simulator.api.pipeline import Pipeline
+from simulator.api.quotas import AHEAD, Refuse, as_before
 from simulator.auth.signature import Denied
 from simulator.runtime.journal import Exchange
 from simulator.runtime.live_sandbox import LiveSandbox
@@ -57,11 +58,14 @@ class Again:
             target=recorded.target,
             replay_of=recorded.replay_of,
             verdict=_verdict(recorded) if is_masked else None,
+            is_again=True,
         )
-        refusal = None
+        refusal: Refuse | None = None
         if recorded.error == UNKNOWN_SANDBOX:
             named = recorded.path.removeprefix(SANDBOX_PREFIX).partition("/")[0]
             refusal = partial(refusals.unknown_sandbox, named)
+        elif recorded.error in AHEAD:
+            refusal = as_before(recorded)
         return self._pipeline.answer(sandbox, recorded.path, request, recorded.prefix, anonymous, refusal)
 
 

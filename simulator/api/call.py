@@ -29,7 +29,8 @@ Receive = Callable[[], Awaitable[Any]]
 class Incoming(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """An incoming request. Header names are in lower case; `by_name` has the last of repeated headers. `client` is the
     socket's address. `body` is None when it must be awaited from `receive`, ASGI's own. `target` and `replay_of` are
-    what `Exchange` calls so. `verdict` is that of the tape, on a signature that cannot be verified again."""
+    what `Exchange` calls so. `verdict` is that of the tape, on a signature that cannot be verified again. One that
+    `is_again` is on a tape already."""
 
     method: str
     query: bytes
@@ -41,6 +42,7 @@ class Incoming(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     target: bytes = b""
     replay_of: int = 0
     verdict: "Verdict | None" = None
+    is_again: bool = False
 
 
 # A reply as the server sends it: status, header lines with line ends, body, ending.

@@ -5,6 +5,7 @@ from functools import cache
 
 from simulator.api.call import Call, Problems, Reply
 from simulator.api.diagnoses import explain
+from simulator.api.quotas import refuse_payment
 from simulator.contract.schemas import schema
 from simulator.domain.commands import CreatePayment
 from simulator.domain.model.answers import PaymentRefused
@@ -15,9 +16,11 @@ NO_EXTRAS: Mapping[str, object] = {}
 
 
 def topup(call: Call) -> Reply:
-    """200 with the payment as it stands, 400 when none was created."""
+    """200 with the payment as it stands, 400 when none was created, 403 when the sandbox may have no more."""
     fields, exchange = call.fields, call.exchange
     exchange.refid = fields["refid"]
+    if refusal := refuse_payment(call, fields["refid"]):
+        return refusal
     outcome = call.sandbox.apply(
         CreatePayment(
             reseller=exchange.reseller,

@@ -28,6 +28,7 @@ from simulator.api.faults import NO_REPLY, choose_fault, keep_unread, with_failu
 from simulator.api.forwarders import FORWARDED_FOR, Forwarders
 from simulator.api.ignored import note_ignored_members, note_unknown_parameters, note_unread
 from simulator.api.notes import hide_secrets, shown
+from simulator.api.quotas import refusal_ahead
 from simulator.api.routes import PathTable, Routes
 from simulator.api.taped import note_waited
 from simulator.api.traces import handle_traced
@@ -39,6 +40,7 @@ from simulator.contract.query import read_query
 from simulator.domain.model.faults import FaultThen
 from simulator.runtime.journal import Exchange, packed, reply_headers
 from simulator.runtime.live_sandbox import LiveSandbox
+from simulator.runtime.quotas import NONE
 from simulator.runtime.rule_names import decode_rule_names
 from simulator.wire.json import encode
 
@@ -50,8 +52,7 @@ class Pipeline:
     def __init__(self, routes: Routes, *, trust_forwarded: bool = False, forwarders: Forwarders | None = None) -> None:
         self._paths = PathTable(routes)
         self._documented = self._paths.documented
-        self._trust_forwarded = trust_forwarded
-        self._forwarders = forwarders
+        self._trust_forwarded, self._forwarders = trust_forwarded, forwarders
 
     async def answer(
         self,
@@ -104,6 +105,8 @@ class Pipeline:
             prefix=prefix,
             verdict=request.verdict,
         )
+        if refusal is None and sandbox.spec.quotas is not NONE and not request.is_again:
+            refusal = refusal_ahead(sandbox, sandbox.spec.quotas, wall)
         try:
             reply = await self._reply(call, request) if refusal is None else refusal(call)
             if not call.has_body and (counters.needs_bodies or (anonymous and anonymous.counters.needs_bodies)):

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from contextlib import closing, suppress
 from dataclasses import dataclass
-from http.client import HTTPConnection, HTTPException, HTTPSConnection
+from http.client import HTTPConnection, HTTPException
 from socket import SHUT_RDWR
 from socket import socket as Socket  # noqa: N812  # a class
 from threading import Event, Timer
@@ -13,6 +13,7 @@ from urllib.parse import quote, urlencode, urlsplit
 import click
 from click.core import ParameterSource
 
+from reseller_sim.authorities import Https
 from simulator.cli.errors import CannotStart, Refused
 from simulator.cli.output import one_line
 from simulator.cli.request import DEFAULT_URL
@@ -179,7 +180,7 @@ class Control:
         try:
             parts = urlsplit(self.base)
             if parts.hostname and parts.scheme in ("http", "https"):
-                connection = HTTPSConnection if parts.scheme == "https" else HTTPConnection
+                connection = Https if parts.scheme == "https" else HTTPConnection
                 return connection(parts.hostname, parts.port, timeout=timeout_s)
         except (ValueError, HTTPException):
             """It is none either."""

@@ -1,4 +1,4 @@
-"""`reseller-sim data`: looks after folders of `serve --data-dir` that no server has open."""
+"""`reseller-sim data`: looks after folders of `serve --data-dir`, and copies one that a server has open."""
 
 import os
 import sys
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from simulator.api.again import Again
     from simulator.tape.store.reading import Reading
 
-ACTIONS: Final = ("check", "export", "import", "compact")
+ACTIONS: Final = ("check", "export", "import", "compact", "backup")
 
 
 @verb("data")
-@click.argument("action", metavar="check|export|import|compact", type=click.Choice(ACTIONS))
+@click.argument("action", metavar="check|export|import|compact|backup", type=click.Choice(ACTIONS))
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
-@click.argument("file", metavar="[FILE]", type=click.Path(path_type=Path, dir_okay=False), required=False)
+@click.argument("file", metavar="[FILE]", type=click.Path(path_type=Path), required=False)
 @own_option("--sandbox", metavar="ID", help="The sandbox that is exported.  [default: default]")
 @own_option("--tape", is_flag=True, help="Export its tape, for `replay`.")
 @own_option("--tape-secrets", is_flag=True, help="With the secrets that are on it.")
@@ -40,14 +40,15 @@ def command(
     tape_secrets: bool,
     replace: bool,
 ) -> int:
-    """Check, export, import or compact the sandboxes of a data folder.
+    """Check, export, import, compact or back up the sandboxes of a data folder.
 
     DIR is a folder of `serve --data-dir` which no server has open. `check` reads all of it and changes nothing; what is
     damaged is printed, and the exit code is 1 then. `export` writes one sandbox, `default` unless --sandbox says
     otherwise, into FILE or to stdout: with its whole state, secrets included, for `import` into this or another folder,
     or with --tape as a tape, for `replay`. `import` adds the sandbox of FILE, or with --replace puts it in the
     place of the one of its name. `compact` drops what is not kept any longer, and gives the space back;
-    a folder that is not whole it leaves as it is.
+    a folder that is not whole it leaves as it is. `backup` copies a folder, which a server may have open, into FILE, an
+    empty or a new folder, with all that was answered before.
 
     \b
     Examples:
@@ -56,9 +57,10 @@ def command(
       reseller-sim data import other shop.sandbox --replace
       reseller-sim data export data shop.tape --sandbox shop --tape
       reseller-sim data compact data
+      reseller-sim data backup data backups/monday
     """
-    if (action in ("check", "compact") and file) or (action == "import" and file is None):
-        wanted = "a FILE to read from" if file is None else "no FILE"
+    if (action in ("check", "compact") and file) or (action in ("import", "backup") and file is None):
+        wanted = "no FILE" if file else "a FILE to read from" if action == "import" else "a folder to copy into"
         raise click.UsageError(f"data {action} takes DIR and {wanted}", ctx)
     if (tape or tape_secrets) and action != "export":
         raise click.UsageError("--tape and --tape-secrets belong to data export", ctx)
@@ -73,6 +75,9 @@ def command(
             return _check(folder)
         if action == "compact":
             _compact(folder)
+        elif action == "backup":
+            assert file is not None, "it was asked for"
+            _back_up(folder, file)
         elif action == "import":
             assert file is not None, "it was asked for"
             _import(folder, file, replaces=replace)
@@ -101,6 +106,13 @@ def _compact(folder: Path) -> None:
 
     compacted = compact(folder, version=__version__, more=partial(obstacles, again=_again()))
     echo(one_line(f"{folder}: {compacted.summary}"))
+
+
+def _back_up(folder: Path, target: Path) -> None:
+    from simulator.tape.store.compacting import back_up_folder
+
+    size = back_up_folder(folder, target)
+    echo(one_line(f"{target}: a copy of {folder}: {size} bytes"))
 
 
 def _import(folder: Path, file: Path, *, replaces: bool) -> None:

@@ -58,6 +58,9 @@ class ServerFlags:
     drain: float = 0.0
     shards: Path | None = None
     shard: str | None = None
+    quota_transactions: int | None = None
+    quota_bytes: int | None = None
+    quota_rate: float | None = None
     names_scenario: bool = False  # the user does, and not the default
 
 

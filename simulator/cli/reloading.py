@@ -4,6 +4,8 @@ nothing."""
 import asyncio
 from collections.abc import Awaitable, Callable
 
+PAUSE_S = 0.2  # between two rounds: whoever sends a thousand signals gets a few lines on stderr
+
 Apply = Callable[[], None]
 
 
@@ -50,3 +52,5 @@ class Reloading:
                 else:
                     apply()
                     self._tell(f"SIGHUP: {what} is read again")
+            if self._is_asked_again:
+                await asyncio.sleep(PAUSE_S)

@@ -200,6 +200,7 @@ def options_of(flags: ServerFlags) -> Options:
         callback=flags.callback,
         trusted_forwarders=flags.trusted_forwarders or (),
         root_path=flags.root_path or "",
+        quotas=(flags.quota_transactions, flags.quota_bytes, flags.quota_rate),
     )
 
 

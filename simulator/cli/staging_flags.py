@@ -1,5 +1,6 @@
 """The flags of a server that a team shares: TLS, proxies before it, tokens with roles, and quotas of its sandboxes."""
 
+import math
 import re
 from collections.abc import Callable
 from ipaddress import ip_network
@@ -11,12 +12,13 @@ import click
 from simulator.cli import values
 
 FORWARDERS_MAX = 64
+TRANSACTIONS_MAX, BYTES_MAX, RATE_MAX = 10_000_000, 2**40, 1_000_000  # as in the contract of POST /_sim/sandboxes
 _ROOT = re.compile(r"(?:/[A-Za-z0-9._~-]{1,100}){1,10}")
 _FILE = click.Path(dir_okay=False, path_type=Path)
 
 
 def staging_flags(option: Callable[..., Any]) -> list[Callable[[Any], Any]]:
-    """`tls_cert`, `tls_key`, `control_tokens`, `trusted_forwarders`, `root_path`."""
+    """`tls_cert`, `tls_key`, `control_tokens`, `trusted_forwarders`, `root_path`, and the three quotas."""
     return [
         option(
             "--tls-cert", metavar="FILE", type=_FILE, help="Speak https, with this certificate in PEM and its chain."
@@ -42,7 +44,32 @@ def staging_flags(option: Callable[..., Any]) -> list[Callable[[Any], Any]]:
             callback=_root_path,
             help="What such a proxy has before our paths, as /sim.",
         ),
+        option(
+            "--quota-transactions",
+            metavar="N",
+            type=click.IntRange(0, TRANSACTIONS_MAX),
+            help="How many payments a sandbox may have; 0 is no bound.",
+        ),
+        option(
+            "--quota-bytes",
+            metavar="N",
+            type=click.IntRange(0, BYTES_MAX),
+            help="How many bytes of inputs a sandbox may keep; 0 is no bound.",
+        ),
+        option(
+            "--quota-rate",
+            metavar="N",
+            type=click.FloatRange(0, RATE_MAX),
+            callback=_rate,
+            help="How many requests a second a sandbox answers; 0 is no bound.",
+        ),
     ]
+
+
+def _rate(ctx: click.Context, param: click.Parameter, rate: float | None) -> float | None:
+    if rate is not None and not math.isfinite(rate):
+        raise click.BadParameter("a rate is a number of requests a second", ctx, param)
+    return rate
 
 
 def _networks(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]) -> tuple[str, ...]:

@@ -5,13 +5,14 @@ What comes is bounded and checked.
 
 from collections.abc import Iterator, Mapping
 from contextlib import closing
-from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
+from http.client import HTTPConnection, HTTPException, HTTPResponse
 from time import monotonic, sleep
 from typing import Any, NoReturn
 from urllib.parse import quote, urlencode, urlsplit
 
 import click
 
+from reseller_sim.authorities import Https
 from simulator.cli.control import NO_PATH, NO_SANDBOX, path_part
 from simulator.cli.deadline import deadline
 from simulator.cli.flags import CannotStart
@@ -161,7 +162,7 @@ class Stream:
         if host is None or parts.scheme not in ("http", "https"):
             text = f"{self._base!r} is no http or https URL, such as {DEFAULT_URL}"
             raise click.UsageError(text, click.get_current_context())
-        return (HTTPSConnection if parts.scheme == "https" else HTTPConnection)(host, port, timeout=SILENCE_S)
+        return (Https if parts.scheme == "https" else HTTPConnection)(host, port, timeout=SILENCE_S)
 
 
 def _refusal(body: bytes) -> tuple[str, str]:

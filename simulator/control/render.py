@@ -3,6 +3,8 @@
 from datetime import datetime
 from typing import Any
 
+from msgspec import to_builtins
+
 from simulator.domain.model.places import Origin, Place
 from simulator.domain.model.resellers import KeyState, Reseller
 from simulator.domain.model.wallet import Entry
@@ -37,6 +39,7 @@ def sandbox(live: LiveSandbox, base_url: str, *, shows_secrets: bool = True) -> 
         "url": f"{base_url}/s/{live.id}",
         "clock": {"mode": live.clock.mode, "now": moment(live.clock.now()), "rate": live.clock.rate},
         "audit": live.spec.is_audited,
+        **({"quotas": to_builtins(live.spec.quotas)} if live.spec.quotas else {}),
         "resellers": [reseller(one, shows_secrets=shows_secrets) for one in resellers],
     }
 

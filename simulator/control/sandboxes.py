@@ -28,6 +28,7 @@ from simulator.domain.model.scenario import Scenario
 from simulator.runtime.background import in_background, place
 from simulator.runtime.clock import parse_mode
 from simulator.runtime.live_sandbox import LiveSandbox
+from simulator.runtime.quotas import NONE, Quotas, quotas
 from simulator.runtime.sandbox_start import SandboxSpec
 from simulator.scenario.client_files import ClientFiles
 from simulator.scenario.library import load_scenario, names, scenario_from_object, scenario_from_text, scenario_in
@@ -95,6 +96,7 @@ async def _from_yaml(request: Request, raw: bytes, wanted: dict[str, Any]) -> Sa
 
 
 async def _from_json(request: Request, wanted: dict[str, Any]) -> LiveSandbox:
+    wanted["quotas"] = _quotas(wanted.pop("quotas", {}), sandboxes_of(request).quotas)
     if "fork" in wanted:
         return await fork(request, wanted)
     default: Scenario = request.app.state.default_scenario
@@ -113,6 +115,7 @@ def _spec(scenario: Scenario, wanted: dict[str, Any]) -> SandboxSpec:
         start=_start(clock),
         unique_credentials=wanted.get("credentials") == "unique",
         is_audited=wanted.get("audit", True),
+        quotas=wanted["quotas"] if isinstance(wanted.get("quotas"), Quotas) else NONE,
     )
 
 
@@ -160,6 +163,18 @@ def files_of(request: Request) -> ClientFiles | None:
     """The folder of `--scenarios`, if the server has one."""
     found: ClientFiles | None = request.app.state.client_files
     return found
+
+
+def _quotas(wanted: dict[str, Any], server: Quotas) -> Quotas:
+    """The bounds that a request asks for, which are those of the server or less. Raises `InvalidInput`."""
+    asked = quotas(wanted.get("transactions"), wanted.get("bytes"), wanted.get("rate"))
+    for name in wanted:
+        given, most = getattr(asked, name), getattr(server, name)
+        if most is not None and (given is None or given > most):
+            raise InvalidInput(
+                f"the server allows a sandbox {most:g} at most, and always has a bound", f"quotas.{name}"
+            )
+    return asked
 
 
 def _mode(clock: dict[str, Any]) -> str | None:

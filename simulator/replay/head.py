@@ -10,6 +10,7 @@ from simulator import __version__
 from simulator.replay.attempts import unbegun
 from simulator.runtime.known_secrets import Strangers
 from simulator.runtime.live_sandbox import LiveSandbox
+from simulator.runtime.quotas import NONE, Quotas
 from simulator.runtime.sandbox_start import Beginning, Ending, SandboxSpec
 from simulator.scenario.compiler import COMPILER, ScenarioCompiler
 from simulator.tape.entries import Due, Entry
@@ -30,7 +31,8 @@ class Head(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The first line of a tape. `scenario` is its document with all that it extends, `name` what it is called when the
     document does not say; `entries` is how many lines follow before the last one. `masked` when stand-ins are in the
     place of its secrets; `hidden` are those of the server, which no text of the sandbox shows. `drawn_for` is the id
-    for which unique credentials and tokens are drawn, where it is not `sandbox`: that of a fork's original."""
+    for which unique credentials and tokens are drawn, where it is not `sandbox`: that of a fork's original.
+    `quotas` are absent when there are none."""
 
     tape: int
     version: str
@@ -46,6 +48,7 @@ class Head(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     masked: bool = False
     hidden: tuple[str, ...] = ()
     drawn_for: str = ""
+    quotas: Quotas | None = None
 
 
 class End(msgspec.Struct, frozen=True, kw_only=True):
@@ -101,6 +104,7 @@ def head_of(live: LiveSandbox, entries: int = 0) -> Head:
         audited=spec.is_audited,
         hidden=live.server_secrets,
         drawn_for=spec.drawn_for,
+        quotas=spec.quotas or None,
     )
 
 
@@ -117,5 +121,6 @@ def beginning_of(head: Head, compiler: ScenarioCompiler = COMPILER) -> Beginning
         unique_credentials=head.unique_credentials,
         is_audited=head.audited,
         drawn_for=head.drawn_for,
+        quotas=head.quotas or NONE,
     )
     return Beginning(spec, head.started, clock.mode, clock.rate)

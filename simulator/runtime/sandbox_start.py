@@ -12,6 +12,7 @@ from simulator.domain.model.resellers import User
 from simulator.domain.model.scenario import ResellerStart, Scenario, draw_key
 from simulator.domain.sandbox import Sandbox
 from simulator.runtime.clock import Clock, Wall
+from simulator.runtime.quotas import NONE, Quotas
 from simulator.scenario.compiler import COMPILER
 
 
@@ -29,6 +30,7 @@ class SandboxSpec(msgspec.Struct, frozen=True):
     unique_credentials: bool = False
     is_audited: bool = True
     drawn_for: str = ""
+    quotas: Quotas = NONE
 
 
 class Beginning(msgspec.Struct, frozen=True):

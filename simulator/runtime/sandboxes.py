@@ -4,6 +4,7 @@ import asyncio
 import re
 import secrets
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 
 from simulator.domain.errors import Conflict, Unacceptable, Unknown
 from simulator.domain.reports.coverage import Coverage
@@ -16,6 +17,7 @@ from simulator.runtime.inboxes import server_budget
 from simulator.runtime.keepers import UNKEPT, Keeper
 from simulator.runtime.known_secrets import FormerSecrets, followed
 from simulator.runtime.live_sandbox import LiveSandbox
+from simulator.runtime.quotas import NONE
 from simulator.runtime.remains import let_go
 from simulator.runtime.sandbox_start import Ending, FirstState, SandboxSpec, first_state
 from simulator.runtime.served import Served
@@ -51,6 +53,7 @@ class Sandboxes:
         self.unique_keys: dict[str, LiveSandbox] = {}  # the sandbox of each key that `credentials: unique` created
         self._unique_users: dict[str, LiveSandbox] = {}
         self.server_secrets: tuple[str, ...] = ()  # the tokens of the control API
+        self.quotas = NONE  # the bounds of each new sandbox that is given none of its own
         self.former_secrets = FormerSecrets()
         self.served = Served()
         self.events = EventHub()
@@ -95,15 +98,19 @@ class Sandboxes:
 
     def create(self, spec: SandboxSpec) -> LiveSandbox:
         """Create a sandbox. Raises `Conflict` for an id in use and `Unacceptable` for an invalid one."""
-        sandbox_id = self.free_id(spec.id)
+        sandbox_id, spec = self.free_id(spec.id), self._bounded(spec)
         return self._add(sandbox_id, spec, first_state(sandbox_id, spec, self._wall))
 
     async def build(self, spec: SandboxSpec) -> LiveSandbox:
         """The same while the event loop goes on: a sandbox of thousands of resellers takes a while."""
-        sandbox_id = self.free_id(spec.id)
+        sandbox_id, spec = self.free_id(spec.id), self._bounded(spec)
         first = await in_background(first_state, sandbox_id, spec, self._wall)
         self.free_id(sandbox_id)  # another may have taken it meanwhile
         return self._add(sandbox_id, spec, first)
+
+    def _bounded(self, spec: SandboxSpec) -> SandboxSpec:
+        """With the server's bounds where it has none of its own."""
+        return replace(spec, quotas=spec.quotas.within(self.quotas)) if self.quotas else spec
 
     def free_id(self, wanted: str | None) -> str:
         """The id of a new sandbox. Raises what `create` raises."""

@@ -30,7 +30,8 @@ export async function exchange(url: string, init: RequestInit, timeoutS: number)
     const { code = "", message = `${error}` } = ((error as Error).cause ?? error) as { code?: string; message?: string };
     if (message === "bad port") throw new Unanswered(badPort(url), { cause: error });
     const isMalformed = /^(HPE_|UND_ERR_(RES|HEADERS_OVERFLOW|INVALID))|^Z_|^ERR__ERROR/.test(code);
-    throw new (isMalformed ? Malformed : Unanswered)(message || code, { cause: error });
+    const hint = /CERT|VERIFY_LEAF|ISSUER/.test(code) ? "; name the file of its authority, or of itself, in NODE_EXTRA_CA_CERTS" : "";
+    throw new (isMalformed ? Malformed : Unanswered)((message || code) + hint, { cause: error });
   }
 }
 

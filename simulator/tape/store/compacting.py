@@ -1,15 +1,14 @@
 """Makes folders smaller, and copies of them while they are in use."""
 
 import sqlite3
-from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
 from simulator.tape.store.checking import More, check
-from simulator.tape.store.errors import Damaged, Unusable
+from simulator.tape.store.errors import Damaged, InUse, Unusable
 from simulator.tape.store.failures import of_writing
 from simulator.tape.store.layout import DATABASE, UNFINISHED
-from simulator.tape.store.opening import connect_to_read, finish, own, refuse_no_store
+from simulator.tape.store.opening import connected_to_read, examined, finish, own, own_to_read, refuse_no_store
 from simulator.tape.store.retention import Retention
 from simulator.tape.store.store import Store
 
@@ -55,14 +54,33 @@ def back_up(store: Store, folder: Path | str) -> int:
 
     In any thread, while the store goes on; its log grows meanwhile. Raises `StoreError`, and then has made nothing.
     """
-    folder = Path(folder)
+    return _copy(store.path, Path(folder))
+
+
+def back_up_folder(source: Path, folder: Path) -> int:
+    """The same of a folder that a server may have open in another process: all that it had committed by now, and so
+    all that was answered. One that nobody has open is looked at first, and not changed."""
+    try:
+        ownership = own_to_read(source)
+    except InUse:
+        if not (source / DATABASE).exists():
+            raise
+        return _copy(source / DATABASE, folder)
+    try:
+        examined(source, ownership)
+        return _copy(source / DATABASE, folder)
+    finally:
+        ownership.release()
+
+
+def _copy(database: Path, folder: Path) -> int:
     ownership = own(folder)
     path = folder / UNFINISHED
     try:
         if (folder / DATABASE).exists():
             raise Unusable(f"{folder}: has sandboxes already: give an empty or a new folder")
         path.unlink(missing_ok=True)
-        with closing(connect_to_read(store.path)) as connection:
+        with connected_to_read(database) as connection:
             connection.execute("VACUUM INTO ?", (str(path),))
         finish(folder)
         return _bytes_of(folder)

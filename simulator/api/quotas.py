@@ -1,0 +1,62 @@
+"""Refuses what a sandbox's quotas do not allow: in the service's own shape, and with the reason in the journal."""
+
+from collections.abc import Callable
+from datetime import datetime
+from weakref import WeakKeyDictionary
+
+from simulator.api.call import Call, Reply
+from simulator.runtime.journal import Exchange
+from simulator.runtime.live_sandbox import LiveSandbox
+from simulator.runtime.quotas import Pace, Quotas
+from simulator.wire import errors
+
+RATE, BYTES, TRANSACTIONS = "quota_rate", "quota_bytes", "quota_transactions"
+AHEAD = (RATE, BYTES)
+"""Those that are refused before anything is read; replayed as they were, since no state of the sandbox tells them."""
+
+_paces: WeakKeyDictionary[LiveSandbox, Pace] = WeakKeyDictionary()
+
+Refuse = Callable[[Call], Reply]
+
+
+def refusal_ahead(sandbox: LiveSandbox, quotas: Quotas, wall: datetime) -> Refuse | None:
+    """Why a request of a sandbox is not even read, if it is not; counts it for the rate."""
+    if quotas.rate is not None:
+        pace = _paces.get(sandbox)
+        if pace is None:
+            pace = _paces[sandbox] = Pace(quotas.rate)
+        if not pace.passes(wall):
+            shown, text = f"{quotas.rate:g} requests a second", "It has sent too many requests; retry a little later."
+            return lambda call: _refuse(call, RATE, shown, text)
+    if quotas.bytes is not None and sandbox.tape.bytes >= quotas.bytes:
+        shown, text = f"{quotas.bytes} bytes", "It has used all its bytes; a reset empties it."
+        return lambda call: _refuse(call, BYTES, shown, text)
+    return None
+
+
+def refuse_payment(call: Call, refid: str) -> Reply | None:
+    """Refuse a new payment when there are as many as the sandbox may have; one that exists is found again."""
+    quotas, state = call.sandbox.spec.quotas, call.sandbox.core.state
+    if quotas.transactions is None or len(state.transactions) < quotas.transactions:
+        return None
+    if refid in call.owner.refids:
+        return None
+    text = "It has as many payments as it may; a reset empties it."
+    return _refuse(call, TRANSACTIONS, f"{quotas.transactions} payments", text)
+
+
+def as_before(recorded: Exchange) -> Refuse:
+    """The refusal of a request that was refused ahead, for the replay of its record."""
+
+    def again(call: Call) -> Reply:
+        call.exchange.error, call.exchange.diagnosis = recorded.error, recorded.diagnosis
+        return Reply(recorded.status, recorded.content)
+
+    return again
+
+
+def _refuse(call: Call, code: str, shown: str, text: str) -> Reply:
+    call.exchange.error = code
+    whence = "POST /_sim/sandboxes and the flags of `serve` set it"
+    call.exchange.diagnosis = f"the quota of the sandbox {call.sandbox.id} is {shown}; {whence}"
+    return Reply(403, errors.coded(code, f"This sandbox has a quota of {shown}. {text}"))

@@ -1,0 +1,96 @@
+"""https of the client and of the verbs: whose certificate is believed, and what is said where it is not."""
+
+import ssl
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+
+import pytest
+
+from reseller_sim import NotRunning, Simulator
+from tests.support.certificates import Pair, pair
+from tests.support.runner import invoke
+
+HEALTHY = b'{"status": "ok", "version": "9"}'
+
+
+class Healthy(BaseHTTPRequestHandler):
+    """Answers as a simulator that is asked for its health."""
+
+    protocol_version = "HTTP/1.1"
+
+    def do_GET(self) -> None:  # its name
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(HEALTHY)))
+        self.end_headers()
+        self.wfile.write(HEALTHY)
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+
+@pytest.fixture(scope="module")
+def served() -> Iterator[tuple[str, Pair]]:
+    """An address of https, and the pair of its server."""
+    own = pair("staging")
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(*own)
+    server = HTTPServer(("127.0.0.1", 0), Healthy)
+    server.socket = context.wrap_socket(server.socket, server_side=True)
+    server.handle_error = lambda *_: None  # type: ignore[method-assign]  # who believes nobody leaves in the middle
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
+    thread.start()
+    try:
+        yield f"https://localhost:{server.server_port}", own
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+@pytest.mark.parametrize("variable", ["RESELLER_SIM_CA", "SSL_CERT_FILE"])
+def test_the_client_believes_the_authority_that_a_variable_names(
+    served: tuple[str, Pair], variable: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url, own = served
+    monkeypatch.setenv(variable, str(own.certificate))
+    from reseller_sim import authorities
+
+    authorities._context.cache_clear()
+    assert Simulator(url).control.ask("GET", "/health")["version"] == "9"
+    authorities._context.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("file", "why"),
+    [
+        ("", "its certificate is not believed: self"),
+        ("no-such-file", "RESELLER_SIM_CA=no-such-file cannot be used: No such file"),
+        ("no.pem", "cannot be used: no certificate in PEM is in it"),
+    ],
+)
+def test_a_certificate_that_nobody_vouches_for_is_not_believed(
+    served: tuple[str, Pair], file: str, why: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    tmp_path.joinpath("no.pem").write_text("nothing")
+    monkeypatch.setenv("RESELLER_SIM_CA", file)
+    with pytest.raises(NotRunning) as caught:
+        Simulator(served[0]).control.ask("GET", "/health")
+    assert why in str(caught.value)
+    done = invoke("health", "--url", served[0], RESELLER_SIM_CA=file)
+    assert done.exit_code == 3
+    assert why in done.stderr
+    for verb in (("tail",), ("call", "GET", "/v2/balance")):
+        done = invoke(*verb, "--url", served[0], RESELLER_SIM_CA=file)
+        assert done.exit_code == 3
+        assert why in done.stderr
+
+
+def test_the_verbs_believe_it_too(served: tuple[str, Pair]) -> None:
+    url, own = served
+    done = invoke("health", "--url", url, RESELLER_SIM_CA=str(own.certificate))
+    assert (done.exit_code, '"version":"9"' in done.stdout.replace(" ", "")) == (0, True)
+    assert invoke("call", "GET", "/v2/balance", "--url", url, RESELLER_SIM_CA=str(own.certificate)).exit_code == 0

@@ -1,0 +1,54 @@
+"""A folder that an earlier simulator wrote, of before quotas: this one goes on with it, and loses nothing.
+
+`former` has the folder, and what the control API said of it when it was written. A new format gets a folder of its own
+here, beside this one. Nonces are spent in it, so that requests name theirs.
+"""
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.data_folders import DEFAULT, serving, told
+
+FORMER = Path(__file__).parent / "former"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    data = tmp_path / "data"
+    data.mkdir()
+    (data / "sandboxes.sqlite3").write_bytes(gzip.decompress((FORMER / "sandboxes.sqlite3.gz").read_bytes()))
+    return data
+
+
+def former() -> Any:
+    return json.loads(gzip.decompress((FORMER / "told.json.gz").read_bytes()))
+
+
+def test_all_that_was_told_is_told_again(folder: Path) -> None:
+    with serving(folder) as client:
+        for name, said in former().items():
+            found = {subject: body.decode() for subject, body in told(client, name).items()}
+            for subject, body in said.items():
+                assert found[subject] == body, (name, subject)
+        assert "quotas" not in client.sim("GET", DEFAULT).json
+
+
+def test_it_goes_on_from_there(folder: Path) -> None:
+    with serving(folder) as client:
+        count = len(client.live.core.state.transactions)
+        for refid in ("before-3", "behind-3"):
+            assert client.pay(refid, nonce=f"nonce-of-the-upgraded-{refid}").data["refid"] == refid  # found again
+        assert len(client.live.core.state.transactions) == count
+        assert client.pay("declined-2", account="0123456748", nonce="nonce-of-the-upgraded-declined").status == 200
+        assert client.pay("new", sandbox="second", nonce="nonce-of-the-upgraded-second").status == 200
+        client.advance()
+        assert client.sim("GET", f"{DEFAULT}/invariants").json["ok"]
+        assert client.sim("POST", f"{DEFAULT}/rewind", {"mark": "half"}).status == 200
+        assert len(client.live.core.state.transactions) == 12
+    with serving(folder) as client:
+        assert len(client.live.core.state.transactions) == 12
+        assert client.pay("after", nonce="nonce-of-the-upgraded-after").status == 200
