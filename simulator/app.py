@@ -194,7 +194,7 @@ class App:
 
     def surroundings(self) -> Surroundings:
         """What a sandbox needs of this server that is to be rebuilt in it."""
-        return Surroundings(self.wall, self._sender, self.sandboxes.inbox_budget)
+        return Surroundings(self.wall, self._sender, self.sandboxes.budgets)
 
     async def _lifespan(self, receive: Any, send: Any) -> None:
         await receive()
@@ -273,7 +273,13 @@ def build_app(
         sender = http = HttpSender(AddressPolicy(public_only=options.public_callbacks_only))
     if through is not None:
         sender = through(sender)
-    sandboxes = Sandboxes(clock, sender, options.sandbox_ttl_s, keeps_coverage=options.keeps_coverage)
+    sandboxes = Sandboxes(
+        clock,
+        sender,
+        options.sandbox_ttl_s,
+        keeps_coverage=options.keeps_coverage,
+        tapes_bytes_max=options.tapes_bytes_max,
+    )
     sandboxes.server_secrets = (options.control_token,) if options.control_token else ()
     sandboxes.create(
         SandboxSpec(scenario, id=DEFAULT, seed=options.seed, mode=options.mode, rate=options.rate, start=options.start),

@@ -16,6 +16,7 @@ class Options:
     `control_token` None leaves the control API open, which is safe on a loopback address only. `url` is the address
     that clients see. `keeps_coverage` preserves the figures of former sandboxes. `scenarios` is the folder whose files
     clients may start sandboxes from. `callback` is where the callbacks of all the scenario's resellers go.
+    `tapes_bytes_max` is for the tapes of all sandboxes, None for the usual.
     """
 
     scenario: str = "default"
@@ -32,3 +33,4 @@ class Options:
     keeps_coverage: bool = False
     scenarios: Path | None = None
     callback: str | None = None
+    tapes_bytes_max: int | None = None

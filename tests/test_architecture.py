@@ -125,7 +125,7 @@ WITHOUT_SUBJECT: dict[str, set[str]] = {
         "event_items", "event_reader", "events", "evicted", "facts", "inbox_budget", "inbox_inputs", "inbox_messages",
         "journal", "keepers", "known_secrets", "lanes", "live_sandbox", "loading", "marks", "near_misses", "noted",
         "paid", "probes", "receiver_times", "remains", "ring", "rule_names", "sandbox_start", "sandboxes", "seen",
-        "sent", "unexpected", "unread", "upcoming", "value_counts", "waiting", "watch",
+        "sent", "server_budgets", "unexpected", "unread", "upcoming", "value_counts", "waiting", "watch",
     },
     "scenario/sections": {"assumptions", "changes", "form_fields", "headers", "matchers", "templates", "variants"},
     "wire": {

@@ -19,6 +19,7 @@ Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
 VARIABLES = "RESELLER_SIM"
 SEED_MAX = 2**63 - 1
+TAPE_BUDGET_MAX = 1024 * 1024
 
 _SETTINGS = {"auto_envvar_prefix": VARIABLES, "max_content_width": 100}
 verb = partial(click.command, context_settings=_SETTINGS)
@@ -47,6 +48,7 @@ class ServerFlags:
     sandbox_ttl: float | None
     scenarios: Path | None
     callback: str | None
+    tape_budget: int | None = None
     data_dir: Path | None = None
     durability: str = "process"
     names_scenario: bool = False  # the user does, and not the default
@@ -93,6 +95,12 @@ def server_flags(port: int = DEFAULT_PORT, *, port_variable: bool = True) -> Cal
             metavar="DIR",
             type=click.Path(exists=True, file_okay=False, path_type=Path),
             help="The folder of scenario files that `sandbox new` and POST /_sim/sandboxes may name, and no others.",
+        ),
+        option(
+            "--tape-budget",
+            metavar="MIB",
+            type=click.IntRange(0, TAPE_BUDGET_MAX),
+            help="How much memory the tapes of all sandboxes may take together.  [default: 1024]",
         ),
     ]
     return _all_of(decorators)
