@@ -213,7 +213,7 @@ class App:
         """What a sandbox needs of this server that is to be rebuilt in it."""
         from simulator.replay.rebuilding import Surroundings
 
-        return Surroundings(self.wall, self._sender, self.sandboxes.inbox_budget)
+        return Surroundings(self.wall, self._sender, self.sandboxes.budgets)
 
     async def _lifespan(self, receive: Any, send: Any) -> None:
         await receive()
@@ -285,7 +285,10 @@ def build_app(
         sender = http = HttpSender(AddressPolicy(public_only=options.public_callbacks_only))
     if through is not None:
         sender = through(sender)
-    sandboxes = Sandboxes(clock, sender, options.sandbox_ttl_s, keeps_coverage=options.keeps_coverage)
+    tapes_bytes_max, keeps_coverage = options.tapes_bytes_max, options.keeps_coverage
+    sandboxes = Sandboxes(
+        clock, sender, options.sandbox_ttl_s, keeps_coverage=keeps_coverage, tapes_bytes_max=tapes_bytes_max
+    )
     sandboxes.server_secrets = (options.control_token,) if options.control_token else ()
     sandboxes.quotas = quotas(*options.quotas)
     sandboxes.create(SandboxSpec(scenario, DEFAULT, options.seed, options.mode, options.rate, options.start))

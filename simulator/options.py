@@ -22,7 +22,8 @@ class Options:
     clients may start sandboxes from. `callback` is where the callbacks of all the scenario's resellers go. Of
     `trusted_forwarders`, addresses and networks, it is believed who the client is and how it came; `root_path` is what
     they have before our paths, such as `/sim`. `shards` are the servers that share the sandboxes with this one.
-    `quotas` of each sandbox are payments, bytes and requests a second.
+    `quotas` of each sandbox are payments, bytes and requests a second; `tapes_bytes_max` is for the tapes of all
+    sandboxes, None for the usual.
     """
 
     scenario: str = "default"
@@ -43,3 +44,4 @@ class Options:
     root_path: str = ""
     shards: "Shards | None" = None
     quotas: tuple[int | None, int | None, float | None] = (None, None, None)
+    tapes_bytes_max: int | None = None

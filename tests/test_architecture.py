@@ -129,8 +129,8 @@ WITHOUT_SUBJECT: dict[str, set[str]] = {
         "event_items", "event_reader", "events", "evicted", "facts", "inbox_budget", "inbox_inputs", "inbox_messages",
         "journal", "keepers", "known_secrets", "lanes", "live_sandbox", "loading", "loop_lag", "marks", "near_misses",
         "noted", "operations", "paid", "probes", "process_figures", "quotas", "receiver_times", "remains", "ring",
-        "rule_names", "sandbox_start", "sandboxes", "seen", "sent", "served", "traces", "unexpected", "unread",
-        "upcoming", "value_counts", "waiting", "watch",
+        "rule_names", "sandbox_start", "sandboxes", "seen", "sent", "served", "server_budgets", "traces", "unexpected",
+        "unread", "upcoming", "value_counts", "waiting", "watch",
     },
     "scenario/sections": {"assumptions", "changes", "form_fields", "headers", "matchers", "templates", "variants"},
     "wire": {

@@ -59,6 +59,7 @@ def repeated(flags: ServerFlags) -> str:
         ("--callback", flags.callback, None),
         ("--callbacks", flags.callbacks, "any"),
         ("--sandbox-ttl", flags.sandbox_ttl, None),
+        ("--tape-budget", flags.tape_budget, None),
         ("--scenarios", flags.scenarios, None),
     )
     words = [word for name, value, usual in given if value != usual for word in (name, _text(value))]

@@ -20,6 +20,7 @@ Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
 VARIABLES = "RESELLER_SIM"
 SEED_MAX = 2**63 - 1
+TAPE_BUDGET_MAX = 1024 * 1024
 
 _SETTINGS = {"auto_envvar_prefix": VARIABLES, "max_content_width": 100}
 verb = partial(click.command, context_settings=_SETTINGS)
@@ -48,6 +49,7 @@ class ServerFlags:
     sandbox_ttl: float | None
     scenarios: Path | None
     callback: str | None
+    tape_budget: int | None = None
     data_dir: Path | None = None
     durability: str = "process"
     tls_cert: Path | None = None
@@ -105,6 +107,12 @@ def server_flags(port: int = DEFAULT_PORT, *, port_variable: bool = True) -> Cal
             metavar="DIR",
             type=click.Path(exists=True, file_okay=False, path_type=Path),
             help="The folder of scenario files that `sandbox new` and POST /_sim/sandboxes may name, and no others.",
+        ),
+        option(
+            "--tape-budget",
+            metavar="MIB",
+            type=click.IntRange(0, TAPE_BUDGET_MAX),
+            help="How much memory the tapes of all sandboxes may take together.  [default: 1024]",
         ),
     ]
     return _all_of(decorators)

@@ -36,9 +36,9 @@ def _left_out(tape: ReadTape) -> str:
     inputs = "1 input" if count == 1 else f"{count} inputs"
     are = "is" if count == 1 else "are"
     if not tape.entries:
-        return f"; the sandbox kept no tape, and {inputs} that came {are} not on it (limits.tape)"
+        return f"; the sandbox kept no tape, and {inputs} that came {are} not on it (limits.tape or --tape-budget)"
     later = inputs.replace(" ", " later ")
-    return f"; the tape was full by then, and {later} {are} not on it (limits.tape)"
+    return f"; the tape was full by then, and {later} {are} not on it (limits.tape or --tape-budget)"
 
 
 def served(life: Life, played: int, url: str) -> str:

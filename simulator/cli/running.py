@@ -27,7 +27,9 @@ from simulator.server.serve import CannotListen, Server, make_server
 if TYPE_CHECKING:
     from simulator.keeping.folder import DataFolder
     from simulator.shards.shards import Shards
+    from simulator.tape.budget import TapeBudget
 
+MIB = 1024 * 1024
 WILDCARDS = ("", "0.0.0.0", "::")  # noqa: S104  # compared with
 
 
@@ -100,6 +102,7 @@ def prepare(
         raise CannotStart(f"reseller-sim: {error}") from None
     app.options = replace(app.options, url=server.url)
     hide_secrets(app.sandboxes)
+    _tell_of_full_tapes(app.sandboxes.budgets.tapes)
     running = Running(server, app, folder)
     return running
 
@@ -141,6 +144,13 @@ def _shards(flags: ServerFlags) -> "Shards | None":
 
 def _tell(line: str) -> None:
     print_to_stderr(one_line(f"reseller-sim: {line}"))
+
+
+def _tell_of_full_tapes(budget: "TapeBudget") -> None:
+    """Say on stderr that tapes get no longer, whenever that begins."""
+    mib = f"{budget.bytes_max / MIB:g} MiB, which --tape-budget allows"
+    text = f"the tapes of all sandboxes have {mib}: what comes to a sandbox now is on no tape, until it is reset"
+    budget.on_passed = lambda: _tell(f"{text}; deleting or resetting others makes room")
 
 
 def _keep(app: App, folder: "DataFolder", *, follows_scenario: bool) -> None:
@@ -201,6 +211,7 @@ def options_of(flags: ServerFlags) -> Options:
         trusted_forwarders=flags.trusted_forwarders or (),
         root_path=flags.root_path or "",
         quotas=(flags.quota_transactions, flags.quota_bytes, flags.quota_rate),
+        tapes_bytes_max=None if flags.tape_budget is None else flags.tape_budget * MIB,
     )
 
 

@@ -73,7 +73,7 @@ class Resuming:
             raise BadTape(f"its entries are those of sandbox {head.sandbox!r}")
         player, line, passed_over = self._begun(kept, head)
         left_at = self._play(player, kept, line)
-        marks = [(msgspec.json.decode(note, type=KeptMark), n) for _, n, note in self._reading.noted_marks(kept.name)]
+        marks = [(_kept_mark(name, note), n) for name, n, note in self._reading.noted_marks(kept.name)]
         if len(marks) > MARKS_MAX:
             raise BadTape(f"it has {len(marks)} marks, of which {MARKS_MAX} are allowed")
         marks.sort(key=lambda one: one[0].serial)
@@ -152,3 +152,11 @@ class Resuming:
         began: Began = {}
         for one in self._reading.entries(kept.name, line, kept.key):
             yield one.n, time_of(one.at_us), entry_from(one.n, one.data, began)
+
+
+def _kept_mark(name: str, note: bytes) -> KeptMark:
+    """The mark of this name, as it was noted. Raises `BadTape`, and `ValueError` for what is no note."""
+    found = msgspec.json.decode(note, type=KeptMark)
+    if found.mark.name != name:
+        raise BadTape(f"its mark {name!r} was made as {found.mark.name!r}")
+    return found

@@ -88,8 +88,8 @@ def _refuse_full(live: LiveSandbox) -> None:
         text = "the beginning of the tape is not kept any more, so that there is nothing to return to"
         raise Conflict("not_kept", f"{text}; nothing was changed: reset the sandbox to begin another tape")
     if live.tape.left_out:
-        text = (
-            f"the tape was full after {len(live.tape)} entries, so that what came later cannot be repeated:"
-            " raise limits.tape or limits.tape_bytes of the scenario, or reset the sandbox"
-        )
+        do = "raise limits.tape or limits.tape_bytes of the scenario, or reset the sandbox"
+        if live.tape.is_short_of_budget:
+            do = "delete or reset sandboxes, this one too, or start the server with a larger --tape-budget"
+        text = f"the tape was full after {len(live.tape)} entries, so that what came later cannot be repeated: {do}"
         raise Conflict("tape_full", text)

@@ -12,11 +12,9 @@ from simulator.replay.player import Again, Player
 from simulator.replay.tape_clock import TapeClock
 from simulator.runtime.clock import Wall
 from simulator.runtime.courier import Sender
-from simulator.runtime.inbox_budget import InboxBudget
-from simulator.runtime.inbox_messages import Inbox
-from simulator.runtime.inboxes import server_budget
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.sandbox_start import Beginning, core_of
+from simulator.runtime.server_budgets import ServerBudgets, unshared_budgets
 from simulator.scenario.compiler import ScenarioCompiler
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -31,17 +29,17 @@ class _Nobody:
 
 
 class Surroundings(msgspec.Struct, frozen=True):
-    """What a rebuilt sandbox will live among, should it go on: the server's wall clock and sender, and its budget for
-    inboxes."""
+    """What a rebuilt sandbox will live among, should it go on: the server's wall clock and sender, and its
+    budgets."""
 
     wall: Wall
     sender: Sender
-    inbox_budget: InboxBudget[Inbox]
+    budgets: ServerBudgets
 
 
 def nowhere() -> Surroundings:
     """The surroundings of a sandbox that is rebuilt to be looked at alone."""
-    return Surroundings(lambda: EPOCH, _Nobody(), server_budget())
+    return Surroundings(lambda: EPOCH, _Nobody(), unshared_budgets())
 
 
 def player_of(
@@ -73,6 +71,6 @@ def begun(
     """A sandbox that has just begun so, with its clock; `make` makes its state machine."""
     clock = TapeClock(beginning.mode, beginning.rate, beginning.started)
     first = clock, core_of(id_, beginning.spec, beginning.started, compiler, make)
-    live = LiveSandbox(id_, beginning.spec, first, around.wall, around.sender, around.inbox_budget)
+    live = LiveSandbox(id_, beginning.spec, first, around.wall, around.sender, around.budgets)
     live.server_secrets = hidden
     return live, clock

@@ -25,12 +25,12 @@ from simulator.replay.sharing import nonces_of, share, share_nonces
 from simulator.replay.taking import Taking
 from simulator.runtime.background import in_background
 from simulator.runtime.driver import Driver
-from simulator.runtime.inboxes import server_budget
 from simulator.runtime.keepers import Place
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.marks import Mark
 from simulator.runtime.sandbox_start import Beginning
 from simulator.runtime.sandboxes import Sandboxes
+from simulator.runtime.server_budgets import unshared_budgets
 from simulator.runtime.unexpected import report
 from simulator.runtime.unread import whole
 from simulator.scenario.compiler import ScenarioCompiler
@@ -135,8 +135,8 @@ class Rewinder:
         self._follow(live)
         await whole(live.tape)
         entries = live.tape.taken(moment.n)
-        # A budget of its own: evicting its messages, and only they, is no matter of the other sandboxes.
-        around = Surroundings(self._around.wall, self._around.sender, server_budget())
+        # Budgets of its own: evicting its messages, and only they, is no matter of the other sandboxes.
+        around = Surroundings(self._around.wall, self._around.sender, unshared_budgets())
         compiler = await in_background(_compiler_of, live.spec.scenario)
         refuse_lost(live, life)
         arguments = id_, beginning, self._again, around, live.server_secrets, compiler

@@ -21,8 +21,6 @@ from simulator.runtime.delays import Delays
 from simulator.runtime.driver import Driver
 from simulator.runtime.event_items import Action
 from simulator.runtime.events import EventLog
-from simulator.runtime.inbox_budget import InboxBudget
-from simulator.runtime.inbox_messages import Inbox
 from simulator.runtime.inboxes import Inboxes
 from simulator.runtime.journal import Journal
 from simulator.runtime.keepers import UNKEPT, Keeper, Place
@@ -33,6 +31,7 @@ from simulator.runtime.remains import let_go
 from simulator.runtime.ring import Notifier
 from simulator.runtime.sandbox_start import Beginning, Ending, FirstState, SandboxSpec, first_state
 from simulator.runtime.served import Served
+from simulator.runtime.server_budgets import ServerBudgets
 from simulator.runtime.traces import Trace, caller
 from simulator.runtime.waiting import SANDBOX_WAITERS_MAX, WaitingRoom
 from simulator.tape.tape import Tape
@@ -53,13 +52,11 @@ class LiveSandbox:
         first: FirstState,
         wall: Wall,
         sender: Sender,
-        inbox_budget: InboxBudget[Inbox],
+        budgets: ServerBudgets,
     ) -> None:
         self.id = id_
         self.spec = spec
-        self._wall = wall
-        self._sender = sender
-        self._inbox_budget = inbox_budget
+        self._wall, self._sender, self._budgets = wall, sender, budgets
         self.delays = Delays()
         self.is_touched, self.last_used_s = True, 0.0
         self.served, self.evicted_before = Served(), 0
@@ -77,7 +74,7 @@ class LiveSandbox:
     def _begin_journal(self) -> None:
         limits = self.spec.scenario.limits
         self.journal = Journal(limits.journal, limits.journal_bytes)
-        self.tape = Tape(limits.tape, limits.tape_bytes)
+        self.tape = Tape(limits.tape, limits.tape_bytes, self._budgets.tapes)
 
     def _begin(self, first: FirstState) -> None:
         self.is_closed = False
@@ -86,7 +83,7 @@ class LiveSandbox:
         state = self.core.state
         self.seed, self.scenario, scenario = state.seed, state.scenario, state.scenario
         self.own_secrets = OwnSecrets(state.secrets)
-        self.inboxes = Inboxes(scenario.limits, self._inbox_budget, self.core.state.started, self.core.state.secrets)
+        self.inboxes = Inboxes(scenario.limits, self._budgets.inboxes, state.started, state.secrets)
         self.inboxes.follow(scenario.inboxes)
         self.counters = Counters(scenario.expect, self.core.state)
         self.counters.watch(self.core)
@@ -254,14 +251,15 @@ class LiveSandbox:
         self.core, self.beginning, self.counters = rebuilt.core, rebuilt.beginning, rebuilt.counters
         self.journal, self.tape = self.life_journal, self.life_tape = rebuilt.journal, rebuilt.tape
         self.inboxes, self.courier, self.own_secrets = rebuilt.inboxes, rebuilt.courier, rebuilt.own_secrets
-        self.inboxes.join(self._inbox_budget)
+        self.join(self._budgets)
         self.core.watch(self.events.note)
         self.is_closed = False
 
-    def join(self, inbox_budget: InboxBudget[Inbox]) -> None:
-        """Share this budget for inboxes, which it did not while it was rebuilt."""
-        self._inbox_budget = inbox_budget
-        self.inboxes.join(inbox_budget)
+    def join(self, budgets: ServerBudgets) -> None:
+        """Share these budgets, which it did not while it was rebuilt."""
+        self._budgets = budgets
+        self.inboxes.join(budgets.inboxes)
+        self.tape.join(budgets.tapes)
 
     def life(self) -> "LiveSandbox":
         """What it has done until now, when this life is about to end: nothing changes in it after that, so that it may

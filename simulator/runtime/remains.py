@@ -24,6 +24,7 @@ _OWN = 3  # references to what only the remains have: in a list, in a name, and 
 
 def let_go(state: State, tape: Tape) -> None:
     """Free what these hold once nobody else has them any more, which the caller is about to see to."""
+    tape.leave()
     holdings = [*state.holdings(), Holding(tape.held)]
     if sum(len(one.records) * one.weight for one in holdings) > SMALL_MAX:
         asyncio.get_running_loop().call_later(WAIT_S, _Remains(holdings).go_on)

@@ -13,7 +13,6 @@ from simulator.runtime.clock import Wall
 from simulator.runtime.courier import Sender
 from simulator.runtime.event_items import Action
 from simulator.runtime.events import EventHub
-from simulator.runtime.inboxes import server_budget
 from simulator.runtime.keepers import UNKEPT, Keeper
 from simulator.runtime.known_secrets import FormerSecrets, followed
 from simulator.runtime.live_sandbox import LiveSandbox
@@ -21,6 +20,7 @@ from simulator.runtime.quotas import NONE
 from simulator.runtime.remains import let_go
 from simulator.runtime.sandbox_start import Ending, FirstState, SandboxSpec, first_state
 from simulator.runtime.served import Served
+from simulator.runtime.server_budgets import server_budgets
 from simulator.runtime.waiting import SANDBOX_WAITERS_MAX, SERVER_WAITERS_MAX, WaitingRoom
 from simulator.wire.secrets import Secrets
 
@@ -39,10 +39,18 @@ class Sandboxes:
     """All sandboxes by id. With `keeps_coverage` the coverage of deleted, reset and rewound ones is kept. `on_ended` is
     told of a sandbox that is about to be `deleted`, `reset` or `rewound`, as it is then."""
 
-    def __init__(self, wall: Wall, sender: Sender, ttl_s: float | None = None, *, keeps_coverage: bool = False) -> None:
+    def __init__(
+        self,
+        wall: Wall,
+        sender: Sender,
+        ttl_s: float | None = None,
+        *,
+        keeps_coverage: bool = False,
+        tapes_bytes_max: int | None = None,
+    ) -> None:
         self._wall = wall
         self._sender = sender
-        self.inbox_budget = server_budget()
+        self.budgets = server_budgets(tapes_bytes_max)
         self._waiting = WaitingRoom(SERVER_WAITERS_MAX)
         self._ttl_s = ttl_s
         self._past = Coverage() if keeps_coverage else None
@@ -133,7 +141,7 @@ class Sandboxes:
         return next(filter(self.is_ours, drawn), f"sb-{secrets.token_hex(5)}")
 
     def _add(self, sandbox_id: str, spec: SandboxSpec, first: FirstState) -> LiveSandbox:
-        sandbox = LiveSandbox(sandbox_id, spec, first, self._wall, self._sender, self.inbox_budget)
+        sandbox = LiveSandbox(sandbox_id, spec, first, self._wall, self._sender, self.budgets)
         self._admit(sandbox)
         sandbox.events.note(Action("created", sandbox.clock.now(), sandbox.scenario.name))
         return sandbox
@@ -157,6 +165,7 @@ class Sandboxes:
         if before is not None:
             before.keeper.forget(before)
             before.stop()
+            before.tape.leave()
         self._admit(live)
         live.events.note(Action("created", live.clock.now(), live.scenario.name))
 
@@ -164,7 +173,7 @@ class Sandboxes:
         """Let a sandbox that was rebuilt be one more of these. Its time is not
         started yet. Credentials of its own that its
         original has, too, go on to select that at the root."""
-        live.join(self.inbox_budget)
+        live.join(self.budgets)
         live.events.begin_anew()
         self._admit(live)
         live.events.note(Action("forked", live.clock.now(), original))

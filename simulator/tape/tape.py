@@ -1,11 +1,13 @@
 """The tape of a sandbox: its inputs in order, since it began or was reset."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from math import inf
 from typing import Protocol
 
 import msgspec
 from msgspec.structs import replace
 
+from simulator.tape.budget import TapeBudget
 from simulator.tape.entries import Entry, Recorded, RequestBegan, RequestResumed
 
 ENTRY_BYTES = 250
@@ -28,10 +30,11 @@ class Unread(msgspec.Struct, frozen=True):
 
 
 class Tape:
-    """Inputs of one life of a sandbox, the first ones, within bounds of count and bytes. Whatever comes when it is full
-    is only counted, in `left_out`: a tape with a gap could not be replayed."""
+    """Inputs of one life of a sandbox, the first ones, within bounds of count and bytes, and within a `budget` for
+    those of all sandboxes, in which all that it has in memory counts. Whatever comes when it is full is only counted,
+    in `left_out`: a tape with a gap could not be replayed. `is_short_of_budget` when the budget made it full."""
 
-    def __init__(self, entries_max: int, bytes_max: int) -> None:
+    def __init__(self, entries_max: int, bytes_max: int, budget: TapeBudget | None = None) -> None:
         self._entries_max = entries_max
         self._bytes_max = bytes_max
         self._entries: list[Entry] = []
@@ -40,6 +43,9 @@ class Tape:
         self.bytes = 0
         self.left_out = 0
         self.recorder: Recorder | None = None
+        self.is_short_of_budget = False
+        self._budget = budget or TapeBudget(inf)
+        self._counted = 0  # in the budget
 
     def __len__(self) -> int:
         return len(self._entries) + (self._unread.count if self._unread else 0)
@@ -67,13 +73,31 @@ class Tape:
         if isinstance(entry, RequestBegan):
             self._began = [one for one in self._began if not one.n]
             self._began.append(entry.exchange)
-        if self.left_out or self.bytes + size > self._bytes_max or len(self) >= self._entries_max:
+        is_full = self.left_out or self.bytes + size > self._bytes_max or len(self) >= self._entries_max
+        if is_full or not self._budget.has_room(size):
             if not self.left_out:
                 self.settle()
+                self.is_short_of_budget = not is_full
             self.left_out += 1
             return
         self._entries.append(entry)
         self.bytes += size
+        self._count(size)
+
+    def join(self, budget: TapeBudget) -> None:
+        """Count in another budget from now on, whether there is room or not."""
+        counted = self._counted
+        self._count(-counted)
+        self._budget = budget
+        self._count(counted)
+
+    def leave(self) -> None:
+        """Count in no budget any more, since nobody keeps it."""
+        self.join(TapeBudget(inf))
+
+    def _count(self, size: int) -> None:
+        self._counted += size
+        self._budget.count(size)
 
     @property
     def keeps_none(self) -> bool:
@@ -102,10 +126,12 @@ class Tape:
     def restore(self, entries: Iterable[Entry], size: int, left_out: int) -> None:
         """Go on behind these entries, of so many bytes, and so many that had no room."""
         self._entries, self.bytes, self.left_out = list(entries), size, left_out
+        self._count(size - self._counted)
 
     def restore_unread(self, unread: "Unread", size: int, left_out: int) -> None:
         """Go on behind entries that are kept elsewhere, and read when they are needed."""
         self._entries, self._unread, self.bytes, self.left_out = [], unread, size, left_out
+        self._count(-self._counted)
 
     @property
     def unread(self) -> "Unread | None":
@@ -119,6 +145,7 @@ class Tape:
             behind = self._entries if len(entries) == unread.count else []
             self.left_out += unread.count - len(entries) + len(self._entries) - len(behind)
             self._entries = [*entries, *behind]
+            self._count(self.bytes - self._counted if self._entries else -self._counted)
 
     def _read(self) -> list[Entry]:
         if self._unread is not None:
@@ -135,6 +162,7 @@ class Tape:
             self.recorder.answered(recorded)
         if not self.left_out:
             self.bytes += size
+            self._count(size)
 
 
 def _with_copies(entries: Iterable[Entry]) -> list[Entry]:

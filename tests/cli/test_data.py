@@ -128,7 +128,7 @@ def of_another_version(folder: Path) -> Path:
     ("make", "text"),
     [
         (damaged, "sandbox 'default': entry 1 is damaged (and "),
-        (without_a_row, "sandbox 'default': entries 2 to 2 are missing"),
+        (without_a_row, "sandbox 'default': entry 2 is missing"),
         (of_another_version, "cannot be rebuilt"),
     ],
 )

@@ -122,6 +122,8 @@ def test_wrong_usage_is_reported_in_one_line_that_names_the_help(arguments: tupl
         (("--sandbox-ttl", "0"), "above 0"),
         (("--sandbox-ttl", "nan"), "is no length of time"),
         (("--sandbox-ttl", "soon"), "is no length of time"),
+        (("--tape-budget", "-1"), "--tape-budget"),
+        (("--tape-budget", "1GiB"), "--tape-budget"),
         (("--callbacks", "some"), "public"),
         (("--callback", "example.com"), "cannot be called back"),
         (("--callback", "http://169.254.169.254/"), "cannot be called back"),

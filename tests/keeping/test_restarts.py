@@ -371,3 +371,12 @@ def test_a_clock_that_stands_stands_still_while_the_server_is_down(tmp_path: Pat
     wall.pass_(3600)
     with serving(folder, wall=wall) as client:
         assert client.live.clock.now() == now
+
+
+def test_a_mark_that_was_renamed_by_hand_is_refused(tmp_path: Path) -> None:
+    with serving(tmp_path / "data") as client:
+        client.sim("POST", f"{DEFAULT}/marks", {"name": "here"})
+    with closing(sqlite3.connect(tmp_path / "data" / DATABASE)) as connection, connection:
+        connection.execute("UPDATE marks SET name = 'there'")
+    with pytest.raises(CannotGoOn, match="its mark 'there' was made as 'here'"), serving(tmp_path / "data"):
+        pass

@@ -32,7 +32,7 @@ TABLE: dict[str, tuple[str, dict[str, str]]] = {
         "spec tape journal events clock core inboxes counters courier probed",
         {
             "id": BEGINNING, "seed": BEGINNING, "beginning": BEGINNING, "scenario": "the same as in `spec`",
-            "_wall": AROUND, "_sender": AROUND, "_inbox_budget": AROUND, "sleep": AROUND, "on_ending": AROUND,
+            "_wall": AROUND, "_sender": AROUND, "_budgets": AROUND, "sleep": AROUND, "on_ending": AROUND,
             "served": AROUND, "evicted_before": AROUND,
             "keeper": AROUND, "is_touched": AROUND, "last_used_s": AROUND, "resets": AROUND, "rewinds": AROUND,
             "server_secrets": AROUND, "last_ending": AROUND, "delays": WAITERS,
@@ -75,7 +75,8 @@ TABLE: dict[str, tuple[str, dict[str, str]]] = {
         "_entries bytes left_out",
         {
             "_entries_max": SCENARIO, "_bytes_max": SCENARIO, "_began": "there is no snapshot while one waits",
-            "_unread": "entries, too", "recorder": AROUND,
+            "_unread": "entries, too", "recorder": AROUND, "_budget": AROUND, "_counted": DERIVED,
+            "is_short_of_budget": "of a tape that is full, which a restored one is, too",
         },
     ),
     "Ring": (

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from simulator.tape.store.ends import gap, missing
 from simulator.tape.store.errors import Damaged
 from simulator.tape.store.layout import DATABASE, KEPT, LIFE_SHIFT, is_whole, key_of, keys_of, n_of
 from simulator.tape.store.opening import connected_to_read, examined, own_to_read
@@ -85,6 +86,7 @@ def _problems(connection: sqlite3.Connection, checked: Checked) -> Iterator[str]
     for (line,) in connection.execute(f"PRAGMA integrity_check({PROBLEMS_MAX})"):
         if line != "ok":
             yield " ".join(line.split())
+    yield from missing(connection)
     yield from _without_owner(connection)
     lives = connection.execute("SELECT id, sandbox, floor, floor_bytes, crc, head FROM lives WHERE state = ?", (KEPT,))
     for key, sandbox, floor, floor_bytes, crc, head in lives.fetchall():
@@ -107,7 +109,7 @@ def _problems_of_life(
         n = n_of(row)
         checked.entries += 1
         if n != last + 1:
-            yield f"entries {last + 1} to {n - 1} are missing"
+            yield gap(last + 1, n - 1)
         elif not is_whole(data, crc):
             yield f"entry {n} is damaged"
         elif bytes_up_to != total + len(data):

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from simulator.tape.store.ends import refuse_what_is_missing
 from simulator.tape.store.failures import reading_errors
 from simulator.tape.store.layout import DATABASE
 from simulator.tape.store.opening import connected_to_read, examined, own_to_read
@@ -18,6 +19,7 @@ def looked_at(folder: Path) -> Iterator[Reading]:
     try:
         examined(folder, ownership)
         with reading_errors(path), connected_to_read(path) as connection:
+            refuse_what_is_missing(connection, path)
             yield Reading(connection, path)
     finally:
         ownership.release()

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
+from simulator.tape.store import ends
 from simulator.tape.store.errors import Damaged, Newer, Unusable
 from simulator.tape.store.failures import RESTORE, of_reading
 from simulator.tape.store.layout import (
@@ -175,8 +176,10 @@ def refuse_what_lacks_tables(connection: sqlite3.Connection, path: Path) -> None
 
 
 def sign(connection: sqlite3.Connection, version: str, path: Path) -> None:
-    """Write who writes, which shows that it can be done, and makes the log. Raises `Unusable` or `Damaged`."""
+    """Write who writes, which shows that it can be done, and makes the log; the lives go on from where they ended.
+    Raises `Unusable` or `Damaged`."""
     try:
+        ends.forget(connection)
         connection.execute("INSERT OR REPLACE INTO meta VALUES ('written_by', ?)", (version,))
     except sqlite3.Error as error:
         raise of_reading(error, path) from None

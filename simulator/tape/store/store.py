@@ -12,6 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from simulator.tape.store import ends
 from simulator.tape.store.committed import OpenLog
 from simulator.tape.store.committing import LOG_BYTES, Committer, Done, Durability
 from simulator.tape.store.errors import StoreError
@@ -54,6 +55,7 @@ class Store:
         self._given_up: StoreError | None = None
         self._ownership = ownership
         self._connections = connections
+        ends.refuse_what_is_missing(commits, self.path)
         sign(commits, version, self.path)
         self._log = OpenLog(folder)
         ownership.announce(durability, self._log.length())
@@ -167,6 +169,9 @@ class Store:
                 self.commit()
         finally:
             self._committer.close()
+            if self.failure is None:
+                with suppress(sqlite3.Error):  # then nothing is missed the next time
+                    ends.note(self._connections[0])
             self._let_go()
 
     def _note(self) -> None:

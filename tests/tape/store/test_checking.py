@@ -39,7 +39,7 @@ def test_a_folder_that_a_killed_process_left_is_whole(tmp_path: Path) -> None:
     [
         ("UPDATE lives SET head = x'00'", "sandbox 'shop': the head is damaged"),
         ("DELETE FROM entries WHERE id & 255 BETWEEN 5 AND 7", "sandbox 'shop': entries 5 to 7 are missing"),
-        ("DELETE FROM entries WHERE id & 255 = 1", "sandbox 'shop': entries 1 to 1 are missing"),
+        ("DELETE FROM entries WHERE id & 255 = 1", "sandbox 'shop': entry 1 is missing"),
         ("UPDATE entries SET data = x'00' WHERE id & 255 = 9", "sandbox 'shop': entry 9 is damaged"),
         ("UPDATE entries SET data = 'text' WHERE id & 255 = 9", "sandbox 'shop': entry 9 is damaged"),
         ("UPDATE entries SET bytes_up_to = 1 WHERE id & 255 = 9", "sandbox 'shop': entry 9 has another length"),

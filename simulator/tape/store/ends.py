@@ -1,0 +1,85 @@
+"""Where each life ended, noted when a store is closed: what somebody takes away by hand meanwhile is missed.
+
+Each entry, part and head has a sum, and entries are numbered without gaps, so that of all else that is lost something
+tells; of the last entries of a life, of its marks, and of a life that is gone with all that it had, nothing would. Of a
+process that was killed there is no such note, but its log has to be whole: see `opening`.
+"""
+
+import json
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from simulator.tape.store.errors import Damaged
+from simulator.tape.store.failures import RESTORE
+from simulator.tape.store.layout import KEPT, keys_of, n_of
+
+_NAME: Final = "ends"
+
+
+class _End(NamedTuple):
+    """Of one life: its sandbox, its last entry, and how many marks it has."""
+
+    sandbox: str
+    n: int
+    marks: int
+
+
+def note(connection: sqlite3.Connection) -> None:
+    """Note where the lives end. Raises `sqlite3.Error`."""
+    text = json.dumps(_ends(connection), separators=(",", ":"))
+    connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (_NAME, text))
+
+
+def forget(connection: sqlite3.Connection) -> None:
+    """Forget the note, since the lives go on. Raises `sqlite3.Error`."""
+    connection.execute("DELETE FROM meta WHERE name = ?", (_NAME,))
+
+
+def missing(connection: sqlite3.Connection) -> Iterator[str]:
+    """What of the noted ends is not there, a line for each. Raises `sqlite3.Error`."""
+    row = connection.execute("SELECT value FROM meta WHERE name = ?", (_NAME,)).fetchone()
+    try:
+        noted = _read(row[0]) if row else {}
+    except (ValueError, TypeError, AttributeError):
+        yield "the note of where its sandboxes end is damaged"
+        return
+    found = _ends(connection) if noted else {}
+    for key, before in noted.items():
+        now = found.get(key)
+        if now is None:
+            yield f"sandbox {before.sandbox!r} is missing, which was there when the folder was closed"
+            continue
+        if now.n < before.n:
+            yield f"sandbox {before.sandbox!r}: {gap(now.n + 1, before.n)}"
+        if now.marks < before.marks:
+            yield f"sandbox {before.sandbox!r}: {now.marks} of {before.marks} marks are there"
+
+
+def refuse_what_is_missing(connection: sqlite3.Connection, path: Path) -> None:
+    """Raises `Damaged`."""
+    for found in missing(connection):
+        raise Damaged(f"{path}: {found}: {RESTORE}")
+
+
+def gap(first: int, last: int) -> str:
+    """That these entries are missing."""
+    return f"entry {first} is missing" if first == last else f"entries {first} to {last} are missing"
+
+
+def _read(text: str) -> dict[int, _End]:
+    """Raises `ValueError`, `TypeError` and `AttributeError` for what was never noted."""
+    return {int(key): _End(str(name), int(n), int(marks)) for key, (name, n, marks) in json.loads(text).items()}
+
+
+def _ends(connection: sqlite3.Connection) -> dict[int, _End]:
+    """By the keys of the lives."""
+    execute, found = connection.execute, {}
+    for key, sandbox, floor in execute(
+        "SELECT id, sandbox, CAST(floor AS INTEGER) FROM lives WHERE state = ?", (KEPT,)
+    ).fetchall():
+        (last,) = execute("SELECT max(id) FROM entries WHERE id BETWEEN ? AND ?", keys_of(key)).fetchone()
+        (marks,) = execute("SELECT count(*) FROM marks WHERE life = ?", (key,)).fetchone()
+        found[key] = _End(sandbox, max(floor, n_of(last or 0)), marks)
+    return found
