@@ -142,7 +142,8 @@ class Saving:
             return False
         finally:
             self._not_before_s = monotonic() + SHARE * (_spent_s() - began_s)
-        writer.complete()
+        if not writer.complete():  # the sandbox was rewound, reset or deleted meanwhile
+            return False
         self._saved[core] = now
         self._seen[live.id] = _Seen(life, n, n)
         return True
