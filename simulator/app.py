@@ -46,7 +46,11 @@ wall_clock: Wall = partial(datetime.now, UTC)  # the current time
 
 
 class Kept(Protocol):
-    """Where sandboxes are kept while the application runs."""
+    """Where sandboxes are kept while the application runs. While it `reads_ahead` no request may begin to wait for its
+    body."""
+
+    @property
+    def reads_ahead(self) -> bool: ...
 
     def start(self) -> None: ...
 
@@ -84,6 +88,10 @@ class App:
         if _is_ours(scope["path"]) or _is_browser_at_root(scope["method"], scope["path"], by_name):
             await self._controlled(scope, receive, send)
         else:
+            if self.kept is not None and self.kept.reads_ahead:
+                from simulator.api.ahead import read_ahead
+
+                receive = await read_ahead(by_name, receive)
             client = scope.get("client")
             address = client[0] if client else ""
             request = Incoming(
