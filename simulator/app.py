@@ -1,7 +1,7 @@
 """The composition root: the only place that wires all parts together."""
 
 import asyncio
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
@@ -34,7 +34,7 @@ from simulator.runtime.sandbox_start import SandboxSpec
 from simulator.runtime.sandboxes import DEFAULT, Sandboxes
 from simulator.scenario.library import load_scenario
 from simulator.scenario.overrides import with_callback
-from simulator.server.asgi import unusual_target
+from simulator.server.asgi import is_browser_at_root, unusual_target
 from simulator.server.limits import REFUSED
 from simulator.server.memory import trim_memory
 from simulator.server.message import HttpRequest
@@ -81,9 +81,13 @@ class App:
         scope["headers"] = [(name, value.strip(b" \t")) for name, value in scope["headers"]]
         by_name = dict(scope["headers"])
         scope["path"] = self._front.below(scope["path"])
-        if _is_ours(scope["path"]) or _is_browser_at_root(scope["method"], scope["path"], by_name):
+        if _is_ours(scope["path"]) or is_browser_at_root(scope["method"], scope["path"], by_name):
             await self._controlled(scope, receive, send)
         else:
+            if self.kept is not None and self.kept.reads_ahead:
+                from simulator.api.ahead import read_ahead
+
+                receive = await read_ahead(by_name, receive)
             request = Incoming(
                 method=scope["method"],
                 query=scope["query_string"],
@@ -101,7 +105,7 @@ class App:
         """The answer to a complete request of the reseller API, which our own server can write at once."""
         raw_path, _, query = whole.target.partition(b"?")
         path = self._front.below(raw_path.decode("ascii"))
-        if _is_ours(path) or _is_browser_at_root(whole.method, path, whole.by_name):
+        if _is_ours(path) or is_browser_at_root(whole.method, path, whole.by_name):
             return None
         request = Incoming(
             method=whole.method,
@@ -243,11 +247,6 @@ class App:
 def _is_ours(path: str) -> bool:
     """True for what is not the service's: the control API, and the contract as a document."""
     return path.startswith(CONTROL_PREFIX) or path in (CONTROL_PATH, DOCUMENT_PATH)
-
-
-def _is_browser_at_root(method: str, path: str, headers: Mapping[bytes, bytes]) -> bool:
-    """True for a person who opens the server's address, which the service knows nothing of: the console is shown."""
-    return path == "/" and method == "GET" and b"text/html" in headers.get(b"accept", b"").lower()
 
 
 async def _deliver(scope: Any, send: Any, answer: EncodedReply) -> None:

@@ -111,7 +111,7 @@ FORBIDDEN_MODULES = {
 # Modules outside the domain that are about no subject of it; every other one is called as its subject is there.
 WITHOUT_SUBJECT: dict[str, set[str]] = {
     "api": {
-        "addresses", "again", "authentication", "bearers", "billers", "body", "body_cache", "call", "cursors",
+        "addresses", "again", "ahead", "authentication", "bearers", "billers", "body", "body_cache", "call", "cursors",
         "diagnoses", "endings", "forwarders", "ignored", "legacy", "notes", "paging", "pipeline", "quotas", "refusals",
         "routes", "sandbox_lookup", "taped", "tokens", "traces", "unsigned", "versions", "waiting",
     },

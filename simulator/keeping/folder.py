@@ -44,6 +44,11 @@ class DataFolder:
         self._app: App | None = None
         self._indexing: asyncio.Task[None] | None = None
 
+    @property
+    def reads_ahead(self) -> bool:
+        """Whether snapshots have been put off for too long by requests that wait for their bodies."""
+        return self._saving is not None and self._saving.is_put_off
+
     def keep(self, app: App, *, follows_scenario: bool = False) -> None:
         """Let the application have the sandboxes of the folder, each as it was, and keep all that it has from now on.
         With `follows_scenario` the default sandbox loads the application's. Raises `CannotGoOn` and `StoreError`."""

@@ -82,10 +82,13 @@ class StoreKeeper:
     async def place_of(self, live: LiveSandbox, entries: int) -> Place:
         """See `Keeper`."""
         life = self._of(live).life
-        await self._gate.passed()
-        with _refused():
-            line, size = await in_background(self._store.reading.place, live.id, entries, ANSWERED, life.key)
-        return Place(entries, line, size)
+        while True:
+            completed = life.completed
+            await self._gate.passed()
+            with _refused():
+                line, size = await in_background(self._store.reading.place, live.id, entries, ANSWERED, life.key)
+            if life.completed == completed:  # else the beginning may be gone since it was looked for
+                return Place(entries, line, size)
 
     def rewound(self, live: LiveSandbox, place: Place, tape: Tape, marks: Marks) -> None:
         """See `Keeper`."""

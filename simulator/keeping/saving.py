@@ -2,6 +2,7 @@
 
 One is due when `ENTRIES` have come since the last, or some have and then nothing for a while; and at the end of the
 server. At most a fifth of a processor's time is spent on them. While a request waits or an advance runs there is none.
+When that has lasted for `PUT_OFF_ENTRIES`, no other request begins to wait for its body until there is one.
 """
 
 import asyncio
@@ -27,6 +28,9 @@ from simulator.tape.store.writing import SnapshotWriter, digest_of
 
 ENTRIES: Final = 5_000
 """Entries since the last snapshot, after which there is another one while more come."""
+
+PUT_OFF_ENTRIES: Final = 2 * ENTRIES
+"""Entries since the last snapshot with which the next one has been put off for too long."""
 
 RESTED_ENTRIES: Final = 1_000
 """Entries that are worth one when nothing comes."""
@@ -62,6 +66,7 @@ class Saving:
         self._saved: WeakKeyDictionary[Sandbox, Changes] = WeakKeyDictionary()  # the core of the newest snapshot
         self._not_before_s = 0.0
         self._looking: asyncio.Task[None] | None = None
+        self.is_put_off = False
 
     def start(self) -> None:
         """Look from time to time; needs a running event loop."""
@@ -88,9 +93,15 @@ class Saving:
                 report(error, "a snapshot")
 
     async def _save_due(self) -> None:
+        is_put_off = False
         for live in self._sandboxes:
             if self._may_save(live) and self._is_due(live):
                 await self.save(live)
+            is_put_off = is_put_off or (self._may_save(live) and self._is_put_off(live))
+        self.is_put_off = is_put_off
+
+    def _is_put_off(self, live: LiveSandbox) -> bool:
+        return live.tape.is_awaited and self._new(live) >= PUT_OFF_ENTRIES
 
     def _may_save(self, live: LiveSandbox) -> bool:
         """Not what was deleted while another one was saved, nor anything when the disk fails."""
@@ -142,7 +153,8 @@ class Saving:
             return False
         finally:
             self._not_before_s = monotonic() + SHARE * (_spent_s() - began_s)
-        writer.complete()
+        if not writer.complete():  # the sandbox was rewound, reset or deleted meanwhile
+            return False
         self._saved[core] = now
         self._seen[live.id] = _Seen(life, n, n)
         return True

@@ -11,6 +11,10 @@ from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.tape.entries import ClockSet
 
 ENDED: Final = "the simulator ended during this attempt"
+REWOUND: Final = "the sandbox was rewound during this attempt"
+FORKED: Final = "the sandbox was forked during this attempt"
+RETURNED: Final = (REWOUND, FORKED)
+"""Where time goes on at another time of the wall than when the tape had come to there."""
 
 
 def go_on(
@@ -29,7 +33,8 @@ def left(
     error, so that the next ones are made; requests that waited are gone."""
     player.end()
     live, now = player.live, at or player.now
-    if not live.clock.runs and now > player.now:  # nothing had moved it to just this time
+    # Nothing has moved a clock that stands to just this time, nor one that runs to this time of the wall.
+    if error in RETURNED if live.clock.runs else now > player.now:
         player.play(ClockSet(now, live.clock.mode, live.clock.rate))
     interrupted = AttemptResult(AttemptEnd.CONNECTION, error=error)
     for job, send in list(live.core.state.in_flight.items()):

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from simulator.domain.errors import Conflict, Unacceptable
 from simulator.domain.model.instants import Times
-from simulator.replay.proof import is_within, place_at, shown_time
+from simulator.replay.proof import is_within, place_at, shown_time, time_behind
 from simulator.runtime.background import in_background
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.marks import Mark
@@ -22,11 +22,10 @@ class Asked(NamedTuple):
 
 
 class Moment(NamedTuple):
-    """A place on the tape, behind so many entries. `at` is the sandbox's time then, None for that of the last of them;
-    `about` is what people call it."""
+    """A place on the tape, behind so many entries. `at` is the sandbox's time then; `about` is what people call it."""
 
     n: int
-    at: datetime | None
+    at: datetime
     about: str
 
 
@@ -47,14 +46,14 @@ async def moment_of(live: LiveSandbox, asked: Asked) -> Moment:
         mark = live.marks.get(asked.mark)
         return Moment(mark.n, mark.at, mark.name)
     if asked.n is not None:
-        return _by_number(live, asked.n)
+        return await _by_number(live, asked.n)
     if asked.to is not None:
         return await _by_time(live, asked.to)
     _refuse_full(live)
     return Moment(len(live.tape), live.clock.now(), "now")
 
 
-def _by_number(live: LiveSandbox, n: int) -> Moment:
+async def _by_number(live: LiveSandbox, n: int) -> Moment:
     last = len(live.tape)
     if n > last:
         _refuse_full(live)
@@ -63,7 +62,9 @@ def _by_number(live: LiveSandbox, n: int) -> Moment:
             f"the tape has {'1 entry' if last == 1 else f'{last} entries'} until now: n is from 0 to {last}",
             "n",
         )
-    return Moment(n, None, f"entry {n}")
+    await whole(live.tape)
+    at = time_behind(live.tape.taken(n), live.beginning.started)
+    return Moment(n, at, f"entry {n}")
 
 
 async def _by_time(live: LiveSandbox, to: Times) -> Moment:

@@ -91,8 +91,7 @@ def _last_time(tape: ReadTape) -> datetime:
     """The time when a tape was taken; that of its last entry when it does not say so, or lacks what came later."""
     if tape.end is not None and tape.end.now is not None and not tape.end.left_out:
         return tape.end.now
-    own = (now_of(one) for one in reversed(tape.entries) if not isinstance(one, RequestShown))
-    return next(own, tape.head.started)
+    return time_behind(tape.entries, tape.head.started)
 
 
 def is_within(asked: Times, first: datetime, last: datetime) -> bool:
@@ -111,6 +110,11 @@ def place_at(entries: Sequence[Entry], asked: Times, started: datetime) -> tuple
             return n, at
         at = max(at, now)
     return len(entries), at
+
+
+def time_behind(entries: Sequence[Entry], started: datetime) -> datetime:
+    """The time of the last of these entries."""
+    return next((now_of(one) for one in reversed(entries) if not isinstance(one, RequestShown)), started)
 
 
 def now_of(entry: Entry) -> datetime:

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from simulator.domain.errors import Conflict, Unknown
 from simulator.domain.model.scenario import Scenario
 from simulator.replay.budgets import FORK_BYTES, ForkBudget, RebuildBudget, share_of, size_of
-from simulator.replay.continuing import go_on, left
+from simulator.replay.continuing import FORKED, REWOUND, go_on, left
 from simulator.replay.differences import Difference
 from simulator.replay.kept_snapshots import KeptSnapshots, Snapshot, Snapshots
 from simulator.replay.moments import Asked, Moment, mark_here, moment_of
@@ -41,9 +41,6 @@ PLAYED_AT_ONCE: Final = 2_000
 
 RESTED_S: Final = 1.0
 """How long nothing must have come to a sandbox before a snapshot is taken of it."""
-
-REWOUND: Final = "the sandbox was rewound during this attempt"
-FORKED: Final = "the sandbox was forked during this attempt"
 
 
 class Rewinder:
@@ -118,7 +115,7 @@ class Rewinder:
     def _gone_on(self, live: LiveSandbox, player: Player, moment: Moment) -> LiveSandbox:
         """What was rebuilt as a sandbox that goes on, with the marks of its original up to there."""
         forked = go_on(player, self._around.wall, moment.at, FORKED)
-        for mark in live.marks.up_to(moment.n, moment.at or player.now):
+        for mark in live.marks.up_to(moment.n, moment.at):
             forked.marks.add(mark)
         forked.probed.clear()  # a snapshot has some of them
         forked.probed.extend(one for one in live.probed if one.at <= forked.clock.now())

@@ -228,7 +228,7 @@ class LiveSandbox:
         """Be what was rebuilt of this sandbox as it once was at a place, with its time on `clock`: a rewind to what is
         called `about`. Whoever waits is woken, and what is answered from now on is in the rebuilt journal."""
         now = clock.now()
-        marks = self.marks.up_to(len(rebuilt.tape), now)
+        marks = self.marks.up_to(place.entries, now)  # its tape begins with more, when it ended attempts
         self.keeper.rewound(self, place, rebuilt.tape, marks)
         ended, self.last_ending = self.driver, "rewound"
         self.stop()

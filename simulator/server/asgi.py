@@ -1,5 +1,6 @@
-"""What a scope of ASGI leaves out, and our own server knows."""
+"""What a request says by its form: as it was sent, where a scope of ASGI leaves that out, and whether a person sent it."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from simulator.server.responder import responder_of
@@ -13,3 +14,8 @@ def unusual_target(scope: Any) -> bytes:
     if responder is None and sent:
         sent += query
     return sent if sent != scope["path"].encode("utf-8", "surrogatepass") + query else b""
+
+
+def is_browser_at_root(method: str, path: str, headers: Mapping[bytes, bytes]) -> bool:
+    """True for a person who opens the server's address, which the service knows nothing of: the console is shown."""
+    return path == "/" and method == "GET" and b"text/html" in headers.get(b"accept", b"").lower()

@@ -9,11 +9,10 @@ import pytest
 
 from simulator.keeping import saving
 from simulator.keeping.folder import DataFolder
-from simulator.runtime.background import in_background
 from simulator.tape.store.checking import check
 from simulator.tape.store.writing import Writing
-from tests.support.client import Client, Response, running
-from tests.support.data_folders import DEFAULT, killed, serving, told
+from tests.support.client import Client, running
+from tests.support.data_folders import DEFAULT, Held, folder_of, killed, serving, told
 from tests.support.taped_plays import FIRST
 
 FORK = {"id": "second", "fork": {"of": "first"}}
@@ -24,38 +23,10 @@ def nobody_takes_a_snapshot(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(saving, "LOOK_S", 1_000.0)
 
 
-def folder_of(client: Client) -> DataFolder:
-    assert isinstance(client.app.kept, DataFolder)
-    return client.app.kept
-
-
 def made(client: Client, id_: str, payments: int = 3) -> None:
     assert client.sim("POST", "/sandboxes", {"id": id_}).status == 201
     for number in range(payments):
         assert client.pay(f"{id_}-{number}", sandbox=id_).status == 200
-
-
-class Held:
-    """What the keeper does first beside the event loop by a function of this name waits until the test lets it."""
-
-    def __init__(self, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
-        self._is_there, self._may_go = asyncio.Event(), asyncio.Event()
-
-        async def held(function: Callable[..., Any], *arguments: Any) -> Any:
-            if function.__name__ == name and not self._is_there.is_set():
-                self._is_there.set()
-                await self._may_go.wait()
-            return await in_background(function, *arguments)
-
-        monkeypatch.setattr("simulator.keeping.keeper.in_background", held)
-
-    async def meeting(self, slow: Awaitable[Response], meanwhile: Callable[[], Awaitable[object]]) -> Response:
-        """The answer to a request, in the middle of which something else happens."""
-        answer = asyncio.ensure_future(slow)
-        await self._is_there.wait()
-        await meanwhile()
-        self._may_go.set()
-        return await answer
 
 
 def test_a_rewind_may_meet_a_snapshot_that_has_just_begun(tmp_path: Path) -> None:

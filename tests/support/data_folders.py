@@ -1,7 +1,8 @@
 """Applications whose sandboxes are kept in a folder, and what is told of them, before and after a kill."""
 
+import asyncio
 import re
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -11,7 +12,8 @@ import pytest
 
 from simulator.keeping.folder import DataFolder
 from simulator.keeping.saving import Saving
-from tests.support.client import Client, running
+from simulator.runtime.background import in_background
+from tests.support.client import Client, Response, running
 from tests.support.stores import as_killed
 from tests.support.taped_plays import FIRST
 from tests.support.wall import Wall
@@ -41,6 +43,12 @@ def serving(
         kept.close()
 
 
+def folder_of(client: Client) -> DataFolder:
+    """The folder of an application."""
+    assert isinstance(client.app.kept, DataFolder)
+    return client.app.kept
+
+
 def saving_of(client: Client) -> Saving:
     """Who takes the snapshots of an application."""
     assert isinstance(client.app.kept, DataFolder)
@@ -54,3 +62,29 @@ def killed(client: Client, tmp_path: Path) -> Path:
     assert isinstance(client.app.kept, DataFolder)
     client.run(client.app.kept.gate.passed())
     return as_killed(client.app.kept.path, tmp_path / "killed")
+
+
+class Held:
+    """What the keeper does first beside the event loop by a function of this name waits until the test lets it, before
+    it is done or `is_behind` that."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, name: str, *, is_behind: bool = False) -> None:
+        self._is_there, self._may_go = asyncio.Event(), asyncio.Event()
+
+        async def held(function: Callable[..., Any], *arguments: Any) -> Any:
+            is_first = function.__name__ == name and not self._is_there.is_set()
+            result = await in_background(function, *arguments) if is_behind else None
+            if is_first:
+                self._is_there.set()
+                await self._may_go.wait()
+            return result if is_behind else await in_background(function, *arguments)
+
+        monkeypatch.setattr("simulator.keeping.keeper.in_background", held)
+
+    async def meeting(self, slow: Awaitable[Response], meanwhile: Callable[[], Awaitable[object]]) -> Response:
+        """The answer to a request, in the middle of which something else happens."""
+        answer = asyncio.ensure_future(slow)
+        await self._is_there.wait()
+        await meanwhile()
+        self._may_go.set()
+        return await answer

@@ -27,6 +27,9 @@ Durability = Literal["process", "power"]
 Done = Callable[[StoreError | None], object]
 LOG_BYTES: Final = 16 * 1024 * 1024
 LOG_BYTES_MAX: Final = 64 * 1024 * 1024
+CUT_HERE_MAX: Final = 2_000
+"""A commit that removes more entries at once, which holds its thread for longer than a few milliseconds, is made in the
+thread beside the caller's."""
 
 
 class Committer:
@@ -58,7 +61,7 @@ class Committer:
         with self._state:
             if self._is_closing:
                 error: StoreError | None = Closed("the store is closed")
-            elif self._is_here or self._is_log_full():
+            elif self._is_here or self._is_log_full() or pending.entries_cut > CUT_HERE_MAX:
                 self._is_here = True
                 self._waiting.append((pending, done))
                 self._state.notify_all()

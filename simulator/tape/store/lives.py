@@ -11,9 +11,10 @@ from simulator.tape.store.layout import KEPT, is_whole, key_of, keys_of, n_of
 class Life:
     """A sandbox between two resets. `n` and `bytes_up_to` count what was appended, committed or not.
 
-    `parts` are those of its newest complete snapshot, by name: digest and key. None: not read yet."""
+    `parts` are those of its newest complete snapshot, by name: digest and key. None: not read yet. `completed` counts
+    the snapshots behind which the rule of retention may have dropped the beginning."""
 
-    __slots__ = ("bytes_up_to", "key", "n", "number", "open_snapshot", "parts", "sandbox", "zero")
+    __slots__ = ("bytes_up_to", "completed", "key", "n", "number", "open_snapshot", "parts", "sandbox", "zero")
 
     def __init__(self, key: int, sandbox: str, number: int, n: int = 0, bytes_up_to: int = 0) -> None:
         self.key = key
@@ -23,7 +24,7 @@ class Life:
         self.bytes_up_to = bytes_up_to
         self.zero = key_of(key, 0)
         self.parts: dict[str, tuple[bytes, int]] | None = None
-        self.open_snapshot = 0
+        self.open_snapshot = self.completed = 0
 
 
 def load_lives(connection: sqlite3.Connection, path: Path) -> dict[str, Life]:

@@ -162,9 +162,11 @@ def connect(folder: Path, synchronous: str = "NORMAL") -> sqlite3.Connection:
         # A log that begins again is cut to what is in it, so that its size says how much that is.
         connection.execute("PRAGMA journal_size_limit = 0")
         connection.execute("SELECT count(*) FROM meta").fetchone()
-    except sqlite3.Error as error:
+    except BaseException as error:
         connection.close()
-        raise of_reading(error, path) from None
+        if isinstance(error, sqlite3.Error):
+            raise of_reading(error, path) from None
+        raise
     return connection
 
 

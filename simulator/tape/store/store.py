@@ -7,7 +7,8 @@ thread; `reading` may be used in any, and sees what was committed.
 
 import sqlite3
 import threading
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -19,7 +20,7 @@ from simulator.tape.store.errors import StoreError
 from simulator.tape.store.failures import of_writing, reading_errors
 from simulator.tape.store.layout import DATABASE
 from simulator.tape.store.lives import load_lives
-from simulator.tape.store.opening import connect, create, examined, own, refuse_what_lacks_tables, sign
+from simulator.tape.store.opening import connect, connect_to_read, create, examined, own, refuse_what_lacks_tables, sign
 from simulator.tape.store.ownership import Ownership
 from simulator.tape.store.reading import Reading
 from simulator.tape.store.retention import Retention
@@ -85,7 +86,7 @@ class Store:
             if not (folder / DATABASE).exists():
                 create(folder, version)
             missing = examined(folder, ownership)
-            with reading_errors(folder / DATABASE):
+            with reading_errors(folder / DATABASE), _log_as_it_is(folder / DATABASE, connections):
                 for _ in range(3):
                     connections.append(connect(folder, _SYNCHRONOUS[durability]))
                 refuse_what_lacks_tables(connections[0], folder / DATABASE)
@@ -94,8 +95,6 @@ class Store:
             return store
         except BaseException:
             ownership.farewell()
-            for connection in reversed(connections):
-                connection.close()
             ownership.release()
             raise
 
@@ -198,6 +197,20 @@ class Store:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+@contextmanager
+def _log_as_it_is(path: Path, connections: list[sqlite3.Connection]) -> Iterator[None]:
+    """Close the connections if something fails, without a change. The last one to be closed that may write would bring
+    the log of a killed server into the database, and whoever opens the folder next would miss it."""
+    with closing(connect_to_read(path)) as last:
+        try:
+            last.execute("SELECT count(*) FROM sqlite_master").fetchone()
+            yield
+        except BaseException:
+            for connection in reversed(connections):
+                connection.close()
+            raise
 
 
 def _counters(connection: sqlite3.Connection) -> Counters:

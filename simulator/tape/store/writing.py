@@ -28,6 +28,7 @@ class Pending:
     snapshots_gone: list[int] = field(default_factory=list)
     lives_with_snapshots: list[int] = field(default_factory=list)
     cuts: dict[int, int] = field(default_factory=dict)  # by life: the entry behind which all goes
+    entries_cut: int = 0
 
     def __bool__(self) -> bool:
         rest = self.lives_gone or self.lives_with_snapshots or self.cuts
@@ -101,6 +102,7 @@ class Writing:
         if self._pending:
             raise ValueError("a cut comes behind a commit")
         self.pending.cuts[life.key] = n
+        self.pending.entries_cut += life.n - n
         if life.open_snapshot:
             self.pending.snapshots_gone.append(life.open_snapshot)
         life.n, life.bytes_up_to, life.parts, life.open_snapshot = n, bytes_up_to, {}, 0
@@ -199,6 +201,7 @@ class Writing:
         """From the next commit on the snapshot is there, and the rule of retention may be applied to its life."""
         self._write("UPDATE snapshots SET state = ?, bytes_own = ? WHERE id = ?", KEPT, bytes_own, snapshot)
         if applies_rule:
+            life.completed += 1
             self.pending.lives_with_snapshots.append(life.key)
 
     def _let_go(self, life: Life) -> None:
@@ -247,12 +250,15 @@ class SnapshotWriter:
         digest, part = self._before[name]
         self._share(name, digest, part)
 
-    def complete(self, *, applies_rule: bool = True) -> None:
-        """End with the parts that were added. The commit applies the rule of retention, unless that is for later."""
-        if self._is_open():
-            self._writing.complete(self._life, self._key, self._bytes_own, applies_rule=applies_rule)
-            self._life.parts = self._parts
-            self._life.open_snapshot = 0
+    def complete(self, *, applies_rule: bool = True) -> bool:
+        """End with the parts that were added; False when nothing is written any more. The commit applies the rule of
+        retention, unless that is for later."""
+        if not self._is_open():
+            return False
+        self._writing.complete(self._life, self._key, self._bytes_own, applies_rule=applies_rule)
+        self._life.parts = self._parts
+        self._life.open_snapshot = 0
+        return True
 
     def _share(self, name: str, digest: bytes, part: int) -> None:
         if self._begins(name):

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from simulator.tape.store.committing import Durability
+from simulator.tape.store.committing import CUT_HERE_MAX, Durability
 from simulator.tape.store.compacting import back_up
 from simulator.tape.store.errors import Closed, StoreError, Unusable
 from simulator.tape.store.retention import Retention
@@ -142,3 +142,23 @@ def test_a_copy_is_made_while_the_store_goes_on(tmp_path: Path) -> None:
         rest = found.get("till", {"entries": []})["entries"]
         assert rest == wanted["till"]["entries"][: len(rest)]
     assert copied[0] > 100_000
+
+
+def test_a_commit_that_removes_many_entries_is_made_beside_the_thread_that_asks(tmp_path: Path) -> None:
+    with opened(tmp_path) as store:
+        for name in ("shop", "other"):
+            store.writing.new_life(name, b"")
+        for number in range(CUT_HERE_MAX + 2):
+            store.writing.append("shop", number, b"entry")
+        store.commit()
+        threads: list[int] = []
+        is_done = threading.Event()
+        store.writing.cut("shop", 1, 5)
+        store.writing.append("shop", 9, b"instead")
+        store.request_commit(lambda _: threads.append(threading.get_ident()))
+        store.writing.append("other", 9, b"next")
+        store.request_commit(lambda _: is_done.set())
+        assert is_done.wait(WAIT_S)
+        assert threading.get_ident() not in threads
+        assert [one.data for one in store.reading.entries("shop")] == [b"entry", b"instead"]
+        assert store.reading.sandbox("other").n == 1

@@ -19,6 +19,7 @@ from simulator.tape.store.committed import FRAME_BYTES, LOG_HEADER_BYTES
 from simulator.tape.store.committing import Durability
 from simulator.tape.store.errors import Damaged, InUse, Newer, StoreError, Unusable
 from simulator.tape.store.layout import DATABASE, LOCK
+from simulator.tape.store.opening import connect
 from simulator.tape.store.store import Store
 from tests.support.stores import LOG, VERSION, after_a_power_failure, as_killed, fill, filled, held
 
@@ -426,3 +427,35 @@ def test_a_folder_that_cannot_be_written_is_refused(is_database_alone: bool) -> 
         for path in sorted(folder.rglob("*"), reverse=True):
             path.rmdir() if path.is_dir() else path.unlink()
         folder.rmdir()
+
+
+@pytest.mark.parametrize(
+    "fails", ["connect", "refuse_what_lacks_tables", "load_lives", "sign", "OpenLog", "Transactions"]
+)
+@pytest.mark.parametrize(
+    "error", [sqlite3.OperationalError("database is locked"), KeyboardInterrupt()], ids=["e", "^C"]
+)
+def test_a_start_that_fails_leaves_the_folder_of_a_killed_server_as_it_was(
+    error: BaseException, fails: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever closes a database last brings its log into it; the next one must not miss that."""
+    with opened(tmp_path / "first") as store:
+        fill(store, "shop")
+        wanted = held(store)
+        folder = as_killed(tmp_path / "first", tmp_path / "killed")
+    log, lock = (folder / LOG).read_bytes(), (folder / LOCK).read_bytes()
+
+    def failing(*arguments: object, **named: object) -> None:
+        if fails == "connect":
+            connect(folder)
+        raise error
+
+    with monkeypatch.context() as patched:
+        patched.setattr(f"simulator.tape.store.store.{fails}", failing)
+        with pytest.raises((StoreError, KeyboardInterrupt)):
+            opened(folder)
+    assert (folder / LOG).read_bytes().startswith(log)
+    if fails != "Transactions":  # it had been opened then
+        assert (folder / LOCK).read_bytes() == lock
+    with opened(folder) as store:
+        assert held(store) == wanted
