@@ -98,4 +98,6 @@ def test_a_sandbox_on_the_wrong_server_is_told_and_is_moved_by_export_and_import
     assert {name: one["misplaced"] for name, one in told.items()} == {
         name: [moved] if name == other else [] for name in NAMES
     }
+    listed = run("sandbox", "list", "--url", servers.url)
+    assert f"sandbox list: {other} has {moved}, which belong to others: see docs/scale.md" in listed.err
     assert json.loads(pay(servers, moved, "first").body)["data"]["refid"] == "first"

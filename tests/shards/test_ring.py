@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from http.client import HTTPConnection
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 
@@ -58,8 +59,6 @@ def test_haproxy_sends_each_key_to_the_server_that_is_computed(names: list[str],
 
 
 def owner_by_proxy(listen: str, key: str) -> str | None:
-    from urllib.parse import quote
-
     connection = HTTPConnection(listen)
     try:
         connection.request("GET", f"/s/{quote(key)}/v2/balance")
@@ -88,9 +87,9 @@ def test_keys_fall_evenly() -> None:
 def test_a_key_at_either_end_of_the_ring_has_the_nearest_node_on_either_side_of_it() -> None:
     ring = Ring("ab")
     first, last = ring._places[0], ring._places[-1]
-    ends = {ring._owners[0], ring._owners[-1]}
-    assert ring.owner_at(first) == ring._owners[0]
-    assert ring.owner_at(last) == ring._owners[-1]
+    ends = {ring.names[ring._owners[0]], ring.names[ring._owners[-1]]}
+    assert ring.owner_at(first) == ring.names[ring._owners[0]]
+    assert ring.owner_at(last) == ring.names[ring._owners[-1]]
     assert {ring.owner_at(0), ring.owner_at(2**32 - 1)} <= ends
 
 
