@@ -101,3 +101,25 @@ def test_a_sandbox_on_the_wrong_server_is_told_and_is_moved_by_export_and_import
     listed = run("sandbox", "list", "--url", servers.url)
     assert f"sandbox list: {other} has {moved}, which belong to others: see docs/scale.md" in listed.err
     assert json.loads(pay(servers, moved, "first").body)["data"]["refid"] == "first"
+
+
+def test_a_reseller_that_is_added_has_an_owner_and_its_keys_have_it_when_the_map_does(servers: Sharded) -> None:
+    code = next(f"NEW{n}" for n in range(99) if servers.ring.owner(f"NEW{n}") != servers.ring.owner("default"))
+    wanted = {"code": code, "balance": 100, "users": [{"username": "new", "password": "p"}]}
+    made = servers.ask("POST", "/_sim/sandboxes/default/resellers", wanted)
+    assert (made.status, made.headers[SHARD]) == (201, servers.ring.owner(code))
+    deposit = servers.ask("POST", f"/_sim/sandboxes/default/resellers/{code}/deposits", {"amount": 1})
+    assert deposit.status == 201
+    credentials = Credentials(made.json["api_key"], made.json["api_secret"])
+    with (servers.folder / "resellers.map").open("a") as file:
+        file.write(f"key/{credentials.key} {code}\nuser/new {code}\n")
+    servers.proxy.reload()
+    balance = servers.call("GET", "/v2/balance", credentials)
+    assert (balance.status, balance.json["data"]["balance"]) == (200, 101)
+    assert servers.ask("POST", "/v2/token", {"username": "new", "password": "p"}).headers[SHARD] == made.headers[SHARD]
+    servers.kill("a")
+    servers.await_known("a", up=False)
+    name = next(one for one in SANDBOXES if servers.ring.owner(one) == "a")
+    assert servers.ask("GET", f"/_sim/sandboxes/{name}").json["error"] == "shard_down"
+    other = next(one for one in SANDBOXES if servers.ring.owner(one) != "a")
+    assert servers.ask("GET", f"/_sim/sandboxes/{other}").status == 200
