@@ -15,7 +15,9 @@ from typing import Final
 from simulator.shards.ring import WEIGHT, number_of
 from simulator.shards.servers import Server
 
-CHECKED_PATH: Final = "/_sim/health"
+CHECKED_PATH: Final = "/_sim/ready"
+"""It is 503 while a server starts or stops; one that has no such path is up when it answers at all."""
+
 LISTEN: Final = "127.0.0.1:8080"
 SHARD_HEADER: Final = "X-Sim-Shard"
 BODY_BYTES: Final = 16 * 1024
@@ -152,6 +154,7 @@ def _backends(servers: Sequence[Server], listen: str) -> list[str]:
         "    retries 3",
         "    option redispatch 1",
         f"    option httpchk GET {CHECKED_PATH}",
+        "    http-check expect ! rstatus ^5",
         "    default-server check inter 1s fastinter 250ms fall 2 rise 1",
         f"    http-response set-header {SHARD_HEADER} %s",
         *(f"    server {one.name} {one.netloc}" for one in servers),

@@ -1,13 +1,18 @@
 """One of three servers is killed: what it has waits for it, and the others go on."""
 
 import json
+import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from http.client import HTTPException
+from itertools import count
 from typing import Any
 
 import pytest
 
 from simulator.cli.signing import Credentials
-from tests.support.processes import run
+from tests.support.processes import DEADLINE_S, run
 from tests.support.sharded import SHARD, Sharded, sharded
 
 pytestmark = pytest.mark.slow
@@ -58,6 +63,47 @@ def test_a_killed_server_loses_nothing_and_its_sandboxes_wander_nowhere(servers:
         shown = servers.ask("GET", f"/_sim/sandboxes/{name}/transactions").json["transactions"]
         wanted = ["first"] if servers.ring.owner(name) == lost else ["second", "first"]
         assert [one["refid"] for one in shown] == wanted
+
+
+def test_a_server_that_is_killed_under_load_disturbs_no_other_and_keeps_what_it_answered(servers: Sharded) -> None:
+    lost = servers.ring.owner(SANDBOXES[0])
+    answers: dict[tuple[str, str], int] = {}
+    some, over = threading.Event(), threading.Event()
+
+    def client(name: str) -> None:
+        for number in count():
+            if over.is_set() and number >= 20:
+                return
+            with suppress(HTTPException, OSError):  # in the middle of which it was killed
+                answers[name, f"order-{number}"] = pay(servers, name, f"order-{number}").status
+            if number == 10:
+                some.set()
+
+    with ThreadPoolExecutor(len(SANDBOXES)) as pool:
+        clients = [pool.submit(client, name) for name in SANDBOXES]
+        try:
+            assert some.wait(DEADLINE_S)
+            servers.kill(lost)
+            servers.await_known(lost, up=False)
+        finally:
+            over.set()
+    for each in clients:
+        each.result()
+    by_owner = {
+        name: [status for (sandbox, _), status in answers.items() if servers.ring.owner(sandbox) == name]
+        for name in NAMES
+    }
+    assert {name: set(found) for name, found in by_owner.items() if name != lost} == {
+        name: {200} for name in NAMES if name != lost
+    }
+    assert set(by_owner[lost]) == {200, 503}
+    servers.start(lost)
+    servers.await_known(lost, up=True)
+    for name in SANDBOXES:
+        shown = servers.ask("GET", f"/_sim/sandboxes/{name}/transactions?limit=1000").json["transactions"]
+        paid = {refid for (sandbox, refid), status in answers.items() if sandbox == name and status == 200}
+        assert paid <= {one["refid"] for one in shown}
+        assert servers.ask("GET", f"/_sim/sandboxes/{name}/invariants").json["ok"]
 
 
 def assert_listed_without(servers: Sharded, lost: str) -> None:
