@@ -2,14 +2,16 @@
 
 import asyncio
 from collections.abc import Callable, Coroutine, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from simulator.api import refusals
 from simulator.api.again import Again
 from simulator.api.call import EncodedReply, Incoming
 from simulator.api.endings import Drip
+from simulator.api.forwarders import Front
 from simulator.api.pipeline import Pipeline
 from simulator.api.routes import PathTable, routes
 from simulator.api.sandbox_lookup import owner_at_root
@@ -20,41 +22,34 @@ from simulator.domain.model.scenario import Scenario
 from simulator.domain.queries import calls_out
 from simulator.options import CONTROL_PATH, Options
 from simulator.preparation import prepare
-from simulator.replay.rebuilding import Surroundings
 from simulator.runtime.clock import Wall
 from simulator.runtime.courier import Sender
 from simulator.runtime.journal import Exchange
+from simulator.runtime.keepers import Kept
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.loading import load
+from simulator.runtime.operations import STOPPING, Operations
 from simulator.runtime.sandbox_start import SandboxSpec
 from simulator.runtime.sandboxes import DEFAULT, Sandboxes
 from simulator.scenario.library import load_scenario
 from simulator.scenario.overrides import with_callback
+from simulator.server.asgi import unusual_target
+from simulator.server.limits import REFUSED
 from simulator.server.memory import trim_memory
 from simulator.server.message import HttpRequest
 from simulator.server.responder import PendingAnswer, responder_of
 from simulator.wire.headers import as_sent
 
 if TYPE_CHECKING:
+    from simulator.control.access import Token
     from simulator.control.app import ControlApp
+    from simulator.replay.rebuilding import Surroundings
 
 SANDBOX_PREFIX = "/s/"
 CONTROL_PREFIX = CONTROL_PATH + "/"
 DOCUMENT_PATH = "/openapi.json"
 
 wall_clock: Wall = partial(datetime.now, UTC)  # the current time
-
-
-class Kept(Protocol):
-    """Where sandboxes are kept while the application runs."""
-
-    def start(self) -> None: ...
-
-    async def go_on(self) -> None: ...
-
-    async def rest(self) -> None: ...
-
-    def close(self) -> None: ...
 
 
 class App:
@@ -68,10 +63,13 @@ class App:
         self._sender = sender
         self.http: HttpSender | None = None  # to be closed at the end
         self.wall = wall
-        self._pipeline = Pipeline(routes(), trust_forwarded=options.trust_forwarded)
+        self._front = front = Front(options.trusted_forwarders, options.root_path)
+        self._pipeline = Pipeline(routes(), trust_forwarded=options.trust_forwarded, forwarders=front.forwarders)
         self.again = Again(self._pipeline)
         self._control: ControlApp | None = None
+        self.operations = Operations(REFUSED)
         self.kept: Kept | None = None  # where its sandboxes are kept, if anywhere
+        self.tokens: tuple[Token, ...] = ()  # beside the control token
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Answer one ASGI request from any server."""
@@ -81,6 +79,7 @@ class App:
         # Other servers than ours may have left blanks around values (RFC 9110 5.5).
         scope["headers"] = [(name, value.strip(b" \t")) for name, value in scope["headers"]]
         by_name = dict(scope["headers"])
+        scope["path"] = self._front.below(scope["path"])
         if _is_ours(scope["path"]) or _is_browser_at_root(scope["method"], scope["path"], by_name):
             await self._controlled(scope, receive, send)
         else:
@@ -94,7 +93,7 @@ class App:
                 client=address,
                 body=None,
                 receive=receive,
-                target=_unusual_target(scope),
+                target=unusual_target(scope),
             )
             answer = await self._answer(scope["path"], request)
             await _deliver(scope, send, answer)
@@ -102,7 +101,7 @@ class App:
     def answer_now(self, whole: HttpRequest, client: str) -> PendingAnswer | None:
         """The answer to a complete request of the reseller API, which our own server can write at once."""
         raw_path, _, query = whole.target.partition(b"?")
-        path = raw_path.decode("ascii")
+        path = self._front.below(raw_path.decode("ascii"))
         if _is_ours(path) or _is_browser_at_root(whole.method, path, whole.by_name):
             return None
         request = Incoming(
@@ -122,17 +121,19 @@ class App:
             sandbox = self.sandboxes.find(sandbox_id)
             if sandbox is None:
                 refusal = partial(refusals.unknown_sandbox, sandbox_id)
-                return self._pipeline.answer(self._default, path, request, refusal=refusal)
-            return self._pipeline.answer(sandbox, "/" + rest, request, prefix=SANDBOX_PREFIX + sandbox_id)
+                return self._pipeline.answer(self._default, path, request, self._front.root, refusal=refusal)
+            return self._pipeline.answer(
+                sandbox, "/" + rest, request, f"{self._front.root}{SANDBOX_PREFIX}{sandbox_id}"
+            )
         if self.sandboxes.unique_keys:
             return self._from_root(path, request)
-        return self._pipeline.answer(self._default, path, request)
+        return self._pipeline.answer(self._default, path, request, self._front.root)
 
     async def _from_root(self, path: str, request: Incoming) -> EncodedReply:
         """Answer at the root, where credentials may select a sandbox other than the default one."""
         owner, request = await owner_at_root(self.sandboxes, self._default, path, request)
         anonymous = None if owner is self._default else self._default
-        return await self._pipeline.answer(owner, path, request, anonymous=anonymous)
+        return await self._pipeline.answer(owner, path, request, self._front.root, anonymous)
 
     async def _controlled(self, scope: Any, receive: Any, send: Any) -> None:
         if self._control is None:
@@ -142,7 +143,7 @@ class App:
             from simulator.replay.rewinding import Rewinder
             from simulator.snapshot.in_memory import IN_MEMORY
 
-            guard = Guard(self.options.control_token, self.options.allowed_hosts)
+            guard = Guard(self.options.control_token, self.options.allowed_hosts, self.tokens)
             unsigned = UnsignedJudge(PathTable(routes()))
             folder = self.options.scenarios
             rewinder = Rewinder(self.again, self.surroundings(), IN_MEMORY)
@@ -155,9 +156,11 @@ class App:
                 unsigned,
                 self.again,
                 rewinder,
+                self.operations,
                 folder,
                 self.options.shards,
             )
+        self._front.tell(scope)
         responder = responder_of(scope)
         if responder is not None:
             scope["cancel_when_left"] = responder.cancel_when_left
@@ -195,13 +198,23 @@ class App:
             self._control.default_scenario = scenario
         return deferred
 
+    def use_tokens(self, control_token: str | None, tokens: "tuple[Token, ...]") -> None:
+        """Ask for these in the control API from now on; what was hidden stays so."""
+        self.options = replace(self.options, control_token=control_token)
+        self.tokens = tokens
+        self.sandboxes.hide([*([control_token] if control_token else []), *(one.secret for one in tokens)])
+        if self._control is not None:
+            self._control.guard.use(control_token, tokens)
+
     def adopt(self, live: LiveSandbox) -> None:
         """Let a sandbox that was rebuilt from a tape be one of this server, before that starts."""
         self.sandboxes.adopt(live)
         self._default = self.sandboxes.get(DEFAULT)
 
-    def surroundings(self) -> Surroundings:
+    def surroundings(self) -> "Surroundings":
         """What a sandbox needs of this server that is to be rebuilt in it."""
+        from simulator.replay.rebuilding import Surroundings
+
         return Surroundings(self.wall, self._sender, self.sandboxes.inbox_budget)
 
     async def _lifespan(self, receive: Any, send: Any) -> None:
@@ -213,8 +226,11 @@ class App:
             await self.kept.go_on()
         is_calling = any(calls_out(one.core.state) for one in self.sandboxes)
         preparing = asyncio.create_task(prepare(calls_out=is_calling, last=trim_memory))
+        self.operations.not_ready = None
         await send({"type": "lifespan.startup.complete"})
         await receive()
+        self.operations.not_ready = STOPPING
+        self.operations.lag.close()
         preparing.cancel()
         if self.kept is not None:
             await self.kept.rest()
@@ -234,16 +250,6 @@ def _is_ours(path: str) -> bool:
 def _is_browser_at_root(method: str, path: str, headers: Mapping[bytes, bytes]) -> bool:
     """True for a person who opens the server's address, which the service knows nothing of: the console is shown."""
     return path == "/" and method == "GET" and b"text/html" in headers.get(b"accept", b"").lower()
-
-
-def _unusual_target(scope: Any) -> bytes:
-    """The request target as it was sent, where ASGI's decoded path and query do not tell it, else empty."""
-    query = b"?" + scope["query_string"] if scope["query_string"] else b""
-    responder = responder_of(scope)
-    sent: bytes = responder.request.as_sent if responder is not None else scope.get("raw_path") or b""
-    if responder is None and sent:
-        sent += query
-    return sent if sent != scope["path"].encode("utf-8", "surrogatepass") + query else b""
 
 
 async def _deliver(scope: Any, send: Any, answer: EncodedReply) -> None:

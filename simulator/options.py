@@ -19,8 +19,9 @@ class Options:
 
     `control_token` None leaves the control API open, which is safe on a loopback address only. `url` is the address
     that clients see. `keeps_coverage` preserves the figures of former sandboxes. `scenarios` is the folder whose files
-    clients may start sandboxes from. `callback` is where the callbacks of all the scenario's resellers go.
-    `shards` are the servers that share the sandboxes with this one.
+    clients may start sandboxes from. `callback` is where the callbacks of all the scenario's resellers go. Of
+    `trusted_forwarders`, addresses and networks, it is believed who the client is and how it came; `root_path` is what
+    they have before our paths, such as `/sim`. `shards` are the servers that share the sandboxes with this one.
     """
 
     scenario: str = "default"
@@ -37,4 +38,6 @@ class Options:
     keeps_coverage: bool = False
     scenarios: Path | None = None
     callback: str | None = None
+    trusted_forwarders: tuple[str, ...] = ()
+    root_path: str = ""
     shards: "Shards | None" = None

@@ -12,7 +12,7 @@ def client_address(address: str, forwarded: bytes | None) -> str:
 
     `forwarded` is the value of `X-Forwarded-For`, passed only where that header is trusted.
     """
-    if forwarded is not None and (named := _first_forwarded(forwarded)):
+    if forwarded is not None and (named := named_address(forwarded.partition(b",")[0])):
         return named
     return _canonical(address) or address
 
@@ -39,12 +39,13 @@ def _network(entry: str) -> IPv4Network | IPv6Network:
     return network
 
 
-def _first_forwarded(forwarded: bytes) -> str | None:
-    """The first entry, with or without a port: `192.0.2.1`, `192.0.2.1:4711`, `2001:db8::1`, `[2001:db8::1]:4711`."""
-    first = forwarded.partition(b",")[0].strip()
-    if len(first) > ADDRESS_CHARS_MAX:
+def named_address(entry: bytes) -> str | None:
+    """The address of one entry, with or without a port: `192.0.2.1`, `192.0.2.1:4711`, `2001:db8::1`,
+    `[2001:db8::1]:4711`. None for anything else."""
+    entry = entry.strip()
+    if len(entry) > ADDRESS_CHARS_MAX:
         return None
-    text = first.decode("latin-1")
+    text = entry.decode("latin-1")
     if text.startswith("["):
         text = text[1:].partition("]")[0]
     elif text.count(":") == 1:

@@ -13,6 +13,7 @@ from simulator.cli import complete, values
 from simulator.cli.errors import CannotStart as CannotStart  # where the verbs import it from
 from simulator.cli.hints import Actions
 from simulator.cli.spans import Span
+from simulator.cli.staging_flags import staging_flags
 from simulator.options import DEFAULT_PORT, LOOPBACK
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
@@ -31,7 +32,7 @@ json_flag = partial(option, "--json", is_flag=True)
 
 @dataclass(frozen=True, slots=True)
 class ServerFlags:
-    """The server options of `serve` and `exec`, as `server_flags` passes them; of a file with a token, the token."""
+    """The server options of `serve` and `exec`, as `server_flags` passes them; what only `serve` has comes last."""
 
     scenario: str
     host: str
@@ -40,7 +41,7 @@ class ServerFlags:
     start: datetime | None
     seed: int | None
     control_token: str | None
-    control_token_file: str | None
+    control_token_file: values.TokenFile | None
     allow_host: tuple[str, ...]
     callbacks: str
     trust_forwarded: bool
@@ -49,6 +50,12 @@ class ServerFlags:
     callback: str | None
     data_dir: Path | None = None
     durability: str = "process"
+    tls_cert: Path | None = None
+    tls_key: Path | None = None
+    control_tokens: Path | None = None
+    trusted_forwarders: tuple[str, ...] = ()
+    root_path: str = ""
+    drain: float = 0.0
     shards: Path | None = None
     shard: str | None = None
     names_scenario: bool = False  # the user does, and not the default
@@ -115,6 +122,11 @@ def _listening(port: int, *, port_variable: bool = True) -> list[Callable[[Any],
             help="The port to listen on; 0 selects a free one.",
         ),
     ]
+
+
+def shared_server_flags(function: Decorated) -> Decorated:
+    """The flags of a server that a team shares: see `staging_flags`."""
+    return _all_of(staging_flags(option))(function)
 
 
 def _callbacks_flag() -> Callable[[Any], Any]:

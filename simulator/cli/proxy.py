@@ -16,6 +16,7 @@ from simulator.cli.spans import Span
 from simulator.options import CONTROL_PATH
 
 if TYPE_CHECKING:
+    from simulator.cli.values import TokenFile
     from simulator.proxy.address import Address
     from simulator.proxy.app import Proxy
     from simulator.proxy.watcher import Watcher
@@ -88,7 +89,7 @@ class ProxyFlags:
 @control_flags(PROXY_PORT)
 @json_flag(help="Print one line of JSON when it is ready, and nothing else.")
 def command(
-    json: bool, control_token: str | None, control_token_file: str | None, host: str, **flags: Any
+    json: bool, control_token: str | None, control_token_file: "TokenFile | None", host: str, **flags: Any
 ) -> int | None:
     """Pass a client's requests to a deployment, and explain them.
 
@@ -103,7 +104,8 @@ def command(
     """
     from simulator.cli.running import token_for
 
-    token = control_token_file or control_token or token_for(host)
+    given = control_token if control_token_file is None else control_token_file.token
+    token = given or token_for(host)
     wanted = ProxyFlags(host=host, control_token=token, **flags)
     if (wanted.key is None) != (wanted.secret is None):
         raise click.UsageError("give both --key and --secret, or neither", click.get_current_context())

@@ -12,11 +12,14 @@ from simulator.cli.flags import CannotStart, ServerFlags
 from simulator.cli.logs import hide_secrets
 from simulator.cli.output import one_line, print_to_stderr
 from simulator.cli.process import tune_gc
+from simulator.cli.staging import handshakes_of, tokens_of
 from simulator.control import render
+from simulator.control.early import probes
 from simulator.domain.errors import DomainError
 from simulator.domain.model.scenario import Scenario
 from simulator.options import CONTROL_PATH, Options
 from simulator.runtime.live_sandbox import LiveSandbox
+from simulator.runtime.operations import DRAINING, REBUILDING, STARTING, STOPPING, NotReady
 from simulator.runtime.sandboxes import DEFAULT
 from simulator.scenario.reading.document import ScenarioError
 from simulator.server.serve import CannotListen, Server, make_server
@@ -76,6 +79,7 @@ def prepare(
         folder = _data_folder(flags, lambda: running)
         options = replace(options_of(flags), keeps_coverage=keeps_coverage, shards=_shards(flags))
         app = build_app(options, scenario=scenario, through=None if folder is None else folder.gated)
+        app.use_tokens(options.control_token, tokens_of(flags))
         server = make_server(
             app,
             flags.host,
@@ -83,9 +87,11 @@ def prepare(
             on_ready=lambda: _ready(running, on_ready),
             on_stop=lambda: _stopping(app, on_stop),
             gate=None if folder is None else folder.gate,
+            handshakes=handshakes_of(flags),
         )
+        server.drain_s, server.on_drain = flags.drain, lambda: _not_ready(app, DRAINING)
         if folder is not None:
-            _keep(app, folder, follows_scenario=flags.names_scenario)
+            _rebuild(server, app, folder, follows_scenario=flags.names_scenario)
     except ScenarioError as error:
         raise CannotStart("\n".join(map(one_line, error.problems))) from None
     except DomainError as error:
@@ -147,6 +153,22 @@ def _keep(app: App, folder: "DataFolder", *, follows_scenario: bool) -> None:
         raise CannotStart(one_line(f"reseller-sim: {error}")) from None
 
 
+def _rebuild(server: Server, app: App, folder: "DataFolder", *, follows_scenario: bool) -> None:
+    """Keep in the folder, once all that is in it was rebuilt, which may take long: meanwhile probes are answered."""
+    _not_ready(app, REBUILDING)
+    server.answer_early(probes(app.operations))
+    try:
+        _keep(app, folder, follows_scenario=follows_scenario)
+    except BaseException:
+        server.close()
+        raise
+    _not_ready(app, STARTING)
+
+
+def _not_ready(app: App, why: NotReady) -> None:
+    app.operations.not_ready = why
+
+
 def _ready(running: Running, on_ready: Callable[[Running], None]) -> None:
     gc.enable()
     tune_gc()
@@ -155,6 +177,7 @@ def _ready(running: Running, on_ready: Callable[[Running], None]) -> None:
 
 def _stopping(app: App, on_stop: Callable[[], object]) -> None:
     gc.disable()  # what it would free goes with the process
+    _not_ready(app, STOPPING)
     on_stop()
     app.sandboxes.end_waits()
 
@@ -168,14 +191,22 @@ def options_of(flags: ServerFlags) -> Options:
         rate=flags.clock.rate if flags.clock else None,
         start=flags.start,
         seed=flags.seed,
-        control_token=flags.control_token_file or flags.control_token or token_for(flags.host),
+        control_token=_control_token(flags),
         allowed_hosts=hosts,
         public_callbacks_only=flags.callbacks == "public",
         trust_forwarded=flags.trust_forwarded,
         sandbox_ttl_s=flags.sandbox_ttl,
         scenarios=flags.scenarios,
         callback=flags.callback,
+        trusted_forwarders=flags.trusted_forwarders or (),
+        root_path=flags.root_path or "",
     )
+
+
+def _control_token(flags: ServerFlags) -> str | None:
+    """The one that was given, or a new one where anybody could come who has none."""
+    given = flags.control_token if flags.control_token_file is None else flags.control_token_file.token
+    return given if given or flags.control_tokens is not None else token_for(flags.host)
 
 
 def token_for(host: str) -> str | None:

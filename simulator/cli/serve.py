@@ -1,6 +1,7 @@
 """`reseller-sim serve`: the simulator in the foreground, until it is stopped."""
 
 import gc
+import signal
 import sys
 from pathlib import Path
 from typing import Any
@@ -8,13 +9,17 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from simulator.cli.flags import CannotStart, ServerFlags, json_flag, option, server_flags, verb
+from simulator.cli.flags import CannotStart, ServerFlags, json_flag, option, server_flags, shared_server_flags, verb
 from simulator.cli.output import give_up, print_to_stderr
 from simulator.cli.process import end_with_stdin, exit_quietly_when_stopped, raise_file_limit
+from simulator.cli.spans import Span
+
+DRAIN_MAX_S = 3600.0
 
 
 @verb("serve")
 @server_flags()
+@shared_server_flags
 @option("--watch", is_flag=True, help="Reload the scenario whenever its file, or one that it extends, is saved.")
 @option(
     "--until-stdin-ends", is_flag=True, help="Stop when stdin ends, as it does when the program that started it ends."
@@ -31,6 +36,13 @@ from simulator.cli.process import end_with_stdin, exit_quietly_when_stopped, rai
     default="process",
     show_default=True,
     help="What is kept survives a killed process, or a power cut as well.",
+)
+@option(
+    "--drain",
+    metavar="DURATION",
+    type=Span(0, DRAIN_MAX_S),
+    default=0.0,
+    help="On SIGTERM or Ctrl-C, answer for so long still, but not to /_sim/ready; a second one stops at once.",
 )
 @option(
     "--shards",
@@ -66,6 +78,7 @@ def command(
       reseller-sim serve --quiet
       reseller-sim serve --log json | jq 'select(.kind == "callback")'
       reseller-sim serve --host 0.0.0.0 --allow-host simulator
+      reseller-sim serve --tls-cert cert.pem --tls-key key.pem --control-tokens tokens
     """
     exit_quietly_when_stopped()
     if until_stdin_ends:
@@ -73,12 +86,12 @@ def command(
     gc.disable()  # objects created at start-up stay: scanning them repeatedly would take a tenth of the time
     from simulator.cli import banner
     from simulator.cli.running import Running, prepare
-    from simulator.cli.showing import Showing
+    from simulator.cli.staging import let_reload, reads_again
     from simulator.runtime.watch import Watch
 
     raise_file_limit()
     unwritable: list[OSError] = []
-    showing: list[Showing] = []
+    showing: list[Any] = []
 
     def on_ready(running: Running) -> None:
         try:
@@ -90,6 +103,8 @@ def command(
         if files is not None:
             files.start()
         if not (quiet or unwritable or (json and log is None)):
+            from simulator.cli.showing import Showing  # with what renders events, for those that want lines
+
             stream = sys.stderr if json else sys.stdout  # whose first line alone is for programs then
             gate = running.folder.gate if running.folder is not None else None
             showing.append(Showing(running.app.sandboxes, stream, as_json=log == "json", gate=gate))
@@ -100,7 +115,11 @@ def command(
 
     files = Watch(flags["scenario"], lambda scenario: running.app.load(scenario), _print_lines) if watch else None
     names_scenario = ctx.get_parameter_source("scenario") is not ParameterSource.DEFAULT
-    running = prepare(ServerFlags(**flags, names_scenario=names_scenario), on_ready, on_stop)
+    wanted = ServerFlags(**flags, names_scenario=names_scenario)
+    if reads_again(wanted):
+        signal.signal(signal.SIGHUP, lambda *_: None)  # one that comes before it is ready has nothing to do
+    running = prepare(wanted, on_ready, on_stop)
+    let_reload(wanted, running.app, running.server)
     running.server.run()
     if unwritable:
         raise CannotStart(f"reseller-sim serve: stdout cannot be written: {unwritable[0].strerror}")

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 import click
@@ -126,20 +126,42 @@ def token(ctx: click.Context, param: click.Parameter, text: str | None) -> str |
     return text
 
 
-def token_in_file(ctx: click.Context, param: click.Parameter, path: str | None) -> str | None:
+class BadToken(ValueError):
+    """A file that does not hold a token; the text says what it should."""
+
+
+class TokenFile(NamedTuple):
+    """A file, and the token in it."""
+
+    path: str
+    token: str
+
+
+def token_in_file(ctx: click.Context, param: click.Parameter, path: str | None) -> TokenFile | None:
     """The only line of a file; the same characters as a token."""
     if path is None:
         return None
     try:
-        with open(path, encoding="ascii", errors="replace") as file:
-            text = file.read(TOKEN_CHARS_MAX + 2).strip()
+        with open(path, "rb") as file:
+            return TokenFile(path, token_of(file.read(TOKEN_CHARS_MAX + 2)))
+    except BadToken as wrong:
+        raise click.BadParameter(f"{path!r} {wrong}", ctx, param) from None
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or "not a file name"
         raise click.BadParameter(f"{path!r} cannot be read: {why}", ctx, param) from None
+
+
+def token_of(content: bytes) -> str:
+    """The token that is a file's only line. Raises `BadToken`."""
+    text = content.decode("ascii", "replace").strip()
     if len(text) > TOKEN_CHARS_MAX or not _is_token(text):
-        what = f"one line with a token of at most {TOKEN_CHARS_MAX} visible ASCII characters"
-        raise click.BadParameter(f"{path!r} must hold {what}", ctx, param)
+        raise BadToken(f"must hold one line with a token of at most {TOKEN_CHARS_MAX} visible ASCII characters")
     return text
+
+
+def shown(text: str) -> str:
+    """A text as an error quotes it."""
+    return repr(one_line(text, SHOWN_CHARS_MAX))
 
 
 def _is_token(text: str) -> bool:

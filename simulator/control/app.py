@@ -27,6 +27,7 @@ from simulator.control import (
     ledger,
     magic,
     meta,
+    metrics,
     moments,
     network,
     notifications,
@@ -42,15 +43,17 @@ from simulator.control import (
     tapes,
     transactions,
 )
-from simulator.control.guard import Guard
+from simulator.control.guard import Forbidden, Guard
 from simulator.control.http import error, on_domain_error, on_http_error, on_scenario_error, on_unexpected
 from simulator.control.masked_send import MaskedSend
+from simulator.control.permitted import NotPermitted, admitted, on_not_permitted
 from simulator.delivery.targets import BadTarget
 from simulator.domain.errors import DomainError
 from simulator.domain.model.scenario import Scenario
 from simulator.replay.player import Again
 from simulator.replay.rewinding import Rewinder
 from simulator.runtime.inboxes import INBOX_PATH
+from simulator.runtime.operations import Operations
 from simulator.runtime.sandboxes import Sandboxes
 from simulator.runtime.unexpected import report
 from simulator.scenario.client_files import ClientFiles
@@ -59,10 +62,12 @@ from simulator.scenario.reading.files import ScenariosFolder
 from simulator.shards.shards import Shards
 
 HEALTH_PATH = "/_sim/health"
+READY_PATH = "/_sim/ready"
 DOCS_PATH = "/_sim/docs"
-OPEN_PATHS = (HEALTH_PATH, "/openapi.json", "/_sim/openapi.json", DOCS_PATH, "/", "/_sim", "/_sim/")
+OPEN_PATHS = (HEALTH_PATH, READY_PATH, "/openapi.json", "/_sim/openapi.json", DOCS_PATH, "/", "/_sim", "/_sim/")
 OPEN_PREFIXES = (INBOX_PATH, DOCS_PATH + "/", pages.FILES_PATH + "/", *pages.PAGE_PREFIXES)
 SANDBOXES_PATH = "/_sim/sandboxes/"
+UNAUTHORIZED = 401
 ONE = SANDBOXES_PATH + "{sandbox}"
 
 
@@ -76,6 +81,8 @@ class AnyMethod(Route):
 
 ROUTES = [
     Route(HEALTH_PATH, meta.health, methods=["GET"]),
+    Route(READY_PATH, meta.ready, methods=["GET"]),
+    Route("/_sim/metrics", metrics.show, methods=["GET"]),
     Route("/openapi.json", meta.reseller_document, methods=["GET"]),
     Route("/_sim/openapi.json", meta.control_document, methods=["GET"]),
     Route("/_sim/assumptions", meta.register, methods=["GET"]),
@@ -159,7 +166,8 @@ class ControlApp:
     """`/_sim` as an ASGI application. `default_scenario` is the scenario of a new sandbox that names none, `scenarios`
     the folder whose files new sandboxes may name; `resend` sends a request of a journal to the reseller API, and
     `judge_unsigned` says what that answers to the credentials of one without an API key; `again` answers the requests
-    of a tape once more, and `rewinder` returns to moments of one; `shards` are the servers that share the sandboxes."""
+    of a tape once more, and `rewinder` returns to moments of one; `operations` are the server's,
+    and `shards` the servers that share the sandboxes."""
 
     def __init__(
         self,
@@ -170,10 +178,11 @@ class ControlApp:
         judge_unsigned: explained.JudgeUnsigned,
         again: Again,
         rewinder: Rewinder,
+        operations: Operations,
         scenarios: Path | None = None,
         shards: Shards | None = None,
     ) -> None:
-        self._guard = guard
+        self.guard = guard
         self._answers = count(1)
         self._app = Starlette(
             routes=[*ROUTES, *PAGES],
@@ -181,6 +190,7 @@ class ControlApp:
                 DomainError: on_domain_error,
                 ScenarioError: on_scenario_error,
                 BadTarget: inboxes.on_bad_target,
+                NotPermitted: on_not_permitted,
                 HTTPException: on_http_error,
                 Exception: on_unexpected,
             },
@@ -192,6 +202,8 @@ class ControlApp:
         self._app.state.judge_unsigned = judge_unsigned
         self._app.state.again = again
         self._app.state.rewinder = rewinder
+        self._app.state.operations = operations
+        self._answered = operations.answered
         files = None if scenarios is None else ClientFiles(ScenariosFolder.at(scenarios))
         self._app.state.client_files = files
         self._app.state.shards = shards
@@ -211,15 +223,19 @@ class ControlApp:
 
         async def send_with_id(message: Any) -> None:
             if message["type"] == "http.response.start":
+                self._answered[message["status"]] = self._answered.get(message["status"], 0) + 1
                 request_id = b"control-%d" % next(self._answers)
                 message["headers"] = [*message.get("headers", ()), (b"x-sim-request-id", request_id)]
             await send(message)
 
         masked: Any = send_with_id
         if scope["path"] not in OPEN_PATHS and not scope["path"].startswith(OPEN_PREFIXES):
-            refusal = self._guard.check(Headers(scope=scope))
+            access = self.guard.access(Headers(scope=scope))
+            refusal = access if isinstance(access, Forbidden) else admitted(scope, access)
             if refusal is not None:
                 answer = error(refusal.status, refusal.code, refusal.message)
+                if refusal.status == UNAUTHORIZED:
+                    answer.headers["www-authenticate"] = "Bearer"
                 await answer(scope, receive, send_with_id)
                 return
             # Decoded it would be one more part of the path, and so another resource: DELETE of a sandbox `a/inbox/b`.

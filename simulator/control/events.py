@@ -13,6 +13,7 @@ from simulator.control.event_rows import KINDS, EventRows, kind_of, refid_of
 from simulator.control.http import InvalidInput, sandbox_of, sandboxes_of
 from simulator.control.masking import mask_of
 from simulator.control.parameters import query_of
+from simulator.control.permitted import NotPermitted, access_of
 from simulator.runtime.event_items import Action, Place, Taken
 from simulator.runtime.event_reader import EventReader
 from simulator.runtime.events import EventLog
@@ -111,8 +112,12 @@ async def of_sandbox(request: Request) -> Response:
 
 
 async def of_all(request: Request) -> Response:
-    """The events of all sandboxes."""
-    return _streamed(request, None)
+    """The events of all sandboxes that the token of the request is for."""
+    only = access_of(request).sandbox
+    live = None if only is None else sandboxes_of(request).find(only)
+    if only is not None and live is None:
+        raise NotPermitted("no_sandbox_yet", f"this token is for the sandbox {only!r} alone, which does not exist")
+    return _streamed(request, None if live is None else live.events)
 
 
 def _streamed(request: Request, only: EventLog | None) -> Response:

@@ -4,11 +4,12 @@
 open, since senders may use any host name for it, and so is the health check, which probes ask by address.
 """
 
-import hmac
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from ipaddress import ip_address
+
+from simulator.control.access import EVERYTHING, Access, Token, Tokens
 
 _HOST = re.compile(r"(\[[^\[\]@]+\]|[^:\[\]@]+)(?::[0-9]{0,5})?")
 
@@ -23,14 +24,24 @@ class Forbidden:
 
 
 class Guard:
-    """`token` None leaves the API open; `hosts` are names beside loopback that `Host` may have."""
+    """`token` and `tokens` may use the API, the former for everything; without any it is open. `hosts` are names beside
+    loopback that `Host` may have."""
 
-    def __init__(self, token: str | None, hosts: tuple[str, ...]) -> None:
-        self._token = token.encode() if token is not None else None
+    def __init__(self, token: str | None, hosts: tuple[str, ...], tokens: Iterable[Token] = ()) -> None:
+        self.use(token, tokens)
         self._hosts = frozenset(name.lower() for name in hosts)
+
+    def use(self, token: str | None, tokens: Iterable[Token] = ()) -> None:
+        """Ask for these from now on."""
+        self._tokens = Tokens([*([] if token is None else [Token(token, EVERYTHING)]), *tokens])
 
     def check(self, headers: Mapping[str, str]) -> Forbidden | None:
         """Check a request's headers (names in lower case); None accepts it."""
+        found = self.access(headers)
+        return found if isinstance(found, Forbidden) else None
+
+    def access(self, headers: Mapping[str, str]) -> Access | Forbidden:
+        """What a request with these headers (names in lower case) may do, or why it is rejected."""
         host = headers.get("host", "")
         if not self._is_own_host(_name_of(host)):
             name = _name_of(host) or host
@@ -41,14 +52,15 @@ class Guard:
             return Forbidden(403, "foreign_origin", "the control API is not for pages of another origin")
         if headers.get("sec-fetch-site", "none") not in ("none", "same-origin"):
             return Forbidden(403, "foreign_origin", "the control API is not for pages of another site")
-        if self._token is not None and not self._has_token(headers.get("authorization", "")):
-            return Forbidden(401, "control_token_required", "send Authorization: Bearer with the control token")
-        return None
-
-    def _has_token(self, authorization: str) -> bool:
-        scheme, _, given = authorization.partition(" ")
-        assert self._token is not None
-        return scheme.lower() == "bearer" and hmac.compare_digest(given.strip().encode(), self._token)
+        if not len(self._tokens):
+            return EVERYTHING
+        scheme, _, given = headers.get("authorization", "").partition(" ")
+        found = self._tokens.find(given.strip().encode()) if scheme.lower() == "bearer" else None
+        if found is None:
+            what = "the token of this request is not known" if scheme.lower() == "bearer" else "a token is missing"
+            text = f"{what}: send Authorization: Bearer with the control token"
+            return Forbidden(401, "control_token_required", text)
+        return found
 
     def _is_own_host(self, name: str) -> bool:
         if name in self._hosts or name == "localhost" or name.endswith(".localhost"):

@@ -196,8 +196,8 @@ def refuse_lost_sandbox(request: Request) -> None:
 
 
 def base_url(request: Request) -> str:
-    """The server's URL as this client reaches it."""
-    return f"{request.url.scheme}://{request.headers['host']}"
+    """The server's URL as this client reaches it, with what a proxy has before our paths."""
+    return f"{request.url.scheme}://{request.headers['host']}{request.scope.get('reseller_sim.root', '')}"
 
 
 def sandboxes_of(request: Request) -> Sandboxes:

@@ -26,7 +26,7 @@ def _origin(one: Origin | None) -> dict[str, Any] | None:
     return None if one is None else {"source": one.source, "name": one.name}
 
 
-def sandbox(live: LiveSandbox, base_url: str) -> dict[str, Any]:
+def sandbox(live: LiveSandbox, base_url: str, *, shows_secrets: bool = True) -> dict[str, Any]:
     """A sandbox in lists and creation answers."""
     resellers = live.core.state.resellers.values()
     return {
@@ -37,20 +37,21 @@ def sandbox(live: LiveSandbox, base_url: str) -> dict[str, Any]:
         "url": f"{base_url}/s/{live.id}",
         "clock": {"mode": live.clock.mode, "now": moment(live.clock.now()), "rate": live.clock.rate},
         "audit": live.spec.is_audited,
-        "resellers": [reseller(one) for one in resellers],
+        "resellers": [reseller(one, shows_secrets=shows_secrets) for one in resellers],
     }
 
 
-def reseller(one: Reseller) -> dict[str, Any]:
-    """A reseller with its first active key, its first user and where its webhooks go; null where it has none."""
+def reseller(one: Reseller, *, shows_secrets: bool = True) -> dict[str, Any]:
+    """A reseller with its first active key, its first user and where its webhooks go; null where it has none, or where
+    its secrets are not for whoever asks."""
     key = next((key for key in one.keys if key.state is KeyState.ACTIVE), None)
     user = one.users[0] if one.users else None
     return {
         "code": one.code,
         "api_key": key.key if key else None,
-        "api_secret": key.secret if key else None,
+        "api_secret": key.secret if key and shows_secrets else None,
         "username": user.username if user else None,
-        "password": user.password if user else None,
+        "password": user.password if user and shows_secrets else None,
         "email": one.email,
         "balance": number(one.wallet.balance),
         "low_balance_threshold": number(one.wallet.threshold) if one.wallet.threshold else None,

@@ -14,6 +14,7 @@ from simulator.auth import headers as names
 from simulator.auth.canonical import body_hash, canonical_query, canonical_string, signature
 from simulator.control.http import refuse_lost_sandbox, reply, sandbox_of, sandboxes_of
 from simulator.control.parameters import refuse_other_parameters
+from simulator.control.permitted import may_touch
 from simulator.control.requests import exchange_of, unknown_request
 from simulator.domain.errors import Conflict
 from simulator.runtime.background import in_background, place
@@ -40,6 +41,7 @@ async def replay(request: Request) -> Response:
         text = f"{exchange.unread} So there is nothing to send again; send the request yourself"
         raise Conflict("body_not_read", text, "n")
     owner = sandboxes_of(request).find(exchange.owner) or live
+    may_touch(request, owner.id)
     headers = await _signed_anew(owner, exchange)
     refuse_lost_sandbox(request)
     resend: Resend = request.app.state.resend

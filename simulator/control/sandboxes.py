@@ -22,6 +22,7 @@ from simulator.control.http import (
 from simulator.control.joined import Lists, created_elsewhere, shards_of
 from simulator.control.moments import fork
 from simulator.control.parameters import query_of, refuse_other_parameters
+from simulator.control.permitted import access_of, may_touch
 from simulator.domain.errors import Unacceptable
 from simulator.domain.model.scenario import Scenario
 from simulator.runtime.background import in_background, place
@@ -38,9 +39,10 @@ LISTED_MAX = 20
 
 
 async def list_all(request: Request) -> Response:
-    """Every sandbox; with `--shards` those of all servers."""
-    url = base_url(request)
-    rows = await in_slices([render.sandbox(live, url)] for live in sandboxes_of(request))
+    """Every sandbox that the token of the request is for; with `--shards` those of all servers."""
+    url, access = base_url(request), access_of(request)
+    found = (live for live in sandboxes_of(request) if access.sandbox in (None, live.id))
+    rows = await in_slices([render.sandbox(live, url, shows_secrets=access.may_change)] for live in found)
     shards = shards_of(request)
     return reply({"sandboxes": rows} if shards is None else await Lists.joined(request, shards, rows))
 
@@ -51,6 +53,7 @@ async def create(request: Request) -> Response:
     raw = await bytes_of(request)
     with place(len(raw)):
         wanted = await _wanted(request, raw)
+        _refuse_others(request, wanted)
         if answer := await created_elsewhere(request, raw, wanted):
             return answer
         if is_yaml(request):
@@ -59,6 +62,13 @@ async def create(request: Request) -> Response:
             live = await _from_json(request, wanted)
     live.start()
     return reply(render.sandbox(live, base_url(request)), 201)
+
+
+def _refuse_others(request: Request, wanted: dict[str, Any]) -> None:
+    """Raise `NotPermitted` when the token is for another sandbox than is to be created, or forked."""
+    may_touch(request, wanted.get("id"))
+    if "fork" in wanted:
+        may_touch(request, wanted["fork"]["of"])
 
 
 async def _wanted(request: Request, raw: bytes) -> dict[str, Any]:
@@ -168,7 +178,8 @@ def _start(clock: dict[str, Any]) -> datetime | None:
 
 async def show(request: Request) -> Response:
     """One sandbox."""
-    return reply(render.sandbox(sandbox_of(request), base_url(request)))
+    shows_secrets = access_of(request).may_change
+    return reply(render.sandbox(sandbox_of(request), base_url(request), shows_secrets=shows_secrets))
 
 
 async def delete(request: Request) -> Response:

@@ -10,13 +10,14 @@ from starlette.responses import Response
 from simulator.contract.files import data_dir
 from simulator.control.http import InvalidInput, bytes_of, decoded, reply
 from simulator.control.parameters import page_of, query_of, refuse_other_parameters
+from simulator.control.permitted import may_see_secrets
 from simulator.control.sandboxes import files_of, is_yaml, no_folder
 from simulator.runtime.background import in_background, place
 from simulator.scenario.checked import BODY, Checked, check_text, end_column
 from simulator.scenario.client_files import ClientFiles
 from simulator.scenario.reading.document import Problem
 from simulator.scenario.reading.files import ScenariosFolder, Unreadable
-from simulator.scenario.texts import listed, text_of
+from simulator.scenario.texts import BUNDLED, listed, text_of
 
 SUGGESTED: Final = re.compile(r"\(did you mean '([^']+)'\?\)")
 CHECK: Final = "check"  # the last part of a path that has a method of its own, and no scenario's name
@@ -41,6 +42,8 @@ async def show(request: Request) -> Response:
     name, wanted = request.path_params["name"], query_of(request, "scenario-query").get("source")
     with place(0):
         source, text = await in_background(text_of, name, wanted, _folder(request))
+    if source != BUNDLED:
+        may_see_secrets(request, "a file of --scenarios")
     return reply({"name": name, "source": source, "text": text})
 
 

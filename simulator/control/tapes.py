@@ -9,6 +9,7 @@ from starlette.responses import Response
 
 from simulator.control.http import sandbox_of
 from simulator.control.parameters import query_of
+from simulator.control.permitted import may_see_secrets
 from simulator.domain.errors import Conflict
 from simulator.replay.head import taken
 from simulator.replay.tape_file import packed
@@ -26,6 +27,8 @@ async def show(request: Request) -> Response:
     """The tape up to now, as a file. Raises `Busy` when too much is being made at the same time."""
     live = sandbox_of(request)
     shows_secrets = query_of(request, "tape-query").get("secrets") == "shown"
+    if shows_secrets:
+        may_see_secrets(request, "?secrets=shown")
     with place(live.tape.bytes):
         await whole(live.tape)
         tape = taken(live)

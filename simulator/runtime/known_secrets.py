@@ -1,7 +1,9 @@
 """Indexes of secrets that grow with what they follow, and forget the oldest."""
 
 from collections.abc import Collection, Iterable
+from itertools import chain
 from math import inf
+from typing import NamedTuple
 
 from simulator.domain.model.secret_log import FORMER_MAX, SecretLog
 from simulator.wire.secrets import Secrets
@@ -31,6 +33,23 @@ class FormerSecrets:
             self._older, self._newer, self._chars = self._newer, Secrets(), 0
 
 
+class Strangers(NamedTuple):
+    """The secrets of former lives, as they are looked for in what came to another life; its `own` are none of them."""
+
+    generations: tuple[Secrets, ...] = ()
+    own: Collection[str] = ()
+
+    @classmethod
+    def to(cls, own: SecretLog, former: FormerSecrets) -> "Strangers":
+        """Those that are no secrets of this life, as of now."""
+        return cls(former.generations, frozenset(own)) if former.generations else cls()
+
+    def in_text(self, text: bytes) -> list[str]:
+        """Those that are in a text, in whatever spelling."""
+        found = chain.from_iterable(each.all_in(text) for each in self.generations)
+        return [one for one in dict.fromkeys(found) if one not in self.own]
+
+
 def followed(index: Secrets, secrets: Collection[str]) -> Secrets:
     """The index with these secrets in it; a new one when it has more than `FORMER_MAX` that are not among them."""
     if len(index) > len(secrets) + FORMER_MAX:
@@ -46,10 +65,11 @@ class OwnSecrets:
         self._log = log
         self._index = Secrets()
         self._version = 0
+        self._others: Collection[str] = ()
 
     def index(self, others: Collection[str]) -> Secrets:
-        """The index of them and of `others`, which were given before the first one of the life was."""
-        if self._version != self._log.version:
+        """The index of them and of `others`, the same collection until others are given."""
+        if self._version != self._log.version or self._others is not others:
             self._index = followed(self._index, (*self._log, *others))
-            self._version = self._log.version
+            self._version, self._others = self._log.version, others
         return self._index

@@ -3,7 +3,7 @@
 import asyncio
 import re
 import secrets
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from simulator.domain.errors import Conflict, Unacceptable, Unknown
 from simulator.domain.reports.coverage import Coverage
@@ -18,6 +18,7 @@ from simulator.runtime.known_secrets import FormerSecrets, followed
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.remains import let_go
 from simulator.runtime.sandbox_start import Ending, FirstState, SandboxSpec, first_state
+from simulator.runtime.served import Served
 from simulator.runtime.waiting import SANDBOX_WAITERS_MAX, SERVER_WAITERS_MAX, WaitingRoom
 from simulator.wire.secrets import Secrets
 
@@ -49,8 +50,9 @@ class Sandboxes:
         self._by_id: dict[str, LiveSandbox] = {}
         self.unique_keys: dict[str, LiveSandbox] = {}  # the sandbox of each key that `credentials: unique` created
         self._unique_users: dict[str, LiveSandbox] = {}
-        self.server_secrets: tuple[str, ...] = ()  # the control token; set before the first sandbox is created
+        self.server_secrets: tuple[str, ...] = ()  # the tokens of the control API
         self.former_secrets = FormerSecrets()
+        self.served = Served()
         self.events = EventHub()
         self._secrets = Secrets()
         self._sweeper: asyncio.TimerHandle | None = None
@@ -58,6 +60,12 @@ class Sandboxes:
 
     def __iter__(self) -> Iterator[LiveSandbox]:
         return iter(list(self._by_id.values()))
+
+    def hide(self, secrets_: Iterable[str]) -> None:
+        """Let these be secrets of the server, too; those that it had before stay hidden."""
+        self.server_secrets = tuple(dict.fromkeys((*self.server_secrets, *secrets_)))
+        for sandbox in self:
+            sandbox.server_secrets = self.server_secrets
 
     @property
     def secrets(self) -> tuple[Secrets, ...]:
@@ -128,6 +136,7 @@ class Sandboxes:
         sandbox.waiting = WaitingRoom(SANDBOX_WAITERS_MAX, self._waiting)
         sandbox.server_secrets = self.server_secrets
         sandbox.former_secrets = self.former_secrets
+        sandbox.served = sandbox.counters.served = sandbox.courier.served = self.served
         sandbox.keeper = self.keeper
         self.keeper.begin(sandbox)
         sandbox.events.join(self.events)
@@ -183,6 +192,7 @@ class Sandboxes:
         self._unique_users = {name: owner for name, owner in self._unique_users.items() if owner is not sandbox}
 
     def _remember(self, sandbox: LiveSandbox, ending: Ending) -> None:
+        self.served.evicted += sandbox.life_journal.left_out - sandbox.evicted_before
         if self._past is not None:
             self._past.add(sandbox.coverage())
         self.on_ended(sandbox, ending)

@@ -44,6 +44,7 @@ class AnsweringSide(WritingSide):
 
     client: tuple[Any, ...]
     server: tuple[Any, ...]
+    scheme = "http"
     _deadline: Deadline
 
     def __init__(
@@ -187,7 +188,8 @@ class AnsweringSide(WritingSide):
         """Close once everything was written; other requests are dropped."""
         self._drop()
         self.flush()
-        self._transport.close()
+        if not self._transport.is_closing():  # asyncio's TLS has no buffer any more when it is closed twice
+            self._transport.close()
         if self.reader.state is not CLOSED:
             self._watch()
 
@@ -198,7 +200,8 @@ class AnsweringSide(WritingSide):
         if not self._transport.is_closing():
             self.reader.move(SENT)
             self._transport.resume_reading()
-            self._transport.write_eof()
+            if self.scheme == "http":  # within TLS one side cannot be closed alone
+                self._transport.write_eof()
             self._deadline.set(_LINGER_S)
 
     def hang_up(self) -> None:

@@ -52,6 +52,8 @@ class HttpProtocol(AnsweringSide):
         self._server_state.connections.add(self)  # type: ignore[arg-type]  # uvicorn names its own protocols there
         self.client = transport.get_extra_info("peername") or ("", 0)  # missing when the client has already left
         self.server = transport.get_extra_info("sockname") or ("", 0)
+        if transport.get_extra_info("ssl_object") is not None:
+            self.scheme = "https"
         self._deadline = Deadline(self._loop, self._on_deadline, self._limits.head_timeout_s)
         if len(self._server_state.connections) > self._limits.connections and not self._evictions.evict():
             self._refuse(HttpRefusal("too_many_connections", self._limits.connections))
@@ -138,6 +140,8 @@ class HttpProtocol(AnsweringSide):
         self.reader.request = None  # its body is cut off
         if self._running is not None:
             self._running.has_input.set()
+        if has_more and self.scheme != "http":
+            return False  # who says farewell within TLS reads no answers either
         if has_more:
             self._evictions.add_half_closed(self)
             self._deadline.set(self._limits.half_closed_s)

@@ -18,8 +18,7 @@ from urllib.parse import unquote
 from simulator.server.message import BODYLESS, STATUS_LINE, HttpRequest, header_lines, sized, without_framing
 from simulator.server.reading import RequestReader
 
-EXTENSION: Final = "reseller_sim.responder"
-"""The key in `scope["extensions"]`."""
+EXTENSION: Final = "reseller_sim.responder"  # the key in `scope["extensions"]`
 STATUS_LINE_KEY: Final = "reseller_sim.status_line"
 """The key of a status line to send as it is, in the message that starts an answer which is passed on."""
 
@@ -66,6 +65,7 @@ class Connection(Protocol):
 
     client: tuple[Any, ...]
     server: tuple[Any, ...]
+    scheme: str
     reader: RequestReader
     ended: asyncio.Event
     may_have_left: asyncio.Event
@@ -160,7 +160,7 @@ class Responder:
             "root_path": "",
             "headers": request.headers,
             "extensions": {EXTENSION: self},
-            "scheme": "http",
+            "scheme": connection.scheme,
             "client": connection.client[:2],
             "server": connection.server[:2],
         }

@@ -3,14 +3,19 @@
 import asyncio
 import errno
 import os
+import signal
 import socket
 import sys
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import partial
-from typing import Final, cast
+from types import FrameType
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import uvicorn
 
+from simulator.server.early import EarlyAnswers, Probe
 from simulator.server.held import Gate
 from simulator.server.intake import Intake
 from simulator.server.limits import HttpLimits
@@ -18,6 +23,9 @@ from simulator.server.memory import trim_memory
 from simulator.server.protocol import HttpProtocol
 from simulator.server.responder import Application
 from simulator.server.turn import Turn
+
+if TYPE_CHECKING:
+    from simulator.server.tls import Handshakes
 
 _BACKLOG: Final = 2048
 _KEEP_ALIVE_S: Final = 75  # longer than the idle time of the usual client pools, so that it is the client that closes
@@ -34,9 +42,12 @@ class CannotListen(OSError):
 class Server(uvicorn.Server):
     """A uvicorn server that is given its socket, so that its port is known before it runs.
 
-    `run()` blocks; `serve()` is for a running loop. `should_exit = True` or a signal ends either. `close()` releases
-    the address of a server that never ran.
+    `run()` blocks; `serve()` is for a running loop. `should_exit = True` or a signal ends either, the signal after
+    `drain_s` in which all is answered as before; a second one does not wait for that. `close()` releases the address of
+    a server that never ran.
     """
+
+    drain_s = 0.0
 
     def __init__(
         self,
@@ -44,11 +55,17 @@ class Server(uvicorn.Server):
         listener: socket.socket,
         on_ready: Callable[[], None] | None,
         on_stop: Callable[[], None] | None,
+        handshakes: "Handshakes | None" = None,
     ) -> None:
         super().__init__(config)
+        self.handshakes = handshakes
+        self.on_hangup: Callable[[], None] | None = None  # SIGHUP, from when requests are answered
         self._listener = listener
         self._on_ready = on_ready
         self._on_stop = on_stop
+        self.on_drain: Callable[[], None] = lambda: None
+        self._drains = False
+        self._early: EarlyAnswers | None = None
         self.host: str = config.host
         self.port: int = listener.getsockname()[1]
 
@@ -56,11 +73,32 @@ class Server(uvicorn.Server):
     def url(self) -> str:
         """The address to give to a client on this machine, without a slash at its end."""
         host = {"0.0.0.0": "127.0.0.1", "::": "::1", "": "127.0.0.1"}.get(self.host, self.host)  # noqa: S104 - compared
-        return f"http://[{host}]:{self.port}" if ":" in host else f"http://{host}:{self.port}"
+        scheme = "http" if self.handshakes is None else "https"
+        return f"{scheme}://[{host}]:{self.port}" if ":" in host else f"{scheme}://{host}:{self.port}"
 
     def close(self) -> None:
         """Close the listening socket."""
+        for connection in self._end_early():
+            connection.close()
         self._listener.close()
+
+    def answer_early(self, probes: Mapping[str, Probe]) -> None:
+        """Answer these paths until the application can, which may take long; with TLS all wait for that."""
+        if self.handshakes is None:
+            self._early = EarlyAnswers(self._listener, probes)
+
+    def _end_early(self) -> list[socket.socket]:
+        early, self._early = self._early, None
+        return [] if early is None else early.end()
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Stop because of a signal; uvicorn calls it."""
+        if not self.drain_s or self._drains or not self.started:
+            super().handle_exit(sig, frame)
+            return
+        self._drains = True
+        self.on_drain()
+        self._loop.call_soon_threadsafe(self._loop.call_later, self.drain_s, super().handle_exit, sig, None)
 
     async def serve(self, sockets: list[socket.socket] | None = None) -> None:
         """Serve until asked to stop; then wait briefly for requests, close connections, and run the shutdown events."""
@@ -71,9 +109,17 @@ class Server(uvicorn.Server):
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Start the application, accept connections, call `on_ready`. Exits with 3 if the application cannot start."""
+        self._loop = asyncio.get_running_loop()
         await super().startup(sockets)
         if not self.started:  # newer versions of uvicorn exit by themselves
             sys.exit(_STARTUP_FAILED)
+        if self.on_hangup is not None and threading.current_thread() is threading.main_thread():
+            asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, self.on_hangup)
+        make: Any = self.config.http_protocol_class
+        protocol = partial(make, config=self.config, server_state=self.server_state)
+        for connection in self._end_early():
+            with suppress(OSError):  # it has left
+                await self._loop.connect_accepted_socket(protocol, connection)
         if self._on_ready is not None:
             self._on_ready()
 
@@ -81,6 +127,8 @@ class Server(uvicorn.Server):
         """Stop. A request that does not finish in time gets a disconnect, and is cancelled if that does not end it."""
         if self._on_stop is not None:
             self._on_stop()
+        if self.handshakes is not None:
+            self.handshakes.close()
         ending = asyncio.create_task(self._end_requests())
         await super().shutdown(sockets)
         ending.cancel()
@@ -104,18 +152,20 @@ def make_server(
     on_ready: Callable[[], None] | None = None,
     on_stop: Callable[[], None] | None = None,
     gate: Gate | None = None,
+    handshakes: "Handshakes | None" = None,
 ) -> Server:
     """Bind `host:port` (0: a free one) and return the server for `app`; raises CannotListen.
 
     `on_ready` is called once, when the application has started and requests are answered; `on_stop` when it begins to
-    stop, to end what requests wait for. Nothing is sent while `gate` is closed.
+    stop, to end what requests wait for. Nothing is sent while `gate` is closed. With `handshakes` it speaks TLS.
     """
+    plain = partial(HttpProtocol, app, Intake(limits, trim_memory), Turn(), gate)
     config = uvicorn.Config(
         app,
         host=host,
         port=port,
         loop="auto",  # uvloop where it is installed
-        http=partial(HttpProtocol, app, Intake(limits, trim_memory), Turn(), gate),  # type: ignore[arg-type]  # uvicorn only calls it
+        http=plain if handshakes is None else _behind(handshakes, plain),  # type: ignore[arg-type]  # uvicorn only calls it
         ws="none",
         lifespan="on",
         interface="asgi3",
@@ -128,7 +178,17 @@ def make_server(
         timeout_keep_alive=_KEEP_ALIVE_S,
         timeout_graceful_shutdown=_LAST_RESORT_S,
     )
-    return Server(config, listen(host, port), on_ready, on_stop)
+    return Server(config, listen(host, port), on_ready, on_stop, handshakes)
+
+
+def _behind(handshakes: "Handshakes", plain: Callable[..., asyncio.Protocol]) -> Callable[..., asyncio.Protocol]:
+    """Makes the protocols of new connections, which are `plain` within TLS."""
+    from simulator.server.tls import TlsEntry
+
+    def make(**given: Any) -> TlsEntry:
+        return TlsEntry(handshakes, partial(plain, **given))
+
+    return make
 
 
 def listen(host: str, port: int) -> socket.socket:

@@ -1,0 +1,124 @@
+"""What a server that a team shares reads from files: its certificate and the tokens of its control API."""
+
+from typing import TYPE_CHECKING
+
+import click
+
+from simulator.cli.errors import CannotStart
+from simulator.cli.flags import ServerFlags
+from simulator.cli.output import one_line, print_to_stderr
+from simulator.cli.reloading import Apply, Reloading, Unusable
+from simulator.cli.secret_files import CannotRead, content_of, warn_of_readers
+from simulator.cli.values import BadToken, token_of
+
+if TYPE_CHECKING:
+    import ssl
+
+    from simulator.app import App
+    from simulator.control.access import Token
+    from simulator.server.serve import Server
+    from simulator.server.tls import Handshakes
+
+
+def reads_again(flags: ServerFlags) -> bool:
+    """Whether SIGHUP has something to read again; otherwise it ends the server, as it does any program."""
+    return bool(flags.tls_cert or flags.control_tokens or flags.control_token_file)
+
+
+def handshakes_of(flags: ServerFlags) -> "Handshakes | None":
+    """TLS, when the flags ask for it. Raises `CannotStart`, and a usage error for one file without the other."""
+    if (flags.tls_cert is None) != (flags.tls_key is None):
+        missing = "--tls-key" if flags.tls_key is None else "--tls-cert"
+        raise click.UsageError(f"{missing} is missing: give both, or neither", click.get_current_context(silent=True))
+    if flags.tls_key is None:
+        return None
+    from simulator.server.tls import Handshakes
+
+    warn_of_readers(flags.tls_key)
+    try:
+        return Handshakes(_context(flags))
+    except Unusable as wrong:
+        raise CannotStart(one_line(f"reseller-sim: {wrong}")) from None
+
+
+def tokens_of(flags: ServerFlags) -> "tuple[Token, ...]":
+    """The tokens of `--control-tokens`. Raises `CannotStart`."""
+    if flags.control_token_file is not None:
+        warn_of_readers(flags.control_token_file.path)
+    if flags.control_tokens is None:
+        return ()
+    warn_of_readers(flags.control_tokens)
+    try:
+        return _tokens(flags)
+    except Unusable as wrong:
+        raise CannotStart(one_line(f"reseller-sim: {wrong}")) from None
+
+
+def let_reload(flags: ServerFlags, app: "App", server: "Server") -> None:
+    """Let the server read its files again with SIGHUP, where it has some."""
+    if not reads_again(flags):
+        return
+    from simulator.runtime.background import in_background
+
+    reloading = Reloading(_tell, in_background)
+    handshakes = server.handshakes
+    if handshakes is not None:
+
+        def certificate() -> Apply:
+            context = _context(flags)
+
+            def apply() -> None:
+                handshakes.context = context
+
+            return apply
+
+        reloading.add("the certificate", certificate)
+    if flags.control_tokens is not None:
+
+        def tokens() -> Apply:
+            found = _tokens(flags)
+            return lambda: app.use_tokens(app.options.control_token, found)
+
+        reloading.add("the list of tokens", tokens)
+    if flags.control_token_file is not None:
+        path = flags.control_token_file.path
+
+        def token() -> Apply:
+            found = _token(path)
+            return lambda: app.use_tokens(found, app.tokens)
+
+        reloading.add("the control token", token)
+    server.on_hangup = reloading.on_hangup
+
+
+def _context(flags: ServerFlags) -> "ssl.SSLContext":
+    from simulator.server.tls import BadCertificate, context_of
+
+    assert flags.tls_cert is not None
+    assert flags.tls_key is not None
+    try:
+        return context_of(flags.tls_cert, flags.tls_key)
+    except BadCertificate as wrong:
+        raise Unusable(str(wrong)) from None
+
+
+def _tokens(flags: ServerFlags) -> "tuple[Token, ...]":
+    from simulator.control.access import FILE_BYTES_MAX, BadTokens, parsed_tokens
+
+    path = flags.control_tokens
+    assert path is not None
+    try:
+        return parsed_tokens(content_of(path, FILE_BYTES_MAX))
+    except (BadTokens, CannotRead) as wrong:
+        raise Unusable(f"{path}: {wrong}") from None
+
+
+def _token(path: str) -> str:
+    try:
+        return token_of(content_of(path, 64 * 1024))
+    except (BadToken, CannotRead) as wrong:
+        raise Unusable(f"{path}: {wrong}") from None
+
+
+def _tell(line: str) -> None:
+    print_to_stderr(one_line(f"reseller-sim: {line}"))

@@ -1,0 +1,191 @@
+"""TLS in front of the protocol: a certificate that can be replaced while connections live, and handshakes with an end.
+
+A connection is our protocol's only once its handshake is done. Until then it has a place among a bounded number of
+those that are shaking hands, of which the oldest goes when there are too many, and `HANDSHAKE_S` seconds.
+"""
+
+import asyncio
+import os
+import ssl
+import stat
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final, cast
+
+HANDSHAKE_S: Final = 10.0
+SHUTDOWN_S: Final = 30.0  # how long a client may take to read the rest of its answers and to say farewell
+HANDSHAKES_MAX: Final = 1024
+FILE_BYTES_MAX: Final = 1024 * 1024
+_REASONS: Final = {
+    "KEY_VALUES_MISMATCH": "the key is not that of the certificate",
+    "KEY_TYPE_MISMATCH": "the key is not that of the certificate",
+    "EE_KEY_TOO_SMALL": "the key is too short",
+    "CA_MD_TOO_WEAK": "the certificate is signed with a hash that is not safe any more",
+}
+
+
+class BadCertificate(ValueError):
+    """A certificate and key that cannot be used. The text says which file, and why."""
+
+
+def context_of(certificate: Path, key: Path) -> ssl.SSLContext:
+    """What new connections are served with, from two files in PEM: the certificate with those that lead to its
+    authority behind it, and its key. Raises `BadCertificate`."""
+    if b"-----BEGIN CERTIFICATE-----" not in _content(certificate):
+        raise BadCertificate(f"{certificate}: is no certificate in PEM, which has a line -----BEGIN CERTIFICATE-----")
+    if b"PRIVATE KEY-----" not in _content(key):
+        raise BadCertificate(f"{key}: is no private key in PEM, which has a line -----BEGIN PRIVATE KEY-----")
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    context.num_tickets = 0  # whoever connects anew is shown the certificate of now
+    context.options |= ssl.OP_NO_TICKET
+    context.set_alpn_protocols(["http/1.1"])
+
+    def no_password() -> str:
+        raise BadCertificate(f"{key}: has a passphrase; give the key without one, in a file that only you can read")
+
+    try:
+        context.load_cert_chain(certificate, key, no_password)
+    except ssl.SSLError as error:
+        why = _REASONS.get(error.reason or "", f"they cannot be read as PEM ({error.reason or 'no more is known'})")
+        raise BadCertificate(f"{certificate} and {key}: {why}") from None
+    except OSError as error:  # it went away meanwhile
+        raise BadCertificate(f"{certificate} and {key}: cannot be read ({error.strerror})") from None
+    return context
+
+
+def _content(path: Path) -> bytes:
+    """What is in a file, which is a regular one behind all links. Raises `BadCertificate`."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+        try:
+            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                raise BadCertificate(f"{path}: is no regular file")
+            with os.fdopen(descriptor, "rb", closefd=False) as file:
+                content = file.read(FILE_BYTES_MAX + 1)
+        finally:
+            os.close(descriptor)
+    except OSError as error:
+        raise BadCertificate(f"{path}: cannot be read ({error.strerror})") from None
+    except ValueError as error:
+        raise error if isinstance(error, BadCertificate) else BadCertificate("a file name has a zero byte") from None
+    if len(content) > FILE_BYTES_MAX:
+        raise BadCertificate(f"{path}: has more than {FILE_BYTES_MAX} bytes")
+    return content
+
+
+class Handshakes:
+    """The connections of a server that are shaking hands, oldest first, and the context of those to come, which may be
+    replaced at any time: others go on with theirs."""
+
+    def __init__(self, context: ssl.SSLContext, *, count_max: int = HANDSHAKES_MAX, limit_s: float = HANDSHAKE_S):
+        self.context = context
+        self.limit_s = limit_s
+        self._count_max = count_max
+        self._under_way: dict[TlsEntry, None] = {}
+
+    def __len__(self) -> int:
+        return len(self._under_way)
+
+    def begin(self, entry: "TlsEntry") -> None:
+        """Give a connection a place, in place of the oldest one when there is none."""
+        if len(self._under_way) >= self._count_max:
+            oldest = next(iter(self._under_way))
+            self.end(oldest)
+            oldest.abort()
+        self._under_way[entry] = None
+
+    def end(self, entry: "TlsEntry") -> None:
+        """Take the place back."""
+        self._under_way.pop(entry, None)
+
+    def close(self) -> None:
+        """Close all that are under way: the server stops."""
+        for entry in list(self._under_way):
+            self.end(entry)
+            entry.abort()
+
+
+class TlsEntry(asyncio.Protocol):
+    """A new connection until its handshake is done; then `make` makes the protocol that takes it over."""
+
+    def __init__(self, handshakes: Handshakes, make: Callable[[], asyncio.Protocol]) -> None:
+        self._handshakes = handshakes
+        self._make = make
+        self._transport: asyncio.Transport
+        self._shaking: asyncio.Task[None]
+        self._first: list[bytes] = []  # what came of the handshake before TLS was there to take it
+        self._early: list[bytes] = []  # what came with its end
+        self._is_inside = False
+        self._has_ended = False
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Begin the handshake."""
+        self._transport = cast(asyncio.Transport, transport)
+        self._transport.pause_reading()  # what comes is for TLS
+        self._handshakes.begin(self)
+        self._shaking = asyncio.get_running_loop().create_task(self._shake())
+
+    def abort(self) -> None:
+        """Close at once."""
+        self._shaking.cancel()
+        self._transport.abort()
+
+    async def _shake(self) -> None:
+        loop = asyncio.get_running_loop()
+        self._is_inside = True
+        if self._first:  # behind what `start_tls` lets be called soon
+            loop.call_soon(loop.call_soon, self._feed)
+        try:
+            inside = await loop.start_tls(
+                self._transport,
+                self,
+                self._handshakes.context,
+                server_side=True,
+                ssl_handshake_timeout=self._handshakes.limit_s,
+                ssl_shutdown_timeout=SHUTDOWN_S,
+            )
+        except (OSError, asyncio.CancelledError):  # no TLS, too slow, or gone: nobody to tell
+            self._transport.abort()
+            return
+        finally:
+            self._handshakes.end(self)
+        if inside is None or inside.is_closing():
+            self._transport.abort()
+            return
+        self._hand_over(inside)
+
+    def _hand_over(self, inside: asyncio.Transport) -> None:
+        protocol = self._make()
+        inside.set_protocol(protocol)
+        protocol.connection_made(inside)
+        for data in self._early:
+            protocol.data_received(data)
+        self._early.clear()
+        if self._has_ended:
+            protocol.eof_received()
+            inside.close()
+
+    def data_received(self, data: bytes) -> None:
+        """Keep what comes too early: uvloop reads in the turn in which it accepts, and the request may come with the
+        end of the handshake."""
+        (self._early if self._is_inside else self._first).append(data)
+
+    def eof_received(self) -> None:
+        """Note that the client sends no more."""
+        self._has_ended = True
+        if not self._is_inside:
+            self.abort()
+
+    def _feed(self) -> None:
+        """Give TLS what came before it was there."""
+        protocol = cast(asyncio.BufferedProtocol, self._transport.get_protocol())
+        for data in self._first:
+            view = memoryview(data)
+            while len(view) and not self._transport.is_closing():
+                buffer = memoryview(protocol.get_buffer(len(view)))
+                count = min(len(buffer), len(view))
+                buffer[:count] = view[:count]
+                protocol.buffer_updated(count)
+                view = view[count:]
+        self._first.clear()

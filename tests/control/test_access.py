@@ -1,0 +1,302 @@
+"""Tokens of the control API: who may do what, over every operation of its contract, and the file that has them."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from simulator.contract.openapi import CONTROL, load
+from simulator.control.access import FILE_BYTES_MAX, TOKENS_MAX, Access, BadTokens, Tokens, parsed_tokens
+from tests.support.client import Client, Response, running
+
+CONTROL_TOKEN = "the-control-token"
+FILE = """
+# who           role  token
+dashboard       read  dashboard-token-0001
+shop            full  shop-token-000000001 sandbox=mine
+shop-screen     read  screen-token-0000001 sandbox=mine
+"""
+SECRET = {name: secret for name, _, secret, *_ in (line.split() for line in FILE.splitlines()[2:])}
+BEARER = {"control": CONTROL_TOKEN, **SECRET}
+
+OPEN, COMMON, LIST, MAKES, READ, FULL = "open", "common", "list", "makes", "read", "full"
+"""Open to all; the same for everybody; shown as far as it is one's own; to be had of one's own; below a sandbox."""
+
+NEEDS = {
+    "GET /_sim/health": OPEN,
+    "GET /openapi.json": OPEN,
+    "GET /_sim/openapi.json": OPEN,
+    "GET /_sim/assumptions": COMMON,
+    "GET /_sim/scenario.schema.json": COMMON,
+    "GET /_sim/scenarios": COMMON,
+    "GET /_sim/scenarios/{name}": COMMON,
+    "POST /_sim/scenarios/check": MAKES,
+    "GET /_sim/sandboxes": LIST,
+    "GET /_sim/events": LIST,
+    "POST /_sim/sandboxes": MAKES,
+    "GET /_sim/sandboxes/{sandbox}": READ,
+    "DELETE /_sim/sandboxes/{sandbox}": FULL,
+    "POST /_sim/sandboxes/{sandbox}/reset": FULL,
+    "GET /_sim/sandboxes/{sandbox}/marks": READ,
+    "POST /_sim/sandboxes/{sandbox}/marks": FULL,
+    "DELETE /_sim/sandboxes/{sandbox}/marks/{mark}": FULL,
+    "POST /_sim/sandboxes/{sandbox}/rewind": FULL,
+    "GET /_sim/sandboxes/{sandbox}/clock": READ,
+    "PUT /_sim/sandboxes/{sandbox}/clock": FULL,
+    "POST /_sim/sandboxes/{sandbox}/clock/advance": FULL,
+    "DELETE /_sim/sandboxes/{sandbox}/clock/advance": FULL,
+    "GET /_sim/sandboxes/{sandbox}/due": READ,
+    "GET /_sim/sandboxes/{sandbox}/rules": READ,
+    "POST /_sim/sandboxes/{sandbox}/rules": FULL,
+    "DELETE /_sim/sandboxes/{sandbox}/rules/{rule}": FULL,
+    "GET /_sim/sandboxes/{sandbox}/magic": READ,
+    "PUT /_sim/sandboxes/{sandbox}/network/{product}": FULL,
+    "GET /_sim/sandboxes/{sandbox}/resellers": READ,
+    "POST /_sim/sandboxes/{sandbox}/resellers": FULL,
+    "POST /_sim/sandboxes/{sandbox}/resellers/{code}/deposits": FULL,
+    "PATCH /_sim/sandboxes/{sandbox}/resellers/{code}/settings": FULL,
+    "POST /_sim/sandboxes/{sandbox}/resellers/{code}/api-keys": FULL,
+    "DELETE /_sim/sandboxes/{sandbox}/resellers/{code}/api-keys/{key}": FULL,
+    "GET /_sim/sandboxes/{sandbox}/catalog": READ,
+    "PATCH /_sim/sandboxes/{sandbox}/catalog/products/{code}": FULL,
+    "PATCH /_sim/sandboxes/{sandbox}/catalog/categories/{id}": FULL,
+    "PATCH /_sim/sandboxes/{sandbox}/catalog/groups/{id}": FULL,
+    "POST /_sim/sandboxes/{sandbox}/explain": FULL,
+    "GET /_sim/sandboxes/{sandbox}/requests": READ,
+    "GET /_sim/sandboxes/{sandbox}/requests.har": READ,
+    "GET /_sim/sandboxes/{sandbox}/requests/{n}.curl": READ,
+    "GET /_sim/sandboxes/{sandbox}/requests/{n}": READ,
+    "POST /_sim/sandboxes/{sandbox}/requests/{n}/replay": FULL,
+    "GET /_sim/sandboxes/{sandbox}/transactions": READ,
+    "GET /_sim/sandboxes/{sandbox}/transactions/{trxid}": READ,
+    "POST /_sim/sandboxes/{sandbox}/transactions/{trxid}/callbacks": FULL,
+    "GET /_sim/sandboxes/{sandbox}/figures": READ,
+    "GET /_sim/sandboxes/{sandbox}/ledger": READ,
+    "GET /_sim/sandboxes/{sandbox}/callbacks": READ,
+    "GET /_sim/sandboxes/{sandbox}/deliveries": READ,
+    "GET /_sim/sandboxes/{sandbox}/deliveries/{job}": READ,
+    "POST /_sim/sandboxes/{sandbox}/deliveries/{job}/replay": FULL,
+    "POST /_sim/sandboxes/{sandbox}/probes": FULL,
+    "GET /_sim/sandboxes/{sandbox}/notifications": READ,
+    "GET /_sim/sandboxes/{sandbox}/events": READ,
+    "GET /_sim/sandboxes/{sandbox}/tape": READ,
+    "GET /_sim/sandboxes/{sandbox}/invariants": READ,
+    "GET /_sim/sandboxes/{sandbox}/coverage": READ,
+    "GET /_sim/sandboxes/{sandbox}/audit": READ,
+    "GET /_sim/sandboxes/{sandbox}/expectations": READ,
+    "GET /_sim/sandboxes/{sandbox}/inbox": READ,
+    "GET /_sim/sandboxes/{sandbox}/inbox/{name}": READ,
+    "PUT /_sim/sandboxes/{sandbox}/inbox/{name}": FULL,
+    "DELETE /_sim/sandboxes/{sandbox}/inbox/{name}": FULL,
+}
+"""What each operation needs, written by hand: a new one has to be thought about."""
+
+NAMES = {
+    "{n}": "1",
+    "{job}": "1",
+    "{name}": "default",
+    "{product}": "RELOAD",
+    "{code}": "RELOAD",
+    "{id}": "1",
+    "{rule}": "none",
+    "{key}": "none",
+    "{mark}": "none",
+    "{trxid}": "none",
+}
+
+
+def operations() -> list[str]:
+    methods = ("get", "put", "post", "delete", "patch")
+    paths = load(CONTROL)["paths"]
+    found = [f"{method.upper()} {path}" for path, item in paths.items() for method in item if method in methods]
+    return [one for one in found if not one.partition(" ")[2].startswith("/_sim/inbox/")]
+
+
+@pytest.fixture
+def server() -> Iterator[Client]:
+    with running() as client:
+        client.app.use_tokens(CONTROL_TOKEN, parsed_tokens(FILE.encode()))
+        for sandbox in ("mine", "other"):
+            assert ask(client, "POST /_sim/sandboxes", "control", body={"id": sandbox}).status == 201
+        client.pay(sandbox="mine")
+        yield client
+
+
+def ask(client: Client, operation: str, who: str | None, sandbox: str = "mine", **more: Any) -> Response:
+    """One request with somebody's token."""
+    method, _, path = operation.partition(" ")
+    for name, value in ({"{sandbox}": sandbox} | NAMES).items():
+        path = path.replace(name, value)
+    query = "timeout=0.05" if path.endswith("/events") else more.get("query", "")
+    headers = {} if who is None else {"authorization": f"Bearer {BEARER.get(who, who)}"}
+    content = client.encoded(more.get("body"))
+    return client.send(method, path, query, content, {"host": "127.0.0.1:8080", **headers})
+
+
+def tapes(client: Client) -> list[tuple[str, int, int]]:
+    return [(live.id, len(live.tape), live.resets) for live in client.app.sandboxes]
+
+
+def test_every_operation_of_the_contract_says_here_what_it_needs() -> None:
+    assert sorted(NEEDS) == sorted(operations())
+
+
+@pytest.mark.parametrize(("operation", "needs"), sorted(NEEDS.items()))
+def test_every_operation_is_refused_to_whoever_may_not_ask_it_and_changes_nothing_then(
+    server: Client, operation: str, needs: str
+) -> None:
+    before = tapes(server)
+    refused = [(who, "mine", 401, "control_token_required") for who in (None, "wrong", "")] if needs != OPEN else []
+    if needs in (FULL, MAKES):
+        refused += [(who, "mine", 403, "read_only_token") for who in ("dashboard", "shop-screen")]
+    if needs in (FULL, READ):
+        of_others = ("default", "other", "nobody")
+        refused += [("shop", sandbox, 403, "other_sandbox") for sandbox in of_others]
+    if needs == READ:
+        refused += [("shop-screen", sandbox, 403, "other_sandbox") for sandbox in ("default", "other", "nobody")]
+    for who, sandbox, status, code in refused:
+        answer = ask(server, operation, who, sandbox)
+        assert (answer.status, answer.json["error"]) == (status, code), (who, sandbox)
+        assert ("www-authenticate" in answer.headers) == (status == 401)
+    assert tapes(server) == before
+
+    allowed = ["control", "shop", "shop-screen", "dashboard"]
+    if needs in (FULL, MAKES):
+        allowed = ["control", "shop"]
+    for who in allowed:
+        if operation == "POST /_sim/sandboxes" and who == "shop":
+            continue  # its own: below
+        answer = ask(server, operation, who)
+        assert answer.status not in (401, 403), (who, answer.body)
+
+
+def test_a_token_of_a_sandbox_gets_the_list_and_the_events_of_its_own(server: Client) -> None:
+    client = server
+    for who in ("shop", "shop-screen"):
+        assert [one["id"] for one in ask(client, "GET /_sim/sandboxes", who).json["sandboxes"]] == ["mine"]
+    assert len(ask(client, "GET /_sim/sandboxes", "dashboard").json["sandboxes"]) == 3
+    client.pay("elsewhere", sandbox="other")
+    query = "after=0"
+    path = "/_sim/events"
+    host = {"host": "127.0.0.1:8080"}
+    mine, all_ = (
+        client.send("GET", path, f"{query}&timeout=0.05", b"", host | {"authorization": f"Bearer {BEARER[who]}"})
+        for who in ("shop", "dashboard")
+    )
+    assert (b"elsewhere" in mine.body, b"elsewhere" in all_.body) == (False, True)
+    assert b'"sandbox":"mine"' in mine.body
+    assert b'"sandbox":"other"' not in mine.body
+
+
+@pytest.mark.parametrize(
+    ("body", "status"),
+    [
+        ({}, 403),
+        ({"id": "another"}, 403),
+        ({"id": "mine"}, 409),
+        ({"id": "mine", "fork": {"of": "other"}}, 403),
+        ({"id": "mine", "fork": {"of": "mine"}}, 409),
+    ],
+)
+def test_a_token_of_a_sandbox_makes_no_other_one_and_no_copy_of_another(
+    server: Client, body: dict[str, Any], status: int
+) -> None:
+    assert ask(server, "POST /_sim/sandboxes", "shop", body=body).status == status
+    assert len(list(server.app.sandboxes)) == 3
+
+
+def test_a_token_of_a_sandbox_makes_its_own_anew(server: Client) -> None:
+    assert ask(server, "DELETE /_sim/sandboxes/{sandbox}", "shop").status == 204
+    assert ask(server, "GET /_sim/sandboxes/{sandbox}", "shop").status == 404
+    assert ask(server, "GET /_sim/events", "shop").json["error"] == "no_sandbox_yet"
+    assert ask(server, "POST /_sim/sandboxes", "shop", body={"id": "mine"}).status == 201
+
+
+def test_a_token_that_only_reads_is_shown_no_secret_anywhere(server: Client) -> None:
+    live = server.app.sandboxes.get("mine")
+    secrets = [one.encode() for one in live.core.state.secrets]
+    assert secrets
+    seen = b""
+    for operation, needs in NEEDS.items():
+        if needs in (READ, LIST):
+            seen += ask(server, operation, "dashboard").body
+    assert [one for one in secrets if one in seen] == []
+    shown = ask(server, "GET /_sim/sandboxes/{sandbox}", "control").json["resellers"][0]
+    hidden = ask(server, "GET /_sim/sandboxes/{sandbox}", "dashboard").json["resellers"][0]
+    assert (hidden["api_secret"], hidden["password"]) == (None, None)
+    assert {**hidden, "api_secret": shown["api_secret"], "password": shown["password"]} == shown
+
+
+def test_a_tape_with_its_secrets_needs_a_full_token(server: Client) -> None:
+    answer = ask(server, "GET /_sim/sandboxes/{sandbox}/tape", "dashboard", query="secrets=shown")
+    assert (answer.status, answer.json["error"]) == (403, "secrets_need_full")
+    assert ask(server, "GET /_sim/sandboxes/{sandbox}/tape", "shop", query="secrets=shown").status == 200
+
+
+def test_a_file_of_scenarios_which_may_have_secrets_needs_a_full_token(tmp_path: Path) -> None:
+    tmp_path.joinpath("own.yaml").write_text("scenario: own\nextends: default\n")
+    with running(scenarios=tmp_path) as client:
+        client.app.use_tokens(None, parsed_tokens(FILE.encode()))
+        for who, status in (("dashboard", 403), ("shop-screen", 403), ("shop", 200)):
+            asked = {"host": "127.0.0.1:8080", "authorization": f"Bearer {BEARER[who]}"}
+            assert client.send("GET", "/_sim/scenarios/own.yaml", "", b"", asked).status == status
+
+
+def test_a_request_that_named_another_sandbox_is_not_sent_again_there_by_a_token_of_this_one() -> None:
+    with running() as client:
+        made = client.sim("POST", "/sandboxes", {"id": "theirs", "credentials": "unique"}).json["resellers"][0]
+        client.call("GET", "/v2/balance", key=made["api_key"], secret="d3Jvbmc=")  # recorded where it was sent
+        entry = "here full here-token-000000001 sandbox=default"
+        client.app.use_tokens(None, parsed_tokens(entry.encode()))
+        answer = ask(client, "POST /_sim/sandboxes/{sandbox}/requests/{n}/replay", entry.split()[2], "default")
+        assert (answer.status, answer.json["error"]) == (403, "other_sandbox")
+
+
+def test_tokens_are_hidden_wherever_they_come(server: Client) -> None:
+    """Also those that came later, and the former ones."""
+    server.app.use_tokens("another-control-token", parsed_tokens(b"new read another-token-000001"))
+    for token in (*BEARER.values(), "another-control-token", "another-token-000001"):
+        server.send("GET", "/v2/balance", f"x={token}", b"", {"x-note": token})
+    shown = ask(server, "GET /_sim/sandboxes/{sandbox}/requests", "another-token-000001", "default").body
+    shown += ask(server, "GET /_sim/sandboxes/{sandbox}/requests/{n}", "another-token-000001", "default").body
+    assert [one for one in (*BEARER.values(), "another-") if one.encode() in shown] == []
+    assert ask(server, "GET /_sim/sandboxes", "control").status == 401
+
+
+@pytest.mark.parametrize(
+    ("text", "wrong"),
+    [
+        ("", "has no tokens"),
+        ("# nothing\n\n", "has no tokens"),
+        ("ci full", "line 1: has 2 words"),
+        ("ci full 0123456789abcdef sandbox=a more", "line 1: has 5 words"),
+        ("ci admin 0123456789abcdef", "line 1: the role of ci is read or full"),
+        ("ci full short", "line 1: the token of ci has 16 to 200"),
+        ("ci full " + "x" * 201, "line 1: the token of ci has 16 to 200"),
+        ("ci full 0123456789abcde\x7f", "line 1: the token of ci has 16 to 200"),
+        ("-ci full 0123456789abcdef", "line 1: a name has"),
+        ("c" * 65 + " full 0123456789abcdef", "line 1: a name has"),
+        ("ci full 0123456789abcdef shop", "line 1: behind the token of ci only sandbox=ID"),
+        ("ci full 0123456789abcdef sandbox=", "line 1: behind the token of ci only sandbox=ID"),
+        ("ci full 0123456789abcdef sandbox=a/b", "line 1: behind the token of ci only sandbox=ID"),
+        ("\nci full 0123456789abcdef\nci read 0123456789abcdeg", "line 3: the name ci is there already"),
+        ("ci full 0123456789abcdef\ndi read 0123456789abcdef", "line 2: the token of di is another one's"),
+        ("ci full 0123456789abcdéf", "has characters other than ASCII"),
+        ("x" * (FILE_BYTES_MAX + 1), "has more than 65536 bytes"),
+        ("\n".join(f"n{n} read token-{n:016d}" for n in range(TOKENS_MAX + 1)), f"line {TOKENS_MAX + 1}: is one more"),
+    ],
+)
+def test_a_file_of_tokens_that_cannot_be_used_says_where_and_repeats_no_token(text: str, wrong: str) -> None:
+    with pytest.raises(BadTokens) as caught:
+        parsed_tokens(text.encode())
+    assert str(caught.value).startswith(wrong)
+    assert "0123456789" not in str(caught.value)
+
+
+def test_a_token_is_found_whichever_place_it_has() -> None:
+    tokens = Tokens(parsed_tokens(FILE.encode()))
+    assert len(tokens) == 3
+    assert tokens.find(b"dashboard-token-0001") == Access("dashboard", "read")
+    assert tokens.find(b"screen-token-0000001") == Access("shop-screen", "read", "mine")
+    assert [tokens.find(one) for one in (b"", b"dashboard-token-000", b"\xff" * 20)] == [None] * 3

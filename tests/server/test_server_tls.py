@@ -1,0 +1,237 @@
+"""TLS at the server: certificates that change under way, handshakes that never end, and the same answers inside."""
+
+import asyncio
+import os
+import socket
+import ssl
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from simulator.server.tls import FILE_BYTES_MAX, BadCertificate, Handshakes, context_of
+from tests.support.certificates import Pair, name_of, openssl, pair
+from tests.support.connections import connected, hang_up
+from tests.support.echo_server import PATIENCE_S, Client, Served, serving
+
+GET = b"GET /hello HTTP/1.1\r\nHost: x\r\n\r\n"
+
+
+@pytest.fixture(params=["uvloop", pytest.param("asyncio", marks=pytest.mark.slow)])
+def served(request: pytest.FixtureRequest) -> Iterator[tuple[Served, Handshakes]]:
+    handshakes = Handshakes(context_of(*pair("first")), count_max=3, limit_s=1.0)
+    with serving(request.param, handshakes=handshakes) as server:
+        yield server, handshakes
+
+
+@asynccontextmanager
+async def talking(server: Served, to: Pair) -> Any:
+    reader, writer = await asyncio.open_connection("127.0.0.1", server.port, ssl=to.client)
+    try:
+        yield Client(reader, writer)
+    finally:
+        await hang_up(writer)
+
+
+def shown_by(client: Client) -> str:
+    return name_of(client.writer.get_extra_info("ssl_object"))
+
+
+def run(main: Callable[[], Awaitable[None]]) -> None:
+    async def within() -> None:
+        await asyncio.wait_for(main(), 2 * PATIENCE_S)
+
+    asyncio.run(within())
+
+
+def test_answers_are_the_same_within_tls(served: tuple[Served, Handshakes]) -> None:
+    body = b"x" * 3_000_000
+
+    async def main() -> None:
+        async with talking(served[0], pair("first")) as client:
+            await client.send(GET * 3)
+            for _ in range(3):
+                assert (await client.answer()).json["path"] == "/hello"
+            await client.send(b"POST /big HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
+            assert len((await client.answer()).json["body"]) == len(body)
+            await client.send(GET.replace(b"Host", b"Connection: close\r\nHost"))
+            assert [one.status for one in await client.answers_to_end()] == [200]
+
+    run(main)
+
+
+def test_a_refusal_in_the_middle_of_a_body_can_be_read(served: tuple[Served, Handshakes]) -> None:
+    async def main() -> None:
+        async with talking(served[0], pair("first")) as client:
+            await client.send(b"GET / HTTP/1.1\r\nHost: x\r\n" + b"X: y\r\n" * 200 + b"\r\n")
+            assert [one.status for one in await client.answers_to_end()] == [431]
+        async with talking(served[0], pair("first")) as client:
+            await client.send(b"POST /unread HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n" + b"x" * 1000)
+            assert (await client.answer()).body == b"early"
+
+    run(main)
+
+
+def test_connections_that_are_cut_are_cut_within_tls(served: tuple[Served, Handshakes]) -> None:
+    async def main() -> None:
+        async with talking(served[0], pair("first")) as client:
+            await client.send(b"GET /abort HTTP/1.1\r\nHost: x\r\n\r\n")
+            assert await client.to_end() == b""
+        async with talking(served[0], pair("first")) as client:
+            await client.send(b"GET /cut HTTP/1.1\r\nHost: x\r\n\r\n")
+            assert (await client.to_end()).endswith(b"\r\n\r\nabcdefghijklmnopqrstuvwxyz")
+
+    run(main)
+
+
+def test_new_connections_are_shown_the_new_certificate_and_old_ones_live_on(served: tuple[Served, Handshakes]) -> None:
+    server, handshakes = served
+
+    async def main() -> None:
+        async with talking(server, pair("first")) as old:
+            await old.send(GET)
+            assert (shown_by(old), (await old.answer()).status) == ("first", 200)
+            handshakes.context = context_of(*pair("second"))
+            async with talking(server, pair("second")) as new:
+                await new.send(GET)
+                assert (shown_by(new), (await new.answer()).status) == ("second", 200)
+            await old.send(GET)
+            assert (await old.answer()).status == 200
+        with pytest.raises(ssl.SSLCertVerificationError):
+            async with talking(server, pair("first")):
+                pass
+
+    run(main)
+
+
+def test_a_session_is_not_resumed_under_a_certificate_of_before(served: tuple[Served, Handshakes]) -> None:
+    context = pair("first").client
+    for _ in range(2):
+        with (
+            socket.create_connection(("127.0.0.1", served[0].port), PATIENCE_S) as plain,
+            context.wrap_socket(plain, server_hostname="localhost") as inside,
+        ):
+            inside.sendall(GET)
+            assert inside.recv(100).startswith(b"HTTP/1.1 200")
+            assert not inside.session_reused
+            assert inside.session is None or not inside.session.has_ticket
+
+
+@pytest.mark.parametrize("sent", [GET, b"\x00" * 100, b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + b"\xff" * 600])
+def test_what_is_no_tls_is_closed_and_others_are_answered(served: tuple[Served, Handshakes], sent: bytes) -> None:
+    server, _ = served
+
+    async def main() -> None:
+        async with connected(server.port) as (reader, writer):
+            writer.write(sent)
+            answered = await asyncio.wait_for(reader.read(), PATIENCE_S)
+            assert b"HTTP" not in answered
+        async with talking(server, pair("first")) as client:
+            await client.send(GET)
+            assert (await client.answer()).status == 200
+
+    run(main)
+
+
+def test_a_handshake_that_goes_no_further_ends_and_the_oldest_makes_room(served: tuple[Served, Handshakes]) -> None:
+    server, _ = served
+
+    async def main() -> None:
+        silent = [await asyncio.open_connection("127.0.0.1", server.port) for _ in range(5)]
+        try:
+            async with talking(server, pair("first")) as client:  # however many others shake hands
+                await client.send(GET)
+                assert (await client.answer()).status == 200
+            for reader, _ in silent:
+                with_end = await asyncio.wait_for(reader.read(), PATIENCE_S)
+                assert with_end == b""
+        finally:
+            for _, writer in silent:
+                await hang_up(writer)
+
+    run(main)
+
+
+def test_a_server_that_stops_waits_for_no_handshake() -> None:
+    handshakes = Handshakes(context_of(*pair("first")), limit_s=1000)
+    with serving(handshakes=handshakes) as server:
+        silent = socket.create_connection(("127.0.0.1", server.port), PATIENCE_S)
+        with (
+            socket.create_connection(("127.0.0.1", server.port), PATIENCE_S) as plain,  # which is accepted later
+            pair("first").client.wrap_socket(plain, server_hostname="localhost") as inside,
+        ):
+            inside.sendall(GET)
+            assert inside.recv(100).startswith(b"HTTP/1.1 200")
+    with silent:
+        assert silent.recv(1) == b""
+
+
+def _no_pem(pair_: Pair) -> None:
+    pair_.certificate.write_bytes(b"not PEM")
+
+
+def _broken(pair_: Pair) -> None:
+    lines = pair_.certificate.read_bytes().split(b"\n")
+    pair_.certificate.write_bytes(b"\n".join([lines[0], b"AAAA", *lines[-2:]]))
+
+
+def _no_key(pair_: Pair) -> None:
+    pair_.key.write_bytes(pair_.certificate.read_bytes())
+
+
+def _other_key(pair_: Pair) -> None:
+    pair_.key.write_bytes(pair("second").key.read_bytes())
+
+
+def _passphrase(pair_: Pair) -> None:
+    openssl("ec", "-aes128", "-passout", "pass:x", "-in", str(pair("first").key), "-out", str(pair_.key))
+
+
+def _huge(pair_: Pair) -> None:
+    pair_.key.write_bytes(b" " * (FILE_BYTES_MAX + 1))
+
+
+def _pipe(pair_: Pair) -> None:
+    pair_.key.unlink()
+    os.mkfifo(pair_.key)
+
+
+def _folder(pair_: Pair) -> None:
+    pair_.certificate.unlink()
+    pair_.certificate.mkdir()
+
+
+def _dangling(pair_: Pair) -> None:
+    pair_.certificate.unlink()
+    pair_.certificate.symlink_to("nowhere")
+
+
+@pytest.mark.parametrize(
+    ("spoil", "why"),
+    [
+        (_no_pem, "cert.pem: is no certificate in PEM"),
+        (_broken, "they cannot be read as PEM"),
+        (_no_key, "key.pem: is no private key in PEM"),
+        (_other_key, "the key is not that of the certificate"),
+        (_passphrase, "key.pem: has a passphrase"),
+        (_huge, "key.pem: has more than 1048576 bytes"),
+        (_pipe, "key.pem: is no regular file"),
+        (_folder, "cert.pem: is no regular file"),
+        (_dangling, "cert.pem: cannot be read (No such file or directory)"),
+    ],
+)
+def test_a_pair_that_cannot_be_used_says_why(tmp_path: Path, spoil: Callable[[Pair], None], why: str) -> None:
+    copied = pair("first").into(tmp_path)
+    spoil(copied)
+    with pytest.raises(BadCertificate) as caught:
+        context_of(*copied)
+    assert why in str(caught.value)
+
+
+def test_links_to_files_are_followed_as_secrets_of_containers_are_mounted(tmp_path: Path) -> None:
+    pair("first").into(tmp_path, "real-")
+    (tmp_path / "cert.pem").symlink_to("real-cert.pem")
+    (tmp_path / "key.pem").symlink_to(tmp_path / "real-key.pem")
+    assert context_of(tmp_path / "cert.pem", tmp_path / "key.pem") is not None

@@ -1,0 +1,55 @@
+"""Certificates for tests, made by openssl: each is its own authority, and of 127.0.0.1."""
+
+import shutil
+import ssl
+import subprocess
+from functools import cache
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import Any, NamedTuple
+
+from tests.support.processes import DEADLINE_S
+from tests.support.tools import program
+
+
+class Pair(NamedTuple):
+    """Files in PEM: a certificate, and its key, which only its owner can read."""
+
+    certificate: Path
+    key: Path
+
+    def into(self, folder: Path, name: str = "") -> "Pair":
+        """Copy the pair to `cert.pem` and `key.pem` of a folder, in place of what is there."""
+        copied = Pair(folder / f"{name}cert.pem", folder / f"{name}key.pem")
+        shutil.copy(self.certificate, copied.certificate)
+        shutil.copy(self.key, copied.key)
+        return copied
+
+    @property
+    def client(self) -> ssl.SSLContext:
+        """What trusts this certificate alone."""
+        return ssl.create_default_context(cafile=str(self.certificate))
+
+
+@cache
+def pair(name: str) -> Pair:
+    """One that is called so; the same one in all tests of a process."""
+    folder = Path(mkdtemp(prefix="certificates-"))
+    made = Pair(folder / "cert.pem", folder / "key.pem")
+    words = ["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "30"]
+    words += ["-subj", f"/CN={name}", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"]
+    openssl(*words, "-keyout", str(made.key), "-out", str(made.certificate))
+    made.key.chmod(0o600)
+    return made
+
+
+def openssl(*words: str) -> None:
+    """Run openssl, which has to succeed."""
+    done = subprocess.run([program("openssl"), *words], capture_output=True, timeout=DEADLINE_S, check=False)
+    assert done.returncode == 0, done.stderr.decode()
+
+
+def name_of(peer: "ssl.SSLSocket | ssl.SSLObject") -> str:
+    """What the certificate that a server showed is called."""
+    shown: Any = peer.getpeercert()
+    return str(dict(pairs[0] for pairs in shown["subject"])["commonName"])
