@@ -49,7 +49,8 @@ def place_of(key: str) -> int:
 
 
 class Ring:
-    """The ring of these servers, by their names, whose numbers must differ."""
+    """The ring of these servers, by their names, whose numbers must differ: `places` of the nodes in their order, and
+    `owners`, of each node which of the names has it."""
 
     def __init__(self, names: Iterable[str]) -> None:
         # The order of the configuration decides between nodes of one place, of which there are a few.
@@ -60,8 +61,8 @@ class Ring:
             for node in range(NODES)
         ]
         nodes.sort()
-        self._places = array("L", (node >> _OWNER_BITS for node in nodes))
-        self._owners = array("H", (node & _OWNER_MASK for node in nodes))
+        self.places = array("L", (node >> _OWNER_BITS for node in nodes))
+        self.owners = array("H", (node & _OWNER_MASK for node in nodes))
 
     def owner(self, key: str) -> str:
         """The name of the server that has a key: the id of a sandbox, or the code of a reseller."""
@@ -69,9 +70,9 @@ class Ring:
 
     def owner_at(self, place: int) -> str:
         """The name of the server that has the keys of a place."""
-        after = bisect_left(self._places, place)
-        after = 0 if after == len(self._places) else after
-        before = bisect_right(self._places, place) - 1  # -1 is the last one, as on a ring
-        to_next = (self._places[after] - place) & _MASK
-        to_last = (place - self._places[before]) & _MASK
-        return self.names[self._owners[before if to_last <= to_next else after]]
+        after = bisect_left(self.places, place)
+        after = 0 if after == len(self.places) else after
+        before = bisect_right(self.places, place) - 1  # -1 is the last one, as on a ring
+        to_next = (self.places[after] - place) & _MASK
+        to_last = (place - self.places[before]) & _MASK
+        return self.names[self.owners[before if to_last <= to_next else after]]
