@@ -155,7 +155,9 @@ def _backends(servers: Sequence[Server], listen: str) -> list[str]:
         "    option redispatch 1",
         f"    option httpchk GET {CHECKED_PATH}",
         "    http-check expect ! rstatus ^5",
-        "    default-server check inter 1s fastinter 250ms fall 2 rise 1",
+        "    # A server that is busy is not down: only what refuses a connection is found out within a second.",
+        "    timeout check 10s",
+        "    default-server check inter 1s fastinter 250ms fall 3 rise 1",
         f"    http-response set-header {SHARD_HEADER} %s",
         *(f"    server {one.name} {one.netloc}" for one in servers),
     ]
