@@ -11,6 +11,7 @@ import pytest
 import yaml
 
 from simulator.cli.signing import Credentials
+from tests.support.browser import page
 from tests.support.sharded import SHARD, Sharded, sharded
 
 pytestmark = pytest.mark.slow
@@ -221,6 +222,33 @@ def test_a_stream_of_events_comes_through_as_it_happens(servers: Sharded) -> Non
         pay(servers, "order-of-shop-04", sandbox="shop-04")
         found = next(line for line in lines if line.startswith("data:"))
     assert json.loads(found.removeprefix("data:"))["sandbox"] == "shop-04"
+
+
+def test_a_callback_is_sent_by_its_owner_and_finds_the_inbox_of_a_sandbox_elsewhere(servers: Sharded) -> None:
+    receiver = "shop-07"
+    sender = next(one for one in SANDBOXES if servers.ring.owner(one) != servers.ring.owner(receiver))
+    hook = f"{servers.url}/_sim/inbox/{receiver}/hook"
+    set_url = f"/v2/callback-url?{urlencode({'url': hook, 'method': 'POST'})}"
+    assert servers.call("POST", set_url, DEFAULT_KEY, sandbox=sender).status == 200
+    pay(servers, "called-back", sandbox=sender)
+    clock = servers.ask("PUT", f"/_sim/sandboxes/{sender}/clock", {"mode": "manual"})
+    assert clock.status == 200
+    advanced = servers.ask("POST", f"/_sim/sandboxes/{sender}/clock/advance", {"until": "idle"})
+    assert advanced.json["idle"]
+    came = servers.ask("GET", f"/_sim/sandboxes/{receiver}/inbox/hook").json["items"]
+    assert {one["json"]["data"]["refid"] for one in came} == {"called-back"}
+
+
+def test_the_console_shows_any_sandbox_at_the_address_of_the_proxy(servers: Sharded) -> None:
+    with page() as (shown, mistakes):
+        for name in ("shop-08", "shop-09", "shop-10"):
+            shown.goto(f"{servers.url}/_sim/s/{name}/live")
+            pay(servers, f"seen-{name}", sandbox=name)
+            shown.get_by_text(f"seen-{name}").first.wait_for()
+        shown.goto(f"{servers.url}/_sim/ui/sandboxes")
+        for name in SANDBOXES[:3]:
+            shown.get_by_role("link", name=name, exact=True).wait_for()
+    assert mistakes == []
 
 
 @pytest.mark.parametrize("path", ["/_sim/", "/_sim/s/shop-05/live", "/openapi.json", "/_sim/health", "/_sim/scenarios"])
