@@ -12,11 +12,12 @@ from bench.refusals import measure_refusals
 from bench.results import Results
 from bench.rounds import Plan, measure_workload
 from bench.servers import Cores
+from bench.sharded import measure_sharded
 from bench.startup import measure_startup
 from bench.tail import measure_tail
 from bench.workloads import NAMED, WORKLOADS, Workload
 
-ALWAYS = (*NAMED, "refusals", "keeping", "deliveries", "tail", "pauses", "startup")
+ALWAYS = (*NAMED, "refusals", "keeping", "sharded", "deliveries", "tail", "pauses", "startup")
 SECTIONS = (*ALWAYS, "peers")
 
 
@@ -50,6 +51,9 @@ def measure(sections: Sequence[str], extent: Extent, results: Results) -> None:
         for one in compared(serve):
             results.attempt(f"keeping, {one.name}", partial(kept, one))
 
+    def sharded() -> None:
+        results.cells += measure_sharded(plan, serve)
+
     def deliveries() -> None:
         from bench.deliveries import measure_deliveries  # imports the simulator, which the other sections only start
 
@@ -68,7 +72,7 @@ def measure(sections: Sequence[str], extent: Extent, results: Results) -> None:
         results.peers = measure_peers(extent.peers, cores, serve)
 
     work: dict[str, Callable[[], None]] = {workload.name: partial(rows, workload) for workload in WORKLOADS}
-    work |= {each.__name__: each for each in (refusals, keeping, deliveries, tail, pauses, startup, peers)}
+    work |= {each.__name__: each for each in (refusals, keeping, sharded, deliveries, tail, pauses, startup, peers)}
     for name in SECTIONS:
         if name in sections:
             results.attempt(name, work[name])

@@ -19,6 +19,7 @@ RATIOS = {
     "catalog-500": ("GET /v2/catalog, 500 products", 0.70),
     "callbacks": ("topup, running clock, callbacks to a fast receiver", 0.25),
     "deliveries": ("callbacks sent, against the HTTP client alone", 0.85),
+    "sharded-two": ("two servers behind the proxy, against one behind it, where each has a core", 1.8),
     "kept-process": ("--data-dir, --durability process, against memory", 0.60),
 }
 BARE_START_S = 0.15  # the start of the bare server on the machine that the target of ours is for

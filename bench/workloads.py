@@ -51,10 +51,10 @@ def client_of(server: Server) -> Client:
         raise BenchError(f"the ready line names no reseller with a key and a secret: {server.ready}") from error
 
 
-def topup(client: Client, refid: str) -> bytes:
-    """A payment of 10 for the given refid."""
+def topup(client: Client, refid: str, prefix: str = "") -> bytes:
+    """A payment of 10 for the given refid; `prefix` is that of a sandbox's address."""
     body = {"refid": refid, "product": "RELOAD", "account": "0123456789", "amount": "10"}
-    return client.request("POST", "/v2/topup", body=json.dumps(body, separators=(",", ":")).encode())
+    return client.request("POST", f"{prefix}/v2/topup", body=json.dumps(body, separators=(",", ":")).encode())
 
 
 def send_all(

@@ -128,11 +128,12 @@ async def _fill(part: _Part, request: Request, shards: Shards, bytes_max: int) -
     part.size = len(answer.body)
     try:
         part.rows = await in_background(_rows, answer.body)
-    except msgspec.MsgspecError:
+    except (msgspec.MsgspecError, UnicodeDecodeError):
         raise NotAnsweredError("gave an answer that is no list of sandboxes") from None
 
 
 def _rows(body: bytes) -> list[tuple[str, msgspec.Raw]]:
+    body.decode()  # the rows are passed on as they are
     rows = msgspec.json.decode(body, type=_List).sandboxes
     return [(msgspec.json.decode(row, type=_Named).id, row) for row in rows]
 

@@ -1,6 +1,7 @@
 """One server asks another one of its list: one request over HTTP/1.1, bounded in time and in bytes."""
 
 import asyncio
+import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
@@ -43,9 +44,12 @@ async def ask(
             return await _exchanged(server, _request(method, target, headers, body), bytes_max)
     except TimeoutError:
         raise NotAnsweredError(f"did not answer within {timeout_s:g} s") from None
-    except (OSError, asyncio.IncompleteReadError, asyncio.LimitOverrunError) as error:
-        reason = getattr(error, "strerror", None) or "it closed the connection in the middle"
-        raise NotAnsweredError(f"cannot be asked: {reason}") from None
+    except (asyncio.IncompleteReadError, ConnectionResetError):
+        raise NotAnsweredError("cannot be asked: it closes the connection early") from None
+    except asyncio.LimitOverrunError:
+        raise NotAnsweredError(f"cannot be asked: the head of its answer has over {HEAD_BYTES_MAX} bytes") from None
+    except OSError as error:
+        raise NotAnsweredError(f"cannot be asked: {os.strerror(error.errno) if error.errno else error}") from None
 
 
 def _request(method: str, target: str, headers: Mapping[str, str], body: bytes) -> bytes:

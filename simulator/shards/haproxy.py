@@ -15,11 +15,13 @@ from typing import Final
 from simulator.shards.ring import WEIGHT, number_of
 from simulator.shards.servers import Server
 
-CHECKED_PATH: Final = "/_sim/health"
+CHECKED_PATH: Final = "/_sim/ready"
+"""It is 503 while a server starts or stops; one that has no such path is up when it answers at all."""
+
 LISTEN: Final = "127.0.0.1:8080"
 SHARD_HEADER: Final = "X-Sim-Shard"
-TOKEN_BYTES: Final = 16 * 1024
-"""So much of the body of a request for a token is waited for, which has the name of its user."""
+BODY_BYTES: Final = 16 * 1024
+"""So much is waited for of a body that names its reseller: of a request for a token, and of one to add a reseller."""
 
 _LISTEN = re.compile(r"(?:\*|[0-9.]{7,15}|\[[0-9A-Fa-f:.]{2,45}\]):([0-9]{1,5})")
 _PLAIN_PATH = re.compile(r"[A-Za-z0-9_./-]+")
@@ -81,7 +83,7 @@ def _frontend(listen: str, map_path: str, count: int) -> list[str]:
         else []
     )
     return [
-        *_FRONTEND.format(listen=listen, token_bytes=TOKEN_BYTES).splitlines(),
+        *_FRONTEND.format(listen=listen, body_bytes=BODY_BYTES).splitlines(),
         *by_map,
         "",
         f"    use_backend guarded if owned {{ nbsrv(anywhere) lt {count} }}",
@@ -107,6 +109,9 @@ frontend reseller_sim
     acl of_reseller var(txn.path) -m beg /_sim/sandboxes/default/resellers/
     http-request set-var(txn.owner) url_param(reseller),url_dec(1) if of_default
     http-request set-var(txn.owner) var(txn.path),field(6,/) if of_reseller
+    acl new_reseller var(txn.path) -m str /_sim/sandboxes/default/resellers
+    http-request wait-for-body time 10s at-least {body_bytes} if new_reseller METH_POST
+    http-request set-var(txn.owner) req.body,json_query('$.code') if new_reseller METH_POST
 
     # the reseller API by a token, which has the code, or the id of a sandbox with unique credentials,
     acl in_default var(txn.path) -m beg /s/default/
@@ -116,7 +121,7 @@ frontend reseller_sim
     acl for_token var(txn.path) -m end /v2/token /v2/token/refresh
     acl has_key req.fhdr(x-api-key) -m len gt 0
     http-request set-var(txn.token) http_auth_bearer if by_reseller !has_key !for_token
-    http-request wait-for-body time 10s at-least {token_bytes} if by_reseller for_token
+    http-request wait-for-body time 10s at-least {body_bytes} if by_reseller for_token
     http-request set-var(txn.token) req.body_param(refresh_token),url_dec(1) if by_reseller for_token
     http-request set-var(txn.token) req.body,json_query('$.refresh_token') if by_reseller for_token
     acl has_token var(txn.token) -m found
@@ -149,7 +154,10 @@ def _backends(servers: Sequence[Server], listen: str) -> list[str]:
         "    retries 3",
         "    option redispatch 1",
         f"    option httpchk GET {CHECKED_PATH}",
-        "    default-server check inter 1s fastinter 250ms fall 2 rise 1",
+        "    http-check expect ! rstatus ^5",
+        "    # A server that is busy is not down: only what refuses a connection is found out within a second.",
+        "    timeout check 10s",
+        "    default-server check inter 1s fastinter 250ms fall 3 rise 1",
         f"    http-response set-header {SHARD_HEADER} %s",
         *(f"    server {one.name} {one.netloc}" for one in servers),
     ]

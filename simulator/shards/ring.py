@@ -5,6 +5,7 @@ A key belongs to the nearest node. So the servers and any number of proxies agre
 server that is added takes keys from all others and moves none between them.
 """
 
+from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
 from typing import Final
@@ -22,6 +23,8 @@ NUMBER_MAX: Final = 2**19 - 1
 _NODES_OF_NUMBER = 4096
 _PLACES = 1 << 32
 _MASK = _PLACES - 1
+_OWNER_BITS = 16
+_OWNER_MASK = (1 << _OWNER_BITS) - 1
 
 
 def number_of(name: str) -> int:
@@ -46,19 +49,20 @@ def place_of(key: str) -> int:
 
 
 class Ring:
-    """The ring of these servers, by their names, whose numbers must differ."""
+    """The ring of these servers, by their names, whose numbers must differ: `places` of the nodes in their order, and
+    `owners`, of each node which of the names has it."""
 
     def __init__(self, names: Iterable[str]) -> None:
         # The order of the configuration decides between nodes of one place, of which there are a few.
         self.names = tuple(sorted(names))
         nodes = [
-            (avalanche((number_of(name) * _NODES_OF_NUMBER + node) & _MASK), place)
-            for place, name in enumerate(self.names)
+            avalanche(number_of(name) * _NODES_OF_NUMBER + node) << _OWNER_BITS | owner
+            for owner, name in enumerate(self.names)
             for node in range(NODES)
         ]
-        nodes.sort(key=lambda node: node[0])
-        self._places = [place for place, _ in nodes]
-        self._owners = [self.names[owner] for _, owner in nodes]
+        nodes.sort()
+        self.places = array("L", (node >> _OWNER_BITS for node in nodes))
+        self.owners = array("H", (node & _OWNER_MASK for node in nodes))
 
     def owner(self, key: str) -> str:
         """The name of the server that has a key: the id of a sandbox, or the code of a reseller."""
@@ -66,9 +70,9 @@ class Ring:
 
     def owner_at(self, place: int) -> str:
         """The name of the server that has the keys of a place."""
-        after = bisect_left(self._places, place)
-        after = 0 if after == len(self._places) else after
-        before = bisect_right(self._places, place) - 1  # -1 is the last one, as on a ring
-        to_next = (self._places[after] - place) & _MASK
-        to_last = (place - self._places[before]) & _MASK
-        return self._owners[before if to_last <= to_next else after]
+        after = bisect_left(self.places, place)
+        after = 0 if after == len(self.places) else after
+        before = bisect_right(self.places, place) - 1  # -1 is the last one, as on a ring
+        to_next = (self.places[after] - place) & _MASK
+        to_last = (place - self.places[before]) & _MASK
+        return self.names[self.owners[before if to_last <= to_next else after]]

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from bench import sharded
 from bench.__main__ import main
 from bench.catalogs import scenario_of
 from bench.peers import mocks
@@ -14,6 +15,7 @@ from bench.peers.started import started
 from bench.servers import BenchError, Cores
 from bench.tail import BARE_NAME, OUR_NAME
 from simulator.scenario.library import scenario_from_object
+from tests.support.tools import program
 
 pytestmark = pytest.mark.slow
 
@@ -37,6 +39,23 @@ def test_rows_are_measured_beside_a_bare_app_that_answers_as_many_bytes(tmp_path
     assert all(name.startswith("refused-") for name in names[3:])
     assert figures["machine"]["commit"]
     assert "## Rows" in page.read_text()
+
+
+def test_two_servers_are_measured_beside_one_behind_the_proxy_and_one_alone(tmp_path: Path) -> None:
+    program("haproxy")
+    out = tmp_path / "figures.json"
+    assert main([*SHORT, "--json", str(out), "--only", "sharded"]) == 0
+    cells = json.loads(out.read_text())["cells"]
+    assert [cell["name"] for cell in cells] == ["sharded-one", "sharded-two"]
+    assert all(cell["ratio"]["median"] > 0 for cell in cells)
+
+
+def test_without_a_proxy_it_is_said_that_servers_behind_one_are_not_measured(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sharded, "_haproxy", lambda: None)
+    assert main([*SHORT, "--json", str(tmp_path / "figures.json"), "--only", "sharded"]) == 0
+    assert sharded.MISSING in capsys.readouterr().err
 
 
 def test_the_tail_is_measured_by_turns_over_all_payments(tmp_path: Path) -> None:

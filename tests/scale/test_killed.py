@@ -1,13 +1,18 @@
 """One of three servers is killed: what it has waits for it, and the others go on."""
 
 import json
+import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from http.client import HTTPException
+from itertools import count
 from typing import Any
 
 import pytest
 
 from simulator.cli.signing import Credentials
-from tests.support.processes import run
+from tests.support.processes import DEADLINE_S, run
 from tests.support.sharded import SHARD, Sharded, sharded
 
 pytestmark = pytest.mark.slow
@@ -60,6 +65,47 @@ def test_a_killed_server_loses_nothing_and_its_sandboxes_wander_nowhere(servers:
         assert [one["refid"] for one in shown] == wanted
 
 
+def test_a_server_that_is_killed_under_load_disturbs_no_other_and_keeps_what_it_answered(servers: Sharded) -> None:
+    lost = servers.ring.owner(SANDBOXES[0])
+    answers: dict[tuple[str, str], int] = {}
+    some, over = threading.Event(), threading.Event()
+
+    def client(name: str) -> None:
+        for number in count():
+            if over.is_set() and number >= 20:
+                return
+            with suppress(HTTPException, OSError):  # in the middle of which it was killed
+                answers[name, f"order-{number}"] = pay(servers, name, f"order-{number}").status
+            if number == 10:
+                some.set()
+
+    with ThreadPoolExecutor(len(SANDBOXES)) as pool:
+        clients = [pool.submit(client, name) for name in SANDBOXES]
+        try:
+            assert some.wait(DEADLINE_S)
+            servers.kill(lost)
+            servers.await_known(lost, up=False)
+        finally:
+            over.set()
+    for each in clients:
+        each.result()
+    by_owner = {
+        name: [status for (sandbox, _), status in answers.items() if servers.ring.owner(sandbox) == name]
+        for name in NAMES
+    }
+    assert {name: set(found) for name, found in by_owner.items() if name != lost} == {
+        name: {200} for name in NAMES if name != lost
+    }
+    assert set(by_owner[lost]) == {200, 503}
+    servers.start(lost)
+    servers.await_known(lost, up=True)
+    for name in SANDBOXES:
+        shown = servers.ask("GET", f"/_sim/sandboxes/{name}/transactions?limit=1000").json["transactions"]
+        paid = {refid for (sandbox, refid), status in answers.items() if sandbox == name and status == 200}
+        assert paid <= {one["refid"] for one in shown}
+        assert servers.ask("GET", f"/_sim/sandboxes/{name}/invariants").json["ok"]
+
+
 def assert_listed_without(servers: Sharded, lost: str) -> None:
     answer = servers.ask("GET", "/_sim/sandboxes").json
     others = {name for name in ("default", *SANDBOXES) if servers.ring.owner(name) != lost}
@@ -98,4 +144,28 @@ def test_a_sandbox_on_the_wrong_server_is_told_and_is_moved_by_export_and_import
     assert {name: one["misplaced"] for name, one in told.items()} == {
         name: [moved] if name == other else [] for name in NAMES
     }
+    listed = run("sandbox", "list", "--url", servers.url)
+    assert f"sandbox list: {other} has {moved}, which belong to others: see docs/scale.md" in listed.err
     assert json.loads(pay(servers, moved, "first").body)["data"]["refid"] == "first"
+
+
+def test_a_reseller_that_is_added_has_an_owner_and_its_keys_have_it_when_the_map_does(servers: Sharded) -> None:
+    code = next(f"NEW{n}" for n in range(99) if servers.ring.owner(f"NEW{n}") != servers.ring.owner("default"))
+    wanted = {"code": code, "balance": 100, "users": [{"username": "new", "password": "p"}]}
+    made = servers.ask("POST", "/_sim/sandboxes/default/resellers", wanted)
+    assert (made.status, made.headers[SHARD]) == (201, servers.ring.owner(code))
+    deposit = servers.ask("POST", f"/_sim/sandboxes/default/resellers/{code}/deposits", {"amount": 1})
+    assert deposit.status == 201
+    credentials = Credentials(made.json["api_key"], made.json["api_secret"])
+    with (servers.folder / "resellers.map").open("a") as file:
+        file.write(f"key/{credentials.key} {code}\nuser/new {code}\n")
+    servers.proxy.reload()
+    balance = servers.call("GET", "/v2/balance", credentials)
+    assert (balance.status, balance.json["data"]["balance"]) == (200, 101)
+    assert servers.ask("POST", "/v2/token", {"username": "new", "password": "p"}).headers[SHARD] == made.headers[SHARD]
+    servers.kill("a")
+    servers.await_known("a", up=False)
+    name = next(one for one in SANDBOXES if servers.ring.owner(one) == "a")
+    assert servers.ask("GET", f"/_sim/sandboxes/{name}").json["error"] == "shard_down"
+    other = next(one for one in SANDBOXES if servers.ring.owner(one) != "a")
+    assert servers.ask("GET", f"/_sim/sandboxes/{other}").status == 200

@@ -7,12 +7,13 @@ from contextlib import contextmanager
 from http.client import HTTPConnection
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 
-from bench.hash_simulation import SANDBOXES, SERVERS, simulated
+from bench.hash_simulation import SANDBOXES, SERVERS, counted, simulated
 from simulator.shards.haproxy import configuration
-from simulator.shards.ring import Ring, number_of
+from simulator.shards.ring import Ring, number_of, place_of
 from simulator.shards.servers import Server
 from tests.support.processes import ROOT, free_port
 from tests.support.sharded import SHARD, haproxy
@@ -54,22 +55,26 @@ def test_haproxy_sends_each_key_to_the_server_that_is_computed(names: list[str],
     with healthy_servers(names) as servers:
         (tmp_path / "haproxy.cfg").write_text(configuration(servers, listen))
         with haproxy(tmp_path / "haproxy.cfg"):
-            assert {one: owner_by_proxy(listen, one) for one in IDS} == {one: Ring(names).owner(one) for one in IDS}
+            ring = Ring(names)
+            assert owners_by_proxy(listen) == {one: ring.owner(one) for one in IDS}
 
 
-def owner_by_proxy(listen: str, key: str) -> str | None:
-    from urllib.parse import quote
-
+def owners_by_proxy(listen: str) -> dict[str, str | None]:
     connection = HTTPConnection(listen)
+    found = {}
     try:
-        connection.request("GET", f"/s/{quote(key)}/v2/balance")
-        return connection.getresponse().getheader(SHARD)
+        for one in IDS:
+            connection.request("GET", f"/s/{quote(one)}/v2/balance")
+            with connection.getresponse() as answer:
+                answer.read()
+                found[one] = answer.getheader(SHARD)
     finally:
         connection.close()
+    return found
 
 
 def test_the_order_of_the_names_changes_nothing() -> None:
-    assert [Ring("abc").owner(one) for one in IDS] == [Ring("cab").owner(one) for one in IDS]
+    assert list(map(Ring("abc").owner, IDS)) == list(map(Ring("cab").owner, IDS))
 
 
 def test_a_server_that_is_added_takes_its_share_and_moves_nothing_between_others() -> None:
@@ -87,16 +92,21 @@ def test_keys_fall_evenly() -> None:
 
 def test_a_key_at_either_end_of_the_ring_has_the_nearest_node_on_either_side_of_it() -> None:
     ring = Ring("ab")
-    first, last = ring._places[0], ring._places[-1]
-    ends = {ring._owners[0], ring._owners[-1]}
-    assert ring.owner_at(first) == ring._owners[0]
-    assert ring.owner_at(last) == ring._owners[-1]
+    first, last = ring.places[0], ring.places[-1]
+    ends = {ring.names[ring.owners[0]], ring.names[ring.owners[-1]]}
+    assert ring.owner_at(first) == ring.names[ring.owners[0]]
+    assert ring.owner_at(last) == ring.names[ring.owners[-1]]
     assert {ring.owner_at(0), ring.owner_at(2**32 - 1)} <= ends
 
 
 def test_numbers_are_within_what_haproxy_computes_with() -> None:
     numbers = [number_of(f"server-{number}") for number in range(1_000)]
     assert 0 < min(numbers) <= max(numbers) < 2**19
+
+
+def test_the_simulation_counts_what_each_server_owns() -> None:
+    ring, keys = Ring("abcd"), [f"key-{number}" for number in range(20_000)]
+    assert counted(ring, sorted(map(place_of, keys))) == Counter(map(ring.owner, keys))
 
 
 @pytest.mark.slow

@@ -1,6 +1,7 @@
 """Several real servers behind a real HAProxy, as `shard-config` writes its configuration."""
 
 import json
+import signal
 import socket
 import subprocess
 import threading
@@ -45,6 +46,11 @@ class Proxy:
         """Wait until it says this."""
         while text not in self._said.get(timeout=DEADLINE_S):
             pass
+
+    def reload(self) -> None:
+        """Let it read its files anew, as `systemctl reload` does."""
+        self._process.send_signal(signal.SIGUSR2)
+        self.await_said("Loading success")
 
     def end(self) -> None:
         """Stop it."""
