@@ -20,6 +20,8 @@ PROGRAMS = {
     "bash": ("bash",),
     "zsh": ("zsh",),
     "fish": ("fish",),
+    "unshare": ("unshare",),
+    "nsenter": ("nsenter",),
 }
 
 # Commands of packages that tests/interop/package.json pins and `make interop-tools` installs.
@@ -38,6 +40,12 @@ def node_command(name: str) -> str:
     program("node")
     path = NODE_COMMANDS / name
     return str(path) if path.exists() else _missing(name)
+
+
+def required(name: str, is_there: bool) -> None:
+    """The same for what is no program: a folder that `.ci/run` makes, or a right."""
+    if not is_there:
+        _missing(name)
 
 
 def _missing(name: str) -> NoReturn:
