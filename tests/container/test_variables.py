@@ -26,7 +26,7 @@ def variables() -> dict[str, str]:
     for parameter in command.params:
         given = parameter.envvar or (
             parameter.allow_from_autoenv and isinstance(parameter, Option) and f"{VARIABLES}_{parameter.name}".upper()
-        )  # type: ignore[attr-defined]
+        )
         assert given, f"{parameter.name} has no variable"
         found["SCENARIO" if isinstance(parameter, Argument) else parameter.opts[0]] = str(given)
     assert context.params == {}
