@@ -54,7 +54,7 @@ def main() -> int:
 
 def simulator(path: str, body: dict[str, str] | None = None) -> Any:
     """Ask the control API of the default sandbox, with its token."""
-    url = f"{os.environ['RESELLER_SIM_URL']}/_sim/sandboxes/default/{path}"
+    url = f"{os.environ['RESELLER_SIM_URL']}/sandboxes/default/{path}"
     headers = {"Authorization": f"Bearer {os.environ['RESELLER_SIM_CONTROL_TOKEN']}"}
     with urlopen(Request(url, json.dumps(body).encode() if body else None, headers), timeout=WITHIN_S) as answer:
         return json.load(answer)
