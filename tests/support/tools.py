@@ -29,6 +29,8 @@ PROGRAMS = {
     "systemd-analyze": ("systemd-analyze",),
     "git": ("git",),
     "haproxy": ("haproxy", "/usr/sbin/haproxy"),
+    "unshare": ("unshare",),
+    "nsenter": ("nsenter",),
 }
 
 # Commands of packages that tests/interop/package.json pins and `make interop-tools` installs.
@@ -53,6 +55,12 @@ def site_tools() -> None:
     """Refuse as `program` does where `make site-tools` has not installed what makes the documentation's site."""
     if any(find_spec(name) is None for name in ("sphinx", "myst_parser", "furo")):
         _missing("sphinx")
+
+
+def required(name: str, is_there: bool) -> None:
+    """The same for what is no program: a folder that `.ci/run` makes, or a right."""
+    if not is_there:
+        _missing(name)
 
 
 def _missing(name: str) -> NoReturn:

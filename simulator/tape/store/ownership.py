@@ -11,7 +11,7 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import ClassVar, Final, NamedTuple
 
 from simulator.tape.store.committed import Length
 from simulator.tape.store.errors import InUse, Unusable
@@ -36,6 +36,7 @@ class Ownership:
     """Of one folder, from `__init__` to `release`. One who `only_reads` changes nothing, shares the folder with others
     of the kind, and needs no lock where there is none. Raises `InUse` and `Unusable`."""
 
+    ours: ClassVar[set[Path]] = set()  # the locks that this process has
     OPEN = "pid"
     CLOSING = "closing"
     CLOSED = "closed"
@@ -56,6 +57,8 @@ class Ownership:
         try:
             fcntl.flock(self._descriptor, (fcntl.LOCK_SH if only_reads else fcntl.LOCK_EX) | fcntl.LOCK_NB)
             self.text_before = self._text()
+            if not only_reads:
+                self.ours.add(self.path.resolve())
         except BlockingIOError:
             text = self._text()
             os.close(self._descriptor)
@@ -107,6 +110,7 @@ class Ownership:
         """Let go of the folder."""
         if self._descriptor >= 0:
             os.close(self._descriptor)
+            self.ours.discard(self.path.resolve())
 
     def _told(self, what: str, durability: str = "") -> str:
         words = (what, f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}", durability, boot() and f"boot={boot()}")
@@ -133,6 +137,7 @@ def _in_use(folder: Path, text: str) -> str:
     words = text.split()
     if len(words) < 4 or words[0] != Ownership.OPEN:
         return f"{folder}: another process is just opening or closing this folder: try again"
-    if words[1] == str(os.getpid()):
+    if (folder / LOCK).resolve() in Ownership.ours:
         return f"{folder}: this process (pid {words[1]}) has it open already, since {words[3]}: close it there first"
+    # In another container its number may be the same as ours.
     return f"{folder}: in use by the process with pid {words[1]}, since {words[3]}: stop it, or give another folder"

@@ -61,6 +61,19 @@ def test_a_folder_has_one_owner_in_a_process(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+def test_the_owner_in_another_container_is_not_taken_for_this_process_by_its_number(tmp_path: Path) -> None:
+    alike = f"import os\nos.getpid = lambda: {os.getpid()}\n{HOLDS}"
+    with subprocess.Popen(
+        [sys.executable, "-c", alike, str(tmp_path)], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as owner:
+        assert owner.stdout
+        assert owner.stdout.readline() == b"open\n"
+        with pytest.raises(InUse, match=f"in use by the process with pid {os.getpid()}, since 20.*Z: stop it"):
+            opened(tmp_path)
+        owner.communicate(timeout=60)
+
+
+@pytest.mark.slow
 def test_a_folder_has_one_owner_among_processes_until_that_is_killed(tmp_path: Path) -> None:
     with subprocess.Popen(
         [sys.executable, "-c", HOLDS, str(tmp_path)], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE

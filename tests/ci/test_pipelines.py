@@ -1,0 +1,164 @@
+"""GitHub's actions and GitLab's template: their shell is run, in an empty folder, with a wheel of this tree."""
+
+import os
+import re
+import sys
+import sysconfig
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+import yaml
+
+from tests.support.environments import built
+from tests.support.pages import blocks
+from tests.support.pipelines import Job, gitlab_job, run_gitlab
+from tests.support.processes import ROOT, serving
+from tests.support.tools import required
+
+pytestmark = pytest.mark.slow
+
+PAYMENT = '{"refid":"order-1","product":"RELOAD","account":"0123456789","amount":10}'
+PAY = f"reseller-sim call POST /v2/topup -d '{PAYMENT}'"
+GOOD = f"{PAY} && reseller-sim advance idle && {PAY}"
+FAILS = "reseller-sim call GET /v2/balance; exit 4"
+PAGE = (ROOT / "docs" / "run-it-in-ci.md").read_text("utf-8")
+PYTHON = str(Path(sys.base_prefix) / "bin" / "python3")
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return built("wheel", ROOT, tmp_path_factory.mktemp("wheel"))
+
+
+@pytest.fixture(autouse=True)
+def without_an_index(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The libraries are those of this environment, so that pip installs the package alone."""
+    for name in ("PIP_NO_INDEX", "PIP_NO_DEPS", "PIP_NO_COMPILE"):
+        monkeypatch.setenv(name, "1")
+    monkeypatch.setenv("PYTHONPATH", sysconfig.get_path("purelib"))
+
+
+@pytest.fixture
+def from_wheels(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As there is an index: pip installs all that is needed, and builds, from the wheels of `make wheelhouse`."""
+    required("wheelhouse", any((ROOT / "wheelhouse").glob("hatchling-*.whl")))
+    monkeypatch.setenv("PIP_FIND_LINKS", str(ROOT / "wheelhouse"))
+    for name in ("PIP_NO_DEPS", "PYTHONPATH"):
+        monkeypatch.delenv(name)
+
+
+def suites(path: Path) -> int:
+    return len(ElementTree.parse(path).getroot().findall(".//testcase"))  # noqa: S314  # our own file
+
+
+def test_the_action_runs_a_command_and_keeps_what_happened(wheel: Path, tmp_path: Path) -> None:
+    job = Job(tmp_path, PYTHON)
+    done = job.use(ROOT / "action.yml", run=GOOD, package=str(wheel))
+    assert done.status == 0, done
+    assert '"status":"Succesful"' in done.out
+    kept = tmp_path / "workspace" / "reseller-sim"
+    assert {path.name for path in kept.iterdir()} == {"result.xml", "report", "result.tape"}
+    assert (kept / "report" / "index.html").exists()
+    assert suites(kept / "result.xml") > 0
+    assert job.artifacts == ["reseller-sim"]
+    assert job.used == ["actions/setup-python", "actions/cache", "actions/upload-artifact"]
+    (folder,) = job.path
+    assert os.listdir(folder) == ["reseller-sim"], "no Python of ours is before the user's"
+
+
+def test_the_action_fails_with_the_command_and_keeps_the_report_all_the_same(wheel: Path, tmp_path: Path) -> None:
+    job = Job(tmp_path, PYTHON)
+    done = job.use(ROOT / "action.yml", run=FAILS, package=str(wheel), flags="--coverage --seed 7", report="out")
+    assert done.status == 4, done
+    assert (tmp_path / "workspace" / "out" / "result.tape").exists()
+    assert job.artifacts == ["out"]
+
+
+@pytest.mark.usefixtures("from_wheels")
+def test_the_action_installs_its_own_source(tmp_path: Path) -> None:
+    """As `uses:` does, which has a checkout of this repository beside the user's."""
+    done = Job(tmp_path, PYTHON).use(ROOT / "action.yml", run="reseller-sim --version", flags="")
+    assert (done.status, "reseller-sim 0." in done.out) == (0, True), done
+
+
+def test_a_simulator_serves_the_steps_of_a_job_until_it_is_judged(wheel: Path, tmp_path: Path) -> None:
+    job = Job(tmp_path, PYTHON)
+    started = job.use(ROOT / "ci" / "serve" / "action.yml", package=str(wheel))
+    assert started.status == 0, started
+    try:
+        step = {"run": GOOD, "shell": "bash"}
+        paid = job._step(step, {}, started)
+        assert paid.status == 0, paid
+        assert '"status":"Succesful"' in paid.out
+        ended = job.use(ROOT / "ci" / "finish" / "action.yml")
+        assert ended.status == 0, ended
+        assert "0 violated" in ended.out
+    finally:
+        if Path(f"/proc/{job.variables['SIM_SERVER']}/cmdline").exists():
+            os.kill(int(job.variables["SIM_SERVER"]), 9)
+    kept = tmp_path / "workspace" / "reseller-sim"
+    assert {path.name for path in kept.iterdir()} == {"result.xml", "default.requests.har", "default.tape"}
+
+
+def test_a_simulator_that_does_not_start_says_why(wheel: Path, tmp_path: Path) -> None:
+    done = Job(tmp_path, PYTHON).use(ROOT / "ci" / "serve" / "action.yml", package=str(wheel), scenario="none.yaml")
+    assert done.status == 3
+    assert "none.yaml" in done.err
+
+
+@pytest.mark.parametrize(("command", "status"), [(GOOD, 0), (FAILS, 4)])
+def test_the_job_of_gitlab_runs_a_command(command: str, status: int, wheel: Path, tmp_path: Path) -> None:
+    path = f"{tmp_path}/project/.cache/reseller-sim/bin{os.pathsep}{os.environ['PATH']}"
+    job = gitlab_job(".reseller-sim:exec")
+    done = run_gitlab(job, tmp_path / "project", SIM_COMMAND=command, SIM_PACKAGE=str(wheel), PATH=path)
+    assert done.status == status, done
+    (folder,) = job["artifacts"]["paths"]
+    kept = tmp_path / "project" / folder
+    assert {path.name for path in kept.iterdir()} == {"result.xml", "report", "result.tape"}
+    assert suites(tmp_path / "project" / job["artifacts"]["reports"]["junit"]) > 0
+
+
+def test_the_job_of_gitlab_asks_a_simulator_in_a_service(wheel: Path, tmp_path: Path) -> None:
+    job = gitlab_job(".reseller-sim:service")
+    (service,) = job["services"]
+    assert service["alias"] in job["variables"]["RESELLER_BASE_URL"]
+    token = job["variables"]["RESELLER_SIM_CONTROL_TOKEN"]
+    given = {name: text.replace("$RESELLER_SIM_CONTROL_TOKEN", token) for name, text in service["variables"].items()}
+    with serving("--port", "0", "--json", **given) as server:
+        url = server.ready["url"]
+        here = {"RESELLER_BASE_URL": url, "RESELLER_SIM_URL": f"{url}/_sim", "SIM_PACKAGE": str(wheel)}
+        here["PATH"] = f"{tmp_path}/project/.cache/reseller-sim/bin{os.pathsep}{os.environ['PATH']}"
+        done = run_gitlab(job, tmp_path / "project", SIM_COMMAND=GOOD, **here)
+    assert done.status == 0, done
+    assert "0 violated" in done.out
+    assert suites(tmp_path / "project" / job["artifacts"]["reports"]["junit"]) > 0
+
+
+def test_a_job_of_gitlab_without_a_package_says_what_is_missing(tmp_path: Path) -> None:
+    done = run_gitlab(gitlab_job(".reseller-sim:exec"), tmp_path / "project", SIM_COMMAND="true")
+    assert done.status != 0
+    assert "SIM_PACKAGE: is a wheel of reseller-sim" in done.err
+
+
+def test_the_page_uses_what_is_there_with_inputs_and_variables_that_it_has() -> None:
+    page = [yaml.safe_load(one.text) for one in blocks(PAGE) if one.language == "yaml" and not one.action]
+    steps = [
+        step
+        for one in page
+        for job in [one.get("test", one.get("jobs", {}).get("test"))]
+        for step in job.get("steps", ())
+    ]
+    used = {
+        step["uses"]: step.get("with", {}) for step in steps if step.get("uses", "").startswith("OWNER/reseller-sim")
+    }
+    assert len(used) == 3
+    for name, inputs in used.items():
+        action = ROOT / name.partition("@")[0].removeprefix("OWNER/reseller-sim").lstrip("/") / "action.yml"
+        assert set(inputs) <= set(yaml.safe_load(action.read_text("utf-8"))["inputs"])
+    extending = [job for one in page for job in one.values() if isinstance(job, dict) and "extends" in job]
+    assert len(extending) == 2
+    for job in extending:
+        assert set(job["variables"]) <= set(gitlab_job(job["extends"])["variables"])
+    rows = set(re.findall(r"^\| `([a-z-]+)` \|", PAGE, re.MULTILINE))
+    assert rows == set(yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))["inputs"])

@@ -1,0 +1,177 @@
+"""The Dockerfile and compose.yaml, played in folders that are roots: what is in the image, and how it runs."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.support.containers import Image, Network, build, empty_root, network
+from tests.support.dockerfiles import stages
+from tests.support.processes import DEADLINE_S, ROOT, Done
+from tests.support.tools import program, required
+
+pytestmark = pytest.mark.slow
+
+SERVICES: dict[str, Any] = yaml.safe_load((ROOT / "compose.yaml").read_text("utf-8"))["services"]
+TOKEN = "local-only"
+ASK = """
+import sys, urllib.error, urllib.request
+request = urllib.request.Request(sys.argv[1], headers={"Authorization": sys.argv[2]})
+try:
+    print(urllib.request.urlopen(request).status)
+except urllib.error.HTTPError as error:
+    print(error.code)
+"""
+
+
+@pytest.fixture(scope="module")
+def image(tmp_path_factory: pytest.TempPathFactory) -> Image:
+    """Built once; what is needed is root and the wheels of `make wheelhouse`."""
+    required(
+        "root", os.geteuid() == 0 and subprocess.run([program("unshare"), "-m", "true"], check=False).returncode == 0
+    )
+    required("wheelhouse", any((ROOT / "wheelhouse").glob("hatchling-*.whl")))
+    return build(tmp_path_factory.mktemp("image"), ROOT / "wheelhouse")
+
+
+@pytest.fixture
+def net(image: Image) -> Iterator[Network]:
+    with network() as made:
+        yield made
+
+
+@contextmanager
+def started(command: Sequence[str]) -> Iterator[subprocess.Popen[str]]:
+    """A container that runs until the test is done with it."""
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    assert process.stderr is not None
+    with process.stdout, process.stderr:
+        try:
+            yield process
+        finally:
+            process.kill()
+            process.wait()
+
+
+def done(command: Sequence[str]) -> Done:
+    ran = subprocess.run(command, capture_output=True, text=True, timeout=DEADLINE_S, check=False)
+    return Done(ran.returncode, ran.stdout, ran.stderr)
+
+
+def stopped(server: subprocess.Popen[str], image: Image) -> int:
+    """Send process number one of a container the stop signal; its exit code, which unshare has as its own."""
+    (child,) = Path(f"/proc/{server.pid}/task/{server.pid}/children").read_text().split()
+    os.kill(int(child), getattr(signal, image.stage.stop_signal))
+    server.communicate(timeout=DEADLINE_S)
+    return server.returncode
+
+
+def data_folder(tmp_path: Path) -> Path:
+    """A volume, which an engine fills from the image with its owner."""
+    folder = tmp_path / "data"
+    folder.mkdir()
+    os.chown(folder, 10001, 10001)
+    return folder
+
+
+def until_ready(net: Network, image: Image, **variables: str) -> None:
+    """The health check of the image, as often as an engine asks."""
+    waiting = ["sh", "-c", f"{image.stage.health[2].removeprefix('exec ')} --wait 50s"]
+    ready = done(net.command(image, waiting, binds={}, read_only=True, **variables))
+    assert ready.status == 0, ready.err
+
+
+def test_the_image_serves_a_shop_in_another_container_and_keeps_its_data(
+    image: Image, net: Network, tmp_path: Path
+) -> None:
+    """As compose.yaml has it: read-only, its own user, the names of the services as hosts."""
+    ours, theirs = SERVICES["reseller-sim"], SERVICES["shop"]
+    assert ours["read_only"]
+    given = {name: TOKEN if "TOKEN" in name else text for name, text in ours["environment"].items()}
+    data = data_folder(tmp_path)
+    shop = shop_image(tmp_path)
+    wanted = {name: TOKEN if "TOKEN" in name else text for name, text in theirs["environment"].items()}
+    for status in ("first", "second"):  # the second run goes on with what the first one kept
+        words = [*image.stage.entry, *image.stage.command]
+        binds = {"/data": data, "/scenarios": ROOT / "scenarios"}
+        with started(net.command(image, words, binds=binds, read_only=True, **given)) as server:
+            until_ready(net, image)
+            bought = done(
+                net.command(shop, theirs["command"], binds={"/app": ROOT / "examples"}, read_only=True, **wanted)
+            )
+            assert bought.status == 0, (status, bought)
+            assert bought.out.splitlines()[-1].endswith(" is Succesful")
+            assert stopped(server, image) == 0
+    listed = done(net.command(image, ["reseller-sim", "data", "check", "/data"], binds={"/data": data}, read_only=True))
+    assert listed.status == 0, listed.err
+
+
+def shop_image(tmp_path: Path) -> Image:
+    """The base image alone, with the code of the shop in a volume."""
+    (stage,) = stages("FROM python:3.13-slim\nWORKDIR /app/container\nUSER 10002:10002", image_variables())
+    return Image(empty_root(tmp_path / "shop", ("app",)), stage)
+
+
+def image_variables() -> dict[str, str]:
+    return {"PATH": f"{sys.base_prefix}/bin:/usr/bin:/bin", "PYTHONPATH": "/app/python"}
+
+
+def test_it_is_process_one_unprivileged_and_ends_at_once_by_its_stop_signal(image: Image, net: Network) -> None:
+    tried = "echo $$; id -u; touch /opt/x 2>/dev/null || echo read-only; grep NoNewPrivs /proc/self/status"
+    inner = f"{tried}; exec reseller-sim serve --json"
+    with started(net.command(image, ["sh", "-c", inner], binds={}, read_only=True)) as server:
+        assert server.stdout is not None
+        lines = [server.stdout.readline().strip() for _ in range(5)]
+        assert lines[:4] == ["1", "10001", "read-only", "NoNewPrivs:\t1"]
+        ready = json.loads(lines[4])
+        assert ready["url"] == "http://127.0.0.1:8080"
+        assert ready["control_token"], "it listens on all addresses, so its control API wants a token"
+        until_ready(net, image)
+        for name, authorization, status in (
+            ("reseller-sim", f"Bearer {ready['control_token']}", "200"),
+            ("localhost", f"Bearer {ready['control_token']}", "200"),
+            ("reseller-sim", "none", "401"),
+            ("shop", f"Bearer {ready['control_token']}", "403"),
+        ):
+            asked = done(
+                net.command(
+                    image,
+                    ["python", "-c", ASK, f"http://{name}:8080/_sim/sandboxes", authorization],
+                    binds={},
+                    read_only=True,
+                )
+            )
+            assert asked.out.strip() == status, (name, asked)
+        assert stopped(server, image) == 0
+
+
+def test_another_port_is_one_variable_for_the_server_and_its_health_check(image: Image, net: Network) -> None:
+    with started(
+        net.command(image, ["reseller-sim", "serve", "--json"], binds={}, read_only=True, RESELLER_SIM_PORT="9000")
+    ) as server:
+        assert server.stdout is not None
+        assert json.loads(server.stdout.readline())["url"] == "http://127.0.0.1:9000"
+        until_ready(net, image, RESELLER_SIM_PORT="9000")
+    unhealthy = done(net.command(image, image.stage.health, binds={}, read_only=True, RESELLER_SIM_PORT="9001"))
+    assert unhealthy.status == 3
+
+
+def test_the_image_has_nothing_that_builds_and_no_tests(image: Image) -> None:
+    site = next((image.root / "opt" / "reseller-sim" / "lib").glob("python3*/site-packages"))
+    names = {path.name.partition("-")[0] for path in site.iterdir()}
+    assert {"simulator", "reseller_sim", "uvicorn"} <= names
+    assert not names & {"pip", "hatchling", "tests", "pytest"}
+    assert image.stage.user == "10001:10001"
+    assert image.stage.volumes == ["/scenarios", "/data"]
+    assert image.stage.ports == ["8080"]
+    kept = (image.root / "data").stat()
+    assert (kept.st_uid, kept.st_gid) == (10001, 10001)

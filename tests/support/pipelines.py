@@ -1,0 +1,123 @@
+"""Plays composite actions of GitHub and jobs of GitLab in a folder: their shell steps are run, and others are noted."""
+
+import os
+import re
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from tests.support.processes import DEADLINE_S, ROOT, Done, environment
+from tests.support.tools import program
+
+SHELL_OF_GITHUB = ("--noprofile", "--norc", "-eo", "pipefail")
+_EXPRESSION = re.compile(r"\$\{\{ ([\w.-]+) \}\}")
+
+
+@dataclass
+class Job:
+    """A job of GitHub on a machine of its own: what its steps leave to the next ones, and the artifacts."""
+
+    folder: Path
+    python: str
+    variables: dict[str, str] = field(default_factory=dict)
+    path: list[str] = field(default_factory=list)
+    artifacts: list[str] = field(default_factory=list)
+    used: list[str] = field(default_factory=list)
+
+    def use(self, action: Path, **inputs: str) -> Done:
+        """Run the steps of an action: the first that fails ends it, but for those that run always."""
+        read = yaml.safe_load(action.read_text("utf-8"))
+        known = {name: str(one.get("default", "")) for name, one in read["inputs"].items()}
+        assert set(inputs) <= set(known)
+        values = {f"inputs.{name}": text for name, text in (known | inputs).items()} | self._values(action)
+        result = Done(0, "", "")
+        for step in read["runs"]["steps"]:
+            if result.status == 0 or step.get("if") == "always()":
+                result = self._step(step, values, result)
+        return result
+
+    def _values(self, action: Path) -> dict[str, str]:
+        return {
+            "github.action_path": str(action.parent),
+            "github.action_ref": "v1",
+            "github.workspace": str(self.folder / "workspace"),
+            "runner.temp": str(self.folder / "temp"),
+            "runner.os": "Linux",
+            "runner.arch": "X64",
+            "steps.python.outputs.python-path": self.python,
+        }
+
+    def _step(self, step: Mapping[str, Any], values: Mapping[str, str], before: Done) -> Done:
+        if "uses" in step:
+            self.used.append(step["uses"].partition("@")[0])
+            if "upload-artifact" in step["uses"]:
+                self.artifacts.append(filled(step["with"]["path"], values))
+            return before
+        assert not _EXPRESSION.search(step["run"]), "what a user gives is never part of a script"
+        workspace = self.folder / "workspace"
+        for name in (workspace, self.folder / "temp"):
+            name.mkdir(exist_ok=True)
+        files = {name: self.folder / name for name in ("GITHUB_PATH", "GITHUB_ENV")}
+        for file in files.values():
+            file.write_text("")
+        script = self.folder / "step.sh"
+        script.write_text(step["run"])
+        own = {name: filled(str(text), values) for name, text in step.get("env", {}).items()}
+        given = self.variables | own | {name: str(file) for name, file in files.items()}
+        given |= {"RUNNER_TEMP": str(self.folder / "temp"), "PATH": os.pathsep.join([*self.path, os.environ["PATH"]])}
+        where = workspace / filled(step.get("working-directory", "."), values)
+        done = _run([program("bash"), *SHELL_OF_GITHUB, str(script)], where, given, self.folder)
+        self.path = [*files["GITHUB_PATH"].read_text().split(), *self.path]
+        self.variables |= dict(line.split("=", 1) for line in files["GITHUB_ENV"].read_text().splitlines())
+        return done if done.status else Done(before.status, before.out + done.out, before.err + done.err)
+
+
+def filled(text: str, values: Mapping[str, str]) -> str:
+    """A text with its expressions replaced."""
+    return _EXPRESSION.sub(lambda found: values[found[1]], text)
+
+
+def _run(command: list[str], folder: Path, variables: Mapping[str, str], output: Path) -> Done:
+    """Through files: what a step starts in the background has its output, and outlives it."""
+    out, err = output / "stdout", output / "stderr"
+    with out.open("w") as written, err.open("w") as complained:
+        ran = subprocess.run(
+            command,
+            cwd=folder,
+            env=environment(**variables),
+            stdin=subprocess.DEVNULL,
+            stdout=written,
+            stderr=complained,
+            timeout=4 * DEADLINE_S,
+            check=False,
+        )
+    return Done(ran.returncode, out.read_text(), err.read_text())
+
+
+def gitlab_job(name: str) -> dict[str, Any]:
+    """A job of the template with what it extends; maps are merged as GitLab does."""
+    read = yaml.safe_load((ROOT / "ci" / "gitlab.yml").read_text("utf-8"))
+    job: dict[str, Any] = read[name]
+    if parent := job.get("extends"):
+        above = gitlab_job(parent)
+        merged = {key: above[key] | job[key] for key in above.keys() & job.keys() if isinstance(job[key], dict)}
+        return above | job | merged
+    return job
+
+
+def script_of(job: Mapping[str, Any]) -> str:
+    """What a runner puts into one shell."""
+    return "\n".join([*job.get("before_script", []), *job["script"]]) + "\n"
+
+
+def run_gitlab(job: Mapping[str, Any], folder: Path, **variables: str) -> Done:
+    """Run a job in an empty folder; variables of a project win over those of the template."""
+    folder.mkdir(exist_ok=True)
+    given = {name: str(text) for name, text in job.get("variables", {}).items()} | variables
+    given["PIP_CACHE_DIR"] = str(folder / ".cache" / "pip")
+    (folder.parent / "job.sh").write_text(script_of(job))
+    return _run([program("bash"), "-eo", "pipefail", str(folder.parent / "job.sh")], folder, given, folder.parent)
