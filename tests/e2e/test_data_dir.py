@@ -245,7 +245,7 @@ def test_the_page_shows_what_folders_are_looked_after_with(tmp_path: Path, monke
         sim(running, "POST", "/default/clock/advance", {"until": "idle"})
         running.stop(signal.SIGTERM)
     monkeypatch.chdir(tmp_path)
-    assert len(COMMANDS) == 5
+    assert len(COMMANDS) == 6
     for command, shown in COMMANDS:
         done = run(*command.split(), PYTHONPATH=str(ROOT))
         assert done.status == 0, done

@@ -185,6 +185,25 @@ def test_a_new_list_of_tokens_is_asked_for_after_sighup_and_a_bad_one_is_not(fol
         assert ask(port, "/_sim/sandboxes", bearer("a-linked-token-0001"), trusts=first).status == 200
 
 
+def test_the_control_token_of_a_file_is_read_again_too(folder: Path) -> None:
+    token = folder / "token"
+    token.write_text("the-first-one\n")
+    token.chmod(0o600)
+    flags = ("--port", "0", "--json", "--quiet", "--control-token-file", str(token), "--control-tokens", "tokens")
+    with serving(*flags, folder=str(folder)) as server:
+        port = int(server.ready["url"].rpartition(":")[2])
+        for written, line, works in (
+            ("the-second-one", "SIGHUP: the control token is read again", "the-second-one"),
+            ("two words", "must hold one line with a token", "the-second-one"),
+        ):
+            token.write_text(written)
+            server.process.send_signal(signal.SIGHUP)
+            await_line(server, line)
+            assert ask(port, "/_sim/sandboxes", bearer(works)).status == 200
+            assert ask(port, "/_sim/sandboxes", bearer(OPS)).status == 200
+            assert ask(port, "/_sim/sandboxes", bearer("the-first-one")).status == 401
+
+
 SPOILT = (
     (lambda path: path.write_text(""), "has no tokens"),
     (lambda path: path.write_text("x" * 70_000), "has more than 65536 bytes"),

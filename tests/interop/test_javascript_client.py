@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.support import durations
+from tests.support.certificates import pair
 from tests.support.generated_clients import once
 from tests.support.npm_package import CLIENT, install, ran
 from tests.support.pages import Block, assert_shown, blocks
@@ -288,3 +289,28 @@ def test_modules_are_short_and_say_what_they_are_for() -> None:
         lines = [line for line in path.read_text().splitlines() if not line.startswith("/// ")]
         assert lines[0].startswith("/** "), path.name
         assert len(lines) <= SOURCE_LINES_MAX, path.name
+
+
+ASKER = """
+import { Simulator } from "reseller-sim";
+
+try {
+  const sandbox = await new Simulator().sandbox();
+  console.log(`made ${sandbox.url}`);
+} catch (error) {
+  console.log(`${error}`);
+}
+"""
+
+
+def test_a_simulator_that_speaks_https_is_believed_where_node_knows_its_authority(project: Path) -> None:
+    (project / "asker.mjs").write_text(ASKER)
+    certificate, key = map(str, pair("first"))
+    flags = ("--tls-cert", certificate, "--tls-key", key, "--control-token", "let-me-in")
+    with serving("--port", "0", "--json", *flags) as server:
+        known = {"RESELLER_SIM_URL": server.ready["url"], "RESELLER_SIM_TOKEN": "let-me-in"}
+        asked = ("node", "asker.mjs")
+        refused = ran(project, *asked, variables=known | {"NODE_EXTRA_CA_CERTS": ""})
+        assert "name the file of its authority, or of itself, in NODE_EXTRA_CA_CERTS" in refused
+        believed = ran(project, *asked, variables=known | {"NODE_EXTRA_CA_CERTS": certificate})
+        assert believed.startswith(f"made {server.ready['url']}/s/")
