@@ -46,7 +46,7 @@ def size_of(live: LiveSandbox, unshared_nonces: int = 0) -> int:
         (_EVENT, live.events.held),
         (_SENT, len(live.courier.sent)),
     )
-    texts = state.callbacks.size + state.deliveries.size + live.inboxes.budget.bytes
+    texts = state.callbacks.size + state.deliveries.size + live.inboxes.budget.bytes + live.courier.traces.size
     return FORK_BYTES + texts + sum(each * count for each, count in counts)
 
 

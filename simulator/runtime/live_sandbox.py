@@ -100,10 +100,10 @@ class LiveSandbox:
         self.counters.served = self.courier.served = self.served
         self.evicted_before = self.journal.left_out
         self.sleep: Callable[[float], Awaitable[None]] = self.delays.sleep
-        self._agenda = state.agenda
+        self._agenda, logs = state.agenda, (state.callbacks, state.deliveries)
         self.driver = Driver(self.enter, self._agenda, clock, self.courier, self.tape.add)
         self.driver.lanes.collect(state.in_flight.values())
-        self.events.begin(clock, self.journal, self.courier.sent, state.callbacks, state.deliveries)
+        self.events.begin(clock, self.journal, self.courier.sent, self.courier.traces, *logs)
 
     @property
     def is_busy(self) -> bool:

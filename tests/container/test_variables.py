@@ -65,6 +65,18 @@ def test_all_of_them_reach_the_server(tmp_path: Path, monkeypatch: pytest.Monkey
         "SCENARIOS": str(tmp_path),
         "DATA_DIR": str(tmp_path / "data"),
         "DURABILITY": "power",
+        "TRUSTED_FORWARDERS": "10.0.0.1 10.1.0.0/16",
+        "ROOT_PATH": "/sim",
+        "TLS_CERT": str(tmp_path / "cert.pem"),
+        "TLS_KEY": str(tmp_path / "key.pem"),
+        "CONTROL_TOKENS": str(tmp_path / "tokens"),
+        "QUOTA_TRANSACTIONS": "100",
+        "QUOTA_BYTES": "1000000",
+        "QUOTA_RATE": "50",
+        "TAPE_BUDGET": "64",
+        "DRAIN": "5s",
+        "SHARDS": str(tmp_path / "shards.yaml"),
+        "SHARD": "a",
         "WATCH": "0",
         "UNTIL_STDIN_ENDS": "0",
         "JSON": "1",
@@ -84,8 +96,14 @@ def test_all_of_them_reach_the_server(tmp_path: Path, monkeypatch: pytest.Monkey
         7,
     )
     assert flags.start == datetime.fromisoformat(given["START"])
-    assert flags.control_token_file == "secret"
+    assert flags.control_token_file == (str(token), "secret")
     assert flags.allow_host == ("reseller-sim", "staging.test")
     assert (flags.callbacks, flags.callback) == ("public", given["CALLBACK"])
     assert (flags.trust_forwarded, flags.sandbox_ttl, flags.scenarios) == (True, 3600, tmp_path)
+    assert (flags.trusted_forwarders, flags.root_path) == (("10.0.0.1", "10.1.0.0/16"), "/sim")
+    assert (flags.tls_cert, flags.tls_key) == (tmp_path / "cert.pem", tmp_path / "key.pem")
+    assert flags.control_tokens == tmp_path / "tokens"
+    assert (flags.quota_transactions, flags.quota_bytes, flags.quota_rate) == (100, 1_000_000, 50.0)
+    assert (flags.tape_budget, flags.drain) == (64, 5.0)
+    assert (flags.shards, flags.shard) == (tmp_path / "shards.yaml", "a")
     assert (flags.data_dir, flags.durability, flags.names_scenario) == (tmp_path / "data", "power", True)
