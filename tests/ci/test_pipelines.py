@@ -160,5 +160,6 @@ def test_the_page_uses_what_is_there_with_inputs_and_variables_that_it_has() -> 
     assert len(extending) == 2
     for job in extending:
         assert set(job["variables"]) <= set(gitlab_job(job["extends"])["variables"])
-    rows = set(re.findall(r"^\| `([a-z-]+)` \|", PAGE, re.MULTILINE))
+    table = PAGE.partition("| input |")[2].partition("\n\n")[0]
+    rows = set(re.findall(r"^\| `([a-z-]+)` \|", table, re.MULTILINE))
     assert rows == set(yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))["inputs"])
