@@ -79,7 +79,7 @@ def test_each_release_has_a_folder_beside_the_working_tree_and_old_mistakes_fail
     said = capsys.readouterr().out
     assert "v0.1.0: it has no docs/README.md and is left out" in said
     assert "0.9.0: docs/time.md:5: WARNING: " in said
-    assert " pages of the working tree, 2 releases beside it, 0 broken links. " in said
+    assert " pages of the working tree, releases beside it: 2, broken links: 0. " in said
     assert sorted(path.parent.name for path in out.glob("*/index.html")) == ["0.10.0", "0.9.0", "dev"]
     page = (out / "dev/time.html").read_text()
     assert "Uncommitted" in page

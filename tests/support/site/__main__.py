@@ -40,7 +40,7 @@ def main(words: Sequence[str] | None = None) -> int:
             shutil.rmtree(out)
         made.chmod(0o755)
         made.rename(out)
-    print(f"{out}: {pages} pages of the working tree, {versions - 1} releases beside it, 0 broken links. To read it:")
+    print(f"{out}: {pages} pages of the working tree, releases beside it: {versions - 1}, broken links: 0. To read it:")
     print(f"  python3 -m http.server --bind 127.0.0.1 --directory {out} 8000")
     return 0
 
