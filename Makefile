@@ -7,12 +7,20 @@ DEV_READY := $(VENV)/.dev-ready
 INTEROP := tests/interop
 INTEROP_READY := $(INTEROP)/node_modules/.ready
 PEERS := bench/peers
+SITE_TOOLS := tests/support/site/requirements.txt
+SITE_READY := $(VENV)/.site-ready
 PEERS_READY := $(PEERS)/node_modules/.ready
 
 # Where the environment forbids bytecode, each process of a test run would compile the tests and the simulator anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run help test test-fast interop check lint types audit docs bench bench-history bench-scale bench-peers campaign campaign-kill simulate fuzz screenshots console-figures interop-tools wheel npm-package clean
+# Wheels for a machine without a network: what `make wheelhouse` filled elsewhere is used when it is here.
+WHEELHOUSE := wheelhouse
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+FROM_WHEELHOUSE := --no-index --find-links $(WHEELHOUSE)
+NO_INDEX := no package index was reached, or it lacks something: run 'make wheelhouse ARGS=--dev' where there is one, copy the folder $(WHEELHOUSE) here, and run make again
+
+.PHONY: run help test test-fast interop check lint types audit docs bench bench-history bench-scale bench-peers hash-simulation campaign campaign-kill simulate fuzz screenshots console-figures interop-tools site site-tools wheel sdist pyz wheelhouse sbom ranges npm-package clean
 
 run: $(READY)        ## serve the default scenario
 	@$(BIN)/reseller-sim serve $(ARGS)
@@ -50,6 +58,9 @@ bench-history: $(DEV_READY)  ## a page of history beside a thousand transactions
 bench-scale: $(DEV_READY)  ## what a million payments, thousands of rules and hostile requests cost, each beside its target
 	$(BIN)/python -m bench.scale $(ARGS)
 
+hash-simulation: $(READY)  ## a million sandboxes on a hundred servers: how evenly they fall, and how many move when one is added
+	@$(BIN)/python -m bench.hash_simulation
+
 campaign: $(DEV_READY)  ## load, floods, faults, races and a soak: what is promised, tried and counted
 	$(BIN)/python -m campaign $(ARGS)
 
@@ -65,7 +76,7 @@ fuzz: $(DEV_READY)   ## ten minutes of Schemathesis over both documents: what wa
 docs: $(DEV_READY)   ## write what follows from contracts/, the audit and the known mistakes and the commands: the schema's `assume` section, three pages, tables of three
 	$(BIN)/python -m tests.support.generated
 
-screenshots: $(DEV_READY)  ## the pictures of the console in README, by Chromium
+screenshots: $(DEV_READY)  ## the pictures of the console in README and docs, by Chromium
 	@$(BIN)/python -m tests.support.screenshots
 
 console-figures: $(DEV_READY)  ## the console: its first paint on one core beside 10,000 entries, its frames under a stream
@@ -76,8 +87,28 @@ interop: $(DEV_READY) $(INTEROP_READY)  ## other people's linters, generators, c
 
 interop-tools: $(INTEROP_READY)  ## what `make interop` needs from npm
 
+site: $(SITE_READY)  ## the documentation as static pages with search, in site/; fails for a broken link
+	@$(BIN)/python -m tests.support.site $(ARGS)
+
+site-tools: $(SITE_READY)  ## what `make site` needs from the package index
+
 wheel: $(READY)      ## the package, in dist/
 	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist .
+
+sdist: $(DEV_READY)  ## the source distribution, in dist/
+	$(BIN)/python -m build --sdist --no-isolation --outdir dist .
+
+pyz: $(DEV_READY)    ## dist/reseller-sim.pyz, the command and all it needs in one file
+	@$(BIN)/python -m release.pyz $(ARGS)
+
+wheelhouse: $(DEV_READY)  ## a folder of wheels for machines without a network; ARGS=--dev for those that run the tests, too
+	@$(BIN)/python -m release.wheelhouse $(ARGS)
+
+sbom: $(DEV_READY)   ## what an installation consists of, as a CycloneDX document in dist/
+	@$(BIN)/python -m release.sbom
+
+ranges: $(DEV_READY)  ## the lowest and the newest versions of each library, on each Python that is here, tried by tests
+	@$(BIN)/python -m release.ranges $(ARGS)
 
 npm-package: $(INTEROP_READY)  ## clients/js as a package for npm, in dist
 	@mkdir -p dist
@@ -85,19 +116,24 @@ npm-package: $(INTEROP_READY)  ## clients/js as a package for npm, in dist
 	@cd clients/js && npm pack --silent --pack-destination ../../dist
 
 clean:               ## remove what was made here
-	rm -rf $(VENV) $(INTEROP)/node_modules $(PEERS)/node_modules clients/js/node_modules clients/js/dist dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(INTEROP)/node_modules $(PEERS)/node_modules clients/js/node_modules clients/js/dist dist build site .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find . -name __pycache__ -prune -exec rm -rf {} +
 
 $(READY): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "reseller-sim needs Python 3.11 or later: make PYTHON=python3.12 ...")'
 	@echo "Setting up $(VENV), which takes a minute and happens once"
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e .
+	@{ test -d $(WHEELHOUSE) && $(PIP) $(FROM_WHEELHOUSE) -c constraints.txt -e . 2>/dev/null; } || $(PIP) -c constraints.txt -e . || { echo "$(NO_INDEX)" >&2; exit 1; }
 	@touch $@
 
 $(DEV_READY): $(READY)
 	@echo "Installing what the tests need, once"
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	@{ test -d $(WHEELHOUSE) && $(PIP) $(FROM_WHEELHOUSE) -c constraints.txt -e '.[dev]' 2>/dev/null; } || $(PIP) -c constraints.txt -e '.[dev]' || { echo "$(NO_INDEX)" >&2; exit 1; }
+	@touch $@
+
+$(SITE_READY): $(DEV_READY) $(SITE_TOOLS)
+	@echo "Installing what makes the documentation's site, once"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -r $(SITE_TOOLS)
 	@touch $@
 
 # No package runs a script of its own: none needs it, and some report who installs them.

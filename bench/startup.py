@@ -89,10 +89,11 @@ def bare_start_s(command: Sequence[str], cores: Cores) -> float:
 
 
 def our_starts_s(command: Sequence[str], cores: Cores) -> tuple[float, float]:
-    """Seconds from a start of ours to its first answer, and to its first signed one."""
+    """Seconds from a start of ours to its first answer, and from another one to its first signed one."""
     with running(command, cores) as server:
         ask(server, "GET", "/_sim/health")
         health_s = time.perf_counter() - server.spawned
+    with running(command, cores) as server:
         client = client_of(server)
         send_all(client, [client.request("GET", "/v2/balance")], is_balance)
         return health_s, time.perf_counter() - server.spawned

@@ -5,7 +5,7 @@ from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from simulator.api import refusals
 from simulator.api.again import Again
@@ -22,17 +22,20 @@ from simulator.domain.model.scenario import Scenario
 from simulator.domain.queries import calls_out
 from simulator.options import CONTROL_PATH, Options
 from simulator.preparation import prepare
-from simulator.replay.rebuilding import Surroundings
 from simulator.runtime.clock import Wall
 from simulator.runtime.courier import Sender
 from simulator.runtime.journal import Exchange
+from simulator.runtime.keepers import Kept
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.loading import load
+from simulator.runtime.operations import STOPPING, Operations
 from simulator.runtime.quotas import quotas
 from simulator.runtime.sandbox_start import SandboxSpec
 from simulator.runtime.sandboxes import DEFAULT, Sandboxes
 from simulator.scenario.library import load_scenario
 from simulator.scenario.overrides import with_callback
+from simulator.server.asgi import unusual_target
+from simulator.server.limits import REFUSED
 from simulator.server.memory import trim_memory
 from simulator.server.message import HttpRequest
 from simulator.server.responder import PendingAnswer, responder_of
@@ -41,24 +44,13 @@ from simulator.wire.headers import as_sent
 if TYPE_CHECKING:
     from simulator.control.access import Token
     from simulator.control.app import ControlApp
+    from simulator.replay.rebuilding import Surroundings
 
 SANDBOX_PREFIX = "/s/"
 CONTROL_PREFIX = CONTROL_PATH + "/"
 DOCUMENT_PATH = "/openapi.json"
 
 wall_clock: Wall = partial(datetime.now, UTC)  # the current time
-
-
-class Kept(Protocol):
-    """Where sandboxes are kept while the application runs."""
-
-    def start(self) -> None: ...
-
-    async def go_on(self) -> None: ...
-
-    async def rest(self) -> None: ...
-
-    def close(self) -> None: ...
 
 
 class App:
@@ -76,6 +68,7 @@ class App:
         self._pipeline = Pipeline(routes(), trust_forwarded=options.trust_forwarded, forwarders=front.forwarders)
         self.again = Again(self._pipeline)
         self._control: ControlApp | None = None
+        self.operations = Operations(REFUSED)
         self.kept: Kept | None = None  # where its sandboxes are kept, if anywhere
         self.tokens: tuple[Token, ...] = ()  # beside the control token
 
@@ -99,7 +92,7 @@ class App:
                 client=(scope.get("client") or ("",))[0],
                 body=None,
                 receive=receive,
-                target=_unusual_target(scope),
+                target=unusual_target(scope),
             )
             answer = await self._answer(scope["path"], request)
             await _deliver(scope, send, answer)
@@ -154,7 +147,16 @@ class App:
             rewinder = Rewinder(self.again, self.surroundings(), IN_MEMORY)
             rewinder.forks.add_restored(self.sandboxes)  # nobody else has made a fork yet
             self._control = ControlApp(
-                self.sandboxes, self.scenario, guard, self._resend, unsigned, self.again, rewinder, folder
+                self.sandboxes,
+                self.scenario,
+                guard,
+                self._resend,
+                unsigned,
+                self.again,
+                rewinder,
+                self.operations,
+                folder,
+                self.options.shards,
             )
         self._front.tell(scope)
         responder = responder_of(scope)
@@ -207,8 +209,10 @@ class App:
         self.sandboxes.adopt(live)
         self._default = self.sandboxes.get(DEFAULT)
 
-    def surroundings(self) -> Surroundings:
+    def surroundings(self) -> "Surroundings":
         """What a sandbox needs of this server that is to be rebuilt in it."""
+        from simulator.replay.rebuilding import Surroundings
+
         return Surroundings(self.wall, self._sender, self.sandboxes.inbox_budget)
 
     async def _lifespan(self, receive: Any, send: Any) -> None:
@@ -220,8 +224,11 @@ class App:
             await self.kept.go_on()
         is_calling = any(calls_out(one.core.state) for one in self.sandboxes)
         preparing = asyncio.create_task(prepare(calls_out=is_calling, last=trim_memory))
+        self.operations.not_ready = None
         await send({"type": "lifespan.startup.complete"})
         await receive()
+        self.operations.not_ready = STOPPING
+        self.operations.lag.close()
         preparing.cancel()
         if self.kept is not None:
             await self.kept.rest()
@@ -241,16 +248,6 @@ def _is_ours(path: str) -> bool:
 def _is_browser_at_root(method: str, path: str, headers: Mapping[bytes, bytes]) -> bool:
     """True for a person who opens the server's address, which the service knows nothing of: the console is shown."""
     return path == "/" and method == "GET" and b"text/html" in headers.get(b"accept", b"").lower()
-
-
-def _unusual_target(scope: Any) -> bytes:
-    """The request target as it was sent, where ASGI's decoded path and query do not tell it, else empty."""
-    query = b"?" + scope["query_string"] if scope["query_string"] else b""
-    responder = responder_of(scope)
-    sent: bytes = responder.request.as_sent if responder is not None else scope.get("raw_path") or b""
-    if responder is None and sent:
-        sent += query
-    return sent if sent != scope["path"].encode("utf-8", "surrogatepass") + query else b""
 
 
 async def _deliver(scope: Any, send: Any, answer: EncodedReply) -> None:
@@ -292,6 +289,8 @@ def build_app(
     sandboxes.server_secrets = (options.control_token,) if options.control_token else ()
     sandboxes.quotas = quotas(*options.quotas)
     sandboxes.create(SandboxSpec(scenario, DEFAULT, options.seed, options.mode, options.rate, options.start))
+    if options.shards is not None:
+        sandboxes.is_ours = options.shards.is_ours
     app = App(options, scenario, sandboxes, sender, clock)
     app.http = http
     return app

@@ -3,6 +3,10 @@
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from simulator.shards.shards import Shards
 
 DEFAULT_PORT = 8080
 LOOPBACK = "127.0.0.1"
@@ -17,7 +21,8 @@ class Options:
     that clients see. `keeps_coverage` preserves the figures of former sandboxes. `scenarios` is the folder whose files
     clients may start sandboxes from. `callback` is where the callbacks of all the scenario's resellers go. Of
     `trusted_forwarders`, addresses and networks, it is believed who the client is and how it came; `root_path` is what
-    they have before our paths, such as `/sim`. `quotas` of each sandbox are payments, bytes and requests a second.
+    they have before our paths, such as `/sim`. `shards` are the servers that share the sandboxes with this one.
+    `quotas` of each sandbox are payments, bytes and requests a second.
     """
 
     scenario: str = "default"
@@ -36,4 +41,5 @@ class Options:
     callback: str | None = None
     trusted_forwarders: tuple[str, ...] = ()
     root_path: str = ""
+    shards: "Shards | None" = None
     quotas: tuple[int | None, int | None, float | None] = (None, None, None)

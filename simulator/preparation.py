@@ -18,6 +18,7 @@ CALLING: Callable[[], object] = partial(import_module, "simulator.delivery.excha
 STEPS: tuple[Callable[[], object], ...] = (
     partial(import_module, "simulator.control.app"),  # Starlette
     partial(import_module, "simulator.control.guard"),
+    partial(import_module, "simulator.auth.diagnose"),  # the first wrong signature
     partial(import_module, "jwt"),  # tokens
     person_pools,  # Faker, with the first bill
     assumptions,

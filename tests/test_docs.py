@@ -1,6 +1,9 @@
 """Docs, contract and code name the same endpoints."""
 
 import re
+from collections import Counter
+from functools import cache
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -9,6 +12,8 @@ from simulator.api.routes import routes
 from simulator.contract.openapi import CONTROL as CONTROL_API
 from simulator.contract.openapi import OPENAPI, load
 from simulator.control.app import ROUTES
+from tests.support.site.links import outside_code
+from tests.support.site.pages import INDEX, reading_order
 
 ROOT = Path(__file__).parent.parent
 CONTROL = (ROOT / "docs" / "control-api.md").read_text()
@@ -39,11 +44,45 @@ def test_docs_list_every_control_route() -> None:
 
 @pytest.mark.parametrize("page", ["README.md", *(str(path.relative_to(ROOT)) for path in PAGES)])
 def test_links_lead_somewhere(page: str) -> None:
-    import re
-
-    for target in re.findall(r"\]\(([^)#]+)\)", (ROOT / page).read_text()):
+    """To a file of the repository, and to a heading of it as GitHub names it."""
+    for target in re.findall(r"\]\(([^)\s]+)\)", prose((ROOT / page).read_text())):
+        path, _, anchor = target.partition("#")
         if not target.startswith("http"):
-            assert (ROOT / page).parent.joinpath(target).exists(), target
+            found = (ROOT / page).parent / path if path else ROOT / page
+            assert found.exists(), target
+            assert not anchor or anchor in anchors(found), target
+
+
+@cache
+def anchors(path: Path) -> set[str]:
+    """What a link to a page can name: its headings, numbered where they repeat, and the ids that it sets itself."""
+    text = prose(path.read_text("utf-8"))
+    seen: Counter[str] = Counter()
+    found = set(re.findall(r'<a id="([^"]+)">', text))
+    for title in re.findall(r"^#{1,6} (.+)$", text, re.MULTILINE):
+        slug = re.sub(r"[^\w -]", "", re.sub(r"\]\([^)]*\)", "", title).lower()).replace(" ", "-")
+        found.add(f"{slug}-{seen[slug]}" if seen[slug] else slug)
+        seen[slug] += 1
+    return found
+
+
+def prose(text: str) -> str:
+    """The lines of a page that are no code."""
+    return "\n".join(line for line, is_prose in outside_code(text) if is_prose)
+
+
+@pytest.mark.parametrize("page", ["README.md", *(str(path.relative_to(ROOT)) for path in PAGES)])
+def test_headings_have_an_order(page: str) -> None:
+    levels = [len(found) for found in re.findall(r"^(#{1,6}) ", prose((ROOT / page).read_text("utf-8")), re.MULTILINE)]
+    assert (levels[0], levels.count(1)) == (1, 1)
+    assert [pair for pair in pairwise(levels) if pair[1] > pair[0] + 1] == []
+
+
+def test_each_page_is_listed_once_in_the_order_in_which_to_read() -> None:
+    listed = [link for section in reading_order((ROOT / INDEX).read_text("utf-8")) for link in section.links]
+    assert sorted(listed) == sorted({*listed})
+    written = {path.name for path in (ROOT / "docs").glob("*.md")} - {Path(INDEX).name}
+    assert {one for one in listed if not one.startswith("../")} == written, f"list it in {INDEX}"
 
 
 @pytest.mark.parametrize("page", ["README.md", *(f"docs/{path.name}" for path in (ROOT / "docs").glob("*.md"))])

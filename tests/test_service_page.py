@@ -101,7 +101,7 @@ def test_the_other_marks_are_those_of_generated_parts(number: str) -> None:
     """What is assumed is in the register, and what a deployment was seen to do is not on this page."""
     is_assumed = any(one.spec == number for one in assumptions())
     by_hand = re.sub(r"<!-- generated: .+?<!-- end -->", "", SECTIONS[number], flags=re.DOTALL)
-    parts = len(re.findall(r"^#### .+$", by_hand, re.MULTILINE)) + (not by_hand.strip().startswith("#### "))
+    parts = len(re.findall(r"^####? .+$", by_hand, re.MULTILINE)) + (not by_hand.strip().startswith("#### "))
     assert by_hand.count("*documented*") == (0 if number in WITHOUT_TEXT else parts)
     assert not re.search(r"\*(?:assumed|observed)\*", by_hand)
     assert (f"<!-- generated: assumed {number} -->" in SECTIONS[number]) == is_assumed

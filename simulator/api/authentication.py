@@ -15,7 +15,6 @@ from simulator.api.refusals import (
 )
 from simulator.auth import headers as names
 from simulator.auth.canonical import QueryRules
-from simulator.auth.diagnose import diagnose
 from simulator.auth.signature import Claim, Denied, check_headers, verify
 from simulator.domain.commands import CountRequest, ReturnNonce, SpendNonce
 from simulator.domain.model.faults import FaultThen, InternalError, NonceServiceDown
@@ -161,6 +160,8 @@ def _judged(call: Call, claim: Claim) -> Denied | None:
     refusal = verify(claim, exchange.method.encode(), exchange.query, exchange.body, rules)
     if refusal is None or refusal.code != "invalid_signature":
         return refusal
+    from simulator.auth.diagnose import diagnose  # imported lazily: the search takes as long as all of `auth`
+
     reason = diagnose(claim, exchange.method, exchange.path, exchange.query, exchange.body, rules, call.prefix)
     return Denied(refusal.code, reason)
 

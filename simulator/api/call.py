@@ -4,7 +4,6 @@ They are created for every request, so they are msgspec structs, which cost a fr
 """
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
 from typing import Any
@@ -175,8 +174,7 @@ class Call(msgspec.Struct, kw_only=True, gc=False):
 Problems = Mapping[str, list[str]]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Endpoint:
+class Endpoint(msgspec.Struct, frozen=True, kw_only=True):
     """One method of one path. `source` is where `schema` finds its input: `body` (JSON), `form` (a JSON or form body),
     `query`, or none.
 

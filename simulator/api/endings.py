@@ -3,8 +3,9 @@
 The `name` is the one of coverage; it is empty where the whole answer goes out.
 """
 
-from dataclasses import dataclass
 from typing import ClassVar, Final, Protocol
+
+import msgspec
 
 from simulator.domain.model.outcomes import ConnectionEnd
 
@@ -17,8 +18,7 @@ class ConnectionFaults(Protocol):
     async def drip(self, status: int, lines: bytes, body: bytes, bytes_per_second: float) -> None: ...
 
 
-@dataclass(frozen=True, slots=True)
-class Abort:
+class Abort(msgspec.Struct, frozen=True):
     """The connection is closed without a byte."""
 
     name: ClassVar[ConnectionEnd] = ConnectionEnd.ABORTED
@@ -31,15 +31,13 @@ class Abort:
         return str(self.name)
 
 
-@dataclass(frozen=True, slots=True)
-class Gone(Abort):
+class Gone(Abort, frozen=True):
     """The client had left, and nothing is sent."""
 
     name: ClassVar[ConnectionEnd] = ConnectionEnd.GONE
 
 
-@dataclass(frozen=True, slots=True)
-class Cut:
+class Cut(msgspec.Struct, frozen=True):
     """The connection is closed in the middle of the body."""
 
     name: ClassVar[ConnectionEnd] = ConnectionEnd.CUT
@@ -52,8 +50,7 @@ class Cut:
         return str(self.name)
 
 
-@dataclass(frozen=True, slots=True)
-class Drip:
+class Drip(msgspec.Struct, frozen=True):
     """The head is sent at once and the body at this pace."""
 
     bytes_per_second: float

@@ -5,6 +5,9 @@ from itertools import islice
 
 from simulator.api.call import Call, Problems
 from simulator.domain.model.details import NAMES_MAX, nearest
+from simulator.runtime.journal import Exchange
+from simulator.wire.secrets import Secrets, hidden
+from simulator.wire.userinfo import without_userinfo
 
 
 def note(call: Call, text: str, told: str = "") -> None:
@@ -20,6 +23,27 @@ def _with(noted: str, text: str) -> str:
     if f"; {text};" in f"; {noted};":
         return noted
     return f"{noted}; {text}" if noted else text
+
+
+def hide_secrets(exchange: Exchange, own: Secrets) -> None:
+    """Let what is noted of a request have no secrets of its own sandbox. A replay knows only those, and has to note the
+    same: see `shown` for the others."""
+    if exchange.diagnosis and not _is_in_own_words(exchange.diagnosis):
+        exchange.diagnosis = without_userinfo(hidden(exchange.diagnosis, (own,)))
+    if exchange.told:
+        exchange.told = without_userinfo(hidden(exchange.told, (own,)))
+
+
+def shown(exchange: Exchange, others: Iterable[Secrets]) -> str:
+    """What is told of a request in the header of its answer: without the secrets of `others` either."""
+    told = exchange.told or exchange.diagnosis
+    return told if not told or _is_in_own_words(told) else hidden(told, others)
+
+
+def _is_in_own_words(text: str) -> bool:
+    from simulator.auth.diagnose import OWN_WORDS  # imported lazily, as in `authentication`
+
+    return text in OWN_WORDS
 
 
 def note_problems(call: Call, problems: Problems) -> None:

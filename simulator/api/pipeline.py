@@ -27,13 +27,14 @@ from simulator.api.endings import GONE
 from simulator.api.faults import NO_REPLY, choose_fault, keep_unread, with_failures
 from simulator.api.forwarders import FORWARDED_FOR, Forwarders
 from simulator.api.ignored import note_ignored_members, note_unknown_parameters, note_unread
+from simulator.api.notes import hide_secrets, shown
 from simulator.api.quotas import refusal_ahead
 from simulator.api.routes import PathTable, Routes
 from simulator.api.taped import note_waited
+from simulator.api.traces import handle_traced
 from simulator.api.versions import marked_deprecated
 from simulator.api.waiting import handle, read
 from simulator.auth import headers as names
-from simulator.auth.diagnose import OWN_WORDS
 from simulator.contract.body import read_members
 from simulator.contract.query import read_query
 from simulator.domain.model.faults import FaultThen
@@ -42,8 +43,6 @@ from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.quotas import NONE
 from simulator.runtime.rule_names import decode_rule_names
 from simulator.wire.json import encode
-from simulator.wire.secrets import hidden
-from simulator.wire.userinfo import without_userinfo
 
 
 class Pipeline:
@@ -53,8 +52,7 @@ class Pipeline:
     def __init__(self, routes: Routes, *, trust_forwarded: bool = False, forwarders: Forwarders | None = None) -> None:
         self._paths = PathTable(routes)
         self._documented = self._paths.documented
-        self._trust_forwarded = trust_forwarded
-        self._forwarders = forwarders
+        self._trust_forwarded, self._forwarders = trust_forwarded, forwarders
 
     async def answer(
         self,
@@ -122,9 +120,10 @@ class Pipeline:
         if call.is_deprecated:
             reply = marked_deprecated(call, reply)
         exchange.status, exchange.content = reply.status, reply.journaled or content
-        if exchange.diagnosis and exchange.diagnosis not in OWN_WORDS:
-            others = anonymous.secrets if anonymous else ()
-            exchange.diagnosis = without_userinfo(hidden(exchange.diagnosis, (*sandbox.secrets, *others)))
+        told = ""
+        if exchange.diagnosis:
+            hide_secrets(exchange, sandbox.own_secrets.index(sandbox.server_secrets))
+            told = shown(exchange, (*sandbox.former_secrets.generations, *(anonymous.secrets if anonymous else ())))
         if anonymous is not None and call.reseller is None:
             exchange.owner = sandbox.id
             sandbox, counters = anonymous, anonymous.counters
@@ -144,7 +143,7 @@ class Pipeline:
                 call.sandbox.events.note(happening)
             if counters is sandbox.counters:  # those of a life that has ended are being read beside the event loop
                 counters.count(exchange, "" if reply.ending is None else reply.ending.name, self._documented)
-        return reply.status, reply_headers(sandbox.id, exchange), content, reply.ending
+        return reply.status, reply_headers(sandbox.id, exchange, told), content, reply.ending
 
     async def _reply(self, call: Call, request: Incoming) -> Reply:
         """The steps of every call, in order. Each returns the reply that ends it, or None to continue.
@@ -254,6 +253,8 @@ def _execute(call: Call) -> Reply:
     core, events = call.sandbox.core, call.sandbox.events
     core.watch(call.caused.append)
     try:
+        if b"traceparent" in call.headers:
+            return handle_traced(call, call.caused.append)
         return call.endpoint.handle(call)
     finally:
         core.watch(events.note)

@@ -8,6 +8,7 @@ from simulator.api.authentication import identify, refuse_address
 from simulator.api.body import BodyTooLarge, is_announced, receive_body
 from simulator.api.call import Call, Incoming, Reply
 from simulator.api.faults import wait
+from simulator.api.traces import handle_traced
 from simulator.auth.signature import BODY_BYTES_MAX, Denied
 from simulator.contract.body import FORM_BYTES_MAX, FORM_TOO_LONG
 
@@ -52,4 +53,8 @@ async def handle(call: Call) -> Reply:
     assert call.fault is not None, "without a fault the endpoint is called at once"
     if not call.fault.rule.then.after_commit and (refusal := await wait(call)):
         return refusal
-    return refusals.lost_sandbox(call) if call.is_lost else call.endpoint.handle(call)
+    if call.is_lost:
+        return refusals.lost_sandbox(call)
+    if b"traceparent" in call.headers:
+        return handle_traced(call, call.sandbox.events.note)
+    return call.endpoint.handle(call)

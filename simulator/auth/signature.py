@@ -7,7 +7,6 @@ sandbox spends the nonce last.
 import hmac
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from string import ascii_letters, digits
 from typing import Protocol
 
@@ -55,8 +54,7 @@ MESSAGES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Denied:
+class Denied(msgspec.Struct, frozen=True):
     """A refusal: `code` and `message` of SPEC 5.2, and the simulator's own `diagnosis`. `told` is what the caller reads
     in its place, where the whole is not for somebody who has not proved to own the key."""
 

@@ -1,5 +1,6 @@
 """The output of `serve` once it answers: one line of JSON for programs, a page with a request to paste for people."""
 
+import os
 import secrets
 import shutil
 import sys
@@ -11,8 +12,8 @@ from simulator import __version__
 from simulator.cli.output import one_line, printable_json
 from simulator.cli.request import DEFAULT_URL
 from simulator.cli.running import Running
-from simulator.control import api_docs
 from simulator.control.render import moment
+from simulator.control.swagger_ui import swagger_ui
 from simulator.domain.model.resellers import Reseller
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.upstream.signing import Credentials, sign
@@ -46,7 +47,7 @@ def _facts(running: Running) -> list[tuple[str, str]]:
     facts = [("console", f"{running.control_url}/"), ("control API", running.control_url)]
     if running.control_token is not None:
         facts.append(("", f"Authorization: Bearer {running.control_token}"))
-    if api_docs.is_installed():
+    if swagger_ui() is not None:
         facts.append(("page", f"{running.control_url}/docs"))
     facts.append(("sandbox", f"{sandbox.id}, scenario {sandbox.scenario.name!r}, seed {sandbox.seed}"))
     facts.append(("clock", _clock(running)))
@@ -135,7 +136,9 @@ def _program() -> str:
     called = Path(sys.argv[0])
     if shutil.which("reseller-sim"):
         return "reseller-sim"
-    return quote(str(called)) if called.name == "reseller-sim" else f"{quote(sys.executable)} -m simulator"
+    if called.name == "reseller-sim" or called.suffix == ".pyz":
+        return quote(str(called)) if os.access(called, os.X_OK) else f"{quote(sys.executable)} {quote(str(called))}"
+    return f"{quote(sys.executable)} -m simulator"
 
 
 def _first_reseller(sandbox: LiveSandbox) -> Reseller | None:

@@ -24,6 +24,7 @@ ANSWER_BYTES_MAX = 64 * 1024 * 1024
 LOCKED = (401, 403)
 NO_SANDBOX = "unknown_sandbox"
 NO_PATH = "unknown_path"
+NOT_READY = ("starting", "rebuilding", "draining", "stopping")
 JSON_TYPE = "application/json"
 PAGE_ROWS = 1000
 PROBLEMS_MAX = 3
@@ -129,6 +130,8 @@ class Control:
         code, said = str(fields.get("error", "")), str(fields.get("message", ""))
         if code == NO_SANDBOX or (code == NO_PATH and self._is_odd()):
             return self._useless(f"answered {status}: there is no sandbox {self.sandbox!r}{_where_named()}")
+        if code in NOT_READY and said:
+            return Refused(one_line(f"{self.verb}: {self.base}: {said}"), code)
         if status in LOCKED or status >= 500 or not (code and said):
             hint = "; give the control API's token with --token or RESELLER_SIM_TOKEN" if status == 401 else ""
             return self._useless(f"answered {status}: {said}{hint}")

@@ -55,6 +55,9 @@ class ServerFlags:
     control_tokens: Path | None = None
     trusted_forwarders: tuple[str, ...] = ()
     root_path: str = ""
+    drain: float = 0.0
+    shards: Path | None = None
+    shard: str | None = None
     quota_transactions: int | None = None
     quota_bytes: int | None = None
     quota_rate: float | None = None

@@ -3,8 +3,8 @@
 from time import monotonic, sleep
 from typing import Any
 
-from simulator.cli.control import Control
-from simulator.cli.errors import CannotStart
+from simulator.cli.control import NOT_READY, Control
+from simulator.cli.errors import CannotStart, Refused
 from simulator.cli.flags import json_flag, own_option, running_flags, verb
 from simulator.cli.output import echo_value
 from simulator.cli.spans import Span
@@ -12,6 +12,7 @@ from simulator.cli.tables import print_line, wants_json
 
 PAUSE_S = 0.05
 WAIT_MAX_S = 3600.0
+HEALTH, READY = ("/health", "health-answer"), ("/ready", "ready-answer")
 
 
 @verb("health")
@@ -23,34 +24,38 @@ WAIT_MAX_S = 3600.0
     default=0.0,
     help="Ask until one answers, for so long at most.",
 )
+@own_option("--ready", is_flag=True, help="Say whether requests may be sent, and if not why.")
 @running_flags
 @json_flag(help="Print the answer of the control API, as in a pipe.")
-def command(wait_s: float, json: bool, **running: Any) -> None:
+def command(wait_s: float, ready: bool, json: bool, **running: Any) -> None:
     """Say whether a simulator answers.
 
     It asks for what every simulator answers without a token, so it can be a container's health check, or wait in a
-    script until a simulator has started. Exit code 3 means that no simulator is there.
+    script until a simulator has started. Exit code 3 means that no simulator is there. With --ready exit code 1 means
+    that one is there and requests may not be sent, since it starts or is about to stop.
 
     \b
     Examples:
       reseller-sim health
       reseller-sim health --url http://simulator:8080
       reseller-sim health --wait 30s
+      reseller-sim health --ready --wait 30s
     """
     control = Control("reseller-sim health", **running)
-    answer = _asked(control, monotonic() + wait_s)
+    answer = _asked(control, READY if ready else HEALTH, monotonic() + wait_s)
     if wants_json(json):
         echo_value(answer)
     else:
-        print_line(f"reseller-sim {answer['version']} answers at {control.base}")
+        does = "is ready" if ready else "answers"
+        print_line(f"reseller-sim {answer['version']} {does} at {control.base}")
 
 
-def _asked(control: Control, until: float) -> Any:
+def _asked(control: Control, question: tuple[str, str], until: float) -> Any:
     """The answer, or why there is none at this time of the monotonic clock."""
     while True:
         try:
-            return control.get("/health", "health-answer", is_root=True)
-        except CannotStart:
-            if monotonic() >= until:
+            return control.get(*question, is_root=True)
+        except (CannotStart, Refused) as no:
+            if monotonic() >= until or (isinstance(no, Refused) and no.code not in NOT_READY):
                 raise
         sleep(PAUSE_S)

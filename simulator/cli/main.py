@@ -49,6 +49,7 @@ VERBS = {
     "check": "Report the problems of scenario files.",
     "replay": "Rebuild a sandbox from its tape, and say what differs.",
     "data": "Check, export, import or compact the sandboxes of a data folder.",
+    "shard-config": "Print the HAProxy that makes several servers one.",
     "audit": "Check a client's behaviour against what the service asks of it.",
     "conform": "Check a deployment of the service against its contract.",
     "proxy": "Pass a client's requests to a deployment, and explain them.",
@@ -69,7 +70,7 @@ class Verbs(click.Group):
         """Import a verb; None for an unknown name."""
         if cmd_name not in VERBS:
             return None
-        module = f"{cmd_name}_" if iskeyword(cmd_name) else cmd_name
+        module = f"{cmd_name}_" if iskeyword(cmd_name) else cmd_name.replace("-", "_")
         command: click.Command = import_module(f"simulator.cli.{module}").command
         return command
 

@@ -14,16 +14,19 @@ from simulator.cli.output import one_line, print_to_stderr
 from simulator.cli.process import tune_gc
 from simulator.cli.staging import handshakes_of, tokens_of
 from simulator.control import render
+from simulator.control.early import probes
 from simulator.domain.errors import DomainError
 from simulator.domain.model.scenario import Scenario
 from simulator.options import CONTROL_PATH, Options
 from simulator.runtime.live_sandbox import LiveSandbox
+from simulator.runtime.operations import DRAINING, REBUILDING, STARTING, STOPPING, NotReady
 from simulator.runtime.sandboxes import DEFAULT
 from simulator.scenario.reading.document import ScenarioError
 from simulator.server.serve import CannotListen, Server, make_server
 
 if TYPE_CHECKING:
     from simulator.keeping.folder import DataFolder
+    from simulator.shards.shards import Shards
 
 WILDCARDS = ("", "0.0.0.0", "::")  # noqa: S104  # compared with
 
@@ -74,7 +77,7 @@ def prepare(
     `on_stop` when it is about to stop. Raises `CannotStart`."""
     try:
         folder = _data_folder(flags, lambda: running)
-        options = replace(options_of(flags), keeps_coverage=keeps_coverage)
+        options = replace(options_of(flags), keeps_coverage=keeps_coverage, shards=_shards(flags))
         app = build_app(options, scenario=scenario, through=None if folder is None else folder.gated)
         app.use_tokens(options.control_token, tokens_of(flags))
         server = make_server(
@@ -86,8 +89,9 @@ def prepare(
             gate=None if folder is None else folder.gate,
             handshakes=handshakes_of(flags),
         )
+        server.drain_s, server.on_drain = flags.drain, lambda: _not_ready(app, DRAINING)
         if folder is not None:
-            _keep(app, folder, follows_scenario=flags.names_scenario)
+            _rebuild(server, app, folder, follows_scenario=flags.names_scenario)
     except ScenarioError as error:
         raise CannotStart("\n".join(map(one_line, error.problems))) from None
     except DomainError as error:
@@ -120,6 +124,21 @@ def _data_folder(flags: ServerFlags, running: "Callable[[], Running]") -> "DataF
         raise CannotStart(one_line(f"reseller-sim: {error}")) from None
 
 
+def _shards(flags: ServerFlags) -> "Shards | None":
+    """The servers of `--shards`, of which this one is `--shard`."""
+    if flags.shards is None and flags.shard is None:
+        return None
+    if flags.shards is None or flags.shard is None:
+        raise CannotStart("reseller-sim: --shards FILE and --shard NAME belong together")
+    from simulator.shards.servers import BadServers, from_file
+    from simulator.shards.shards import Shards
+
+    try:
+        return Shards(from_file(flags.shards), flags.shard)
+    except BadServers as error:
+        raise CannotStart(one_line(f"reseller-sim: {error}")) from None
+
+
 def _tell(line: str) -> None:
     print_to_stderr(one_line(f"reseller-sim: {line}"))
 
@@ -134,6 +153,22 @@ def _keep(app: App, folder: "DataFolder", *, follows_scenario: bool) -> None:
         raise CannotStart(one_line(f"reseller-sim: {error}")) from None
 
 
+def _rebuild(server: Server, app: App, folder: "DataFolder", *, follows_scenario: bool) -> None:
+    """Keep in the folder, once all that is in it was rebuilt, which may take long: meanwhile probes are answered."""
+    _not_ready(app, REBUILDING)
+    server.answer_early(probes(app.operations))
+    try:
+        _keep(app, folder, follows_scenario=follows_scenario)
+    except BaseException:
+        server.close()
+        raise
+    _not_ready(app, STARTING)
+
+
+def _not_ready(app: App, why: NotReady) -> None:
+    app.operations.not_ready = why
+
+
 def _ready(running: Running, on_ready: Callable[[Running], None]) -> None:
     gc.enable()
     tune_gc()
@@ -142,6 +177,7 @@ def _ready(running: Running, on_ready: Callable[[Running], None]) -> None:
 
 def _stopping(app: App, on_stop: Callable[[], object]) -> None:
     gc.disable()  # what it would free goes with the process
+    _not_ready(app, STOPPING)
     on_stop()
     app.sandboxes.end_waits()
 

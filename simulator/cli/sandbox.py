@@ -12,7 +12,7 @@ from simulator.cli.control import Control
 from simulator.cli.errors import Refused
 from simulator.cli.flags import SEED_MAX, json_flag, own_option, running_flags, verb, verb_group
 from simulator.cli.made import export_flag, show_made
-from simulator.cli.output import echo_value, one_line
+from simulator.cli.output import echo_value, one_line, print_to_stderr
 from simulator.cli.tables import clock_time, print_table, wants_json
 
 TITLE = "reseller-sim sandbox"
@@ -123,6 +123,9 @@ def list_all(json: bool, **running: Any) -> None:
         echo_value(answer)
     else:
         print_table(COLUMNS, [_row(one) for one in answer["sandboxes"]], droppable=DROPPABLE)
+    for server in answer.get("servers", []):
+        for line in _lacking(server):
+            print_to_stderr(one_line(f"{TITLE} list: {line}"))
 
 
 @verb("rm")
@@ -177,6 +180,15 @@ def _clock(mode: values.ClockMode | None, start: datetime | None) -> dict[str, A
     if start is not None:
         wanted["start"] = start.isoformat()
     return wanted or None
+
+
+def _lacking(server: dict[str, Any]) -> list[str]:
+    """What the list lacks of one of several servers."""
+    name = server["name"]
+    missing = [] if server["answered"] else [f"the sandboxes of {name} are missing: {server['reason']}"]
+    more = f" and {server['left_out']} more" if server["left_out"] else ""
+    wrong = [f"{name} has {', '.join(server['misplaced'])}{more}, which belong to others: see docs/scale.md"]
+    return missing + (wrong if server["misplaced"] else [])
 
 
 def _row(one: dict[str, Any]) -> tuple[object, ...]:

@@ -12,6 +12,9 @@ from click.core import ParameterSource
 from simulator.cli.flags import CannotStart, ServerFlags, json_flag, option, server_flags, shared_server_flags, verb
 from simulator.cli.output import give_up, print_to_stderr
 from simulator.cli.process import end_with_stdin, exit_quietly_when_stopped, raise_file_limit
+from simulator.cli.spans import Span
+
+DRAIN_MAX_S = 3600.0
 
 
 @verb("serve")
@@ -34,6 +37,20 @@ from simulator.cli.process import end_with_stdin, exit_quietly_when_stopped, rai
     show_default=True,
     help="What is kept survives a killed process, or a power cut as well.",
 )
+@option(
+    "--drain",
+    metavar="DURATION",
+    type=Span(0, DRAIN_MAX_S),
+    default=0.0,
+    help="On SIGTERM or Ctrl-C, answer for so long still, but not to /_sim/ready; a second one stops at once.",
+)
+@option(
+    "--shards",
+    metavar="FILE",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="The list of the servers that share the sandboxes, as `shard-config` takes it.",
+)
+@option("--shard", metavar="NAME", help="Which of these servers this one is.")
 @json_flag(help="Print one line of JSON when it is ready, and nothing else but what --log asks for, on stderr.")
 @option("--quiet", is_flag=True, help="Print no line for each request, status, callback and webhook.")
 @option(
@@ -69,13 +86,12 @@ def command(
     gc.disable()  # objects created at start-up stay: scanning them repeatedly would take a tenth of the time
     from simulator.cli import banner
     from simulator.cli.running import Running, prepare
-    from simulator.cli.showing import Showing
     from simulator.cli.staging import let_reload, reads_again
     from simulator.runtime.watch import Watch
 
     raise_file_limit()
     unwritable: list[OSError] = []
-    showing: list[Showing] = []
+    showing: list[Any] = []
 
     def on_ready(running: Running) -> None:
         try:
@@ -87,6 +103,8 @@ def command(
         if files is not None:
             files.start()
         if not (quiet or unwritable or (json and log is None)):
+            from simulator.cli.showing import Showing  # with what renders events, for those that want lines
+
             stream = sys.stderr if json else sys.stdout  # whose first line alone is for programs then
             gate = running.folder.gate if running.folder is not None else None
             showing.append(Showing(running.app.sandboxes, stream, as_json=log == "json", gate=gate))

@@ -1,7 +1,7 @@
 """Lengths of time on the command line: `1h30m` as in scenario files, or a plain number of seconds."""
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -10,8 +10,13 @@ from simulator.shortened import one_line
 SHOWN_CHARS_MAX = 60
 EXAMPLES = "a duration such as 90s, 1h30m or 500ms, or a number of seconds"
 
+if TYPE_CHECKING:
+    _Seconds = click.ParamType[float]
+else:
+    _Seconds = click.ParamType  # click 8.2 and older know no types of values
 
-class Span(click.ParamType[float]):
+
+class Span(_Seconds):
     """Seconds from `least_s` to `most_s`; without `least_s` any above 0."""
 
     name = "duration"

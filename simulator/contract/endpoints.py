@@ -1,9 +1,10 @@
 """What the reseller API has, as `contracts/openapi.yaml` says: methods, paths, and what a request to each may say."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
+
+import msgspec
 
 from simulator.contract.openapi import OPENAPI, load
 from simulator.contract.schemas import BASE_URI, schema_at
@@ -11,8 +12,7 @@ from simulator.contract.schemas import BASE_URI, schema_at
 METHODS = ("get", "put", "post", "delete", "patch")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Endpoint:
+class Endpoint(msgspec.Struct, frozen=True, eq=False):
     """A method of a path; there is one object of each. A path may have parameters in braces; `fields` are the members
     of its query or body, `query` those of its query."""
 

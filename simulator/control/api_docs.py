@@ -1,13 +1,12 @@
 """`/_sim/docs`: the contracts as an interactive page. Swagger UI, an optional package, draws it; the rest is ours."""
 
-from functools import cache
-from importlib.util import find_spec
 from pathlib import Path
 
 from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 
 from simulator.control.http import error
+from simulator.control.swagger_ui import swagger_ui
 from simulator.runtime.background import in_background
 
 _OURS = Path(__file__).resolve().parent.parent / "console" / "api_docs"
@@ -32,20 +31,7 @@ async def asset(request: Request) -> Response:
     name = request.path_params["name"]
     if name in _TYPES:
         return FileResponse(_OURS / name, media_type=_TYPES[name], headers=_HEADERS)
-    folder = await in_background(_swagger_ui)
+    folder = await in_background(swagger_ui)
     if name in _TYPES_OF_SWAGGER_UI and folder is not None:
         return FileResponse(folder / name, media_type=_TYPES_OF_SWAGGER_UI[name], headers=_HEADERS)
     return error(404, "unknown_path", "the page has no such file; Swagger UI comes with the extra reseller-sim[docs]")
-
-
-def is_installed() -> bool:
-    """Whether the page can be drawn, that is, the extra `docs` is there."""
-    return _swagger_ui() is not None
-
-
-@cache
-def _swagger_ui() -> Path | None:
-    """The folder with the files of Swagger UI, in whose package nothing is imported; None when it is not installed."""
-    found = find_spec("swagger_ui")
-    folder = Path(found.origin).parent / "static" if found is not None and found.origin else None
-    return folder if folder is not None and folder.is_dir() else None

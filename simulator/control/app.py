@@ -27,6 +27,7 @@ from simulator.control import (
     ledger,
     magic,
     meta,
+    metrics,
     moments,
     network,
     notifications,
@@ -52,15 +53,18 @@ from simulator.domain.model.scenario import Scenario
 from simulator.replay.player import Again
 from simulator.replay.rewinding import Rewinder
 from simulator.runtime.inboxes import INBOX_PATH
+from simulator.runtime.operations import Operations
 from simulator.runtime.sandboxes import Sandboxes
 from simulator.runtime.unexpected import report
 from simulator.scenario.client_files import ClientFiles
 from simulator.scenario.reading.document import ScenarioError
 from simulator.scenario.reading.files import ScenariosFolder
+from simulator.shards.shards import Shards
 
 HEALTH_PATH = "/_sim/health"
+READY_PATH = "/_sim/ready"
 DOCS_PATH = "/_sim/docs"
-OPEN_PATHS = (HEALTH_PATH, "/openapi.json", "/_sim/openapi.json", DOCS_PATH, "/", "/_sim", "/_sim/")
+OPEN_PATHS = (HEALTH_PATH, READY_PATH, "/openapi.json", "/_sim/openapi.json", DOCS_PATH, "/", "/_sim", "/_sim/")
 OPEN_PREFIXES = (INBOX_PATH, DOCS_PATH + "/", pages.FILES_PATH + "/", *pages.PAGE_PREFIXES)
 SANDBOXES_PATH = "/_sim/sandboxes/"
 UNAUTHORIZED = 401
@@ -77,6 +81,8 @@ class AnyMethod(Route):
 
 ROUTES = [
     Route(HEALTH_PATH, meta.health, methods=["GET"]),
+    Route(READY_PATH, meta.ready, methods=["GET"]),
+    Route("/_sim/metrics", metrics.show, methods=["GET"]),
     Route("/openapi.json", meta.reseller_document, methods=["GET"]),
     Route("/_sim/openapi.json", meta.control_document, methods=["GET"]),
     Route("/_sim/assumptions", meta.register, methods=["GET"]),
@@ -160,7 +166,8 @@ class ControlApp:
     """`/_sim` as an ASGI application. `default_scenario` is the scenario of a new sandbox that names none, `scenarios`
     the folder whose files new sandboxes may name; `resend` sends a request of a journal to the reseller API, and
     `judge_unsigned` says what that answers to the credentials of one without an API key; `again` answers the requests
-    of a tape once more, and `rewinder` returns to moments of one."""
+    of a tape once more, and `rewinder` returns to moments of one; `operations` are the server's,
+    and `shards` the servers that share the sandboxes."""
 
     def __init__(
         self,
@@ -171,7 +178,9 @@ class ControlApp:
         judge_unsigned: explained.JudgeUnsigned,
         again: Again,
         rewinder: Rewinder,
+        operations: Operations,
         scenarios: Path | None = None,
+        shards: Shards | None = None,
     ) -> None:
         self.guard = guard
         self._answers = count(1)
@@ -193,8 +202,11 @@ class ControlApp:
         self._app.state.judge_unsigned = judge_unsigned
         self._app.state.again = again
         self._app.state.rewinder = rewinder
+        self._app.state.operations = operations
+        self._answered = operations.answered
         files = None if scenarios is None else ClientFiles(ScenariosFolder.at(scenarios))
         self._app.state.client_files = files
+        self._app.state.shards = shards
 
     @property
     def default_scenario(self) -> Scenario:
@@ -211,6 +223,7 @@ class ControlApp:
 
         async def send_with_id(message: Any) -> None:
             if message["type"] == "http.response.start":
+                self._answered[message["status"]] = self._answered.get(message["status"], 0) + 1
                 request_id = b"control-%d" % next(self._answers)
                 message["headers"] = [*message.get("headers", ()), (b"x-sim-request-id", request_id)]
             await send(message)

@@ -8,10 +8,11 @@ import asyncio
 from base64 import b64decode
 from binascii import Error
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
 from functools import lru_cache
 from itertools import islice
 from typing import Any, Final
+
+from msgspec.structs import replace
 
 from simulator.auth import headers as names
 from simulator.auth.autopsy.compared import Compared

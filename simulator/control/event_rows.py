@@ -17,6 +17,7 @@ from simulator.runtime.sandboxes import Sandboxes
 from simulator.wire import webhooks
 from simulator.wire.payments import CALLBACK_STATUS_NAMES, STATUS_NAMES
 from simulator.wire.shown_addresses import shown_address
+from simulator.wire.trace_context import sent_trace
 
 KINDS = ("request", "status", "entry", "callback", "webhook", "notification", "action")
 
@@ -64,6 +65,10 @@ class EventRows:
         fields |= {"ending": tried["ending"], "answered": tried["status"], "error": tried["error"]}
         fields["next_due"] = render.moment(item.next_due)
         fields["duration_us"] = live.courier.durations.find(item.job, item.number)
+        sent = live.courier.sent.find(item.job, item.number)
+        trace_id, _ = sent_trace(sent.headers) if sent is not None else ("", "")
+        if trace_id:
+            fields["trace_id"] = trace_id
         if self._with_bodies:
             fields["sent"] = self._sent(live, item)
         return fields

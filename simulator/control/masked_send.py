@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import Iterator
 from typing import Any
 
-from simulator.control import events, exports, meta, moments, resellers, sandboxes, scenario, tapes
+from simulator.control import events, exports, meta, metrics, moments, resellers, sandboxes, scenario, tapes
 from simulator.control.masking import Mask, mask_of
 from simulator.runtime.sandboxes import Sandboxes
 from simulator.wire.userinfo import without_userinfo
@@ -17,6 +17,8 @@ from simulator.wire.userinfo import without_userinfo
 WHOLE = frozenset(
     {
         meta.health,
+        meta.ready,
+        metrics.show,
         meta.register,
         sandboxes.list_all,
         sandboxes.create,

@@ -1,4 +1,4 @@
-"""`/_sim/health`, `/_sim/assumptions`, and the contracts as documents."""
+"""`/_sim/health`, `/_sim/ready`, `/_sim/assumptions`, and the contracts as documents."""
 
 from dataclasses import asdict
 from functools import cache, partial
@@ -9,14 +9,24 @@ from starlette.responses import Response
 from simulator import __version__
 from simulator.contract.openapi import CONTROL, OPENAPI, PROXY, bundled
 from simulator.contract.register import assumptions
-from simulator.control.http import reply
+from simulator.control.http import error, reply
+from simulator.control.parameters import refuse_other_parameters
 from simulator.runtime.background import in_background
+from simulator.runtime.operations import Operations
 from simulator.wire.json import encode
 
 
 async def health(request: Request) -> Response:
     """The status and the version."""
     return reply({"status": "ok", "version": __version__})
+
+
+async def ready(request: Request) -> Response:
+    """200 when requests may be sent; 503 with the reason while the server starts or stops."""
+    refuse_other_parameters(request)
+    operations: Operations = request.app.state.operations
+    why = operations.not_ready
+    return reply({"status": "ready", "version": __version__}) if why is None else error(503, why.code, why.message)
 
 
 async def register(request: Request) -> Response:

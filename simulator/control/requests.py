@@ -34,14 +34,15 @@ from simulator.wire.headers import as_sent
 
 _FILTERS: Mapping[str, Callable[[Exchange], Any]] = {
     name: attrgetter(name)
-    for name in ("method", "path", "status", "reseller", "trxid", "refid", "rule", "fault", "error")
+    for name in ("method", "path", "status", "reseller", "trxid", "refid", "rule", "fault", "error", "trace_id")
 }
 
 
 def row(exchange: Exchange, mask: Mask) -> dict[str, Any]:
     """One row of the journal, without secrets."""
-    shown = {"replay_of": exchange.replay_of} if exchange.replay_of else {}
-    return shown | {
+    shown: dict[str, Any] = {"replay_of": exchange.replay_of} if exchange.replay_of else {}
+    trace_id = exchange.trace_id
+    return (shown | {"trace_id": trace_id} if trace_id else shown) | {
         "n": exchange.n,
         "at": render.moment(exchange.at),
         "method": exchange.method,

@@ -19,6 +19,7 @@ from simulator.control.http import (
     sandbox_of,
     sandboxes_of,
 )
+from simulator.control.joined import Lists, created_elsewhere, shards_of
 from simulator.control.moments import fork
 from simulator.control.parameters import query_of, refuse_other_parameters
 from simulator.control.permitted import access_of, may_touch
@@ -39,11 +40,12 @@ LISTED_MAX = 20
 
 
 async def list_all(request: Request) -> Response:
-    """Every sandbox that the token of the request is for."""
+    """Every sandbox that the token of the request is for; with `--shards` those of all servers."""
     url, access = base_url(request), access_of(request)
     found = (live for live in sandboxes_of(request) if access.sandbox in (None, live.id))
     rows = await in_slices([render.sandbox(live, url, shows_secrets=access.may_change)] for live in found)
-    return reply({"sandboxes": rows})
+    shards = shards_of(request)
+    return reply({"sandboxes": rows} if shards is None else await Lists.joined(request, shards, rows))
 
 
 async def create(request: Request) -> Response:
@@ -51,12 +53,31 @@ async def create(request: Request) -> Response:
     created."""
     raw = await bytes_of(request)
     with place(len(raw)):
+        wanted = await _wanted(request, raw)
+        _refuse_others(request, wanted)
+        if answer := await created_elsewhere(request, raw, wanted):
+            return answer
         if is_yaml(request):
-            live = await sandboxes_of(request).build(await _from_yaml(request, raw))
+            live = await sandboxes_of(request).build(await _from_yaml(request, raw, wanted))
         else:
-            live = await _from_json(request, raw)
+            live = await _from_json(request, wanted)
     live.start()
     return reply(render.sandbox(live, base_url(request)), 201)
+
+
+def _refuse_others(request: Request, wanted: dict[str, Any]) -> None:
+    """Raise `NotPermitted` when the token is for another sandbox than is to be created, or forked."""
+    may_touch(request, wanted.get("id"))
+    if "fork" in wanted:
+        may_touch(request, wanted["fork"]["of"])
+
+
+async def _wanted(request: Request, raw: bytes) -> dict[str, Any]:
+    """What is asked for: by the query beside a scenario in YAML, or else by the body."""
+    if is_yaml(request):
+        return query_of(request, "sandbox-query")
+    refuse_other_parameters(request)
+    return await in_background(decoded, raw, "sandbox-request", may_be_empty=True)
 
 
 def is_yaml(request: Request) -> bool:
@@ -64,25 +85,19 @@ def is_yaml(request: Request) -> bool:
     return request.headers.get("content-type", "").partition(";")[0].strip().lower() in YAML_TYPES
 
 
-async def _from_yaml(request: Request, raw: bytes) -> SandboxSpec:
+async def _from_yaml(request: Request, raw: bytes, wanted: dict[str, Any]) -> SandboxSpec:
     """The body is the scenario; what it cannot say itself, and what is to be otherwise, is in the query."""
-    wanted = query_of(request, "sandbox-query")
     clock = {"start": wanted["start"]} if "start" in wanted else {}
     if "clock" in wanted:
         clock["mode"], clock["rate"] = parse_mode(wanted["clock"])
     wanted["clock"] = clock
-    may_touch(request, wanted.get("id"))
     wanted["audit"] = wanted.get("audit") != "false"
     return _spec(await in_background(scenario_from_text, raw, files_of(request)), wanted)
 
 
-async def _from_json(request: Request, raw: bytes) -> LiveSandbox:
-    refuse_other_parameters(request)
-    wanted = await in_background(decoded, raw, "sandbox-request", may_be_empty=True)
-    may_touch(request, wanted.get("id"))
+async def _from_json(request: Request, wanted: dict[str, Any]) -> LiveSandbox:
     wanted["quotas"] = _quotas(wanted.pop("quotas", {}), sandboxes_of(request).quotas)
     if "fork" in wanted:
-        may_touch(request, wanted["fork"]["of"])
         return await fork(request, wanted)
     default: Scenario = request.app.state.default_scenario
     scenario = await _scenario(request, wanted["scenario"]) if "scenario" in wanted else default

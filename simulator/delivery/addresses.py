@@ -4,8 +4,9 @@ The table follows IANA's registries of special-purpose addresses. `ipaddress` ha
 between the versions of Python that we run on.
 """
 
-from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_network
+
+import msgspec
 
 Address = IPv4Address | IPv6Address
 IpNetwork = IPv4Network | IPv6Network
@@ -52,8 +53,7 @@ _EMBEDDING = _networks(
 _ISATAP = (0x00005EFE, 0x02005EFE)  # in bits 64 to 95, under any prefix
 
 
-@dataclass(frozen=True, slots=True)
-class AddressPolicy:
+class AddressPolicy(msgspec.Struct, frozen=True):
     """Which IP addresses deliveries may reach. `public_only` allows only those of the public internet."""
 
     public_only: bool = False

@@ -4,7 +4,8 @@ import asyncio
 from collections import OrderedDict, deque
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+
+import msgspec
 
 TOTAL = 1024
 """Concurrent attempts over the network of the whole server."""
@@ -15,21 +16,19 @@ PER_RECEIVER = 64
 Receiver = tuple[str, int]  # host and port
 
 
-@dataclass(slots=True)
-class _Lane:
+class _Lane(msgspec.Struct):
     """The attempts of one owner to one receiver: those that hold a slot, and those that wait for one, in order."""
 
     held: int = 0
-    waiting: deque["asyncio.Future[None]"] = field(default_factory=deque)
+    waiting: deque["asyncio.Future[None]"] = msgspec.field(default_factory=deque)
 
 
-@dataclass(slots=True)
-class _Owner:
+class _Owner(msgspec.Struct):
     """One owner's lanes. `ready` names those in which somebody waits though the receiver has room, in turn."""
 
     held: int = 0
-    lanes: dict[Receiver, _Lane] = field(default_factory=dict)
-    ready: "OrderedDict[Receiver, None]" = field(default_factory=OrderedDict)
+    lanes: dict[Receiver, _Lane] = msgspec.field(default_factory=dict)
+    ready: "OrderedDict[Receiver, None]" = msgspec.field(default_factory=OrderedDict)
 
 
 class Slots:

@@ -2,9 +2,10 @@
 
 import re
 import socket
-from dataclasses import dataclass
 from ipaddress import IPv6Address, ip_address
 from urllib.parse import quote, urlsplit
+
+import msgspec
 
 from simulator.delivery.addresses import AddressPolicy
 from simulator.domain.model.inboxes import INBOX_NAME, INBOX_SCHEME
@@ -39,15 +40,13 @@ class BadTarget(ValueError):
         self.reason = reason
 
 
-@dataclass(frozen=True, slots=True)
-class InboxTarget:
+class InboxTarget(msgspec.Struct, frozen=True):
     """`inbox:NAME`: the inbox of that name in the delivering sandbox."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class HttpTarget:
+class HttpTarget(msgspec.Struct, frozen=True):
     """An http(s) URL, ASCII and encoded, its host in lower case (an IPv6 host without brackets) and its port."""
 
     url: str

@@ -1,7 +1,8 @@
 """What differs between a sandbox as it was and as it was rebuilt: the first difference, with both sides."""
 
-from dataclasses import dataclass
 from typing import Any, Final
+
+import msgspec
 
 from simulator.domain.model.effects import Outgoing
 from simulator.runtime.journal import Exchange
@@ -13,8 +14,7 @@ _COMPARED: Final = tuple(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Difference:
+class Difference(msgspec.Struct, frozen=True):
     """Something that is not as it was: `entry` is its number on the tape, `what` says what it is of, `recorded` is how
     the tape has it and `replayed` how it is now."""
 

@@ -8,6 +8,7 @@ import msgspec
 
 from simulator import __version__
 from simulator.replay.attempts import unbegun
+from simulator.runtime.known_secrets import Strangers
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.quotas import NONE, Quotas
 from simulator.runtime.sandbox_start import Beginning, Ending, SandboxSpec
@@ -64,7 +65,7 @@ class End(msgspec.Struct, frozen=True, kw_only=True):
 
 class TakenTape(NamedTuple):
     """A tape as it was at one moment; `left_out` inputs came when it was full. `now`, `due` and `ended` are what `End`
-    calls so; None when they are not known."""
+    calls so; None when they are not known. `strangers` are the secrets of former lives."""
 
     head: Head
     entries: list[Entry]
@@ -72,6 +73,7 @@ class TakenTape(NamedTuple):
     now: datetime | None = None
     due: Due | None = None
     ended: Ending = ""
+    strangers: Strangers = Strangers()
 
 
 def taken(live: LiveSandbox, now: datetime | None = None, ended: Ending = "") -> TakenTape:
@@ -79,7 +81,9 @@ def taken(live: LiveSandbox, now: datetime | None = None, ended: Ending = "") ->
     loop."""
     entries, left_out = live.tape.taken(), live.tape.left_out
     due = None if left_out else unbegun(live)
-    return TakenTape(head_of(live, len(entries)), entries, left_out, now or live.clock.now(), due, ended)
+    head, at = head_of(live, len(entries)), now or live.clock.now()
+    strangers = Strangers.to(live.core.state.secrets, live.former_secrets)
+    return TakenTape(head, entries, left_out, at, due, ended, strangers)
 
 
 def head_of(live: LiveSandbox, entries: int = 0) -> Head:

@@ -113,8 +113,11 @@ class KeptSnapshots:
         """The last one before so many entries of the tape, or there."""
         return next((one for one in reversed(self._life(live).found) if one.n <= n), None)
 
-    def add(self, live: LiveSandbox, snapshots: Iterable[Snapshot]) -> None:
-        """Keep these, too, as far as there is room."""
+    def add(self, live: LiveSandbox, beginning: Beginning, snapshots: Iterable[Snapshot]) -> None:
+        """Keep these, too, as far as there is room, which are of the life with this beginning; unless it is over, since
+        another one has other entries at the same places."""
+        if live.beginning is not beginning:
+            return
         life = self._life(live)
         for one in snapshots:
             life.add(one)
@@ -134,9 +137,10 @@ class KeptSnapshots:
         if any(one is snapshot for one in life.found):
             life.drop(snapshot)
 
-    def rewound(self, live: LiveSandbox, before: "list[Snapshot]", n: int) -> None:
-        """The sandbox has been rewound behind so many entries; what it had before them is still right."""
-        self._lives[live] = _Life(live.beginning, [one for one in before if one.n <= n])
+    def rewound(self, live: LiveSandbox, beginning: Beginning, before: "list[Snapshot]", n: int) -> None:
+        """The sandbox has been rewound behind so many entries, and its life with this beginning has begun; what it had
+        before them is still right."""
+        self.add(live, beginning, [one for one in before if one.n <= n])
 
     def _life(self, live: LiveSandbox) -> _Life:
         life = self._lives.get(live)

@@ -230,7 +230,7 @@ class Player:
         if found := attempts.of_beginning(self.place, entry, live):
             return found
         send = live.core.state.in_flight[entry.job]
-        request = live.courier.request(send.job, entry.wall)
+        request = live.courier.attempt(send, entry.wall)
         live.courier.sent.add(send, request)
         live.tape.add(msgspec.structs.replace(entry, request=request))
         if send.job.url.startswith(INBOX_SCHEME):

@@ -36,10 +36,10 @@ class NoTape(BadTape):
 
 
 class CutShort(BadTape):
-    """It ends too early; `rest` is what there is of its last line."""
+    """It ends too early, `where` the text says; `rest` is what there is of its last line."""
 
-    def __init__(self, rest: bytes = b"") -> None:
-        super().__init__("the file ends too early, within the head of a tape")
+    def __init__(self, rest: bytes = b"", where: str = "within the head of a tape") -> None:
+        super().__init__(f"the file ends too early, {where}")
         self.rest = rest
 
 
@@ -94,10 +94,12 @@ def read_tapes(source: Iterable[bytes]) -> Iterator[ReadTape]:
     room = Room()
     numbered = _within_bounds(source, room)
     heads = _Heads(room)
-    while (tape := _next_tape(numbered, heads, room)) is not None:
+    before: ReadTape | None = None
+    while (tape := _next_tape(numbered, heads, room, before)) is not None:
         yield tape
         if tape.damage:
             return
+        before = tape
 
 
 def _within_bounds(source: Iterable[bytes], room: Room) -> Iterator[tuple[int, bytes]]:
@@ -133,11 +135,16 @@ class _Heads:
         return head
 
 
-def _next_tape(numbered: Iterator[tuple[int, bytes]], heads: _Heads, room: Room) -> ReadTape | None:
+def _next_tape(
+    numbered: Iterator[tuple[int, bytes]], heads: _Heads, room: Room, before: ReadTape | None
+) -> ReadTape | None:
     try:
         first = next(numbered, None)
     except CutShort as cut:
         _refuse_another_file(cut.rest)
+        if before is not None and not cut.rest:
+            where = f"behind the last line of the tape of {before.head.sandbox}, within its checksum or the next tape"
+            raise CutShort(where=where) from None
         raise
     if first is None:
         return None

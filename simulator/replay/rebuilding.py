@@ -1,9 +1,10 @@
 """Begins to rebuild a sandbox as it once began, beside those that run."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
+
+import msgspec
 
 from simulator.domain.model.effects import AttemptEnd, AttemptResult, Outgoing
 from simulator.domain.sandbox import Sandbox
@@ -29,8 +30,7 @@ class _Nobody:
         return AttemptResult(AttemptEnd.BLOCKED, error="a replay sends nothing")
 
 
-@dataclass(frozen=True, slots=True)
-class Surroundings:
+class Surroundings(msgspec.Struct, frozen=True):
     """What a rebuilt sandbox will live among, should it go on: the server's wall clock and sender, and its budget for
     inboxes."""
 

@@ -7,9 +7,10 @@ place at once. So whatever fails on the way leaves the sandbox as it is.
 import asyncio
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import replace
 from typing import Any, Final
 from weakref import WeakKeyDictionary
+
+from msgspec.structs import replace
 
 from simulator.domain.errors import Conflict, Unknown
 from simulator.domain.model.scenario import Scenario
@@ -82,7 +83,7 @@ class Rewinder:
         life.refuse_while_advancing()
         clock, kept = left(player, self._around.wall, moment.at, REWOUND), self.kept.of(live)
         await live.become(player.live, clock, place, moment.about)
-        self.kept.rewound(live, kept, moment.n)
+        self.kept.rewound(live, player.live.beginning, kept, moment.n)
 
     async def fork(self, live: LiveSandbox, asked: Asked, sandboxes: Sandboxes, wanted_id: str | None) -> LiveSandbox:
         """Make a second sandbox, which begins as this one was at a moment. Raises the same, what `Sandboxes.build`
@@ -137,19 +138,20 @@ class Rewinder:
         # A budget of its own: evicting its messages, and only they, is no matter of the other sandboxes.
         around = Surroundings(self._around.wall, self._around.sender, server_budget())
         compiler = await in_background(_compiler_of, live.spec.scenario)
+        refuse_lost(live, life)
         arguments = id_, beginning, self._again, around, live.server_secrets, compiler
         # A journal names the sandbox whose unique credentials were refused, so that a fork's is another one.
         is_alike = id_ == live.id or not beginning.spec.unique_credentials
         player = await self._restored(live, moment.n, arguments, entries) if is_alike else None
         if player is None:
             player = await in_background(player_of, *arguments)
-        begin = player.place
+        begin, present = player.place, live.beginning
         for start in range(begin, len(entries), PLAYED_AT_ONCE):
             refuse_lost(live, life)
             near = self.kept.nearest(live, player.place + PLAYED_AT_ONCE) if is_alike else None
             taken = await in_background(self._play, player, entries[start : start + PLAYED_AT_ONCE], near)
             if is_alike:
-                self.kept.add(live, taken)
+                self.kept.add(live, present, taken)
         if begin < len(entries):
             await in_background(share, player.live, entries[begin:], begin)
         refuse_lost(live, life)

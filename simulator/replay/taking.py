@@ -71,7 +71,7 @@ class Taking:
 
     async def _take(self, live: LiveSandbox) -> None:
         """Take one; none while a request waits, or an advance runs."""
-        life, before = live.driver, self._kept.nearest(live, len(live.tape))
+        life, before = live.beginning, self._kept.nearest(live, len(live.tape))
         known = {} if before is None else before.parts
         try:
             try:
@@ -84,8 +84,8 @@ class Taking:
         except Exception as error:  # our mistake: the tape has it all
             report(error, "a snapshot")
             return
-        if live.driver is life and not live.is_closed:
-            self._kept.add(live, [made])
+        if not live.is_closed:
+            self._kept.add(live, life, [made])
 
     async def _parts(self, live: LiveSandbox, before: Mapping[str, bytes]) -> dict[str, bytes]:
         """The parts of one, in slices. Those that are as they were `before` are the same objects, so that nothing is

@@ -45,15 +45,18 @@ def _lines(source: IO[bytes]) -> Iterator[bytes]:
     """The lines, each with its line end, as far as the file goes. Raises `CutShort` where it ends too early."""
     begun: list[bytes] = []  # of a line whose end has not come
     size = 0
-    for piece in _pieces(source):
-        *whole, rest = piece.split(b"\n")
-        for line in whole:
-            yield b"".join((*begun, line, b"\n"))
-            begun, size = [], 0
-        begun.append(rest)
-        size += len(rest)
-        if size > LINE_BYTES_MAX:
-            raise BadTape(f"a line has more than {LINE_BYTES_MAX} bytes, which is the limit")
+    try:
+        for piece in _pieces(source):
+            *whole, rest = piece.split(b"\n")
+            for line in whole:
+                yield b"".join((*begun, line, b"\n"))
+                begun, size = [], 0
+            begun.append(rest)
+            size += len(rest)
+            if size > LINE_BYTES_MAX:
+                raise BadTape(f"a line has more than {LINE_BYTES_MAX} bytes, which is the limit")
+    except CutShort:
+        raise CutShort(b"".join(begun)) from None
     if size:
         yield _last_line(b"".join(begun))
 
@@ -71,7 +74,7 @@ def _pieces(source: IO[bytes]) -> Iterator[bytes]:
     """What is in the file, unpacked when it is packed. Of one that was cut, all that is there."""
     more = partial(source.read, _PIECE_BYTES)
     raw = more()
-    if not raw.startswith(_MAGIC):
+    if not raw.startswith(_MAGIC[: len(raw)]):
         yield raw
         yield from iter(more, b"")
         return

@@ -1,4 +1,4 @@
-"""A tape without the secrets that were given, which still replays.
+"""A tape without the secrets that were given, nor those of former lives, which still replays.
 
 In the inputs each of them is replaced by a stand-in. Then the sandbox is rebuilt from these inputs, and what it answers
 and sends is what is on the tape: whatever depends on a secret, such as the signature of a webhook, is of the stand-in.
@@ -71,10 +71,13 @@ def _lines(tape: TakenTape, again: Again) -> Iterator[bytes | None]:
         given.learn(entry)
         if number % LEARNED_AT_ONCE == 0:
             yield None
-    masking = _masking(tape.head, given)
+    stand_ins = _stand_ins(tape.head, given)
+    masking = Masking(stand_ins, Credentials(stand_ins, given.keys, given.users))
     masked: list[bytes] = []
     is_same = True
     for line in tape_lines(tape):
+        for secret in tape.strangers.in_text(line):
+            stand_ins.add(secret)
         masked.append(masking.masked(line))
         is_same = is_same and masked[-1] == line
         yield None
@@ -87,11 +90,11 @@ def _lines(tape: TakenTape, again: Again) -> Iterator[bytes | None]:
     yield from _played(read, tape, again)
 
 
-def _masking(head: Head, given: Given) -> Masking:
+def _stand_ins(head: Head, given: Given) -> StandIns:
     stand_ins = StandIns(published())
     for secret in (*head.hidden, *given.secrets):
         stand_ins.add(secret)
-    return Masking(stand_ins, Credentials(stand_ins, given.keys, given.users))
+    return stand_ins
 
 
 def _played(masked: ReadTape, tape: TakenTape, again: Again) -> Iterator[bytes | None]:

@@ -3,8 +3,9 @@
 import asyncio
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+
+import msgspec
 
 from simulator.domain.due import Fired
 
@@ -14,8 +15,7 @@ STOPPED = "stopped by a request; advance again to go on"
 FIRED_REPORTED_MAX = 1_000
 
 
-@dataclass(slots=True)
-class Advance:
+class Advance(msgspec.Struct):
     """An advance, while it runs and when it is done. It `began` at that time, which was `wall` by the wall clock, and
     goes to `target`, or until nothing is due when that is None. `stopped` says why it ended before; `left_out` counts
     what `fired` omits, `in_turn` what happened in this turn of the event loop. `is_stopping` is true once somebody has
@@ -24,14 +24,14 @@ class Advance:
     began: datetime
     target: datetime | None
     wall: datetime
-    fired: list[Fired] = field(default_factory=list)
+    fired: list[Fired] = msgspec.field(default_factory=list)
     left_out: int = 0
     events: int = 0
     stopped: str = ""
     in_turn: int = 0
     is_idle: bool = False
     is_stopping: bool = False
-    is_over: asyncio.Event = field(default_factory=asyncio.Event)
+    is_over: asyncio.Event = msgspec.field(default_factory=asyncio.Event)
 
     async def stop(self, timeout_s: float) -> None:
         """Let it end after what it is at, and wait for that, at most so long (seconds of wall time)."""

@@ -1,6 +1,7 @@
 """A sandbox's counters: each kind of answer, and what its scenario expects of calls, callbacks and webhooks. Journal
 and logs are bounded; these are complete, since there are few kinds and few expectations."""
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
@@ -12,6 +13,7 @@ from simulator.runtime import facts
 from simulator.runtime.evicted import EvictedRecords
 from simulator.runtime.journal import Exchange, Journal
 from simulator.runtime.paid import PaymentCounts
+from simulator.runtime.served import BOUNDS_US, Served
 from simulator.runtime.value_counts import SHOWN_MAX, KeptCounts, Request, ValueBudget, ValueCounts
 
 # Method, path as the contract writes it, status, error, ending of the connection; the domain's `AnswerKind`.
@@ -33,11 +35,12 @@ class KeptCounters(NamedTuple):
 class Counters:
     """Counters updated where the journal is written and where logs evict: `answers` by kind, `calls` by the index of
     their expectation in `expected`, with the `first` requests, `values` of those that tell calls apart, and `notes` on
-    what a count misses. When `calls` is empty no request needs to be tested; `needs_bodies` when calls are told apart
-    by what is in them."""
+    what a count misses; `served` is where a whole server counts. When `calls` is empty no request needs to be tested;
+    `needs_bodies` when calls are told apart by what is in them."""
 
     def __init__(self, expected: Iterable[Expectation] = (), state: State | None = None) -> None:
         self.answers: dict[AnswerKey, int] = {}
+        self.served = Served()
         self.calls: dict[int, int] = {}
         self.values: dict[int, ValueCounts] = {}
         self.notes: dict[int, str] = {}
@@ -131,6 +134,9 @@ class Counters:
             key = (*documented(exchange.method, exchange.path), *key[2:])
             count = answers.get(key, 0)
         answers[key] = count + 1
+        durations = self.served.answers.get(key) or self.served.begin(key)
+        durations[bisect_left(BOUNDS_US, exchange.duration_us)] += 1
+        durations[-1] += exchange.duration_us
         if self.calls:
             self.note_call(facts.of_call(exchange), exchange)
 

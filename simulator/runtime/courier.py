@@ -7,7 +7,10 @@ from time import perf_counter
 from typing import Protocol
 from urllib.parse import urlsplit
 
+import msgspec
+
 from simulator.delivery.targets import BadTarget, InboxTarget, parse_target
+from simulator.domain.model import draw
 from simulator.domain.model.callbacks import Callback
 from simulator.domain.model.effects import (
     AttemptEnd,
@@ -23,8 +26,11 @@ from simulator.runtime.clock import Clock
 from simulator.runtime.inboxes import Inboxes
 from simulator.runtime.receiver_times import AttemptDurations, Timed, timed_attempts
 from simulator.runtime.sent import SentRequests
+from simulator.runtime.served import CALLBACK, WEBHOOK, Served
+from simulator.runtime.traces import Traces
 from simulator.tape.entries import AttemptSent, Entry, InboxReceived
 from simulator.wire import outbound
+from simulator.wire.trace_context import passed_on
 
 # SPEC 6.1: a source address of each environment.
 SOURCE_ADDRESSES = {"staging": "3.1.120.89", "production": "18.140.170.98"}
@@ -57,15 +63,24 @@ class Courier:
     """Delivers for the sandbox `owner`, whose tape's `note` is told of each attempt."""
 
     def __init__(
-        self, owner: str, scenario: Scenario, inboxes: Inboxes, sender: Sender, note: Callable[[Entry], None]
+        self,
+        owner: str,
+        seed: int,
+        scenario: Scenario,
+        inboxes: Inboxes,
+        sender: Sender,
+        note: Callable[[Entry], None],
     ) -> None:
         self._owner = owner
+        self._seed = seed
         self._inboxes = inboxes
         self._sender = sender
         self._note = note
         self.sent = SentRequests()
+        self.traces = Traces()
         self.times = timed_attempts()
         self.durations = AttemptDurations()
+        self.served = Served()
         self.follow(scenario)
 
     def follow(self, scenario: Scenario) -> None:
@@ -80,7 +95,7 @@ class Courier:
         """Make one attempt within the receiver timeout."""
         wall = clock.wall()
         now = clock.at(wall)
-        request = self.request(send.job, wall)
+        request = self.attempt(send, wall)
         self.sent.add(send, request)
         self._note(AttemptSent(now, wall, send.job.id, send.attempt.number, request))
         began = perf_counter()
@@ -91,11 +106,21 @@ class Courier:
             result = await self._sender.send(request, timeout_s, self._owner)
         took_ms = (perf_counter() - began) * 1000
         self.durations.add(send.job.id, send.attempt.number, int(took_ms * 1000))
+        self.served.attempted(CALLBACK if isinstance(send.job, Callback) else WEBHOOK, result, int(took_ms * 1000))
         self.times.append(Timed(_reseller(send.job), send.job.url, result.status is not None, took_ms))
         return result
 
+    def attempt(self, send: Send, wall: datetime) -> Outgoing:
+        """The request of an attempt made at this time of the wall clock, as a span of the trace that it belongs to."""
+        job, request = send.job, self.request(send.job, wall)
+        trace = self.traces.find(job.transaction.number if isinstance(job, Callback) else job.id)
+        if trace is None:
+            return request
+        span_id = draw.hexadecimal(self._seed, 16, "span", job.id, send.attempt.number)
+        return msgspec.structs.replace(request, headers=(*request.headers, *passed_on(trace, span_id)))
+
     def request(self, job: Job, wall: datetime) -> Outgoing:
-        """The request of an attempt made at this time of the wall clock."""
+        """The request of one made at this time of the wall clock."""
         if isinstance(job, Callback):
             return outbound.callback(job, self._source_address)
         assert isinstance(job, Delivery)

@@ -3,9 +3,10 @@ looked at as it stands, and what a log has evicted was counted then."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import chain, starmap
 from typing import Any, NamedTuple
+
+from msgspec.structs import replace
 
 from simulator.domain.model.expectations import (
     Expectation,

@@ -8,6 +8,7 @@ from itertools import chain
 from simulator.runtime.ring import Ring
 from simulator.runtime.rule_names import encode_rule_name
 from simulator.tape.entries import Recorded
+from simulator.wire.trace_context import trace_of
 
 # The estimated overhead of an exchange beside the bytes received and sent.
 _OVERHEAD_BYTES = 1000
@@ -61,6 +62,12 @@ class Exchange(Recorded, gc=False, kw_only=True):
         return unpacked(self.packed_headers)
 
     @property
+    def trace_id(self) -> str:
+        """The id of the trace that it belongs to by its `traceparent`; empty without a valid one."""
+        trace = trace_of(self.headers) if b"traceparent" in self.packed_headers else None
+        return "" if trace is None else trace.trace_id
+
+    @property
     def unread(self) -> str:
         """What is known of a body that was announced and is not here, in a sentence, or empty. A refusal that does not
         need the body does not wait for it."""
@@ -99,8 +106,9 @@ CONTENT_TYPE = b"content-type"
 _JSON_LINE = b"content-type: application/json\r\n"
 
 
-def reply_headers(sandbox_id: str, exchange: Exchange) -> bytes:
-    """The header lines of an exchange's answer, with line ends: `X-Sim-*` and those of the endpoint."""
+def reply_headers(sandbox_id: str, exchange: Exchange, told: str = "") -> bytes:
+    """The header lines of an exchange's answer, with line ends: `X-Sim-*` and those of the endpoint. What is `told` is
+    in the place of the diagnosis, if it is given."""
     if exchange.status == NO_CONTENT:
         # HTTP forbids the others with 204.
         lines = b"x-sim-sandbox: %b\r\nx-sim-request-id: %d\r\n" % (sandbox_id.encode(), exchange.n)
@@ -117,7 +125,7 @@ def reply_headers(sandbox_id: str, exchange: Exchange) -> bytes:
         names = (exchange.rule,) if is_single else filter(None, (exchange.fault, exchange.rule))
         lines += b"x-sim-rule: %b\r\n" % b", ".join(map(encode_rule_name, names))
     if exchange.diagnosis:
-        lines += b"x-sim-diagnosis: %b\r\n" % _plain(exchange.told or exchange.diagnosis)
+        lines += b"x-sim-diagnosis: %b\r\n" % _plain(told or exchange.told or exchange.diagnosis)
     for name, value in exchange.own_headers:
         if name.lower() == CONTENT_TYPE:
             lines = lines.replace(_JSON_LINE, b"", 1)

@@ -80,3 +80,15 @@ class _Unkept:
 
 UNKEPT: Final = _Unkept()
 """In memory alone."""
+
+
+class Kept(Protocol):
+    """The place where a whole server keeps its sandboxes, while that runs."""
+
+    def start(self) -> None: ...
+
+    async def go_on(self) -> None: ...
+
+    async def rest(self) -> None: ...
+
+    def close(self) -> None: ...

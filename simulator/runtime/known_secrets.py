@@ -1,7 +1,9 @@
 """Indexes of secrets that grow with what they follow, and forget the oldest."""
 
 from collections.abc import Collection, Iterable
+from itertools import chain
 from math import inf
+from typing import NamedTuple
 
 from simulator.domain.model.secret_log import FORMER_MAX, SecretLog
 from simulator.wire.secrets import Secrets
@@ -29,6 +31,23 @@ class FormerSecrets:
             self._chars += len(secret) if len(self._newer) > before else 0
         if len(self._newer) >= FORMER_MAX or self._chars >= self._chars_max:
             self._older, self._newer, self._chars = self._newer, Secrets(), 0
+
+
+class Strangers(NamedTuple):
+    """The secrets of former lives, as they are looked for in what came to another life; its `own` are none of them."""
+
+    generations: tuple[Secrets, ...] = ()
+    own: Collection[str] = ()
+
+    @classmethod
+    def to(cls, own: SecretLog, former: FormerSecrets) -> "Strangers":
+        """Those that are no secrets of this life, as of now."""
+        return cls(former.generations, frozenset(own)) if former.generations else cls()
+
+    def in_text(self, text: bytes) -> list[str]:
+        """Those that are in a text, in whatever spelling."""
+        found = chain.from_iterable(each.all_in(text) for each in self.generations)
+        return [one for one in dict.fromkeys(found) if one not in self.own]
 
 
 def followed(index: Secrets, secrets: Collection[str]) -> Secrets:

@@ -3,9 +3,10 @@
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable
 from copy import copy
-from dataclasses import replace
 from datetime import datetime
 from typing import Any
+
+from msgspec.structs import replace
 
 from simulator.domain.commands import Command
 from simulator.domain.errors import Conflict, Unknown
@@ -31,6 +32,7 @@ from simulator.runtime.noted import apply_noted
 from simulator.runtime.remains import let_go
 from simulator.runtime.ring import Notifier
 from simulator.runtime.sandbox_start import Beginning, Ending, FirstState, SandboxSpec, first_state
+from simulator.runtime.served import Served
 from simulator.runtime.waiting import SANDBOX_WAITERS_MAX, WaitingRoom
 from simulator.tape.tape import Tape
 from simulator.traffic.seen import Notification
@@ -58,13 +60,12 @@ class LiveSandbox:
         self._sender = sender
         self._inbox_budget = inbox_budget
         self.delays = Delays()
-        self.is_touched = True
-        self.last_used_s = 0.0
+        self.is_touched, self.last_used_s = True, 0.0
+        self.served, self.evicted_before = Served(), 0
         self.waiting = WaitingRoom(SANDBOX_WAITERS_MAX)
         self.on_ending: Callable[[LiveSandbox, Ending], None] = lambda live, ending: None
         self.keeper: Keeper[LiveSandbox] = UNKEPT
-        self.is_deleted = False
-        self.resets, self.rewinds = 0, 0
+        self.is_deleted, self.resets, self.rewinds = False, 0, 0
         self.last_ending: Ending = "reset"
         self.server_secrets: tuple[str, ...] = ()
         self.former_secrets = FormerSecrets()  # of all sandboxes of a server
@@ -83,22 +84,23 @@ class LiveSandbox:
         self.core.watch(self.events.note)
         state = self.core.state
         self.seed, self.scenario, scenario = state.seed, state.scenario, state.scenario
-        self._secrets = OwnSecrets(state.secrets)
+        self.own_secrets = OwnSecrets(state.secrets)
         self.inboxes = Inboxes(scenario.limits, self._inbox_budget, self.core.state.started, self.core.state.secrets)
         self.inboxes.follow(scenario.inboxes)
         self.counters = Counters(scenario.expect, self.core.state)
         self.counters.watch(self.core)
         self.life_journal, self.life_tape = self.journal, self.tape
         self.beginning = Beginning(self.spec, state.started, self.clock.mode, self.clock.rate)
-        self.courier = Courier(self.id, scenario, self.inboxes, self._sender, self.tape.add)
+        self.courier = Courier(self.id, self.seed, scenario, self.inboxes, self._sender, self.tape.add)
         self.probed: deque[Notification] = deque(maxlen=PROBED_MAX)
         self.marks = Marks()
         self.go_on(self.clock)
 
     def go_on(self, clock: Clock) -> None:
-        """Let time pass by this clock from now on, and make the attempts that are due. `start` it when the event loop
-        runs."""
+        """Let time pass by this clock from now on, and count what is served; `start` it when the event loop runs."""
         self.clock, state = clock, self.core.state
+        self.counters.served = self.courier.served = self.served
+        self.evicted_before = self.journal.left_out
         self.sleep: Callable[[float], Awaitable[None]] = self.delays.sleep
         self._agenda = state.agenda
         self.driver = Driver(self.enter, self._agenda, clock, self.courier, self.tape.add)
@@ -113,9 +115,8 @@ class LiveSandbox:
 
     @property
     def secrets(self) -> tuple[Secrets, ...]:
-        """What must not be shown of it: the secrets that it has, those that it had, the server's, and those of former
-        lives, of whatever sandbox."""
-        return self._secrets.index(self.server_secrets), *self.former_secrets.generations
+        """What must not be shown of it: its secrets, those it had, the server's, and those of all former lives."""
+        return self.own_secrets.index(self.server_secrets), *self.former_secrets.generations
 
     def retire_secrets(self, kept: Iterable[str] = ()) -> None:
         """Let the secrets of this life be those of a former one, but for those `kept`."""
@@ -193,8 +194,7 @@ class LiveSandbox:
         return now if driver is self.driver else self.clock.now()
 
     def follow(self, scenario: Scenario) -> None:
-        """Let what surrounds the state machine follow a scenario that was loaded: it learns of it only by the commands
-        that come."""
+        """Let what surrounds the state machine follow a scenario that was loaded, of which no command tells it."""
         self.inboxes.follow(scenario.inboxes, before=self.scenario.inboxes)
         self.spec = replace(self.spec, scenario=scenario)
         self.scenario = scenario
@@ -252,7 +252,7 @@ class LiveSandbox:
         self.spec, self.scenario, self.seed = rebuilt.spec, rebuilt.scenario, rebuilt.seed
         self.core, self.beginning, self.counters = rebuilt.core, rebuilt.beginning, rebuilt.counters
         self.journal, self.tape = self.life_journal, self.life_tape = rebuilt.journal, rebuilt.tape
-        self.inboxes, self.courier, self._secrets = rebuilt.inboxes, rebuilt.courier, rebuilt._secrets
+        self.inboxes, self.courier, self.own_secrets = rebuilt.inboxes, rebuilt.courier, rebuilt.own_secrets
         self.inboxes.join(self._inbox_budget)
         self.core.watch(self.events.note)
         self.is_closed = False
@@ -265,7 +265,7 @@ class LiveSandbox:
     def life(self) -> "LiveSandbox":
         """What it has done until now, when this life is about to end: nothing changes in it after that, so that it may
         be read beside the event loop. It answers no commands."""
-        self._secrets.index(self.server_secrets)  # so that reading them there changes nothing
+        self.own_secrets.index(self.server_secrets)  # so that reading them there changes nothing
         self.life_tape.settle()
         life = copy(self)
         life.journal, life.tape = self.life_journal, self.life_tape

@@ -6,11 +6,12 @@ so is rejecting a legitimate repetition.
 
 from collections.abc import Callable
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import timedelta
 from decimal import Decimal
 
 import msgspec
+from msgspec.structs import replace
 
 from simulator.domain.model import draw
 from simulator.domain.model.callbacks import Callback

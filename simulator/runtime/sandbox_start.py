@@ -1,9 +1,11 @@
 """How a sandbox begins: what it was asked to be, and the clock and state that each of its lives starts with."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import Literal
+
+import msgspec
 
 from simulator.domain.compiler import Compiler
 from simulator.domain.model.resellers import User
@@ -14,8 +16,7 @@ from simulator.runtime.quotas import NONE, Quotas
 from simulator.scenario.compiler import COMPILER
 
 
-@dataclass(frozen=True, slots=True)
-class SandboxSpec:
+class SandboxSpec(msgspec.Struct, frozen=True):
     """Parameters of a new sandbox; None keeps the scenario's value. A run's audit passes over what is not audited.
     Unique credentials and tokens are drawn for the id `drawn_for`, empty for the sandbox's own: a fork has its
     original's."""
@@ -32,8 +33,7 @@ class SandboxSpec:
     quotas: Quotas = NONE
 
 
-@dataclass(frozen=True, slots=True)
-class Beginning:
+class Beginning(msgspec.Struct, frozen=True):
     """How a life of a sandbox began: when, and under which clock."""
 
     spec: SandboxSpec
@@ -81,4 +81,4 @@ def _with_unique_credentials(scenario: Scenario, seed: int, sandbox_id: str) -> 
 def _with_own_keys(reseller: ResellerStart, seed: int, sandbox_id: str) -> ResellerStart:
     """The same reseller with one active key pair and users that are unique to this sandbox."""
     users = tuple(User(f"{user.username}-{sandbox_id}", user.password) for user in reseller.users)
-    return replace(reseller, keys=(draw_key(seed, sandbox_id, reseller.code),), users=users)
+    return msgspec.structs.replace(reseller, keys=(draw_key(seed, sandbox_id, reseller.code),), users=users)

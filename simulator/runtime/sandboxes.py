@@ -20,11 +20,13 @@ from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.quotas import NONE
 from simulator.runtime.remains import let_go
 from simulator.runtime.sandbox_start import Ending, FirstState, SandboxSpec, first_state
+from simulator.runtime.served import Served
 from simulator.runtime.waiting import SANDBOX_WAITERS_MAX, SERVER_WAITERS_MAX, WaitingRoom
 from simulator.wire.secrets import Secrets
 
 DEFAULT = "default"
 SANDBOXES_MAX = 10_000
+DRAWS_MAX = 100_000  # a hundred for each of the most servers that there can be
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 
 
@@ -45,6 +47,7 @@ class Sandboxes:
         self._ttl_s = ttl_s
         self._past = Coverage() if keeps_coverage else None
         self.on_ended: Callable[[LiveSandbox, Ending], None] = lambda sandbox, ending: None
+        self.is_ours: Callable[[str], bool] = lambda sandbox_id: True  # not another server's, of several
         self.keeper: Keeper[LiveSandbox] = UNKEPT
         self._by_id: dict[str, LiveSandbox] = {}
         self.unique_keys: dict[str, LiveSandbox] = {}  # the sandbox of each key that `credentials: unique` created
@@ -52,6 +55,7 @@ class Sandboxes:
         self.server_secrets: tuple[str, ...] = ()  # the tokens of the control API
         self.quotas = NONE  # the bounds of each new sandbox that is given none of its own
         self.former_secrets = FormerSecrets()
+        self.served = Served()
         self.events = EventHub()
         self._secrets = Secrets()
         self._sweeper: asyncio.TimerHandle | None = None
@@ -112,13 +116,21 @@ class Sandboxes:
         """The id of a new sandbox. Raises what `create` raises."""
         if len(self._by_id) >= SANDBOXES_MAX:
             raise Conflict("too_many_sandboxes", f"there are {SANDBOXES_MAX} sandboxes; delete some first")
-        sandbox_id = wanted if wanted is not None else f"sb-{secrets.token_hex(5)}"
+        sandbox_id = wanted if wanted is not None else self._drawn_id()
         if not is_sandbox_id(sandbox_id):
             text = "an id is 1 to 64 letters, digits, - and _, and begins with a letter or digit"
             raise Unacceptable("bad_sandbox_id", text, "id")
         if sandbox_id in self._by_id:
             raise Conflict("sandbox_exists", f"there is a sandbox {sandbox_id!r} already", "id")
+        if not self.is_ours(sandbox_id):
+            text = f"{sandbox_id!r} is an id of another server than this one; leave it out, or choose another one"
+            raise Conflict("belongs_elsewhere", text, "id")
         return sandbox_id
+
+    def _drawn_id(self) -> str:
+        """A new id, which is one of this server's: of so many draws, one is."""
+        drawn = (f"sb-{secrets.token_hex(5)}" for _ in range(DRAWS_MAX))
+        return next(filter(self.is_ours, drawn), f"sb-{secrets.token_hex(5)}")
 
     def _add(self, sandbox_id: str, spec: SandboxSpec, first: FirstState) -> LiveSandbox:
         sandbox = LiveSandbox(sandbox_id, spec, first, self._wall, self._sender, self.inbox_budget)
@@ -131,6 +143,7 @@ class Sandboxes:
         sandbox.waiting = WaitingRoom(SANDBOX_WAITERS_MAX, self._waiting)
         sandbox.server_secrets = self.server_secrets
         sandbox.former_secrets = self.former_secrets
+        sandbox.served = sandbox.counters.served = sandbox.courier.served = self.served
         sandbox.keeper = self.keeper
         self.keeper.begin(sandbox)
         sandbox.events.join(self.events)
@@ -186,6 +199,7 @@ class Sandboxes:
         self._unique_users = {name: owner for name, owner in self._unique_users.items() if owner is not sandbox}
 
     def _remember(self, sandbox: LiveSandbox, ending: Ending) -> None:
+        self.served.evicted += sandbox.life_journal.left_out - sandbox.evicted_before
         if self._past is not None:
             self._past.add(sandbox.coverage())
         self.on_ended(sandbox, ending)

@@ -2,10 +2,11 @@
 
 from bisect import insort
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from hashlib import sha256
 from typing import NamedTuple
+
+import msgspec
 
 from simulator.domain.model.expectations import Expectation, Verdict, verdict
 
@@ -36,8 +37,7 @@ class Closest(NamedTuple):
     second: Request
 
 
-@dataclass(slots=True, eq=False)
-class Seen:
+class Seen(msgspec.Struct, eq=False):
     """The calls of one value, of one sender if those are told apart: their number, and the latest in order of arrival.
     Calls are counted when they are answered, so that an earlier one may come later; `forgotten` is the latest that is
     no longer in `recent`."""
@@ -45,7 +45,7 @@ class Seen:
     value: str
     sender: str
     count: int = 0
-    recent: list[Request] = field(default_factory=list)
+    recent: list[Request] = msgspec.field(default_factory=list)
     forgotten: Request | None = None
 
 

@@ -2,9 +2,10 @@
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path as FilePath
 from typing import Final
+
+import msgspec
 
 from simulator.scenario.build import build
 from simulator.scenario.client_files import ClientFiles
@@ -20,8 +21,7 @@ _QUOTED: Final = re.compile(r"""'(?:[^']|'')*'|"(?:[^"\\]|\\.)*\"""")
 _PLAIN: Final = re.compile(r"[^,:#\[\]{}\s](?:[^,:#\[\]{}\n]|:(?=\S)|(?<=\S)#)*")
 
 
-@dataclass(frozen=True, slots=True)
-class Checked:
+class Checked(msgspec.Struct, frozen=True):
     """All problems of a scenario in their order. It loads when none of them is an error."""
 
     problems: tuple[Problem, ...]

@@ -6,10 +6,11 @@ many different ones at a time. What is read here is read in the background threa
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path as FilePath
 from weakref import ref
+
+import msgspec
 
 from simulator.domain.errors import Conflict
 from simulator.domain.model.scenario import Scenario
@@ -20,8 +21,7 @@ from simulator.scenario.reading.files import Folder, ScenariosFolder, Unreadable
 LARGE_MAX = 8
 
 
-@dataclass(frozen=True, slots=True)
-class _Kept:
+class _Kept(msgspec.Struct, frozen=True):
     """A large scenario, while a sandbox has it, and what it was made of: each file with the digest of its content."""
 
     scenario: "ref[Scenario]"
@@ -39,12 +39,11 @@ class _Kept:
             return False
 
 
-@dataclass(slots=True)
-class _Reads:
+class _Reads(msgspec.Struct):
     """What one scenario has read so far; `on_large` is called once that is more than a request could have brought."""
 
     on_large: Callable[[], None]
-    files: dict[tuple[Folder, str], bytes] = field(default_factory=dict)
+    files: dict[tuple[Folder, str], bytes] = msgspec.field(default_factory=dict)
     size: int = 0
 
     @property
@@ -64,8 +63,7 @@ class _Reads:
             self.on_large()
 
 
-@dataclass(frozen=True, slots=True)
-class _Noting:
+class _Noting(msgspec.Struct, frozen=True):
     """A folder that notes what is read."""
 
     folder: Folder

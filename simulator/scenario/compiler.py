@@ -2,7 +2,6 @@
 
 from collections import OrderedDict
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
 
@@ -69,8 +68,7 @@ class ScenarioCompiler:
             self._built.popitem(last=False)
 
 
-@dataclass(frozen=True, slots=True)
-class PreparedRule:
+class PreparedRule(msgspec.Struct, frozen=True):
     """A rule that was compiled ahead of its command, beside the event loop; it holds as long as the section, products,
     resellers and timelines that it depends on are the same."""
 

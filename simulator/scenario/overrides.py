@@ -5,6 +5,8 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+import msgspec
+
 from simulator.domain.model.callbacks import CallbackConfig
 from simulator.domain.model.scenario import Scenario
 
@@ -14,7 +16,7 @@ METHOD = "POST"
 def with_callback(scenario: Scenario, url: str) -> Scenario:
     """The scenario with the callbacks of all its resellers sent to `url` by POST; its document says so, too."""
     callback = CallbackConfig(url, METHOD)
-    resellers = tuple(replace(one, callback=callback) for one in scenario.resellers)
+    resellers = tuple(msgspec.structs.replace(one, callback=callback) for one in scenario.resellers)
     return replace(scenario, resellers=resellers, written=partial(_written, scenario.written, url))
 
 

@@ -67,6 +67,9 @@ REFUSALS: Final = {
 }
 """Status and text by code. `{}` stands for a part of the request or for the limit."""
 
+REFUSED: Final = dict.fromkeys(REFUSALS, 0)
+"""How many of each this process has sent."""
+
 
 class HttpRefusal(Exception):
     """A request that the server refuses itself: a code of `REFUSALS`, and the detail for its text."""
@@ -79,6 +82,7 @@ class HttpRefusal(Exception):
 
     def encode(self, default_lines: bytes) -> bytes:
         """Return the whole response, with the body `{"error": code, "message": text}`; it closes the connection."""
+        REFUSED[self.code] += 1
         body = json.dumps({"error": self.code, "message": str(self)}).encode()
         lines = b"content-type: application/json\r\ncontent-length: %d\r\nx-sim-request-id: server-%d\r\n" % (
             len(body),

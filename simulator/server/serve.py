@@ -7,12 +7,15 @@ import signal
 import socket
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import partial
+from types import FrameType
 from typing import TYPE_CHECKING, Any, Final, cast
 
 import uvicorn
 
+from simulator.server.early import EarlyAnswers, Probe
 from simulator.server.held import Gate
 from simulator.server.intake import Intake
 from simulator.server.limits import HttpLimits
@@ -39,9 +42,12 @@ class CannotListen(OSError):
 class Server(uvicorn.Server):
     """A uvicorn server that is given its socket, so that its port is known before it runs.
 
-    `run()` blocks; `serve()` is for a running loop. `should_exit = True` or a signal ends either. `close()` releases
-    the address of a server that never ran.
+    `run()` blocks; `serve()` is for a running loop. `should_exit = True` or a signal ends either, the signal after
+    `drain_s` in which all is answered as before; a second one does not wait for that. `close()` releases the address of
+    a server that never ran.
     """
+
+    drain_s = 0.0
 
     def __init__(
         self,
@@ -57,6 +63,9 @@ class Server(uvicorn.Server):
         self._listener = listener
         self._on_ready = on_ready
         self._on_stop = on_stop
+        self.on_drain: Callable[[], None] = lambda: None
+        self._drains = False
+        self._early: EarlyAnswers | None = None
         self.host: str = config.host
         self.port: int = listener.getsockname()[1]
 
@@ -69,7 +78,27 @@ class Server(uvicorn.Server):
 
     def close(self) -> None:
         """Close the listening socket."""
+        for connection in self._end_early():
+            connection.close()
         self._listener.close()
+
+    def answer_early(self, probes: Mapping[str, Probe]) -> None:
+        """Answer these paths until the application can, which may take long; with TLS all wait for that."""
+        if self.handshakes is None:
+            self._early = EarlyAnswers(self._listener, probes)
+
+    def _end_early(self) -> list[socket.socket]:
+        early, self._early = self._early, None
+        return [] if early is None else early.end()
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Stop because of a signal; uvicorn calls it."""
+        if not self.drain_s or self._drains or not self.started:
+            super().handle_exit(sig, frame)
+            return
+        self._drains = True
+        self.on_drain()
+        self._loop.call_soon_threadsafe(self._loop.call_later, self.drain_s, super().handle_exit, sig, None)
 
     async def serve(self, sockets: list[socket.socket] | None = None) -> None:
         """Serve until asked to stop; then wait briefly for requests, close connections, and run the shutdown events."""
@@ -80,11 +109,17 @@ class Server(uvicorn.Server):
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Start the application, accept connections, call `on_ready`. Exits with 3 if the application cannot start."""
+        self._loop = asyncio.get_running_loop()
         await super().startup(sockets)
         if not self.started:  # newer versions of uvicorn exit by themselves
             sys.exit(_STARTUP_FAILED)
         if self.on_hangup is not None and threading.current_thread() is threading.main_thread():
             asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, self.on_hangup)
+        make: Any = self.config.http_protocol_class
+        protocol = partial(make, config=self.config, server_state=self.server_state)
+        for connection in self._end_early():
+            with suppress(OSError):  # it has left
+                await self._loop.connect_accepted_socket(protocol, connection)
         if self._on_ready is not None:
             self._on_ready()
 

@@ -71,5 +71,5 @@ def members(kind: Any) -> tuple[str, ...]:
 @cache
 def is_frozen(kind: Any) -> bool:
     """True for a class whose values never change, so that equal ones may be one."""
-    params: Any = getattr(kind, "__dataclass_params__", None)
-    return bool(params is not None and params.frozen)
+    config: Any = getattr(kind, "__dataclass_params__", None) or getattr(kind, "__struct_config__", None)
+    return bool(config is not None and config.frozen)

@@ -1,4 +1,4 @@
-"""The journal of a sandbox, its events, and what its attempts sent, in a snapshot."""
+"""The journal of a sandbox, its events, what its attempts sent, and their traces, in a snapshot."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -13,10 +13,12 @@ from simulator.replay.sharing import Shared
 from simulator.runtime.event_items import Item
 from simulator.runtime.journal import Exchange
 from simulator.runtime.live_sandbox import LiveSandbox
+from simulator.runtime.traces import Traced
 from simulator.snapshot.chunks import ENCODER, numbered, parts_of_log, rows_of, unnumbered
 from simulator.snapshot.values import Reading, Writing, opened
 
 JOURNAL, EXCHANGES, EVENTS, HAPPENED, SENT = "journal", "journal/requests", "events", "events/items", "sent"
+TRACES = "traces"
 EXCHANGES_SIZE, EVENTS_SIZE = 64, 256
 
 
@@ -33,6 +35,7 @@ def written(live: LiveSandbox) -> Iterator[tuple[str, bytes]]:
         writing = Writing()
         yield name, writing.part([[writing.plain(wall), _item(writing, item)] for _, (item, wall) in found])
     yield from unnumbered(SENT, live.courier.sent)
+    yield from unnumbered(TRACES, live.courier.traces)
 
 
 def _item(writing: Writing, item: Item) -> Any:
@@ -54,6 +57,7 @@ def restore(live: LiveSandbox, parts: Mapping[str, bytes], shared: Shared) -> No
     with opened(parts, EVENTS, type_=int) as (_, total):
         live.events.restore(_events(live, parts), total)
     sent = rows_of(parts, SENT, tuple[str, int, Outgoing])
+    live.courier.traces.restore(rows_of(parts, TRACES, Traced))
     live.courier.sent.restore((job, attempt, shared.outgoing(job, attempt, one)) for job, attempt, one in sent)
 
 

@@ -1,9 +1,9 @@
 """The tape of a sandbox: its inputs in order, since it began or was reset."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
+import msgspec
 from msgspec.structs import replace
 
 from simulator.tape.entries import Entry, Recorded, RequestBegan, RequestResumed
@@ -20,8 +20,7 @@ class Recorder(Protocol):
     def answered(self, recorded: Recorded) -> None: ...
 
 
-@dataclass(frozen=True, slots=True)
-class Unread:
+class Unread(msgspec.Struct, frozen=True):
     """So many entries, which are read somewhere; fewer, or none, when they are not kept any more."""
 
     count: int

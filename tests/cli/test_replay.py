@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from click.testing import Result
 
+from simulator.cli import taped
 from simulator.replay.head import taken
 from simulator.replay.tape_file import packed, read_file
 from simulator.replay.writing import tape_lines
@@ -15,6 +16,7 @@ from tests.support.client import Client, running
 from tests.support.runner import invoke
 
 START = "2026-11-21T12:00:00+08:00"
+CHECKSUM_BYTES = 8
 SCENARIO: dict[str, Any] = {"clock": {"mode": "manual", "start": START}}
 
 
@@ -169,6 +171,29 @@ def test_a_file_that_was_cut_is_replayed_as_far_as_it_goes(
             n = int(played.split()[1])
             assert f"default: the file ends too early, behind entry {n} of {count(lives[0])}" in missing
     assert done.stdout
+
+
+def test_wherever_a_file_is_cut_it_is_said_where_that_was(lives: list[list[bytes]], tmp_path: Path) -> None:
+    tapes = [b"".join(packed(one)) for one in lives]
+    content, file = b"".join(tapes), tmp_path / "cut.tape"
+    ends = [len(b"".join(tapes[:n])) for n in range(1, len(tapes) + 1)]
+    near = {end + more for end in ends for more in range(-20, 20)}
+    said = set()
+    for size in sorted({*near, *range(1, 20), *range(1, len(content), 97)} & set(range(1, len(content)))):
+        file.write_bytes(content[:size])
+        found = taped.read(file)
+        if size in ends:  # as `exec --tape` leaves it when it is killed
+            assert (found.damage, len(found.lives)) == ("", ends.index(size) + 1)
+            continue
+        assert found.is_cut
+        number = len([end for end in ends if end < size])
+        assert len(found.lives) - number in (0, 1)
+        said.add(found.damage)
+        if ends[number] - size <= CHECKSUM_BYTES:
+            name = found.lives[-1].tape.head.sandbox
+            where = f"behind the last line of the tape of {name}, within its checksum or the next tape"
+            assert found.damage == f"the file ends too early, {where}"
+    assert len(said) > 5
 
 
 def test_the_end_of_its_last_line_may_be_missing(lives: list[list[bytes]], tmp_path: Path) -> None:

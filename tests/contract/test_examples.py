@@ -17,8 +17,8 @@ DOCUMENTS = (OPENAPI, CONTROL)
 JSON = "application/json"
 STRAY = "stray_member"
 
-# A mistake of ours is not played: there is none that is known.
-NOT_PLAYED = {"Unexpected"}
+# A mistake of ours is not played: there is none that is known. Several servers are not played by one.
+NOT_PLAYED = {"Unexpected", "ShardDown"}
 
 # Members whose own members the contract does not name: parameters, codes of products, what a client or sender chose.
 OPEN_OBJECTS = {"errors", "params", "extras", "query", "json", "products", "chosen", "CustomField"}

@@ -77,7 +77,7 @@ def test_every_operation_is_whole(document: str) -> None:
         of_har = {"type", "size"}  # which has something else under this name: its schema, its example
         for content in (each for each in walk(operation) if "content" in each and not of_har & set(each["content"])):
             others = {"application/x-www-form-urlencoded", "application/yaml"}
-            whole_of_it = {"text/plain"} if path.endswith(".curl") else {"application/json"}
+            whole_of_it = {"text/plain"} if path.endswith((".curl", "/metrics")) else {"application/json"}
             of_files = [{"application/octet-stream"}] if path.endswith("/tape") else []
             assert set(content["content"]) - others in (whole_of_it, {"text/event-stream"}, *of_files), where
 

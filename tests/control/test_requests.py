@@ -199,6 +199,6 @@ def test_a_misspelt_filter_is_refused_with_the_names_of_all_in_the_order_of_the_
         refused = client.sim("GET", f"{REQUESTS}?metod=GET")
     compared = "method, path, status, reseller, trxid, refid, rule, fault, error"
     negated = compared.replace(",", "_not,") + "_not"
-    known = f"{compared}, status_min, status_max, {negated}, limit, cursor, wait_for, timeout"
+    known = f"{compared}, trace_id, status_min, status_max, {negated}, limit, cursor, wait_for, timeout"
     assert refused.status == 400
     assert refused.json["message"] == f"there is no parameter 'metod'; use {known}"

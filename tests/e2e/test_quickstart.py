@@ -1,4 +1,4 @@
-"""README in a clone with an empty HOME: its installation, its first payment and all that follows; and `make run`.
+"""In a clone with an empty HOME: README's two commands, all of the quick start, and `make run`.
 
 The tree is copied as a clone would be. The environments are made there; only the libraries come from here, in place of
 the package index, and the port is a free one.
@@ -29,13 +29,15 @@ from tests.support.terminal import shown_on_terminal
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[2]
-README = (ROOT / "README.md").read_text("utf-8")
+README, QUICK_START, CONTRIBUTING = (
+    (ROOT / name).read_text("utf-8") for name in ("README.md", "docs/quickstart.md", "docs/contributing.md")
+)
 SET_UP_S = 120.0
 
 
 def steps(title: str) -> list[Block]:
-    """The blocks of one of README's sections."""
-    return blocks(README.partition(f"\n## {title}\n")[2].partition("\n## ")[0])
+    """The blocks of one of the quick start's sections."""
+    return blocks(QUICK_START.partition(f"\n## {title}\n")[2].partition("\n## ")[0])
 
 
 @dataclass
@@ -107,7 +109,7 @@ def libraries(folder: Path) -> Path:
 
 
 def programs(folder: Path) -> Path:
-    """The programs that README takes for granted, of this interpreter, for which the libraries are built."""
+    """The programs that the pages take for granted, of this interpreter, for which the libraries are built."""
     folder.mkdir()
     for name, python in {"python3": sys.executable, "pytest": "python -m pytest"}.items():
         (folder / name).write_text(f'#!/bin/sh\nexec {python} "$@"\n')
@@ -151,7 +153,18 @@ def play(part: Sequence[Block], reader: Clone) -> None:
             assert_shown(step.text, shown)
 
 
-def test_readme_from_its_installation_to_its_last_command(clone: Clone) -> None:
+def test_readme_has_one_screen_and_its_two_commands_start_a_server(clone: Clone) -> None:
+    assert len(README.splitlines()) < 50
+    (commands,) = blocks(README)
+    install, serve = commands.text.splitlines()
+    clone.shown(install)
+    with clone.running([*shlex.split(serve), "--json"]) as server:
+        assert server.stdout is not None
+        url = json.loads(server.stdout.readline())["url"]
+        assert ask(f"{url}/_sim/health").status == 200
+
+
+def test_the_quick_start_from_its_installation_to_its_last_command(clone: Clone) -> None:
     play(steps("Install"), clone)
     assert (clone.folder / ".venv" / "bin" / "reseller-sim").exists()
     serve, *payment = steps("A first payment")
@@ -167,7 +180,7 @@ def test_readme_from_its_installation_to_its_last_command(clone: Clone) -> None:
 
 
 def test_make_run_prints_what_works_when_it_is_pasted(clone: Clone) -> None:
-    (contributing,) = steps("Contributing")
+    (contributing,) = blocks(CONTRIBUTING)
     run, test = (line.partition("  #")[0].strip() for line in contributing.text.splitlines())
     assert (run, test) == ("make run", "make test")
     assert "pytest" in clone.shown("make -n test")

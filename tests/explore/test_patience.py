@@ -4,6 +4,7 @@ from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from simulator.explore.document import Base, document
@@ -25,6 +26,6 @@ def test_a_receiver_has_five_seconds_of_the_wall(rate: float, limit_s: int, tmp_
 
 def test_so_has_a_receiver_of_events_that_has_a_limit_of_its_own(tmp_path: Path) -> None:
     usual = load_scenario("default")
-    impatient = replace(usual, webhooks=replace(usual.webhooks, timeout=timedelta(seconds=3)))
+    impatient = replace(usual, webhooks=msgspec.structs.replace(usual.webhooks, timeout=timedelta(seconds=3)))
     assert patience(impatient, 10)["webhooks"] == {"timeout": "50s"}
     assert "webhooks" not in patience(impatient, 1)

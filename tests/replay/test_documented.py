@@ -11,6 +11,7 @@ import pytest
 from simulator.replay import head, lines
 from simulator.replay.head import taken
 from simulator.replay.writing import tape_lines
+from simulator.snapshot import snapshot
 from tests.support import tape_page
 from tests.support.client import Client, running
 from tests.support.taped_plays import FIRST, PLAYS, set_callback
@@ -56,6 +57,12 @@ def row(command: str) -> str:
     """The row of a command."""
     (found,) = re.findall(rf"^\| `{command}` \| (.*)$", PAGE, re.MULTILINE)
     return str(found)
+
+
+@pytest.mark.parametrize(("row", "version"), [("none: the head", head.VERSION), ("`head`", snapshot.VERSION)])
+def test_the_page_says_the_version_of_each_format(row: str, version: int) -> None:
+    (said,) = re.findall(rf"^\| {row} \|.*\(the format's version, (\d+)\)", PAGE, re.MULTILINE)
+    assert int(said) == version
 
 
 KINDS = [*lines.Line.__subclasses__(), lines.Answer, head.Head, head.Clock, head.End]

@@ -206,20 +206,20 @@ def test_snapshots_are_bounded_by_number_and_bytes_and_stay_apart_evenly(monkeyp
     with running(FIRST) as client:
         kept = KeptSnapshots(bytes_max=1300 + 6 * PART_BYTES)
         for n in range(10, 170, 10):
-            kept.add(client.live, [Plain(n, {"shared": shared})])
+            kept.add(client.live, client.live.beginning, [Plain(n, {"shared": shared})])
         places = [one.n for one in kept.of(client.live)]
         gaps = [after - before for before, after in zip([0, *places], places, strict=False)]
         assert len(places) == 4
         assert places[-1] == 160
         assert max(gaps) <= 8 * min(gaps)
         second = client.sandbox(FIRST, "second")
-        kept.add(second, [Plain(1, {"own": b"y" * 500})])
-        kept.add(second, [Plain(2, {"own": b"z" * 200})])
+        kept.add(second, second.beginning, [Plain(1, {"own": b"y" * 500})])
+        kept.add(second, second.beginning, [Plain(2, {"own": b"z" * 200})])
         total = {id(part): len(part) for live in kept for one in kept.of(live) for part in one.parts.values()}
         count = sum(len(one.parts) for live in kept for one in kept.of(live))
         assert kept.bytes == sum(total.values()) + PART_BYTES * count <= kept.bytes_max
         assert len(kept.of(second)) == 2
-        kept.add(second, [Plain(2, {"own": b"z" * 100})])
+        kept.add(second, second.beginning, [Plain(2, {"own": b"z" * 100})])
         assert [one.n for one in kept.of(second)] == [1, 2]
         for live in list(kept):
             for one in kept.of(live):

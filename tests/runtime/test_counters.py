@@ -1,7 +1,8 @@
 """Calls counted by expectation, and what stays when other expectations come."""
 
-from dataclasses import replace
 from datetime import UTC, datetime
+
+import msgspec
 
 from simulator.domain.model.expectations import Count, Expectation, ExpectationKind
 from simulator.domain.model.places import Place
@@ -62,7 +63,7 @@ def test_two_equal_expectations_count_each_their_evicted_records_after_a_reload(
         evicted.follow(expected, 0)
         evicted.add("success")
     assert [evicted.count(place) for place in expected] == [2, 2]
-    evicted.follow({**expected, 2: replace(expected[0])}, 2)
+    evicted.follow({**expected, 2: msgspec.structs.replace(expected[0])}, 2)
     assert [(evicted.count(place), bool(evicted.note(place))) for place in (0, 1, 2)] == [
         (2, False), (2, False), (0, True),
     ]  # fmt: skip

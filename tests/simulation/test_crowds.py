@@ -20,6 +20,8 @@ DEFECTS = (
            ".add_all(tape.taken()[place.entries :])", ""),
     Defect("the marks of a fork are not on disk", "keeping.keeper:StoreKeeper.begin",
            "for mark in live.marks:", "for mark in []:"),
+    Defect("a snapshot of a life that ended meanwhile is of the next one", "replay.kept_snapshots:KeptSnapshots.add",
+           "if live.beginning is not beginning:", "if not snapshots:"),
 )  # fmt: skip
 
 
@@ -31,7 +33,7 @@ def test_what_a_crowd_was_answered_is_there_after_a_kill(first: int) -> None:
 
 def test_a_crowd_does_all_that_may_meet() -> None:
     counts: dict[str, int] = {}
-    for seed in range(5):
+    for seed in (0, 1, 2, 4, 6, 8):
         with crowd(seed) as made:
             for _ in range(ROUNDS):
                 made.round()

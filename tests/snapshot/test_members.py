@@ -33,12 +33,13 @@ TABLE: dict[str, tuple[str, dict[str, str]]] = {
         {
             "id": BEGINNING, "seed": BEGINNING, "beginning": BEGINNING, "scenario": "the same as in `spec`",
             "_wall": AROUND, "_sender": AROUND, "_inbox_budget": AROUND, "sleep": AROUND, "on_ending": AROUND,
+            "served": AROUND, "evicted_before": AROUND,
             "keeper": AROUND, "is_touched": AROUND, "last_used_s": AROUND, "resets": AROUND, "rewinds": AROUND,
             "server_secrets": AROUND, "last_ending": AROUND, "delays": WAITERS,
             "former_secrets": "of other lives, whatever sandbox theirs is: the server has them",
             "waiting": WAITERS, "driver": "it has what runs; there is no snapshot during an advance",
             "is_closed": "there is no snapshot of one that is", "is_deleted": "there is no snapshot of one that is",
-            "_secrets": DERIVED, "marks": "places on the tape, which the caller has",
+            "own_secrets": DERIVED, "marks": "places on the tape, which the caller has",
             "life_journal": "the same as `journal`", "life_tape": "the same as `tape`", "_agenda": "the state's",
         },
     ),
@@ -101,7 +102,10 @@ TABLE: dict[str, tuple[str, dict[str, str]]] = {
     ),
     "Counters": (
         "answers calls values notes first _budget evicted",
-        {"expected": SCENARIO, "_state": "the state", "needs_bodies": SCENARIO, "_tests": SCENARIO, "paid": DERIVED},
+        {
+            "served": AROUND, "expected": SCENARIO, "_state": "the state", "needs_bodies": SCENARIO,
+            "_tests": SCENARIO, "paid": DERIVED,
+        },
     ),
     "EvictedRecords": (
         "_counts _missed _pending _sweep_at",
@@ -115,13 +119,16 @@ TABLE: dict[str, tuple[str, dict[str, str]]] = {
         },
     ),
     "Courier": (
-        "sent",
+        "sent traces",
         {
-            "_owner": BEGINNING, "_inboxes": "the sandbox's", "_sender": AROUND, "_note": "the tape's",
-            "times": MEASURED, "durations": MEASURED, "_limits": SCENARIO, "_webhooks": SCENARIO, "_skew": SCENARIO,
+            "_owner": BEGINNING, "_seed": BEGINNING,
+            "_inboxes": "the sandbox's", "_sender": AROUND, "_note": "the tape's",
+            "served": AROUND, "times": MEASURED, "durations": MEASURED,
+            "_limits": SCENARIO, "_webhooks": SCENARIO, "_skew": SCENARIO,
             "_source_address": SCENARIO,
         },
     ),
+    "Traces": ("_by_key", {"_bytes": DERIVED}),
     "SentRequests": ("_by_attempt _begun", {"_bytes": DERIVED}),
     "Clock": (
         "latest mode rate",
@@ -174,9 +181,10 @@ def objects(client: Client) -> list[Any]:
     of_rules = state.notifications, state.secrets, state.payments, state.payments.budget
     boxes = live.inboxes, live.inboxes.peek("callbacks"), live.inboxes.budget
     around = live.journal, live.tape, live.events, live.courier, live.courier.sent, live.clock, live.counters
+    traces = live.courier.traces
     evicted = next(iter(live.counters.evicted.values()))
     packed = state.transactions, state.transactions.shared, reseller.wallet.entries
-    return [live, state, reseller, reseller.wallet, *packed, *of_state, *of_rules, *boxes, *around, evicted]
+    return [live, state, reseller, reseller.wallet, *packed, *of_state, *of_rules, *boxes, *around, traces, evicted]
 
 
 def names_of(one: Any) -> set[str]:

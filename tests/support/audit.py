@@ -14,6 +14,7 @@ from typing import Any
 
 ROOT = Path(__file__).parents[2]
 CONSTRAINTS = "constraints.txt"
+PINS = (CONSTRAINTS, "tests/support/site/requirements.txt")
 TIMEOUT_S = 120
 WORDS_MAX = 30
 
@@ -33,7 +34,7 @@ def audited() -> tuple[list[str], int]:
         if done is None or done.returncode:
             return ["not audited: pip-audit cannot be installed"], 0
     flags = ["--no-deps", "--disable-pip", "--progress-spinner", "off", "--format", "json", "--timeout", "10"]
-    done = _run(["pip_audit", "-r", CONSTRAINTS, *flags])
+    done = _run(["pip_audit", *(word for name in PINS for word in ("-r", name)), *flags])
     return verdict(done.stdout, done.stderr) if done else ([f"not audited: no result within {TIMEOUT_S} seconds"], 0)
 
 

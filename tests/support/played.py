@@ -25,6 +25,7 @@ MEASURED = {"duration_us": 850, "time": 0.85, "wait": 0.85}  # what differs each
 SIGNED_ANEW = re.compile("(X-Nonce: explained-|X-Signature: v1=)[^']+")  # another one each time
 EVENT_ID = re.compile(r"^[0-9a-f]{8}\.([0-9]+\.[0-9]+)$")
 LISTED_MAX = 3  # of a longer list an example shows the beginning
+METRIC_LINES = 6  # of the metrics, too: what is measured comes later
 DEFAULT = "/sandboxes/default"
 
 
@@ -148,6 +149,8 @@ def shown(exchange: Exchange) -> Any:
         answer |= {"paths": {}, "components": {}}
     if exchange.template.endswith(".schema.json"):
         answer = {"$schema": answer["$schema"], "properties": {}, "definitions": {}}
+    if exchange.template.endswith("/metrics") and exchange.status == HTTPStatus.OK:
+        answer = "".join(answer.splitlines(keepends=True)[:METRIC_LINES])
     if exchange.template.endswith("/explain") and exchange.status == HTTPStatus.OK:
         answer = answer | {"curl": SIGNED_ANEW.sub(r"\1...", answer["curl"])}
     return _shortened(answer)

@@ -6,6 +6,7 @@ from functools import cache
 from typing import Any
 
 from simulator.runtime.background import PLACES, place
+from simulator.runtime.operations import DRAINING
 from tests.support.played import DEFAULT, Exchange, Player, Story, player
 
 WEBHOOK = "/v2/balance-webhook"
@@ -158,6 +159,11 @@ def webhooks(p: Player) -> None:
 def sandboxes(p: Player) -> None:
     """The server, its sandboxes and their clocks."""
     p.sim("GET", "/health")
+    p.sim("GET", "/ready")
+    p.client.app.operations.not_ready = DRAINING
+    p.sim("GET", "/ready")
+    p.client.app.operations.not_ready = None
+    p.sim("GET", "/metrics")
     p.send("GET", "/openapi.json")
     p.sim("GET", "/openapi.json")
     p.sim("GET", "/assumptions")

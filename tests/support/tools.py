@@ -4,6 +4,7 @@ import os
 import shutil
 from collections import Counter
 from collections.abc import Iterable
+from importlib.util import find_spec
 from pathlib import Path
 from typing import NoReturn
 
@@ -20,9 +21,14 @@ PROGRAMS = {
     "bash": ("bash",),
     "zsh": ("zsh",),
     "fish": ("fish",),
+    "curl": ("curl",),
+    "prometheus": ("prometheus",),
+    "promtool": ("promtool",),
     "openssl": ("openssl",),
     "nginx": ("nginx", "/usr/sbin/nginx"),
     "systemd-analyze": ("systemd-analyze",),
+    "git": ("git",),
+    "haproxy": ("haproxy", "/usr/sbin/haproxy"),
 }
 
 # Commands of packages that tests/interop/package.json pins and `make interop-tools` installs.
@@ -41,6 +47,12 @@ def node_command(name: str) -> str:
     program("node")
     path = NODE_COMMANDS / name
     return str(path) if path.exists() else _missing(name)
+
+
+def site_tools() -> None:
+    """Refuse as `program` does where `make site-tools` has not installed what makes the documentation's site."""
+    if any(find_spec(name) is None for name in ("sphinx", "myst_parser", "furo")):
+        _missing("sphinx")
 
 
 def _missing(name: str) -> NoReturn:

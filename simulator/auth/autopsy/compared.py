@@ -4,9 +4,10 @@ A hash does not show what is near to it, so this is the only way to explain a si
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import takewhile
 from typing import NamedTuple
+
+import msgspec
 
 from simulator.auth.autopsy import signatures
 from simulator.auth.autopsy.candidates import Candidates
@@ -43,8 +44,7 @@ class Piece(NamedTuple):
     given: bytes | None
 
 
-@dataclass(frozen=True, slots=True)
-class Compared:
+class Compared(msgspec.Struct, frozen=True):
     """A given string beside the expected one, of which `at` characters at the beginning are equal. `found` are the
     known mistakes in the string and, if it `is_signed`, in what was done with it; `pieces` are those that differ."""
 

@@ -2,9 +2,10 @@
 signed."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
+
+import msgspec
 
 from simulator.auth.autopsy.mistakes import Found
 from simulator.auth.canonical import QueryRules
@@ -21,8 +22,7 @@ class Other(NamedTuple):
     secret: bytes
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Facts:
+class Facts(msgspec.Struct, frozen=True, kw_only=True):
     """A request as it came. `signature` is the whole value of X-Signature; `secret` is decoded, `hashed` is the body's
     hash by SPEC 5.1; `prefix` is the part of the path before `/v2`; `others` and `nonces` (of other requests) come from
     whoever knows them, since a stranger must not learn about them."""

@@ -1,6 +1,6 @@
 """The autopsy of a signature: what is wrong with it, how to mend it, and the string that should have been signed."""
 
-from dataclasses import dataclass
+import msgspec
 
 from simulator.auth.autopsy.candidates import rights
 from simulator.auth.autopsy.compared import Compared, compare, first_difference
@@ -22,8 +22,7 @@ _UNFINISHED = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Nearest:
+class Nearest(msgspec.Struct, frozen=True):
     """The string that the client signed, and where it first differs from the expected one: `at` is the number of equal
     characters before. `differs` names the places, of which the key and what follows it do not show in the string."""
 
@@ -32,8 +31,7 @@ class Nearest:
     at: int
 
 
-@dataclass(frozen=True, slots=True)
-class Autopsy:
+class Autopsy(msgspec.Struct, frozen=True):
     """What a signature shows. `found` is empty when it is right, and when no known mistake explains it; `nearest` is
     None in the latter case, since a hash does not show what is near to it. `compared` is a string that was given."""
 

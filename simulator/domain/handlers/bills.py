@@ -65,7 +65,7 @@ def look_up(state: State, asked: LookUpBill, now: datetime) -> BillFound | BillR
         return BillFound(_minus_payments(state, inquiry, _generate(state, inquiry, now)), "", _ignored(inquiry))
     if rule.then.refused is not None:
         return replace(rule.then.refused, rule=rule.label)
-    bill = replace(_generate(state, inquiry, now), **rule.then.changes)  # type: ignore[arg-type]  # the compiler checked their types
+    bill = msgspec.structs.replace(_generate(state, inquiry, now), **rule.then.changes)
     return BillFound(_minus_payments(state, inquiry, bill), rule.label)
 
 
@@ -90,7 +90,8 @@ def _left(
         return None
     biller = _biller(state, product, asked.biller_code)
     inquiry = Inquiry(state=state, asked=asked, product=product, profile=product.bill, biller=biller)
-    return _minus_payments(state, inquiry, replace(_generate(state, inquiry, now), **changes)).outstanding  # type: ignore[arg-type]  # the compiler checked their types
+    bill = msgspec.structs.replace(_generate(state, inquiry, now), **changes)
+    return _minus_payments(state, inquiry, bill).outstanding
 
 
 def _facts(state: State, asked: LookUpBill, product: Product, now: datetime) -> dict[str, object]:
@@ -132,7 +133,7 @@ def _within_limits(profile: BillProfile, low: Decimal | None, high: Decimal | No
     """The profile within the limits of a payment, so that a generated bill can be paid."""
     lowest = profile.lowest if low is None else max(profile.lowest, low)
     highest = profile.highest if high is None else min(profile.highest, high)
-    return replace(profile, lowest=lowest, highest=max(lowest, highest))
+    return msgspec.structs.replace(profile, lowest=lowest, highest=max(lowest, highest))
 
 
 def _minus_payments(state: State, inquiry: Inquiry, bill: Bill) -> Bill:
@@ -140,7 +141,7 @@ def _minus_payments(state: State, inquiry: Inquiry, bill: Bill) -> Bill:
     if bill.outstanding is None:
         return bill
     key = _key(inquiry.product, inquiry.asked.account, inquiry.asked.biller_code)
-    return replace(bill, outstanding=max(ZERO, bill.outstanding - state.bills_paid.get(key, ZERO)))
+    return msgspec.structs.replace(bill, outstanding=max(ZERO, bill.outstanding - state.bills_paid.get(key, ZERO)))
 
 
 def _ignored(inquiry: Inquiry) -> Detail | None:

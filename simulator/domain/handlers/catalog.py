@@ -6,6 +6,8 @@ from datetime import datetime
 from types import MappingProxyType
 from typing import Any
 
+import msgspec
+
 from simulator.domain.commands import ChangeProduct, ChangeTree
 from simulator.domain.errors import Unacceptable, Unknown
 from simulator.domain.handlers import catalog_events
@@ -54,7 +56,7 @@ def _change_overlay(state: State, reseller: Reseller, command: ChangeProduct, no
     _refuse({"options"} if command.options else set(), "cannot be changed for one reseller")
     before, overlay_before = reseller.sees(state.catalog, command.code), reseller.overlay
     properties: dict[str, Any] = dict(command.changes)
-    overlay = replace(reseller.overlay.get(command.code, Overlay()), **properties)
+    overlay = msgspec.structs.replace(reseller.overlay.get(command.code, Overlay()), **properties)
     others = {code: one for code, one in reseller.overlay.items() if code != command.code}
     reseller.overlay = MappingProxyType(others if overlay == Overlay() else {**others, command.code: overlay})
     after = reseller.sees(state.catalog, command.code)
@@ -86,7 +88,7 @@ def _with_options(product: Product, wanted: Mapping[str, bool]) -> tuple[Product
         if not any(code in found.by_code for found in lists):
             raise Unknown("unknown_option", f"product {product.code!r} has no option {code!r}")
     changes = [
-        OptionChange(field_id, option, replace(option, is_active=is_active))
+        OptionChange(field_id, option, msgspec.structs.replace(option, is_active=is_active))
         for field_id, found in [*product.options.items(), *((key[0], one) for key, one in product.options_for.items())]
         for code, is_active in wanted.items()
         if (option := found.by_code.get(code)) is not None and option.is_active != is_active
@@ -105,7 +107,9 @@ def _with_active(found: OptionList, wanted: Mapping[str, bool]) -> OptionList:
     """The same list object when nothing differs, so that values cached for it stay valid."""
     if all(option.is_active == wanted.get(option.code, option.is_active) for option in found):
         return found
-    return OptionList(replace(option, is_active=wanted.get(option.code, option.is_active)) for option in found)
+    return OptionList(
+        msgspec.structs.replace(option, is_active=wanted.get(option.code, option.is_active)) for option in found
+    )
 
 
 CHANGEABLE: Mapping[TreeKind, frozenset[str]] = {
@@ -133,7 +137,7 @@ def change_tree(state: State, command: ChangeTree, now: datetime) -> TreeChange:
 
 
 def _replaced(one: Category | Group, changes: Mapping[str, Any]) -> Category | Group:
-    return replace(one, **changes)
+    return msgspec.structs.replace(one, **changes)
 
 
 def _with_part(group: Group, before: Category | Group, after: Category | Group) -> Group:
@@ -144,4 +148,4 @@ def _with_part(group: Group, before: Category | Group, after: Category | Group) 
     if not any(category is before for category in group.categories):
         return group
     assert isinstance(after, Category)
-    return replace(group, categories=tuple(after if one is before else one for one in group.categories))
+    return msgspec.structs.replace(group, categories=tuple(after if one is before else one for one in group.categories))

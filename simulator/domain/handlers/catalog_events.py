@@ -11,6 +11,8 @@ from datetime import datetime
 from decimal import Decimal
 from typing import NamedTuple, TypeVar
 
+import msgspec
+
 from simulator.domain.handlers import deliveries
 from simulator.domain.model import pricing
 from simulator.domain.model.catalog import Catalog, Option, Overlay, Product
@@ -101,7 +103,7 @@ def _send(state: State, found: list[Change], reseller: str, now: datetime) -> No
     is_new = now >= version_switch(state) or state.assumes("catalog-event-version", "newest")
     whose = (reseller,) if reseller else ()
     for change in found:
-        entry = replace(change.entry, reseller=reseller, by_denomination=is_new)
+        entry = msgspec.structs.replace(change.entry, reseller=reseller, by_denomination=is_new)
         identity = (*change.key, *whose, state.catalog_changes)
         deliveries.emit(state, state.catalog_webhook, "", change.type, entry, now, *identity)
 

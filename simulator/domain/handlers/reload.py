@@ -7,8 +7,9 @@ deliveries and the rest of the agenda continue. What cannot be changed at run ti
 """
 
 from collections.abc import Iterator
-from dataclasses import fields, replace
 from datetime import datetime
+
+import msgspec
 
 from simulator.domain.commands import LoadScenario
 from simulator.domain.due import ScheduleDue
@@ -71,13 +72,13 @@ def _refuse_too_many(state: State, new: Scenario) -> None:
 def _seed_and_clock(state: State, old: Scenario, new: Scenario) -> Iterator[str]:
     if old.seed != new.seed:
         yield f"seed: a running sandbox keeps its own, {state.seed}"
-    same = replace(new.clock, skew=old.clock.skew, signature=old.clock.signature)
+    same = msgspec.structs.replace(new.clock, skew=old.clock.skew, signature=old.clock.signature)
     if old.clock != same:
         yield "clock: a running clock is changed by PUT clock of the control API"
 
 
 def _fixed_sizes(old: Limits, new: Limits) -> Iterator[str]:
-    for one in fields(Limits):
+    for one in msgspec.structs.fields(Limits):
         if one.name in FIXED_SIZES and getattr(old, one.name) != getattr(new, one.name):
             yield f"limits.{one.name}: the memory of a running sandbox keeps its size"
 

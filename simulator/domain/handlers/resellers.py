@@ -1,8 +1,9 @@
 """Commands about a reseller: adding it, credits, keys, settings, where callbacks go."""
 
 from base64 import b64decode
-from dataclasses import replace
 from datetime import datetime
+
+from msgspec.structs import replace
 
 from simulator.domain.commands import AddApiKey, AddReseller, ChangeSettings, Credit, RevokeApiKey, SetCallback
 from simulator.domain.errors import Conflict, Unacceptable, Unknown, refuse_more
@@ -128,7 +129,7 @@ def change_settings(state: State, command: ChangeSettings, now: datetime) -> Set
     """Replace the named settings. The topup restriction takes effect after a delay (SPEC 5.3), the others at once."""
     reseller = reseller_of(state, command.reseller)
     before = reseller.settings.require_api_key_for_topup
-    reseller.settings = replace(reseller.settings, **command.changes)  # type: ignore[arg-type]  # checked by contract
+    reseller.settings = replace(reseller.settings, **command.changes)
     wanted = reseller.settings.require_api_key_for_topup
     if wanted != before:
         acts_at = now + state.scenario.limits.settings_delay

@@ -1,6 +1,5 @@
 """What commands answer: payments, cases and bill look-ups, and the effects of catalog changes."""
 
-from dataclasses import dataclass
 from decimal import Decimal
 
 import msgspec
@@ -65,8 +64,7 @@ class BillFound(msgspec.Struct, frozen=True, gc=False):
     detail: Detail | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class OptionChange:
+class OptionChange(msgspec.Struct, frozen=True):
     """An option of a field before and after."""
 
     field_id: str
@@ -74,8 +72,7 @@ class OptionChange:
     after: Option
 
 
-@dataclass(frozen=True, slots=True)
-class ProductChange:
+class ProductChange(msgspec.Struct, frozen=True):
     """The effect of a `ChangeProduct`: the product before and after, as seen by `reseller` when that is set.
 
     `changed` names the product's own properties that differ now, `options` lists changed options. Both are empty when
@@ -93,8 +90,7 @@ class ProductChange:
         return bool(self.changed or self.options)
 
 
-@dataclass(frozen=True, slots=True)
-class TreeChange:
+class TreeChange(msgspec.Struct, frozen=True):
     """The effect of a `ChangeTree`: the category or group after it, and which of its properties differ."""
 
     after: Category | Group

@@ -9,6 +9,8 @@ from datetime import date, datetime, timedelta
 from decimal import Decimal
 from enum import StrEnum
 
+import msgspec
+
 from simulator.domain.model import draw
 from simulator.domain.model.details import Detail
 from simulator.domain.model.money import CENT, SERVICE_ZONE
@@ -33,8 +35,7 @@ class BillField(StrEnum):
     DUE_DATE = "DueDate"
 
 
-@dataclass(frozen=True, slots=True)
-class BillProfile:
+class BillProfile(msgspec.Struct, frozen=True):
     """What a product's biller presents. Amounts are drawn between `lowest` and `highest`.
 
     Account holders are drawn from `people`, which is called only when a bill names one. A text in `custom_field` may
@@ -49,8 +50,7 @@ class BillProfile:
     custom_field: object = None
 
 
-@dataclass(frozen=True, slots=True)
-class Bill:
+class Bill(msgspec.Struct, frozen=True):
     """A bill; fields that its biller does not return are None. `due_date` is text when a scenario wrote it."""
 
     biller_name: str
@@ -90,8 +90,7 @@ class BillRefused:
     detail: Detail | None = field(default=None, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
-class BillThen:
+class BillThen(msgspec.Struct, frozen=True):
     """What a rule of `bills` does: `changes` override fields of the drawn bill, or the look-up is refused."""
 
     changes: Mapping[str, object]

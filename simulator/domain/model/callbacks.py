@@ -2,7 +2,6 @@
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 
@@ -25,8 +24,7 @@ class CallbackState(StrEnum):
     DROPPED = "dropped"  # a rule suppressed it
 
 
-@dataclass(frozen=True, slots=True)
-class CallbackConfig:
+class CallbackConfig(msgspec.Struct, frozen=True):
     """Where a reseller receives callbacks; an empty `url` means none."""
 
     url: str = ""
@@ -73,8 +71,7 @@ def _size(result: AttemptResult) -> int:
     return _ATTEMPT_BYTES + 4 * (len(result.body) + len(result.error))
 
 
-@dataclass(frozen=True, slots=True)
-class RetryPolicy:
+class RetryPolicy(msgspec.Struct, frozen=True):
     """Up to `retries` more attempts, each `after` the end of the previous one."""
 
     retries: int = 3

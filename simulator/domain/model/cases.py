@@ -1,8 +1,9 @@
 """Cases: disputes and voids of payments that had succeeded (SPEC 4.12, 4.13), and how a rule decides them."""
 
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
+
+import msgspec
 
 from simulator.domain.model.rules import Text
 from simulator.domain.model.transactions import Transaction
@@ -27,8 +28,7 @@ class CaseState(StrEnum):
     REFUSED = "refused"
 
 
-@dataclass(frozen=True, slots=True)
-class CaseThen:
+class CaseThen(msgspec.Struct, frozen=True):
     """What a rule of `voids` or `disputes` does: the immediate answer and, for an accepted void, how it ends: a refund
     after `refund_after` or, when that is None, the biller's refusal after `refused_after`."""
 
@@ -38,8 +38,7 @@ class CaseThen:
     refused_after: timedelta | None = None
 
 
-@dataclass(slots=True)
-class Case:
+class Case(msgspec.Struct):
     """One dispute or void that a rule decided, of a transaction as it was then or after its refund. `is_accepted` is
     the immediate answer, `state` the current state; `ended` is None while the biller's final answer is pending."""
 

@@ -19,26 +19,23 @@ from simulator.domain.model.tree import Category, Group, TreeKind
 PARTS_MAX = 64
 
 
-@dataclass(frozen=True, slots=True)
-class Money:
+class Money(msgspec.Struct, frozen=True):
     """An amount with its currency."""
 
     amount: Decimal
     currency: str = "MYR"
 
 
-@dataclass(frozen=True, slots=True)
-class DataSource:
+class DataSource(msgspec.Struct, frozen=True):
     """Where a select field's options come from. `params` maps a query parameter to `{"static": value}` or
     `{"from_field": field id}`."""
 
     type: str
     depends_on: tuple[str, ...] = ()
-    params: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    params: Mapping[str, Mapping[str, str]] = msgspec.field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class FormField:
+class FormField(msgspec.Struct, frozen=True):
     """A field of a product's form. `accepts` tests a text against `pattern`."""
 
     id: str
@@ -58,8 +55,7 @@ class FormField:
     currency: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
+class Source(msgspec.Struct, frozen=True):
     """Where fulfillment reads one value of the payment request from."""
 
     from_field: str
@@ -67,13 +63,12 @@ class Source:
     omit_if_empty: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Fulfillment:
+class Fulfillment(msgspec.Struct, frozen=True):
     """How the form maps onto `POST /v2/topup`; each source names a field that the product has."""
 
     account: Source | None = None
     amount: Source | None = None
-    extras: Mapping[str, Source] = field(default_factory=dict)
+    extras: Mapping[str, Source] = msgspec.field(default_factory=dict)
 
 
 class Discount(msgspec.Struct, frozen=True, tag=True, tag_field="property"):
@@ -93,8 +88,7 @@ class Adjustment(msgspec.Struct, frozen=True, tag=True, tag_field="property"):
     currency: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Option:
+class Option(msgspec.Struct, frozen=True):
     """A selectable item of a select field (SPEC 2.2). `denomination` is set only for options of a pricing field. For a
     dynamic field, `share` is the fraction of account numbers that get the option, and `account_digits` the length of
     the `account_number` drawn for each. The rest but `rrp` is a biller's (SPEC 2.14)."""
@@ -165,12 +159,11 @@ class OptionList(tuple[Option, ...]):
         return {denomination: tuple(options) for denomination, options in found.items()}
 
 
-@dataclass(frozen=True, slots=True)
-class Receipt:
+class Receipt(msgspec.Struct, frozen=True):
     """What a successful payment of a product carries: templates for `sn`, `pin`, `voucherlink` and `note`, and the
     validity period of the voucher."""
 
-    texts: Mapping[str, Text] = field(default_factory=dict)
+    texts: Mapping[str, Text] = msgspec.field(default_factory=dict)
     valid_for: timedelta | None = None
 
 
@@ -221,8 +214,7 @@ class Product:
         return self.is_active and not self.is_hidden
 
 
-@dataclass(frozen=True, slots=True)
-class Overlay:
+class Overlay(msgspec.Struct, frozen=True):
     """One reseller's view of a product; None keeps the product's own value."""
 
     is_active: bool | None = None

@@ -6,6 +6,7 @@ job once, even while jobs end: new ones get higher numbers, and the lowest numbe
 
 from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
+from itertools import takewhile
 
 from simulator.domain.model.webhooks import Delivery, DeliveryState
 
@@ -61,6 +62,10 @@ class DeliveryLog:
     def last(self) -> tuple[int, int]:
         """The latest number in order of creation, and in order of ending."""
         return self._last_serial, self._last_n
+
+    def after(self, serial: int) -> list[Delivery]:
+        """The jobs that were created behind the one with this number and are still in the log, the oldest first."""
+        return list(takewhile(lambda one: one.serial > serial, reversed(self._by_id.values())))[::-1]
 
     def restore(self, deliveries: Iterable[Delivery], last: tuple[int, int], left_out: int) -> None:
         """Have these in the place of all others, in order of creation; `left_out` were evicted before."""

@@ -46,6 +46,11 @@ def uuid(seed: int, *identity: object) -> str:
     return str(UUID(bytes=_digest(seed, identity, 16), version=4))
 
 
+def hexadecimal(seed: int, count: int, *identity: object) -> str:
+    """`count` hexadecimal digits in lower case, an even number up to 128, not all of them zero."""
+    return _digest(seed, identity, count // 2).hex().replace("0" * count, f"{1:0{count}}")
+
+
 def trxid(seed: int, created: datetime, reseller: str, refid: str) -> str:
     """A transaction id: the service's day of creation and 16 digits."""
     # SHA-256, which the signature check has just used; another hash function would have to be fetched first.

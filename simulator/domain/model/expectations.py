@@ -1,10 +1,11 @@
 """What a scenario expects to have happened: expectations, and their verdicts."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from datetime import timedelta
 from decimal import Decimal
 from enum import StrEnum
+
+import msgspec
 
 from simulator.domain.model.places import Place
 from simulator.domain.model.rules import Fields
@@ -22,8 +23,7 @@ class ExpectationKind(StrEnum):
     BALANCE = "balance"
 
 
-@dataclass(frozen=True, slots=True)
-class Count:
+class Count(msgspec.Struct, frozen=True):
     """How often something should have happened; with `high` None, at least `low` times."""
 
     low: int = 1
@@ -55,8 +55,7 @@ def _always(facts: Fields) -> bool:
     return True
 
 
-@dataclass(frozen=True, slots=True)
-class Expectation:
+class Expectation(msgspec.Struct, frozen=True):
     """One statement of what should have happened. `test` selects the calls, payments, callbacks or webhooks that count,
     and `parts` has its conditions one by one; `label` is the rule, outcome or reseller; `amount` is the expected wallet
     balance. With `per`, calls are counted for each value of that fact; two calls of one value are at least `apart` of
@@ -68,7 +67,7 @@ class Expectation:
     test: Callable[[Fields], bool] = _always
     label: str = ""
     amount: Decimal | None = None
-    parts: Mapping[str, Callable[[Fields], bool]] = field(default_factory=dict)
+    parts: Mapping[str, Callable[[Fields], bool]] = msgspec.field(default_factory=dict)
     per: str = ""
     apart: timedelta | None = None
     written: object = None
@@ -97,8 +96,7 @@ def continued(old: Mapping[int, Expectation], new: Mapping[int, Expectation]) ->
     return found
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(msgspec.Struct, frozen=True):
     """Whether an expectation is met; `actual` is a count, or the balance in MYR. Of one that is not met, `nearest` says
     what did happen and `pending` what is still to come, a line each."""
 

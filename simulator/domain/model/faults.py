@@ -1,14 +1,14 @@
 """Faults: what a rule of the `faults` section does to the HTTP exchange instead of the business. Each
 failure mode is its own type; other modules apply it to answers."""
 
-from dataclasses import dataclass
 from datetime import timedelta
+
+import msgspec
 
 JSON = "application/json"
 
 
-@dataclass(frozen=True, slots=True)
-class ScriptedAnswer:
+class ScriptedAnswer(msgspec.Struct, frozen=True):
     """Replaces the service's answer. `body` is JSON, or text sent verbatim; None is a standard error. `type` is the
     media type of the body."""
 
@@ -17,42 +17,35 @@ class ScriptedAnswer:
     type: str = JSON
 
 
-@dataclass(frozen=True, slots=True)
-class ExtraHeaders:
+class ExtraHeaders(msgspec.Struct, frozen=True):
     """Adds headers to the answer; one that it has is replaced, its `Content-Type` too. Names and values are ASCII."""
 
     headers: tuple[tuple[bytes, bytes], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class NoAnswer:
+class NoAnswer(msgspec.Struct, frozen=True):
     """Closes the connection before the first byte."""
 
 
-@dataclass(frozen=True, slots=True)
-class CutAnswer:
+class CutAnswer(msgspec.Struct, frozen=True):
     """Closes the connection in the middle of the body."""
 
 
-@dataclass(frozen=True, slots=True)
-class MalformedAnswer:
+class MalformedAnswer(msgspec.Struct, frozen=True):
     """Makes the body invalid JSON."""
 
 
-@dataclass(frozen=True, slots=True)
-class DrippingAnswer:
+class DrippingAnswer(msgspec.Struct, frozen=True):
     """Sends the body slowly, in sandbox time."""
 
     bytes_per_second: float
 
 
-@dataclass(frozen=True, slots=True)
-class NonceServiceDown:
+class NonceServiceDown(msgspec.Struct, frozen=True):
     """Nonces cannot be checked: 503 (SPEC 5.2)."""
 
 
-@dataclass(frozen=True, slots=True)
-class InternalError:
+class InternalError(msgspec.Struct, frozen=True):
     """Authentication fails for an internal reason: 401 `internal_error` (SPEC 5.2)."""
 
 
@@ -60,8 +53,7 @@ Denial = NonceServiceDown | InternalError
 Failure = ScriptedAnswer | ExtraHeaders | NoAnswer | CutAnswer | MalformedAnswer | DrippingAnswer
 
 
-@dataclass(frozen=True, slots=True)
-class FaultThen:
+class FaultThen(msgspec.Struct, frozen=True):
     """What happens to a request: it waits for `delay`, a range to draw from, authentication is denied, and its answer
     is damaged in these ways, in order. With `after_commit` it is executed first and then waits; a refusal is then left
     unchanged."""

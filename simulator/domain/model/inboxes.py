@@ -1,8 +1,9 @@
 """Inboxes, the receivers inside the simulator: how a URL names one, and what one replies."""
 
 import re
-from dataclasses import dataclass
 from datetime import datetime, timedelta
+
+import msgspec
 
 from simulator.domain.model.windows import Window
 
@@ -12,8 +13,7 @@ INBOX_SCHEME = "inbox:"
 INBOX_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 
-@dataclass(frozen=True, slots=True)
-class InboxReply:
+class InboxReply(msgspec.Struct, frozen=True):
     """What an inbox replies; `delay` is wall time, divided by the rate of a faster clock. With `disconnect` it closes
     the connection without an answer."""
 
@@ -24,16 +24,14 @@ class InboxReply:
     disconnect: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class TimedReply:
+class TimedReply(msgspec.Struct, frozen=True):
     """A reply of an inbox while its window lasts."""
 
     window: Window
     reply: InboxReply
 
 
-@dataclass(frozen=True, slots=True)
-class InboxProgram:
+class InboxProgram(msgspec.Struct, frozen=True):
     """How an inbox replies. The first of `during` whose window lasts answers; otherwise the next of `replies`, the last
     of which repeats, or with `repeat` all of them. Without any it is 200."""
 

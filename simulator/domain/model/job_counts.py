@@ -1,10 +1,9 @@
 """How many callbacks or webhooks there were, counted as they happen: the logs evict."""
 
-from dataclasses import dataclass
+import msgspec
 
 
-@dataclass(slots=True)
-class JobCounts:
+class JobCounts(msgspec.Struct):
     """Jobs that began, the `attempts` that have ended, and the jobs that ended by how they did."""
 
     begun: int = 0

@@ -2,17 +2,17 @@
 
 from collections import OrderedDict
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TypeVar
+
+import msgspec
 
 Value = TypeVar("Value")
 
 ADDRESSES_MAX = 100_000
 
 
-@dataclass(slots=True)
-class _Window:
+class _Window(msgspec.Struct):
     """The requests of one address until `ends`."""
 
     ends: datetime

@@ -5,22 +5,22 @@ the check compares four digits.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
+
+import msgspec
 
 from simulator.domain.model.rule_book import MagicRules
 
 NO_RULES: MagicRules[Any] = MagicRules({})
 
 
-@dataclass(frozen=True, slots=True)
-class Magic:
+class Magic(msgspec.Struct, frozen=True):
     """All magic accounts of a scenario: the meaning of each `OO`, the delay of each `D`, and the rules by section."""
 
-    outcomes: Mapping[str, str] = field(default_factory=dict)
-    durations: Mapping[str, timedelta] = field(default_factory=dict)
-    sections: Mapping[str, MagicRules[Any]] = field(default_factory=dict)
+    outcomes: Mapping[str, str] = msgspec.field(default_factory=dict)
+    durations: Mapping[str, timedelta] = msgspec.field(default_factory=dict)
+    sections: Mapping[str, MagicRules[Any]] = msgspec.field(default_factory=dict)
 
     def of(self, section: str) -> MagicRules[Any]:
         """The rules of a section."""

@@ -1,7 +1,8 @@
 """The options of a select field (SPEC 2.2): the one source for options, billers, sub-products and payments."""
 
-from dataclasses import replace
 from decimal import Decimal
+
+from msgspec.structs import replace
 
 from simulator.domain.model import draw
 from simulator.domain.model.catalog import (

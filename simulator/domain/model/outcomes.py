@@ -5,10 +5,11 @@ costs the same for a thousand payments and for a million.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from types import MappingProxyType
 from typing import NamedTuple
+
+import msgspec
 
 from simulator.domain.model.transactions import Reason, Status
 
@@ -83,8 +84,7 @@ class AnswerKind(NamedTuple):
     ending: str
 
 
-@dataclass(frozen=True, slots=True)
-class KnownOutcome:
+class KnownOutcome(msgspec.Struct, frozen=True):
     """A known outcome. Without a test of answers, the domain counts it."""
 
     id: str

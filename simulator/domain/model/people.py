@@ -4,24 +4,23 @@ The pools are plain values and injected, since generating names is not a concern
 from the seed and a stable identity, such as an account, and so is the same in every run.
 """
 
-from dataclasses import dataclass
 from typing import TypeVar
+
+import msgspec
 
 from simulator.domain.model import draw
 
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
-class NamePool:
+class NamePool(msgspec.Struct, frozen=True):
     """Names of one language; any given name goes with any family name."""
 
     given: tuple[str, ...]
     family: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class PersonPools:
+class PersonPools(msgspec.Struct, frozen=True):
     """The parts that people are drawn from. No pool is empty; `births` are the first eight digits of identity numbers:
     date of birth as yymmdd and place of birth."""
 

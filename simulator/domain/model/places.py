@@ -1,11 +1,11 @@
 """Where something of a scenario is written."""
 
-from dataclasses import dataclass
 from typing import Literal
 
+import msgspec
 
-@dataclass(frozen=True, slots=True)
-class Place:
+
+class Place(msgspec.Struct, frozen=True):
     """Where a statement or a rule is written: a file and a line, from 1."""
 
     file: str
@@ -15,8 +15,7 @@ class Place:
         return f"{self.file}:{self.line}"
 
 
-@dataclass(frozen=True, slots=True)
-class Origin:
+class Origin(msgspec.Struct, frozen=True):
     """What a scenario was read from, as another file extends it: a bundled scenario, a file of the folder of
     `--scenarios`, named by its path in it, or any other file, named as one beside it."""
 

@@ -5,6 +5,8 @@ from dataclasses import InitVar, dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
+import msgspec
+
 from simulator.domain.model.callbacks import CallbackConfig
 from simulator.domain.model.catalog import Catalog, Overlay, Product
 from simulator.domain.model.history.history import Records
@@ -23,8 +25,7 @@ class KeyState(StrEnum):
     UNDECRYPTABLE = "undecryptable"
 
 
-@dataclass(frozen=True, slots=True)
-class DelayedSwitch:
+class DelayedSwitch(msgspec.Struct, frozen=True):
     """A setting with its initial value, and changes that each take effect at their own time.
 
     `changes` are in order of time: the one in effect, if any, and the pending ones.
@@ -43,8 +44,7 @@ class DelayedSwitch:
         return DelayedSwitch(self.is_on(now), (*waiting, (acts_at, on)))
 
 
-@dataclass(slots=True)
-class ApiKey:
+class ApiKey(msgspec.Struct):
     """A key and its secret: `secret` in Base64 as the integrator holds it, `secret_bytes` as HMAC needs it."""
 
     key: str
@@ -54,16 +54,14 @@ class ApiKey:
     created: datetime | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class User:
+class User(msgspec.Struct, frozen=True):
     """A username and password of the legacy token endpoint."""
 
     username: str
     password: str
 
 
-@dataclass(slots=True)
-class Settings:
+class Settings(msgspec.Struct):
     """What an account owner sets in the console. An empty allowlist allows every address.
 
     `require_api_key_for_topup` is the current setting; `Reseller.closed_to_tokens` says since when it is in effect.

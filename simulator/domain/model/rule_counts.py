@@ -1,22 +1,22 @@
 """How often a rule matched and was chosen: in all, and for each value of a fact when the rule counts `per` value."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+
+import msgspec
 
 VALUES_MAX = 10_000  # of one rule
 SANDBOX_VALUES_MAX = 100_000  # of all rules of a sandbox together: about 30 MB
 VALUE_CHARS_MAX = 200  # longer values are told apart by their beginning alone
 
 
-@dataclass(slots=True)
-class RuleCount:
+class RuleCount(msgspec.Struct):
     """How often a rule's `when` matched, how often the rule was chosen, and how often of these a request selected it by
     its name. `by_value` are the counts of each value, in the order in which the values came."""
 
     matched: int = 0
     chosen: int = 0
     selected: int = 0
-    by_value: "dict[str, RuleCount]" = field(default_factory=dict)
+    by_value: "dict[str, RuleCount]" = msgspec.field(default_factory=dict)
 
     def of(self, value: str) -> "RuleCount":
         """The count of a value, to be read; that of the rule for the value ""."""

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Any, Generic, TypeVar
 
+import msgspec
+
 from simulator.domain.model.places import Place
 
 Then = TypeVar("Then")
@@ -25,8 +27,7 @@ def matches_all(facts: Fields) -> bool:
     return True
 
 
-@dataclass(frozen=True, slots=True)
-class AddedRule:
+class AddedRule(msgspec.Struct, frozen=True):
     """What a rule that was added at run time was compiled from: its document, the id that it has when the document says
     none, and the timelines that it could name."""
 

@@ -7,6 +7,8 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
+import msgspec
+
 from simulator.domain.model import draw
 from simulator.domain.model.bills import BillThen
 from simulator.domain.model.callbacks import CallbackConfig, RetryPolicy
@@ -25,8 +27,7 @@ from simulator.domain.model.transactions import PaymentThen, Step
 from simulator.domain.model.webhooks import WebhookPolicy, WebhookStart
 
 
-@dataclass(frozen=True, slots=True)
-class KeyStart:
+class KeyStart(msgspec.Struct, frozen=True):
     """An API key that exists from the start; `secret` is Base64."""
 
     key: str
@@ -40,8 +41,7 @@ def draw_key(seed: int, *identity: object) -> KeyStart:
     return KeyStart(key, b64encode(draw.secret(seed, "api-secret", *identity)).decode())
 
 
-@dataclass(frozen=True, slots=True)
-class ResellerStart:
+class ResellerStart(msgspec.Struct, frozen=True):
     """A reseller as it is when the sandbox starts."""
 
     code: str
@@ -53,12 +53,11 @@ class ResellerStart:
     webhook: WebhookStart | None = None
     require_api_key_for_topup: bool = False
     ip_allowlist: tuple[str, ...] = ()
-    overlay: Mapping[str, Overlay] = field(default_factory=dict)
+    overlay: Mapping[str, Overlay] = msgspec.field(default_factory=dict)
     low_balance_threshold: Decimal | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ClockStart:
+class ClockStart(msgspec.Struct, frozen=True):
     """The scenario's clock; `start` None means the present. `skew` is added to the wall clock wherever external time
     applies."""
 
@@ -69,8 +68,7 @@ class ClockStart:
     signature: str = "wall"
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(msgspec.Struct, frozen=True):
     """The limits of SPEC 6.1 and 8, and those of our own memory. None: no limit."""
 
     requests_per_interval: int | None = 30_000

@@ -6,6 +6,8 @@ from datetime import datetime, time, timedelta
 from decimal import Decimal
 from typing import Any
 
+import msgspec
+
 from simulator.domain.model.callbacks import CallbackConfig
 from simulator.domain.model.instants import next_time_of_day
 from simulator.domain.model.network import NetworkStatus
@@ -17,8 +19,7 @@ At = timedelta | time
 """How long after the start of the sandbox, or the first such time of day after it in the service's zone."""
 
 
-@dataclass(frozen=True, slots=True)
-class ScheduledDeposit:
+class ScheduledDeposit(msgspec.Struct, frozen=True):
     """A credit."""
 
     at: At
@@ -28,8 +29,7 @@ class ScheduledDeposit:
     type: EntryType = EntryType.DEPOSIT
 
 
-@dataclass(frozen=True, slots=True)
-class ScheduledChange:
+class ScheduledChange(msgspec.Struct, frozen=True):
     """A product change; the other fields are a `ChangeProduct`'s."""
 
     at: At
@@ -39,8 +39,7 @@ class ScheduledChange:
     reseller: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ScheduledTreeChange:
+class ScheduledTreeChange(msgspec.Struct, frozen=True):
     """A change of a category or group; the other fields are a `ChangeTree`'s."""
 
     at: At
@@ -61,8 +60,7 @@ class ScheduledKey:
     state: KeyState | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ScheduledSettings:
+class ScheduledSettings(msgspec.Struct, frozen=True):
     """Changes of a reseller: `changes` are a `ChangeSettings`'; None keeps a value."""
 
     at: At
@@ -72,8 +70,7 @@ class ScheduledSettings:
     low_balance_threshold: Decimal | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ScheduledNetwork:
+class ScheduledNetwork(msgspec.Struct, frozen=True):
     """A product's network status from then on."""
 
     at: At
@@ -81,8 +78,7 @@ class ScheduledNetwork:
     status: NetworkStatus
 
 
-@dataclass(frozen=True, slots=True)
-class ScheduledRule:
+class ScheduledRule(msgspec.Struct, frozen=True):
     """A rule that is added; the other fields are an `AddRule`'s."""
 
     at: At
@@ -95,8 +91,7 @@ class ScheduledRule:
         return str(self.document.get("name") or self.document.get("id") or "")
 
 
-@dataclass(frozen=True, slots=True)
-class ScheduledRemoval:
+class ScheduledRemoval(msgspec.Struct, frozen=True):
     """A rule that is removed, by its name or id."""
 
     at: At

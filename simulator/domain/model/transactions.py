@@ -6,7 +6,6 @@ terminal.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from enum import StrEnum
@@ -91,8 +90,7 @@ def may_follow(before: Status | None, after: Status) -> bool:
     return after in TRANSITIONS[before]
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(msgspec.Struct, frozen=True):
     """One dated status of a timeline. `after` and `requery` count from the creation; `at` is a time of day in the
     service's zone, the first one after the dated step above. The first step has none of them, any other has one.
     `texts` are the scenario's templates for a result's `sn`, `pin`, `remarks`, `note`, `voucherlink`."""
@@ -106,8 +104,7 @@ class Step:
     at: time | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Distortion:
+class Distortion(msgspec.Struct, frozen=True):
     """How a rule distorts the callbacks of its transactions. `duplicates` is the number of extra copies of each; after
     `again_after` each is sent once more. The callbacks of a status in `by_status` are distorted as it says instead."""
 
@@ -132,8 +129,7 @@ class Refusal(msgspec.Struct, frozen=True, gc=False):
     detail: Detail | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class PaymentThen:
+class PaymentThen(msgspec.Struct, frozen=True):
     """What a payment rule does: a timeline, whose first step is the answer to the creating request, and the handling of
     its callbacks; or a refusal, and then nothing is created."""
 

@@ -1,12 +1,13 @@
 """The tree in which a catalog shows its products: groups of categories, in display order (SPEC 2.1)."""
 
 from collections.abc import Container
-from dataclasses import dataclass, replace
 from enum import StrEnum
 
+import msgspec
+from msgspec.structs import replace
 
-@dataclass(frozen=True, slots=True)
-class Category:
+
+class Category(msgspec.Struct, frozen=True):
     """A category of products."""
 
     id: str
@@ -14,8 +15,7 @@ class Category:
     product_codes: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Group:
+class Group(msgspec.Struct, frozen=True):
     """A row of categories; groups and categories are in display order."""
 
     id: str

@@ -9,6 +9,8 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from enum import StrEnum
 
+import msgspec
+
 from simulator.domain.model.catalog import Option, Product
 from simulator.domain.model.effects import Attempt
 from simulator.domain.model.tree import Category, Group
@@ -39,8 +41,7 @@ class WebhookStart:
     enabled: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class Signature:
+class Signature(msgspec.Struct, frozen=True):
     """How events are signed. Without `header`: Standard Webhooks. With it, that header holds `prefix` and the
     hexadecimal HMAC of the body, keyed with the secret's 32 bytes, or with its 64 characters when `key` is `text`."""
 
@@ -49,8 +50,7 @@ class Signature:
     key: str = "bytes"
 
 
-@dataclass(frozen=True, slots=True)
-class WebhookPolicy:
+class WebhookPolicy(msgspec.Struct, frozen=True):
     """How events are delivered. `retry_after` are the waits before each retry, from the end of the previous attempt;
     the last one repeats. `timeout` None is that of callbacks. `catalog` is the target of catalog events."""
 
@@ -65,8 +65,7 @@ class WebhookPolicy:
         return self.retry_after[min(retry, len(self.retry_after)) - 1]
 
 
-@dataclass(frozen=True, slots=True)
-class BalanceAdded:
+class BalanceAdded(msgspec.Struct, frozen=True):
     """The data of a `balance.added` event: a credit, and the wallet after it."""
 
     reseller: str
@@ -75,8 +74,7 @@ class BalanceAdded:
     description: str
 
 
-@dataclass(frozen=True, slots=True)
-class CatalogEntry:
+class CatalogEntry(msgspec.Struct, frozen=True):
     """The resource of a catalog event, in the shape that was the default then. An option has its product and the field
     that offers it; a change for a single reseller has that reseller's code. `has_loss_risk` is stored for a product,
     whose options are not; `by_denomination` is the shape of 2026-09-16."""
@@ -92,8 +90,7 @@ class CatalogEntry:
 EventData = BalanceAdded | CatalogEntry
 
 
-@dataclass(slots=True)
-class Event:
+class Event(msgspec.Struct):
     """A notification, sent once by each job. `replays` counts the manual ones."""
 
     id: str
@@ -122,8 +119,7 @@ class ReplayRefused(StrEnum):
     LIMIT = "replay_limit_reached"
 
 
-@dataclass(slots=True)
-class Delivery:
+class Delivery(msgspec.Struct):
     """One job that delivers an event. Signing uses the current state of `webhook`; `url` is fixed at creation. `serial`
     numbers jobs in order of creation, `n` in order of ending, 0 before; `original` is the replayed job."""
 
@@ -140,7 +136,7 @@ class Delivery:
     state: DeliveryState = DeliveryState.UNDER_WAY
     error: str = ""
     completed: datetime | None = None
-    attempts: list[Attempt] = field(default_factory=list)
+    attempts: list[Attempt] = msgspec.field(default_factory=list)
 
     @property
     def lane(self) -> str:

@@ -3,16 +3,16 @@
 All parts of a window must hold. Nothing here reads a clock: the moment is the sandbox's time.
 """
 
-from dataclasses import dataclass
 from datetime import datetime, time, timedelta
+
+import msgspec
 
 from simulator.domain.model.money import SERVICE_ZONE
 
 MIDNIGHT = time(0)
 
 
-@dataclass(frozen=True, slots=True)
-class TimeOfDay:
+class TimeOfDay(msgspec.Struct, frozen=True):
     """Times of day in the service's zone, from `begins` (inclusive) to `ends` (exclusive); None for midnight. One that
     begins after it ends goes over midnight; one that begins when it ends holds never."""
 
@@ -41,8 +41,7 @@ class TimeOfDay:
         return not any(_overlap(one, two) for one in self.spans() for two in other.spans())
 
 
-@dataclass(frozen=True, slots=True)
-class Window:
+class Window(msgspec.Struct, frozen=True):
     """When something holds; a part that is None holds always. `weekdays` are the local days on which it does, 0 for
     Monday; `since` (inclusive) and `until` (exclusive) count from the start of the sandbox, which a reset renews."""
 

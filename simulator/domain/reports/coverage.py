@@ -5,7 +5,8 @@ The coverage of several sandboxes can be added, so that a run in which each test
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+
+import msgspec
 
 from simulator.domain.model.outcomes import OUTCOMES, AnswerKind, Noted
 from simulator.domain.model.rule_counts import RuleCount
@@ -14,8 +15,7 @@ from simulator.domain.state import State
 PAYMENTS = "payments"
 
 
-@dataclass(frozen=True, slots=True)
-class RuleKey:
+class RuleKey(msgspec.Struct, frozen=True):
     """A rule of a scenario; magic rules are counted separately."""
 
     scenario: str
@@ -24,12 +24,11 @@ class RuleKey:
     name: str
 
 
-@dataclass(slots=True)
-class MagicCoverage:
+class MagicCoverage(msgspec.Struct):
     """The meaning of two digits of a magic account, and how often each section with a rule for them chose it."""
 
     text: str
-    chosen: Counter[str] = field(default_factory=Counter)
+    chosen: Counter[str] = msgspec.field(default_factory=Counter)
 
     @property
     def met(self) -> int:
@@ -39,16 +38,15 @@ class MagicCoverage:
         return max(own) if own else self.chosen[PAYMENTS]
 
 
-@dataclass(slots=True)
-class Coverage:
+class Coverage(msgspec.Struct):
     """How often each rule matched and was chosen, by key; each magic outcome by its digits; each kind of answer; each
     outcome by its id. Zero counts have entries only for rules and magic outcomes."""
 
     sandboxes: int = 0
-    rules: dict[RuleKey, RuleCount] = field(default_factory=dict)
-    magic: dict[str, MagicCoverage] = field(default_factory=dict)
-    answers: Counter[AnswerKind] = field(default_factory=Counter)
-    outcomes: Counter[str] = field(default_factory=Counter)
+    rules: dict[RuleKey, RuleCount] = msgspec.field(default_factory=dict)
+    magic: dict[str, MagicCoverage] = msgspec.field(default_factory=dict)
+    answers: Counter[AnswerKind] = msgspec.field(default_factory=Counter)
+    outcomes: Counter[str] = msgspec.field(default_factory=Counter)
 
     def add(self, other: "Coverage") -> None:
         """Add the coverage of other sandboxes."""

@@ -1,7 +1,9 @@
 """What a rule's `when` asks for, as sets of values, and whether one rule matches all that another does."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+
+import msgspec
+from msgspec.structs import replace
 
 from simulator.scenario.lint.reach import ANY_METHOD, ANY_PATH, Reach, reach
 from simulator.scenario.lint.values import (
@@ -45,8 +47,7 @@ Key = tuple[str, str]
 ABOVE_OUTSTANDING: Key = ("amount", OUTSTANDING)
 
 
-@dataclass(frozen=True, slots=True)
-class Condition:
+class Condition(msgspec.Struct, frozen=True):
     """One test of a `when`: its key, with the member's name in a group, what it admits, and where it is written."""
 
     key: Key
@@ -59,8 +60,7 @@ class Condition:
         return self.key[0] in KEYS and is_all_time(self.key[0], self.admits)
 
 
-@dataclass(frozen=True, slots=True)
-class When:
+class When(msgspec.Struct, frozen=True):
     """All conditions of a rule but those in `any`, which are `branches`; `reach` are the endpoints of a fault, if they
     are known."""
 
@@ -78,8 +78,7 @@ class When:
         return tuple(branch.whole for branch in self.branches) or (self,)
 
 
-@dataclass(frozen=True, slots=True)
-class Branch:
+class Branch(msgspec.Struct, frozen=True):
     """One item of `any`: its own conditions, and with those beside `any` as a `whole`."""
 
     at: Reader

@@ -2,7 +2,8 @@
 damage that another damage hides, callbacks that are never sent."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+
+import msgspec
 
 from simulator.domain.model.http_statuses import WITHOUT_BODY
 from simulator.domain.model.transactions import STATUS_CODES, Status, may_follow
@@ -20,8 +21,7 @@ _OF_OTHERS: Mapping[str, frozenset[int]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class _Spoiler:
+class _Spoiler(msgspec.Struct, frozen=True):
     """Something in a `then` or in `callbacks` beside which `idle` keys have no effect, and why."""
 
     is_in: Callable[[Reader], bool]

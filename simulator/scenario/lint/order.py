@@ -1,6 +1,6 @@
 """Rules that an earlier rule hides: it matches everything that they match, and applies always."""
 
-from dataclasses import dataclass
+import msgspec
 
 from simulator.scenario.lint.conditions import When, applies_always, hides
 from simulator.scenario.reading.document import shown
@@ -11,8 +11,7 @@ COMPARED_RULES_MAX = 200  # a rule is compared with this many earlier ones
 COMPARISONS_MAX = 100_000  # and so many comparisons are made for a scenario
 
 
-@dataclass(frozen=True, slots=True)
-class Placed:
+class Placed(msgspec.Struct, frozen=True):
     """A rule and its conditions."""
 
     item: Reader

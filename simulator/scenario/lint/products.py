@@ -2,8 +2,9 @@
 at which amounts a product is sold."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from decimal import Decimal
+
+import msgspec
 
 from simulator.domain.model.catalog import Catalog, Product
 from simulator.domain.model.money import CENT, ZERO, is_bounded
@@ -19,8 +20,7 @@ NAMED_MAX = 6
 OF_PAYMENTS = ("payments", "voids", "disputes")  # rules about payments, whose amount was accepted
 
 
-@dataclass(frozen=True, slots=True)
-class _Need:
+class _Need(msgspec.Struct, frozen=True):
     """What a section's products need, and what to say of one that lacks it."""
 
     has: Callable[[Product], bool]
@@ -117,8 +117,7 @@ def _offer(products: list[Product], sold: "list[_Sold]") -> str:
     return f"{products[0].code} is sold at {sold[0]}"
 
 
-@dataclass(frozen=True, slots=True)
-class _Sold:
+class _Sold(msgspec.Struct, frozen=True):
     """The amounts of a product from `low` to `high`: those `listed`, else whole multiples of `unit`, else any."""
 
     listed: tuple[Decimal, ...] | None

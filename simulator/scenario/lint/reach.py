@@ -1,7 +1,8 @@
 """Which endpoints the `method` and `path` of a fault match. Only a request to an endpoint meets faults."""
 
-from dataclasses import dataclass
 from functools import cache
+
+import msgspec
 
 from simulator.contract.endpoints import Endpoint, endpoints
 from simulator.scenario.lint.values import METHOD, PATH, Values, covers, excludes, values
@@ -10,8 +11,7 @@ ANY_METHOD = values(METHOD, {})
 ANY_PATH = values(PATH, {})
 
 
-@dataclass(frozen=True, slots=True)
-class Reach:
+class Reach(msgspec.Struct, frozen=True):
     """The endpoints that are matched: `possible` are those of which a path may match, `whole` those of which every path
     does."""
 

@@ -7,10 +7,11 @@ is implied by an equal one only.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from datetime import timedelta
 from decimal import Decimal
 from typing import Any
+
+import msgspec
 
 from simulator.domain.model.money import is_whole_cents
 from simulator.domain.model.windows import MIDNIGHT, TimeOfDay
@@ -24,8 +25,7 @@ STAR = "*"
 BOUNDS = ("min", "more_than")  # a part that another one may imply
 
 
-@dataclass(frozen=True, slots=True)
-class Kind:
+class Kind(msgspec.Struct, frozen=True):
     """How the values of a condition are compared. `spellings` are all values that a listed one stands for, None when
     they cannot be enumerated; with `has_stars` a `*` in a listed one matches anything."""
 
@@ -53,8 +53,7 @@ AMOUNT = Kind(amount_test, _spelled_amount)
 OPAQUE = Kind(lambda matcher: bool, lambda value: None)  # nothing is known of its values
 
 
-@dataclass(frozen=True, slots=True)
-class Values:
+class Values(msgspec.Struct, frozen=True):
     """What a matcher admits: the values that pass `test`, which has all `parts`. `listed` are all of them, None when
     there are too many to list."""
 

@@ -1,13 +1,12 @@
 """How large a scenario may be: small from the network; a file has room for the catalog of a large account."""
 
-from dataclasses import dataclass
+import msgspec
 
 BYTES_MAX = 1024 * 1024
 NODES_MAX = 25_000
 
 
-@dataclass(frozen=True, slots=True)
-class Bounds:
+class Bounds(msgspec.Struct, frozen=True):
     """The most bytes of its text, and the most values in it, keys included."""
 
     bytes_max: int = BYTES_MAX

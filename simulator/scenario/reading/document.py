@@ -155,8 +155,7 @@ def _place(problem: Problem) -> tuple[str, int, int, str]:
     return problem.source, problem.line, problem.column, path
 
 
-@dataclass(frozen=True, slots=True)
-class Document:
+class Document(msgspec.Struct, frozen=True):
     """A scenario as written. Paths are keys and indexes from `root`; `problems` were found by the parser."""
 
     root: Node

@@ -8,11 +8,12 @@ whether there is something.
 import os
 import stat
 from contextlib import suppress
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path as FilePath
 from pathlib import PurePosixPath
 from typing import BinaryIO, Protocol
+
+import msgspec
 
 from simulator.scenario.reading.bounds import OWN_FILE
 
@@ -55,8 +56,7 @@ class Folder(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class AnyFolder:
+class AnyFolder(msgspec.Struct, frozen=True):
     """A folder whose files may name any other."""
 
     path: FilePath
@@ -78,8 +78,7 @@ class AnyFolder:
         return AnyFolder((self.path / name).parent)
 
 
-@dataclass(frozen=True, slots=True)
-class ScenariosFolder:
+class ScenariosFolder(msgspec.Struct, frozen=True):
     """The folder of `--scenarios`, `root` without links; names are relative to `below`, a folder in it."""
 
     root: FilePath

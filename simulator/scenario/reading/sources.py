@@ -8,9 +8,10 @@ A scenario that comes from the network may extend bundled ones, and files of the
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import lru_cache, reduce
 from pathlib import Path as FilePath
+
+import msgspec
 
 from simulator.scenario.reading.bounds import OWN_FILE
 from simulator.scenario.reading.bundled import Fingerprint, bundled_path, fingerprint, is_path, names
@@ -39,8 +40,7 @@ _START = "write 'extends: default' to start with a reseller, its key and a catal
 Layers = dict[FilePath, Node]
 
 
-@dataclass(frozen=True, slots=True)
-class _Whole:
+class _Whole(msgspec.Struct, frozen=True):
     """A scenario with all that it extends: its layers from the bottom up, its own last if it is a file; all merged; and
     how many files deep it is."""
 
@@ -137,8 +137,7 @@ def _bundled(name: str, current: Fingerprint) -> _Whole:
     return _Reading().whole(load_file(path), AnyFolder(path.parent), (path.resolve(),))
 
 
-@dataclass(frozen=True, slots=True)
-class _Name:
+class _Name(msgspec.Struct, frozen=True):
     """The name of a file in a document, and where it is."""
 
     document: Document

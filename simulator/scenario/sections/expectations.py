@@ -1,9 +1,11 @@
 """`expect`: what should have happened by the end of a run, compiled like the rules' `when`."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
+
+import msgspec
+from msgspec.structs import replace
 
 from simulator.domain.model.expectations import ANY_COUNT, Count, Expectation, ExpectationKind
 from simulator.domain.model.magic import Magic
@@ -36,8 +38,7 @@ _KNOWN_VALUES: Mapping[tuple[str, str], Collection[str]] = {
 _NUMBERS = frozenset({("calls", "status"), ("payments", "statusCode"), ("callbacks", "statusCode")})
 
 
-@dataclass(frozen=True, slots=True)
-class KnownNames:
+class KnownNames(msgspec.Struct, frozen=True):
     """What expectations may name: codes, and labels of rules."""
 
     known: KnownCodes

@@ -2,11 +2,12 @@
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 from types import MappingProxyType
 from typing import Any
+
+from msgspec.structs import replace
 
 from simulator.domain.model.magic import NO_MAGIC, Magic, rule_name
 from simulator.domain.model.rule_book import MagicRules

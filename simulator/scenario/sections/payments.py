@@ -1,7 +1,8 @@
 """What a rule of `payments` does: a timeline or a refusal, and how the callbacks are distorted."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from simulator.domain.model.transactions import Distortion, PaymentThen, Reason, Refusal, Status
 from simulator.scenario.reading.reader import Reader

@@ -1,10 +1,12 @@
 """Reads the rules of a scenario, section by section, and compiles their `when`."""
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from decimal import Decimal
 from itertools import islice
 from typing import Any, TypeVar
+
+import msgspec
 
 from simulator.domain.model.bills import BillThen
 from simulator.domain.model.cases import CaseThen
@@ -44,19 +46,18 @@ SHOWN_CHARS_MAX = 16_000
 NO_MATCHERS = frozenset({*COUNTS, *windows.KEYS, "any", "new"})
 
 
-@dataclass(frozen=True, slots=True)
-class KnownCodes:
+class KnownCodes(msgspec.Struct, frozen=True):
     """What a `when` may name: codes, None for any, and whether an amount may be compared with what is `outstanding`;
     and the timelines that a `then` may name."""
 
     products: Collection[str] | None = None
     resellers: Collection[str] | None = None
     outstanding: bool = False
-    timelines: Timelines = field(default_factory=dict)
+    timelines: Timelines = msgspec.field(default_factory=dict)
 
     def with_outstanding(self) -> "KnownCodes":
         """The same for rules that may compare an amount."""
-        return self if self.outstanding else replace(self, outstanding=True)
+        return self if self.outstanding else msgspec.structs.replace(self, outstanding=True)
 
 
 def rules_of(section: str, items: Reader, known: KnownCodes) -> tuple[Rule[Any], ...]:

@@ -1,9 +1,10 @@
 """`schedule`: changes of the running sandbox, each at its time. What can never be carried out is refused at once."""
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from datetime import datetime, time
 from typing import Any
+
+import msgspec
 
 from simulator.domain.model.catalog import Catalog
 from simulator.domain.model.instants import EARLIEST
@@ -41,8 +42,7 @@ Placed = tuple[int, Reader]
 KINDS = ("deposit", "product", *TreeKind, "api_key", "settings", "network", "rule", "webhook")
 
 
-@dataclass(frozen=True, slots=True)
-class Start:
+class Start(msgspec.Struct, frozen=True):
     """What a scenario starts with, as far as its schedule may name it; `rules` are the names and ids of its rules, and
     `magic` those of magic accounts, which cannot be removed. `at` is when a sandbox starts, None for the present."""
 

@@ -1,9 +1,11 @@
 """`one_of`: several outcomes of a rule, of which each match draws one by weight."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import accumulate
 from typing import TypeVar
+
+import msgspec
 
 from simulator.domain.model.rules import Rule
 from simulator.scenario.reading.reader import Reader
@@ -12,8 +14,7 @@ Then = TypeVar("Then")
 ONE_OF = "one_of"
 
 
-@dataclass(frozen=True, slots=True)
-class Branch:
+class Branch(msgspec.Struct, frozen=True):
     """One possible `then` of a rule; `entry` is the item of its `one_of`, None when there is none."""
 
     then: Reader

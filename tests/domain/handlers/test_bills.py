@@ -1,11 +1,11 @@
 """Bills in the domain: drawn from the seed, written by rules, reduced by payments, refused in order."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from typing import Any
 
+import msgspec
 import pytest
 
 from simulator.domain.commands import LookUpBill, OpenCase
@@ -60,7 +60,7 @@ BILLERS = OptionList(
 SCHEME = money_product(
     "SCHEME",
     fields=(FormField("biller", "select", "text", "Biller"), *money_product().fields),
-    bill=replace(PROFILE, biller_name="", returned=frozenset({BillField.OUTSTANDING})),
+    bill=msgspec.structs.replace(PROFILE, biller_name="", returned=frozenset({BillField.OUTSTANDING})),
     options={"biller": BILLERS},
     fulfillment=Fulfillment(Source("account"), Source("amount"), {"biller_code": Source("biller", "code")}),
 )
@@ -101,20 +101,22 @@ def test_an_account_holder_is_asked_for_by_those_bills_alone_that_tell_one() -> 
         raise AssertionError("nobody was needed")
 
     returned = frozenset(BillField) - {BillField.CUSTOMER, BillField.ADDRESS}
-    made = draw_bill(replace(PROFILE, returned=returned, people=nobody, custom_field={"a": ["b"]}), "B", KEY, 1, NOON)
+    made = draw_bill(
+        msgspec.structs.replace(PROFILE, returned=returned, people=nobody, custom_field={"a": ["b"]}), "B", KEY, 1, NOON
+    )
     assert (made.customer_name, made.address, made.custom_field) == (None, None, {"a": ["b"]})
 
 
 def test_the_identity_number_of_the_account_holder_is_in_the_billers_field() -> None:
     written = {"holder": {"ic": "{ic_number}", "all": ["no. {ic_number}", 1, None]}, "{ic_number}": "plain"}
-    made = draw_bill(replace(PROFILE, custom_field=written), "B", KEY, 1, NOON)
+    made = draw_bill(msgspec.structs.replace(PROFILE, custom_field=written), "B", KEY, 1, NOON)
     number = PEOPLE.ic_number(1, "bill", *KEY)
     assert made.custom_field == {"holder": {"ic": number, "all": [f"no. {number}", 1, None]}, "{ic_number}": "plain"}
 
 
 @pytest.mark.parametrize("field", list(BillField))
 def test_a_bill_has_exactly_the_fields_of_its_profile(field: BillField) -> None:
-    made = draw_bill(replace(PROFILE, returned=frozenset({field})), "B", ("P", "1", ""), 1, NOON)
+    made = draw_bill(msgspec.structs.replace(PROFILE, returned=frozenset({field})), "B", ("P", "1", ""), 1, NOON)
     fields = {
         BillField.CUSTOMER: made.customer_name,
         BillField.OUTSTANDING: made.outstanding,
@@ -128,7 +130,7 @@ def test_a_bill_has_exactly_the_fields_of_its_profile(field: BillField) -> None:
 
 
 def test_amounts_are_drawn_between_the_bounds_to_the_cent() -> None:
-    profile = replace(PROFILE, lowest=Decimal("1.50"), highest=Decimal("1.52"))
+    profile = msgspec.structs.replace(PROFILE, lowest=Decimal("1.50"), highest=Decimal("1.52"))
     drawn = {draw_bill(profile, "B", ("P", str(n), ""), 1, NOON).outstanding for n in range(60)}
     assert drawn == {Decimal("1.50"), Decimal("1.51"), Decimal("1.52")}
 

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from decimal import Decimal
 
+import msgspec
 import pytest
 
 from simulator.contract.validate import validator
@@ -80,12 +81,12 @@ CASES: list[tuple[str, Catalog, list[str]]] = [
     ),
     (
         "one option goes off sale",
-        with_options(lambda old: OptionList((replace(old[0], is_active=False), *old[1:]))),
+        with_options(lambda old: OptionList((msgspec.structs.replace(old[0], is_active=False), *old[1:]))),
         ["option.deleted CARD amount CARD-5"],
     ),
     (
         "one option for another",
-        with_options(lambda old: OptionList((old[0], replace(old[1], code="CARD-11")))),
+        with_options(lambda old: OptionList((old[0], msgspec.structs.replace(old[1], code="CARD-11")))),
         ["option.created CARD amount CARD-11", "option.deleted CARD amount CARD-10"],
     ),
     (
@@ -100,12 +101,12 @@ CASES: list[tuple[str, Catalog, list[str]]] = [
     ),
     (
         "a category is renamed, and with it its group changes",
-        with_groups(replace(GROUP, categories=(replace(CATEGORY, name="Other"),))),
+        with_groups(msgspec.structs.replace(GROUP, categories=(msgspec.structs.replace(CATEGORY, name="Other"),))),
         ["group.updated group", "category.updated category"],
     ),
-    ("a group is renamed", with_groups(replace(GROUP, name="Other")), ["group.updated group"]),
+    ("a group is renamed", with_groups(msgspec.structs.replace(GROUP, name="Other")), ["group.updated group"]),
     ("a group goes", with_groups(), ["group.deleted group", "category.deleted category"]),
-    ("a group comes", with_groups(GROUP, replace(GROUP, id="g2", categories=())), ["group.created g2"]),
+    ("a group comes", with_groups(GROUP, msgspec.structs.replace(GROUP, id="g2", categories=())), ["group.created g2"]),
 ]
 
 
@@ -143,7 +144,7 @@ def test_each_event_is_a_delivery_to_the_scenarios_target_in_the_shape_of_the_co
 
 def test_an_event_of_an_option_names_its_field_and_product() -> None:
     box = box_with(WebhookStart("inbox:catalog"))
-    box.state.catalog = with_options(lambda old: OptionList((replace(old[0], label="Five"), *old[1:])))
+    box.state.catalog = with_options(lambda old: OptionList((msgspec.structs.replace(old[0], label="Five"), *old[1:])))
     publish(box.state, BEFORE, START)
     (one,) = box.state.deliveries
     data = webhooks.event(one.event)["data"]
@@ -189,7 +190,7 @@ def test_a_loss_risk_that_ends_with_a_plan_is_published_for_the_product() -> Non
     discount = Discount("percentage", Decimal("0.92"), "8%")
     card = replace(CARD, price_adjustment=Adjustment("fixed", Decimal("-0.50")), discount=discount)
     five, ten = card.options["amount"]
-    without = replace(card, options={"amount": OptionList((replace(five, is_active=False), ten))})
+    without = replace(card, options={"amount": OptionList((msgspec.structs.replace(five, is_active=False), ten))})
     found = list(changes(with_products(CARD=card), with_products(CARD=without)))
     assert [change.type for change in found] == ["product.updated", "option.deleted"]
     assert found[0].entry.has_loss_risk is False

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from decimal import Decimal
 
+import msgspec
 import pytest
 
 from simulator.domain.model.catalog import Catalog, Discount, Fulfillment, Overlay, Source
@@ -161,7 +162,7 @@ def test_ids_depend_only_on_seed_and_refid() -> None:
 
 def test_an_overlay_changes_the_products_of_one_reseller_only() -> None:
     made = scenario()
-    first = replace(made.resellers[0], overlay={"BILL": Overlay(is_active=False)})
+    first = msgspec.structs.replace(made.resellers[0], overlay={"BILL": Overlay(is_active=False)})
     box = Sandbox(replace(made, resellers=(first, made.resellers[1])), 7, START)
     assert refused(box, order()).reason is Reason.PRODUCT
     assert pay(box, order(reseller="R2")).created

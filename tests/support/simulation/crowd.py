@@ -1,14 +1,15 @@
 """A crowd in one folder: sandboxes are paid at, rewound, forked, reset, deleted, made anew and written down at once.
 
 A crowd goes in rounds of some things that begin at about the same time, in a loop of virtual time, so that each seed is
-one order of all that they do. Behind each round the process is killed, in effect, and what it left has to be what its
-sandboxes are. So has whatever it leaves in the middle of a round to be something that can be gone on with.
+one order of all that they do. Every second one is of travellers, who pay, rewind and fork at one sandbox. Behind each
+round the process is killed, in effect, and what it left has to be what its sandboxes are, payment by payment, and what
+their tapes make of them. So has whatever it leaves in the middle of a round to be something that can be gone on with.
 """
 
 import asyncio
 import shutil
 import tempfile
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import timedelta
 from itertools import count
@@ -32,6 +33,7 @@ from simulator.tape.store.checking import check
 from simulator.tape.store.errors import StoreError
 from simulator.tape.store.store import Store
 from tests.support.client import Client, Response, compiled
+from tests.support.replaying import replayed
 from tests.support.simulation.background import LoopWorker, beside_nothing
 from tests.support.simulation.loop import Stalled, virtual_loop
 from tests.support.simulation.randomness import drawn_for
@@ -63,6 +65,7 @@ class Crowd:
 
     def __init__(self, seed: int, folder: Path) -> None:
         self._draw = drawn_for("crowd", seed)
+        self._is_of_travellers = seed % 2 == 1
         self._delays = drawn_for("delays of a crowd", seed)
         self._folder = folder
         self.loop = virtual_loop(seed)
@@ -76,7 +79,7 @@ class Crowd:
         self._store.request_commit = self._commit  # type: ignore[method-assign]
         scenario = compiled({"extends": "default"} | FIRST)
         self._app = build_app(Options(), self.wall, Silent(), scenario=scenario, through=self._kept.gated)
-        for box in BOXES[1:]:
+        for box in BOXES[1 : 2 if self._is_of_travellers else None]:
             self._app.sandboxes.create(SandboxSpec(scenario, box))
         self._kept.keep(self._app)
         self.loop.call_soon(self._kept.start)
@@ -93,8 +96,9 @@ class Crowd:
     def round(self) -> None:
         """Let some things happen at once, and kill the process behind them."""
         if not self.problems:
-            self._boxes = self._draw.sample(BOXES, BOXES_AT_ONCE)
-            chosen = [self._draw.choice(_ACTS) for _ in range(self._draw.randint(2, AT_ONCE_MAX))]
+            self._boxes = self._draw.sample(BOXES, 1 if self._is_of_travellers else BOXES_AT_ONCE)
+            possible = _TRAVELS if self._is_of_travellers else _ACTS
+            chosen = [self._draw.choice(possible) for _ in range(self._draw.randint(2, AT_ONCE_MAX))]
             acts = [self._later(act, self._drawn_box()) for act in chosen]
             try:
                 self.loop.run(self._all(acts), PATIENCE_S)
@@ -210,13 +214,16 @@ class Crowd:
 
     def _differences(self) -> list[str]:
         now = {live.id: _seen(live) for live in self._app.sandboxes}
-        left = self._resumed()
-        return [
-            f"{box}: {name}: {now.get(box, {}).get(name)} was {left.get(box, {}).get(name)} after a restart"
-            for box in sorted(now.keys() | left.keys())
-            for name in now.get(box) or left[box]
-            if now.get(box, {}).get(name) != left.get(box, {}).get(name)
-        ]
+        return [*_unlike(now, self._resumed(), "after a restart"), *_unlike(now, self._replayed(), "by its tape")]
+
+    def _replayed(self) -> dict[str, dict[str, Any]]:
+        """What the tapes in memory make of the sandboxes, each from its beginning, without any snapshot."""
+        found = {}
+        for live in self._app.sandboxes:
+            player, difference = replayed(self._app, live)
+            self.problems += [] if difference is None else [f"{live.id}: {difference}"]
+            found[live.id] = seen_of(player.live) | {"marks": list(live.marks)}  # which no tape has
+        return found
 
     def _resumed(self) -> dict[str, dict[str, Any]]:
         """What a process would go on with that began on a copy of the folder."""
@@ -240,14 +247,29 @@ class Crowd:
 
 
 Act = Callable[[Crowd, str], Any]
+Seen = Mapping[str, Mapping[str, Any]]  # by sandbox, and by the name of what was seen
+
 _ACTS: tuple[Act, ...] = (
     *[Crowd.pay] * 2, *[Crowd.pay_often] * 3, *[Crowd.fork] * 5, *[Crowd.rewind] * 5, *[Crowd.snapshot] * 4,
     *[Crowd.mark] * 3, *[Crowd.create] * 2, *[Crowd.advance] * 2, Crowd.reset, Crowd.delete, Crowd.unmark,
+)  # fmt: skip
+_TRAVELS: tuple[Act, ...] = (
+    *[Crowd.pay_often] * 5, *[Crowd.rewind] * 5, *[Crowd.fork] * 3, *[Crowd.mark] * 2, Crowd.snapshot, Crowd.delete,
 )  # fmt: skip
 
 
 def _seen(live: LiveSandbox) -> dict[str, Any]:
     return seen_of(live) | {"marks": list(live.marks)}
+
+
+def _unlike(now: "Seen", other: "Seen", what: str) -> list[str]:
+    """What sandboxes are, and were not."""
+    return [
+        f"{box}: {name}: {now.get(box, {}).get(name)} was {other.get(box, {}).get(name)} {what}"
+        for box in sorted(now.keys() | other.keys())
+        for name in now.get(box) or other[box]
+        if now.get(box, {}).get(name) != other.get(box, {}).get(name)
+    ]
 
 
 @contextmanager
@@ -262,7 +284,7 @@ def crowd(seed: int) -> Iterator[Crowd]:
             patch.object(apart, "CAN_FORK", new=False),
             patch.object(keeper, "COPIED_AT_ONCE", 4),
             patch.object(reading, "_SLICE_ROWS", 4),
-            patch.object(rewinding, "PLAYED_AT_ONCE", 7),
+            patch.object(rewinding, "PLAYED_AT_ONCE", 2 if seed % 2 else 7),
         ):
             yield made
             made.close()

@@ -131,7 +131,7 @@ DEFECTS = (
     Defect("an advance sets a running clock back", "runtime.clock:Clock.move_to",
            "if now > self.now():", "if now > self._origin:"),
     # Authentication
-    Defect("a nonce is forgotten before its time", "domain.model.limits:Nonces.spend",
+    Defect("a nonce is forgotten before its time", "domain.model.nonces:Nonces.spend",
            "now - spent_at < self._window or timestamp_s <= newest_s", "now - spent_at < self._window / 4"),
     Defect("a key that is revoked while the body comes is accepted", "api.waiting:_identify_again",
            "refusal = refuse_address(call) or identify(call)", "refusal = refuse_address(call)"),

@@ -18,7 +18,7 @@ def seen_of(live: LiveSandbox) -> dict[str, Any]:
         "journal": (live.journal.last_n, live.journal.left_out),
         "tape": (len(live.tape), live.tape.left_out),
         "wallets": {code: one.wallet.balance for code, one in state.resellers.items()},
-        "payments": [(one.trxid, one.result) for one in state.transactions.values()],
+        "payments": [(one.trxid, one.refid, one.result) for one in state.transactions.values()],
         "callbacks": [(one.id, one.state, _attempts(one)) for one in state.callbacks],
         "deliveries": [(one.id, one.state, _attempts(one)) for one in state.deliveries],
         "agenda": sorted((due, ticket) for due, ticket, _ in state.agenda.waiting()),

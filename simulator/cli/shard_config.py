@@ -1,0 +1,90 @@
+"""`reseller-sim shard-config`: the configuration of HAProxy before several servers."""
+
+import os
+from pathlib import Path
+
+import click
+
+from simulator.cli import complete
+from simulator.cli.errors import Refused
+from simulator.cli.flags import CannotStart, own_option, verb
+from simulator.cli.output import echo, one_line
+
+TITLE = "reseller-sim shard-config"
+
+
+@verb("shard-config")
+@click.argument("servers", metavar="FILE | NAME=URL...", nargs=-1, required=True)
+@own_option(
+    "--listen",
+    metavar="ADDRESS:PORT",
+    default="127.0.0.1:8080",
+    show_default=True,
+    help="Where HAProxy listens; *:8080 for all addresses of the machine.",
+)
+@own_option(
+    "--map",
+    "map_file",
+    metavar="FILE",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write into FILE which reseller has which API keys and users; the configuration then uses it.",
+)
+@own_option(
+    "--scenario",
+    metavar="SCENARIO",
+    default="default",
+    show_default=True,
+    shell_complete=complete.scenarios,
+    help="The scenario that the servers are started with.",
+)
+@click.pass_context
+def command(ctx: click.Context, /, servers: tuple[str, ...], listen: str, map_file: Path | None, scenario: str) -> None:
+    """Print the HAProxy that makes several servers one.
+
+    That is its configuration. The servers are those of a YAML file, such as
+    `servers: {a: "http://127.0.0.1:8081", b: "http://127.0.0.1:8082"}`, or NAME=URL arguments. Each sandbox has one
+    owner among them, by a consistent hash of its id, and so has each reseller of the sandbox `default`. With --map all
+    API keys, users and tokens of a reseller have the same owner; without it each API key has one. Exit code 1 means
+    that the servers or the scenario cannot be used.
+
+    \b
+    Examples:
+      reseller-sim shard-config shards.yaml > haproxy.cfg
+      reseller-sim shard-config shards.yaml --listen '*:8080' --map resellers.map --scenario mine.yaml > haproxy.cfg
+      reseller-sim shard-config a=http://10.0.0.1:8080 b=http://10.0.0.2:8080 > haproxy.cfg
+    """
+    if map_file is None and scenario != "default":
+        raise click.UsageError("--scenario is read for --map FILE, which is missing", ctx)
+    from simulator.shards.haproxy import BadSetting, configuration
+    from simulator.shards.servers import BadServers, from_words
+
+    try:
+        text = configuration(from_words(servers), listen, "" if map_file is None else str(map_file.absolute()))
+        if map_file is not None:
+            _write(map_file, _map_of(scenario))
+    except (BadServers, BadSetting) as error:
+        raise Refused(one_line(f"{TITLE}: {error}")) from None
+    echo(text.rstrip("\n"))
+
+
+def _map_of(scenario: str) -> str:
+    from simulator.scenario.library import load_scenario
+    from simulator.scenario.reading.document import ScenarioError
+    from simulator.shards.resellers import lines
+
+    try:
+        return "".join(f"{line}\n" for line in lines(load_scenario(scenario).resellers))
+    except ScenarioError as error:
+        raise Refused("\n".join(map(one_line, error.problems))) from None
+
+
+def _write(file: Path, text: str) -> None:
+    """Put a text in the place of a file, whole: a proxy may read it at any time."""
+    unfinished = file.with_name(f".{file.name}.{os.getpid()}")
+    try:
+        unfinished.write_text(text, "utf-8")
+        unfinished.replace(file)
+    except OSError as error:
+        raise CannotStart(one_line(f"{TITLE}: {file}: {error.strerror}")) from None
+    finally:
+        unfinished.unlink(missing_ok=True)

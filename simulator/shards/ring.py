@@ -1,0 +1,74 @@
+"""Which server has a key: HAProxy's consistent hash, as `shards.haproxy` asks for it (`crc32 avalanche`), in Python.
+
+Each server has nodes on a ring of 2^32 places, whose places follow from its number alone, and its number from its name.
+A key belongs to the nearest node. So the servers and any number of proxies agree without asking each other, and a
+server that is added takes keys from all others and moves none between them.
+"""
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable
+from typing import Final
+from zlib import crc32
+
+WEIGHT: Final = 100
+"""The weight of each server in the configuration; at most 256."""
+
+NODES: Final = 16 * WEIGHT
+"""The nodes of each server: HAProxy makes sixteen for each unit of weight."""
+
+NUMBER_MAX: Final = 2**19 - 1
+"""HAProxy computes with signed 32 bits, and 4,096 times the number is among what it computes."""
+
+_NODES_OF_NUMBER = 4096
+_PLACES = 1 << 32
+_MASK = _PLACES - 1
+
+
+def number_of(name: str) -> int:
+    """The number of the server of this name, 1 to `NUMBER_MAX`. Two names may have the same."""
+    return 1 + crc32(name.encode()) % NUMBER_MAX
+
+
+def avalanche(value: int) -> int:
+    """HAProxy's `full_hash` of 32 bits: Bob Jenkins' integer hash, times a large prime."""
+    value = (value + 0x7ED55D16 + (value << 12)) & _MASK
+    value = (value ^ 0xC761C23C ^ (value >> 19)) & _MASK
+    value = (value + 0x165667B1 + (value << 5)) & _MASK
+    value = ((value + 0xD3A2646C) ^ (value << 9)) & _MASK
+    value = (value + 0xFD7046C5 + (value << 3)) & _MASK
+    value = (value ^ 0xB55A4F09 ^ (value >> 16)) & _MASK
+    return value * 3221225473 & _MASK
+
+
+def place_of(key: str) -> int:
+    """Where a key is on every ring."""
+    return avalanche(crc32(key.encode("utf-8", "surrogatepass")))
+
+
+class Ring:
+    """The ring of these servers, by their names, whose numbers must differ."""
+
+    def __init__(self, names: Iterable[str]) -> None:
+        # The order of the configuration decides between nodes of one place, of which there are a few.
+        self.names = tuple(sorted(names))
+        nodes = [
+            (avalanche((number_of(name) * _NODES_OF_NUMBER + node) & _MASK), place)
+            for place, name in enumerate(self.names)
+            for node in range(NODES)
+        ]
+        nodes.sort(key=lambda node: node[0])
+        self._places = [place for place, _ in nodes]
+        self._owners = [self.names[owner] for _, owner in nodes]
+
+    def owner(self, key: str) -> str:
+        """The name of the server that has a key: the id of a sandbox, or the code of a reseller."""
+        return self.owner_at(place_of(key))
+
+    def owner_at(self, place: int) -> str:
+        """The name of the server that has the keys of a place."""
+        after = bisect_left(self._places, place)
+        after = 0 if after == len(self._places) else after
+        before = bisect_right(self._places, place) - 1  # -1 is the last one, as on a ring
+        to_next = (self._places[after] - place) & _MASK
+        to_last = (place - self._places[before]) & _MASK
+        return self._owners[before if to_last <= to_next else after]

@@ -1,0 +1,25 @@
+"""The servers of a list as one of them sees them: which has a sandbox, and whether that is this one."""
+
+from collections.abc import Sequence
+
+from simulator.shards.ring import Ring
+from simulator.shards.servers import BadServers, Server
+
+
+class Shards:
+    """All servers by their names, and this one's name. Raises `BadServers` when it is not among them."""
+
+    def __init__(self, servers: Sequence[Server], own: str) -> None:
+        self.servers = {one.name: one for one in servers}
+        if own not in self.servers:
+            raise BadServers(f"there is no server {own!r} in the list; it has {', '.join(self.servers)}")
+        self.own = self.servers[own]
+        self._ring = Ring(self.servers)
+
+    def owner(self, sandbox_id: str) -> Server:
+        """The server that has, or would have, the sandbox of this id."""
+        return self.servers[self._ring.owner(sandbox_id)]
+
+    def is_ours(self, sandbox_id: str) -> bool:
+        """Whether it is this one."""
+        return self.owner(sandbox_id) is self.own

@@ -1,0 +1,151 @@
+"""A server that is not ready says why: while its data folder is rebuilt, and while it drains."""
+
+import json
+import signal
+import threading
+from http.client import HTTPConnection
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from simulator.cli.flags import ServerFlags
+from simulator.cli.running import Running, prepare
+from simulator.keeping.resuming import CannotGoOn, Resuming
+from simulator.server import serve
+from tests.support.processes import DEADLINE_S, ask, run, serving
+from tests.support.runner import invoke
+
+
+def flags(folder: Path) -> ServerFlags:
+    return ServerFlags(
+        scenario="default", host="127.0.0.1", port=0, clock=None, start=None, seed=None, control_token=None,
+        control_token_file=None, allow_host=(), callbacks="any", trust_forwarded=False, sandbox_ttl=None,
+        scenarios=None, callback=None, data_dir=folder / "data",
+    )  # fmt: skip
+
+
+class Starting:
+    """A server that is being started in a thread, on a folder that has a sandbox already."""
+
+    def __init__(self, folder: Path) -> None:
+        self.is_rebuilding, self.may_go_on = threading.Event(), threading.Event()
+        self.is_ready = threading.Event()
+        self.server: Any = None
+        self.failure: Exception | None = None
+        self._folder = folder
+        self._thread = threading.Thread(target=self._run, daemon=True)
+
+    def begin(self, monkeypatch: pytest.MonkeyPatch, fails: str = "") -> str:
+        """Start it, and return its address when it rebuilds."""
+        real, bind = Resuming.resumed, threading.Event()
+
+        def resumed(resuming: Resuming, kept: Any) -> Any:
+            self.is_rebuilding.set()
+            assert self.may_go_on.wait(DEADLINE_S)
+            if fails:
+                raise CannotGoOn(fails)
+            return real(resuming, kept)
+
+        make = serve.make_server
+
+        def make_server(*arguments: Any, **named: Any) -> Any:
+            self.server = make(*arguments, **named)
+            bind.set()
+            return self.server
+
+        monkeypatch.setattr(Resuming, "resumed", resumed)
+        monkeypatch.setattr("simulator.cli.running.make_server", make_server)
+        self._thread.start()
+        assert bind.wait(DEADLINE_S)
+        assert self.is_rebuilding.wait(DEADLINE_S)
+        url: str = self.server.url
+        return url
+
+    def _run(self) -> None:
+        try:
+            running: Running = prepare(flags(self._folder), lambda _: self.is_ready.set())
+            running.server.run()
+        except Exception as failure:
+            self.failure = failure
+
+    def end(self) -> None:
+        self.server.should_exit = True
+        self._thread.join(DEADLINE_S)
+        assert not self._thread.is_alive()
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """One with a data folder that a server has written."""
+    with serving("--port", "0", "--json", "--data-dir", str(tmp_path / "data")) as server:
+        assert server.stop(signal.SIGTERM)[0] == 0
+    return tmp_path
+
+
+@pytest.mark.slow
+def test_while_a_folder_is_rebuilt_probes_are_answered_and_requests_wait(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    starting = Starting(folder)
+    url = starting.begin(monkeypatch)
+    host = url.removeprefix("http://")
+    early = HTTPConnection(host, timeout=DEADLINE_S)
+    early.request("GET", "/v2/balance")
+    refused = ask(f"{url}/_sim/ready")
+    assert (refused.status, refused.json["error"]) == (503, "rebuilding")
+    assert ask(f"{url}/_sim/health").json["status"] == "ok"
+    done = run("health", "--ready", "--url", url)
+    assert (done.status, "are being rebuilt" in done.only_error_line) == (1, True)
+    assert run("health", "--url", url).status == 0
+    starting.may_go_on.set()
+    answer = early.getresponse()
+    assert (answer.status, b"X-Api-Key" in answer.read()) == (401, True)
+    early.close()
+    assert starting.is_ready.wait(DEADLINE_S)
+    assert ask(f"{url}/_sim/ready").json["status"] == "ready"
+    starting.end()
+
+
+@pytest.mark.slow
+def test_a_folder_that_cannot_be_rebuilt_leaves_no_one_waiting(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    starting = Starting(folder)
+    url = starting.begin(monkeypatch, fails="it is broken")
+    early = HTTPConnection(url.removeprefix("http://"), timeout=DEADLINE_S)
+    early.request("GET", "/v2/balance")
+    assert ask(f"{url}/_sim/ready").status == 503
+    starting.may_go_on.set()
+    with pytest.raises((ConnectionError, OSError)):
+        early.getresponse()
+    early.close()
+    starting.end()
+    assert "it is broken" in str(starting.failure)
+
+
+@pytest.mark.slow
+def test_a_server_that_drains_answers_but_is_not_ready_until_its_time_is_over_or_it_is_told_again() -> None:
+    with serving("--port", "0", "--json", "--drain", "1h") as server:
+        url = server.ready["url"]
+        server.process.send_signal(signal.SIGTERM)
+        while (answer := ask(f"{url}/_sim/ready")).status == 200:
+            """The signal has not come yet."""
+        assert (answer.status, answer.json["error"]) == (503, "draining")
+        assert ask(f"{url}/v2/balance").status == 401
+        assert ask(f"{url}/_sim/health").status == 200
+        assert server.stop(signal.SIGTERM) == (0, "", "")
+    with serving("--port", "0", "--json", "--drain", "0.1s") as server:
+        assert server.stop(signal.SIGTERM) == (0, "", "")
+
+
+@pytest.mark.slow
+def test_health_may_ask_whether_a_server_is_ready() -> None:
+    with serving("--port", "0", "--json") as server:
+        done = run("health", "--ready", "--url", server.ready["url"], "--wait", "30")
+        assert (done.status, json.loads(done.out)["status"]) == (0, "ready")
+
+
+@pytest.mark.parametrize("span", ["-1", "2h", "soon", ""])
+def test_no_other_time_to_drain_is_taken(span: str) -> None:
+    done = invoke("serve", "--drain", span)
+    assert done.exit_code == 2
+    assert "--drain" in done.stderr

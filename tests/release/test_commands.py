@@ -1,0 +1,95 @@
+"""What `make pyz`, `wheelhouse`, `sbom` and `ranges` have in common, and how each says that it cannot be made."""
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from release import commands, pyz, ranges, wheelhouse
+from release.commands import SUPPORTED, THIS_PYTHON, CannotMake
+
+
+def test_a_program_that_fails_is_named_with_what_it_said() -> None:
+    with pytest.raises(CannotMake, match=r"failed:\n.*no index"):
+        commands.run(sys.executable, "-c", "import sys; sys.exit('no index')")
+    with pytest.raises(CannotMake, match="no-such-program could not be run"):
+        commands.run("/no-such-program")
+
+
+def test_the_pythons_of_a_machine_are_those_that_start() -> None:
+    found = commands.pythons((*SUPPORTED, "3.2"))
+    assert found[THIS_PYTHON] == sys.executable
+    assert "3.2" not in found
+
+
+@pytest.mark.parametrize(
+    ("main", "arguments", "line"),
+    [
+        (pyz.main, ["--python", THIS_PYTHON], "make pyz: there is no index"),
+        (wheelhouse.main, [], "make wheelhouse: there is no index"),
+    ],
+)
+def test_without_an_index_each_says_so_in_one_line(
+    main: Callable[[list[str]], int],
+    arguments: list[str],
+    line: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def none(*_: str) -> str:
+        raise CannotMake("there is no index")
+
+    monkeypatch.setattr(commands, "uv", none)
+    monkeypatch.setattr(pyz, "wheel", lambda folder: folder / "none.whl")
+    assert main([*arguments, "--output", str(tmp_path / "made")]) == 1
+    assert capsys.readouterr().err == f"{line}\n"
+    assert not (tmp_path / "made").exists()
+
+
+def test_ranges_that_fail_are_told_and_those_not_run_are_said(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(ranges, "pythons", lambda wanted: {"3.11": "python3.11"})
+    monkeypatch.setattr(ranges, "tried", lambda version, program, end: (f"{end} tried", end == "newest"))
+    monkeypatch.setattr(ranges, "requirements", lambda *_, **__: ["click==1"])
+    monkeypatch.setattr(ranges, "uv", lambda *_: "")
+    assert ranges.main(["--python", "3.11", "--python", "3.14"]) == 1
+    assert capsys.readouterr().out.splitlines() == [
+        "Python 3.11, lowest versions: lowest tried",
+        "Python 3.11, newest versions: newest tried",
+        "Python 3.14, lowest versions: not run, this Python is not installed",
+        "Python 3.14, newest versions: not run, this Python is not installed; each library of reseller-sim "
+        "has a wheel for it",
+    ]
+
+
+def test_a_telling_part_of_the_suite_is_where_it_is_said_to_be() -> None:
+    root = commands.ROOT
+    assert all((root / "tests" / name).is_dir() for name in ranges.TELLING)
+    assert all((root / name).is_file() for name in ranges.ALSO)
+
+
+def test_make_run_says_in_one_line_what_to_do_without_an_index(tmp_path: Path) -> None:
+    """The first of the two installations of the Makefile, with a pip that reaches nothing."""
+    for name in ("Makefile", "pyproject.toml", "constraints.txt"):
+        (tmp_path / name).write_bytes((commands.ROOT / name).read_bytes())
+    (tmp_path / ".venv" / "bin").mkdir(parents=True)
+    python = tmp_path / ".venv" / "bin" / "python"
+    python.write_text("#!/bin/sh\nexit 1\n")
+    python.chmod(0o755)
+    done = subprocess.run(
+        ["make", "run"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+        env={"PATH": "/usr/bin:/bin"},
+    )
+    assert done.returncode == 2
+    assert done.stderr.splitlines()[0].startswith(
+        "no package index was reached, or it lacks something: run 'make wheelhouse"
+    )

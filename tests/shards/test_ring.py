@@ -1,0 +1,105 @@
+"""The consistent hash, as HAProxy itself computes it."""
+
+import threading
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.client import HTTPConnection
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from bench.hash_simulation import SANDBOXES, SERVERS, simulated
+from simulator.shards.haproxy import configuration
+from simulator.shards.ring import Ring, number_of
+from simulator.shards.servers import Server
+from tests.support.processes import ROOT, free_port
+from tests.support.sharded import SHARD, haproxy
+
+IDS = [f"sb-{number * 7919:010x}" for number in range(400)] + ["default", "a", "Z_9", "RS 001", "été"]
+
+
+class Healthy(BaseHTTPRequestHandler):
+    """Answers everything with 200 and nothing."""
+
+    protocol_version = "HTTP/1.1"
+
+    def do_GET(self) -> None:
+        self.send_response(200)
+        self.send_header("content-length", "0")
+        self.end_headers()
+
+    def log_message(self, *_: object) -> None:
+        """Quiet."""
+
+
+@contextmanager
+def healthy_servers(names: list[str]) -> Iterator[list[Server]]:
+    running = [ThreadingHTTPServer(("127.0.0.1", 0), Healthy) for _ in names]
+    try:
+        for one in running:
+            threading.Thread(target=one.serve_forever, daemon=True).start()
+        yield [Server(name, "127.0.0.1", one.server_port) for name, one in zip(names, running, strict=True)]
+    finally:
+        for one in running:
+            one.shutdown()
+            one.server_close()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("names", [["only"], ["a", "b"], [f"server-{number}" for number in range(1, 8)]])
+def test_haproxy_sends_each_key_to_the_server_that_is_computed(names: list[str], tmp_path: Path) -> None:
+    listen = f"127.0.0.1:{free_port()}"
+    with healthy_servers(names) as servers:
+        (tmp_path / "haproxy.cfg").write_text(configuration(servers, listen))
+        with haproxy(tmp_path / "haproxy.cfg"):
+            assert {one: owner_by_proxy(listen, one) for one in IDS} == {one: Ring(names).owner(one) for one in IDS}
+
+
+def owner_by_proxy(listen: str, key: str) -> str | None:
+    from urllib.parse import quote
+
+    connection = HTTPConnection(listen)
+    try:
+        connection.request("GET", f"/s/{quote(key)}/v2/balance")
+        return connection.getresponse().getheader(SHARD)
+    finally:
+        connection.close()
+
+
+def test_the_order_of_the_names_changes_nothing() -> None:
+    assert [Ring("abc").owner(one) for one in IDS] == [Ring("cab").owner(one) for one in IDS]
+
+
+def test_a_server_that_is_added_takes_its_share_and_moves_nothing_between_others() -> None:
+    before, after = Ring("abcd"), Ring("abcde")
+    moved = [(before.owner(one), after.owner(one)) for one in IDS if before.owner(one) != after.owner(one)]
+    assert {to for _, to in moved} == {"e"}
+    assert {of for of, _ in moved} == set("abcd")
+    assert len(IDS) / 10 < len(moved) < len(IDS) / 3
+
+
+def test_keys_fall_evenly() -> None:
+    counts = Counter(map(Ring("abcd").owner, (f"key-{number}" for number in range(20_000))))
+    assert all(4_500 < count < 5_500 for count in counts.values())
+
+
+def test_a_key_at_either_end_of_the_ring_has_the_nearest_node_on_either_side_of_it() -> None:
+    ring = Ring("ab")
+    first, last = ring._places[0], ring._places[-1]
+    ends = {ring._owners[0], ring._owners[-1]}
+    assert ring.owner_at(first) == ring._owners[0]
+    assert ring.owner_at(last) == ring._owners[-1]
+    assert {ring.owner_at(0), ring.owner_at(2**32 - 1)} <= ends
+
+
+def test_numbers_are_within_what_haproxy_computes_with() -> None:
+    numbers = [number_of(f"server-{number}") for number in range(1_000)]
+    assert 0 < min(numbers) <= max(numbers) < 2**19
+
+
+@pytest.mark.slow
+def test_the_page_has_what_the_simulation_prints() -> None:
+    page = (ROOT / "docs" / "scale.md").read_text("utf-8")
+    assert "\n".join(simulated(SERVERS, SANDBOXES)) in page

@@ -1,0 +1,1 @@
+"""The documentation's site: its pages, its links, its versions, and what fails a build."""
