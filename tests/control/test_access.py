@@ -20,11 +20,14 @@ shop-screen     read  screen-token-0000001 sandbox=mine
 SECRET = {name: secret for name, _, secret, *_ in (line.split() for line in FILE.splitlines()[2:])}
 BEARER = {"control": CONTROL_TOKEN, **SECRET}
 
-OPEN, COMMON, LIST, MAKES, READ, FULL = "open", "common", "list", "makes", "read", "full"
-"""Open to all; the same for everybody; shown as far as it is one's own; to be had of one's own; below a sandbox."""
+OPEN, COMMON, LIST, MAKES, SERVER, READ, FULL = "open", "common", "list", "makes", "server", "read", "full"
+"""Open to all; the same for everybody; shown as far as it is one's own; to be had of one's own; of all sandboxes
+together; below a sandbox."""
 
 NEEDS = {
     "GET /_sim/health": OPEN,
+    "GET /_sim/ready": OPEN,
+    "GET /_sim/metrics": SERVER,
     "GET /openapi.json": OPEN,
     "GET /_sim/openapi.json": OPEN,
     "GET /_sim/assumptions": COMMON,
@@ -155,6 +158,8 @@ def test_every_operation_is_refused_to_whoever_may_not_ask_it_and_changes_nothin
         refused += [("shop", sandbox, 403, "other_sandbox") for sandbox in of_others]
     if needs == READ:
         refused += [("shop-screen", sandbox, 403, "other_sandbox") for sandbox in ("default", "other", "nobody")]
+    if needs == SERVER:
+        refused += [(who, "mine", 403, "other_sandbox") for who in ("shop", "shop-screen")]
     for who, sandbox, status, code in refused:
         answer = ask(server, operation, who, sandbox)
         assert (answer.status, answer.json["error"]) == (status, code), (who, sandbox)
@@ -164,6 +169,8 @@ def test_every_operation_is_refused_to_whoever_may_not_ask_it_and_changes_nothin
     allowed = ["control", "shop", "shop-screen", "dashboard"]
     if needs in (FULL, MAKES):
         allowed = ["control", "shop"]
+    elif needs == SERVER:
+        allowed = ["control", "dashboard"]
     for who in allowed:
         if operation == "POST /_sim/sandboxes" and who == "shop":
             continue  # its own: below
@@ -219,7 +226,7 @@ def test_a_token_that_only_reads_is_shown_no_secret_anywhere(server: Client) -> 
     assert secrets
     seen = b""
     for operation, needs in NEEDS.items():
-        if needs in (READ, LIST):
+        if needs in (READ, LIST, SERVER):
             seen += ask(server, operation, "dashboard").body
     assert [one for one in secrets if one in seen] == []
     shown = ask(server, "GET /_sim/sandboxes/{sandbox}", "control").json["resellers"][0]
