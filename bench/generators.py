@@ -10,6 +10,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from bench import load
 from bench.servers import ROOT, BenchError, Server
@@ -34,65 +35,52 @@ def needed(count: int, connections: int) -> int:
     return count + connections + SPARE
 
 
-def send(
-    server: Server,
-    requests: Sequence[bytes],
-    *,
-    connections: int,
-    seconds: float,
-    count: int = 0,
-    check: load.Check | None = None,
-    status: int = 200,
-    is_cycled: bool = False,
-) -> load.Load:
-    """Send requests until `count` are answered, if it is given, all are sent, or `seconds` have passed.
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What is asked of a generator: to send requests until `count` are answered, if it is given, all are sent, or
+    `seconds` have passed.
 
     With `is_cycled` they begin anew when all were sent. A `check` of bodies is made by our own generator alone; wrk
     tells the longest gap between answers only with a `count`, since it looks at each answer for it.
     """
-    if has_wrk():
-        return by_wrk(server, requests, connections, seconds, count, status, is_cycled)
-    return by_ours(
-        server, requests, connections=connections, seconds=seconds, count=count, check=check, status=status,
-        is_cycled=is_cycled,
-    )  # fmt: skip
+
+    connections: int
+    seconds: float
+    count: int = 0
+    check: load.Check | None = None
+    status: int = 200
+    is_cycled: bool = False
 
 
-def by_ours(
-    server: Server,
-    requests: Sequence[bytes],
-    *,
-    connections: int,
-    seconds: float,
-    count: int = 0,
-    check: load.Check | None = None,
-    status: int = 200,
-    is_cycled: bool = False,
-) -> load.Load:
+def send(server: Server, requests: Sequence[bytes], asked: Asked) -> load.Load:
+    """Send requests, by wrk where it is."""
+    return (by_wrk if has_wrk() else by_ours)(server, requests, asked)
+
+
+def by_ours(server: Server, requests: Sequence[bytes], asked: Asked) -> load.Load:
     """The same by our own generator, wherever wrk is."""
-    source = itertools.islice(itertools.cycle(requests) if is_cycled else iter(requests), count or None)
+    source = itertools.islice(itertools.cycle(requests) if asked.is_cycled else iter(requests), asked.count or None)
     return load.run(
-        server.host, server.port, source, connections=connections, seconds=seconds, check=check, status=status
+        server.host,
+        server.port,
+        source,
+        connections=asked.connections,
+        seconds=asked.seconds,
+        check=asked.check,
+        status=asked.status,
     )
 
 
-def by_wrk(
-    server: Server,
-    requests: Sequence[bytes],
-    connections: int,
-    seconds: float,
-    count: int,
-    status: int,
-    is_cycled: bool,
-) -> load.Load:
+def by_wrk(server: Server, requests: Sequence[bytes], asked: Asked) -> load.Load:
     """The same by one thread of wrk with `wrk.lua`."""
+    connections, seconds = asked.connections, asked.seconds
     with tempfile.NamedTemporaryFile() as file:
         file.writelines(b"%06d%b" % (len(request), request) for request in requests)
         file.flush()
         options = ["-t1", f"-c{connections}", f"-d{math.ceil(seconds) + GRACE_S}s", "--timeout", "30s"]
-        how = ["again" if is_cycled else "once", "watched" if count else "counted"]
-        asked = [file.name, str(count), str(seconds), str(status), *how]
-        command = ["wrk", *options, "-s", str(SCRIPT), server.url, "--", *asked]
+        how = ["again" if asked.is_cycled else "once", "watched" if asked.count else "counted"]
+        of_script = [file.name, str(asked.count), str(seconds), str(asked.status), *how]
+        command = ["wrk", *options, "-s", str(SCRIPT), server.url, "--", *of_script]
         before, spawned = _children_cpu_s(), time.perf_counter()
         done = subprocess.run(  # noqa: S603 - wrk of this machine
             command, capture_output=True, text=True, timeout=seconds + 60

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import median
-from typing import Any
 
 from bench import generators, load
 from bench.catalogs import write_scenario
@@ -111,8 +110,8 @@ def measure(
     """One round against one server. The bare server, known by having no `check`, gets its requests over and over.
     `by` is a generator: our own, `generators.by_ours`, looks at bodies and keeps each latency."""
     before = server.cpu_s()
-    asked: dict[str, Any] = {"connections": connections, "seconds": seconds, "check": check, "status": status}
-    return _side(server, by(server, requests, **asked, is_cycled=check is None), before)
+    asked = generators.Asked(connections, seconds, check=check, status=status, is_cycled=check is None)
+    return _side(server, by(server, requests, asked), before)
 
 
 def _side(server: Server, result: load.Load, before_cpu_s: float | None) -> Side:

@@ -121,7 +121,7 @@ def _summed(title: str, connections: int, taken: Sequence[_Watched]) -> Tail:
 
 
 def _slice(server: Server, requests: Sequence[bytes], count: int, connections: int) -> Load:
-    one = generators.send(server, requests, connections=connections, seconds=SLICE_S_MAX, count=count)
+    one = generators.send(server, requests, generators.Asked(connections, SLICE_S_MAX, count))
     if one.errors or one.requests < count:
         raise BenchError(f"{one.requests} answers of {count} and {one.errors} errors at {server.url}: {one.complaints}")
     return one

@@ -85,7 +85,7 @@ def measure_peers(plan: Plan, cores: Cores, serve: Sequence[str] = SIMULATOR) ->
         stack.enter_context(pinned(cores.load))
         for name in servers.keys() - {OUR_NAME}:
             warm = ours.batch(generators.needed(100, max(CONNECTIONS)))
-            generators.send(servers[name], warm, connections=16, seconds=plan.warm_up_s, is_cycled=True)
+            generators.send(servers[name], warm, generators.Asked(16, plan.warm_up_s, is_cycled=True))
         tails: list[Tail] = []
         for connections in CONNECTIONS:
             tails += by_turns(servers, ours.batch, connections, plan.slices, plan.size)

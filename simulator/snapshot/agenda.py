@@ -41,9 +41,8 @@ KEYS: Keys = {
 
 def changes(state: State) -> dict[str, object]:
     """What tells which parts of the steps have changed since somebody asked last, by their names."""
-    agenda, (steps, _) = state.agenda, state.agenda.kept()
-    bounds = _bounds_of(steps)
-    return {f"{STEPS}/{part}": count for part, count in agenda.removed.changes(bounds, agenda.added).items()}
+    agenda = state.agenda
+    return {f"{STEPS}/{part}": count for part, count in agenda.removed.changes(agenda.parts, agenda.added).items()}
 
 
 def written(state: State, jobs: Others, unchanged: Container[str] = ()) -> Iterator[tuple[str, bytes]]:
@@ -54,7 +53,7 @@ def written(state: State, jobs: Others, unchanged: Container[str] = ()) -> Itera
         writing = Writing(KEYS)
         yield name, writing.part([writing.members(one) for one in ones])
     steps, rest = state.agenda.kept()
-    yield from _steps(steps, unchanged)
+    yield from _steps(steps, state.agenda.parts, unchanged)
     for name, rows in numbered(OTHERS, rest.items(), _ticket, SIZE):
         writing = Writing(KEYS)
         plain = writing.plain
@@ -63,20 +62,14 @@ def written(state: State, jobs: Others, unchanged: Container[str] = ()) -> Itera
     yield AGENDA, Writing().part(state.agenda.added)
 
 
-def _steps(steps: dict[int, Due[Any]], unchanged: Container[str]) -> Iterator[tuple[str, bytes]]:
+def _steps(steps: dict[int, Due[Any]], parts: range, unchanged: Container[str]) -> Iterator[tuple[str, bytes]]:
     """Those of the unchanged parts are not looked at: a copy of the process would need memory of its own for each."""
-    first, last = _bounds_of(steps)
-    for part in range(first // PART, last // PART + 1):
+    for part in parts:
         name = f"{STEPS}/{part}"
         if name in unchanged:
             yield name, b""
         elif tickets := [ticket for ticket in range(part * PART, (part + 1) * PART) if ticket in steps]:
             yield name, _STEPS_ENCODER.encode((tickets, [steps[ticket] for ticket in tickets]))
-
-
-def _bounds_of(steps: dict[int, Due[Any]]) -> tuple[int, int]:
-    """The first and the last ticket."""
-    return (next(iter(steps)), next(reversed(steps))) if steps else (0, -1)
 
 
 _ticket = itemgetter(0)

@@ -33,7 +33,7 @@ def changes(state: State) -> dict[str, object]:
     """What tells which parts of the nonces have changed since somebody asked last, by their names."""
     nonces = state.nonces
     added = nonces.kept()[2]
-    return {f"{NONCES}/{part}": count for part, count in nonces.removed.changes(nonces.bounds, added).items()}
+    return {f"{NONCES}/{part}": count for part, count in nonces.removed.changes(nonces.parts, added).items()}
 
 
 def written(state: State, unchanged: Container[str] = ()) -> Iterator[tuple[str, bytes]]:
@@ -61,10 +61,9 @@ def written(state: State, unchanged: Container[str] = ()) -> Iterator[tuple[str,
 
 
 def _nonces(spent: Nonces, unchanged: Container[str]) -> Iterator[tuple[str, bytes]]:
-    first, last = spent.bounds
-    known = {part for part in range(first // PART, last // PART + 1) if f"{NONCES}/{part}" in unchanged}
+    known = {part for part in spent.parts if f"{NONCES}/{part}" in unchanged}
     yield from ((f"{NONCES}/{part}", b"") for part in known)
-    rows = _changed(spent, known, last // PART - first // PART + 1 - len(known))
+    rows = _changed(spent, known, len(spent.parts) - len(known))
     for name, ones in numbered(NONCES, rows, lambda one: one[1][2], PART):
         keys, values = zip(*ones, strict=True)
         scopes, nonces = zip(*keys, strict=True)

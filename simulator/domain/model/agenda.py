@@ -12,7 +12,7 @@ from typing import Any, Generic, TypeVar
 import msgspec
 
 from simulator.domain.model.holdings import Holding
-from simulator.domain.model.part_counts import PartCounts
+from simulator.domain.model.part_counts import PartCounts, parts_between
 
 Item = TypeVar("Item")
 
@@ -81,6 +81,11 @@ class Agenda(Generic[Item]):
             for child in (2 * place + 1, 2 * place + 2):
                 if child < len(heap):
                     heapq.heappush(ahead, (heap[child], child))
+
+    @property
+    def parts(self) -> range:
+        """The parts of the tickets of the many."""
+        return parts_between(next(iter(self._many), None), next(reversed(self._many), None))
 
     def kept(self) -> tuple[dict[int, Due[Item]], dict[int, Due[Item]]]:
         """All of it, for a snapshot, by ticket: the many and the others, in the order of their tickets."""

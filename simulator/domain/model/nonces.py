@@ -8,7 +8,7 @@ from operator import is_not
 from typing import Final
 
 from simulator.domain.model.holdings import Holding
-from simulator.domain.model.part_counts import PartCounts
+from simulator.domain.model.part_counts import PartCounts, parts_between
 from simulator.domain.model.split_dicts import SplitDict
 
 Spent = tuple[str, bytes]
@@ -61,10 +61,10 @@ class Nonces:
         return filter(self._is_known, reversed(self._order)) if self._gone else reversed(self._order)
 
     @property
-    def bounds(self) -> tuple[int, int]:
-        """The first and the last number, the last one below the first when none is remembered."""
+    def parts(self) -> range:
+        """The parts of the numbers of those that are remembered."""
         first, last = next(self.items(), None), next(self.newest_first(), None)
-        return (first[1][2], last[1][2]) if first and last else (0, -1)
+        return parts_between(first[1][2], last[1][2]) if first and last else parts_between(None, None)
 
     def kept(self) -> tuple[datetime, LatestSpent, int]:
         """What a snapshot has beside `items`: until when nothing expires, the latest, and how many were ever spent."""

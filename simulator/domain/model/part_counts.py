@@ -6,6 +6,11 @@ SIZE: Final = 1024
 """How many numbers a part has: part `n` begins with number `n * SIZE`."""
 
 
+def parts_between(first: int | None, last: int | None) -> range:
+    """The parts from that of the first number to that of the last; none where there are no numbers."""
+    return range(0) if first is None or last is None else range(first // SIZE, last // SIZE + 1)
+
+
 class PartCounts(dict[int, int]):
     """How many have left each part from which any has."""
 
@@ -14,9 +19,8 @@ class PartCounts(dict[int, int]):
         part = number // SIZE
         self[part] = self.get(part, 0) + 1
 
-    def changes(self, bounds: tuple[int, int], added: int) -> dict[int, object]:
-        """What tells whether a part has changed since somebody asked last, by part. `bounds` are the first and the last
-        number of those that are there, the last one below the first where none is; numbers are given in order, and
-        `added` is the latest that was given."""
-        parts, newest = range(bounds[0] // SIZE, bounds[1] // SIZE + 1), added // SIZE
+    def changes(self, parts: range, added: int) -> dict[int, object]:
+        """What tells whether a part has changed since somebody asked last, for each of the `parts` that there are.
+        Numbers are given in order, and `added` is the latest that was given."""
+        newest = added // SIZE
         return {part: (self.get(part, 0), added if part == newest else 0) for part in parts}

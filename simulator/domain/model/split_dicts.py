@@ -29,10 +29,10 @@ class SplitDict(Generic[Key, Value]):
         return len(self._beginning) + sum(map(len, self._parts))
 
     def __contains__(self, key: object) -> bool:
-        return key in self._parts[hash(key) & self._mask] or key in self._beginning
+        return key in self._part_of(key) or key in self._beginning
 
     def __setitem__(self, key: Key, value: Value) -> None:
-        part = self._parts[hash(key) & self._mask]
+        part = self._part_of(key)
         if self._beginning and key in self._beginning:
             part = self._beginning
         part[key] = value
@@ -41,12 +41,12 @@ class SplitDict(Generic[Key, Value]):
 
     def get(self, key: Key) -> Value | None:
         """The value of a key, or None."""
-        found = self._parts[hash(key) & self._mask].get(key)
+        found = self._part_of(key).get(key)
         return self._beginning.get(key) if found is None and self._beginning else found
 
     def pop(self, key: Key) -> Value | None:
         """The value of a key, which it forgets, or None."""
-        found = self._parts[hash(key) & self._mask].pop(key, None)
+        found = self._part_of(key).pop(key, None)
         return self._beginning.pop(key, None) if found is None else found
 
     def items(self) -> Iterator[tuple[Key, Value]]:
@@ -58,8 +58,11 @@ class SplitDict(Generic[Key, Value]):
         """Its containers."""
         return tuple(map(Holding, (self._beginning, *self._parts)))
 
+    def _part_of(self, key: object) -> dict[Key, Value]:
+        return self._parts[hash(key) & self._mask]
+
     def _split(self) -> None:
         (whole,) = self._parts
         self._parts, self._mask = [{} for _ in range(PARTS)], PARTS - 1
         for key, value in whole.items():
-            self._parts[hash(key) & self._mask][key] = value
+            self._part_of(key)[key] = value

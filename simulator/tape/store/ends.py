@@ -1,29 +1,37 @@
 """Where each life ended, noted when a store is closed: what somebody takes away by hand meanwhile is missed.
 
 Each entry, part and head has a sum, and entries are numbered without gaps, so that of all else that is lost something
-tells; of the last entries of a life, of its marks, and of a life that is gone with all that it had, nothing would. Of a
-process that was killed there is no such note, but its log has to be whole: see `opening`.
+tells. Of the last entries of a life, of its marks, of parts of snapshots that have one another's names, and of a life
+that is gone with all that it had, nothing would. Of a process that was killed there is no such note, but its log has to
+be whole: see `opening`.
 """
 
 import json
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
+from zlib import crc32
 
 from simulator.tape.store.errors import Damaged
 from simulator.tape.store.failures import RESTORE
 from simulator.tape.store.layout import KEPT, keys_of, n_of
 
-_NAME: Final = "ends"
+_NAME: Final = "closed"
+_PARTS: Final = """
+SELECT snapshots.id, n, name, part FROM snapshots LEFT JOIN snapshot_parts ON snapshot = snapshots.id
+WHERE life = ? AND state = ? ORDER BY snapshots.id, name
+"""
 
 
 class _End(NamedTuple):
-    """Of one life: its sandbox, its last entry, and how many marks it has."""
+    """Of one life: its sandbox, its last entry, how many marks it has, and a sum of where they and its snapshots are,
+    and of the names of their parts: a part has a sum of its content alone."""
 
     sandbox: str
     n: int
     marks: int
+    places: int
 
 
 def note(connection: sqlite3.Connection) -> None:
@@ -55,6 +63,8 @@ def missing(connection: sqlite3.Connection) -> Iterator[str]:
             yield f"sandbox {before.sandbox!r}: {gap(now.n + 1, before.n)}"
         if now.marks < before.marks:
             yield f"sandbox {before.sandbox!r}: {now.marks} of {before.marks} marks are there"
+        elif now.places != before.places:
+            yield f"sandbox {before.sandbox!r}: its marks or snapshots were changed since the folder was closed"
 
 
 def refuse_what_is_missing(connection: sqlite3.Connection, path: Path) -> None:
@@ -70,7 +80,8 @@ def gap(first: int, last: int) -> str:
 
 def _read(text: str) -> dict[int, _End]:
     """Raises `ValueError`, `TypeError` and `AttributeError` for what was never noted."""
-    return {int(key): _End(str(name), int(n), int(marks)) for key, (name, n, marks) in json.loads(text).items()}
+    noted = json.loads(text).items()
+    return {int(key): _End(str(name), *map(int, (n, marks, places))) for key, (name, n, marks, places) in noted}
 
 
 def _ends(connection: sqlite3.Connection) -> dict[int, _End]:
@@ -80,6 +91,14 @@ def _ends(connection: sqlite3.Connection) -> dict[int, _End]:
         "SELECT id, sandbox, CAST(floor AS INTEGER) FROM lives WHERE state = ?", (KEPT,)
     ).fetchall():
         (last,) = execute("SELECT max(id) FROM entries WHERE id BETWEEN ? AND ?", keys_of(key)).fetchone()
-        (marks,) = execute("SELECT count(*) FROM marks WHERE life = ?", (key,)).fetchone()
-        found[key] = _End(sandbox, max(floor, n_of(last or 0)), marks)
+        marks = execute("SELECT name, n FROM marks WHERE life = ? ORDER BY name", (key,)).fetchall()
+        parts = execute(_PARTS, (key, KEPT))
+        found[key] = _End(sandbox, max(floor, n_of(last or 0)), len(marks), _sum((*marks, *parts)))
+    return found
+
+
+def _sum(rows: Iterable[tuple[object, ...]]) -> int:
+    found = 0
+    for row in rows:
+        found = crc32(repr(row).encode("utf-8", "surrogatepass"), found)
     return found

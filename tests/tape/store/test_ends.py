@@ -13,7 +13,7 @@ from simulator.tape.store.looking import looked_at
 from simulator.tape.store.store import Store
 from tests.support.stores import VERSION, as_killed, fill, filled, held
 
-NOTE = "UPDATE meta SET value = {} WHERE name = 'ends'"
+NOTE = "UPDATE meta SET value = {} WHERE name = 'closed'"
 DAMAGED_NOTE = "the note of where its sandboxes end is damaged"
 EVERYTHING = ("lives", "entries", "marks", "snapshots", "snapshot_parts", "parts")
 
@@ -30,6 +30,10 @@ def changed(folder: Path, statements: str) -> Path:
         ("DELETE FROM entries WHERE id & 255 = 20", "sandbox 'shop': entry 20 is missing"),
         ("DELETE FROM entries WHERE id & 255 > 15", "sandbox 'shop': entries 16 to 20 are missing"),
         ("DELETE FROM marks WHERE n = 8", "sandbox 'shop': 1 of 2 marks are there"),
+        ("UPDATE marks SET n = 9 WHERE n = 8", "sandbox 'shop': its marks or snapshots were changed since"),
+        ("UPDATE snapshots SET n = n - 1", "sandbox 'shop': its marks or snapshots were changed since"),
+        ("UPDATE snapshot_parts SET name = 'x' WHERE name = 'wallets'", "its marks or snapshots were changed since"),
+        ("UPDATE snapshot_parts SET part = 1 WHERE name = 'wallets'", "its marks or snapshots were changed since"),
         ("".join(map("DELETE FROM {};".format, EVERYTHING)), "sandbox 'shop' is missing, which was there when"),
         (NOTE.format("'[1'"), DAMAGED_NOTE),
         (NOTE.format("'null'"), DAMAGED_NOTE),
