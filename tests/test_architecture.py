@@ -111,11 +111,7 @@ FORBIDDEN_MODULES = {
 # Modules outside the domain that are about no subject of it; every other one is called as its subject is there.
 WITHOUT_SUBJECT: dict[str, set[str]] = {
     "api": {
-<<<<<<< HEAD
         "addresses", "again", "ahead", "authentication", "bearers", "billers", "body", "body_cache", "call", "cursors",
-=======
-        "addresses", "again", "authentication", "bearers", "billers", "body", "body_cache", "call", "cursors",
->>>>>>> staging
         "diagnoses", "endings", "forwarders", "ignored", "legacy", "notes", "paging", "pipeline", "quotas", "refusals",
         "routes", "sandbox_lookup", "taped", "tokens", "traces", "unsigned", "versions", "waiting",
     },
@@ -133,13 +129,8 @@ WITHOUT_SUBJECT: dict[str, set[str]] = {
         "event_items", "event_reader", "events", "evicted", "facts", "inbox_budget", "inbox_inputs", "inbox_messages",
         "journal", "keepers", "known_secrets", "lanes", "live_sandbox", "loading", "loop_lag", "marks", "near_misses",
         "noted", "operations", "paid", "probes", "process_figures", "quotas", "receiver_times", "remains", "ring",
-<<<<<<< HEAD
         "rule_names", "sandbox_start", "sandboxes", "seen", "sent", "served", "server_budgets", "traces", "unexpected",
         "unread", "upcoming", "value_counts", "waiting", "watch",
-=======
-        "rule_names", "sandbox_start", "sandboxes", "seen", "sent", "served", "traces", "unexpected", "unread",
-        "upcoming", "value_counts", "waiting", "watch",
->>>>>>> staging
     },
     "scenario/sections": {"assumptions", "changes", "form_fields", "headers", "matchers", "templates", "variants"},
     "wire": {

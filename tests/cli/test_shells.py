@@ -34,7 +34,7 @@ def test_verbs_flags_scenarios_files_and_ids_are_completed(name: str, tmp_path: 
         {
             "adv": "advance ",
             "serve --callback ": "serve --callback ",
-            "serve --trust": "serve --trust-forwarded ",
+            "serve --trust-": "serve --trust-forwarded ",
             "serve bad-d": "serve bad-day ",
             "serve min": "serve mine.yaml ",
             "serve pyp": "serve pyp",
