@@ -93,7 +93,7 @@ def test_a_folder_is_compacted(tmp_path: Path) -> None:
 
 
 def damaged(folder: Path) -> Path:
-    with sqlite3.connect(filled(folder) / DATABASE) as connection:
+    with closing(sqlite3.connect(filled(folder) / DATABASE, isolation_level=None)) as connection:
         connection.execute("UPDATE entries SET data = zeroblob(length(data)) WHERE id % 2")
     return folder
 
@@ -106,7 +106,7 @@ def test_damage_is_found_and_named(tmp_path: Path) -> None:
 
 
 def without_a_row(folder: Path) -> Path:
-    with sqlite3.connect(filled(folder) / DATABASE) as connection:
+    with closing(sqlite3.connect(filled(folder) / DATABASE, isolation_level=None)) as connection:
         connection.execute("DELETE FROM entries WHERE id IN (SELECT id FROM entries ORDER BY id LIMIT 1 OFFSET 1)")
     return folder
 
