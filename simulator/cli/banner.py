@@ -1,15 +1,12 @@
 """The output of `serve` once it answers: one line of JSON for programs, a page with a request to paste for people."""
 
-import os
 import secrets
-import shutil
-import sys
-from pathlib import Path
 from shlex import quote
 from typing import Any
 
 from simulator import __version__
 from simulator.cli.output import one_line, printable_json
+from simulator.cli.program import pasted
 from simulator.cli.request import DEFAULT_URL
 from simulator.cli.running import Running
 from simulator.control.render import moment
@@ -83,7 +80,7 @@ def _callbacks(running: Running, owner: Reseller) -> list[tuple[str, str]]:
 
 def _asking(running: Running, *verb: str) -> str:
     """A verb that asks this simulator."""
-    words = [_program(), *verb]
+    words = [pasted(), *verb]
     if running.url != DEFAULT_URL:
         words += ["--url", running.url]
     if running.control_token is not None:
@@ -121,7 +118,7 @@ def _example(sandbox: LiveSandbox, owner: Reseller) -> tuple[str, str, bytes]:
 
 
 def _call(running: Running, credentials: Credentials, method: str, path: str, body: bytes) -> str:
-    words = [_program(), "call", method, path]
+    words = [pasted(), "call", method, path]
     if body:
         words += ["-d", quote(body.decode())]
     if running.url != DEFAULT_URL:
@@ -129,16 +126,6 @@ def _call(running: Running, credentials: Credentials, method: str, path: str, bo
     if running.app.options.scenario != "default":
         words += ["--key", credentials.key, "--secret", credentials.secret]
     return " ".join(words)
-
-
-def _program() -> str:
-    """How to call this program from the user's shell: a virtual environment may not be on the PATH."""
-    called = Path(sys.argv[0])
-    if shutil.which("reseller-sim"):
-        return "reseller-sim"
-    if called.name == "reseller-sim" or called.suffix == ".pyz":
-        return quote(str(called)) if os.access(called, os.X_OK) else f"{quote(sys.executable)} {quote(str(called))}"
-    return f"{quote(sys.executable)} -m simulator"
 
 
 def _first_reseller(sandbox: LiveSandbox) -> Reseller | None:

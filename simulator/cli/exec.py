@@ -12,6 +12,7 @@ from simulator.cli.child import STOP_TIMEOUT_S, run
 from simulator.cli.complete import BEHIND_DASHES
 from simulator.cli.flags import CannotStart, ServerFlags, option, own_option, server_flags, verb
 from simulator.cli.output import print_to_stderr
+from simulator.cli.program import on_path
 from simulator.cli.reports import earlier
 from simulator.cli.reports.flags import Reports, report_flags
 from simulator.cli.reports.judge import Judge
@@ -94,7 +95,7 @@ def command(
     be written; 1 when it succeeded but an expectation is not met, of whatever sandbox, deleted and reset ones included.
     COMMAND reads RESELLER_BASE_URL, RESELLER_API_KEY, RESELLER_API_SECRET, RESELLER_USERNAME, RESELLER_PASSWORD,
     RESELLER_SANDBOX, RESELLER_SIM_URL (the control API), RESELLER_SIM_KEY, RESELLER_SIM_SECRET and, when there is a
-    token, RESELLER_SIM_TOKEN and RESELLER_SIM_CONTROL_TOKEN from its environment.
+    token, RESELLER_SIM_TOKEN and RESELLER_SIM_CONTROL_TOKEN from its environment. It finds reseller-sim on its PATH.
 
     With --coverage, or RESELLER_SIM_COVERAGE=1, it reports at the end which rules, endpoints and outcomes were met.
     With --audit, or RESELLER_SIM_AUDIT=1, it prints how COMMAND violated what the service asks of a client; when it
@@ -119,7 +120,8 @@ def command(
     tapes = None if tape is None else Tapes(tape, shows_secrets=tape_secrets)
     try:
         judge = Judge(reports, report, audits=audit, tapes=tapes)
-        return _reported(to_run, judge, ServerFlags(**flags), timeout, keeps_coverage=coverage)
+        with on_path():
+            return _reported(to_run, judge, ServerFlags(**flags), timeout, keeps_coverage=coverage)
     except CannotStart as refused:
         reports.not_run(refused.message)
         if report is not None:

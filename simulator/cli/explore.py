@@ -15,6 +15,7 @@ import click
 from simulator.cli.exec import WithCommand
 from simulator.cli.flags import CannotStart, ServerFlags, own_option, server_flags, verb
 from simulator.cli.output import one_line, print_to_stderr
+from simulator.cli.program import on_path
 from simulator.cli.reports.flags import Reports
 from simulator.cli.spans import Span
 
@@ -99,7 +100,8 @@ def command(
     server = ServerFlags(**flags)
     reports.begin()
     try:
-        return _explored(to_run, server, reports, out, count, (minutes, resume, first, timeout))
+        with on_path():
+            return _explored(to_run, server, reports, out, count, (minutes, resume, first, timeout))
     except CannotStart as refused:
         reports.not_run(refused.message)
         raise

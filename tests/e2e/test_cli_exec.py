@@ -77,6 +77,34 @@ def test_a_call_inside_needs_no_flags_and_leaves_a_trace_in_the_journal() -> Non
     assert json.loads(journal)["requests"][0]["path"] == "/v2/balance"
 
 
+BARE = "/usr/bin:/bin"
+"""A PATH without the command."""
+
+
+@pytest.mark.parametrize("command", [["sh", "-c", "reseller-sim call GET /v2/balance"], ["reseller-sim", "--version"]])
+def test_the_command_finds_reseller_sim_where_the_path_has_none(command: list[str]) -> None:
+    """As when it is called out of a virtual environment that is not active, by `pipx run`, or as one file."""
+    done = run("exec", "--", *command, PATH=BARE)
+    assert done.status == 0, done.err
+    assert ("balance" in done.out, "reseller-sim 0." in done.out).count(True) == 1
+
+
+def test_that_folder_of_the_path_has_nothing_else_and_is_gone_in_the_end(tmp_path: Path) -> None:
+    script = 'echo "$PATH"; ls "${PATH##*:}"'
+    path, *names = run("exec", "--", "sh", "-c", script, PATH=BARE, TMPDIR=str(tmp_path)).out.splitlines()
+    assert path.startswith(f"{BARE}:{tmp_path}/reseller-sim-")
+    assert names == ["reseller-sim"]
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_reseller_sim_that_the_path_has_stays_the_one_that_is_found(tmp_path: Path) -> None:
+    (tmp_path / "reseller-sim").write_text("#!/bin/sh\necho the project has its own\n")
+    (tmp_path / "reseller-sim").chmod(0o755)
+    path = f"{tmp_path}:{BARE}"
+    done = run("exec", "--", "sh", "-c", 'reseller-sim; echo "$PATH"', PATH=path)
+    assert done.out.splitlines() == ["the project has its own", path]
+
+
 @pytest.mark.parametrize(("script", "status"), [("exit 7", 7), ("kill -KILL $$", 137)])
 def test_it_ends_with_the_status_of_the_command(script: str, status: int) -> None:
     done = run("exec", "--", "sh", "-c", script)

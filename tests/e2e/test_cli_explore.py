@@ -53,6 +53,13 @@ def test_every_fault_is_tried_and_each_that_hurts_is_a_file_and_a_case(tmp_path:
     assert float(root.get("time", "0")) == pytest.approx(sum(times), abs=0.01)
 
 
+def test_the_command_finds_reseller_sim_where_the_path_has_none(tmp_path: Path) -> None:
+    given = ("--clock", "x100", "--minutes", "0", "--workers", "1", "--first", "--out", str(tmp_path / "out"))
+    done = run("explore", *given, "--", "reseller-sim", "call", "GET", "/v2/balance", PATH="/usr/bin:/bin")
+    assert done.status == 1, "it asks for something in calm weather, and fails under faults"
+    assert "not found" not in done.out + done.err
+
+
 def test_it_goes_on_where_it_was_stopped(tmp_path: Path) -> None:
     out = tmp_path / "out"
     first = explore(out, ASKS, "--first", "--resume")

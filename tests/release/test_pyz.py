@@ -107,12 +107,28 @@ def test_a_cache_that_cannot_be_written_is_named(archive: Path, tmp_path: Path) 
     assert "set XDG_CACHE_HOME to a folder" in done.only_error_line
 
 
-def test_the_banner_of_one_file_tells_a_command_that_can_be_pasted(archive: Path, tmp_path: Path) -> None:
+def test_what_one_file_runs_finds_the_command(archive: Path, tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, archive.name, "exec", "--", "sh", "-c", "cd / && reseller-sim call GET /v2/balance"],
+        cwd=archive.parent,
+        env=environment(XDG_CACHE_HOME=str(tmp_path / "cache"), PATH="/usr/bin:/bin"),
+        capture_output=True,
+        text=True,
+        timeout=DEADLINE_S,
+        check=False,
+    )
+    assert (done.returncode, done.stdout.strip()) == (0, BALANCE), done.stderr
+
+
+@pytest.mark.parametrize("in_its_folder", [False, True])
+def test_the_banner_of_one_file_tells_a_command_that_can_be_pasted(
+    in_its_folder: bool, archive: Path, tmp_path: Path
+) -> None:
     copied = Path(shutil.copy(archive, tmp_path / "sim.pyz"))
-    done = run(copied, tmp_path / "cache", "exec", "--", "sh", "-c", "true")
-    assert done.status == 0
+    name, told = (copied.name, f"./{copied.name}") if in_its_folder else (str(copied), str(copied))
     served = subprocess.Popen(
-        [sys.executable, str(copied), "serve", "--port", "0"],
+        [sys.executable, name, "serve", "--port", "0"],
+        cwd=tmp_path,
         env=environment(XDG_CACHE_HOME=str(tmp_path / "cache"), PATH="/usr/bin:/bin"),
         stdout=subprocess.PIPE,
         text=True,
@@ -121,4 +137,4 @@ def test_the_banner_of_one_file_tells_a_command_that_can_be_pasted(archive: Path
     with served:
         line = next(line for line in served.stdout if " inbox " in line)
         served.terminate()
-    assert line.strip().startswith(f"{copied} inbox ")
+    assert line.strip().startswith(f"{told} inbox ")
