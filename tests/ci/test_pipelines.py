@@ -109,9 +109,8 @@ def test_a_simulator_that_does_not_start_says_why(wheel: Path, tmp_path: Path) -
 
 @pytest.mark.parametrize(("command", "status"), [(GOOD, 0), (FAILS, 4)])
 def test_the_job_of_gitlab_runs_a_command(command: str, status: int, wheel: Path, tmp_path: Path) -> None:
-    path = f"{tmp_path}/project/.cache/reseller-sim/bin{os.pathsep}{os.environ['PATH']}"
     job = gitlab_job(".reseller-sim:exec")
-    done = run_gitlab(job, tmp_path / "project", SIM_COMMAND=command, SIM_PACKAGE=str(wheel), PATH=path)
+    done = run_gitlab(job, tmp_path / "project", SIM_COMMAND=command, SIM_PACKAGE=str(wheel))
     assert done.status == status, done
     (folder,) = job["artifacts"]["paths"]
     kept = tmp_path / "project" / folder
@@ -128,7 +127,6 @@ def test_the_job_of_gitlab_asks_a_simulator_in_a_service(wheel: Path, tmp_path: 
     with serving("--port", "0", "--json", **given) as server:
         url = server.ready["url"]
         here = {"RESELLER_BASE_URL": url, "RESELLER_SIM_URL": f"{url}/_sim", "SIM_PACKAGE": str(wheel)}
-        here["PATH"] = f"{tmp_path}/project/.cache/reseller-sim/bin{os.pathsep}{os.environ['PATH']}"
         done = run_gitlab(job, tmp_path / "project", SIM_COMMAND=GOOD, **here)
     assert done.status == 0, done
     assert "0 violated" in done.out

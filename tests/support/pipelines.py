@@ -118,6 +118,6 @@ def run_gitlab(job: Mapping[str, Any], folder: Path, **variables: str) -> Done:
     """Run a job in an empty folder; variables of a project win over those of the template."""
     folder.mkdir(exist_ok=True)
     given = {name: str(text) for name, text in job.get("variables", {}).items()} | variables
-    given["PIP_CACHE_DIR"] = str(folder / ".cache" / "pip")
+    given |= {"CI_PROJECT_DIR": str(folder), "PIP_CACHE_DIR": str(folder / ".cache" / "pip")}
     (folder.parent / "job.sh").write_text(script_of(job))
     return _run([program("bash"), "-eo", "pipefail", str(folder.parent / "job.sh")], folder, given, folder.parent)
