@@ -18,7 +18,8 @@ unexport PYTHONDONTWRITEBYTECODE
 WHEELHOUSE := wheelhouse
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 FROM_WHEELHOUSE := --no-index --find-links $(WHEELHOUSE)
-NO_INDEX := no package index was reached, or it lacks something: run 'make wheelhouse ARGS=--dev' where there is one, copy the folder $(WHEELHOUSE) here, and run make again
+PIP_SAID := $(VENV)/pip.log
+NO_INDEX := no package index was reached, or it lacks something: run 'make wheelhouse ARGS=--dev' where there is one, copy the folder $(WHEELHOUSE) here, and run make again; pip's own words are in $(PIP_SAID)
 
 .PHONY: run help test test-fast interop check lint types audit docs bench bench-history bench-scale bench-peers hash-simulation campaign campaign-kill simulate fuzz screenshots console-figures interop-tools site site-tools wheel sdist pyz wheelhouse sbom ranges npm-package clean
 
@@ -123,12 +124,12 @@ $(READY): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "reseller-sim needs Python 3.11 or later: make PYTHON=python3.12 ...")'
 	@echo "Setting up $(VENV), which takes a minute and happens once"
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@{ test -d $(WHEELHOUSE) && $(PIP) $(FROM_WHEELHOUSE) -c constraints.txt -e . 2>/dev/null; } || $(PIP) -c constraints.txt -e . || { echo "$(NO_INDEX)" >&2; exit 1; }
+	@{ test -d $(WHEELHOUSE) && $(PIP) $(FROM_WHEELHOUSE) -c constraints.txt -e . 2>/dev/null; } || $(PIP) -c constraints.txt -e . 2>$(PIP_SAID) || { echo "$(NO_INDEX)" >&2; exit 1; }
 	@touch $@
 
 $(DEV_READY): $(READY)
 	@echo "Installing what the tests need, once"
-	@{ test -d $(WHEELHOUSE) && $(PIP) $(FROM_WHEELHOUSE) -c constraints.txt -e '.[dev]' 2>/dev/null; } || $(PIP) -c constraints.txt -e '.[dev]' || { echo "$(NO_INDEX)" >&2; exit 1; }
+	@{ test -d $(WHEELHOUSE) && $(PIP) $(FROM_WHEELHOUSE) -c constraints.txt -e '.[dev]' 2>/dev/null; } || $(PIP) -c constraints.txt -e '.[dev]' 2>$(PIP_SAID) || { echo "$(NO_INDEX)" >&2; exit 1; }
 	@touch $@
 
 $(SITE_READY): $(DEV_READY) $(SITE_TOOLS)

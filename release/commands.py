@@ -3,6 +3,7 @@
 import os
 import re
 import shutil
+import ssl
 import subprocess
 import sys
 import tempfile
@@ -32,10 +33,9 @@ class CannotMake(Exception):
 
 def run(*command: str, folder: Path = ROOT, timeout_s: float = TIMEOUT_S) -> str:
     """What a program prints; it downloads no Python. Raises `CannotMake` with the last lines of its complaint."""
-    environment = os.environ | {"UV_PYTHON_DOWNLOADS": "never", "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
     try:
         done = subprocess.run(  # noqa: S603  # our own commands
-            command, cwd=folder, env=environment, capture_output=True, text=True, timeout=timeout_s, check=False
+            command, cwd=folder, env=_environment(), capture_output=True, text=True, timeout=timeout_s, check=False
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise CannotMake(f"{Path(command[0]).name} could not be run: {error}") from None
@@ -43,6 +43,13 @@ def run(*command: str, folder: Path = ROOT, timeout_s: float = TIMEOUT_S) -> str
         said = "\n".join((done.stderr or done.stdout).strip().splitlines()[-LINES_SHOWN:])
         raise CannotMake(f"{Path(command[0]).name} {' '.join(command[1:4])} failed:\n{said}")
     return done.stdout
+
+
+def _environment() -> dict[str, str]:
+    """Ours. uv brings a list of authorities; where the system has one it believes that, as a network with an authority
+    of its own needs."""
+    believed = {"UV_SYSTEM_CERTS": "true"} if ssl.get_default_verify_paths().cafile else {}
+    return believed | os.environ | {"UV_PYTHON_DOWNLOADS": "never", "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
 
 
 def uv(*arguments: str) -> str:

@@ -1,9 +1,11 @@
 """What `make pyz`, `wheelhouse`, `sbom` and `ranges` have in common, and how each says that it cannot be made."""
 
+import ssl
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -16,6 +18,18 @@ def test_a_program_that_fails_is_named_with_what_it_said() -> None:
         commands.run(sys.executable, "-c", "import sys; sys.exit('no index')")
     with pytest.raises(CannotMake, match="no-such-program could not be run"):
         commands.run("/no-such-program")
+
+
+@pytest.mark.parametrize(("cafile", "given", "told"), [("/ca.pem", "", "true"), (None, "", ""), ("/ca.pem", "0", "0")])
+def test_uv_believes_the_authorities_of_the_system_where_it_has_some(
+    cafile: str | None, given: str, told: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ssl, "get_default_verify_paths", lambda: SimpleNamespace(cafile=cafile))
+    monkeypatch.delenv("UV_SYSTEM_CERTS", raising=False)
+    if given:
+        monkeypatch.setenv("UV_SYSTEM_CERTS", given)
+    shown = commands.run(sys.executable, "-c", "import os; print(os.environ.get('UV_SYSTEM_CERTS', ''))")
+    assert shown.strip() == told
 
 
 def test_the_pythons_of_a_machine_are_those_that_start() -> None:
@@ -78,7 +92,7 @@ def test_make_run_says_in_one_line_what_to_do_without_an_index(tmp_path: Path) -
         (tmp_path / name).write_bytes((commands.ROOT / name).read_bytes())
     (tmp_path / ".venv" / "bin").mkdir(parents=True)
     python = tmp_path / ".venv" / "bin" / "python"
-    python.write_text("#!/bin/sh\nexit 1\n")
+    python.write_text("#!/bin/sh\necho pip says much, of which nobody reads this >&2\nexit 1\n")
     python.chmod(0o755)
     done = subprocess.run(
         ["make", "run"],
@@ -90,6 +104,8 @@ def test_make_run_says_in_one_line_what_to_do_without_an_index(tmp_path: Path) -
         env={"PATH": "/usr/bin:/bin"},
     )
     assert done.returncode == 2
-    assert done.stderr.splitlines()[0].startswith(
-        "no package index was reached, or it lacks something: run 'make wheelhouse"
-    )
+    told, of_make = done.stderr.splitlines()
+    assert told.startswith("no package index was reached, or it lacks something: run 'make wheelhouse")
+    assert told.endswith("pip's own words are in .venv/pip.log")
+    assert of_make.startswith("make: ***")
+    assert "pip says much" in (tmp_path / ".venv" / "pip.log").read_text()
