@@ -23,6 +23,8 @@ from simulator.wire.json import encode
 Event = dict[str, Any]
 
 LAST_EVENT_ID = "last-event-id"
+MEDIA_TYPE = "text/event-stream"
+HEADERS = {"cache-control": "no-store"}
 ALWAYS = frozenset({"reset", "rewound", "deleted"})
 """Actions that every stream tells, whatever it is asked for: what came before is gone."""
 
@@ -127,8 +129,10 @@ def _streamed(request: Request, only: EventLog | None) -> Response:
     source = EventSource(sandboxes, wanted, only)
     reader = source.reader(request.headers.get(LAST_EVENT_ID) or query.get("after"), query.get("last", 0))
     sandboxes.events.refuse_when_full()
+    if request.method == "HEAD":  # it has no body, which would not end
+        return Response(media_type=MEDIA_TYPE, headers=HEADERS)
     stream = _Stream(sandboxes, source, reader, still_allowed(request), query["heartbeat"], query.get("timeout", inf))
-    return StreamingResponse(stream.pieces(), media_type="text/event-stream", headers={"cache-control": "no-store"})
+    return StreamingResponse(stream.pieces(), media_type=MEDIA_TYPE, headers=HEADERS)
 
 
 def _kinds(query: dict[str, Any]) -> frozenset[str]:

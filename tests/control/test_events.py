@@ -285,6 +285,14 @@ def test_a_secret_is_masked_in_whatever_a_client_sent(client: Client) -> None:
     assert MASKED in shown
 
 
+@pytest.mark.parametrize("path", ["/events", PATH])
+def test_the_head_of_a_stream_alone_ends_at_once_and_takes_no_place(client: Client, path: str) -> None:
+    stream = Following(client, path, method="HEAD")
+    client.run(asyncio.wait_for(stream.run(), 10))
+    assert stream.body == b""
+    assert client.app.sandboxes.events.readers == []
+
+
 def test_only_so_many_streams_are_open_at_once(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(events, "READERS_MAX", 0)
     answer = client.sim("GET", f"{PATH}?timeout=0")

@@ -25,8 +25,9 @@ def told_in(answer: Response) -> list[Any]:
 class Following:
     """A stream that is open while other things happen; `may_read` is cleared while its client does not read."""
 
-    def __init__(self, client: Client, path: str, query: str = "", token: str = "") -> None:
+    def __init__(self, client: Client, path: str, query: str = "", token: str = "", method: str = "GET") -> None:
         self._headers = [(b"host", b"localhost"), (b"authorization", f"Bearer {token}".encode())]
+        self._method = method
         self._client, self._path, self._query = client, path, query
         self.may_read = asyncio.Event()
         self.may_read.set()
@@ -34,7 +35,7 @@ class Following:
         self.has_come = asyncio.Event()
 
     async def __aenter__(self) -> "Following":
-        self.task = asyncio.create_task(self._run())
+        self.task = asyncio.create_task(self.run())
         await self.until(": events of")
         return self
 
@@ -55,11 +56,12 @@ class Following:
         assert_in_contract("GET", "/_sim" + self._path, answer.status, answer.headers, answer.body)
         return told_in(answer)
 
-    async def _run(self) -> None:
+    async def run(self) -> None:
+        """Follow it to its end."""
         scope: dict[str, Any] = {
             "type": "http",
             "http_version": "1.1",
-            "method": "GET",
+            "method": self._method,
             "scheme": "http",
             "path": "/_sim" + self._path,
         }
