@@ -207,6 +207,7 @@ class App:
         self.sandboxes.hide([*([control_token] if control_token else []), *(one.secret for one in tokens)])
         if self._control is not None:
             self._control.guard.use(control_token, tokens)
+            self.sandboxes.events.wake_all()
 
     def adopt(self, live: LiveSandbox) -> None:
         """Let a sandbox that was rebuilt from a tape be one of this server, before that starts."""

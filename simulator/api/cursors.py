@@ -49,5 +49,6 @@ def decode_cursor(call: Call, cursor: str) -> Place:
 
 
 def _tag(call: Call, text: bytes) -> bytes:
-    key = draw.secret(call.sandbox.seed, "cursor", call.sandbox.id, call.owner.code)
+    drawn_for = call.sandbox.spec.drawn_for or call.sandbox.id  # a fork gives what its original gave
+    key = draw.secret(call.sandbox.seed, "cursor", drawn_for, call.owner.code)
     return hmac_sha256(key)(text)[:TAG_BYTES]

@@ -58,5 +58,5 @@ def as_before(recorded: Exchange) -> Refuse:
 def _refuse(call: Call, code: str, shown: str, text: str) -> Reply:
     call.exchange.error = code
     whence = "POST /_sim/sandboxes and the flags of `serve` set it"
-    call.exchange.diagnosis = f"the quota of the sandbox {call.sandbox.id} is {shown}; {whence}"
+    call.exchange.diagnosis = f"the quota of this sandbox is {shown}; {whence}"  # a fork says the same
     return Reply(403, errors.coded(code, f"This sandbox has a quota of {shown}. {text}"))

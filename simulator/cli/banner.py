@@ -33,6 +33,14 @@ def json_line(running: Running) -> str:
     return printable_json(encode(fields).decode())
 
 
+def log_line(running: Running, *, shows_token: bool) -> str:
+    """The same as the first line of a log, which is kept and passed on: without secrets, but for a control token that
+    nobody else would tell. Its `kind` is `ready`."""
+    fields = {"kind": "ready", "version": __version__, "url": running.url, "sandbox": running.sandbox.id}
+    token = {"control_token": running.control_token} if shows_token and running.control_token is not None else {}
+    return printable_json(encode(fields | token).decode())
+
+
 def page(running: Running) -> str:
     """The banner."""
     facts = [f"  {name:<11} {one_line(text)}" for name, text in _facts(running)]

@@ -100,9 +100,15 @@ def command(
     unwritable: list[OSError] = []
     showing: list[Showing | Spans] = []
 
+    def first_line(running: Running) -> str:
+        if not json and log == "json":
+            is_drawn = wanted.control_token is None and wanted.control_token_file is None
+            return banner.log_line(running, shows_token=is_drawn)
+        return banner.json_line(running) if json else banner.page(running)
+
     def on_ready(running: Running) -> None:
         try:
-            click.echo(banner.json_line(running) if json else banner.page(running))
+            click.echo(first_line(running))
         except OSError as error:  # nobody would learn its URL
             unwritable.append(error)
             running.server.should_exit = True

@@ -198,6 +198,7 @@ class ControlApp:
             },
         )
         self._app.router.redirect_slashes = False
+        self._app.state.guard = guard
         self._app.state.sandboxes = sandboxes_
         self._app.state.default_scenario = default_scenario
         self._app.state.resend = resend

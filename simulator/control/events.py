@@ -2,7 +2,7 @@
 
 import asyncio
 import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from math import inf
 from typing import Any, NamedTuple
 
@@ -13,7 +13,7 @@ from simulator.control.event_rows import KINDS, EventRows, kind_of, refid_of
 from simulator.control.http import InvalidInput, sandbox_of, sandboxes_of
 from simulator.control.masking import mask_of
 from simulator.control.parameters import query_of
-from simulator.control.permitted import NotPermitted, access_of
+from simulator.control.permitted import NotPermitted, access_of, still_allowed
 from simulator.runtime.event_items import Action, Place, Taken
 from simulator.runtime.event_reader import EventReader
 from simulator.runtime.events import EventLog
@@ -23,6 +23,8 @@ from simulator.wire.json import encode
 Event = dict[str, Any]
 
 LAST_EVENT_ID = "last-event-id"
+MEDIA_TYPE = "text/event-stream"
+HEADERS = {"cache-control": "no-store"}
 ALWAYS = frozenset({"reset", "rewound", "deleted"})
 """Actions that every stream tells, whatever it is asked for: what came before is gone."""
 
@@ -127,8 +129,10 @@ def _streamed(request: Request, only: EventLog | None) -> Response:
     source = EventSource(sandboxes, wanted, only)
     reader = source.reader(request.headers.get(LAST_EVENT_ID) or query.get("after"), query.get("last", 0))
     sandboxes.events.refuse_when_full()
-    stream = _Stream(sandboxes, source, reader, query["heartbeat"], query.get("timeout", inf))
-    return StreamingResponse(stream.pieces(), media_type="text/event-stream", headers={"cache-control": "no-store"})
+    if request.method == "HEAD":  # it has no body, which would not end
+        return Response(media_type=MEDIA_TYPE, headers=HEADERS)
+    stream = _Stream(sandboxes, source, reader, still_allowed(request), query["heartbeat"], query.get("timeout", inf))
+    return StreamingResponse(stream.pieces(), media_type=MEDIA_TYPE, headers=HEADERS)
 
 
 def _kinds(query: dict[str, Any]) -> frozenset[str]:
@@ -147,21 +151,24 @@ class _Stream:
         sandboxes: Sandboxes,
         source: EventSource,
         reader: EventReader[Event],
+        is_allowed: Callable[[], bool],
         heartbeat_s: float,
         timeout_s: float,
     ) -> None:
         self._sandboxes = sandboxes
         self._source = source
         self._reader = reader
+        self._is_allowed = is_allowed
         self._heartbeat_s, self._timeout_s = heartbeat_s, timeout_s
 
     async def pieces(self) -> AsyncIterator[bytes]:
-        """The body, until the sandbox is deleted, the time is over, the client leaves or the server stops."""
+        """The body, until the sandbox is deleted, the time is over, the client leaves, its token is taken back, or the
+        server stops."""
         now = asyncio.get_running_loop().time
         ends_at = now() + self._timeout_s
         with self._reader as reader:
             yield _HELLO
-            while not reader.is_over:
+            while not reader.is_over and self._is_allowed():
                 if events := reader.take():
                     yield b"".join(map(self._piece, events))
                     await asyncio.sleep(0)  # others go on in the middle of a long history
@@ -169,7 +176,7 @@ class _Stream:
                     await asyncio.sleep(0)
                 elif (left_s := ends_at - now()) <= 0:
                     return
-                elif not await reader.wait(min(self._heartbeat_s, left_s)):
+                elif not await reader.wait(min(self._heartbeat_s, left_s)) and self._is_allowed():
                     yield b": still here\nid: %b\n\n" % self._source.id_of(reader.place).encode()
 
     def _piece(self, event: Event) -> bytes:

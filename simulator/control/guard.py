@@ -28,11 +28,13 @@ class Guard:
     loopback that `Host` may have."""
 
     def __init__(self, token: str | None, hosts: tuple[str, ...], tokens: Iterable[Token] = ()) -> None:
+        self.changes = 0  # how often it was told of other tokens
         self.use(token, tokens)
         self._hosts = frozenset(name.lower() for name in hosts)
 
     def use(self, token: str | None, tokens: Iterable[Token] = ()) -> None:
-        """Ask for these from now on."""
+        """Ask for these from now on. Who waits for something should ask again whether it may."""
+        self.changes += 1
         self._tokens = Tokens([*([] if token is None else [Token(token, EVERYTHING)]), *tokens])
 
     def check(self, headers: Mapping[str, str]) -> Forbidden | None:

@@ -1,12 +1,13 @@
 """What a token may do: `read` changes nothing and gets no secrets, one of a sandbox has to do with nothing else."""
 
+from collections.abc import Callable
 from typing import Any, Final
 
 from starlette.requests import Request
 from starlette.responses import Response
 
 from simulator.control.access import EVERYTHING, Access
-from simulator.control.guard import Forbidden
+from simulator.control.guard import Forbidden, Guard
 from simulator.control.http import error
 
 KEY: Final = "reseller_sim.access"
@@ -50,6 +51,24 @@ def access_of(request: Request) -> Access:
     """What a request may do."""
     found: Access = request.scope.get(KEY, EVERYTHING)
     return found
+
+
+def still_allowed(request: Request) -> Callable[[], bool]:
+    """What tells whether the token of a request still allows what it did, for answers that take long: the list of
+    tokens may be read again meanwhile."""
+    guard: Guard = request.app.state.guard
+    access, seen = access_of(request), guard.changes
+
+    def is_allowed() -> bool:
+        nonlocal seen
+        if guard.changes == seen:
+            return True
+        if guard.access(request.headers) != access:
+            return False
+        seen = guard.changes
+        return True
+
+    return is_allowed
 
 
 def may_touch(request: Request, sandbox: str | None) -> None:

@@ -191,6 +191,10 @@ class EventHub:
     def close(self) -> None:
         """End all streams: the server is about to stop."""
         self.is_closed = True
+        self.wake_all()
+
+    def wake_all(self) -> None:
+        """Let all who read look around, whether there is something new or not."""
         for reader in self.readers:
             reader.wake()
 

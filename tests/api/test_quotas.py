@@ -36,7 +36,7 @@ def test_one_payment_more_than_a_sandbox_may_have_is_refused_and_the_others_are_
         )
         shown = newest(client)
         assert (shown["status"], shown["error"]) == (403, "quota_transactions")
-        assert "the quota of the sandbox default is 2 payments; POST /_sim/sandboxes" in shown["diagnosis"]
+        assert "the quota of this sandbox is 2 payments; POST /_sim/sandboxes" in shown["diagnosis"]
         assert [client.pay(f"r-{number}").data["refid"] for number in range(2)] == ["r-0", "r-1"]
         assert client.call("GET", "/v2/balance").status == 200
         assert len(client.live.core.state.transactions) == 2
@@ -138,6 +138,16 @@ def test_what_is_more_than_the_server_allows_or_makes_no_sense_is_refused(asked:
         answer = client.sim("POST", "/sandboxes", {"id": "mine", "quotas": asked})
         assert (answer.status, answer.json["path"]) == (400, path), answer.json
         assert len(list(client.app.sandboxes)) == 1
+
+
+@pytest.mark.parametrize("bounds", [(1, None, None), (None, 10_000, None), (None, None, 3)])
+def test_what_was_refused_by_a_quota_is_refused_in_a_fork_and_under_another_name_too(bounds: Any) -> None:
+    with running(wall=Wall(), quotas=bounds) as client:
+        answers = [client.pay(f"r-{number}") for number in range(20)]
+        assert 403 in [one.status for one in answers]
+        made = client.sim("POST", "/sandboxes", {"id": "second", "fork": {"of": "default"}})
+        assert made.status == 201, made.body
+        assert newest(client, "second") == newest(client)
 
 
 def test_a_fork_has_those_of_its_original_and_names_none() -> None:

@@ -1,7 +1,9 @@
 """`data`: folders are checked, moved and made smaller; whatever is wrong is said in one line."""
 
 import json
+import os
 import sqlite3
+import stat
 import zlib
 from collections.abc import Callable
 from contextlib import closing
@@ -96,6 +98,20 @@ def damaged(folder: Path) -> Path:
     with closing(sqlite3.connect(filled(folder) / DATABASE, isolation_level=None)) as connection:
         connection.execute("UPDATE entries SET data = zeroblob(length(data)) WHERE id % 2")
     return folder
+
+
+@pytest.mark.parametrize("mode", [0o600, 0o640])
+def test_a_backup_is_for_nobody_who_may_not_read_the_original(mode: int, tmp_path: Path) -> None:
+    """The service may have another umask than the timer that makes the copy."""
+    folder, copy = filled(tmp_path / "data"), tmp_path / "copy"
+    folder.joinpath(DATABASE).chmod(mode)
+    before = os.umask(0o022)
+    try:
+        assert invoke("data", "backup", str(folder), str(copy)).exit_code == 0
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE(copy.joinpath(DATABASE).stat().st_mode) == mode
+    assert sorted(one.name for one in copy.iterdir()) == ["lock", DATABASE]
 
 
 def test_damage_is_found_and_named(tmp_path: Path) -> None:

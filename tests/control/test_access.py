@@ -1,5 +1,7 @@
 """Tokens of the control API: who may do what, over every operation of its contract, and the file that has them."""
 
+import asyncio
+import gzip
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -9,6 +11,7 @@ import pytest
 from simulator.contract.openapi import CONTROL, load
 from simulator.control.access import FILE_BYTES_MAX, TOKENS_MAX, Access, BadTokens, Tokens, parsed_tokens
 from tests.support.client import Client, Response, running
+from tests.support.following import Following
 
 CONTROL_TOKEN = "the-control-token"
 FILE = """
@@ -20,9 +23,10 @@ shop-screen     read  screen-token-0000001 sandbox=mine
 SECRET = {name: secret for name, _, secret, *_ in (line.split() for line in FILE.splitlines()[2:])}
 BEARER = {"control": CONTROL_TOKEN, **SECRET}
 
-OPEN, COMMON, LIST, MAKES, SERVER, READ, FULL = "open", "common", "list", "makes", "server", "read", "full"
+OPEN, COMMON, LIST, MAKES, SERVER, READ = "open", "common", "list", "makes", "server", "read"
+SECRETS, FULL = "secrets", "full"
 """Open to all; the same for everybody; shown as far as it is one's own; to be had of one's own; of all sandboxes
-together; below a sandbox."""
+together; below a sandbox, where SECRETS reads what has some."""
 
 NEEDS = {
     "GET /_sim/health": OPEN,
@@ -83,7 +87,7 @@ NEEDS = {
     "POST /_sim/sandboxes/{sandbox}/probes": FULL,
     "GET /_sim/sandboxes/{sandbox}/notifications": READ,
     "GET /_sim/sandboxes/{sandbox}/events": READ,
-    "GET /_sim/sandboxes/{sandbox}/tape": READ,
+    "GET /_sim/sandboxes/{sandbox}/tape": SECRETS,
     "GET /_sim/sandboxes/{sandbox}/invariants": READ,
     "GET /_sim/sandboxes/{sandbox}/coverage": READ,
     "GET /_sim/sandboxes/{sandbox}/audit": READ,
@@ -153,7 +157,9 @@ def test_every_operation_is_refused_to_whoever_may_not_ask_it_and_changes_nothin
     refused = [(who, "mine", 401, "control_token_required") for who in (None, "wrong", "")] if needs != OPEN else []
     if needs in (FULL, MAKES):
         refused += [(who, "mine", 403, "read_only_token") for who in ("dashboard", "shop-screen")]
-    if needs in (FULL, READ):
+    if needs == SECRETS:
+        refused += [(who, "mine", 403, "secrets_need_full") for who in ("dashboard", "shop-screen")]
+    if needs in (FULL, READ, SECRETS):
         of_others = ("default", "other", "nobody")
         refused += [("shop", sandbox, 403, "other_sandbox") for sandbox in of_others]
     if needs == READ:
@@ -167,7 +173,7 @@ def test_every_operation_is_refused_to_whoever_may_not_ask_it_and_changes_nothin
     assert tapes(server) == before
 
     allowed = ["control", "shop", "shop-screen", "dashboard"]
-    if needs in (FULL, MAKES):
+    if needs in (FULL, MAKES, SECRETS):
         allowed = ["control", "shop"]
     elif needs == SERVER:
         allowed = ["control", "dashboard"]
@@ -235,10 +241,16 @@ def test_a_token_that_only_reads_is_shown_no_secret_anywhere(server: Client) -> 
     assert {**hidden, "api_secret": shown["api_secret"], "password": shown["password"]} == shown
 
 
-def test_a_tape_with_its_secrets_needs_a_full_token(server: Client) -> None:
-    answer = ask(server, "GET /_sim/sandboxes/{sandbox}/tape", "dashboard", query="secrets=shown")
+@pytest.mark.parametrize("query", ["", "secrets=shown"])
+def test_a_tape_needs_a_full_token_since_it_has_tokens_that_are_valid(server: Client, query: str) -> None:
+    """What the seed draws has no stand-in."""
+    login = {"username": "test_user_RS001", "password": "test_password_RS001"}
+    token = server.call("POST", "/v2/token", login, sandbox="mine").json["AuthenticationResult"]["AccessToken"]
+    answer = ask(server, "GET /_sim/sandboxes/{sandbox}/tape", "dashboard", query=query)
     assert (answer.status, answer.json["error"]) == (403, "secrets_need_full")
-    assert ask(server, "GET /_sim/sandboxes/{sandbox}/tape", "shop", query="secrets=shown").status == 200
+    answer = ask(server, "GET /_sim/sandboxes/{sandbox}/tape", "shop", query=query)
+    assert answer.status == 200
+    assert token.encode() in gzip.decompress(answer.body)
 
 
 def test_a_file_of_scenarios_which_may_have_secrets_needs_a_full_token(tmp_path: Path) -> None:
@@ -258,6 +270,34 @@ def test_a_request_that_named_another_sandbox_is_not_sent_again_there_by_a_token
         client.app.use_tokens(None, parsed_tokens(entry.encode()))
         answer = ask(client, "POST /_sim/sandboxes/{sandbox}/requests/{n}/replay", entry.split()[2], "default")
         assert (answer.status, answer.json["error"]) == (403, "other_sandbox")
+
+
+@pytest.mark.parametrize("path", ["/events", "/sandboxes/mine/events"])
+def test_the_open_stream_of_a_token_that_is_taken_back_ends_and_tells_nothing_more(server: Client, path: str) -> None:
+    screen = SECRET["shop-screen"]
+    later = {
+        "taken back": FILE.replace(screen, "screen-token-0000002"),
+        "of another sandbox": FILE.replace(f"{screen} sandbox=mine", f"{screen} sandbox=other"),
+    }
+
+    async def follow(changed: str) -> bytes:
+        async with (
+            Following(server, path, "heartbeat=60", screen) as theirs,
+            Following(server, path, "heartbeat=60", SECRET["shop"]) as others,
+        ):
+            server.app.use_tokens(CONTROL_TOKEN, parsed_tokens(FILE.encode()))  # the same once more
+            await server.acall("GET", "/v2/balance", sandbox="mine")
+            await theirs.until('"n":')
+            server.app.use_tokens(CONTROL_TOKEN, parsed_tokens(changed.encode()))
+            await server.acall("GET", "/v2/catalog", sandbox="mine")
+            await asyncio.wait_for(theirs.task, 10)
+            await others.until("/v2/catalog")
+            return theirs.body
+
+    for what, changed in later.items():
+        server.app.use_tokens(CONTROL_TOKEN, parsed_tokens(FILE.encode()))
+        told = server.run(follow(changed))
+        assert (b"/v2/balance" in told, b"/v2/catalog" in told) == (True, False), what
 
 
 def test_tokens_are_hidden_wherever_they_come(server: Client) -> None:

@@ -14,8 +14,8 @@ from simulator.runtime import event_reader, events
 from simulator.runtime.event_items import Taken
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.wire.secrets import MASKED
-from tests.support.client import Client, Response, running
-from tests.support.contract_check import assert_in_contract
+from tests.support.client import Client, running
+from tests.support.following import Following, told_in
 
 PATH = "/sandboxes/default/events"
 PLAIN = {"scenario": "plain", "extends": "default", "clock": "manual"}
@@ -38,19 +38,6 @@ def told(client: Client, query: str = "", path: str = PATH, **headers: str) -> l
     """The events that there are now."""
     begin = "" if "after=" in query or headers else "after=0&"
     return told_in(client.sim("GET", f"{path}?timeout=0&{begin}{query}", **headers))
-
-
-def told_in(answer: Response) -> list[Any]:
-    assert answer.status == 200, answer.body
-    assert answer.headers["content-type"].startswith("text/event-stream")
-    found = []
-    for block in answer.body.decode().split("\n\n"):
-        fields = dict(line.split(": ", 1) for line in block.splitlines() if line and not line.startswith(":"))
-        if "data" in fields:
-            event = json.loads(fields["data"])
-            assert (fields["id"], fields["event"]) == (event["id"], event["kind"])
-            found.append(event)
-    return found
 
 
 def kinds(found: list[Any]) -> list[str]:
@@ -298,64 +285,19 @@ def test_a_secret_is_masked_in_whatever_a_client_sent(client: Client) -> None:
     assert MASKED in shown
 
 
+@pytest.mark.parametrize("path", ["/events", PATH])
+def test_the_head_of_a_stream_alone_ends_at_once_and_takes_no_place(client: Client, path: str) -> None:
+    stream = Following(client, path, method="HEAD")
+    client.run(asyncio.wait_for(stream.run(), 10))
+    assert stream.body == b""
+    assert client.app.sandboxes.events.readers == []
+
+
 def test_only_so_many_streams_are_open_at_once(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(events, "READERS_MAX", 0)
     answer = client.sim("GET", f"{PATH}?timeout=0")
     assert (answer.status, answer.json["error"]) == (429, "too_many_waiting")
     assert client.app.sandboxes.events.readers == []
-
-
-class Following:
-    """A stream that is open while other things happen; `may_read` is cleared while its client does not read."""
-
-    def __init__(self, client: Client, path: str, query: str = "") -> None:
-        self._client, self._path, self._query = client, path, query
-        self.may_read = asyncio.Event()
-        self.may_read.set()
-        self.body = b""
-        self.has_come = asyncio.Event()
-
-    async def __aenter__(self) -> "Following":
-        self.task = asyncio.create_task(self._run())
-        await self.until(": events of")
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        self.task.cancel()
-        await asyncio.gather(self.task, return_exceptions=True)
-
-    async def until(self, text: str) -> None:
-        """Wait until this has come."""
-        while text not in self.body.decode():
-            assert not self.task.done(), self.body
-            self.has_come.clear()
-            await asyncio.wait_for(self.has_come.wait(), 10)
-
-    @property
-    def events(self) -> list[Any]:
-        answer = Response(200, {"content-type": "text/event-stream"}, self.body)
-        assert_in_contract("GET", "/_sim" + self._path, answer.status, answer.headers, answer.body)
-        return told_in(answer)
-
-    async def _run(self) -> None:
-        scope: dict[str, Any] = {
-            "type": "http",
-            "http_version": "1.1",
-            "method": "GET",
-            "scheme": "http",
-            "path": "/_sim" + self._path,
-        }
-        scope |= {"raw_path": b"", "query_string": self._query.encode(), "headers": [(b"host", b"localhost")]}
-        scope |= {"client": ("127.0.0.1", 1), "server": ("127.0.0.1", 8080), "root_path": "", "extensions": {}}
-        await self._client.app(scope, self._receive, self._send)
-
-    async def _receive(self) -> Any:
-        return await asyncio.Event().wait()
-
-    async def _send(self, message: Any) -> None:
-        await self.may_read.wait()
-        self.body += message.get("body", b"")
-        self.has_come.set()
 
 
 def followed(

@@ -10,6 +10,7 @@ from typing import IO, Any
 
 import pytest
 
+from simulator import __version__
 from tests.support.on_the_wire import WiredSandbox
 from tests.support.pages import blocks, empty_folder, follow
 from tests.support.processes import ROOT, Serving, ask, run, serving
@@ -85,11 +86,26 @@ def test_the_lines_may_be_json_or_none_and_leave_the_line_of_json_alone() -> Non
     assert ("401" in out, err) == (False, "")
 
 
+def test_every_line_of_a_log_is_json_and_none_has_a_secret_of_the_scenario(tmp_path: Path) -> None:
+    token = tmp_path / "token"
+    token.write_text("a-control-token-of-ours")
+    token.chmod(0o600)
+    with serving("--port", "0", "--log", "json", "--control-token-file", str(token)) as server:
+        ready = json.loads(server.first_line)
+        assert (ready.pop("url").rpartition(":")[0], ready.pop("version")) == ("http://127.0.0.1", __version__)
+        assert ready == {"kind": "ready", "sandbox": "default"}
+        assert ask(f"{json.loads(server.first_line)['url']}/v2/balance").status == 401
+        assert json.loads(server.out.readline())["kind"] == "request"
+        assert server.stop(signal.SIGTERM) == (0, "", "")
+    with serving("--port", "0", "--host", "0.0.0.0", "--log", "json") as server:
+        assert len(json.loads(server.first_line)["control_token"]) > 16
+
+
 def test_a_reader_that_stops_reading_holds_up_nobody_and_learns_what_is_missing(tmp_path: Path) -> None:
     path = tmp_path / "small.yaml"
     path.write_text("extends: default\nclock: manual\nlimits: { journal: 20 }\n")
     with serving(str(path), "--port", "0", "--log", "json") as server:
-        url = server.first_line.split()[-1]
+        url = json.loads(server.first_line)["url"]
         fcntl.fcntl(server.out.fileno(), fcntl.F_SETPIPE_SZ, 4096)
         port = int(url.rpartition(":")[2])
         answered = flooded(port, 300)

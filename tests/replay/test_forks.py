@@ -11,6 +11,7 @@ from simulator.traffic.seen import Notification
 from tests.support.client import Client, running
 from tests.support.replaying import assert_replays, replayed
 from tests.support.taped_plays import FIRST, a_load, drawn_outcomes, parts, set_callback, set_clock
+from tests.support.webhooks import DELIVERIES, deposit, put
 
 DEFAULT = "/sandboxes/default"
 
@@ -150,6 +151,24 @@ def test_what_cannot_be_forked_is_refused_and_makes_nothing() -> None:
             assert (answer.status, answer.json["error"]) == (status, code), body
         assert [one.id for one in client.app.sandboxes] == ["default"]
         assert forked(client, "default", "second", n=2).tape.left_out == 0
+
+
+def test_a_sandbox_whose_log_was_read_in_pages_is_forked_and_the_fork_reads_on() -> None:
+    with running(FIRST) as client:
+        put(client)
+        for _ in range(3):
+            deposit(client)
+            client.advance(1)
+        first = client.call("GET", f"{DELIVERIES}?limit=1").json
+        made = forked(client, "default", "second")
+        assert answers(made) == answers(client.live)
+        pages = [
+            client.call("GET", f"{DELIVERIES}?limit=2&cursor={first['cursor']}", sandbox=one).json["deliveries"]
+            for one in ("default", "second")
+        ]
+        assert pages[0] == pages[1] != []
+        forked(client, "second", "third")
+        assert_replays(client.app)
 
 
 @pytest.mark.parametrize("has_unique", [False, True])

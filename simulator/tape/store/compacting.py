@@ -1,6 +1,8 @@
 """Makes folders smaller, and copies of them while they are in use."""
 
+import os
 import sqlite3
+import stat
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -80,12 +82,15 @@ def _copy(database: Path, folder: Path) -> int:
         if (folder / DATABASE).exists():
             raise Unusable(f"{folder}: has sandboxes already: give an empty or a new folder")
         path.unlink(missing_ok=True)
+        # Whoever may not read the original, which has secrets, may not read the copy, whatever the umask is now.
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, stat.S_IMODE(database.stat().st_mode)))
         with connected_to_read(database) as connection:
             connection.execute("VACUUM INTO ?", (str(path),))
         finish(folder)
         return _bytes_of(folder)
     except (OSError, sqlite3.Error) as error:
-        path.unlink(missing_ok=True)
+        for left in (path, path.with_name(f"{path.name}-journal")):
+            left.unlink(missing_ok=True)
         raise of_writing(error, folder) from None
     finally:
         ownership.release()
