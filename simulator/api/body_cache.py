@@ -1,5 +1,6 @@
 """A bounded cache of encoded bodies, valid as long as their contents do not change."""
 
+import threading
 from collections import OrderedDict
 from collections.abc import Hashable
 
@@ -8,7 +9,7 @@ class BodyCache:
     """Bodies by key, with LRU eviction.
 
     A key may contain ids of objects: these are passed as `anchors` and stored with the body, so that an id cannot be
-    reused for another object.
+    reused for another object. Sandboxes that are rebuilt in another thread use it, too.
     """
 
     def __init__(self, entries_max: int = 256, bytes_max: int = 32 * 1024 * 1024) -> None:
@@ -16,19 +17,23 @@ class BodyCache:
         self._entries_max = entries_max
         self._bytes_max = bytes_max
         self._bytes = 0
+        self._changing = threading.Lock()
 
     def get(self, key: Hashable) -> bytes | None:
         """The cached body, or None."""
-        found = self._bodies.get(key)
-        if found is None:
-            return None
-        self._bodies.move_to_end(key)
-        return found[1]
+        with self._changing:
+            found = self._bodies.get(key)
+            if found is None:
+                return None
+            self._bodies.move_to_end(key)
+            return found[1]
 
     def put(self, key: Hashable, anchors: object, body: bytes) -> None:
         """Cache a body that `get` did not find."""
-        self._bodies[key] = (anchors, body)
-        self._bytes += len(body)
-        while self._bodies and (len(self._bodies) > self._entries_max or self._bytes > self._bytes_max):
-            _, (_, dropped) = self._bodies.popitem(last=False)
-            self._bytes -= len(dropped)
+        with self._changing:
+            _, before = self._bodies.pop(key, (None, b""))  # another thread may have put it meanwhile
+            self._bodies[key] = (anchors, body)
+            self._bytes += len(body) - len(before)
+            while self._bodies and (len(self._bodies) > self._entries_max or self._bytes > self._bytes_max):
+                _, (_, dropped) = self._bodies.popitem(last=False)
+                self._bytes -= len(dropped)

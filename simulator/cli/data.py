@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from simulator.api.again import Again
     from simulator.tape.store.reading import Reading
 
-ACTIONS: Final = ("check", "export", "import", "compact", "backup")
+ACTIONS: Final = ("check", "export", "import", "remove", "compact", "backup")
 
 
 @verb("data")
-@click.argument("action", metavar="check|export|import|compact|backup", type=click.Choice(ACTIONS))
+@click.argument("action", metavar="|".join(ACTIONS), type=click.Choice(ACTIONS))
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
 @click.argument("file", metavar="[FILE]", type=click.Path(path_type=Path), required=False)
-@own_option("--sandbox", metavar="ID", help="The sandbox that is exported.  [default: default]")
+@own_option("--sandbox", metavar="ID", help="The sandbox that is exported or removed.  [default: default]")
 @own_option("--tape", is_flag=True, help="Export its tape, for `replay`.")
 @own_option("--tape-secrets", is_flag=True, help="With the secrets that are on it.")
 @own_option("--replace", is_flag=True, help="Import in the place of the sandbox of this name.")
@@ -40,14 +40,15 @@ def command(
     tape_secrets: bool,
     replace: bool,
 ) -> int:
-    """Check, export, import, compact or back up a data folder.
+    """Check, export, import, remove, compact or back up what is in a data folder.
 
     DIR is a folder of `serve --data-dir` which no server has open. `check` reads all of it and changes nothing; what is
     damaged is printed, and the exit code is 1 then. `export` writes one sandbox, `default` unless --sandbox says
     otherwise, into FILE or to stdout: with its whole state, secrets included, for `import` into this or another folder,
     or with --tape as a tape, for `replay`. `import` adds the sandbox of FILE, or with --replace puts it in the
-    place of the one of its name. `compact` drops what is not kept any longer, and gives the space back;
-    a folder that is not whole it leaves as it is. `backup` copies a folder, which a server may have open, into FILE, an
+    place of the one of its name. `remove` takes the sandbox of --sandbox out of the folder, with all that it has.
+    `compact` drops what is not kept any longer, and gives the space back; a folder that is not whole it leaves as it
+    is. `backup` copies a folder, which a server may have open, into FILE, an
     empty or a new folder, with all that was answered before.
 
     \b
@@ -55,19 +56,22 @@ def command(
       reseller-sim data check data
       reseller-sim data export data shop.sandbox --sandbox shop
       reseller-sim data import other shop.sandbox --replace
+      reseller-sim data remove data --sandbox shop
       reseller-sim data export data shop.tape --sandbox shop --tape
       reseller-sim data compact data
       reseller-sim data backup data backups/monday
     """
-    if (action in ("check", "compact") and file) or (action in ("import", "backup") and file is None):
+    if (action in ("check", "compact", "remove") and file) or (action in ("import", "backup") and file is None):
         wanted = "no FILE" if file else "a FILE to read from" if action == "import" else "a folder to copy into"
         raise click.UsageError(f"data {action} takes DIR and {wanted}", ctx)
     if (tape or tape_secrets) and action != "export":
         raise click.UsageError("--tape and --tape-secrets belong to data export", ctx)
     if replace and action != "import":
         raise click.UsageError("--replace belongs to data import", ctx)
-    if sandbox is not None and action != "export":
-        raise click.UsageError("--sandbox belongs to data export", ctx)
+    if sandbox is not None and action not in ("export", "remove"):
+        raise click.UsageError("--sandbox belongs to data export and data remove", ctx)
+    if sandbox is None and action == "remove":
+        raise click.UsageError("data remove needs --sandbox ID", ctx)
     from simulator.tape.store.errors import StoreError
 
     try:
@@ -81,6 +85,9 @@ def command(
         elif action == "import":
             assert file is not None, "it was asked for"
             _import(folder, file, replaces=replace)
+        elif action == "remove":
+            assert sandbox is not None, "it was asked for"
+            _remove(folder, sandbox)
         else:
             _export(folder, file, sandbox or "default", is_tape=tape or tape_secrets, shows_secrets=tape_secrets)
     except StoreError as error:
@@ -150,6 +157,18 @@ def _refuse_what_cannot_go_on(source: BinaryIO, file: Path) -> None:
         raise CannotStart(one_line(f"reseller-sim data import: {file}: {found[0]}"))
 
 
+def _remove(folder: Path, sandbox: str) -> None:
+    from simulator.tape.store.opening import refuse_no_store
+    from simulator.tape.store.store import Store
+
+    refuse_no_store(folder)
+    with Store.open(folder, version=_version()) as store:
+        _refuse_unknown("remove", store.writing.lives, sandbox, folder)
+        store.writing.forget(sandbox)
+        store.commit()
+    echo(one_line(f"{folder}: removed {sandbox}"))
+
+
 def _export(folder: Path, file: Path | None, sandbox: str, *, is_tape: bool, shows_secrets: bool) -> None:
     from simulator.tape.store.looking import looked_at
     from simulator.tape.store.moving import exported
@@ -158,7 +177,7 @@ def _export(folder: Path, file: Path | None, sandbox: str, *, is_tape: bool, sho
         raise CannotStart("reseller-sim data export: it is no text: name a FILE, or redirect stdout")
     try:
         with looked_at(folder) as reading:
-            _refuse_unknown(reading, sandbox, folder)
+            _refuse_unknown("export", [one.name for one in reading.sandboxes()], sandbox, folder)
             pieces = _tape(reading, sandbox, shows_secrets=shows_secrets) if is_tape else exported(reading, sandbox)
             if file is None:
                 _write(pieces, _to_stdout)
@@ -183,11 +202,10 @@ def _to_stdout(piece: bytes) -> None:
         raise _StdoutFails(error) from None
 
 
-def _refuse_unknown(reading: "Reading", sandbox: str, folder: Path) -> None:
-    names = [one.name for one in reading.sandboxes()]
+def _refuse_unknown(action: str, names: Collection[str], sandbox: str, folder: Path) -> None:
     if sandbox not in names:
         hint = f"it has {', '.join(names)}" if names else "it has none"
-        raise CannotStart(one_line(f"reseller-sim data export: {folder} has no sandbox {sandbox!r}; {hint}"))
+        raise CannotStart(one_line(f"reseller-sim data {action}: {folder} has no sandbox {sandbox!r}; {hint}"))
 
 
 def _tape(reading: "Reading", sandbox: str, *, shows_secrets: bool) -> Iterable[bytes]:

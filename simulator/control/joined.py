@@ -170,4 +170,4 @@ def _passed_on(answer: Answer) -> Response:
 
 def _headers(request: Request, shards: Shards) -> dict[str, str]:
     passed_on = {name: request.headers[name] for name in _PASSED_ON if name in request.headers}
-    return {**passed_on, ASKED_BY: shards.own.name}
+    return {**passed_on, "x-forwarded-proto": request.url.scheme, ASKED_BY: shards.own.name}

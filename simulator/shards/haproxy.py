@@ -96,6 +96,9 @@ _FRONTEND = """
 frontend reseller_sim
     bind {listen}
     http-request set-header X-Forwarded-For %[src]
+    http-request set-header X-Forwarded-Proto https if {{ ssl_fc }}
+    http-request del-header X-Forwarded-Proto unless {{ ssl_fc }}
+    http-request del-header X-Forwarded-Host
     http-request del-header X-Sim-Asked-By
     http-request set-var(txn.path) path,url_dec
 

@@ -12,8 +12,8 @@ import struct
 import sys
 import warnings
 from collections.abc import AsyncGenerator, Callable, Iterator
-from contextlib import aclosing, suppress
-from typing import BinaryIO, Final, NoReturn
+from contextlib import aclosing, contextmanager, suppress
+from typing import Final, NoReturn
 
 from simulator.snapshot.snapshot import NotNow
 
@@ -53,26 +53,48 @@ async def _here(parts: Parts, is_known: IsKnown) -> Pieces:
 
 async def _forked(parts: Parts, is_known: IsKnown) -> Pieces:
     pid, descriptor = _fork(parts, is_known)
-    source: BinaryIO | asyncio.ReadTransport = os.fdopen(descriptor, "rb", 0)
     try:
-        reader = asyncio.StreamReader(limit=PIPE_BYTES)
-        protocol = asyncio.StreamReaderProtocol(reader)
-        source, _ = await asyncio.get_running_loop().connect_read_pipe(lambda: protocol, source)
-        while (head := await reader.readexactly(_HEAD.size)) != _END:
-            name_size, size, has_changed = _HEAD.unpack(head)
-            name = (await reader.readexactly(name_size)).decode()
-            content = await reader.readexactly(size)
-            if not name:
-                raise RuntimeError(f"a snapshot failed: {content.decode()}")
-            yield name, content if has_changed else None
+        with _read_from(descriptor) as reader:
+            while (head := await reader.readexactly(_HEAD.size)) != _END:
+                name_size, size, has_changed = _HEAD.unpack(head)
+                name = (await reader.readexactly(name_size)).decode()
+                content = await reader.readexactly(size)
+                if not name:
+                    raise RuntimeError(f"a snapshot failed: {content.decode()}")
+                yield name, content if has_changed else None
     except asyncio.IncompleteReadError:
         raise NotNow("the process that wrote the snapshot ended too early") from None
     finally:
-        source.close()
+        os.close(descriptor)
         with suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)  # it has nothing left to do
         with suppress(ChildProcessError):
             os.waitpid(pid, 0)  # noqa: ASYNC222 - it has ended
+
+
+@contextmanager
+def _read_from(descriptor: int) -> Iterator[asyncio.StreamReader]:
+    """What comes out of a pipe, which stays the caller's. A transport would own it: when one is cancelled while it is
+    made, not every event loop leaves it to somebody else to close."""
+    loop, reader = asyncio.get_running_loop(), asyncio.StreamReader(limit=PIPE_BYTES)
+
+    def feed() -> None:
+        try:
+            content = os.read(descriptor, PIPE_BYTES)
+        except BlockingIOError:
+            return
+        if content:
+            reader.feed_data(content)
+        else:
+            loop.remove_reader(descriptor)
+            reader.feed_eof()
+
+    os.set_blocking(descriptor, False)
+    loop.add_reader(descriptor, feed)
+    try:
+        yield reader
+    finally:
+        loop.remove_reader(descriptor)
 
 
 def _fork(parts: Parts, is_known: IsKnown) -> tuple[int, int]:

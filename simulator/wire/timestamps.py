@@ -1,6 +1,7 @@
 """The timestamp formats of SPEC 1. All but ISO 8601 are GMT+8, the service's own zone."""
 
 from datetime import UTC, date, datetime, timedelta
+from typing import NamedTuple
 
 from simulator.domain.model.instants import day, looks_like_day
 from simulator.domain.model.money import SERVICE_ZONE
@@ -28,20 +29,28 @@ def day_first(at: datetime) -> str:
     return f"{text[8:10]}-{text[5:7]}-{text[:4]}{text[10:]}"
 
 
-class _Second:
-    """Caches the second that was formatted last. Most answers fall into the same one as the previous answer."""
+class _Second(NamedTuple):
+    """A second and its text."""
 
-    start = end = datetime.min.replace(tzinfo=UTC)
-    text = ""
+    start: datetime
+    end: datetime
+    text: str
+
+
+_NONE = datetime.min.replace(tzinfo=UTC)
+_latest = [_Second(_NONE, _NONE, "")]
+"""The one that was formatted last: most answers fall into the same one as the answer before. Sandboxes are rebuilt in
+another thread, which formats other seconds meanwhile, so that it is read and replaced as a whole."""
 
 
 def year_first(at: datetime) -> str:
     """`yyyy-MM-dd HH:mm:ss`: payment response, POST callback, low-balance threshold."""
-    if not _Second.start <= at < _Second.end:
-        _Second.start = at.replace(microsecond=0)
-        _Second.end = _Second.start + timedelta(seconds=1)
-        _Second.text = at.astimezone(SERVICE_ZONE).isoformat(" ", "seconds")[:19]
-    return _Second.text
+    second = _latest[0]
+    if not second.start <= at < second.end:
+        start = at.replace(microsecond=0)
+        text = at.astimezone(SERVICE_ZONE).isoformat(" ", "seconds")[:19]
+        second = _latest[0] = _Second(start, start + timedelta(seconds=1), text)
+    return second.text
 
 
 def year_first_ms(at: datetime) -> str:

@@ -192,10 +192,11 @@ OPEN: list[DataFolder] = []
         (in_use, "has it open already"),
     ],
 )
-@pytest.mark.parametrize("action", ["check", "export", "compact"])
+@pytest.mark.parametrize("action", ["check", "export", "remove", "compact"])
 def test_a_folder_that_cannot_be_used_is_refused_in_one_line(action: str, make: Any, text: str, tmp_path: Path) -> None:
     try:
-        line = refused("data", action, str(make(tmp_path / "data")), *(["out"] if action == "export" else []))
+        more = {"export": ["out"], "remove": ["--sandbox", "shop"]}.get(action, [])
+        line = refused("data", action, str(make(tmp_path / "data")), *more)
     finally:
         while OPEN:
             OPEN.pop().close()
@@ -298,6 +299,17 @@ def test_a_sandbox_is_imported_in_the_place_of_another(tmp_path: Path) -> None:
         assert client.pay("four").status == 200
 
 
+def test_a_sandbox_is_removed_with_all_that_it_has_and_the_others_stay(tmp_path: Path) -> None:
+    folder = filled(tmp_path / "data")
+    assert invoke("data", "remove", str(folder), "--sandbox", "shop").stdout == f"{folder}: removed shop\n"
+    assert invoke("data", "check", str(folder)).stdout.startswith(f"{folder}: whole: 1 sandbox, ")
+    with running("default", None, kept(folder).keep) as client:
+        assert client.sim("GET", "/sandboxes/shop").status == 404
+        assert refids(client, "default") == ["one"]
+        assert client.sim("POST", "/sandboxes", {"id": "shop", "scenario": "default"}).status == 201
+        assert refids(client, "shop") == []
+
+
 def test_a_folder_is_looked_at_without_changing_it(tmp_path: Path) -> None:
     folder = filled(tmp_path / "data")
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
@@ -316,8 +328,10 @@ def test_an_export_replaces_no_file_and_leaves_none_that_is_cut(tmp_path: Path) 
     assert file.read_text() == "mine"
 
 
-def test_a_sandbox_that_is_not_there_is_not_exported(tmp_path: Path) -> None:
-    line = refused("data", "export", str(filled(tmp_path / "data")), "out", "--sandbox", "none")
+@pytest.mark.parametrize("words", [("export", "out"), ("remove",)])
+def test_a_sandbox_that_is_not_there_is_neither_exported_nor_removed(words: tuple[str, ...], tmp_path: Path) -> None:
+    action, *file = words
+    line = refused("data", action, str(filled(tmp_path / "data")), *file, "--sandbox", "none")
     assert "has no sandbox 'none'; it has default, shop" in line
 
 
@@ -328,7 +342,9 @@ def test_a_sandbox_that_is_not_there_is_not_exported(tmp_path: Path) -> None:
         (("import", "d"), "takes DIR and a FILE to read from"),
         (("check", "d", "f"), "takes DIR and no FILE"),
         (("check", "d", "--tape"), "belong to data export"),
-        (("import", "d", "f", "--sandbox", "a"), "--sandbox belongs to data export"),
+        (("import", "d", "f", "--sandbox", "a"), "--sandbox belongs to data export and data remove"),
+        (("remove", "d"), "data remove needs --sandbox ID"),
+        (("remove", "d", "f", "--sandbox", "a"), "takes DIR and no FILE"),
         (("export", "d", "f", "--replace"), "--replace belongs to data import"),
     ],
 )

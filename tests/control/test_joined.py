@@ -127,6 +127,7 @@ def test_a_list_has_what_each_server_owns_and_names_what_is_elsewhere() -> None:
     assert head.startswith("GET /_sim/sandboxes HTTP/1.1\r\n")
     assert f"{ASKED_BY}: a" in head
     assert "host: 127.0.0.1:8080" in head
+    assert "x-forwarded-proto: http\r\n" in head
 
 
 def test_what_is_misplaced_is_counted_beyond_the_first_hundred() -> None:

@@ -1,6 +1,5 @@
 """Snapshots on the disk, of which each is written as what has changed since the one before."""
 
-import asyncio
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -11,7 +10,6 @@ import pytest
 from simulator.domain.model.packed.blocks import SIZE
 from simulator.keeping import saving
 from simulator.keeping.folder import DataFolder
-from simulator.snapshot.apart import pieces_apart
 from simulator.snapshot.snapshot import Snapshot, snapshot_of
 from simulator.snapshot.taking import take
 from tests.support.client import Client
@@ -118,29 +116,6 @@ def noted_forks(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
     monkeypatch.setattr(os, "fork", noting)
     return pids
-
-
-def test_a_snapshot_that_is_given_up_before_it_is_read_leaves_no_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    pids = noted_forks(monkeypatch)
-
-    async def give_up() -> None:
-        connecting = asyncio.Event()
-
-        async def never_connected(*args: object) -> None:
-            connecting.set()
-            await asyncio.Event().wait()
-
-        monkeypatch.setattr(asyncio.get_running_loop(), "connect_read_pipe", never_connected)
-        pieces = pieces_apart(lambda: iter([("name", b"x" * 10_000_000)]), lambda name, content: False)
-        waiting = asyncio.ensure_future(anext(pieces))
-        await connecting.wait()
-        waiting.cancel()
-        await asyncio.wait([waiting])
-
-    asyncio.run(give_up())
-    [pid] = pids
-    with pytest.raises(ChildProcessError):
-        os.waitpid(pid, os.WNOHANG)
 
 
 def test_no_process_of_a_snapshot_is_left_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

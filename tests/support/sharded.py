@@ -42,10 +42,12 @@ class Proxy:
         for line in self._process.stderr:
             self._said.put(line)
 
-    def await_said(self, text: str) -> None:
-        """Wait until it says this."""
-        while text not in self._said.get(timeout=DEADLINE_S):
-            pass
+    def await_said(self, *texts: str) -> None:
+        """Wait until it has said all of these, in any order."""
+        awaited = set(texts)
+        while awaited:
+            line = self._said.get(timeout=DEADLINE_S)
+            awaited -= {text for text in awaited if text in line}
 
     def reload(self) -> None:
         """Let it read its files anew, as `systemctl reload` does."""

@@ -3,10 +3,12 @@
 import json
 from datetime import UTC, date, datetime
 from decimal import Decimal
+from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
+from simulator.domain.model import draw
 from simulator.domain.model.callbacks import Callback, CallbackConfig
 from simulator.domain.model.transactions import Distortion, Result, Status, Transaction
 from simulator.wire import callbacks, outbound, payments
@@ -14,6 +16,7 @@ from simulator.wire.json import encode, number
 from simulator.wire.timestamps import day_first, iso_utc, iso_utc_exact, year_first, year_first_ms
 
 AT = datetime(2026, 12, 31, 16, 5, 9, 7_999, tzinfo=UTC)
+EARLIER = datetime(2025, 1, 1, tzinfo=UTC)
 
 
 def test_every_timestamp_format() -> None:
@@ -23,6 +26,28 @@ def test_every_timestamp_format() -> None:
     assert iso_utc(AT) == "2026-12-31T16:05:09.007Z"
     assert iso_utc_exact(AT) == "2026-12-31T16:05:09.007999Z"
     assert datetime.fromisoformat(iso_utc_exact(AT)) == AT
+
+
+class Interrupted(datetime):
+    """A time in whose formatting another thread formats another one."""
+
+    def astimezone(self, tz: Any = None) -> Any:
+        assert year_first(AT) == "2027-01-01 00:05:09"
+        draw.trxid(1, AT, "R1", "ref")
+        return datetime.astimezone(datetime.combine(self.date(), self.timetz()), tz)
+
+
+def test_two_threads_that_format_other_times_do_not_get_those_of_each_other() -> None:
+    at = datetime(2026, 3, 4, 5, 6, 7, tzinfo=UTC)
+    interrupted = Interrupted(2026, 3, 4, 5, 6, 7, tzinfo=UTC)
+    year_first(EARLIER)
+    assert year_first(interrupted) == "2026-03-04 13:06:07"
+    assert [year_first(one) for one in (AT, at, AT)] == [
+        "2027-01-01 00:05:09", "2026-03-04 13:06:07", "2027-01-01 00:05:09",
+    ]  # fmt: skip
+    draw.trxid(1, EARLIER, "R1", "ref")
+    assert draw.trxid(1, interrupted, "R1", "ref").startswith("260304")
+    assert [draw.trxid(1, one, "R1", "ref")[:6] for one in (AT, at, AT)] == ["270101", "260304", "270101"]
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ other events.
 
 from datetime import UTC, datetime, timedelta
 from hashlib import blake2b, sha256
+from typing import NamedTuple
 from uuid import UUID
 
 from simulator.domain.model.money import SERVICE_ZONE
@@ -59,17 +60,24 @@ def trxid(seed: int, created: datetime, reseller: str, refid: str) -> str:
     return f"{_day(created)}{10**15 + (int.from_bytes(drawn[:8], 'big') >> 12)}"
 
 
-class _Day:
-    """Caches the service's day of the latest look-up, which most payments share."""
+class _Day(NamedTuple):
+    """A day of the service, and its text."""
 
-    begins = ends = datetime.min.replace(tzinfo=UTC)
-    text = ""
+    begins: datetime
+    ends: datetime
+    text: str
+
+
+_NONE = datetime.min.replace(tzinfo=UTC)
+_latest = [_Day(_NONE, _NONE, "")]
+"""The one that was looked up last, which most payments share. Sandboxes are rebuilt in another thread, which looks up
+other days meanwhile, so that it is read and replaced as a whole."""
 
 
 def _day(at: datetime) -> str:
     """The service's day as yymmdd."""
-    if not _Day.begins <= at < _Day.ends:
-        _Day.begins = at.astimezone(SERVICE_ZONE).replace(hour=0, minute=0, second=0, microsecond=0)
-        _Day.ends = _Day.begins + timedelta(days=1)
-        _Day.text = _Day.begins.strftime("%y%m%d")
-    return _Day.text
+    day = _latest[0]
+    if not day.begins <= at < day.ends:
+        begins = at.astimezone(SERVICE_ZONE).replace(hour=0, minute=0, second=0, microsecond=0)
+        day = _latest[0] = _Day(begins, begins + timedelta(days=1), begins.strftime("%y%m%d"))
+    return day.text

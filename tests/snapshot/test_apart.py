@@ -1,0 +1,88 @@
+"""The copy of a process that writes a snapshot: whenever nobody wants it any more, all of it goes at once."""
+
+import asyncio
+import os
+from collections.abc import Callable, Iterator
+
+import pytest
+import uvloop
+
+from simulator.snapshot import apart
+from simulator.snapshot.apart import pieces_apart
+from simulator.snapshot.snapshot import NotNow
+
+pytestmark = pytest.mark.skipif(not apart.CAN_FORK, reason="processes are not forked here")
+
+LOOPS = [uvloop.new_event_loop, asyncio.new_event_loop]
+LARGE = os.urandom(3 * apart.PIPE_BYTES)
+
+
+def parts() -> Iterator[tuple[str, bytes]]:
+    yield "small", b"1"
+    yield "empty", b""
+    yield "known", b"as it was"
+    yield "large", LARGE
+
+
+async def taken() -> dict[str, bytes | None]:
+    pieces = pieces_apart(parts, lambda name, content: name == "known")
+    return {name: content async for name, content in pieces}
+
+
+def descriptors() -> set[str]:
+    return set(os.listdir("/proc/self/fd")) if os.path.isdir("/proc/self/fd") else set()
+
+
+@pytest.fixture(params=LOOPS, ids=["uvloop", "asyncio"])
+def runner(request: pytest.FixtureRequest) -> Iterator[asyncio.Runner]:
+    make: Callable[[], asyncio.AbstractEventLoop] = request.param
+    with asyncio.Runner(loop_factory=make) as running:
+        running.run(asyncio.sleep(0))
+        yield running
+
+
+def test_the_parts_come_as_they_were(runner: asyncio.Runner) -> None:
+    assert runner.run(taken()) == {"small": b"1", "known": None, "large": LARGE}
+
+
+def test_a_copy_that_ends_too_early_is_said_to(runner: asyncio.Runner) -> None:
+    def ending() -> Iterator[tuple[str, bytes]]:
+        yield "small", b"1"
+        os._exit(1)
+
+    async def take() -> None:
+        async for _ in pieces_apart(ending, lambda name, content: False):
+            pass
+
+    with pytest.raises(NotNow):
+        runner.run(take())
+
+
+@pytest.mark.parametrize("turns", range(8))
+def test_who_takes_one_can_be_cancelled_at_any_moment_and_leaves_nothing(
+    runner: asyncio.Runner, turns: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pids: list[int] = []
+    fork = apart._fork
+
+    def noted(parts: apart.Parts, is_known: apart.IsKnown) -> tuple[int, int]:
+        pid, descriptor = fork(parts, is_known)
+        pids.append(pid)
+        return pid, descriptor
+
+    async def cancelled() -> bool:
+        taking = asyncio.create_task(taken())
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        taking.cancel()
+        await asyncio.wait([taking])
+        return taking.cancelled()
+
+    monkeypatch.setattr(apart, "_fork", noted)
+    before = descriptors()
+    assert runner.run(cancelled())
+    assert descriptors() == before
+    assert len(pids) == (turns > 0)
+    for pid in pids:
+        with pytest.raises(ChildProcessError):  # it has been waited for
+            os.waitpid(pid, os.WNOHANG)
