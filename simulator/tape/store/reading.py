@@ -109,8 +109,10 @@ class Reading:
             "SELECT id FROM entries WHERE id BETWEEN ? AND ? AND substr(data, 1, ?) <> ? ORDER BY id LIMIT 1 OFFSET ?"
         )
         low, high = keys_of(key)
-        row = self._row(first, low, high, len(apart), apart, count)
-        end = row[0] - 1 if row else high
+        # What is committed between the two that follow would come behind the place, and not be known to.
+        newest = self._row("SELECT max(id) FROM entries WHERE id BETWEEN ? AND ?", low, high)[0] or low
+        row = self._row(first, low, newest, len(apart), apart, count)
+        end = row[0] - 1 if row else newest
         last = self._row(
             "SELECT id, bytes_up_to FROM entries WHERE id BETWEEN ? AND ? ORDER BY id DESC LIMIT 1", low, end
         )

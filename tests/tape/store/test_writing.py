@@ -255,3 +255,24 @@ def test_a_cut_comes_behind_a_commit(tmp_path: Path) -> None:
         store.commit()
         with pytest.raises(ValueError, match="a cut at 1 is beyond"):
             store.writing.cut("shop", 1, 0)
+
+
+def test_a_place_has_nothing_that_is_committed_while_it_is_looked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Store.open(tmp_path / "data", version="1") as store:
+        store.writing.new_life("shop", b"head")
+        for text in (b"a", b"b", b"-b"):
+            store.writing.append("shop", 0, text)
+        store.commit()
+        reading, asked = store.reading, store.reading._row
+
+        def beside(statement: str, *values: object) -> object:
+            found = asked(statement, *values)
+            if "OFFSET" in statement:
+                store.writing.append("shop", 0, b"c")
+                store.commit()
+            return found
+
+        monkeypatch.setattr(reading, "_row", beside)
+        assert reading.place("shop", 2, b"-") == (3, 4)
