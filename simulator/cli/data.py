@@ -40,7 +40,7 @@ def command(
     tape_secrets: bool,
     replace: bool,
 ) -> int:
-    """Check, export, import, remove, compact or back up what is in a data folder.
+    """Check, move, remove, compact or back up a data folder.
 
     DIR is a folder of `serve --data-dir` which no server has open. `check` reads all of it and changes nothing; what is
     damaged is printed, and the exit code is 1 then. `export` writes one sandbox, `default` unless --sandbox says

@@ -48,7 +48,7 @@ VERBS = {
     "scenarios": "Print bundled scenarios, magic accounts or the JSON Schema.",
     "check": "Report the problems of scenario files.",
     "replay": "Rebuild a sandbox from its tape, and say what differs.",
-    "data": "Check, export, import, compact or back up a data folder.",
+    "data": "Check, move, remove, compact or back up a data folder.",
     "shard-config": "Print the HAProxy that makes several servers one.",
     "audit": "Check a client's behaviour against what the service asks of it.",
     "conform": "Check a deployment of the service against its contract.",
