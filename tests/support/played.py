@@ -84,7 +84,7 @@ class Player:
 
         async def all_at_once() -> Response:
             under_way = [asyncio.ensure_future(self.client.asim(*other)) for other in others]
-            for _ in range(5):
+            for _ in range(4):
                 await asyncio.sleep(0)
             response = await self.client.asim(method, path, body)
             for one in under_way:
