@@ -51,7 +51,7 @@ REQUESTS = (
 CASES = json.dumps([(method, f"http://127.0.0.1:8080/s/one/v2/x?{query}", body) for method, query, body in REQUESTS])
 
 STREAMS = {"streamEvents", "streamSandboxEvents"}
-TEXTS = {"getRequestAsCurl", "getTape", *STREAMS}  # operations that answer no JSON
+TEXTS = {"getRequestAsCurl", "getTape", *STREAMS, "getMetrics"}  # operations that answer no JSON
 
 
 @pytest.fixture(scope="module")

@@ -338,7 +338,7 @@ CONTROL: list[Row] = [
         *("Rules", "may name the timelines", "the sandbox has none of this name"),
     ),
     (
-        *("addRule", 400, "bad_scenario: then: 'refuse' is missing"),
+        *("addRule", 400, r"bad_scenario: then(\.one_of\[\d+\]\.then)?: '(refuse|status)' is missing"),
         *("Rules", _WRITTEN, "the section decides"),
     ),
     (
