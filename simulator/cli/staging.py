@@ -8,8 +8,9 @@ from simulator.cli.errors import CannotStart
 from simulator.cli.flags import ServerFlags
 from simulator.cli.output import one_line, print_to_stderr
 from simulator.cli.reloading import Apply, Reloading, Unusable
-from simulator.cli.secret_files import CannotRead, content_of, warn_of_readers
+from simulator.cli.secret_files import warn_of_readers
 from simulator.cli.values import BadToken, token_of
+from simulator.server.regular_files import CannotRead, content_of
 
 if TYPE_CHECKING:
     import ssl

@@ -5,12 +5,12 @@ those that are shaking hands, of which the oldest goes when there are too many, 
 """
 
 import asyncio
-import os
 import ssl
-import stat
 from collections.abc import Callable
 from pathlib import Path
 from typing import Final, cast
+
+from simulator.server.regular_files import CannotRead, content_of
 
 HANDSHAKE_S: Final = 10.0
 SHUTDOWN_S: Final = 30.0  # how long a client may take to read the rest of its answers and to say farewell
@@ -55,23 +55,12 @@ def context_of(certificate: Path, key: Path) -> ssl.SSLContext:
 
 
 def _content(path: Path) -> bytes:
-    """What is in a file, which is a regular one behind all links. Raises `BadCertificate`."""
+    """What is in a file. Raises `BadCertificate`."""
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
-        try:
-            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-                raise BadCertificate(f"{path}: is no regular file")
-            with os.fdopen(descriptor, "rb", closefd=False) as file:
-                content = file.read(FILE_BYTES_MAX + 1)
-        finally:
-            os.close(descriptor)
-    except OSError as error:
-        raise BadCertificate(f"{path}: cannot be read ({error.strerror})") from None
-    except ValueError as error:
-        raise error if isinstance(error, BadCertificate) else BadCertificate("a file name has a zero byte") from None
-    if len(content) > FILE_BYTES_MAX:
-        raise BadCertificate(f"{path}: has more than {FILE_BYTES_MAX} bytes")
-    return content
+        return content_of(path, FILE_BYTES_MAX)
+    except CannotRead as wrong:
+        why = f"cannot be read ({wrong.reason})" if wrong.reason else str(wrong)
+        raise BadCertificate(f"{path}: {why}") from None
 
 
 class Handshakes:

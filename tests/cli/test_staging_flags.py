@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from simulator.cli.secret_files import CannotRead, content_of
+from simulator.server.regular_files import CannotRead, content_of
 from tests.support.certificates import pair
 from tests.support.runner import invoke, refusal
 
