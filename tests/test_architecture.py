@@ -183,6 +183,7 @@ def _imports(path: Path) -> Iterator[str]:
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
+@pytest.mark.slow
 def test_each_part_imports_only_parts_below_it() -> None:
     assert {name_of(path): wrong for path in modules() if (wrong := _imported_from_above(path))} == {}
 
@@ -212,6 +213,7 @@ def test_what_tests_import_knows_nothing_of_what_it_speaks_to() -> None:
     assert all(len(path.read_text().splitlines()) <= LINES_MAX for path in client.rglob("*.py"))
 
 
+@pytest.mark.slow
 def test_the_simulator_uses_of_what_tests_import_only_its_texts() -> None:
     """The command prints stories as the client does."""
     found = {

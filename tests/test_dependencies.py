@@ -88,6 +88,7 @@ def test_tests_and_benchmarks_import_exactly_their_declared_dependencies() -> No
     assert everything == declared("dev") - NOT_IMPORTED.keys() - stubs
 
 
+@pytest.mark.slow
 def test_what_an_extra_has_is_imported_in_its_own_modules_alone_and_tested() -> None:
     """They are imported when somebody has asked for traces: `test_tracing` runs a process where nobody has."""
     asks = re.compile(rf"^\s*(from|import) {OPTIONAL}\b", re.MULTILINE)

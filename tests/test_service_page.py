@@ -47,6 +47,7 @@ def test_citations_are_found_in_lists_and_across_lines() -> None:
     }
 
 
+@pytest.mark.slow
 def test_each_section_that_is_cited_is_a_heading_of_the_page() -> None:
     unknown = {
         str(path.relative_to(ROOT)): wrong
@@ -56,6 +57,7 @@ def test_each_section_that_is_cited_is_a_heading_of_the_page() -> None:
     assert unknown == {}
 
 
+@pytest.mark.slow
 def test_the_code_cites_the_page() -> None:
     of_code = [cited(path.read_text("utf-8")) for path in (ROOT / "simulator").rglob("*.py")]
     assert len(set().union(*of_code)) > 40

@@ -40,6 +40,7 @@ def test_without_a_program_a_test_is_skipped_here_and_fails_where_all_are_instal
         node_command("no-such-command")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("has_npm", [True, False])
 @pytest.mark.parametrize(("given", "then"), [(None, "true"), ("1", "1")])
 def test_the_script_of_the_build_machine_says_where_it_runs_and_what_is_missing(

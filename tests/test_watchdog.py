@@ -42,6 +42,7 @@ def timer(monkeypatch: pytest.MonkeyPatch) -> Iterator[Timer]:
         yield made
 
 
+@pytest.mark.slow
 def test_a_test_that_hangs_ends_the_run_and_is_shown() -> None:
     done = subprocess.run(
         [sys.executable, "-c", HANGING], cwd=ROOT, capture_output=True, text=True, timeout=DEADLINE_S, check=False

@@ -205,6 +205,7 @@ def bytes_kept(client: Client, kept: Kept, send: Callable[..., Any]) -> float:
     return min(middle - stored[0], last - middle) / ROUND
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("endpoint", sorted(TABLE))
 def test_the_largest_request_makes_us_store_no_more_than_this(endpoint: str) -> None:
     with running(SCENARIO) as client:

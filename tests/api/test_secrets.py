@@ -108,6 +108,7 @@ def everything_shown(client: Client) -> Iterator[tuple[str, bytes]]:
         yield trxid, client.sim("GET", f"/sandboxes/default/transactions/{trxid}").body
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("assume", [{}, {"bearer-endpoints": "all"}, {"deprecation-header": "none"}], ids=str)
 def test_no_secret_is_found_in_journal_coverage_logs_or_output(
     assume: dict[str, str], capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture

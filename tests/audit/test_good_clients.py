@@ -25,6 +25,7 @@ def behave(client: Client, orders: int = len(ORDERS)) -> None:
         return
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", library.names())
 def test_a_good_client_is_not_accused_under_a_bundled_scenario(name: str) -> None:
     with running(name) as client:

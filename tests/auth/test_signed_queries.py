@@ -187,6 +187,7 @@ def random_query(source: random.Random) -> str:
     return "&".join(source.choice(keys) + source.choice(values) for _ in range(source.randint(1, 6)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("query", SHOWN)
 def test_who_does_what_is_told_of_one_mistake_signs_rightly(query: str) -> None:
     wrong = [
@@ -195,6 +196,7 @@ def test_who_does_what_is_told_of_one_mistake_signs_rightly(query: str) -> None:
     assert list(filter(None, wrong)) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 def test_who_does_what_is_told_signs_any_query_rightly(seed: int) -> None:
     source = random.Random(seed)  # noqa: S311 - examples, no secret
@@ -212,6 +214,7 @@ def _hides(query: str, rules: QueryRules, client: Client, one: dict[str, Any], o
     return client.sign(request) in alone
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 def test_who_does_what_is_told_of_two_mistakes_signs_rightly(seed: int) -> None:
     source = random.Random(100 + seed)  # noqa: S311 - examples, no secret

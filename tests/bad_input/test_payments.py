@@ -83,6 +83,7 @@ AMOUNTS: list[tuple[str, str, str]] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("what", "written", "expected"), AMOUNTS, ids=ids(AMOUNTS))
 def test_an_invalid_amount(client: Client, what: str, written: str, expected: str) -> None:
     body = json.dumps(BILL | {"amount": "@"}).replace('"@"', written)

@@ -51,6 +51,7 @@ REQUESTS: list[tuple[str, Any, str, str]] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("what", "body", "error", "path"), REQUESTS, ids=ids(REQUESTS))
 def test_a_sandbox_that_cannot_be_meant(client: Client, what: str, body: Any, error: str, path: str) -> None:
     answer = ask(client, "POST", SANDBOXES, json.dumps(body).encode())

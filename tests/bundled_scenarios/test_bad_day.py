@@ -2,6 +2,8 @@
 
 from decimal import Decimal
 
+import pytest
+
 from tests.support.client import Client, running
 from tests.support.play import buy
 
@@ -16,6 +18,7 @@ def asked(client: Client, target: str) -> object:
     raise AssertionError(target)
 
 
+@pytest.mark.slow
 def test_a_whole_bad_day() -> None:
     with running("bad-day") as client:
         refids = [f"day-{n}" for n in range(60)]

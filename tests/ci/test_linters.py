@@ -39,6 +39,7 @@ def test_hadolint_finds_nothing_in_the_dockerfile() -> None:
     assert complaints("hadolint", "Dockerfile") == ""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("schema", "files"),
     [
@@ -66,6 +67,7 @@ def scripts() -> dict[str, tuple[str, str]]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(scripts()))
 def test_shellcheck_finds_nothing(name: str) -> None:
     shell, text = scripts()[name]

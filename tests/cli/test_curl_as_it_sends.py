@@ -181,6 +181,7 @@ def test_curl_sends_what_the_table_has(listener: Listener, words: str) -> None:
     assert really_sent(listener, f"curl {U}{words}") == read(f"curl {U}{words}")
 
 
+@pytest.mark.slow
 @needs_curl
 @pytest.mark.parametrize(
     ("words", "said"),
@@ -336,6 +337,7 @@ FEWER = re.compile(
 )
 
 
+@pytest.mark.slow
 @needs_curl
 @settings(max_examples=30, deadline=None)
 @given(command=commands())

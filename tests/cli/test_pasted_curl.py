@@ -190,6 +190,7 @@ def test_a_command_that_shlex_reads_alone_is_read_the_same_with_a_tail(values: l
     assert words_of(command + tail) == shlex.split(command)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("piece", ["\n", " ", "^ a ", "a ", "> ", "2>", "'a'", "\\\n", "#", "\n "])
 def test_a_long_command_is_read_in_time_in_proportion_to_its_length(piece: str) -> None:
     assert words_of("curl " + piece * 500_000 + "\n -x")[0] == "curl"  # in the square of it, this took an hour

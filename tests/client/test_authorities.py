@@ -50,6 +50,7 @@ def served() -> Iterator[tuple[str, Pair]]:
         server.server_close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("variable", ["RESELLER_SIM_CA", "SSL_CERT_FILE"])
 def test_the_client_believes_the_authority_that_a_variable_names(
     served: tuple[str, Pair], variable: str, monkeypatch: pytest.MonkeyPatch
@@ -63,6 +64,7 @@ def test_the_client_believes_the_authority_that_a_variable_names(
     authorities._context.cache_clear()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("file", "why"),
     [
@@ -89,6 +91,7 @@ def test_a_certificate_that_nobody_vouches_for_is_not_believed(
         assert why in done.stderr
 
 
+@pytest.mark.slow
 def test_the_verbs_believe_it_too(served: tuple[str, Pair]) -> None:
     url, own = served
     done = invoke("health", "--url", url, RESELLER_SIM_CA=str(own.certificate))

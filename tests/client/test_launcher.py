@@ -35,6 +35,7 @@ def run(project: Path, *command: str, path: str = ".") -> subprocess.CompletedPr
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", [".", f".:{ROOT}"])
 def test_the_command_uses_its_own_package(project: Path, path: str) -> None:
     done = run(project, "../reseller-sim", "scenarios", path=path)
@@ -47,12 +48,14 @@ def test_so_does_the_package_as_a_command(project: Path) -> None:
     assert (done.returncode, done.stdout) == (0, "reseller-sim 0.1.0\n")
 
 
+@pytest.mark.slow
 def test_the_tests_of_exec_import_the_project(project: Path) -> None:
     done = run(project, "../reseller-sim", "exec", "--", sys.executable, "-c", OF_THE_PROJECT)
     assert (done.returncode, done.stdout) == (1, ".\n")
     assert "RuntimeError: this is the package of the project" in done.stderr
 
 
+@pytest.mark.slow
 def test_a_started_simulator_uses_its_own_package(project: Path) -> None:
     start = "from reseller_sim import Simulator\nwith Simulator.start() as one: print(one.health()['status'])"
     done = run(project, "-c", start)

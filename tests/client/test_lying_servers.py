@@ -161,6 +161,7 @@ def test_every_call_is_tried() -> None:
     assert missing == {"start", "url", "control_url", "output"}, "what asks nothing"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CALLS)
 def test_a_lie_ends_in_a_result_or_an_error_of_ours(
     told: dict[str, dict[str, Answer]], name: str, monkeypatch: pytest.MonkeyPatch
@@ -172,6 +173,7 @@ def test_a_lie_ends_in_a_result_or_an_error_of_ours(
     assert (WrongAnswer in seen) == (name not in UNREAD), "lies are noticed where anything is read"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("call", "address", "holder", "key", "said"),
     [

@@ -18,6 +18,7 @@ BLOCKS = blocks(PAGE)
 PLAYED = "\n".join(block.text for block in BLOCKS if block.language == "python")
 
 
+@pytest.mark.slow
 def test_the_examples_do_what_the_page_shows(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", PLAYED],

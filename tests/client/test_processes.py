@@ -17,6 +17,7 @@ BASE = "extends: default\nseed: 11\n"
 DERIVED = "extends: base.yaml\n"
 
 
+@pytest.mark.slow
 def test_one_is_started_and_ended(tmp_path: Path) -> None:
     (tmp_path / "inner").mkdir()
     (tmp_path / "base.yaml").write_text(BASE)
@@ -34,6 +35,7 @@ def test_one_is_started_and_ended(tmp_path: Path) -> None:
     simulator.close()
 
 
+@pytest.mark.slow
 def test_arguments_go_to_serve() -> None:
     with Simulator.start(scenarios=None, arguments=["--control-token", "of-this-test"]) as simulator:
         assert simulator.control.token == "of-this-test"
@@ -44,6 +46,7 @@ def test_arguments_go_to_serve() -> None:
             Simulator(simulator.url).sandbox()
 
 
+@pytest.mark.slow
 def test_one_that_cannot_start_says_why(tmp_path: Path) -> None:
     file = tmp_path / "bad.yaml"
     file.write_text("payment: []\n")
@@ -56,6 +59,7 @@ def test_an_unknown_flag_is_said() -> None:
         Simulator.start(arguments=["--colour"])
 
 
+@pytest.mark.slow
 def test_the_asynchronous_one_is_started_by_with_and_by_await() -> None:
     async def both() -> list[str]:
         async with AsyncSimulator.start() as simulator:
@@ -78,6 +82,7 @@ print(simulator._process._process.pid, flush=True)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("end", ["", "sys.exit(3)", "raise ValueError", "os._exit(0)", "os.kill(os.getpid(), 9)"])
 def test_it_ends_with_its_parent(end: str) -> None:
     """Its stdout is the parent's pipe to us: it has an end when neither holds it."""
@@ -105,6 +110,7 @@ def _has_ended(pid: int) -> bool:
         os.close(descriptor)
 
 
+@pytest.mark.slow
 def test_a_fork_of_the_parent_leaves_it_running() -> None:
     forked = """
 import os
@@ -122,6 +128,7 @@ print(simulator.health()["status"])
     assert (done.stdout, done.returncode) == ("ok\n", 0), done.stderr
 
 
+@pytest.mark.slow
 def test_what_was_set_for_another_simulator_does_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
     wrong: dict[str, Any] = {"RESELLER_SIM_HOST": "0.0.0.0", "RESELLER_SIM_CLOCK": "x60", "RESELLER_SIM_SEED": "9"}
     for name, value in wrong.items():

@@ -43,6 +43,7 @@ def test_every_question_is_about_a_knob_of_assume() -> None:
     assert len(all_questions()) == len(QUESTIONS)
 
 
+@pytest.mark.slow
 def test_nothing_departs_from_the_simulator_with_everything_allowed(client: Client) -> None:
     made = conformed(client, RELOAD, DATA, BILL, FAILING, LOAN, GAME)
     assert made.departed == ()
@@ -50,6 +51,7 @@ def test_nothing_departs_from_the_simulator_with_everything_allowed(client: Clie
     assert [note for result in made.results for note in result.notes] == []
 
 
+@pytest.mark.slow
 def test_without_permission_it_only_reads(client: Client) -> None:
     run = run_of(client, configuration=False)
     made = report(run, "x")
@@ -93,6 +95,7 @@ def test_no_more_is_spent_than_is_allowed(limit: str, client: Client) -> None:
     assert 0 < debited(client) <= Decimal(limit)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("every", [2, 3])
 def test_no_more_is_spent_when_answers_are_lost(every: int, client: Client) -> None:
     count = Counter[str]()
@@ -108,6 +111,7 @@ def test_no_more_is_spent_when_answers_are_lost(every: int, client: Client) -> N
     assert 0 < debited(client) <= Decimal(45)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("limit", ["20.02", "45", "200"])
 @pytest.mark.parametrize("lose", [0, 1, 2, 3, 100])
 def test_no_more_is_spent_by_a_service_that_pays_every_request_and_loses_answers(
@@ -185,6 +189,7 @@ def test_an_order_that_cannot_be_understood_is_refused(text: str) -> None:
         Order.parse(text)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "body", [b"[]", b"7", b'"x"', b"null", b"{}", b'{"data":7}', b'{"data":[7]}', b'{"data":null}', b"\xff", b""]
 )

@@ -74,6 +74,7 @@ def test_nothing_else_pays() -> None:
     assert liar.taken == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("limit", ["20.02", "30", "60"])
 @pytest.mark.parametrize("lie", LIARS)
 def test_a_liar_takes_no_more_than_is_allowed_and_is_named(lie: str, limit: str) -> None:
@@ -86,6 +87,7 @@ def test_a_liar_takes_no_more_than_is_allowed_and_is_named(lie: str, limit: str)
     assert Decimal(made.spent) >= (0 if liar.is_frozen else liar.taken if liar.deaf_from > 100 and not liar.lag else 0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lie", [lie for lie in LIARS if not LIARS[lie][0].lost])
 def test_a_refid_that_nothing_proves_to_pay_once_is_sent_again_once(lie: str) -> None:
     liar, _ = told(LIARS[lie][0], "10000")
@@ -93,6 +95,7 @@ def test_a_refid_that_nothing_proves_to_pay_once_is_sent_again_once(lie: str) ->
     assert max(count for refid, count in Counter(liar.posts).items() if refid) <= most
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     limit=st.sampled_from(["10.01", "20.02", "25", "33.33", "60"]),

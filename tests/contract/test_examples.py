@@ -57,6 +57,7 @@ def test_every_body_has_an_example(document: str) -> None:
     assert sum(examples(part) != [] for _, part, _ in found) > {OPENAPI: 85, CONTROL: 80}[document]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("document", DOCUMENTS)
 def test_every_example_is_valid_by_its_schema(document: str) -> None:
     components = json.loads(json.dumps(bundled(document)["components"]))
@@ -96,6 +97,7 @@ def with_stray(value: Any, path: tuple[str | int, ...]) -> Any:
     return changed
 
 
+@pytest.mark.slow
 def test_a_stray_member_is_found_in_any_object_of_any_answer() -> None:
     missed, found = [], 0
     for one in played():

@@ -83,6 +83,7 @@ def follow(p: Player, document: str, link: Link, exchange: Exchange) -> Response
     return send(method.upper(), target, body)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("document", "name", "status", "link"), links())
 def test_a_link_leads_to_a_request_that_succeeds(document: str, name: str, status: str, link: str) -> None:
     path, method, operation = operations(document)[name]

@@ -202,6 +202,7 @@ def again(p: Player, exchange: Exchange, place: str, sent: dict[str, Any]) -> Re
     return p.call(exchange.method.upper(), target, content)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("document", "method", "path", "place", "name"), list(requests()))
 def test_the_server_follows_each_keyword(document: str, method: str, path: str, place: str, name: str) -> None:
     checked: list[str] = []

@@ -114,6 +114,7 @@ def test_every_reference_of_a_bundle_leads_into_the_bundle(document: str) -> Non
         assert ref.count("/") == 3, f"{ref} points into the inside of a component, where code generators do not look"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("document", DOCUMENTS)
 def test_a_bundle_is_json_and_its_schemas_validate(document: str) -> None:
     whole = json.loads(json.dumps(bundled(document)))

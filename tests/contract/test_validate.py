@@ -228,6 +228,7 @@ def numbered(count: int) -> dict[str, int]:
     return {str(number): number for number in range(count)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("schema", "large"),
     [

@@ -149,6 +149,7 @@ def test_every_operation_of_the_contract_says_here_what_it_needs() -> None:
     assert sorted(NEEDS) == sorted(operations())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("operation", "needs"), sorted(NEEDS.items()))
 def test_every_operation_is_refused_to_whoever_may_not_ask_it_and_changes_nothing_then(
     server: Client, operation: str, needs: str
@@ -184,6 +185,7 @@ def test_every_operation_is_refused_to_whoever_may_not_ask_it_and_changes_nothin
         assert answer.status not in (401, 403), (who, answer.body)
 
 
+@pytest.mark.slow
 def test_a_token_of_a_sandbox_gets_the_list_and_the_events_of_its_own(server: Client) -> None:
     client = server
     for who in ("shop", "shop-screen"):
@@ -226,6 +228,7 @@ def test_a_token_of_a_sandbox_makes_its_own_anew(server: Client) -> None:
     assert ask(server, "POST /_sim/sandboxes", "shop", body={"id": "mine"}).status == 201
 
 
+@pytest.mark.slow
 def test_a_token_that_only_reads_is_shown_no_secret_anywhere(server: Client) -> None:
     live = server.app.sandboxes.get("mine")
     secrets = [one.encode() for one in live.core.state.secrets]

@@ -53,6 +53,7 @@ def test_a_token_request_that_is_too_long_to_be_read_is_not_shown() -> None:
     assert Mask().body("/v2/token", body) == f"{MASKED}... (the beginning of {len(body)} bytes)"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shift", range(0, 60, 7))
 @pytest.mark.parametrize("spell", [str, lambda text: "".join(f"%{byte:02x}" for byte in text.encode())])
 def test_a_secret_at_the_cut_is_not_shown_in_part(shift: int, spell: type[str]) -> None:

@@ -213,6 +213,7 @@ def test_a_closed_port_is_a_connection_failure(run: Run) -> None:
     run(main())
 
 
+@pytest.mark.slow
 def test_silence_lasts_until_the_timeout(run: Run) -> None:
     """Not shorter, by the loop's own timers; not longer, as one that waits for more is still waiting."""
 
@@ -248,6 +249,7 @@ def test_a_slow_body_is_read_until_the_timeout_and_the_status_counts(run: Run, s
     assert outcome == AttemptResult(AttemptEnd.ANSWERED, status, "slow", error, (("Content-Length", "1000"),))
 
 
+@pytest.mark.slow
 def test_a_head_that_does_not_end_leaves_the_status(run: Run) -> None:
     outcome, _ = deliver(run, says(b"HTTP/1.1 404 X\r\nX: "), timeout_s=0.25)
     error = "status 404 came, but not its whole answer within 0.25 s"

@@ -290,6 +290,7 @@ def test_one_receiver_has_a_bounded_number_of_connections(run: Run) -> None:
     run(main())
 
 
+@pytest.mark.slow
 @each_loop
 def test_a_cancelled_delivery_ends_at_once_and_leaves_nothing_behind(run: Run) -> None:
     async def main() -> None:
@@ -343,6 +344,7 @@ def test_a_receiver_that_closes_during_the_tls_handshake_is_said_to(run: Run) ->
     run(main())
 
 
+@pytest.mark.slow
 @each_loop
 def test_tls_to_a_receiver_that_speaks_http_is_a_connection_failure(run: Run) -> None:
     async def main() -> None:

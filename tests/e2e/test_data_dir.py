@@ -37,6 +37,7 @@ def pay(running: Serving, **changes: Any) -> Response:
     return ask(made.url, "POST", body, made.headers)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
 @pytest.mark.parametrize("durability", ["process", "power"])
 def test_all_that_was_answered_is_there_after_a_restart(number: int, durability: str, tmp_path: Path) -> None:
@@ -62,6 +63,7 @@ def test_all_that_was_answered_is_there_after_a_restart(number: int, durability:
 LOOKED_AT = ("/default/ledger", "/default/transactions", "/default/due", "/default/clock", "/second/ledger")
 
 
+@pytest.mark.slow
 def test_a_reset_stays_a_reset(tmp_path: Path) -> None:
     flags = ("--port", "0", "--json", "--data-dir", str(tmp_path / "data"))
     with serving(*flags) as running:
@@ -75,6 +77,7 @@ def test_a_reset_stays_a_reset(tmp_path: Path) -> None:
         assert len(sim(running, "GET", "/default/ledger")["entries"]) == 1
 
 
+@pytest.mark.slow
 def test_a_scenario_that_is_named_is_loaded_even_if_it_is_the_default_one(tmp_path: Path) -> None:
     flags = ("--port", "0", "--json", "--data-dir", str(tmp_path / "data"))
     for words, wanted in (
@@ -86,6 +89,7 @@ def test_a_scenario_that_is_named_is_loaded_even_if_it_is_the_default_one(tmp_pa
             assert sim(running, "GET", "/default")["scenario"] == wanted
 
 
+@pytest.mark.slow
 def test_a_folder_has_one_owner(tmp_path: Path) -> None:
     flags = ("--port", "0", "--json", "--data-dir", str(tmp_path / "data"))
     with serving(*flags) as running:
@@ -97,6 +101,7 @@ def test_a_folder_has_one_owner(tmp_path: Path) -> None:
 WITH_FILES_OF_400_KIB = ("sh", "-c", 'ulimit -f 800; exec "$@"', "sh")
 
 
+@pytest.mark.slow
 def test_a_disk_that_is_full_ends_the_server_and_loses_nothing_that_was_answered(tmp_path: Path) -> None:
     flags = ("--port", "0", "--json", "--clock", "manual", "--data-dir", str(tmp_path / "data"))
     answered = 0
@@ -144,6 +149,7 @@ def of_another_version(folder: Path) -> None:
         connection.commit()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("change", "text"),
     [
@@ -170,6 +176,7 @@ def test_a_folder_that_cannot_be_read_is_refused_and_left_as_it_is(
     assert (folder / DATABASE).read_bytes() == before
 
 
+@pytest.mark.slow
 def test_a_folder_of_something_else_is_refused(tmp_path: Path) -> None:
     (tmp_path / "letters.txt").write_text("dear")
     flags = ("serve", "--port", "0", "--data-dir")
@@ -179,6 +186,7 @@ def test_a_folder_of_something_else_is_refused(tmp_path: Path) -> None:
     assert "is a file" in refused.err
 
 
+@pytest.mark.slow
 def test_a_server_that_is_stopped_leaves_a_snapshot_and_goes_on_from_it(tmp_path: Path) -> None:
     flags = ("--port", "0", "--json", "--clock", "manual", "--data-dir", str(tmp_path / "data"))
     with serving(*flags) as running:
@@ -207,6 +215,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("flags", [(), ("--tape",)])
 def test_an_export_to_a_full_disk_blames_stdout_and_not_the_folder(flags: tuple[str, ...], folder: Path) -> None:
     if not Path("/dev/full").exists():  # a device of Linux alone
@@ -224,6 +233,7 @@ def test_an_export_to_a_full_disk_blames_stdout_and_not_the_folder(flags: tuple[
     assert done.stderr.decode().splitlines() == ["reseller-sim: stdout cannot be written: No space left on device"]
 
 
+@pytest.mark.slow
 def test_a_reader_of_an_export_that_has_enough_ends_it_quietly(folder: Path) -> None:
     with subprocess.Popen(
         [*PROGRAM, "data", "export", str(folder)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment()
@@ -239,6 +249,7 @@ PAGE = (ROOT / "docs" / "data.md").read_text("utf-8")
 COMMANDS = re.findall(r"^\$ reseller-sim (data .+|replay .+)\n((?:[^$`].*\n)*)", PAGE, re.MULTILINE)
 
 
+@pytest.mark.slow
 def test_the_page_shows_what_folders_are_looked_after_with(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with serving("--port", "0", "--json", "--clock", "manual", "--data-dir", str(tmp_path / "data")) as running:
         pay(running)

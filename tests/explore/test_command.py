@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from simulator.explore.command import OUTPUT_BYTES_MAX, Command
 
 LEAVES_A_CHILD = """
@@ -48,6 +50,7 @@ def test_one_that_a_signal_ended_has_128_and_its_number() -> None:
     assert started("import os; os.kill(os.getpid(), 15)").wait(60) == 128 + 15
 
 
+@pytest.mark.slow
 def test_one_that_takes_too_long_is_ended() -> None:
     command = started("import time; time.sleep(600)")
     assert command.wait(0.2) is None
@@ -60,6 +63,7 @@ def test_what_it_started_ends_with_it(tmp_path: Path) -> None:
     assert _has_ended(int(number.read_text()))
 
 
+@pytest.mark.slow
 def test_what_left_its_session_ends_with_it_where_orphans_are_adopted(tmp_path: Path) -> None:
     number = tmp_path / "pid"
     words = [sys.executable, "-c", ADOPTS, LEAVES_A_SESSION, str(number)]

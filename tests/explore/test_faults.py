@@ -29,11 +29,13 @@ def checked(folder: Path, faults: tuple[Fault, ...]) -> list[str]:
     return [str(one) for one in problems(path)]
 
 
+@pytest.mark.slow
 def test_every_fault_passes_check_alone(tmp_path: Path) -> None:
     found = {one.words: wrong for one in everything() if (wrong := checked(tmp_path, (one,)))}
     assert found == {}
 
 
+@pytest.mark.slow
 def test_every_storm_passes_check(tmp_path: Path) -> None:
     drawn = list(islice(storms(3, everything()), 150))
     assert {
@@ -124,6 +126,7 @@ def test_weather_begins_about_with_the_first_request_and_lasts_until_one_meets_i
     assert all(f"from {spans[0][0]} s to {spans[0][1]} s" in one.words for one in found if "revoked" in one.words)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("first_s", "rate"), [(0, 1.5), (50, 100), (10**6, 10**6), (10**12, 10**9)])
 def test_weather_of_any_clock_can_be_loaded(first_s: float, rate: float, tmp_path: Path) -> None:
     calm = seen()

@@ -2,6 +2,7 @@
 
 import subprocess
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -10,6 +11,7 @@ from simulator.explore.quoting import joined, quoted
 WORDS = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=30)
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(st.lists(WORDS, min_size=1, max_size=4))
 def test_bash_reads_what_was_quoted_from_one_line(words: list[str]) -> None:

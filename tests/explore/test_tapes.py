@@ -5,6 +5,8 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from threading import Thread
 
+import pytest
+
 from simulator.explore import tapes
 
 asked: list[tuple[str, str | None]] = []
@@ -29,12 +31,14 @@ def answering(status: int, body: bytes) -> Iterator[str]:
         server.shutdown()
 
 
+@pytest.mark.slow
 def test_a_tape_that_is_answered_is_kept_as_it_is() -> None:
     with answering(200, b"tape") as url:
         assert tapes.fetched(url, "token") == b"tape"
     assert asked[-1] == ("/_sim/sandboxes/default/tape", "Bearer token")
 
 
+@pytest.mark.slow
 def test_a_server_that_refuses_or_is_gone_has_no_tape() -> None:
     with answering(404, b"{}") as url:
         assert tapes.fetched(url, None) is None

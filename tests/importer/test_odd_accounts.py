@@ -106,6 +106,7 @@ LOST: list[tuple[str, dict[str, Any], str]] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("more", "comment"), [row[1:] for row in LOST], ids=[row[0] for row in LOST])
 def test_what_a_scenario_cannot_express_is_a_comment(more: dict[str, Any], comment: str, tmp_path: Path) -> None:
     with answering({"/v2/catalog": catalog(product("GOOD"), product("ODD", **more))}) as account:
@@ -115,6 +116,7 @@ def test_what_a_scenario_cannot_express_is_a_comment(more: dict[str, Any], comme
     assert list(load_scenario(path).catalog.products) == ["GOOD", "ODD"]
 
 
+@pytest.mark.slow
 def test_options_that_cannot_be_written_are_counted(tmp_path: Path) -> None:
     """More of them than a report of problems holds."""
     items: list[dict[str, Any]] = [{"code": f"no {number}", "label": "Bad"} for number in range(300)]
@@ -140,6 +142,7 @@ def test_options_that_cannot_be_written_are_counted(tmp_path: Path) -> None:
     assert [one.code for one in load_scenario(path).catalog.products["P"].options["f"]] == ["yes", "more"]
 
 
+@pytest.mark.slow
 def test_the_tree_is_compared_too(tmp_path: Path) -> None:
     groups = [
         {"id": "a b", "name": "Bad", "icon_url": "", "categories": []},
@@ -160,6 +163,7 @@ def test_the_tree_is_compared_too(tmp_path: Path) -> None:
     assert (group.id, group.categories[0].product_codes) == ("g", ("P",))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("body", [b"no JSON", [], {"data": "x", "items": 5, "meta": []}, "text", b"[" * 100_000])
 def test_what_was_not_answered_is_a_comment_whatever_came_instead(body: object, tmp_path: Path) -> None:
     paths = ["/v2/options", "/v2/networkstatus", "/v2/product-list", "/v2/subproducts", "/v2/callback-url"]
@@ -179,6 +183,7 @@ def test_what_was_not_answered_is_a_comment_whatever_came_instead(body: object, 
         assert "# - GET /v2/product-list: the answer was not JSON" in text
 
 
+@pytest.mark.slow
 def test_products_without_a_code_of_their_own_are_named(tmp_path: Path) -> None:
     body = catalog(product("P"))
     body["products"] |= {"twin": product("P"), "blank": product(""), "text": "x"}
@@ -188,6 +193,7 @@ def test_products_without_a_code_of_their_own_are_named(tmp_path: Path) -> None:
         assert f"# - the product '{key}' of the catalog has no code of its own" in text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("url", "method"),
     [("https://me:pass@shop.example.com/", "POST"), ("https://shop.example.com/", "PUT"), ("ftp://\u202ex\n", "GET")],
@@ -202,6 +208,7 @@ def test_a_callback_that_a_scenario_refuses_is_a_comment_even_if_it_is_wanted(
     assert load_scenario(path).resellers[0].callback.url == "inbox:callbacks"
 
 
+@pytest.mark.slow
 def test_neither_key_nor_secret_is_written_or_printed(tmp_path: Path) -> None:
     """Even if the service sends them."""
     told = product("P", name=f"{KEY} {SECRET}", loyalty=[SECRET, KEY])
@@ -221,6 +228,7 @@ def test_neither_key_nor_secret_is_written_or_printed(tmp_path: Path) -> None:
         assert SECRET not in text
 
 
+@pytest.mark.slow
 def test_the_secret_of_the_webhook_is_not_even_kept(tmp_path: Path) -> None:
     webhook = {
         "webhook_url": "https://shop.example.com/b",
@@ -291,6 +299,7 @@ def test_a_file_of_somebody_else_is_not_taken_for_a_state_file(tmp_path: Path) -
     assert other.read_text() == "my own notes\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("changed", ["catalog", "key"])
 def test_answers_about_another_catalog_or_account_are_not_taken_up(changed: str, tmp_path: Path) -> None:
     answers = {"/v2/catalog": catalog(product("P"))}
@@ -303,6 +312,7 @@ def test_answers_about_another_catalog_or_account_are_not_taken_up(changed: str,
     assert account.asked.count("/v2/product-list") == 2
 
 
+@pytest.mark.slow
 def test_a_line_that_was_cut_off_or_is_no_answer_is_asked_again(tmp_path: Path) -> None:
     state = tmp_path / "state"
     with answering({"/v2/catalog": catalog(product("P"))}) as account:
@@ -314,6 +324,7 @@ def test_a_line_that_was_cut_off_or_is_no_answer_is_asked_again(tmp_path: Path) 
     assert state.exists() is False
 
 
+@pytest.mark.slow
 def test_an_account_number_that_is_of_no_use_is_said(tmp_path: Path) -> None:
     with answering({"/v2/catalog": catalog(product("P"))}) as account:
         done = run_import(account.url, tmp_path, "--account", "P=1", "--account", "Q=2")
@@ -322,6 +333,7 @@ def test_an_account_number_that_is_of_no_use_is_said(tmp_path: Path) -> None:
     assert "--account Q: the catalog has no such product" in done.stderr
 
 
+@pytest.mark.slow
 def test_an_interrupt_leaves_what_is_known_and_says_nothing_else(tmp_path: Path) -> None:
     state = tmp_path / "state"
     with answering({"/v2/catalog": catalog(product("P"))}) as account:

@@ -22,6 +22,7 @@ def mine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         yield imported(server.ready["url"], tmp_path_factory.mktemp("import"), *FLAGS)
 
 
+@pytest.mark.slow
 def test_every_answer_about_the_catalog_is_the_same(mine: Path) -> None:
     with running(ACCOUNT) as theirs, running(str(mine)) as ours:
         wanted, found = answers(theirs, ACCOUNTS), answers(ours, ACCOUNTS)
@@ -30,6 +31,7 @@ def test_every_answer_about_the_catalog_is_the_same(mine: Path) -> None:
     assert list(found) == list(wanted)
 
 
+@pytest.mark.slow
 def test_the_legacy_product_list_is_the_same_but_for_what_comments_name(mine: Path) -> None:
     """What products with options for an account cost cannot be known from a few accounts."""
 

@@ -45,6 +45,7 @@ def attempts(client: Client) -> list[tuple[int | None, str]]:
     return [(one["status"], one["error"]) for one in delivery["attempts"]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("has_snapshot", [False, True])
 def test_a_second_attempt_in_the_air_has_failed_at_a_restart(has_snapshot: bool, tmp_path: Path) -> None:
     wall = Wall()
@@ -63,6 +64,7 @@ def test_a_second_attempt_in_the_air_has_failed_at_a_restart(has_snapshot: bool,
         assert_replays(client.app)
 
 
+@pytest.mark.slow
 def test_what_a_rewind_adds_to_the_tape_is_on_disk(tmp_path: Path) -> None:
     wall = Wall()
     with serving(tmp_path / "data", scenario(SLOW), wall) as client:

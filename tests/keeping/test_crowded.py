@@ -42,6 +42,7 @@ def test_a_rewind_may_meet_a_snapshot_that_has_just_begun(tmp_path: Path) -> Non
         assert told(client, "first") == before
 
 
+@pytest.mark.slow
 def test_a_rewind_may_meet_the_fork_of_another_sandbox(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with serving(tmp_path / "data") as client:
         made(client, "first")
@@ -89,6 +90,7 @@ LOST = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("where", ["place", "_next"])
 @pytest.mark.parametrize(("happens", "status", "code"), LOST)
 def test_a_fork_whose_original_is_lost_meanwhile_is_refused_and_leaves_nothing(
@@ -140,6 +142,7 @@ CHANGES: dict[str, tuple[str, Callable[[Client], Awaitable[object]]]] = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", CHANGES)
 def test_what_the_keeper_cannot_write_is_never_answered(
     what: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

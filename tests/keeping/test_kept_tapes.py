@@ -17,6 +17,7 @@ from tests.support.stores import as_killed
 from tests.support.taped_plays import FIRST, PLAYS, set_callback
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("happens", PLAYS)
 def test_a_tape_from_the_disk_is_the_one_from_memory(happens: Callable[[Client], None], tmp_path: Path) -> None:
     kept = DataFolder(tmp_path / "data", "process", lambda error: pytest.fail(str(error)), lambda line: None)
@@ -32,6 +33,7 @@ def test_a_tape_from_the_disk_is_the_one_from_memory(happens: Callable[[Client],
         assert list(tape_lines(kept_tape(reading, "default"))) == wanted
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("happens", PLAYS)
 def test_what_was_due_and_not_begun_follows_from_the_entries(happens: Callable[[Client], None]) -> None:
     with running(FIRST) as client:

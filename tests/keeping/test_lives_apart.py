@@ -51,6 +51,7 @@ def held_behind(plays: int, monkeypatch: pytest.MonkeyPatch) -> tuple[asyncio.Ev
     return is_there, may_go
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ends", [BACK, RESET], ids=["rewound", "reset"])
 @pytest.mark.parametrize("slow", [FORK, REWIND], ids=["a fork", "a rewind"])
 def test_what_is_rebuilt_of_a_life_that_ends_meanwhile_takes_no_payment_from_the_next_one(
@@ -96,6 +97,7 @@ async def _held_end(client: Client, meanwhile: Callable[[], Awaitable[object]]) 
     assert (await client.asim(*REWIND)).status == 200
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ends", [BACK, RESET], ids=["rewound", "reset"])
 def test_a_life_that_ends_while_attempts_of_the_one_before_end_leaves_nothing_to_the_next_one(
     ends: Any, tmp_path: Path

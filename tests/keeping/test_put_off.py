@@ -40,6 +40,7 @@ async def some_turns() -> None:
         await asyncio.sleep(0)
 
 
+@pytest.mark.slow
 def test_requests_that_wait_one_beside_the_other_put_off_a_snapshot_for_a_while_only(tmp_path: Path) -> None:
     with serving(tmp_path / "data") as client:
         saver = saving_of(client)
@@ -72,6 +73,7 @@ def test_requests_that_wait_one_beside_the_other_put_off_a_snapshot_for_a_while_
         assert told(client) == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("headers", "messages", "taken"),
     [

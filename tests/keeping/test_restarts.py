@@ -26,6 +26,7 @@ from tests.support.taped_plays import FIRST, PLAYS, set_callback
 from tests.support.wall import Wall
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("happens", PLAYS)
 @pytest.mark.parametrize("has_snapshot", [False, True])
 def test_a_killed_sandbox_is_as_it_was(happens: Callable[[Client], None], has_snapshot: bool, tmp_path: Path) -> None:
@@ -52,6 +53,7 @@ def test_a_killed_sandbox_is_as_it_was(happens: Callable[[Client], None], has_sn
         assert_replays(client.app)
 
 
+@pytest.mark.slow
 def test_a_snapshot_that_cannot_be_used_is_passed_over_and_said(tmp_path: Path) -> None:
     with serving(tmp_path / "data") as client:
         client.pay("one")
@@ -84,6 +86,7 @@ def test_a_sandbox_without_its_beginning_and_without_a_snapshot_is_not_begun_ane
     assert (folder / DATABASE).stat().st_size >= size
 
 
+@pytest.mark.slow
 def test_a_tape_that_is_dropped_is_empty_and_says_so(tmp_path: Path) -> None:
     with serving(tmp_path / "data") as client:
         client.pay("one")
@@ -121,6 +124,7 @@ def test_rules_of_the_scenario_are_where_they_were_written(tmp_path: Path) -> No
         assert before[1]
 
 
+@pytest.mark.slow
 def test_a_scenario_that_has_changed_is_loaded_and_that_is_said(tmp_path: Path) -> None:
     file = tmp_path / "mine.yaml"
     file.write_text("scenario: mine\nextends: default\n")
@@ -146,6 +150,7 @@ MORNING, EVENING = datetime(2027, 1, 1, 8, tzinfo=UTC), datetime(2027, 1, 1, 20,
 FLAGS: dict[str, Any] = {"seed": 7, "mode": "xN", "rate": 60.0, "start": MORNING, "callback": "inbox:shop"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
@@ -185,6 +190,7 @@ def test_marks_of_one_moment_are_in_the_order_in_which_they_were_made(tmp_path: 
         assert [one["name"] for one in client.sim("GET", f"{DEFAULT}/marks").json["marks"]] == names
 
 
+@pytest.mark.slow
 def test_marks_are_there_and_lead_to_their_moments(tmp_path: Path) -> None:
     with serving(tmp_path / "data") as client:
         client.pay("one")
@@ -216,6 +222,7 @@ def test_a_later_mark_behind_the_same_entry_is_gone_for_good_after_a_rewind(tmp_
         assert [one["name"] for one in client.sim("GET", f"{DEFAULT}/marks").json["marks"]] == names[:2]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("has_snapshot", [False, True])
 def test_a_rewind_stays_a_rewind(has_snapshot: bool, tmp_path: Path) -> None:
     with serving(tmp_path / "data") as client:
@@ -262,6 +269,7 @@ def test_a_fork_is_kept_with_its_marks_and_without_its_original(tmp_path: Path) 
         assert len(client.sim("GET", "/sandboxes/second/transactions").json["transactions"]) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ends", [("DELETE", ""), ("POST", "/reset"), ("POST", "/rewind")])
 def test_a_fork_counts_against_the_budget_after_a_restart_until_it_ends(
     ends: tuple[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch

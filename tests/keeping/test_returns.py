@@ -27,6 +27,7 @@ def now_of(client: Client, sandbox: str) -> Any:
     return client.app.sandboxes.get(sandbox).clock.now()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("has_snapshot", [False, True])
 def test_a_running_clock_that_was_rewound_goes_on_from_there_after_a_restart(
     has_snapshot: bool, tmp_path: Path
@@ -49,6 +50,7 @@ def test_a_running_clock_that_was_rewound_goes_on_from_there_after_a_restart(
             assert now_of(client, name) - was == timedelta(seconds=120), name
 
 
+@pytest.mark.slow
 def test_a_mark_that_was_undone_is_gone_also_where_an_attempt_ended_at_its_place(tmp_path: Path) -> None:
     """The tape goes on with the end of the attempt that was in the air, so that it has as many entries as when the mark
     was made, at the same time."""
@@ -85,6 +87,7 @@ def test_a_number_is_the_time_of_its_entry_whether_there_is_a_snapshot_or_not(tm
         assert client.sim("GET", f"{DEFAULT}/marks").json["marks"] == []
 
 
+@pytest.mark.slow
 def test_a_rewind_beside_which_the_beginning_goes_is_refused_and_loses_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -110,6 +113,7 @@ def test_a_rewind_beside_which_the_beginning_goes_is_refused_and_loses_nothing(
         assert told(client) == before
 
 
+@pytest.mark.slow
 def test_a_snapshot_that_a_rewind_has_ended_is_none_that_was_saved(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

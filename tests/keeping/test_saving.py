@@ -59,6 +59,7 @@ def assert_whole(client: Client, stored: Snapshot) -> None:
     assert not (other := differing(stored, whole)), other
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("happens", PLAYS)
 def test_each_snapshot_has_all_whatever_the_one_before_had(
     happens: Callable[[Client], None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -76,6 +77,7 @@ def test_each_snapshot_has_all_whatever_the_one_before_had(
             client.advance(30)
 
 
+@pytest.mark.slow
 def test_of_many_payments_only_the_parts_that_changed_are_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

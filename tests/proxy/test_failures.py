@@ -28,6 +28,7 @@ async def failure(one: Proxied) -> tuple[int, str, str]:
     return status, said["error"], said["message"]
 
 
+@pytest.mark.slow
 def test_an_upstream_where_nobody_listens_is_a_502(run: Run) -> None:
     async def main() -> None:
         with closed_port() as port:
@@ -39,6 +40,7 @@ def test_an_upstream_where_nobody_listens_is_a_502(run: Run) -> None:
     run(main())
 
 
+@pytest.mark.slow
 def test_a_name_that_does_not_resolve_is_a_502(run: Run) -> None:
     async def main() -> None:
         async with proxied(silent, upstream="http://nowhere.invalid") as one:
@@ -49,6 +51,7 @@ def test_a_name_that_does_not_resolve_is_a_502(run: Run) -> None:
     run(main())
 
 
+@pytest.mark.slow
 def test_an_upstream_that_speaks_no_tls_is_a_502(run: Run) -> None:
     async def main() -> None:
         async with proxied(says(OK)) as plain, proxied(silent, upstream=f"https://127.0.0.1:{plain.port}") as one:
@@ -57,6 +60,7 @@ def test_an_upstream_that_speaks_no_tls_is_a_502(run: Run) -> None:
     run(main())
 
 
+@pytest.mark.slow
 def test_an_upstream_that_does_not_answer_is_a_504(run: Run) -> None:
     async def main() -> None:
         async with proxied(silent, timeout_s=0.3) as one:
@@ -98,6 +102,7 @@ BAD_HEADS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("data", "code", "words"), BAD_HEADS.values(), ids=BAD_HEADS)
 def test_what_is_no_answer_is_a_502(run: Run, data: bytes, code: str, words: str) -> None:
     async def main() -> None:
@@ -131,6 +136,7 @@ BROKEN = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("answer", BROKEN.values(), ids=BROKEN)
 def test_an_answer_that_breaks_off_is_cut_for_the_client_too(run: Run, answer: Answer) -> None:
     async def main() -> None:
@@ -145,6 +151,7 @@ def test_an_answer_that_breaks_off_is_cut_for_the_client_too(run: Run, answer: A
     run(main())
 
 
+@pytest.mark.slow
 def test_an_answer_that_pauses_too_long_is_cut(run: Run) -> None:
     async def main() -> None:
         async with proxied(says(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc"), timeout_s=0.5) as one:
@@ -154,6 +161,7 @@ def test_an_answer_that_pauses_too_long_is_cut(run: Run) -> None:
     run(main())
 
 
+@pytest.mark.slow
 def test_an_answer_that_drips_without_end_is_cut(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(relay, "BODY_TIMEOUTS_MAX", 1)
 
@@ -172,6 +180,7 @@ def test_an_answer_that_drips_without_end_is_cut(run: Run, monkeypatch: pytest.M
     run(main())
 
 
+@pytest.mark.slow
 def test_an_endless_answer_is_held_back_by_a_client_that_does_not_read_and_ends_with_it(run: Run) -> None:
     sent = 0
 
@@ -194,6 +203,7 @@ def test_an_endless_answer_is_held_back_by_a_client_that_does_not_read_and_ends_
     run(main())
 
 
+@pytest.mark.slow
 def test_an_answer_that_comes_before_the_request_is_complete_is_passed_on(run: Run) -> None:
     async def refuses(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readuntil(b"\r\n\r\n")
@@ -211,6 +221,7 @@ def test_an_answer_that_comes_before_the_request_is_complete_is_passed_on(run: R
     run(main())
 
 
+@pytest.mark.slow
 def test_a_client_that_leaves_in_the_middle_of_its_request_is_journaled(run: Run) -> None:
     async def main() -> None:
         async with proxied(silent) as one:
@@ -224,6 +235,7 @@ def test_a_client_that_leaves_in_the_middle_of_its_request_is_journaled(run: Run
     run(main())
 
 
+@pytest.mark.slow
 def test_a_payment_is_passed_on_to_its_end_though_the_client_left(run: Run) -> None:
     go_on = asyncio.Event()
 
@@ -242,6 +254,7 @@ def test_a_payment_is_passed_on_to_its_end_though_the_client_left(run: Run) -> N
     run(main())
 
 
+@pytest.mark.slow
 def test_nothing_is_sent_twice_when_a_kept_connection_breaks(run: Run) -> None:
     async def once(exchange: Exchange) -> None:
         if exchange.number == 1:
@@ -258,6 +271,7 @@ def test_nothing_is_sent_twice_when_a_kept_connection_breaks(run: Run) -> None:
     run(main())
 
 
+@pytest.mark.slow
 def test_many_clients_share_a_bounded_number_of_connections(run: Run) -> None:
     async def main() -> None:
         async with proxied(says(OK)) as one:
@@ -269,6 +283,7 @@ def test_many_clients_share_a_bounded_number_of_connections(run: Run) -> None:
     run(main())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", ["/v2/topup", "/_sim/callbacks"])
 def test_requests_whose_bodies_do_not_come_take_no_connection_from_others(run: Run, path: str) -> None:
     head = f"POST {path} HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\n".encode()
@@ -283,6 +298,7 @@ def test_requests_whose_bodies_do_not_come_take_no_connection_from_others(run: R
     run(main())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "request_", [b"\x16\x03\x01\x02\x00", b"GET / HTTP/1.1\r\n\r\n", b"GET /\x00 HTTP/1.1\r\nHost: a\r\n\r\n"]
 )
@@ -295,6 +311,7 @@ def test_what_is_no_request_is_refused_and_not_passed_on(run: Run, request_: byt
     run(main())
 
 
+@pytest.mark.slow
 def test_a_request_in_progress_is_journaled_when_the_proxy_stops(run: Run) -> None:
     async def main() -> None:
         async with proxied(silent) as one, connected(one.port) as (_, writer):

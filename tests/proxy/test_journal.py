@@ -39,6 +39,7 @@ async def text(one: Proxied, path: str) -> tuple[int, str]:
     return status, body.decode()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("query", "found"),
     [
@@ -66,6 +67,7 @@ def test_requests_are_found_by_what_they_have_not(query: str, found: list[int]) 
     asyncio.run(main())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("query", "said"),
     [
@@ -87,6 +89,7 @@ def test_a_filter_that_cannot_match_is_refused_with_a_sentence(path: str, query:
     asyncio.run(main())
 
 
+@pytest.mark.slow
 def test_a_har_has_what_was_sent_to_the_proxy_without_secrets() -> None:
     async def main() -> None:
         async with proxied(replies, key="k", secret="aHVzaC1odXNoLWh1c2gtaHVzaA==") as one:
@@ -105,6 +108,7 @@ def test_a_har_has_what_was_sent_to_the_proxy_without_secrets() -> None:
     asyncio.run(main())
 
 
+@pytest.mark.slow
 def test_a_request_is_a_command_that_sends_the_same_to_the_proxy() -> None:
     async def main() -> None:
         async with proxied(replies) as one:
@@ -125,6 +129,7 @@ def test_a_request_is_a_command_that_sends_the_same_to_the_proxy() -> None:
     asyncio.run(main())
 
 
+@pytest.mark.slow
 def test_a_packed_body_is_unpacked_in_the_command_and_one_that_was_not_kept_is_named() -> None:
     async def main() -> None:
         async with proxied(replies) as one:
@@ -141,6 +146,7 @@ def test_a_packed_body_is_unpacked_in_the_command_and_one_that_was_not_kept_is_n
     asyncio.run(main())
 
 
+@pytest.mark.slow
 def test_a_har_of_a_masked_query_has_a_url_without_blanks() -> None:
     async def main() -> None:
         async with proxied(replies) as one:
@@ -153,6 +159,7 @@ def test_a_har_of_a_masked_query_has_a_url_without_blanks() -> None:
     asyncio.run(main())
 
 
+@pytest.mark.slow
 def test_a_har_hides_a_secret_in_what_a_call_is_about() -> None:
     async def main() -> None:
         secret = "aHVzaC1odXNoLWh1c2gtaHVzaA=="

@@ -340,6 +340,7 @@ def test_a_recording_that_fails_says_so_and_nothing_else_does(
     assert "hush" not in line
 
 
+@pytest.mark.slow
 def test_secrets_are_kept_within_bounds_of_count_length_and_sum() -> None:
     secrets = SeenSecrets()
     for n in range(200):
@@ -353,6 +354,7 @@ def test_secrets_are_kept_within_bounds_of_count_length_and_sum() -> None:
     assert secrets.mask.text(f"{2999:08}=" + "p" * 100) == "(not shown)"
 
 
+@pytest.mark.slow
 def test_one_password_again_and_again_makes_nothing_be_forgotten() -> None:
     secrets = SeenSecrets()
     secrets.learn("/v2/balance-webhook", b"", b'{"webhook_secret":"whsec_of-the-webhook"}')

@@ -21,6 +21,7 @@ TARGETS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", TARGETS)
 def test_the_target_arrives_as_it_was_sent(run: Run, target: str) -> None:
     async def main() -> None:
@@ -31,6 +32,7 @@ def test_the_target_arrives_as_it_was_sent(run: Run, target: str) -> None:
     run(main())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"])
 def test_the_method_and_the_body_arrive_as_they_were_sent(run: Run, method: str) -> None:
     body = bytes(range(256)) * 40
@@ -47,6 +49,7 @@ def test_the_method_and_the_body_arrive_as_they_were_sent(run: Run, method: str)
 BODIES = [b"{}\n", b"{}\r\n", b"{}\r\n\r\n", b"\n{} ", b" ", b"\n", b"\t\n\n", b"\x00", b'\xef\xbb\xbf{"a":1}\n']
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("body", BODIES, ids=repr)
 def test_blanks_and_newlines_of_a_body_which_are_signed_arrive_in_both_directions(run: Run, body: bytes) -> None:
     async def main() -> None:
@@ -61,6 +64,7 @@ def test_blanks_and_newlines_of_a_body_which_are_signed_arrive_in_both_direction
     run(main())
 
 
+@pytest.mark.slow
 def test_every_field_that_clients_usually_send_arrives(run: Run) -> None:
     fields = [
         "user-agent: shop/1.2 (python-httpx/0.27)",
@@ -105,6 +109,7 @@ def test_every_field_that_clients_usually_send_arrives(run: Run) -> None:
     run(main())
 
 
+@pytest.mark.slow
 def test_header_fields_keep_their_order_and_values_and_none_is_added(run: Run) -> None:
     async def main() -> None:
         async with proxied(says(OK)) as one:
@@ -119,6 +124,7 @@ def test_header_fields_keep_their_order_and_values_and_none_is_added(run: Run) -
     run(main())
 
 
+@pytest.mark.slow
 def test_fields_of_one_connection_stay_behind_and_those_that_connection_names(run: Run) -> None:
     async def main() -> None:
         async with proxied(says(OK)) as one:
@@ -130,6 +136,7 @@ def test_fields_of_one_connection_stay_behind_and_those_that_connection_names(ru
     run(main())
 
 
+@pytest.mark.slow
 def test_the_base_of_the_upstream_stands_before_each_target(run: Run) -> None:
     async def main() -> None:
         async with (
@@ -155,6 +162,7 @@ ANSWERS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("answer", ANSWERS, ids=lambda answer: answer[9:30].decode("latin-1"))
 def test_the_answer_arrives_byte_for_byte(run: Run, answer: bytes) -> None:
     async def main() -> None:
@@ -165,6 +173,7 @@ def test_the_answer_arrives_byte_for_byte(run: Run, answer: bytes) -> None:
     run(main())
 
 
+@pytest.mark.slow
 def test_an_answer_keeps_the_connection_to_the_client_and_to_the_upstream(run: Run) -> None:
     async def main() -> None:
         async with proxied(says(OK)) as one, connected(one.port) as (reader, writer):
@@ -176,6 +185,7 @@ def test_an_answer_keeps_the_connection_to_the_client_and_to_the_upstream(run: R
     run(main())
 
 
+@pytest.mark.slow
 def test_a_connection_that_the_upstream_closed_meanwhile_is_not_used(run: Run) -> None:
     async def closes(exchange: Exchange) -> None:
         exchange.write(OK)
@@ -190,6 +200,7 @@ def test_a_connection_that_the_upstream_closed_meanwhile_is_not_used(run: Run) -
     run(main())
 
 
+@pytest.mark.slow
 def test_bytes_behind_an_answer_are_not_taken_for_the_next_one(run: Run) -> None:
     async def main() -> None:
         async with proxied(says(OK + b"HTTP/1.1 500 Smuggled\r\nContent-Length: 0\r\n\r\n")) as one:
@@ -200,6 +211,7 @@ def test_bytes_behind_an_answer_are_not_taken_for_the_next_one(run: Run) -> None
     run(main())
 
 
+@pytest.mark.slow
 def test_an_answer_to_head_has_its_length_and_no_body(run: Run) -> None:
     answer = b"HTTP/1.1 200 OK\r\nContent-Length: 5000\r\n\r\n"
 
@@ -211,6 +223,7 @@ def test_an_answer_to_head_has_its_length_and_no_body(run: Run) -> None:
     run(main())
 
 
+@pytest.mark.slow
 def test_chunks_and_an_answer_that_ends_with_its_connection_arrive_whole(run: Run) -> None:
     chunked = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n3;x=y\r\ncde\r\n0\r\nT: 1\r\n\r\n"
 
@@ -236,6 +249,7 @@ def _unchunked(body: bytes) -> bytes:
     return plain
 
 
+@pytest.mark.slow
 def test_interim_answers_are_not_taken_for_the_answer(run: Run) -> None:
     async def main() -> None:
         async with proxied(
@@ -246,6 +260,7 @@ def test_interim_answers_are_not_taken_for_the_answer(run: Run) -> None:
     run(main())
 
 
+@pytest.mark.slow
 def test_a_body_in_chunks_and_one_that_waits_for_continue_arrive(run: Run) -> None:
     async def main() -> None:
         bodies: list[bytes] = []
@@ -273,6 +288,7 @@ def test_a_body_in_chunks_and_one_that_waits_for_continue_arrive(run: Run) -> No
     run(main())
 
 
+@pytest.mark.slow
 def test_answers_are_passed_on_while_they_come(run: Run) -> None:
     go_on = asyncio.Event()
 
@@ -291,6 +307,7 @@ def test_answers_are_passed_on_while_they_come(run: Run) -> None:
     run(main())
 
 
+@pytest.mark.slow
 def test_a_long_body_goes_through_though_it_is_not_kept(run: Run) -> None:
     long = b"x" * (17 * 1024 * 1024)
 

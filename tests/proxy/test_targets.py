@@ -31,6 +31,7 @@ async def refuses(one: Proxied, target: str) -> None:
     assert (one.upstream.requests, one.receiver.requests) == ([], [])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", DISGUISED)
 def test_no_spelling_of_the_control_api_reaches_the_upstream(target: str) -> None:
     async def main() -> None:
@@ -40,6 +41,7 @@ def test_no_spelling_of_the_control_api_reaches_the_upstream(target: str) -> Non
     asyncio.run(main())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", CLIMBING)
 def test_nothing_leads_out_of_the_base_path_of_a_receiver(target: str) -> None:
     async def main() -> None:
@@ -49,6 +51,7 @@ def test_nothing_leads_out_of_the_base_path_of_a_receiver(target: str) -> None:
     asyncio.run(main())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", [*CLIMBING, *DISGUISED])
 def test_nothing_leads_out_of_the_base_path_of_an_upstream(target: str) -> None:
     async def main() -> None:
@@ -62,6 +65,7 @@ def test_nothing_leads_out_of_the_base_path_of_an_upstream(target: str) -> None:
     asyncio.run(main())
 
 
+@pytest.mark.slow
 def test_an_upstream_whose_base_path_is_a_control_api_is_asked_nothing() -> None:
     async def main() -> None:
         async with proxied(says(OK), upstream="http://127.0.0.1:9/%5fsim") as one:
@@ -70,6 +74,7 @@ def test_an_upstream_whose_base_path_is_a_control_api_is_asked_nothing() -> None
     asyncio.run(main())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", ["/_simulate", "/_SIM/x", "/x/_sim", "/v2/a..b/...", "/v2/x?to=/_sim/../.."])
 def test_what_leads_elsewhere_passes(target: str) -> None:
     async def main() -> None:

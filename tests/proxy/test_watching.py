@@ -114,6 +114,7 @@ DIAGNOSES: list[tuple[str, bytes, dict[str, str], str]] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("upstream", "changed", "words"), [row[1:] for row in DIAGNOSES], ids=[row[0] for row in DIAGNOSES]
 )
@@ -123,12 +124,14 @@ def test_a_signature_is_explained(upstream: bytes, changed: dict[str, str], word
     assert bool(words) == bool(said)
 
 
+@pytest.mark.slow
 def test_a_known_mistake_of_clients_is_named() -> None:
     raw = hmac.digest(b"a secret of thirty-two bytes ....", SIGNED.canonical.encode(), "sha256")
     said = asyncio.run(diagnosis(refused("invalid_signature"), SIGNED, {"X-Signature": f"v1={raw.hex()}"}))
     assert said == "the signature is hexadecimal; encode the raw digest in Base64"
 
 
+@pytest.mark.slow
 def test_without_the_secret_the_headers_are_explained_alone() -> None:
     late = asyncio.run(diagnosis(refused("timestamp_expired"), SIGNED, {"X-Timestamp": "1"}, is_given=False))
     assert "behind the server's clock" in late
@@ -137,6 +140,7 @@ def test_without_the_secret_the_headers_are_explained_alone() -> None:
     assert asyncio.run(diagnosis(ACCEPTED, SIGNED, is_given=False)) == ""
 
 
+@pytest.mark.slow
 def test_a_nonce_that_was_sent_before_is_named() -> None:
     async def main() -> None:
         async with proxied(says(ACCEPTED), wall=Wall(), key=KEY, secret=SECRET) as one:
@@ -210,6 +214,7 @@ DEPARTURES: list[tuple[str, str, bytes, list[tuple[str, str, str]]]] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("path", "upstream", "wanted"), [row[1:] for row in DEPARTURES], ids=[row[0] for row in DEPARTURES]
 )
@@ -228,6 +233,7 @@ def test_an_answer_is_held_against_the_contract(path: str, upstream: bytes, want
     asyncio.run(main())
 
 
+@pytest.mark.slow
 def test_a_packed_answer_is_read_within_bounds() -> None:
     async def main() -> None:
         packed, bomb = gzip.compress(b'{"data":{"balance":"many","currency":"MYR"}}'), gzip.compress(b"0" * 20_000_000)
@@ -249,6 +255,7 @@ def test_a_packed_answer_is_read_within_bounds() -> None:
     asyncio.run(main())
 
 
+@pytest.mark.slow
 def test_what_unpacks_to_too_much_is_not_decoded_on_either_side() -> None:
     async def main() -> None:
         bomb = gzip.compress(b'{"data":[' + b"[]," * 5_000_000 + b"[]]}")
@@ -267,6 +274,7 @@ def test_what_unpacks_to_too_much_is_not_decoded_on_either_side() -> None:
     asyncio.run(main())
 
 
+@pytest.mark.slow
 def test_a_message_of_any_size_has_a_few_departures() -> None:
     async def main() -> None:
         rows = answer(b'{"data":[' + b'{"refid":"a","trxid":"b"},' * 20_000 + b"{}]}")
@@ -283,6 +291,7 @@ async def call_back(one: Proxied, data: Any, *lines: str, path: str = "", method
     return await one.get(f"/_sim/callbacks{path}", "Content-Type: application/json", *lines, method=method, body=body)
 
 
+@pytest.mark.slow
 def test_the_proxy_shows_its_own_contract_and_names_it_to_those_who_are_lost() -> None:
     async def main() -> None:
         async with proxied(says(OK)) as one:
@@ -297,6 +306,7 @@ def test_the_proxy_shows_its_own_contract_and_names_it_to_those_who_are_lost() -
     asyncio.run(main())
 
 
+@pytest.mark.slow
 def test_a_payment_has_a_story_of_requests_statuses_and_callbacks() -> None:
     answers = {"/v2/topup": answer({"data": RESULT}), "/v2/transactions": answer({"data": [RECORD], "meta": {}})}
 
@@ -323,6 +333,7 @@ def test_a_payment_has_a_story_of_requests_statuses_and_callbacks() -> None:
     asyncio.run(main())
 
 
+@pytest.mark.slow
 def test_a_payment_without_an_answer_is_in_the_story_too() -> None:
     async def main() -> None:
         async with proxied(says(b"", close=True)) as one:
@@ -334,6 +345,7 @@ def test_a_payment_without_an_answer_is_in_the_story_too() -> None:
     asyncio.run(main())
 
 
+@pytest.mark.slow
 def test_callbacks_arrive_byte_for_byte_and_the_answer_goes_back() -> None:
     async def main() -> None:
         reply = b"HTTP/1.1 599 Mine\r\nX-B: 1\r\nContent-Length: 3\r\n\r\nyes"
@@ -355,6 +367,7 @@ def test_callbacks_arrive_byte_for_byte_and_the_answer_goes_back() -> None:
     asyncio.run(main())
 
 
+@pytest.mark.slow
 def test_a_callback_by_get_is_read_from_its_query() -> None:
     async def main() -> None:
         message = json.dumps({**DONE, "timestamp": "2026-11-21 12:00:00.000"})
@@ -429,6 +442,7 @@ EVENT = {
 WEBHOOK_SECRET = "5e" * 32
 
 
+@pytest.mark.slow
 def test_a_webhook_is_verified_with_the_secret_that_went_by() -> None:
     body = json.dumps(EVENT).encode()
     right = hmac.digest(bytes.fromhex(WEBHOOK_SECRET), b"e1.1700000000." + body, "sha256")
@@ -463,6 +477,7 @@ WEBHOOKS: list[tuple[str, Any, list[str]]] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("event", "wanted"), [row[1:] for row in WEBHOOKS], ids=[row[0] for row in WEBHOOKS])
 def test_each_kind_of_event_is_held_against_its_own_schema(event: Any, wanted: list[str]) -> None:
     async def main() -> None:
@@ -476,6 +491,7 @@ def test_each_kind_of_event_is_held_against_its_own_schema(event: Any, wanted: l
     asyncio.run(main())
 
 
+@pytest.mark.slow
 def test_nothing_that_is_shown_has_a_secret() -> None:
     created = answer({"webhook_url": "http://x/", "webhook_secret": WEBHOOK_SECRET})
     token = "header.bmV2ZXItc2Vlbi1hbnl3aGVyZQ.signature"
@@ -504,6 +520,7 @@ def test_nothing_that_is_shown_has_a_secret() -> None:
     asyncio.run(main())
 
 
+@pytest.mark.slow
 def test_without_an_address_callbacks_are_refused_in_a_sentence() -> None:
     async def main() -> None:
         async with proxied(says(OK), has_callbacks=False) as one:
@@ -514,6 +531,7 @@ def test_without_an_address_callbacks_are_refused_in_a_sentence() -> None:
     asyncio.run(main())
 
 
+@pytest.mark.slow
 def test_the_client_cannot_choose_where_a_request_goes() -> None:
     async def main() -> None:
         async with proxied(says(OK), says(OK)) as one:
@@ -527,6 +545,7 @@ def test_the_client_cannot_choose_where_a_request_goes() -> None:
     asyncio.run(main())
 
 
+@pytest.mark.slow
 def test_lists_are_paged_filtered_and_waited_for() -> None:
     async def main() -> None:
         async with proxied(says(answer({}, 418))) as one:
@@ -554,6 +573,7 @@ def test_lists_are_paged_filtered_and_waited_for() -> None:
     asyncio.run(main())
 
 
+@pytest.mark.slow
 def test_the_audit_sees_what_was_kept() -> None:
     async def main() -> None:
         async with proxied(says(ACCEPTED), says(OK)) as one:
@@ -567,6 +587,7 @@ def test_the_audit_sees_what_was_kept() -> None:
     asyncio.run(main())
 
 
+@pytest.mark.slow
 def test_the_control_api_is_guarded_and_callbacks_are_open() -> None:
     async def main() -> None:
         async with proxied(says(OK), says(OK), token="let-me-in") as one:
@@ -594,6 +615,7 @@ PASSWORDS = [
 ]
 
 
+@pytest.mark.slow
 def test_a_password_is_shown_nowhere_wherever_it_was_sent() -> None:
     async def main() -> None:
         async with proxied(says(answer(BALANCE))) as one:

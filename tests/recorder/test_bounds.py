@@ -67,6 +67,7 @@ def test_a_hundred_thousand_calls_take_bounded_memory() -> None:
     assert memory(recorder) < BYTES_MAX
 
 
+@pytest.mark.slow
 def test_payments_beyond_those_that_are_followed_are_counted() -> None:
     recorder = Recorder()
     for n in range(payments.PAYMENTS_MAX + 7):
@@ -76,6 +77,7 @@ def test_payments_beyond_those_that_are_followed_are_counted() -> None:
     assert f"# {payments.PAYMENTS_MAX} payments: Succesful" in text
 
 
+@pytest.mark.slow
 def test_pages_of_options_beyond_the_limit_are_left_out() -> None:
     recorder = Recorder()
     for page in range(1, 60):

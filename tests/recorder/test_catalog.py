@@ -51,6 +51,7 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> str:
     return checked(seen.recorded(), tmp_path_factory.mktemp("record"))
 
 
+@pytest.mark.slow
 def test_every_answer_about_the_catalog_is_the_same(recorded: str) -> None:
     with running(ACCOUNT) as theirs, running(recorded) as ours:
         wanted, found = answers(theirs, ACCOUNTS), answers(ours, ACCOUNTS)
@@ -59,11 +60,13 @@ def test_every_answer_about_the_catalog_is_the_same(recorded: str) -> None:
     assert list(found) == list(wanted)
 
 
+@pytest.mark.slow
 def test_the_file_has_no_other_differences(recorded: str) -> None:
     named = [line.strip() for line in Path(recorded).read_text().splitlines() if "the account has" in line]
     assert [line for line in named if not line.startswith("# product-list ")] == []
 
 
+@pytest.mark.slow
 def test_answers_in_the_older_shape_are_enough(tmp_path: Path) -> None:
     with running("default") as theirs:
         paid = pay("d", "DATA", 10, "0123456789", extras={"subproduct_code": "D10W"})

@@ -97,6 +97,7 @@ def accepted(recorder: Recorder) -> str:
     return text
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(st.lists(calls() | told(), max_size=14), st.booleans())
 def test_anything_gives_a_scenario(seen: list[Call | Notification], names_accounts: bool) -> None:
@@ -125,6 +126,7 @@ STEPS = st.lists(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(STEPS)
 def test_any_course_of_payments_gives_a_scenario(steps: list[tuple[Any, ...]]) -> None:
@@ -161,6 +163,7 @@ PRODUCTS = st.fixed_dictionaries(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(st.lists(PRODUCTS, max_size=4), st.lists(st.tuples(CODES, CODES, OPTIONS, VALUES), max_size=4), VALUES)
 def test_any_catalog_gives_a_scenario(products: list[Any], pages: list[tuple[Any, ...]], groups: Any) -> None:

@@ -32,6 +32,7 @@ def test_uv_believes_the_authorities_of_the_system_where_it_has_some(
     assert shown.strip() == told
 
 
+@pytest.mark.slow
 def test_the_pythons_of_a_machine_are_those_that_start() -> None:
     found = commands.pythons((*SUPPORTED, "3.2"))
     assert found[THIS_PYTHON] == sys.executable

@@ -78,6 +78,7 @@ def shared(fork: LiveSandbox, original: LiveSandbox) -> tuple[bool, bool, bool, 
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("happens", [a_load, payments])
 def test_a_fork_has_the_records_of_its_original_and_none_of_its_own(happens: Callable[[Client], None]) -> None:
     with running(FIRST) as client:
@@ -111,6 +112,7 @@ def test_what_was_answered_otherwise_is_not_shared() -> None:
 KINDS = [balances, payments, open_payments, voids, webhooks]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("happens", KINDS)
 def test_the_size_of_a_fork_is_what_it_holds(happens: Callable[[Client], None]) -> None:
     with running(FIRST) as client:

@@ -95,6 +95,7 @@ async def until_taken(rewinder: Rewinder) -> None:
     await rewinder.taking.finished()
 
 
+@pytest.mark.slow
 def test_a_mark_has_a_snapshot_at_which_rebuilding_begins() -> None:
     taker = Taker()
     with running(FIRST) as client:

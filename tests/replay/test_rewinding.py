@@ -58,6 +58,7 @@ def rewound(client: Client, **asked: Any) -> None:
     assert answer.status == 200, answer.body
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("happens", PLAYS)
 def test_a_sandbox_is_as_it_was_between_any_two_actions(
     monkeypatch: pytest.MonkeyPatch, happens: Callable[[Client], None]
@@ -87,6 +88,7 @@ def test_a_sandbox_is_as_it_was_between_any_two_actions(
             assert_replays(client.app)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("happens", PLAYS)
 def test_every_entry_of_a_tape_is_a_moment_to_return_to(happens: Callable[[Client], None]) -> None:
     with running(FIRST) as client:
@@ -141,6 +143,7 @@ def done(client: Client, actions: list[Callable[[Client], Any]], monkeypatch: py
         action(client)
 
 
+@pytest.mark.slow
 def test_what_is_done_again_after_a_rewind_gives_the_same_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
     with running(FIRST) as client:
         set_callback(client)
@@ -187,6 +190,7 @@ def test_a_callback_that_was_pending_is_sent_again() -> None:
         client.run(twice())
 
 
+@pytest.mark.slow
 def test_an_attempt_in_flight_at_the_moment_has_failed_and_the_next_one_is_made() -> None:
     slow = {"inboxes": {"slow": [{"status": 200, "delay": "60s"}, {"status": 200}]}, "clock": {"mode": "real"}}
     with running(slow) as client:
@@ -232,6 +236,7 @@ def test_attempts_in_flight_have_failed_also_when_what_they_sent_is_remembered_n
         assert [one and one.error for one in results] == ["the sandbox was rewound during this attempt"] * 2
 
 
+@pytest.mark.slow
 def test_a_running_clock_goes_on_from_the_moment() -> None:
     with running(FIRST) as client:
         set_callback(client)
@@ -251,6 +256,7 @@ def test_a_running_clock_goes_on_from_the_moment() -> None:
         assert_replays(client.app)
 
 
+@pytest.mark.slow
 def test_a_manual_clock_stands_at_the_time_that_was_asked_for() -> None:
     with running(FIRST) as client:
         client.pay("one")
@@ -262,6 +268,7 @@ def test_a_manual_clock_stands_at_the_time_that_was_asked_for() -> None:
         assert_replays(client.app)
 
 
+@pytest.mark.slow
 def test_requests_that_wait_end_as_at_a_reset_and_waiters_are_woken() -> None:
     slow = {"when": {"path": "/v2/topup"}, "then": {"delay": "50ms"}}
     with running({"faults": [slow]}) as client:
@@ -289,6 +296,7 @@ def test_requests_that_wait_end_as_at_a_reset_and_waiters_are_woken() -> None:
         assert_replays(client.app)
 
 
+@pytest.mark.slow
 def test_two_rewinds_at_once_and_a_reset_meanwhile_leave_one_life() -> None:
     with running(FIRST) as client:
         set_callback(client)

@@ -209,6 +209,7 @@ def test_all_that_is_read_of_a_file_is_bounded(lines: list[Any], monkeypatch: py
         list(read_tapes(content * 100))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("filling", ["[]", "{}", "1e0", '{"a":1e0}', "[[[1e0]]]", '"ab"', f'"\U0001f600{"a" * 40}"'])
 @pytest.mark.parametrize("is_head", [True, False])
 def test_a_document_counts_as_what_it_becomes(

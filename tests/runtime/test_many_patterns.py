@@ -128,6 +128,7 @@ def test_a_reset_and_a_reload_compile_nothing(tmp_path: Path, work: Counter[tupl
         assert work == {}
 
 
+@pytest.mark.slow
 def test_a_rule_that_was_compiled_ahead_is_the_same_rule(work: Counter[tuple[str, str]]) -> None:
     with running() as client:
         wanted: dict[str, Any] = {"section": "payments", "rule": rule()}

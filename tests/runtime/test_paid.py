@@ -48,6 +48,7 @@ def live_through(client: Client, rounds: int) -> None:
             client.advance(drawn.randrange(1, 100))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lag", [0, 3, 10_000])
 def test_what_is_counted_is_what_a_look_at_all_payments_finds(monkeypatch: pytest.MonkeyPatch, lag: int) -> None:
     monkeypatch.setattr(paid, "LAG_MAX", lag)

@@ -31,6 +31,7 @@ def parents(client: Client, inbox: str = "callbacks") -> list[str]:
     return [one.get("traceparent", "") for one in received(client, inbox)]
 
 
+@pytest.mark.slow
 def test_callbacks_continue_the_trace_of_the_payment_each_attempt_as_a_span_of_its_own() -> None:
     with running() as client:
         replies = {"replies": [{"status": 500}, {"status": 200}]}
@@ -59,6 +60,7 @@ def test_the_spans_are_the_same_wherever_it_happens_again() -> None:
     assert spans(1) == spans(1) != spans(2)
 
 
+@pytest.mark.slow
 def test_polling_leaves_the_trace_alone_unless_it_brings_a_status() -> None:
     steps = [{"status": "Accepted"}, {"after": "5s", "status": "Processing"}, {"requery": 2, "status": "Succesful"}]
     with running({"payments": [{"when": {}, "then": steps}]}) as client:
@@ -93,6 +95,7 @@ def test_what_is_executed_and_answered_late_has_its_trace_before_the_answer() ->
         assert [one[3:35] for one in parents(client)] == [TRACE, TRACE]
 
 
+@pytest.mark.slow
 def test_a_delivery_that_a_client_replays_continues_its_trace() -> None:
     with running() as client:
         client.call("PUT", WEBHOOK, {"url": "inbox:hooks"})
@@ -111,6 +114,7 @@ def test_a_delivery_that_a_client_replays_continues_its_trace() -> None:
     assert {one[3:35] for one in later} == {TRACE}
 
 
+@pytest.mark.slow
 def test_what_the_control_api_sends_continues_the_trace_of_its_request() -> None:
     with running() as client:
         client.pay(headers=traced())
@@ -157,6 +161,7 @@ def test_the_journal_has_the_trace_and_is_searched_by_it() -> None:
     assert (refused.status, refused.json["path"]) == (400, "trace_id")
 
 
+@pytest.mark.slow
 def test_a_rewind_a_fork_and_a_tape_without_secrets_keep_the_traces() -> None:
     with running() as client:
         client.pay(headers=traced(tracestate="a=1"))

@@ -94,6 +94,7 @@ PATHS: dict[str, Path] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", PATHS)
 def test_what_is_overdue_happens_in_shares_and_before_the_answer(client: Client, turns: Turns, path: str) -> None:
     client.pass_time(DUE_S)
@@ -145,6 +146,7 @@ def test_a_re_query_sees_the_status_that_was_due_before_it_came(client: Client) 
     assert all(one.is_settled for one in client.live.core.state.transactions.values())
 
 
+@pytest.mark.slow
 def test_requests_of_other_sandboxes_are_answered_meanwhile(client: Client) -> None:
     client.sandbox({"scenario": "other", "extends": "default"}, "other")
 
@@ -270,6 +272,7 @@ async def idle(client: Client) -> None:
             await asyncio.sleep(0)
 
 
+@pytest.mark.slow
 def test_the_size_of_the_share_changes_neither_order_nor_outcome(monkeypatch: pytest.MonkeyPatch) -> None:
     at_once = lived(monkeypatch, 1_000_000)
     assert lived(monkeypatch, 3) == at_once
@@ -294,6 +297,7 @@ ENDS: dict[str, tuple[Path, list[int]]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("end", ENDS)
 def test_a_sandbox_may_end_while_requests_wait_for_it(end: str, turns: Turns) -> None:
     ending, statuses = ENDS[end]

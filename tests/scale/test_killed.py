@@ -134,12 +134,13 @@ def test_a_sandbox_on_the_wrong_server_is_told_and_is_moved_by_export_and_import
     pay(servers, moved, "first")
     servers.kill(owner)
     servers.kill(other)
+    servers.await_known(owner, other, up=False)
     file = servers.folder / "moved.sandbox"
     assert run("data", "export", str(servers.folder / owner), str(file), "--sandbox", moved).status == 0
     assert run("data", "import", str(servers.folder / other), str(file)).status == 0
     servers.start(owner)
     servers.start(other)
-    servers.await_known(owner, up=True)
+    servers.await_known(owner, other, up=True)
     told = {one["name"]: one for one in servers.ask("GET", "/_sim/sandboxes").json["servers"]}
     assert {name: one["misplaced"] for name, one in told.items()} == {
         name: [moved] if name == other else [] for name in NAMES

@@ -5,6 +5,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 from simulator.scenario import build
 from tests.support.bad_scenarios import BAD_OBJECTS, HOSTILE, MISTAKES, REFUSED, SECTION_MISTAKES, USELESS_PARTS
 from tests.support.findings import FINDINGS
@@ -29,6 +31,7 @@ def codes() -> Iterator[str]:
                 yield code.value
 
 
+@pytest.mark.slow
 def test_every_code_is_in_a_table() -> None:
     expected = [place for _, _, places in (*MISTAKES, *USELESS_PARTS) for place in places]
     expected += [" ".join(line.split(" ")[:2]) for _, _, lines in FINDINGS for line in lines]

@@ -20,6 +20,7 @@ def forget_all() -> None:
                     clear()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [EVERYTHING, *map(str, names())])
 def test_a_catalog_that_is_compiled_again_is_equal(name: str) -> None:
     first = load_scenario(name).catalog

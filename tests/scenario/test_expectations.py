@@ -208,6 +208,7 @@ def test_an_expectation_knows_its_file_and_line_also_when_it_is_inherited(tmp_pa
     assert places == [f"{tmp_path}/base.yaml:2", f"{tmp_path}/over.yaml:4"]
 
 
+@pytest.mark.slow
 def test_every_endpoint_answer_and_error_of_the_service_may_be_expected() -> None:
     """What is refused as impossible never happens: the codes are those that the parts of the service name."""
     for one in endpoints():

@@ -168,6 +168,7 @@ def passed(test: Callable[[Any], bool], sent: Iterable[Any]) -> int:
     return sum(1 << at for at, value in enumerate(sent) if test(value))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "plain", "sent"), [row[1:] for row in KINDS], ids=[row[0] for row in KINDS])
 def test_what_is_proved_of_any_two_single_parts_holds_for_every_value(
     kind: Kind, plain: tuple[Any, ...], sent: tuple[Any, ...]
@@ -185,6 +186,7 @@ def test_what_is_proved_of_any_two_single_parts_holds_for_every_value(
     assert sum(covered for covered, *_ in claims) > len(found)
 
 
+@pytest.mark.slow
 def test_what_is_proved_of_any_two_faults_holds_for_every_request() -> None:
     methods: list[Any] = [{}, {"method": "post"}, {"method": ["GET", "DELETE"]}]
     parts = [{"prefix": "/v2/balance"}, {"suffix": "/replay"}, {"not": "/v2/topup"}]

@@ -118,6 +118,7 @@ def test_as_many_values_are_compared_one_by_one(tmp_path: Path, listed: int, is_
     assert bool(problems(path)) == is_found
 
 
+@pytest.mark.slow
 def test_the_examples_of_the_page_have_no_useless_parts(tmp_path: Path) -> None:
     assert len(EXAMPLES) > 10
     for name, text in EXAMPLES:

@@ -133,6 +133,7 @@ def test_without_libyaml_the_same_is_refused(text: str | bytes, expected: str, m
     assert {found.code, expected.split()[-1]} <= {"syntax", "bad_text", "encoding"} or expected.endswith(found.code)
 
 
+@pytest.mark.slow
 def test_without_libyaml_the_bundled_scenarios_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     texts = [path.read_bytes() for path in sorted(data_dir("scenarios").glob("*.yaml"))]
     fast = [load_text(text, "f") for text in texts]

@@ -87,6 +87,7 @@ def test_an_identity_number_has_12_digits_and_a_date_of_birth(seed: int, identit
     assert 1 <= int(number[6:8]) <= people.BIRTHPLACES
 
 
+@pytest.mark.slow
 def test_no_two_businesses_of_a_catalog_have_the_same_name() -> None:
     assert len({business(number)[0] for number in range(100_001, 100_001 + GENERATED_MAX)}) == GENERATED_MAX
 

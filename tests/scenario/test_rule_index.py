@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -77,6 +78,7 @@ STEPS = st.lists(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=300)
 @given(section=st.sampled_from(["payments", "faults"]), first=st.lists(DRAWN, max_size=8), steps=STEPS)
 def test_an_indexed_book_chooses_and_counts_as_one_that_tries_every_rule(
@@ -115,6 +117,7 @@ def met(book: RuleBook[Any], facts: Mapping[str, Any]) -> list[Choice[Any]]:
     return [*found, Choice(chosen)]
 
 
+@pytest.mark.slow
 def test_a_request_meets_the_rules_of_its_value_and_those_that_ask_for_none() -> None:
     whens = [{"account": str(number), "product": "A"} for number in range(5_000)]
     rules = [compiled("payments", (when, {}, False), number) for number, when in enumerate(whens)]

@@ -82,6 +82,7 @@ def test_an_editor_shows_an_example_of_each_key_that_is_hard_to_guess(place: str
     assert holder["properties"][key]["examples"]
 
 
+@pytest.mark.slow
 def test_each_example_and_each_default_is_valid() -> None:
     shown = [
         (part, value)

@@ -19,6 +19,7 @@ VALUES = st.recursive(
 )
 
 
+@pytest.mark.slow
 @given(st.dictionaries(TEXTS, VALUES, min_size=1, max_size=4))
 def test_any_values_are_read_as_they_were_written(value: dict[str, Any]) -> None:
     text = "\n".join(block(value))

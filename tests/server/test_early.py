@@ -75,6 +75,7 @@ def test_who_leaves_is_forgotten(listener: socket.socket) -> None:
     assert answers.end() == []
 
 
+@pytest.mark.slow
 def test_beyond_its_bound_nobody_is_accepted(listener: socket.socket, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(early, "HELD_MAX", 2)
     answers = EarlyAnswers(listener, {"/ready": lambda: (200, b"{}")})

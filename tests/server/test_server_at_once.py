@@ -55,12 +55,14 @@ def test_a_body_in_pieces_is_read_by_the_application(at_once: Served) -> None:
     assert answer.json["body"] == "abcdef"
 
 
+@pytest.mark.slow
 def test_a_request_that_has_to_wait_goes_on_in_a_task_and_keeps_its_place(at_once: Served) -> None:
     raw = request("POST", "/slow", body=b"x") + request("GET", "/next") + request("GET", "/last", CLOSING)
     slow, following, last = asyncio.run(at_once.talk(raw))
     assert (slow.body, following.json["path"], last.json["path"]) == (b"slow", "/next", "/last")
 
 
+@pytest.mark.slow
 def test_others_are_served_while_one_waits(at_once: Served) -> None:
     async def main() -> list[str]:
         order = []
@@ -87,6 +89,7 @@ def test_a_head_request_gets_no_body(at_once: Served) -> None:
     assert asyncio.run(main()) == (200, b"")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", ["/error", "/slow-error"])
 def test_an_error_of_the_application_is_logged_and_answered_500(path: str, caplog: pytest.LogCaptureFixture) -> None:
     with serving(app=EchoAtOnce()) as server:
@@ -96,6 +99,7 @@ def test_an_error_of_the_application_is_logged_and_answered_500(path: str, caplo
     caplog.clear()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", ["/abort", "/slow-abort"])
 def test_an_aborted_answer_has_no_bytes(at_once: Served, path: str) -> None:
     async def main() -> bytes:
@@ -127,6 +131,7 @@ def test_a_client_that_leaves_while_its_request_waits_affects_no_other(at_once: 
     assert asyncio.run(at_once.talk(request("GET", "/fine", CLOSING)))[0].status == 200
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("first", [request("POST", "/asgi", body=b"one"), request("PUT", "/slow", body=b"one")])
 def test_a_request_that_waits_for_the_end_of_the_turn_keeps_its_method(at_once: Served, first: bytes) -> None:
     raw = first + request("DELETE", "/asgi") + request("GET", "/asgi", CLOSING)
@@ -189,6 +194,7 @@ def test_every_character_of_a_path_is_answered(at_once: Served, character: str) 
     assert asyncio.run(at_once.talk(whole))[0].status in (200, 400)
 
 
+@pytest.mark.slow
 def test_a_request_counts_although_the_system_no_longer_knows_where_it_came_from() -> None:
     class Gone(asyncio.Transport):
         def is_closing(self) -> bool:

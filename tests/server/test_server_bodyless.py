@@ -7,6 +7,7 @@ import pytest
 from tests.support.echo_server import Served, request
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("status", [204, 304])
 def test_a_bodyless_status_ends_with_its_head_and_keeps_the_connection(served: Served, status: int) -> None:
     async def main() -> tuple[bytes, str]:
@@ -53,6 +54,7 @@ def test_blanks_and_tabs_around_a_value_are_stripped(served: Served, path: str, 
     assert answer.json["spaced"] == [value]
 
 
+@pytest.mark.slow
 def test_a_spaced_length_is_the_length_of_the_body(served: Served) -> None:
     raw = b"POST / HTTP/1.1\r\nHost: a \r\nContent-Length: \t3 \t\r\n\r\nabc" + request(
         "GET", "/next", "Connection: close"

@@ -24,6 +24,7 @@ def in_pieces(raw: bytes, size: int) -> list[bytes | float]:
 CLOSE = b"connection: close\r\n"
 
 
+@pytest.mark.slow
 def test_100_headers_are_taken(served: Served) -> None:
     headers = [f"x-{number}: {number}" for number in range(98)]
     (answer,) = asyncio.run(served.talk(request("GET", "/", "Connection: close", *headers)))
@@ -44,6 +45,7 @@ def test_too_many_headers_are_refused_before_they_end(served: Served) -> None:
     assert (answer.status, answer.json["error"]) == (431, "too_many_headers")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("packet", [100_000, 30_000, 4_000])
 @pytest.mark.parametrize(("size", "status"), [(65536, 200), (65537, 431)])
 def test_a_head_of_64_kib_is_taken_and_one_byte_more_is_refused(
@@ -74,6 +76,7 @@ def test_a_target_over_the_bound_is_refused(served: Served, size: int, status: i
         assert answer.json["error"] == "target_too_long"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("start", "endless", "status"),
     [
@@ -98,6 +101,7 @@ def test_an_endless_part_is_refused_while_it_arrives(served: Served, start: byte
     assert asyncio.run(main()) == status
 
 
+@pytest.mark.slow
 def test_a_client_that_is_still_sending_receives_its_refusal(served: Served) -> None:
     """Closing at once would reset the connection under the client's writes, and lose the answer."""
 

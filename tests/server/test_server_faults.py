@@ -25,11 +25,13 @@ def raw_answer(served: Served, *pieces: bytes) -> bytes:
     return asyncio.run(main())
 
 
+@pytest.mark.slow
 def test_abort_sends_nothing(served: Served) -> None:
     assert raw_answer(served, request("GET", "/abort")) == b""
     assert raw_answer(served, request("POST", "/abort", body=b"unread")) == b""
 
 
+@pytest.mark.slow
 def test_abort_spares_the_answers_before_it_and_drops_the_requests_after_it(served: Served) -> None:
     raw = request("GET", "/slow") + request("GET", "/abort") + request("GET", "/after-abort")
     (answer,) = asyncio.run(served.talk(raw))
@@ -37,6 +39,7 @@ def test_abort_spares_the_answers_before_it_and_drops_the_requests_after_it(serv
     assert "/after-abort" not in served.app.seen
 
 
+@pytest.mark.slow
 def test_abort_ends_an_answer_that_has_begun(served: Served) -> None:
     raw = raw_answer(served, request("GET", "/abort-in-body"))
     assert raw.endswith(b"\r\n\r\nhalf")
@@ -63,6 +66,7 @@ def test_without_a_body_to_cut_there_is_no_answer(served: Served, raw: bytes) ->
     assert raw_answer(served, raw) == b""
 
 
+@pytest.mark.slow
 def test_a_dripping_answer_is_slow_whole_and_keeps_the_connection(served: Served) -> None:
     async def main() -> tuple[float, bytes, str]:
         async with await served.connect() as client:
@@ -114,6 +118,7 @@ def test_a_client_that_closed_its_sending_side_gets_a_dripping_answer_whole(serv
     assert (first.body, second.body) == (LETTERS, LETTERS)
 
 
+@pytest.mark.slow
 def test_a_client_that_closes_its_sending_side_in_the_middle_of_a_drip_gets_the_rest(served: Served) -> None:
     async def main() -> bytes:
         async with await served.connect() as client:
@@ -126,6 +131,7 @@ def test_a_client_that_closes_its_sending_side_in_the_middle_of_a_drip_gets_the_
     assert asyncio.run(main()) == LETTERS
 
 
+@pytest.mark.slow
 def test_a_client_that_leaves_ends_a_drip_that_writes_to_it(served: Served) -> None:
     async def main() -> None:
         async with await served.connect() as client:
@@ -150,6 +156,7 @@ def test_a_client_that_closed_its_sending_side_does_not_wait_for_ever(served: Se
     assert "left /drip-for-ever" in served.app.seen
 
 
+@pytest.mark.slow
 def test_a_client_that_leaves_ends_the_wait(served: Served) -> None:
     async def main() -> None:
         async with await served.connect() as client:
@@ -161,6 +168,7 @@ def test_a_client_that_leaves_ends_the_wait(served: Served) -> None:
     asyncio.run(main())
 
 
+@pytest.mark.slow
 def test_a_fault_after_the_answer_affects_no_other_request(served: Served) -> None:
     raw = request("GET", "/fault-after-answer") + request("GET", "/slow") + request("GET", "/c", "Connection: close")
     answers = asyncio.run(served.talk(raw))
@@ -173,6 +181,7 @@ def test_an_answer_that_has_begun_cannot_be_replaced(served: Served) -> None:
     assert answer.body == b"refused"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scope", [{}, {"extensions": {}}, {"extensions": None}, {"extensions": {"http.trailers": {}}}])
 def test_another_server_offers_no_connection(scope: dict[str, object]) -> None:
     assert connection_of(scope) is None

@@ -50,6 +50,7 @@ DECIDED = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("what", "raw", "body"), DECIDED, ids=[row[0] for row in DECIDED])
 def test_an_answer_that_needs_no_more_of_the_body_is_sent_whole(
     served: Served, what: str, raw: bytes, body: bytes
@@ -71,16 +72,19 @@ def test_an_answer_of_unknown_length_ends_by_closing(served: Served) -> None:
     assert raw_answers(served, begun("/unsized", minor=0)).endswith(b"\r\n\r\nunsized")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("body", [BODY, b""])
 @pytest.mark.parametrize("path", ["/asgi", "/late-reader"])
 def test_a_request_that_needs_its_body_gets_no_answer(served: Served, path: str, body: bytes) -> None:
     assert raw_answers(served, begun(path, body)) == b""
 
 
+@pytest.mark.slow
 def test_a_client_that_cannot_continue_is_not_asked_to(served: Served) -> None:
     assert raw_answers(served, begun("/late-reader", b"", headers=b"Expect: 100-continue\r\n")) == b""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", ["/asgi", "/late-reader"])
 def test_an_application_that_waits_for_the_body_is_disconnected(served: Served, path: str) -> None:
     async def main() -> bytes:
@@ -119,6 +123,7 @@ def test_requests_before_it_are_answered(served: Served, first: str, path: str, 
     assert asyncio.run(main()) == expected
 
 
+@pytest.mark.slow
 def test_a_refusal_behind_an_answer_in_progress_is_sent(served: Served) -> None:
     async def main() -> list[int]:
         async with await served.connect() as client:
@@ -128,6 +133,7 @@ def test_a_refusal_behind_an_answer_in_progress_is_sent(served: Served) -> None:
     assert asyncio.run(main()) == [200, 400]
 
 
+@pytest.mark.slow
 def test_a_body_that_nobody_reads_any_more_ends_the_connection(served: Served) -> None:
     async def main() -> tuple[bytes, bytes]:
         async with await served.connect() as client:

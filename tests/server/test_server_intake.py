@@ -53,6 +53,7 @@ async def holding(served: Served, client: Client) -> None:
 # The budget
 
 
+@pytest.mark.slow
 def test_a_body_that_does_not_fit_is_refused_at_once_and_the_one_before_it_goes_on(bounded: Served) -> None:
     async def main() -> None:
         async with await bounded.connect() as first, await bounded.connect() as second:
@@ -262,6 +263,7 @@ def test_a_long_head_whose_body_comes_in_the_same_turn_is_released() -> None:
 # Connections
 
 
+@pytest.mark.slow
 def test_a_connection_too_many_is_refused_and_the_others_are_answered() -> None:
     with serving(limits=HttpLimits(connections=2)) as served:
 
@@ -479,6 +481,7 @@ def test_memory_is_returned_by_the_c_library_where_it_can(monkeypatch: pytest.Mo
     assert called == [0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("error", [OSError, TypeError, AttributeError])
 def test_another_c_library_is_left_alone(monkeypatch: pytest.MonkeyPatch, error: type[Exception]) -> None:
     def missing(name: None) -> Any:

@@ -78,6 +78,7 @@ MALFORMED: dict[str, tuple[bytes, int]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("raw", "status"), MALFORMED.values(), ids=MALFORMED)
 def test_a_malformed_request_gets_one_refusal_and_the_end(served: Served, raw: bytes, status: int) -> None:
     async def main() -> list[Response]:
@@ -187,6 +188,7 @@ def test_a_request_refused_before_its_body_never_reaches_the_application(served:
     assert len(served.app.seen) == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("raw", "path", "query"),
     [

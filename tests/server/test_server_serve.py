@@ -60,6 +60,7 @@ def test_the_url_is_one_that_a_client_here_can_use(host: str, url: str) -> None:
     assert server.url == f"{url}{server.port}"
 
 
+@pytest.mark.slow
 def test_a_server_says_neither_its_name_nor_its_version() -> None:
     with serving() as served:
         (answer,) = asyncio.run(served.talk(request("GET", "/", "Connection: close")))
@@ -67,6 +68,7 @@ def test_a_server_says_neither_its_name_nor_its_version() -> None:
     assert "date" in answer.headers
 
 
+@pytest.mark.slow
 def test_a_client_does_not_choose_its_address_by_a_header() -> None:
     async def main() -> list[Response]:
         async with serving_here() as served:
@@ -95,6 +97,7 @@ def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("simulator.server.serve._GRACE_S", 3600)
 
 
+@pytest.mark.slow
 def test_a_request_in_progress_is_finished_when_the_server_stops() -> None:
     async def main() -> list[Response]:
         async with client_of_a_stopped_server(request("GET", "/slow"), "/slow") as (client, _):
@@ -104,6 +107,7 @@ def test_a_request_in_progress_is_finished_when_the_server_stops() -> None:
     assert answer.body == b"slow"
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("patient")
 def test_an_idle_connection_does_not_hold_up_a_stopping_server() -> None:
     async def main() -> list[Response]:
@@ -114,6 +118,7 @@ def test_an_idle_connection_does_not_hold_up_a_stopping_server() -> None:
     assert answer.json["path"] == "/"
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("patient")
 def test_a_stopping_server_ends_its_own_delays_at_once() -> None:
     path = "/drip-for-ever"
@@ -151,6 +156,7 @@ def test_a_stopping_server_cancels_a_request_that_ignores_its_disconnected_clien
     assert asyncio.run(main()) == (b"", ["/sleep", "/behind-it"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("begun", "answered"),
     [(b"", []), (b"GET / HTTP/1.1\r\nHo", []), (request("GET", "/") + b"GET", [200])],

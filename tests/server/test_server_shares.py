@@ -28,6 +28,7 @@ def test_a_packet_of_many_requests_is_answered_in_shares_and_the_neighbours_are_
     asyncio.run(main())
 
 
+@pytest.mark.slow
 def test_a_connection_with_a_full_queue_is_not_read_until_it_is_answered() -> None:
     async def main() -> None:
         async with fed_server() as server:
@@ -45,6 +46,7 @@ def test_a_connection_with_a_full_queue_is_not_read_until_it_is_answered() -> No
     asyncio.run(main())
 
 
+@pytest.mark.slow
 def test_requests_behind_one_that_waits_are_read_up_to_a_full_queue_and_answered_after_it() -> None:
     async def main() -> None:
         async with fed_server(Echo(late_s=0)) as server:

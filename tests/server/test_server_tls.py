@@ -46,6 +46,7 @@ def run(main: Callable[[], Awaitable[None]]) -> None:
     asyncio.run(within())
 
 
+@pytest.mark.slow
 def test_answers_are_the_same_within_tls(served: tuple[Served, Handshakes]) -> None:
     body = b"x" * 3_000_000
 
@@ -62,6 +63,7 @@ def test_answers_are_the_same_within_tls(served: tuple[Served, Handshakes]) -> N
     run(main)
 
 
+@pytest.mark.slow
 def test_a_refusal_in_the_middle_of_a_body_can_be_read(served: tuple[Served, Handshakes]) -> None:
     async def main() -> None:
         async with talking(served[0], pair("first")) as client:
@@ -74,6 +76,7 @@ def test_a_refusal_in_the_middle_of_a_body_can_be_read(served: tuple[Served, Han
     run(main)
 
 
+@pytest.mark.slow
 def test_connections_that_are_cut_are_cut_within_tls(served: tuple[Served, Handshakes]) -> None:
     async def main() -> None:
         async with talking(served[0], pair("first")) as client:
@@ -86,6 +89,7 @@ def test_connections_that_are_cut_are_cut_within_tls(served: tuple[Served, Hands
     run(main)
 
 
+@pytest.mark.slow
 def test_new_connections_are_shown_the_new_certificate_and_old_ones_live_on(served: tuple[Served, Handshakes]) -> None:
     server, handshakes = served
 
@@ -106,6 +110,7 @@ def test_new_connections_are_shown_the_new_certificate_and_old_ones_live_on(serv
     run(main)
 
 
+@pytest.mark.slow
 def test_a_session_is_not_resumed_under_a_certificate_of_before(served: tuple[Served, Handshakes]) -> None:
     context = pair("first").client
     for _ in range(2):
@@ -119,6 +124,7 @@ def test_a_session_is_not_resumed_under_a_certificate_of_before(served: tuple[Se
             assert inside.session is None or not inside.session.has_ticket
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sent", [GET, b"\x00" * 100, b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + b"\xff" * 600])
 def test_what_is_no_tls_is_closed_and_others_are_answered(served: tuple[Served, Handshakes], sent: bytes) -> None:
     server, _ = served
@@ -135,6 +141,7 @@ def test_what_is_no_tls_is_closed_and_others_are_answered(served: tuple[Served, 
     run(main)
 
 
+@pytest.mark.slow
 def test_a_handshake_that_goes_no_further_ends_and_the_oldest_makes_room(served: tuple[Served, Handshakes]) -> None:
     server, _ = served
 
@@ -154,6 +161,7 @@ def test_a_handshake_that_goes_no_further_ends_and_the_oldest_makes_room(served:
     run(main)
 
 
+@pytest.mark.slow
 def test_a_server_that_stops_waits_for_no_handshake() -> None:
     handshakes = Handshakes(context_of(*pair("first")), limit_s=1000)
     with serving(handshakes=handshakes) as server:

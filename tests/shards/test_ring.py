@@ -104,6 +104,7 @@ def test_numbers_are_within_what_haproxy_computes_with() -> None:
     assert 0 < min(numbers) <= max(numbers) < 2**19
 
 
+@pytest.mark.slow
 def test_the_simulation_counts_what_each_server_owns() -> None:
     ring, keys = Ring("abcd"), [f"key-{number}" for number in range(20_000)]
     assert counted(ring, sorted(map(place_of, keys))) == Counter(map(ring.owner, keys))

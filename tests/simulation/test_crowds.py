@@ -25,12 +25,14 @@ DEFECTS = (
 )  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("first", range(0, SEEDS, 10))
 def test_what_a_crowd_was_answered_is_there_after_a_kill(first: int) -> None:
     for seed in range(first, first + 10):
         assert not (problems := problems_of(seed, ROUNDS)), f"seed {seed}: {problems[:5]}"
 
 
+@pytest.mark.slow
 def test_a_crowd_does_all_that_may_meet() -> None:
     counts: dict[str, int] = {}
     for seed in (0, 1, 2, 4, 6, 8):
@@ -52,6 +54,7 @@ def test_a_crowd_does_all_that_may_meet() -> None:
         assert counts.get(what), f"{what}: {counts}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("defect", DEFECTS, ids=lambda defect: defect.name)
 def test_a_deliberate_defect_is_found_by_a_crowd(defect: Defect, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.CRITICAL)

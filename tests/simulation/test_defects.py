@@ -15,6 +15,7 @@ def test_there_are_enough_defects_each_with_a_name_of_its_own() -> None:
     assert len({defect.name for defect in DEFECTS}) == len(DEFECTS) >= 25
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("defect", DEFECTS, ids=lambda defect: defect.name)
 def test_a_deliberate_defect_is_found(defect: Defect, caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.CRITICAL)

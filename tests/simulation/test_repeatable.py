@@ -4,6 +4,8 @@ import os
 import subprocess
 import sys
 
+import pytest
+
 from tests.support.simulation.runs import live_through
 from tests.support.simulation.steps import draw_steps
 
@@ -11,6 +13,7 @@ STEPS = 300
 SEEDS = (1, 2, 3, 5, 8)
 
 
+@pytest.mark.slow
 def test_a_seed_gives_the_same_bytes_again() -> None:
     for seed in SEEDS:
         steps = draw_steps(seed, STEPS)
@@ -19,6 +22,7 @@ def test_a_seed_gives_the_same_bytes_again() -> None:
         assert first == second
 
 
+@pytest.mark.slow
 def test_a_seed_gives_the_same_bytes_under_another_hash_seed() -> None:
     command = [sys.executable, "-m", "tests.support.simulation.digests", str(STEPS), *map(str, SEEDS)]
     told = {
@@ -29,5 +33,6 @@ def test_a_seed_gives_the_same_bytes_under_another_hash_seed() -> None:
     assert told == {here.encode()}
 
 
+@pytest.mark.slow
 def test_another_seed_gives_other_bytes() -> None:
     assert len({live_through(seed, draw_steps(seed, 50)).digest for seed in SEEDS}) == len(SEEDS)

@@ -38,6 +38,7 @@ def test_it_ends_after_so_many_trials() -> None:
     assert not is_certain
 
 
+@pytest.mark.slow
 def test_a_report_says_when_fewer_steps_may_do(monkeypatch: pytest.MonkeyPatch) -> None:
     defect = next(one for one in DEFECTS if one.name == "a retry after a time-out is forgotten")
     with with_defect(defect):
@@ -48,6 +49,7 @@ def test_a_report_says_when_fewer_steps_may_do(monkeypatch: pytest.MonkeyPatch) 
         assert f"suffice, and perhaps fewer: it was tried {TRIALS_MAX} times, and fail" in explained(seed, 200, broken)
 
 
+@pytest.mark.slow
 def test_a_failure_is_told_with_the_shortest_steps_that_fail() -> None:
     defect = next(one for one in DEFECTS if one.name == "a retry after a time-out is forgotten")
     with with_defect(defect):
@@ -61,6 +63,7 @@ def test_a_failure_is_told_with_the_shortest_steps_that_fail() -> None:
     assert f"--first {seed} --seeds 1 --steps 200" in text
 
 
+@pytest.mark.slow
 def test_a_failure_is_told_with_a_tape_that_replays(tmp_path: Path) -> None:
     defect = next(one for one in DEFECTS if one.name == "a deposit is lost when the same was deposited before")
     with with_defect(defect):

@@ -58,6 +58,7 @@ def test_a_copy_that_ends_too_early_is_said_to(runner: asyncio.Runner) -> None:
         runner.run(take())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("turns", range(8))
 def test_who_takes_one_can_be_cancelled_at_any_moment_and_leaves_nothing(
     runner: asyncio.Runner, turns: int, monkeypatch: pytest.MonkeyPatch

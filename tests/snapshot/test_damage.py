@@ -47,6 +47,7 @@ def test_it_is_restored_when_it_is_whole(whole: Whole) -> None:
     whole.restored_with(dict(whole.snapshot.parts))
 
 
+@pytest.mark.slow
 def test_every_part_that_is_missing_is_noticed(whole: Whole) -> None:
     for name in whole.snapshot.parts:
         left = {each: content for each, content in whole.snapshot.parts.items() if each != name}
@@ -54,6 +55,7 @@ def test_every_part_that_is_missing_is_noticed(whole: Whole) -> None:
             whole.restored_with(left)
 
 
+@pytest.mark.slow
 def test_every_part_that_is_cut_or_is_something_else_is_named(whole: Whole) -> None:
     for name, content in whole.snapshot.parts.items():
         for damaged in (content[:-1], b"", b"\xff" + content[1:], b"{}", b'[[],{"no such kind":1}]'):

@@ -45,6 +45,7 @@ def cut(client: Client, sandbox: str = "default", *, shows_secrets: bool = True)
     assert assert_goes_on(client.app, tape, {0, 1, count // 5, count // 2, count - 3, count}) > 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("happens", PLAYS)
 def test_a_sandbox_goes_on_from_a_snapshot_at_any_place(happens: Callable[[Client], None]) -> None:
     with running(FIRST) as client:
@@ -53,6 +54,7 @@ def test_a_sandbox_goes_on_from_a_snapshot_at_any_place(happens: Callable[[Clien
         cut(client)
 
 
+@pytest.mark.slow
 def test_full_logs_webhooks_of_all_kinds_and_expectations_go_on() -> None:
     with running(TINY) as client:
         set_callback(client)
@@ -78,6 +80,7 @@ def test_full_logs_webhooks_of_all_kinds_and_expectations_go_on() -> None:
         cut(client)
 
 
+@pytest.mark.slow
 def test_rules_know_how_often_they_were_selected_by_their_names() -> None:
     rule = {"name": "once", "times": 1, "then": [{"status": "Failed"}]}
     with running(FIRST | {"payments": [rule, rule | {"name": "of each", "per": "account"}]}) as client:
@@ -90,6 +93,7 @@ def test_rules_know_how_often_they_were_selected_by_their_names() -> None:
         cut(client)
 
 
+@pytest.mark.slow
 def test_a_failed_delivery_and_its_replay_share_their_event() -> None:
     with running(FIRST | {"webhooks": {"retry_limit": 0}, "inboxes": {"balance": [{"status": 500}]}}) as client:
         made(client.call("PUT", "/v2/balance-webhook", {"url": "inbox:balance"}))
@@ -110,6 +114,7 @@ def made(answer: Response) -> None:
     assert answer.status in (200, 201, 204), answer
 
 
+@pytest.mark.slow
 def test_a_loaded_scenario_keeps_what_is_older_than_it() -> None:
     """Rules that were added stay, and timelines, receipts and products of the first one are in what it began."""
     slow = FIRST | {
@@ -134,6 +139,7 @@ def test_a_loaded_scenario_keeps_what_is_older_than_it() -> None:
         cut(client)
 
 
+@pytest.mark.slow
 def test_credentials_of_its_own_and_a_masked_tape_go_on() -> None:
     with running(FIRST) as client:
         spec = SandboxSpec(scenario_from_object(FIRST), "own", unique_credentials=True)
@@ -150,6 +156,7 @@ def test_credentials_of_its_own_and_a_masked_tape_go_on() -> None:
         cut(client, "own", shows_secrets=False)
 
 
+@pytest.mark.slow
 def test_requests_that_wait_end_the_places_for_a_snapshot_only_meanwhile() -> None:
     delays = {"name": "slow", "when": {"path": "/v2/topup"}, "then": {"delay": "30ms"}}
     with running({"faults": [delays]}) as client:

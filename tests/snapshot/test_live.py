@@ -2,6 +2,8 @@
 
 from datetime import timedelta
 
+import pytest
+
 from simulator.replay.continuing import go_on
 from simulator.snapshot.snapshot import Snapshot, snapshot_of
 from simulator.snapshot.taking import parts_of, take
@@ -29,6 +31,7 @@ def now(client: Client) -> Snapshot:
     return take(client.live, len(client.live.tape))
 
 
+@pytest.mark.slow
 def test_a_sandbox_that_lives_on_is_what_its_snapshot_became_by_the_rest_of_its_tape() -> None:
     with running(FIRST) as client:
         set_callback(client)

@@ -76,6 +76,7 @@ def test_taking_a_snapshot_changes_nothing() -> None:
         assert first.now == client.live.clock.now()
 
 
+@pytest.mark.slow
 def test_what_is_finished_stays_the_same_bytes() -> None:
     limits = {"journal": 300, "callbacks": 300}
     with running(FIRST | {"limits": limits}) as client:
@@ -116,6 +117,7 @@ with running(FIRST) as client:
 """
 
 
+@pytest.mark.slow
 def test_a_snapshot_is_the_same_bytes_whatever_the_hashes_of_texts_are() -> None:
     def of(seed: str) -> list[str]:
         environment: dict[str, Any] = {**os.environ, "PYTHONHASHSEED": seed}

@@ -58,6 +58,7 @@ def told(value: Any) -> Any:
     return type(value), str(value), value
 
 
+@pytest.mark.slow
 @given(VALUES)
 def test_any_value_comes_back_as_it_was(value: Any) -> None:
     assert told(back(value)) == told(value)

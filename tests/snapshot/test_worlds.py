@@ -11,6 +11,7 @@ from tests.support.snapshots import assert_goes_on
 STEPS = 150
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "seed", [pytest.param(seed, marks=[pytest.mark.slow] if seed > 2 else []) for seed in range(24)]
 )

@@ -10,7 +10,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from http.client import HTTPConnection
 from pathlib import Path
-from queue import Queue
+from queue import Empty, Queue
 from typing import Any
 
 from simulator.cli.signing import Credentials, sign
@@ -22,6 +22,7 @@ from tests.support.tools import program
 
 SHARD = SHARD_HEADER.lower()
 JSON = {"content-type": "application/json"}
+RELOADS = 20
 
 
 class Proxy:
@@ -42,17 +43,26 @@ class Proxy:
         for line in self._process.stderr:
             self._said.put(line)
 
-    def await_said(self, *texts: str) -> None:
-        """Wait until it has said all of these, in any order."""
+    def await_said(self, *texts: str, timeout_s: float = DEADLINE_S) -> None:
+        """Wait until it has said all of these, in any order; queue.Empty when it says nothing for that long."""
         awaited = set(texts)
         while awaited:
-            line = self._said.get(timeout=DEADLINE_S)
+            line = self._said.get(timeout=timeout_s)
             awaited -= {text for text in awaited if text in line}
 
     def reload(self) -> None:
-        """Let it read its files anew, as `systemctl reload` does."""
-        self._process.send_signal(signal.SIGUSR2)
-        self.await_said("Loading success")
+        """Let it read its files anew, as `systemctl reload` does.
+
+        A signal that comes just after it has said that it listens is lost, since it takes signals a little later.
+        """
+        for _ in range(RELOADS):
+            self._process.send_signal(signal.SIGUSR2)
+            try:
+                self.await_said("Loading success", timeout_s=DEADLINE_S / RELOADS)
+            except Empty:
+                continue
+            return
+        raise AssertionError("HAProxy did not read its files anew")
 
     def end(self) -> None:
         """Stop it."""
@@ -140,9 +150,9 @@ class Sharded:
         self.running[name].process.kill()
         self.running[name].process.wait()
 
-    def await_known(self, name: str, *, up: bool) -> None:
-        """Wait until the proxy knows that a server is up, or down."""
-        self.proxy.await_said(f"Server anywhere/{name} is {'UP' if up else 'DOWN'}")
+    def await_known(self, *names: str, up: bool) -> None:
+        """Wait until the proxy knows that these servers are up, or down."""
+        self.proxy.await_said(*(f"Server anywhere/{name} is {'UP' if up else 'DOWN'}" for name in names))
 
     def servers(self) -> dict[str, Any]:
         """What the list of all sandboxes says of each server."""

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import TypeVar
 
 Row = TypeVar("Row")
-FAST_ROWS_MAX = 4  # of a table's rows; the others are slow
+FAST_ROWS_MAX = 3  # of a table's rows; the others are slow
 
 
 def slow_rows(rows: Sequence[Row]) -> Iterator[Row]:

@@ -19,6 +19,7 @@ from tests.support.taped_plays import FIRST, PLAYS, parts, set_callback
 Tape = list[tuple[bytes, datetime]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("share", [ITEMS_PER_TURN_MAX, 2])
 @pytest.mark.parametrize("play", PLAYS)
 def test_commands_that_are_read_back_lead_to_the_same_state(

@@ -141,6 +141,7 @@ def test_a_body_that_is_too_long_is_not_read_to_its_end() -> None:
     assert talk(Receiver([response(200, body=b"x" * 10)]), get(), Manners(body_bytes_max=10)).body == b"x" * 10
 
 
+@pytest.mark.slow
 def test_an_answer_that_does_not_end_is_given_up_as_a_whole() -> None:
     """A slow drip as well: the time is that of the exchange, not of each read."""
     with pytest.raises(NoAnswer, match=r"within 0\.2 seconds"):

@@ -36,6 +36,7 @@ def test_a_text_without_secrets_is_the_same(text: str) -> None:
     assert hidden(text, [index]) == text
 
 
+@pytest.mark.slow
 def test_it_is_found_among_twenty_thousand_others() -> None:
     others = [f"{n:08x}" * 4 for n in range(20_000)]
     index = Secrets(others)

@@ -144,6 +144,7 @@ def test_a_replay_sets_the_whole_address_again() -> None:
         assert client.live.core.state.resellers["RS001"].callback.url == SECRET_URL
 
 
+@pytest.mark.slow
 def test_a_long_text_of_addresses_is_masked_in_one_pass() -> None:
     """Were each part looked at from each other one, this would take hours."""
     text = "http://h" + "?a%3B" * 40_000 + " http%3A%2F%2Fh" + ";token" * 40_000 + "%3Ftoken=x" * 40_000

@@ -50,6 +50,7 @@ def test_the_parameter_behind_an_address_in_a_query_stays() -> None:
     assert without_userinfo("url=http://u:p@host&email=a@b", is_query=True) == f"url=http://{HIDDEN}@host&email=a@b"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "piece", ["//a:b", "http://a:b", '"//a', "%2F%2Fa%3Ab", "//", "http%3A", "%252525", "\\\\", "'//", '"https:']
 )

@@ -83,6 +83,7 @@ def test_a_store_without_its_database_is_a_problem(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(12))
 def test_bytes_that_change_are_seen_or_change_nothing(tmp_path: Path, seed: int) -> None:
     """Whatever is damaged: one line for each problem, errors of our own, and never what was not written."""

@@ -90,6 +90,7 @@ def test_after_the_end_nothing_is_committed(tmp_path: Path, durability: Durabili
     assert not (tmp_path / LOG).exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("durability", ["process", "power"])
 def test_the_log_begins_again_however_fast_it_grows(tmp_path: Path, durability: Durability) -> None:
     """Each commit writes 40 kB; beyond six times `log_bytes` it never goes."""
@@ -124,6 +125,7 @@ def test_what_is_asked_for_while_the_log_is_brought_in_is_answered_in_order(tmp_
         assert store.reading.sandbox("shop").n == 2000
 
 
+@pytest.mark.slow
 def test_a_copy_is_made_while_the_store_goes_on(tmp_path: Path) -> None:
     keeps_all = Retention(snapshots=1000)
     with Store.open(tmp_path / "a", version=VERSION, retention=keeps_all, log_bytes=50_000) as store:

@@ -29,6 +29,7 @@ print("done", flush=True)
 """
 
 
+@pytest.mark.slow
 def test_a_compacted_folder_is_smaller_and_holds_the_same(tmp_path: Path) -> None:
     with Store.open(tmp_path, version=VERSION) as store:
         fill(store, "gone", 2000)

@@ -141,6 +141,7 @@ def test_a_cut_or_changed_file_is_refused_wherever_it_is(tmp_path: Path) -> None
         assert list(held(store)) == ["shop"]
 
 
+@pytest.mark.slow
 def test_an_import_that_is_killed_leaves_nothing(tmp_path: Path) -> None:
     with opened(tmp_path / "a") as store:
         fill(store, "shop", 9)

@@ -242,6 +242,7 @@ def test_a_log_that_is_cut_in_its_last_commit_lost_nothing_that_was_told(tmp_pat
         assert len(held(store)["shop"]["entries"]) == 20
 
 
+@pytest.mark.slow
 def test_a_log_that_is_cut_anywhere_is_refused_unless_the_machine_was_started_since(tmp_path: Path) -> None:
     """Also where SQLite takes what is left for all there ever was."""
     with opened(tmp_path / "a") as store:
@@ -304,6 +305,7 @@ def test_the_log_of_one_who_waited_for_the_disk_is_missed_after_a_power_failure(
     opened(copy).close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", [0, 32 + 24, -1])
 def test_what_was_not_on_the_disk_when_the_power_failed_is_told(tmp_path: Path, place: int) -> None:
     with opened(tmp_path / "a") as store:
@@ -318,6 +320,7 @@ def test_what_was_not_on_the_disk_when_the_power_failed_is_told(tmp_path: Path, 
         assert store.missing == checked.missing
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("place", "is_damaged"), [(0, True), (32 + 24, True), (-1, False)])
 def test_one_who_waited_for_the_disk_has_lost_what_nobody_was_told_of_at_most(
     tmp_path: Path, place: int, is_damaged: bool
@@ -442,6 +445,7 @@ def test_a_folder_that_cannot_be_written_is_refused(is_database_alone: bool) -> 
         folder.rmdir()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "fails", ["connect", "refuse_what_lacks_tables", "load_lives", "sign", "OpenLog", "Transactions"]
 )

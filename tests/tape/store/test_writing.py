@@ -206,6 +206,7 @@ def test_entries_are_found_by_their_time(store: Store) -> None:
     assert [store.reading.last_at("shop", at_us) for at_us in (9, 10, 19, 20, 29, 30, 99)] == [0, 1, 1, 3, 3, 4, 4]
 
 
+@pytest.mark.slow
 def test_entries_are_read_in_slices_from_anywhere(store: Store) -> None:
     store.writing.new_life("shop", b"")
     for number in range(1, 1401):

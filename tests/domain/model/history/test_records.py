@@ -228,6 +228,7 @@ def test_payments_behind_a_snapshot_do_not_wait_for_the_indexes_of_all_before_it
         assert_same(books, wanted, 3, 1_000)
 
 
+@pytest.mark.slow
 def test_what_was_restored_is_indexed_in_slices() -> None:
     books = grown(4_000)
     wanted = HistoryQuery(FIRST, LAST, product="P1")

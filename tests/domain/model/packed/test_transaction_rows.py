@@ -6,6 +6,7 @@ from types import MappingProxyType
 from typing import Any
 
 import msgspec
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -56,6 +57,7 @@ def back(one: Transaction) -> Transaction:
     return unpacked(packed(one, shared), one.number, shared)
 
 
+@pytest.mark.slow
 @given(TRANSACTIONS)
 def test_every_member_comes_back_as_it_was(one: Transaction) -> None:
     again = back(one)
@@ -63,6 +65,7 @@ def test_every_member_comes_back_as_it_was(one: Transaction) -> None:
         assert told(getattr(again, name)) == told(getattr(one, name)), name
 
 
+@pytest.mark.slow
 @given(TRANSACTIONS)
 def test_the_same_transaction_is_the_same_bytes_and_its_keys_are_read_alone(one: Transaction) -> None:
     shared = SharedValues()
@@ -71,6 +74,7 @@ def test_the_same_transaction_is_the_same_bytes_and_its_keys_are_read_alone(one:
     assert keys_of(row) == (one.trxid, one.refid, one.reseller, SETTLED_ROW)
 
 
+@pytest.mark.slow
 @given(TRANSACTIONS, TEXTS)
 def test_extras_that_cannot_change_come_back_as_equal_ones(one: Transaction, name: str) -> None:
     one.extras = MappingProxyType({name: MappingProxyType({"in": (Decimal("1.50"), 10**20)})})
