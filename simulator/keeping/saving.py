@@ -26,7 +26,7 @@ from simulator.tape.store.lives import Life
 from simulator.tape.store.store import Store
 from simulator.tape.store.writing import SnapshotWriter, digest_of
 
-ENTRIES: Final = 5_000
+ENTRIES: Final = 10_000
 """Entries since the last snapshot, after which there is another one while more come."""
 
 PUT_OFF_ENTRIES: Final = 2 * ENTRIES

@@ -195,7 +195,7 @@ def request_line(one: Exchange, *, waits: bool = False, shown: bool = False) -> 
         method=one.method,
         path=spelled_text(one.path),
         query=one.query.decode("latin-1"),
-        headers=pairs_of(one.headers),
+        headers=one.header_texts,
         body=spelled(one.body),
         client=one.client,
         target=one.target.decode("latin-1"),

@@ -62,6 +62,12 @@ class Exchange(Recorded, gc=False, kw_only=True):
         return unpacked(self.packed_headers)
 
     @property
+    def header_texts(self) -> tuple[tuple[str, str], ...]:
+        """The same as Latin-1, all at once, since each request that is taped has them so."""
+        parts = self.packed_headers.decode("latin-1").split("\n")
+        return tuple(zip(parts[::2], parts[1::2], strict=False))
+
+    @property
     def trace_id(self) -> str:
         """The id of the trace that it belongs to by its `traceparent`; empty without a valid one."""
         trace = trace_of(self.headers) if b"traceparent" in self.packed_headers else None
