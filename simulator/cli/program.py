@@ -1,7 +1,6 @@
 """How this program is called again: by a person who pastes a line, and by what `exec` and `explore` start."""
 
 import os
-import shutil
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,6 +13,8 @@ NAME: Final = "reseller-sim"
 
 def pasted() -> str:
     """What begins a line for the user's shell: a virtual environment or one file may not be on the PATH."""
+    import shutil
+
     called = Path(sys.argv[0])
     if shutil.which(NAME):
         return NAME
@@ -28,6 +29,8 @@ def on_path() -> Iterator[None]:
     """As long as it lasts, what this process starts finds `reseller-sim`. Where the PATH has none, as with one file or
     a virtual environment that is not active, a folder with this one command stands at its end. Where none can be made,
     the PATH stays as it is."""
+    import shutil
+
     before = os.environ.get("PATH")
     folder = None if shutil.which(NAME) or os.name != "posix" else _made()
     if folder is None:

@@ -7,7 +7,7 @@ import signal
 import socket
 import sys
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from functools import partial
 from types import FrameType
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 _BACKLOG: Final = 2048
 _KEEP_ALIVE_S: Final = 75  # longer than the idle time of the usual client pools, so that it is the client that closes
+_TICK_S: Final = 1.0
 _GRACE_S: Final = 0.5  # how long a stopping server waits for requests to finish
 _CANCEL_GRACE_S: Final = 0.2  # how long applications may run after that
 _LAST_RESORT_S: Final = 10  # when uvicorn gives up, and says so; all was cancelled long before
@@ -57,6 +58,9 @@ class Server(uvicorn.Server):
         on_stop: Callable[[], None] | None,
         handshakes: "Handshakes | None" = None,
     ) -> None:
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._should_exit = False
+        self._woken = asyncio.Event()
         super().__init__(config)
         self.handshakes = handshakes
         self.on_hangup: Callable[[], None] | None = None  # SIGHUP, from when requests are answered
@@ -75,6 +79,18 @@ class Server(uvicorn.Server):
         host = {"0.0.0.0": "127.0.0.1", "::": "::1", "": "127.0.0.1"}.get(self.host, self.host)  # noqa: S104 - compared
         scheme = "http" if self.handshakes is None else "https"
         return f"{scheme}://[{host}]:{self.port}" if ":" in host else f"{scheme}://{host}:{self.port}"
+
+    @property
+    def should_exit(self) -> bool:
+        """Whether it was asked to stop, by any thread or by a signal's handler."""
+        return self._should_exit
+
+    @should_exit.setter
+    def should_exit(self, value: bool) -> None:
+        self._should_exit = value
+        if self._loop is not None:
+            with suppress(RuntimeError):  # the loop has ended
+                self._loop.call_soon_threadsafe(self._woken.set)
 
     def close(self) -> None:
         """Close the listening socket."""
@@ -98,7 +114,8 @@ class Server(uvicorn.Server):
             return
         self._drains = True
         self.on_drain()
-        self._loop.call_soon_threadsafe(self._loop.call_later, self.drain_s, super().handle_exit, sig, None)
+        if self._loop is not None:
+            self._loop.call_soon_threadsafe(self._loop.call_later, self.drain_s, super().handle_exit, sig, None)
 
     async def serve(self, sockets: list[socket.socket] | None = None) -> None:
         """Serve until asked to stop; then wait briefly for requests, close connections, and run the shutdown events."""
@@ -123,15 +140,32 @@ class Server(uvicorn.Server):
         if self._on_ready is not None:
             self._on_ready()
 
+    async def main_loop(self) -> None:
+        """Wait until it should exit. uvicorn looks ten times a second, for which a command would wait at its end."""
+        while not await self.on_tick(0):  # sets the Date header, too
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._woken.wait(), _TICK_S)
+
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Stop. A request that does not finish in time gets a disconnect, and is cancelled if that does not end it."""
         if self._on_stop is not None:
             self._on_stop()
         if self.handshakes is not None:
             self.handshakes.close()
-        ending = asyncio.create_task(self._end_requests())
-        await super().shutdown(sockets)
-        ending.cancel()
+        if self.server_state.connections or self.server_state.tasks:
+            ending = asyncio.create_task(self._end_requests())
+            await super().shutdown(sockets)
+            ending.cancel()
+        else:
+            await self._end_without_clients(sockets or [])
+
+    async def _end_without_clients(self, sockets: Iterable[socket.socket]) -> None:
+        """As uvicorn's, without the tenth of a second in which clients would learn of it."""
+        for server in self.servers:
+            server.close()
+        for one in sockets:
+            one.close()
+        await self.lifespan.shutdown()
 
     async def _end_requests(self) -> None:
         await asyncio.sleep(_GRACE_S)

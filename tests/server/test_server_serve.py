@@ -91,6 +91,15 @@ async def client_of_a_stopped_server(content: bytes, seen: str = "") -> AsyncIte
         yield client, served.app
 
 
+@pytest.mark.usefixtures("patient")
+def test_a_server_that_is_asked_to_stop_from_elsewhere_does_not_wait_until_it_looks(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("simulator.server.serve._TICK_S", 3600)
+    with serving() as served:  # which asks from this thread, and waits for the end of the server's
+        assert asyncio.run(served.talk(request("GET", "/", "Connection: close")))[0].status == 200
+
+
 @pytest.fixture
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Stopping servers wait for an hour, so that none of these tests ends by that alone."""

@@ -47,8 +47,9 @@ class Invariants:
         due, driver = life.core.state.agenda.next_due, life.live.driver
         if due is not None and due <= now and driver.clock.runs and not driver.is_settling and driver.advancing is None:
             self._object(life, f"it is {now}, and what was due at {due} has not happened")
-        if life.live.events.count == life.events_read:  # nothing happened that changes anything else
-            return
+        if life.live.events.count == life.events_read and not life.is_rebuilt:
+            return  # nothing happened that changes anything else
+        life.is_rebuilt = False
         for reseller in life.core.state.resellers.values():
             account = life.account(reseller)
             entries = reseller.wallet.entries

@@ -49,7 +49,8 @@ class Life:
     """One life of a sandbox. `nonces` are those that were accepted: when, and with which timestamp. `ended_at` are the
     ends of a job's attempts; `revoked` keys are so for sure, or unless a scenario that was loaded says otherwise;
     `shut` resellers allow no address that anybody has; faults apply as often as `fault_times` says; `tokens` are the
-    latest of each reseller."""
+    latest of each reseller; `gone` requests waited when the process was killed; of one that `is_rebuilt` all is looked
+    at."""
 
     live: LiveSandbox
     core: Sandbox
@@ -59,6 +60,8 @@ class Life:
     now: datetime | None = None
     answers: int = 0
     events_read: int = 0
+    is_rebuilt: bool = False
+    gone: int = 0
     ended_at: dict[str, list[datetime]] = field(default_factory=dict)
     statuses: dict[str, list[str]] = field(default_factory=dict)
     replays: Counter[str] = field(default_factory=Counter)
@@ -79,10 +82,12 @@ class Life:
 
     def gone_on(self, live: LiveSandbox) -> "Life":
         """The same life of a sandbox that was rebuilt: what was told stays, what is counted is counted again. What has
-        happened in it until now was looked at, or is not looked at one by one."""
+        happened in it until now was looked at, or is not looked at one by one; but the ledger is, whose last entries
+        may have come just before."""
         state = live.core.state
         found = replace(self, live=live, core=live.core, journal=live.journal, answers=live.journal.last_n, now=None)
-        found.events_read = live.events.count
+        found.events_read, found.is_rebuilt = live.events.count, True
+        found.gone += len(list(self.live.tape.awaited()))
         found.products = {code: one.is_active for code, one in state.catalog.products.items()}
         found.statuses = {
             one.trxid: [result.status.value for result in one.results] for one in state.transactions.values()
