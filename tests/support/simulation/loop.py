@@ -191,9 +191,9 @@ class VirtualLoop(asyncio.AbstractEventLoop):
 
 
 def _microseconds(seconds: float) -> int:
-    """Rounded up, so that no timer is early."""
+    """Rounded up, so that no timer is early, and some time passes for whoever waits for the rest of it again."""
     exact = round(seconds * 1e6, 3)
-    return int(exact) + (exact > int(exact))
+    return int(exact) + (exact > int(exact)) or int(seconds > 0)
 
 
 def virtual_loop(seed: int) -> VirtualLoop:
