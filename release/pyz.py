@@ -19,6 +19,8 @@ from release.pyz_main import INDEX
 SHEBANG = b"#!/usr/bin/env python3\n"
 COMMON = "common"
 LEFT_OUT = (".pyx", ".pxd", ".c", ".h", ".pyc")
+NOTES = ("direct_url.json", "uv_cache.json", "RECORD")
+"""What an installer notes of where and when it installed a distribution, and the list that has these notes."""
 EPOCH = (1980, 1, 1, 0, 0, 0)
 Files = dict[str, bytes]
 
@@ -76,8 +78,12 @@ def _files(folder: Path) -> Files:
     return {
         name: path.read_bytes()
         for name, path in sorted(names.items())
-        if not name.endswith(LEFT_OUT) and not name.startswith(("bin/", "."))
+        if not name.endswith(LEFT_OUT) and not name.startswith(("bin/", ".")) and not _is_note(path)
     }
+
+
+def _is_note(path: Path) -> bool:
+    return path.name in NOTES and path.parent.name.endswith(".dist-info")
 
 
 def _write(output: Path, parts: Files) -> None:

@@ -24,6 +24,10 @@ TOOLS = (
     "httpx2",
     "requests",
     "standardwebhooks",
+    "prometheus-client",
+    "opentelemetry-sdk",
+    "opentelemetry-exporter-otlp-proto-http",
+    "swagger-ui-py",
 )
 TELLING = ("auth", "cli", "contract", "control", "delivery", "scenario", "server", "tape", "wire")
 ALSO = ("tests/e2e/test_first_payment_page.py", "tests/e2e/test_cli_serve.py", "tests/client/test_processes.py")

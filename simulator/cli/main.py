@@ -13,7 +13,7 @@ import click
 from simulator import __version__
 from simulator.cli.complete import VARIABLE
 from simulator.cli.hints import SWITCHES, of_unknown_flag
-from simulator.cli.output import give_up, print_to_stderr
+from simulator.cli.output import give_up, open_what_is_closed, print_to_stderr
 
 PROGRAM = "reseller-sim"
 INTERRUPTED = 130
@@ -152,4 +152,5 @@ def cli() -> None:
 
 def main() -> NoReturn:
     """The entry point."""
+    open_what_is_closed()
     cli.main(prog_name=PROGRAM)

@@ -83,6 +83,20 @@ def echo_value(value: Any) -> None:
     echo_json(json.dumps(value, indent=2))
 
 
+def open_what_is_closed() -> None:
+    """Where a shell closed stdout or stderr (`>&-`), write to nowhere, as without it: else the next socket would have
+    that number, and what is started in turn would print into it."""
+    for name, number in (("stdout", 1), ("stderr", 2)):
+        if getattr(sys, name) is None:
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            if nowhere == number:
+                os.set_inheritable(number, True)
+            else:
+                os.dup2(nowhere, number)
+                os.close(nowhere)
+            setattr(sys, name, os.fdopen(number, "w", closefd=False))
+
+
 def give_up(stream: TextIO) -> None:
     """Discard what is buffered: writing it would fail again at the exit, and change the exit code."""
     with open(os.devnull, "w") as nowhere:

@@ -205,7 +205,7 @@ def test_problems_are_annotations_of_github_when_asked(tmp_path: Path) -> None:
         ("seed: 1\n".encode("utf-16"), "1:1: encoding"),
         (bytes(range(256)), "2:118: encoding"),
         (b"\x00", "1:1: syntax"),
-        (b"[" * 100_000, "1:33: too_deep"),
+        (b"[" * 900, "1:33: too_deep"),  # the parsers of PyYAML differ in where they stop for more
         (b"voids: &a [x, x]\nbills: &b [*a, *a]\nfaults: [*b, *b]\n", "1:8: anchor"),
         (b"payments: !!python/object/apply:os.system [ls]\n", "1:11: tag"),
         (b"seed: 1\nseed: 2\n", "2:1: duplicate_key"),

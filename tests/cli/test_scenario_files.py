@@ -6,6 +6,7 @@ import os
 import signal
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -108,10 +109,10 @@ def test_a_file_that_one_may_not_read_is_a_problem_for_each_verb(
 ) -> None:
     opened = os.open
 
-    def denied(path: str, *more: int) -> int:
+    def denied(path: str, *more: Any, **named: Any) -> int:
         if str(path).endswith("mine.yaml"):
             raise PermissionError(13, "Permission denied")
-        return opened(path, *more)
+        return opened(path, *more, **named)  # shutil names `dir_fd`
 
     monkeypatch.setattr(os, "open", denied)
     path = str(folder / "mine.yaml")

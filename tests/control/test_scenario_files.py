@@ -287,7 +287,7 @@ def test_what_is_no_ordinary_file_is_refused_with_the_reason(among: Client, name
 
 
 def test_a_file_that_the_server_may_not_read_is_refused(among: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    def denied(*arguments: object) -> int:
+    def denied(*arguments: object, **named: object) -> int:
         raise PermissionError(13, "Permission denied")
 
     monkeypatch.setattr(os, "open", denied)

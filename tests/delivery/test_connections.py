@@ -226,7 +226,7 @@ def test_unrequested_bytes_are_not_an_answer(run: Run, copies: int) -> None:
     async def main() -> None:
         async with sender() as http, Receiver(says(OK)) as receiver:
             assert (await http.send(post(receiver.url), 5.0)).status == 200
-            receiver.requests[0].write(b"HTTP/1.1 408 Request Timeout\r\nContent-Length: 0\r\n\r\n" * copies)
+            receiver.requests[0].write_at_once(b"HTTP/1.1 408 Request Timeout\r\nContent-Length: 0\r\n\r\n" * copies)
             assert (await http.send(post(receiver.url), 5.0)).status == 200
             assert [exchange.on_connection for exchange in receiver.requests] == [1, 2]
 

@@ -345,6 +345,33 @@ def test_a_closed_stdout_is_reported_in_one_line() -> None:
     assert b"stdout cannot be written" in done.stderr
 
 
+# What the shell closes; what is asked of the verb; its exit code.
+CLOSED = [
+    (">&-", "serve --port 0 --until-stdin-ends", 0),
+    ("2>&-", "serve --port 0 --until-stdin-ends --json", 0),
+    (">&- 2>&-", "exec -- echo hello", 0),
+    (">&- <&-", "exec -- echo hello", 0),
+    (">&-", "tail --url http://127.0.0.1:1", 3),
+    (">&-", "call GET /v2/balance --url http://127.0.0.1:1", 3),
+]
+
+
+@pytest.mark.parametrize(("closed", "words", "status"), CLOSED)
+def test_a_stream_that_the_shell_closed_is_one_that_nobody_reads(closed: str, words: str, status: int) -> None:
+    """A socket would have its number otherwise, and what `exec` starts would print into that."""
+    line = f'exec "$@" {words} {closed}'
+    done = subprocess.run(
+        ["sh", "-c", line, "sh", *PROGRAM],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=DEADLINE_S,
+        env=environment(),
+        check=False,
+    )
+    assert (done.returncode, "Traceback" in done.stderr) == (status, False), done
+
+
 def test_as_many_connections_may_be_open_as_the_system_grants() -> None:
     import resource
 

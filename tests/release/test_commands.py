@@ -1,9 +1,11 @@
 """What `make pyz`, `wheelhouse`, `sbom` and `ranges` have in common, and how each says that it cannot be made."""
 
+import ast
 import ssl
 import subprocess
 import sys
 from collections.abc import Callable
+from importlib import metadata
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -11,6 +13,7 @@ import pytest
 
 from release import commands, pyz, ranges, wheelhouse
 from release.commands import SUPPORTED, THIS_PYTHON, CannotMake
+from tests.support.environments import runtime_distributions
 
 
 def test_a_program_that_fails_is_named_with_what_it_said() -> None:
@@ -85,6 +88,46 @@ def test_a_telling_part_of_the_suite_is_where_it_is_said_to_be() -> None:
     root = commands.ROOT
     assert all((root / "tests" / name).is_dir() for name in ranges.TELLING)
     assert all((root / name).is_file() for name in ranges.ALSO)
+
+
+OURS = ("simulator", "reseller_sim", "tests", "release", "bench", "campaign")
+
+
+def imported(modules: set[Path]) -> set[str]:
+    """The modules that these files import, and those of the tests that they import, wherever in them."""
+    read: set[Path] = set()
+    found: set[str] = set()
+    while waiting := modules - read:
+        read |= waiting
+        for node in (node for path in waiting for node in ast.walk(ast.parse(path.read_text("utf-8")))):
+            if isinstance(node, ast.Import):
+                found |= {alias.name for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.module:
+                found.add(node.module)
+        ours = {commands.ROOT.joinpath(*name.split(".")) for name in found if name.startswith("tests.")}
+        files = {path.with_suffix(".py") for path in ours} | {path / "__init__.py" for path in ours}
+        modules = modules | {path for path in files if path.is_file()}
+    return found
+
+
+def modules_of(distributions: set[str]) -> set[str]:
+    """The modules and packages that these distributions and what they need consist of, as they are installed here."""
+    names = distributions.union(*map(runtime_distributions, distributions))
+    found = {one for name in names for one in metadata.distributions(name=name)}
+    paths = (path for one in found for path in one.files or () if path.suffix in (".py", ".so"))
+    parts = ((*path.parts[:-1], path.name.partition(".")[0]) for path in paths)
+    return {".".join(one[:length]) for one in parts for length in range(1, len(one) + 1)}
+
+
+@pytest.mark.slow
+def test_the_tests_of_a_telling_part_import_what_is_installed_for_them() -> None:
+    """Else they cannot even be collected."""
+    tests = commands.ROOT / "tests"
+    files = {path for name in ranges.TELLING for path in (tests / name).rglob("*.py")}
+    wanted = imported(files | {tests / "conftest.py"} | {commands.ROOT / name for name in ranges.ALSO})
+    theirs = {name for name in wanted if name.partition(".")[0] not in {*sys.stdlib_module_names, *OURS}}
+    assert {"pytest", "opentelemetry.sdk.trace"} <= theirs
+    assert theirs - modules_of({*ranges.TOOLS, commands.PROJECT["name"]}) == set()
 
 
 def test_make_run_says_in_one_line_what_to_do_without_an_index(tmp_path: Path) -> None:

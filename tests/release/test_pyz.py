@@ -80,6 +80,20 @@ def test_the_same_files_give_the_same_bytes_and_are_kept_once(tmp_path: Path) ->
         assert set(files.namelist()) == {"common/of/both.py", "3.11/own.so", "3.12/own.so", INDEX, "__main__.py"}
 
 
+def test_where_and_when_it_was_installed_changes_no_byte(tmp_path: Path) -> None:
+    """As uv notes it beside each distribution."""
+    made = []
+    for folder in ("here", "there"):
+        own = tmp_path / folder / "ours-1.dist-info"
+        own.mkdir(parents=True)
+        for name in ("METADATA", "RECORD", "direct_url.json", "uv_cache.json"):
+            (own / name).write_text("same" if name == "METADATA" else folder)
+        made.append(pyz.make(tmp_path / f"{folder}.pyz", {THIS_PYTHON: tmp_path / folder}).read_bytes())
+    assert made[0] == made[1]
+    with zipfile.ZipFile(tmp_path / "here.pyz") as files:
+        assert "common/ours-1.dist-info/METADATA" in files.namelist()
+
+
 @pytest.mark.parametrize(
     ("change", "reason"),
     [

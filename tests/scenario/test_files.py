@@ -78,7 +78,7 @@ def test_the_reason_is_the_systems_own(folder: Path) -> None:
 
 
 def test_a_file_that_one_may_not_read_is_a_problem(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def denied(*arguments: object) -> None:
+    def denied(*arguments: object, **named: object) -> None:
         raise PermissionError(13, "Permission denied")
 
     monkeypatch.setattr(os, "open", denied)

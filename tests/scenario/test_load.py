@@ -120,6 +120,22 @@ def first_problem(text: str | bytes) -> Problem:
         return error.problems[0]
 
 
+def test_a_parser_that_stops_at_a_depth_of_its_own_gives_the_same_problem(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As libyaml does from PyYAML 6.0.4 on, where an older one gives us the events."""
+
+    def stopping(*_: object, **named: object) -> None:
+        place = yaml.Mark("f", 1000, 0, 1000, "", 0)
+        context = "while increasing flow level"
+        raise yaml.scanner.ScannerError(context, place, "exceeded maximum nesting depth", place)
+
+    text = "[" * 2000 + "]" * 2000
+    expected = first_problem(text)
+    monkeypatch.setattr(yaml, "parse", stopping)
+    found = first_problem(text)
+    assert (found.code, found.message) == (expected.code, expected.message)
+    assert (found.line, found.column, found.code) == (1, 1001, "too_deep")
+
+
 @pytest.mark.parametrize(("text", "expected"), [row[1:] for row in REFUSED], ids=[row[0] for row in REFUSED])
 def test_a_surprising_form_of_yaml_is_a_problem_at_its_line(text: str | bytes, expected: str) -> None:
     assert str(first_problem(text)).startswith(f"f:{expected} ")

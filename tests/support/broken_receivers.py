@@ -57,6 +57,11 @@ class Exchange:
     def close(self) -> None:
         self.writer.close()
 
+    def write_at_once(self, data: bytes) -> None:
+        """Send bytes now, without waiting for the event loop's turn, at the end of which some loops write."""
+        with socket.socket(fileno=os.dup(self.writer.get_extra_info("socket").fileno())) as same:
+            same.sendall(data)
+
     def end_at_once(self) -> None:
         """Send a FIN now, without waiting for the event loop's turn."""
         with socket.socket(fileno=os.dup(self.writer.get_extra_info("socket").fileno())) as same:

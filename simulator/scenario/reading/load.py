@@ -31,6 +31,7 @@ from simulator.scenario.reading.files import Unreadable, read_bytes
 from simulator.scenario.reading.unclosed import opening
 
 _TOO_DEEP = f"values are nested at most {DEPTH_MAX} deep"
+_PARSER_TOO_DEEP = "maximum nesting depth"  # newer versions of libyaml stop before they give us an event
 _BAD_TEXT = "text has no control characters but tab and line feed"
 _INTEGER = re.compile(r"-?(0|[1-9][0-9]*)", re.ASCII)
 _DECIMAL = re.compile(r"-?(0|[1-9][0-9]*)\.[0-9]+", re.ASCII)
@@ -111,7 +112,10 @@ class _Composer:
             return self._only_document()
         except yaml.YAMLError as error:
             line, column, message = self._syntax(error)
-            raise self._stop(Position(self._source, line, column), (), "syntax", message) from None
+            code = "syntax"
+            if _PARSER_TOO_DEEP in (getattr(error, "problem", None) or ""):
+                code, message = "too_deep", _TOO_DEEP
+            raise self._stop(Position(self._source, line, column), (), code, message) from None
         except UnicodeEncodeError:
             raise self._stop(Position(self._source, 1, 1), (), "encoding", "a scenario is UTF-8 text") from None
 
