@@ -289,7 +289,7 @@ def build_app(
     sandboxes = Sandboxes(
         clock, sender, options.sandbox_ttl_s, keeps_coverage=keeps_coverage, tapes_bytes_max=tapes_bytes_max
     )
-    sandboxes.server_secrets = (options.control_token,) if options.control_token else ()
+    sandboxes.hide([options.control_token] if options.control_token else [])
     sandboxes.quotas = quotas(*options.quotas)
     sandboxes.create(SandboxSpec(scenario, DEFAULT, options.seed, options.mode, options.rate, options.start))
     if options.shards is not None:

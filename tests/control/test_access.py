@@ -256,6 +256,23 @@ def test_a_tape_needs_a_full_token_since_it_has_tokens_that_are_valid(server: Cl
     assert token.encode() in gzip.decompress(answer.body)
 
 
+@pytest.mark.parametrize("query", ["", "secrets=shown"])
+def test_no_tape_has_the_tokens_of_others(server: Client, query: str) -> None:
+    answer = ask(server, "GET /_sim/sandboxes/{sandbox}/tape", "shop", query=query)
+    assert answer.status == 200
+    assert [one for one in BEARER.values() if one.encode() in gzip.decompress(answer.body)] == []
+
+
+def test_a_token_that_came_to_a_sandbox_is_on_no_tape_of_it(server: Client) -> None:
+    server.send("GET", "/s/mine/v2/balance", f"x={CONTROL_TOKEN}", b"", {"x-api-version": SECRET["dashboard"]})
+    server.app.use_tokens("another-control-token", parsed_tokens(FILE.encode()))
+    shown = ask(server, "GET /_sim/sandboxes/{sandbox}/tape", "shop", query="secrets=shown")
+    assert (shown.status, shown.json["error"]) == (409, "cannot_show")
+    masked = ask(server, "GET /_sim/sandboxes/{sandbox}/tape", "shop")
+    assert masked.status == 200
+    assert [one for one in BEARER.values() if one.encode() in gzip.decompress(masked.body)] == []
+
+
 def test_a_file_of_scenarios_which_may_have_secrets_needs_a_full_token(tmp_path: Path) -> None:
     tmp_path.joinpath("own.yaml").write_text("scenario: own\nextends: default\n")
     with running(scenarios=tmp_path) as client:
