@@ -10,6 +10,7 @@ import pytest
 
 from simulator.contract.openapi import CONTROL, load
 from simulator.control.access import FILE_BYTES_MAX, TOKENS_MAX, Access, BadTokens, Tokens, parsed_tokens
+from simulator.runtime import events
 from tests.support.client import Client, Response, running
 from tests.support.following import Following
 
@@ -318,6 +319,22 @@ def test_the_open_stream_of_a_token_that_is_taken_back_ends_and_tells_nothing_mo
         server.app.use_tokens(CONTROL_TOKEN, parsed_tokens(FILE.encode()))
         told = server.run(follow(changed))
         assert (b"/v2/balance" in told, b"/v2/catalog" in told) == (True, False), what
+
+
+def test_one_token_leaves_streams_of_events_to_the_others(server: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(events, "READERS_OF_ONE_MAX", 1)
+    answers: dict[str, Response] = {}
+
+    async def follow() -> None:
+        async with Following(server, "/events", "", SECRET["dashboard"]):
+            for who in ("dashboard", "shop", "control"):
+                asked = {"host": "127.0.0.1:8080", "authorization": f"Bearer {BEARER[who]}"}
+                answers[who] = await server.asend("GET", "/_sim/events", "timeout=0", b"", asked)
+
+    server.run(follow())
+    assert {who: one.status for who, one in answers.items()} == {"dashboard": 429, "shop": 200, "control": 200}
+    assert answers["dashboard"].json["error"] == "too_many_waiting"
+    assert "the token 'dashboard' has 1 streams" in answers["dashboard"].json["message"]
 
 
 def test_tokens_are_hidden_wherever_they_come(server: Client) -> None:
