@@ -66,7 +66,7 @@ class App:
         self.wall = wall
         self._front = front = Front(options.trusted_forwarders, options.root_path)
         self._pipeline = Pipeline(routes(), trust_forwarded=options.trust_forwarded, forwarders=front.forwarders)
-        self.again = Again(self._pipeline)
+        self.again = Again(Pipeline(routes()))  # a record says who its client was, whichever proxies are believed now
         self._control: ControlApp | None = None
         self.operations = Operations(REFUSED)
         self.kept: Kept | None = None  # where its sandboxes are kept, if anywhere
