@@ -66,7 +66,7 @@ class App:
         self.wall = wall
         self._front = front = Front(options.trusted_forwarders, options.root_path)
         self._pipeline = Pipeline(routes(), trust_forwarded=options.trust_forwarded, forwarders=front.forwarders)
-        self.again = Again(self._pipeline)
+        self.again = Again(Pipeline(routes()))  # a record says who its client was, whichever proxies are believed now
         self._control: ControlApp | None = None
         self.operations = Operations(REFUSED)
         self.kept: Kept | None = None  # where its sandboxes are kept, if anywhere
@@ -289,7 +289,7 @@ def build_app(
     sandboxes = Sandboxes(
         clock, sender, options.sandbox_ttl_s, keeps_coverage=keeps_coverage, tapes_bytes_max=tapes_bytes_max
     )
-    sandboxes.server_secrets = (options.control_token,) if options.control_token else ()
+    sandboxes.hide([options.control_token] if options.control_token else [])
     sandboxes.quotas = quotas(*options.quotas)
     sandboxes.create(SandboxSpec(scenario, DEFAULT, options.seed, options.mode, options.rate, options.start))
     if options.shards is not None:

@@ -122,8 +122,8 @@ class Pipeline:
         exchange.status, exchange.content = reply.status, reply.journaled or content
         told = ""
         if exchange.diagnosis:
-            hide_secrets(exchange, sandbox.own_secrets.index(sandbox.server_secrets))
-            told = shown(exchange, (*sandbox.former_secrets.generations, *(anonymous.secrets if anonymous else ())))
+            hide_secrets(exchange, sandbox.own_secrets.index(sandbox.hidden))
+            told = shown(exchange, (*sandbox.secrets[1:], *(anonymous.secrets if anonymous else ())))
         if anonymous is not None and call.reseller is None:
             exchange.owner = sandbox.id
             sandbox, counters = anonymous, anonymous.counters

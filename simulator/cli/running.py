@@ -133,6 +133,9 @@ def _shards(flags: ServerFlags) -> "Shards | None":
         return None
     if flags.shards is None or flags.shard is None:
         raise CannotStart("reseller-sim: --shards FILE and --shard NAME belong together")
+    if flags.tls_cert is not None:
+        text = "the servers of a list ask each other by http: TLS is for the proxy before them, not for --tls-cert"
+        raise CannotStart(f"reseller-sim: {text}")
     from simulator.shards.servers import BadServers, from_file
     from simulator.shards.shards import Shards
 

@@ -128,7 +128,8 @@ def _streamed(request: Request, only: EventLog | None) -> Response:
     wanted = Wanted(_kinds(query), query.get("refid"), query.get("with") == "bodies")
     source = EventSource(sandboxes, wanted, only)
     reader = source.reader(request.headers.get(LAST_EVENT_ID) or query.get("after"), query.get("last", 0))
-    sandboxes.events.refuse_when_full()
+    reader.holder = access_of(request).name
+    sandboxes.events.refuse_when_full(reader.holder)
     if request.method == "HEAD":  # it has no body, which would not end
         return Response(media_type=MEDIA_TYPE, headers=HEADERS)
     stream = _Stream(sandboxes, source, reader, still_allowed(request), query["heartbeat"], query.get("timeout", inf))

@@ -165,7 +165,8 @@ def unreachable(owner: Server, reason: str) -> Response:
 
 
 def _passed_on(answer: Answer) -> Response:
-    return Response(answer.body, answer.status, {"content-type": answer.content_type})
+    again = {"retry-after": answer.retry_after} if answer.retry_after else {}
+    return Response(answer.body, answer.status, {"content-type": answer.content_type, **again})
 
 
 def _headers(request: Request, shards: Shards) -> dict[str, str]:

@@ -1,9 +1,10 @@
-"""`/_sim/sandboxes/{id}/tape`: the inputs of a sandbox, to be replayed elsewhere."""
+"""`/_sim/sandboxes/{id}/tape`: the inputs of a sandbox, to be replayed elsewhere; never with tokens of the server."""
 
 from collections.abc import Iterator
 from time import monotonic
 from typing import Final
 
+import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -11,12 +12,13 @@ from simulator.control.http import sandbox_of
 from simulator.control.parameters import query_of
 from simulator.control.permitted import may_see_secrets
 from simulator.domain.errors import Conflict
-from simulator.replay.head import taken
+from simulator.replay.head import TakenTape, taken
 from simulator.replay.tape_file import packed
 from simulator.replay.without_secrets import CannotMask, lines_in_steps
 from simulator.replay.writing import tape_lines
 from simulator.runtime.background import in_background, place
 from simulator.runtime.unread import whole
+from simulator.wire.secrets import Secrets
 
 MEDIA_TYPE = "application/octet-stream"
 SLICE_S: Final = 0.05
@@ -32,7 +34,7 @@ async def show(request: Request) -> Response:
         await whole(live.tape)
         tape = taken(live)
         try:
-            lines = await _all(tape_lines(tape) if shows_secrets else lines_in_steps(tape, request.app.state.again))
+            lines = await _all(_with_secrets(tape) if shows_secrets else lines_in_steps(tape, request.app.state.again))
         except CannotMask as error:
             raise Conflict(
                 "cannot_mask", f"the tape cannot be had without its secrets: {error}; ask for it with ?secrets=shown"
@@ -40,6 +42,17 @@ async def show(request: Request) -> Response:
         content = b"".join(await _all(packed(lines)))
     name = f"{live.id}.tape"
     return Response(content, media_type=MEDIA_TYPE, headers={"content-disposition": f'attachment; filename="{name}"'})
+
+
+def _with_secrets(tape: TakenTape) -> Iterator[bytes]:
+    """The lines of a tape with the secrets of its sandbox. Whoever may see those may not see the server's: raises
+    `Conflict` when one of them came to it."""
+    of_server = Secrets((*tape.head.hidden, *tape.server))
+    for line in tape_lines(tape._replace(head=msgspec.structs.replace(tape.head, hidden=()))):
+        if len(of_server) and of_server.all_in(line):
+            text = "a token of the control API came to this sandbox, which nobody is shown; ask without ?secrets=shown"
+            raise Conflict("cannot_show", text)
+        yield line
 
 
 async def _all(steps: Iterator[bytes | None]) -> list[bytes]:

@@ -30,9 +30,9 @@ class Clock(msgspec.Struct, frozen=True, kw_only=True):
 class Head(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The first line of a tape. `scenario` is its document with all that it extends, `name` what it is called when the
     document does not say; `entries` is how many lines follow before the last one. `masked` when stand-ins are in the
-    place of its secrets; `hidden` are those of the server, which no text of the sandbox shows. `drawn_for` is the id
-    for which unique credentials and tokens are drawn, where it is not `sandbox`: that of a fork's original.
-    `quotas` are absent when there are none."""
+    place of its secrets. An earlier version kept those of its server in `hidden`, which the diagnoses on such a tape
+    are without. `drawn_for` is the id for which unique credentials and tokens are drawn, where it is not `sandbox`:
+    that of a fork's original. `quotas` are absent when there are none."""
 
     tape: int
     version: str
@@ -65,7 +65,7 @@ class End(msgspec.Struct, frozen=True, kw_only=True):
 
 class TakenTape(NamedTuple):
     """A tape as it was at one moment; `left_out` inputs came when it was full. `now`, `due` and `ended` are what `End`
-    calls so; None when they are not known. `strangers` are the secrets of former lives."""
+    calls so; None when they are not known. `strangers` are the secrets of former lives, `server` the server's."""
 
     head: Head
     entries: list[Entry]
@@ -74,6 +74,7 @@ class TakenTape(NamedTuple):
     due: Due | None = None
     ended: Ending = ""
     strangers: Strangers = Strangers()
+    server: tuple[str, ...] = ()
 
 
 def taken(live: LiveSandbox, now: datetime | None = None, ended: Ending = "") -> TakenTape:
@@ -83,7 +84,7 @@ def taken(live: LiveSandbox, now: datetime | None = None, ended: Ending = "") ->
     due = None if left_out else unbegun(live)
     head, at = head_of(live, len(entries)), now or live.clock.now()
     strangers = Strangers.to(live.core.state.secrets, live.former_secrets)
-    return TakenTape(head, entries, left_out, at, due, ended, strangers)
+    return TakenTape(head, entries, left_out, at, due, ended, strangers, live.server_secrets.all)
 
 
 def head_of(live: LiveSandbox, entries: int = 0) -> Head:
@@ -102,7 +103,7 @@ def head_of(live: LiveSandbox, entries: int = 0) -> Head:
         entries=entries,
         unique_credentials=spec.unique_credentials,
         audited=spec.is_audited,
-        hidden=live.server_secrets,
+        hidden=live.hidden,
         drawn_for=spec.drawn_for,
         quotas=spec.quotas or None,
     )

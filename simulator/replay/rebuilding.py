@@ -52,7 +52,7 @@ def player_of(
     *,
     is_masked: bool = False,
 ) -> Player:
-    """A player for the tape of a life that began so; `hidden` are the secrets of its server. It may play beside the
+    """A player for the tape of a life that began so; `hidden` is what its head calls so. It may play beside the
     event loop, since it has a `compiler` of its own, or is given one."""
     own = compiler or ScenarioCompiler()
     begin = partial(begun, id_, beginning, around, hidden, own)
@@ -72,5 +72,5 @@ def begun(
     clock = TapeClock(beginning.mode, beginning.rate, beginning.started)
     first = clock, core_of(id_, beginning.spec, beginning.started, compiler, make)
     live = LiveSandbox(id_, beginning.spec, first, around.wall, around.sender, around.budgets)
-    live.server_secrets = hidden
+    live.hidden = hidden
     return live, clock

@@ -136,7 +136,7 @@ class Rewinder:
         around = Surroundings(self._around.wall, self._around.sender, unshared_budgets())
         compiler = await in_background(_compiler_of, live.spec.scenario)
         refuse_lost(live, life)
-        arguments = id_, beginning, self._again, around, live.server_secrets, compiler
+        arguments = id_, beginning, self._again, around, live.hidden, compiler
         # A journal names the sandbox whose unique credentials were refused, so that a fork's is another one.
         is_alike = id_ == live.id or not beginning.spec.unique_credentials
         player = await self._restored(live, moment.n, arguments, entries) if is_alike else None

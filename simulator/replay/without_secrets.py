@@ -15,7 +15,7 @@ import msgspec
 
 from simulator.replay.credentials import Credentials
 from simulator.replay.given_secrets import Given, published
-from simulator.replay.head import Head, TakenTape, taken
+from simulator.replay.head import TakenTape, taken
 from simulator.replay.masking import Masking
 from simulator.replay.player import Again, Player
 from simulator.replay.proof import player_for
@@ -71,7 +71,7 @@ def _lines(tape: TakenTape, again: Again) -> Iterator[bytes | None]:
         given.learn(entry)
         if number % LEARNED_AT_ONCE == 0:
             yield None
-    stand_ins = _stand_ins(tape.head, given)
+    stand_ins = _stand_ins((*tape.head.hidden, *tape.server), given)
     masking = Masking(stand_ins, Credentials(stand_ins, given.keys, given.users))
     masked: list[bytes] = []
     is_same = True
@@ -90,9 +90,9 @@ def _lines(tape: TakenTape, again: Again) -> Iterator[bytes | None]:
     yield from _played(read, tape, again)
 
 
-def _stand_ins(head: Head, given: Given) -> StandIns:
+def _stand_ins(server: Sequence[str], given: Given) -> StandIns:
     stand_ins = StandIns(published())
-    for secret in (*head.hidden, *given.secrets):
+    for secret in (*server, *given.secrets):
         stand_ins.add(secret)
     return stand_ins
 

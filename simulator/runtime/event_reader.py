@@ -39,6 +39,7 @@ class EventReader(Generic[Shown]):
         self._woken: asyncio.Future[None] | None = None
         self.is_last = False  # nothing will come after what there is
         self.is_own = False  # it is the server's, and is not counted
+        self.holder = ""
 
     def __enter__(self) -> "EventReader[Shown]":
         self._hub.readers.append(self)

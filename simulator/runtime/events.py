@@ -25,19 +25,24 @@ EVENTS_MAX = 10_000
 READERS_MAX = 64
 """How many may read at the same time, since each of them renders what it reads."""
 
+READERS_OF_ONE_MAX = 32
+"""How many of them one token of several may have, so that it leaves some to the others."""
+
 ENDED_MAX = 4
 ENDED_BYTES_MAX = 64 * 1024 * 1024
 """How many lives that have ended are kept at a server for readers that have not read them yet, and their memory."""
 
 
 class Reader(Protocol):
-    """Who reads: behind which place, from which logs, and whether of one sandbox `only`."""
+    """Who reads: behind which place, from which logs, and whether of one sandbox `only`; `holder` is the name of their
+    token, empty of those that have none."""
 
     only: "EventLog | None"
     place: Place
     logs: "dict[EventLog, None]"
     is_last: bool
     is_own: bool
+    holder: str
 
     def reads(self, log: "EventLog") -> bool:
         """True when it reads this log."""
@@ -182,8 +187,11 @@ class EventHub:
         self._touched: set[EventLog] = set()
         self.ended: list[EventLog] = []
 
-    def refuse_when_full(self) -> None:
-        """Raise `Busy` when there are too many readers for one more."""
+    def refuse_when_full(self, holder: str = "") -> None:
+        """Raise `Busy` when there are too many readers for one more, or too many of this holder of a token."""
+        if holder and sum(reader.holder == holder for reader in self.readers) >= READERS_OF_ONE_MAX:
+            text = f"the token {holder!r} has {READERS_OF_ONE_MAX} streams of events open, which is the limit of one"
+            raise Busy("too_many_waiting", f"{text}; close some first")
         if sum(not reader.is_own for reader in self.readers) >= READERS_MAX:
             text = f"{READERS_MAX} streams of events are open at this server, which is the limit; close some first"
             raise Busy("too_many_waiting", text)

@@ -58,6 +58,19 @@ def followed(index: Secrets, secrets: Collection[str]) -> Secrets:
     return index
 
 
+class ServerSecrets:
+    """The tokens of a server's control API, and those that it had before, which all of its sandboxes hide."""
+
+    def __init__(self) -> None:
+        self.index = Secrets()
+        self.all: tuple[str, ...] = ()
+
+    def add(self, secrets: Iterable[str]) -> None:
+        """Hide these, too."""
+        self.all = tuple(dict.fromkeys((*self.all, *secrets)))
+        self.index.add(self.all)
+
+
 class OwnSecrets:
     """An index of the secrets of one life of a sandbox, which follows their log."""
 

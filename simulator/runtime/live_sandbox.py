@@ -24,7 +24,7 @@ from simulator.runtime.events import EventLog
 from simulator.runtime.inboxes import Inboxes
 from simulator.runtime.journal import Journal
 from simulator.runtime.keepers import UNKEPT, Keeper, Place
-from simulator.runtime.known_secrets import FormerSecrets, OwnSecrets
+from simulator.runtime.known_secrets import FormerSecrets, OwnSecrets, ServerSecrets
 from simulator.runtime.marks import Marks
 from simulator.runtime.noted import apply_noted
 from simulator.runtime.remains import let_go
@@ -65,7 +65,7 @@ class LiveSandbox:
         self.keeper: Keeper[LiveSandbox] = UNKEPT
         self.is_deleted, self.resets, self.rewinds = False, 0, 0
         self.last_ending: Ending = "reset"
-        self.server_secrets: tuple[str, ...] = ()
+        self.server_secrets = ServerSecrets()
         self.former_secrets = FormerSecrets()  # of all sandboxes of a server
         self.events = EventLog(id_)
         self._begin_journal()
@@ -78,6 +78,7 @@ class LiveSandbox:
 
     def _begin(self, first: FirstState) -> None:
         self.is_closed = False
+        self.hidden: tuple[str, ...] = ()  # see `Head`
         self.clock, self.core = first
         self.core.watch(self.events.note)
         state = self.core.state
@@ -114,7 +115,7 @@ class LiveSandbox:
     @property
     def secrets(self) -> tuple[Secrets, ...]:
         """What must not be shown of it: its secrets, those it had, the server's, and those of all former lives."""
-        return self.own_secrets.index(self.server_secrets), *self.former_secrets.generations
+        return self.own_secrets.index(self.hidden), self.server_secrets.index, *self.former_secrets.generations
 
     def retire_secrets(self, kept: Iterable[str] = ()) -> None:
         """Let the secrets of this life be those of a former one, but for those `kept`."""
@@ -264,7 +265,7 @@ class LiveSandbox:
     def life(self) -> "LiveSandbox":
         """What it has done until now, when this life is about to end: nothing changes in it after that, so that it may
         be read beside the event loop. It answers no commands."""
-        self.own_secrets.index(self.server_secrets)  # so that reading them there changes nothing
+        self.own_secrets.index(self.hidden)  # so that reading them there changes nothing
         self.life_tape.settle()
         life = copy(self)
         life.journal, life.tape = self.life_journal, self.life_tape

@@ -15,7 +15,7 @@ from simulator.runtime.courier import Sender
 from simulator.runtime.event_items import Action
 from simulator.runtime.events import EventHub
 from simulator.runtime.keepers import UNKEPT, Keeper
-from simulator.runtime.known_secrets import FormerSecrets, followed
+from simulator.runtime.known_secrets import FormerSecrets, ServerSecrets, followed
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.quotas import NONE
 from simulator.runtime.remains import let_go
@@ -61,7 +61,7 @@ class Sandboxes:
         self._by_id: dict[str, LiveSandbox] = {}
         self.unique_keys: dict[str, LiveSandbox] = {}  # the sandbox of each key that `credentials: unique` created
         self._unique_users: dict[str, LiveSandbox] = {}
-        self.server_secrets: tuple[str, ...] = ()  # the tokens of the control API
+        self.server_secrets = ServerSecrets()
         self.quotas = NONE  # the bounds of each new sandbox that is given none of its own
         self.former_secrets = FormerSecrets()
         self.served = Served()
@@ -75,14 +75,12 @@ class Sandboxes:
 
     def hide(self, secrets_: Iterable[str]) -> None:
         """Let these be secrets of the server, too; those that it had before stay hidden."""
-        self.server_secrets = tuple(dict.fromkeys((*self.server_secrets, *secrets_)))
-        for sandbox in self:
-            sandbox.server_secrets = self.server_secrets
+        self.server_secrets.add(secrets_)
 
     @property
     def secrets(self) -> tuple[Secrets, ...]:
         """What must not be shown where no sandbox is concerned: the secrets of all, former ones included."""
-        of_all = set(self.server_secrets).union(*(each.core.state.secrets for each in self))
+        of_all = set(self.server_secrets.all).union(*(each.core.state.secrets for each in self))
         self._secrets = followed(self._secrets, of_all)
         return self._secrets, *self.former_secrets.generations
 

@@ -26,6 +26,7 @@ class Answer:
     status: int
     content_type: str
     body: bytes
+    retry_after: str = ""  # in seconds
 
 
 async def ask(
@@ -69,7 +70,8 @@ async def _exchanged(server: Server, request: bytes, bytes_max: int) -> Answer:
             raise NotAnsweredError("gave an answer without its length")
         if int(length) > bytes_max:
             raise NotAnsweredError(f"gave an answer of more than {bytes_max // 1024 // 1024} MiB")
-        return Answer(status, fields.get("content-type", ""), await reader.readexactly(int(length)))
+        body, again = await reader.readexactly(int(length)), fields.get("retry-after", "")
+        return Answer(status, fields.get("content-type", ""), body, again if again.isdecimal() else "")
     finally:
         writer.transport.abort()
 

@@ -74,6 +74,10 @@ def test_what_cannot_be_used_is_refused_in_one_line(words: tuple[str, ...], stat
         (("--shard", "a"), "--shards FILE and --shard NAME belong together"),
         (("--shards", "shards.yaml", "--shard", "z"), "there is no server 'z' in the list; it has a, b"),
         (("--shards", "none.yaml", "--shard", "a"), "none.yaml: No such file or directory"),
+        (
+            ("--shards", "shards.yaml", "--shard", "a", "--tls-cert", "cert.pem", "--tls-key", "key.pem"),
+            "the servers of a list ask each other by http: TLS is for the proxy before them, not for --tls-cert",
+        ),
     ],
 )
 def test_a_server_that_cannot_be_one_of_them_does_not_start(

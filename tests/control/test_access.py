@@ -10,6 +10,7 @@ import pytest
 
 from simulator.contract.openapi import CONTROL, load
 from simulator.control.access import FILE_BYTES_MAX, TOKENS_MAX, Access, BadTokens, Tokens, parsed_tokens
+from simulator.runtime import events
 from tests.support.client import Client, Response, running
 from tests.support.following import Following
 
@@ -256,6 +257,23 @@ def test_a_tape_needs_a_full_token_since_it_has_tokens_that_are_valid(server: Cl
     assert token.encode() in gzip.decompress(answer.body)
 
 
+@pytest.mark.parametrize("query", ["", "secrets=shown"])
+def test_no_tape_has_the_tokens_of_others(server: Client, query: str) -> None:
+    answer = ask(server, "GET /_sim/sandboxes/{sandbox}/tape", "shop", query=query)
+    assert answer.status == 200
+    assert [one for one in BEARER.values() if one.encode() in gzip.decompress(answer.body)] == []
+
+
+def test_a_token_that_came_to_a_sandbox_is_on_no_tape_of_it(server: Client) -> None:
+    server.send("GET", "/s/mine/v2/balance", f"x={CONTROL_TOKEN}", b"", {"x-api-version": SECRET["dashboard"]})
+    server.app.use_tokens("another-control-token", parsed_tokens(FILE.encode()))
+    shown = ask(server, "GET /_sim/sandboxes/{sandbox}/tape", "shop", query="secrets=shown")
+    assert (shown.status, shown.json["error"]) == (409, "cannot_show")
+    masked = ask(server, "GET /_sim/sandboxes/{sandbox}/tape", "shop")
+    assert masked.status == 200
+    assert [one for one in BEARER.values() if one.encode() in gzip.decompress(masked.body)] == []
+
+
 def test_a_file_of_scenarios_which_may_have_secrets_needs_a_full_token(tmp_path: Path) -> None:
     tmp_path.joinpath("own.yaml").write_text("scenario: own\nextends: default\n")
     with running(scenarios=tmp_path) as client:
@@ -301,6 +319,22 @@ def test_the_open_stream_of_a_token_that_is_taken_back_ends_and_tells_nothing_mo
         server.app.use_tokens(CONTROL_TOKEN, parsed_tokens(FILE.encode()))
         told = server.run(follow(changed))
         assert (b"/v2/balance" in told, b"/v2/catalog" in told) == (True, False), what
+
+
+def test_one_token_leaves_streams_of_events_to_the_others(server: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(events, "READERS_OF_ONE_MAX", 1)
+    answers: dict[str, Response] = {}
+
+    async def follow() -> None:
+        async with Following(server, "/events", "", SECRET["dashboard"]):
+            for who in ("dashboard", "shop", "control"):
+                asked = {"host": "127.0.0.1:8080", "authorization": f"Bearer {BEARER[who]}"}
+                answers[who] = await server.asend("GET", "/_sim/events", "timeout=0", b"", asked)
+
+    server.run(follow())
+    assert {who: one.status for who, one in answers.items()} == {"dashboard": 429, "shop": 200, "control": 200}
+    assert answers["dashboard"].json["error"] == "too_many_waiting"
+    assert "the token 'dashboard' has 1 streams" in answers["dashboard"].json["message"]
 
 
 def test_tokens_are_hidden_wherever_they_come(server: Client) -> None:

@@ -227,6 +227,15 @@ def test_what_another_server_owns_is_created_there_and_its_answer_is_passed_on()
         assert len(list(client.app.sandboxes)) == 1
 
 
+@pytest.mark.parametrize(("said", "told"), [("7", "7"), ("soon", None), ("1\nx-more: 1", None)])
+def test_when_to_ask_an_owner_again_is_passed_on(said: str, told: str | None) -> None:
+    busy = answer(b'{"error": "too_busy", "message": "m", "path": ""}', f"429 Busy\r\nretry-after: {said}")
+    with beside(busy) as (client, _):
+        passed_on = made(client)
+        assert (passed_on.status, passed_on.headers.get("retry-after")) == (429, told)
+        assert "x-more" not in passed_on.headers
+
+
 @pytest.mark.parametrize("says", [b"", b"SSH\r\n\r\n", answer(b"", length=HUGE)])
 def test_what_belongs_to_a_server_that_gives_no_answer_is_created_nowhere(says: bytes) -> None:
     with beside(says) as (client, _):

@@ -54,6 +54,48 @@ def test_a_killed_sandbox_is_as_it_was(happens: Callable[[Client], None], has_sn
 
 
 @pytest.mark.slow
+def test_a_folder_goes_on_with_other_tokens_whichever_of_them_came(tmp_path: Path) -> None:
+    tokens, folder = ["first-control-token", "second-control-token", "third-control-token"], tmp_path / "data"
+    for token in tokens:
+        with serving(folder, control_token=token) as client:
+            for one in tokens:
+                answer = client.send("GET", f"/s/{one}/v2/balance", "", b"", {})
+                shown = answer.headers["x-sim-diagnosis"]
+                assert (one in shown) == (one != token)
+            journal = client.send("GET", "/_sim/sandboxes/default/requests", "", b"", {
+                "host": "127.0.0.1", "authorization": f"Bearer {token}"})  # fmt: skip
+            assert token not in journal.body.decode()
+            assert_replays(client.app)
+            (tmp_path / token).mkdir()
+            folder = killed(client, tmp_path / token)
+        assert check(folder).problems == []
+    with serving(folder) as client:
+        assert len(client.live.tape) == len(tokens) ** 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("options", [{"trusted_forwarders": ("127.0.0.0/8",)}, {"trust_forwarded": True}])
+def test_who_a_client_was_stays_said_when_a_proxy_is_believed_from_now_on(
+    options: dict[str, Any], tmp_path: Path
+) -> None:
+    account = {"extends": "default", "resellers": [{"code": "RS001", "settings": {"ip_allowlist": ["203.0.113.9"]}}]}
+    forwarded = {"x-forwarded-for": "203.0.113.9"}
+    folder, nobody = tmp_path / "data", dict[str, Any]()
+    for at, (believes, status) in enumerate([(nobody, 403), (options, 200), (nobody, 403)]):
+        with serving(folder, account, **believes) as client:
+            assert len(client.live.tape) == at
+            assert client.call("GET", "/v2/balance", headers=forwarded).status == status
+            (tmp_path / str(at)).mkdir()
+            folder = killed(client, tmp_path / str(at))
+
+
+def test_a_folder_is_not_told_the_tokens_of_the_control_api(tmp_path: Path) -> None:
+    with serving(tmp_path / "data", control_token="the-control-token") as client:
+        client.pay("one")
+    assert b"the-control-token" not in b"".join(one.read_bytes() for one in (tmp_path / "data").iterdir())
+
+
+@pytest.mark.slow
 def test_a_snapshot_that_cannot_be_used_is_passed_over_and_said(tmp_path: Path) -> None:
     with serving(tmp_path / "data") as client:
         client.pay("one")

@@ -20,7 +20,7 @@ from tests.support.snapshots import assert_goes_on
 
 def replayed(app: App, live: LiveSandbox, entries: Iterable[Entry] | None = None) -> tuple[Player, Difference | None]:
     """A player that has played the tape of a sandbox, up to its end or to the first difference."""
-    player = player_of(live.id, live.beginning, app.again, nowhere(), live.server_secrets)
+    player = player_of(live.id, live.beginning, app.again, nowhere(), live.hidden)
     return player, play(player, live.tape if entries is None else entries)
 
 

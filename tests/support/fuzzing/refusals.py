@@ -276,6 +276,10 @@ CONTROL: list[Row] = [
         *("What happened", "`cannot_mask`", "a secret is also something else"),
     ),
     (
+        *("getTape", 409, "cannot_show: a token of the control API came to this sandbox, .*"),
+        *("What happened", "`cannot_show`", "a token came to the reseller API or to an inbox"),
+    ),
+    (
         *("addReseller", 409, "reseller_exists: code: there is a reseller '.*' already"),
         *("Resellers", "/resellers`", "the code is taken"),
     ),
