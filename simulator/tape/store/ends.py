@@ -4,6 +4,10 @@ Each entry, part and head has a sum, and entries are numbered without gaps, so t
 tells. Of the last entries of a life, of its marks, of parts of snapshots that have one another's names, and of a life
 that is gone with all that it had, nothing would. Of a process that was killed there is no such note, but its log has to
 be whole: see `opening`.
+
+The note is sealed: behind the version that closed the folder, the database says so. Every version writes its own when
+it opens a folder, also one that knows nothing of notes, so that what that has changed is not missed. Who notes other
+things gives the note another name.
 """
 
 import json
@@ -15,9 +19,11 @@ from zlib import crc32
 
 from simulator.tape.store.errors import Damaged
 from simulator.tape.store.failures import RESTORE
-from simulator.tape.store.layout import KEPT, keys_of, n_of
+from simulator.tape.store.layout import KEPT, WRITTEN_BY, keys_of, n_of
 
-_NAME: Final = "closed"
+_NAME: Final = "ends"
+_FORMER: Final = "closed"  # versions before noted less, and some never forgot it
+_SEAL: Final = ", closed"
 _PARTS: Final = """
 SELECT snapshots.id, n, name, part FROM snapshots LEFT JOIN snapshot_parts ON snapshot = snapshots.id
 WHERE life = ? AND state = ? ORDER BY snapshots.id, name
@@ -38,18 +44,25 @@ def note(connection: sqlite3.Connection) -> None:
     """Note where the lives end. Raises `sqlite3.Error`."""
     text = json.dumps(_ends(connection), separators=(",", ":"))
     connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (_NAME, text))
+    connection.execute("UPDATE meta SET value = value || ? WHERE name = ?", (_SEAL, WRITTEN_BY))
 
 
 def forget(connection: sqlite3.Connection) -> None:
     """Forget the note, since the lives go on. Raises `sqlite3.Error`."""
-    connection.execute("DELETE FROM meta WHERE name = ?", (_NAME,))
+    connection.execute("DELETE FROM meta WHERE name IN (?, ?)", (_NAME, _FORMER))
+
+
+def unsealed(written_by: str) -> str:
+    """The version alone of what a database says of who wrote it."""
+    return written_by.removesuffix(_SEAL)
 
 
 def missing(connection: sqlite3.Connection) -> Iterator[str]:
     """What of the noted ends is not there, a line for each. Raises `sqlite3.Error`."""
     row = connection.execute("SELECT value FROM meta WHERE name = ?", (_NAME,)).fetchone()
+    writer = connection.execute("SELECT value FROM meta WHERE name = ?", (WRITTEN_BY,)).fetchone()
     try:
-        noted = _read(row[0]) if row else {}
+        noted = _read(row[0]) if row and writer and str(writer[0]).endswith(_SEAL) else {}
     except (ValueError, TypeError, AttributeError):
         yield "the note of where its sandboxes end is damaged"
         return
