@@ -33,6 +33,7 @@ def changed(folder: Path, statements: str) -> Path:
         ("DELETE FROM entries WHERE id & 255 > 15", "sandbox 'shop': entries 16 to 20 are missing"),
         ("DELETE FROM marks WHERE n = 8", "sandbox 'shop': 1 of 2 marks are there"),
         ("UPDATE marks SET n = 9 WHERE n = 8", "sandbox 'shop': its marks or snapshots were changed since"),
+        ("UPDATE entries SET at_us = at_us + 1 WHERE id & 255 = 20", "sandbox 'shop': the time of its last entry was"),
         ("UPDATE snapshots SET n = n - 1", "sandbox 'shop': its marks or snapshots were changed since"),
         ("UPDATE snapshot_parts SET name = 'x' WHERE name = 'wallets'", "its marks or snapshots were changed since"),
         ("UPDATE snapshot_parts SET part = 1 WHERE name = 'wallets'", "its marks or snapshots were changed since"),
