@@ -6,17 +6,16 @@ the same id may have begun meanwhile.
 """
 
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import islice
 from weakref import WeakKeyDictionary
 
 import msgspec
 
-from simulator.domain.errors import Conflict
 from simulator.keeping.gate import Gate
 from simulator.keeping.kept_marks import KeptMark
 from simulator.keeping.recorder import Recorder
+from simulator.keeping.refusing import not_kept, refused
 from simulator.replay.head import head_of
 from simulator.replay.lines import ANSWERED
 from simulator.replay.writing import written_line
@@ -85,7 +84,7 @@ class StoreKeeper:
         while True:
             completed = life.completed
             await self._gate.passed()
-            with _refused():
+            with refused():
                 line, size = await in_background(self._store.reading.place, live.id, entries, ANSWERED, life.key)
             if life.completed == completed:  # else the beginning may be gone since it was looked for
                 return Place(entries, line, size)
@@ -108,7 +107,7 @@ class StoreKeeper:
         writing, kept = self._store.writing, self._of(live)
         life = writing.begin_life(fork.id, writing.lives_of(fork.id) + 1, written_line(head_of(fork)))
         try:
-            with _refused():
+            with refused():
                 lines = self._store.reading.entries(live.id, life=kept.life.key)
                 while life.n < place.line:
                     for line in await in_background(_next, lines, min(COPIED_AT_ONCE, place.line - life.n)):
@@ -146,7 +145,7 @@ class StoreKeeper:
         """What is known of a sandbox. Raises `Conflict` when it is not kept any more."""
         kept = self._kept.get(live)
         if kept is None:
-            raise _not_kept(f"the store has no sandbox {live.id!r}")
+            raise not_kept(f"the store has no sandbox {live.id!r}")
         return kept
 
     def _put(self, live: LiveSandbox, mark: Mark, line: int) -> None:
@@ -161,19 +160,6 @@ class StoreKeeper:
         before = self._kept.pop(live, None)
         if before is not None:
             before.tape.recorder = None
-
-
-@contextmanager
-def _refused() -> Iterator[None]:
-    """What is not in the store any more is refused as a `Conflict`."""
-    try:
-        yield
-    except NoSandbox as error:
-        raise _not_kept(str(error)) from None
-
-
-def _not_kept(why: str) -> Conflict:
-    return Conflict("not_kept", f"{why}, so that there is nothing to return to; nothing was changed")
 
 
 def _next(lines: Iterator[Line], count: int) -> list[Line]:

@@ -1,6 +1,7 @@
 """Rebuilds a sandbox from what a store has of it: from its newest snapshot, and the entries behind that."""
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from datetime import datetime
 from typing import Final, NamedTuple
 
@@ -10,6 +11,7 @@ from simulator.domain.errors import DomainError
 from simulator.domain.model.scenario import Scenario
 from simulator.keeping.kept_marks import KeptMark
 from simulator.keeping.recorder import time_of
+from simulator.keeping.refusing import refused
 from simulator.replay.entries_of_lines import Answered
 from simulator.replay.head import Head, beginning_of
 from simulator.replay.player import Again, Player
@@ -122,16 +124,14 @@ class Resuming:
         return player
 
     def _first(self, kept: Sandbox, count: int) -> Sequence[Entry]:
-        """The first entries of a life, or none when they are not kept any more."""
+        """The first entries of a life, or none when they are not kept any more. Raises `Conflict`."""
         found: list[Entry] = []
-        try:
+        with refused(), suppress(NoSandbox):
             for _, _, entry in self._entries(kept, 1):
                 if len(found) == count:
                     break
                 if not isinstance(entry, Answered):
                     found.append(entry)
-        except NoSandbox:
-            pass
         return found if len(found) == count else ()
 
     def _play(self, player: Player, kept: Sandbox, line: int) -> datetime:

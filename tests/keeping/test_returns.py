@@ -1,5 +1,7 @@
 """Rewinds and forks of sandboxes that are kept: a restart goes on just where they have returned to."""
 
+import sqlite3
+from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -8,6 +10,7 @@ import pytest
 
 from simulator.keeping import saving
 from simulator.tape.store.checking import check
+from simulator.tape.store.layout import DATABASE
 from simulator.tape.store.retention import Retention
 from tests.support.client import Client
 from tests.support.data_folders import DEFAULT, Held, folder_of, killed, saving_of, serving, told
@@ -132,3 +135,60 @@ def test_a_snapshot_that_a_rewind_has_ended_is_none_that_was_saved(
         for number in range(9):
             client.pay(f"new-{number}")
         assert saver._new(client.live) == folder_of(client)._store.writing.life_of("default").n, "there is none"
+
+
+DAMAGED = "UPDATE entries SET data = x'7b7d' WHERE id & 255 = 2"
+UNKNOWN = "UPDATE entries SET data = x'7b7d', crc = 2745614147 WHERE id & 255 = 2"
+LOST = "DELETE FROM entries WHERE id & 255 = 2"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("damage", [DAMAGED, UNKNOWN, LOST])
+def test_where_the_tape_on_the_disk_is_damaged_nothing_returns_and_everything_goes_on(
+    damage: str, tmp_path: Path
+) -> None:
+    """A start from a snapshot does not read the entries before it."""
+    save(tmp_path)
+    change(tmp_path, damage)
+    with serving(tmp_path) as client:
+        before = told(client)
+        for path, body in (
+            ("/sandboxes", {"fork": {"of": "default", "n": 3}}),
+            (f"{DEFAULT}/rewind", {"n": 3}),
+            (f"{DEFAULT}/rewind", {"to": client.sim("GET", f"{DEFAULT}/clock").json["now"]}),
+        ):
+            refuses(client, path, body)
+        shown = client.sim("GET", f"{DEFAULT}/tape")
+        assert (shown.status, shown.json["error"]) == (409, "not_kept")
+        assert told(client) == before
+        assert client.pay("new").status == 200
+
+
+@pytest.mark.slow
+def test_a_fork_is_not_made_of_entries_that_are_damaged_on_the_disk_since_they_were_read(tmp_path: Path) -> None:
+    save(tmp_path)
+    with serving(tmp_path) as client:
+        assert client.sim("GET", f"{DEFAULT}/tape").status == 200
+        change(tmp_path, DAMAGED)
+        refuses(client, "/sandboxes", {"fork": {"of": "default", "n": 3}})
+        assert [one["id"] for one in client.sim("GET", "/sandboxes").json["sandboxes"]] == ["default"]
+        assert client.pay("new").status == 200
+
+
+def save(folder: Path) -> None:
+    with serving(folder) as client:
+        for number in range(3):
+            client.pay(f"old-{number}")
+        assert client.run(saving_of(client).save(client.live))
+
+
+def change(folder: Path, statement: str) -> None:
+    with closing(sqlite3.connect(folder / DATABASE, isolation_level=None)) as connection:
+        connection.execute(statement)
+
+
+def refuses(client: Client, path: str, body: dict[str, Any]) -> None:
+    refused = client.sim("POST", path, body)
+    assert (refused.status, refused.json.get("error")) == (409, "not_kept"), path
+    assert "2" in refused.json["message"]
+    assert "nothing was changed" in refused.json["message"]

@@ -49,6 +49,7 @@ CREATE TABLE snapshot_parts (
 ) WITHOUT ROWID;
 CREATE INDEX snapshot_parts_by_part ON snapshot_parts (part);
 """
+WRITTEN_BY: Final = "written_by"  # in `meta`: the version that opened it last, and whether it closed it: see `ends`
 TABLES: Final = ("meta", "lives", "entries", "marks", "snapshots", "parts", "snapshot_parts")
 
 

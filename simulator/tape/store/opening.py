@@ -22,6 +22,7 @@ from simulator.tape.store.layout import (
     SCHEMA,
     TABLES,
     UNFINISHED,
+    WRITTEN_BY,
 )  # fmt: skip
 from simulator.tape.store.log import Unread, has_log, unread
 from simulator.tape.store.ownership import Owner, Ownership
@@ -72,7 +73,7 @@ def create(folder: Path, version: str) -> None:
             connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
             connection.execute(f"PRAGMA user_version = {FORMAT}")
             connection.executescript(f"BEGIN; {SCHEMA} COMMIT;")
-            connection.execute("INSERT INTO meta VALUES ('written_by', ?)", (version,))
+            connection.execute("INSERT INTO meta VALUES (?, ?)", (WRITTEN_BY, version))
         finish(folder)
     except (OSError, sqlite3.Error) as error:
         raise Unusable(f"{folder}: cannot be written ({error}): give a folder that can be, and has room") from None
@@ -182,7 +183,7 @@ def sign(connection: sqlite3.Connection, version: str, path: Path) -> None:
     Raises `Unusable` or `Damaged`."""
     try:
         ends.forget(connection)
-        connection.execute("INSERT OR REPLACE INTO meta VALUES ('written_by', ?)", (version,))
+        connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (WRITTEN_BY, version))
     except sqlite3.Error as error:
         raise of_reading(error, path) from None
 
@@ -259,8 +260,8 @@ def _writer(path: Path) -> str:
     """The version that wrote a newer database, as far as it can be read."""
     try:
         with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
-            (version,) = connection.execute("SELECT value FROM meta WHERE name = 'written_by'").fetchone()
-            return f", {version}"
+            (text,) = connection.execute("SELECT value FROM meta WHERE name = ?", (WRITTEN_BY,)).fetchone()
+            return f", {ends.unsealed(str(text))}"
     except (sqlite3.Error, TypeError):
         return ""
 

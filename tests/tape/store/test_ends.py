@@ -13,7 +13,9 @@ from simulator.tape.store.looking import looked_at
 from simulator.tape.store.store import Store
 from tests.support.stores import VERSION, as_killed, fill, filled, held
 
-NOTE = "UPDATE meta SET value = {} WHERE name = 'closed'"
+NOTE = "UPDATE meta SET value = {} WHERE name = 'ends'"
+FORMER_NOTE = "INSERT INTO meta VALUES ('closed', '{}'); DELETE FROM meta WHERE name = 'ends'"
+OPENED = "UPDATE meta SET value = '0.9' WHERE name = 'written_by';"
 DAMAGED_NOTE = "the note of where its sandboxes end is damaged"
 EVERYTHING = ("lives", "entries", "marks", "snapshots", "snapshot_parts", "parts")
 
@@ -31,6 +33,7 @@ def changed(folder: Path, statements: str) -> Path:
         ("DELETE FROM entries WHERE id & 255 > 15", "sandbox 'shop': entries 16 to 20 are missing"),
         ("DELETE FROM marks WHERE n = 8", "sandbox 'shop': 1 of 2 marks are there"),
         ("UPDATE marks SET n = 9 WHERE n = 8", "sandbox 'shop': its marks or snapshots were changed since"),
+        ("UPDATE entries SET at_us = at_us + 1 WHERE id & 255 = 20", "sandbox 'shop': the time of its last entry was"),
         ("UPDATE snapshots SET n = n - 1", "sandbox 'shop': its marks or snapshots were changed since"),
         ("UPDATE snapshot_parts SET name = 'x' WHERE name = 'wallets'", "its marks or snapshots were changed since"),
         ("UPDATE snapshot_parts SET part = 1 WHERE name = 'wallets'", "its marks or snapshots were changed since"),
@@ -80,3 +83,30 @@ def test_a_killed_process_leaves_no_note_of_the_time_before(tmp_path: Path) -> N
     assert check(copy).problems == []
     with Store.open(copy, version=VERSION) as store:
         assert held(store) == wanted
+
+
+@pytest.mark.parametrize(
+    "note", ['{"1":["shop",20,2]}', '{"1":["shop",20,2,3]}', '{"1":["shop",99,2]}', '{"2":["other",1,0,0]}']
+)
+def test_the_note_that_an_earlier_version_made_in_another_way_makes_no_folder_damaged(
+    note: str, tmp_path: Path
+) -> None:
+    wanted = filled(tmp_path)
+    changed(tmp_path, FORMER_NOTE.format(note))
+    assert check(tmp_path).problems == []
+    with Store.open(tmp_path, version=VERSION) as store:
+        assert held(store) == wanted
+    changed(tmp_path, "DELETE FROM marks WHERE n = 8")
+    assert check(tmp_path).problems  # it has a note of its own by now
+
+
+@pytest.mark.parametrize("statements", ["DELETE FROM marks", "".join(map("DELETE FROM {};".format, EVERYTHING))])
+def test_the_note_counts_no_more_once_a_version_went_on_that_knows_nothing_of_it(
+    statements: str, tmp_path: Path
+) -> None:
+    """Each version writes who it is when it opens a folder."""
+    filled(tmp_path)
+    changed(tmp_path, OPENED + statements)
+    assert check(tmp_path).problems == []
+    with Store.open(tmp_path, version=VERSION):
+        pass
