@@ -26,6 +26,6 @@ EXPOSE 8080
 USER 10001:10001
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=10s --timeout=5s --start-period=10s --start-interval=1s \
-    CMD ["sh", "-c", "exec reseller-sim health --url http://127.0.0.1:$RESELLER_SIM_PORT"]
+    CMD ["sh", "-c", "exec reseller-sim health --url http${RESELLER_SIM_TLS_CERT:+s}://127.0.0.1:$RESELLER_SIM_PORT"]
 ENTRYPOINT ["reseller-sim"]
 CMD ["serve"]

@@ -36,13 +36,15 @@ class Control:
 
     Each method takes a path below the sandbox, or with `is_root` below `/_sim`, and returns the decoded answer, None
     when it has no body. `answers` is the schema that an answer must have. They raise `Refused` when the simulator
-    refuses, and `CannotStart` for anything that is no answer of a simulator; an unusable URL is a usage error.
+    refuses, and `CannotStart` for anything that is no answer of a simulator; an unusable URL is a usage error. With
+    https, `certificate` is the file of its own certificate, when that is known.
     """
 
     verb: str
     url: str | None
     sandbox: str
     control_token: str | None
+    certificate: str | None = None
 
     @property
     def base(self) -> str:
@@ -180,8 +182,9 @@ class Control:
         try:
             parts = urlsplit(self.base)
             if parts.hostname and parts.scheme in ("http", "https"):
-                connection = Https if parts.scheme == "https" else HTTPConnection
-                return connection(parts.hostname, parts.port, timeout=timeout_s)
+                if parts.scheme == "http":
+                    return HTTPConnection(parts.hostname, parts.port, timeout=timeout_s)
+                return Https(parts.hostname, parts.port, timeout_s, self.certificate or "")
         except (ValueError, HTTPException):
             """It is none either."""
         text = f"{self.base!r} is no http or https URL, such as {DEFAULT_URL}"

@@ -5,7 +5,7 @@ from typing import Any
 
 from simulator.cli.control import NOT_READY, Control
 from simulator.cli.errors import CannotStart, Refused
-from simulator.cli.flags import json_flag, own_option, running_flags, verb
+from simulator.cli.flags import json_flag, option, own_option, running_flags, verb
 from simulator.cli.output import echo_value
 from simulator.cli.spans import Span
 from simulator.cli.tables import print_line, wants_json
@@ -25,14 +25,16 @@ HEALTH, READY = ("/health", "health-answer"), ("/ready", "ready-answer")
     help="Ask until one answers, for so long at most.",
 )
 @own_option("--ready", is_flag=True, help="Say whether requests may be sent, and if not why.")
+@option("--tls-cert", metavar="FILE", help="The simulator's own certificate, whatever name it has.")
 @running_flags
 @json_flag(help="Print the answer of the control API, as in a pipe.")
-def command(wait_s: float, ready: bool, json: bool, **running: Any) -> None:
+def command(wait_s: float, ready: bool, tls_cert: str | None, json: bool, **running: Any) -> None:
     """Say whether a simulator answers.
 
     It asks for what every simulator answers without a token, so it can be a container's health check, or wait in a
     script until a simulator has started. Exit code 3 means that no simulator is there. With --ready exit code 1 means
-    that one is there and requests may not be sent, since it starts or is about to stop.
+    that one is there and requests may not be sent, since it starts or is about to stop. Beside a server that speaks
+    TLS, --tls-cert is the file of `serve`: what answers has to have that certificate, which need not be of 127.0.0.1.
 
     \b
     Examples:
@@ -40,8 +42,9 @@ def command(wait_s: float, ready: bool, json: bool, **running: Any) -> None:
       reseller-sim health --url http://simulator:8080
       reseller-sim health --wait 30s
       reseller-sim health --ready --wait 30s
+      reseller-sim health --url https://127.0.0.1:8443 --tls-cert cert.pem
     """
-    control = Control("reseller-sim health", **running)
+    control = Control("reseller-sim health", certificate=tls_cert, **running)
     answer = _asked(control, READY if ready else HEALTH, monotonic() + wait_s)
     if wants_json(json):
         echo_value(answer)

@@ -10,6 +10,7 @@ import pytest
 
 from reseller_sim import NotRunning, Simulator
 from tests.support.certificates import Pair, pair
+from tests.support.processes import serving
 from tests.support.runner import invoke
 
 HEALTHY = b'{"status": "ok", "version": "9"}'
@@ -62,6 +63,34 @@ def test_the_client_believes_the_authority_that_a_variable_names(
     authorities._context.cache_clear()
     assert Simulator(url).control.ask("GET", "/health")["version"] == "9"
     authorities._context.cache_clear()
+
+
+@pytest.mark.slow
+def test_a_health_check_beside_the_server_believes_its_certificate_alone(
+    served: tuple[str, Pair], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url, own = served
+    other = pair("another")
+    asked = ("health", "--json", "--url", url, "--tls-cert")
+    assert invoke(*asked, str(own.certificate)).exit_code == 0
+    monkeypatch.setenv("RESELLER_SIM_CA", str(own.certificate))
+    refused = invoke(*asked, str(other.certificate))
+    assert (refused.exit_code, "its certificate is not believed: self" in refused.stderr) == (3, True)
+    assert "RESELLER_SIM_CA" not in refused.stderr, "that is not asked here"
+    absent = invoke(*asked, "no-such-file")
+    assert "no-such-file cannot be used: No such file" in absent.stderr
+
+
+@pytest.mark.slow
+def test_a_certificate_of_another_name_passes_where_it_is_the_file_of_the_server() -> None:
+    named = pair("staging", "DNS:sim.example.com")
+    flags = ("--tls-cert", str(named.certificate), "--tls-key", str(named.key))
+    with serving("--port", "0", "--json", *flags) as server:
+        url = server.ready["url"]
+        assert url.startswith("https://127.0.0.1:")
+        assert invoke("health", "--url", url, RESELLER_SIM_TLS_CERT=str(named.certificate)).exit_code == 0
+        refused = invoke("health", "--url", url, RESELLER_SIM_CA=str(named.certificate))
+        assert (refused.exit_code, "IP address mismatch" in refused.stderr) == (3, True)
 
 
 @pytest.mark.slow

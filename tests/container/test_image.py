@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 import yaml
 
+from tests.support.certificates import pair
 from tests.support.containers import Image, Network, build, empty_root, network
 from tests.support.dockerfiles import stages
 from tests.support.processes import DEADLINE_S, ROOT, Done
@@ -163,6 +164,20 @@ def test_another_port_is_one_variable_for_the_server_and_its_health_check(image:
         until_ready(net, image, RESELLER_SIM_PORT="9000")
     unhealthy = done(net.command(image, image.stage.health, binds={}, read_only=True, RESELLER_SIM_PORT="9001"))
     assert unhealthy.status == 3
+
+
+def test_the_health_check_believes_the_certificate_of_the_container_whatever_its_name(
+    image: Image, net: Network, tmp_path: Path
+) -> None:
+    mounted = data_folder(tmp_path)
+    os.chown(pair("staging", "DNS:sim.example.com").into(mounted).key, 10001, 10001)
+    tls = {"RESELLER_SIM_TLS_CERT": "/scenarios/cert.pem", "RESELLER_SIM_TLS_KEY": "/scenarios/key.pem"}
+    binds = {"/scenarios": mounted}
+    with started(net.command(image, ["reseller-sim", "serve", "--json"], binds=binds, read_only=True, **tls)) as server:
+        assert server.stdout is not None
+        assert json.loads(server.stdout.readline())["url"] == "https://127.0.0.1:8080"
+        healthy = done(net.command(image, image.stage.health, binds=binds, read_only=True, **tls))
+        assert healthy.status == 0, healthy.err
 
 
 def test_the_image_has_nothing_that_builds_and_no_tests(image: Image) -> None:

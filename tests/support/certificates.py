@@ -1,4 +1,4 @@
-"""Certificates for tests, made by openssl: each is its own authority, and of 127.0.0.1."""
+"""Certificates for tests, made by openssl: each is its own authority, and of 127.0.0.1 unless it says otherwise."""
 
 import shutil
 import ssl
@@ -32,12 +32,12 @@ class Pair(NamedTuple):
 
 
 @cache
-def pair(name: str) -> Pair:
+def pair(name: str, hosts: str = "DNS:localhost,IP:127.0.0.1") -> Pair:
     """One that is called so; the same one in all tests of a process."""
     folder = Path(mkdtemp(prefix="certificates-"))
     made = Pair(folder / "cert.pem", folder / "key.pem")
     words = ["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "30"]
-    words += ["-subj", f"/CN={name}", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"]
+    words += ["-subj", f"/CN={name}", "-addext", f"subjectAltName={hosts}"]
     openssl(*words, "-keyout", str(made.key), "-out", str(made.certificate))
     made.key.chmod(0o600)
     return made
