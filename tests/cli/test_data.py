@@ -115,6 +115,17 @@ def test_a_backup_is_for_nobody_who_may_not_read_the_original(mode: int, tmp_pat
     assert sorted(one.name for one in copy.iterdir()) == ["lock", DATABASE]
 
 
+def test_a_new_folder_has_its_secrets_for_its_owner_alone(tmp_path: Path) -> None:
+    before = os.umask(0o022)
+    try:
+        with Store.open(tmp_path / "data", version="1"):
+            made = {one.name: stat.S_IMODE(one.stat().st_mode) for one in (tmp_path / "data").iterdir()}
+    finally:
+        os.umask(before)
+    assert {name: mode for name, mode in made.items() if name != "lock"} == dict.fromkeys(made.keys() - {"lock"}, 0o600)
+    assert DATABASE in made
+
+
 def test_damage_is_found_and_named(tmp_path: Path) -> None:
     done = invoke("data", "check", str(damaged(tmp_path / "data")))
     assert done.exit_code == 1

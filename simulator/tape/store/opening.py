@@ -67,6 +67,7 @@ def create(folder: Path, version: str) -> None:
     try:
         for suffix in ("", "-wal", "-shm", "-journal"):
             path.with_name(path.name + suffix).unlink(missing_ok=True)
+        path.touch(0o600)  # it has secrets, and what SQLite makes beside it is like it
         with closing(sqlite3.connect(path, isolation_level=None)) as connection:
             connection.execute(f"PRAGMA page_size = {PAGE_BYTES}")
             connection.execute("PRAGMA journal_mode = WAL")
