@@ -72,7 +72,7 @@ class DataFolder:
             live.keeper = keeper
             if live.id not in self.sandboxes:
                 keeper.begin(live)
-        self._saving = Saving(self._store, self.gate, app.sandboxes)
+        self._saving = Saving(self._store, self.gate, app.sandboxes, self._tell)
         app.kept, self._app = self, app
 
     def _tell_ignored(self, app: App) -> None:

@@ -7,7 +7,7 @@ When that has lasted for `PUT_OFF_ENTRIES`, no other request begins to wait for 
 
 import asyncio
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import aclosing, suppress
 from dataclasses import dataclass
 from time import monotonic
@@ -32,6 +32,9 @@ ENTRIES: Final = 10_000
 PUT_OFF_ENTRIES: Final = 2 * ENTRIES
 """Entries since the last snapshot with which the next one has been put off for too long."""
 
+TOLD_ENTRIES: Final = 10 * ENTRIES
+"""Entries since the last snapshot of which the operator is told: a restart repeats them for half a minute or so."""
+
 RESTED_ENTRIES: Final = 1_000
 """Entries that are worth one when nothing comes."""
 
@@ -48,20 +51,24 @@ END_S: Final = 5.0
 
 @dataclass(slots=True)
 class _Seen:
-    """A life as it was when it was looked at last: its entries, and those before its newest snapshot."""
+    """A life as it was when it was looked at last: its entries, those before its newest snapshot, and whether it was
+    told that there are many behind that."""
 
     life: Life
     n: int
     saved: int
+    is_told: bool = False
 
 
 class Saving:
-    """Takes the snapshots of all sandboxes of a server, one after the other."""
+    """Takes the snapshots of all sandboxes of a server, one after the other. `tell` gets a line about each that is put
+    off for so long that a restart would take long."""
 
-    def __init__(self, store: Store, gate: Gate, sandboxes: Sandboxes) -> None:
+    def __init__(self, store: Store, gate: Gate, sandboxes: Sandboxes, tell: Callable[[str], None]) -> None:
         self._store = store
         self._gate = gate
         self._sandboxes = sandboxes
+        self._tell = tell
         self._seen: dict[str, _Seen] = {}
         self._saved: WeakKeyDictionary[Sandbox, Changes] = WeakKeyDictionary()  # the core of the newest snapshot
         self._not_before_s = 0.0
@@ -97,11 +104,25 @@ class Saving:
         for live in self._sandboxes:
             if self._may_save(live) and self._is_due(live):
                 await self.save(live)
-            is_put_off = is_put_off or (self._may_save(live) and self._is_put_off(live))
+            if self._may_save(live):
+                self._tell_of(live)
+                is_put_off = is_put_off or self._is_put_off(live)
         self.is_put_off = is_put_off
 
     def _is_put_off(self, live: LiveSandbox) -> bool:
         return live.tape.is_awaited and self._new(live) >= PUT_OFF_ENTRIES
+
+    def _tell_of(self, live: LiveSandbox) -> None:
+        """Say once that many entries have come since the last snapshot, while there can be none."""
+        new, seen = self._new(live), self._seen[live.id]
+        if new < TOLD_ENTRIES or seen.is_told:
+            return
+        try:
+            refuse_not_now(live)
+        except NotNow as why:
+            seen.is_told = True
+            text = f"{why}, which puts off its next snapshot: a restart now repeats {new} inputs"
+            self._tell(f"{self._store.folder}: {text}")
 
     def _may_save(self, live: LiveSandbox) -> bool:
         """Not what was deleted while another one was saved, nor anything when the disk fails."""

@@ -9,14 +9,21 @@ from simulator.api.ahead import read_ahead
 from simulator.auth.signature import BODY_BYTES_MAX
 from simulator.keeping import saving
 from tests.support.client import Client
-from tests.support.data_folders import folder_of, killed, saving_of, serving, told
+from tests.support.data_folders import TOLD, folder_of, killed, saving_of, serving, told
 
 ORDER = {"product": "RELOAD", "account": "0123456789", "amount": "10"}
 
 
 @pytest.fixture(autouse=True)
 def few_entries_are_many(monkeypatch: pytest.MonkeyPatch) -> None:
-    changed = {"LOOK_S": 1_000.0, "SHARE": 0, "ENTRIES": 3, "RESTED_ENTRIES": 3, "PUT_OFF_ENTRIES": 5}
+    changed = {
+        "LOOK_S": 1_000.0,
+        "SHARE": 0,
+        "ENTRIES": 3,
+        "RESTED_ENTRIES": 3,
+        "PUT_OFF_ENTRIES": 5,
+        "TOLD_ENTRIES": 9,
+    }
     for name, value in changed.items():
         monkeypatch.setattr(saving, name, value)
 
@@ -71,6 +78,26 @@ def test_requests_that_wait_one_beside_the_other_put_off_a_snapshot_for_a_while_
         folder = killed(client, tmp_path)
     with serving(folder) as client:
         assert told(client) == before
+
+
+@pytest.mark.slow
+def test_a_snapshot_that_waiting_requests_put_off_for_long_is_told_of_once_until_there_is_one(tmp_path: Path) -> None:
+    with serving(tmp_path / "data") as client:
+        saver = saving_of(client)
+
+        async def paid(name: str) -> None:
+            slow = Slow(client, f"slow-{name}")
+            for number in range(9):
+                await client.acall("POST", "/v2/topup", ORDER | {"refid": f"{name}-{number}"})
+                await saver._save_due()
+            assert await slow.ended() == 200
+            await saver._save_due()
+
+        client.run(paid("first"))
+        assert len(TOLD) == 1
+        assert "a request of the sandbox 'default' waits, which puts off its next snapshot: a restart now" in TOLD[0]
+        client.run(paid("second"))
+        assert len(TOLD) == 2
 
 
 @pytest.mark.slow
