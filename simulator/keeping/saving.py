@@ -32,8 +32,8 @@ ENTRIES: Final = 10_000
 PUT_OFF_ENTRIES: Final = 2 * ENTRIES
 """Entries since the last snapshot with which the next one has been put off for too long."""
 
-TOLD_ENTRIES: Final = 10 * ENTRIES
-"""Entries since the last snapshot of which the operator is told: a restart repeats them for half a minute or so."""
+TOLD_ENTRIES: Final = 5 * ENTRIES
+"""Entries since the last snapshot of which the operator is told: a restart repeats them for seconds."""
 
 RESTED_ENTRIES: Final = 1_000
 """Entries that are worth one when nothing comes."""
