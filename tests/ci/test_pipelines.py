@@ -1,5 +1,6 @@
 """GitHub's actions and GitLab's template: their shell is run, in an empty folder, with a wheel of this tree."""
 
+import hashlib
 import os
 import re
 import sys
@@ -63,6 +64,8 @@ def test_the_action_runs_a_command_and_keeps_what_happened(wheel: Path, tmp_path
     assert suites(kept / "result.xml") > 0
     assert job.artifacts == ["reseller-sim"]
     assert job.used == ["actions/setup-python", "actions/cache", "actions/upload-artifact"]
+    pins = hashlib.sha256((ROOT / "constraints.txt").read_bytes()).hexdigest()
+    assert job.keys == [f"reseller-sim-Linux-X64-{pins[:16]}"], "what is cached is what these libraries need"
     (folder,) = job.path
     assert os.listdir(folder) == ["reseller-sim"], "no Python of ours is before the user's"
 
@@ -73,6 +76,14 @@ def test_the_action_fails_with_the_command_and_keeps_the_report_all_the_same(whe
     assert done.status == 4, done
     assert (tmp_path / "workspace" / "out" / "result.tape").exists()
     assert job.artifacts == ["out"]
+
+
+def test_flags_may_stand_on_several_lines(wheel: Path, tmp_path: Path) -> None:
+    """As a block of YAML has them: none is left out without a word."""
+    job = Job(tmp_path, PYTHON)
+    done = job.use(ROOT / "action.yml", run="true", package=str(wheel), flags="--coverage\n--audit\n")
+    assert done.status == 1, done
+    assert "audit_of_nothing" in done.out, "the flag of the second line asked for it"
 
 
 @pytest.mark.usefixtures("from_wheels")

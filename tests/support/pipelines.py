@@ -27,6 +27,7 @@ class Job:
     path: list[str] = field(default_factory=list)
     artifacts: list[str] = field(default_factory=list)
     used: list[str] = field(default_factory=list)
+    keys: list[str] = field(default_factory=list)
 
     def use(self, action: Path, **inputs: str) -> Done:
         """Run the steps of an action: the first that fails ends it, but for those that run always."""
@@ -43,7 +44,6 @@ class Job:
     def _values(self, action: Path) -> dict[str, str]:
         return {
             "github.action_path": str(action.parent),
-            "github.action_ref": "v1",
             "github.workspace": str(self.folder / "workspace"),
             "runner.temp": str(self.folder / "temp"),
             "runner.os": "Linux",
@@ -51,9 +51,11 @@ class Job:
             "steps.python.outputs.python-path": self.python,
         }
 
-    def _step(self, step: Mapping[str, Any], values: Mapping[str, str], before: Done) -> Done:
+    def _step(self, step: Mapping[str, Any], values: dict[str, str], before: Done) -> Done:
         if "uses" in step:
             self.used.append(step["uses"].partition("@")[0])
+            if "cache" in step["uses"]:
+                self.keys.append(filled(step["with"]["key"], values))
             if "upload-artifact" in step["uses"]:
                 self.artifacts.append(filled(step["with"]["path"], values))
             return before
@@ -61,7 +63,7 @@ class Job:
         workspace = self.folder / "workspace"
         for name in (workspace, self.folder / "temp"):
             name.mkdir(exist_ok=True)
-        files = {name: self.folder / name for name in ("GITHUB_PATH", "GITHUB_ENV")}
+        files = {name: self.folder / name for name in ("GITHUB_PATH", "GITHUB_ENV", "GITHUB_OUTPUT")}
         for file in files.values():
             file.write_text("")
         script = self.folder / "step.sh"
@@ -73,6 +75,8 @@ class Job:
         done = _run([program("bash"), *SHELL_OF_GITHUB, str(script)], where, given, self.folder)
         self.path = [*files["GITHUB_PATH"].read_text().split(), *self.path]
         self.variables |= dict(line.split("=", 1) for line in files["GITHUB_ENV"].read_text().splitlines())
+        outputs = (line.split("=", 1) for line in files["GITHUB_OUTPUT"].read_text().splitlines())
+        values |= {f"steps.{step['id']}.outputs.{name}": text for name, text in outputs}
         return done if done.status else Done(before.status, before.out + done.out, before.err + done.err)
 
 
