@@ -7,7 +7,7 @@ from pathlib import Path
 
 from simulator.tape.store.ends import gap, missing
 from simulator.tape.store.errors import Damaged
-from simulator.tape.store.layout import DATABASE, KEPT, LIFE_SHIFT, is_whole, key_of, keys_of, n_of
+from simulator.tape.store.layout import DATABASE, KEPT, LIFE_SHIFT, is_number, is_whole, key_of, keys_of, n_of
 from simulator.tape.store.opening import connected_to_read, examined, own_to_read
 from simulator.tape.store.ownership import Ownership
 from simulator.tape.store.reading import Reading
@@ -78,7 +78,7 @@ def _check(folder: Path, checked: Checked, ownership: Ownership, more: More) -> 
                 checked.problems += [f"{folder}: {problem}" for problem in more(Reading(connection, path))]
     except Damaged as damaged:
         checked.problems.append(str(damaged))
-    except (sqlite3.Error, TypeError, ValueError) as error:  # values can be damaged, too, and their types
+    except (sqlite3.Error, OverflowError, TypeError, ValueError) as error:  # values can be damaged, too
         checked.problems.append(f"{path}: damaged ({error})")
 
 
@@ -88,11 +88,15 @@ def _problems(connection: sqlite3.Connection, checked: Checked) -> Iterator[str]
             yield " ".join(line.split())
     yield from missing(connection)
     yield from _without_owner(connection)
-    lives = connection.execute("SELECT id, sandbox, floor, floor_bytes, crc, head FROM lives WHERE state = ?", (KEPT,))
-    for key, sandbox, floor, floor_bytes, crc, head in lives.fetchall():
+    lives = connection.execute(
+        "SELECT id, sandbox, number, floor, floor_bytes, crc, head FROM lives WHERE state = ?", (KEPT,)
+    )
+    for key, sandbox, number, floor, floor_bytes, crc, head in lives.fetchall():
         checked.sandboxes += 1
         if not is_whole(head, crc):
             yield f"sandbox {sandbox!r}: the head is damaged"
+        if not is_number(number):
+            yield f"sandbox {sandbox!r}: its number is damaged"
         for problem in _problems_of_life(connection, checked, key, floor, floor_bytes):
             yield f"sandbox {sandbox!r}: {problem}"
 

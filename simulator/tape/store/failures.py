@@ -42,7 +42,11 @@ def reading_errors(path: Path) -> Iterator[None]:
         yield
     except sqlite3.Error as error:
         raise of_reading(error, path) from None
-    except (TypeError, ValueError) as error:  # a value of another kind than was written, or a text that is none
+    except (
+        OverflowError,
+        TypeError,
+        ValueError,
+    ) as error:  # a value that was never written
         raise Damaged(f"{path}: damaged ({error}): {RESTORE}") from None
     except OSError as error:
         raise Unusable(f"{path}: cannot be used ({os.strerror(error.errno or 0)}): give a folder that can be") from None

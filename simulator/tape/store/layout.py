@@ -71,3 +71,8 @@ def keys_of(life: int) -> tuple[int, int]:
 def is_whole(data: object, crc: object) -> bool:
     """Whether a value is what was written with this sum. One that is damaged can be of another type."""
     return isinstance(data, bytes) and zlib.crc32(data) == crc
+
+
+def is_number(value: object) -> bool:
+    """Whether a value can be the number of a life among those of its sandbox."""
+    return isinstance(value, int) and value > 0

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from simulator.tape.store.errors import Damaged
 from simulator.tape.store.failures import RESTORE
-from simulator.tape.store.layout import KEPT, is_whole, key_of, keys_of, n_of
+from simulator.tape.store.layout import KEPT, is_number, is_whole, key_of, keys_of, n_of
 
 
 class Life:
@@ -28,7 +28,7 @@ class Life:
 
 
 def load_lives(connection: sqlite3.Connection, path: Path) -> dict[str, Life]:
-    """All lives that are kept, by sandbox. Raises `Damaged` when the head or the last entry of one is."""
+    """All lives that are kept, by sandbox. Raises `Damaged` when the head, the number or the last entry of one is."""
     rows = connection.execute(
         "SELECT id, sandbox, number, floor, floor_bytes, crc, head FROM lives WHERE state = ?", (KEPT,)
     )
@@ -48,6 +48,8 @@ def _load_life(
 ) -> Life:
     if not is_whole(head, crc):
         raise Damaged(f"{path}: the head of sandbox {sandbox!r} is damaged: {RESTORE}")
+    if not is_number(number):
+        raise Damaged(f"{path}: the number of sandbox {sandbox!r} is damaged: {RESTORE}")
     last = connection.execute(
         "SELECT id, bytes_up_to, crc, data FROM entries WHERE id BETWEEN ? AND ? ORDER BY id DESC LIMIT 1", keys_of(key)
     ).fetchone()

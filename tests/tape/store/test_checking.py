@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from simulator.tape.store.checking import PROBLEMS_MAX, check
-from simulator.tape.store.errors import StoreError, Unusable
+from simulator.tape.store.errors import Damaged, StoreError, Unusable
 from simulator.tape.store.layout import DATABASE, keys_of
 from simulator.tape.store.store import Store
 from tests.support.stores import VERSION, as_killed, fill, filled, held
@@ -38,6 +38,10 @@ def test_a_folder_that_a_killed_process_left_is_whole(tmp_path: Path) -> None:
     ("statement", "text"),
     [
         ("UPDATE lives SET head = x'00'", "sandbox 'shop': the head is damaged"),
+        ("UPDATE lives SET number = 'x'", "sandbox 'shop': its number is damaged"),
+        ("UPDATE lives SET number = 0", "sandbox 'shop': its number is damaged"),
+        ("UPDATE lives SET id = 1 << 62", "damaged ("),
+        ("UPDATE lives SET id = 1 << 62; DELETE FROM meta", "entries of life 1, which is in no sandbox"),
         ("DELETE FROM entries WHERE id & 255 BETWEEN 5 AND 7", "sandbox 'shop': entries 5 to 7 are missing"),
         ("DELETE FROM entries WHERE id & 255 = 1", "sandbox 'shop': entry 1 is missing"),
         ("UPDATE entries SET data = x'00' WHERE id & 255 = 9", "sandbox 'shop': entry 9 is damaged"),
@@ -81,6 +85,17 @@ def test_a_store_without_its_database_is_a_problem(tmp_path: Path) -> None:
     assert [line.partition(": ")[2].partition(":")[0] for line in check(tmp_path).problems] == [
         "sandboxes.sqlite3 is missing"
     ]
+
+
+@pytest.mark.parametrize("statement", ["UPDATE lives SET number = 'x'", "UPDATE lives SET id = 1 << 62"])
+def test_a_life_whose_numbers_are_none_is_refused_by_a_server_as_by_check(tmp_path: Path, statement: str) -> None:
+    filled(tmp_path)
+    with closing(sqlite3.connect(tmp_path / DATABASE)) as connection:
+        connection.execute(statement)
+        connection.execute("DELETE FROM meta WHERE name = 'ends'")
+        connection.commit()
+    with pytest.raises(Damaged):
+        Store.open(tmp_path, version=VERSION)
 
 
 @pytest.mark.slow
