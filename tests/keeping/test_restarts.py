@@ -386,6 +386,6 @@ def test_a_mark_that_was_renamed_by_hand_is_refused(tmp_path: Path) -> None:
         client.sim("POST", f"{DEFAULT}/marks", {"name": "here"})
     with closing(sqlite3.connect(tmp_path / "data" / DATABASE)) as connection, connection:
         connection.execute("UPDATE marks SET name = 'there'")
-        connection.execute("DELETE FROM meta WHERE name = 'closed'")  # else the store itself misses the mark
+        connection.execute("DELETE FROM meta WHERE name = 'ends'")  # else the store itself misses the mark
     with pytest.raises(CannotGoOn, match="its mark 'there' was made as 'here'"), serving(tmp_path / "data"):
         pass
