@@ -91,7 +91,7 @@ def test_a_store_without_its_database_is_a_problem(tmp_path: Path) -> None:
 def test_a_life_whose_numbers_are_none_is_refused_by_a_server_as_by_check(tmp_path: Path, statement: str) -> None:
     filled(tmp_path)
     with closing(sqlite3.connect(tmp_path / DATABASE)) as connection:
-        connection.executescript(statement)
+        connection.execute(statement)
         connection.execute("DELETE FROM meta WHERE name = 'ends'")
         connection.commit()
     with pytest.raises(Damaged):
