@@ -134,7 +134,7 @@ $(DEV_READY): $(READY)
 
 $(SITE_READY): $(DEV_READY) $(SITE_TOOLS)
 	@echo "Installing what makes the documentation's site, once"
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -r $(SITE_TOOLS)
+	@{ test -d $(WHEELHOUSE) && $(PIP) $(FROM_WHEELHOUSE) -c constraints.txt -r $(SITE_TOOLS) 2>/dev/null; } || $(PIP) -c constraints.txt -r $(SITE_TOOLS) 2>$(PIP_SAID) || { echo "$(NO_INDEX)" >&2; exit 1; }
 	@touch $@
 
 # No package runs a script of its own: none needs it, and some report who installs them.

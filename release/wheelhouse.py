@@ -8,6 +8,7 @@ from pathlib import Path
 
 from release.commands import PROJECT, ROOT, SUPPORTED, THIS_PYTHON, CannotMake, requirements, run, wheel
 
+SITE_TOOLS = ROOT / "tests" / "support" / "site" / "requirements.txt"
 BUILDERS = ("hatchling", "editables~=0.3", "pip")  # what a clone needs to install itself, as `make run` does
 
 
@@ -17,7 +18,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--python", action="append", choices=SUPPORTED, help=f"a Python to fill it for, by default {THIS_PYTHON}"
     )
-    parser.add_argument("--dev", action="store_true", help="also what `make test` needs")
+    parser.add_argument("--dev", action="store_true", help="also what `make test` and `make site` need")
     parser.add_argument("--output", type=Path, default=ROOT / "wheelhouse", metavar="DIR")
     given = parser.parse_args(arguments)
     try:
@@ -34,7 +35,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _download(folder: Path, python: str, *, dev: bool) -> None:
     """The pinned libraries as wheels of this machine's platform."""
-    names = [*PROJECT["dependencies"], *(PROJECT["optional-dependencies"]["dev"] if dev else ()), *BUILDERS]
+    names = [*PROJECT["dependencies"], *BUILDERS]
+    if dev:
+        site = SITE_TOOLS.read_text("utf-8").splitlines()
+        names += [*PROJECT["optional-dependencies"]["dev"], *(line for line in site if not line.startswith("#"))]
     with tempfile.TemporaryDirectory() as temporary:
         wanted = Path(temporary, "wanted.txt")
         wanted.write_text("".join(f"{line}\n" for line in requirements(python, *names)))

@@ -67,6 +67,25 @@ def test_without_an_index_each_says_so_in_one_line(
     assert not (tmp_path / "made").exists()
 
 
+def test_a_folder_of_wheels_for_developers_has_what_makes_the_site(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    asked: list[str] = []
+
+    def noted(_: str, *names: str) -> list[str]:
+        asked[:] = names
+        return []
+
+    monkeypatch.setattr(wheelhouse, "requirements", noted)
+    monkeypatch.setattr(wheelhouse, "run", lambda *_: "")
+    monkeypatch.setattr(wheelhouse, "wheel", lambda folder: folder)
+    assert wheelhouse.main(["--dev", "--output", str(tmp_path)]) == 0
+    assert any(name.startswith("furo==") for name in asked)
+    assert not any(name.startswith("#") for name in asked)
+    assert wheelhouse.main(["--output", str(tmp_path)]) == 0
+    assert not any(name.startswith(("furo", "pytest")) for name in asked)
+
+
 def test_ranges_that_fail_are_told_and_those_not_run_are_said(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -130,16 +149,21 @@ def test_the_tests_of_a_telling_part_import_what_is_installed_for_them() -> None
     assert theirs - modules_of({*ranges.TOOLS, commands.PROJECT["name"]}) == set()
 
 
-def test_make_run_says_in_one_line_what_to_do_without_an_index(tmp_path: Path) -> None:
-    """The first of the two installations of the Makefile, with a pip that reaches nothing."""
-    for name in ("Makefile", "pyproject.toml", "constraints.txt"):
+@pytest.mark.parametrize(("target", "there"), [("run", ()), ("test", (".ready",)), ("site", (".ready", ".dev-ready"))])
+def test_make_says_in_one_line_what_to_do_without_an_index(target: str, there: tuple[str, ...], tmp_path: Path) -> None:
+    """Each of the three installations of the Makefile, with a pip that reaches nothing."""
+    site = str(wheelhouse.SITE_TOOLS.relative_to(commands.ROOT))
+    for name in ("Makefile", "pyproject.toml", "constraints.txt", site):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_bytes((commands.ROOT / name).read_bytes())
     (tmp_path / ".venv" / "bin").mkdir(parents=True)
+    for name in there:
+        (tmp_path / ".venv" / name).touch()
     python = tmp_path / ".venv" / "bin" / "python"
     python.write_text("#!/bin/sh\necho pip says much, of which nobody reads this >&2\nexit 1\n")
     python.chmod(0o755)
     done = subprocess.run(
-        ["make", "run"],
+        ["make", target],
         cwd=tmp_path,
         capture_output=True,
         text=True,

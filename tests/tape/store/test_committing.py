@@ -43,10 +43,17 @@ def test_under_power_what_is_asked_for_during_a_commit_goes_together_in_order(tm
     """The first answer holds the thread, as a slow disk would, until all others are asked for."""
     with opened(tmp_path, "power") as store:
         store.writing.new_life("shop", b"")
+        is_held = threading.Event()
         is_asked = threading.Event()
         is_answered = threading.Event()
         answers: list[tuple[int, int]] = []
-        store.request_commit(lambda _: bool(is_asked.wait(WAIT_S)))
+
+        def hold(_: StoreError | None) -> None:
+            is_held.set()
+            is_asked.wait(WAIT_S)
+
+        store.request_commit(hold)
+        assert is_held.wait(WAIT_S), "else the first of the others may go together with it"
         for number in range(1, 101):
             store.writing.append("shop", number, b"")
 
