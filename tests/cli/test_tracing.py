@@ -6,6 +6,7 @@ import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
@@ -113,6 +114,21 @@ def test_spans_have_no_secrets() -> None:
         shown = "".join(one.to_json() for one in exported.all())
     assert "127.0.0.1:9/cb" in shown
     assert "unseen" not in shown
+
+
+def test_what_the_server_knows_to_be_a_secret_is_hidden_in_spans_wherever_a_client_wrote_it() -> None:
+    secret, token = "bm90LWEtc2VjcmV0LW9ubHktZm9yLXRlc3RpbmctMDE=", "the-control-token-0001"
+    with running() as client:
+        client.app.use_tokens(token, ())
+        client.app.use_tokens(None, ())  # the former ones are hidden, too
+        exported = Exported(client)
+        url = quote(f"http://127.0.0.1:9/{token}/{quote(secret, safe='')}", safe="")
+        assert client.call("POST", f"/v2/callback-url?url={url}&method=POST").status == 200
+        client.pay(token, headers=TRACED | {"tracestate": f"congo={token}"})
+        client.advance(10)
+        shown = "".join(one.to_json() for one in exported.all())
+    assert "http://127.0.0.1:" in shown
+    assert [one for one in (secret, quote(secret, safe=""), token) if one in shown] == []
 
 
 def test_another_sandbox_and_one_that_is_deleted_have_spans_too() -> None:
