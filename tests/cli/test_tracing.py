@@ -4,6 +4,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import quote
@@ -16,6 +17,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from opentelemetry.trace import SpanKind, StatusCode
 
 from simulator.cli import telemetry
+from simulator.cli.collector import ANSWER_BYTES_MAX, session
 from simulator.cli.telemetry import Tracing
 from simulator.cli.tracing import Spans
 from tests.support.client import Client, running
@@ -140,6 +142,37 @@ def test_another_sandbox_and_one_that_is_deleted_have_spans_too() -> None:
         (span,) = exported.all()
     assert span.attributes is not None
     assert span.attributes["reseller_sim.sandbox"] == "second"
+
+
+class Endless(BaseHTTPRequestHandler):
+    """A collector whose answers have no end."""
+
+    written = 0
+
+    def do_POST(self) -> None:
+        """Answer until nobody listens."""
+        self.rfile.read(int(self.headers["content-length"]))
+        self.send_response(200)
+        self.end_headers()
+        with suppress(OSError):
+            while Endless.written < 64 * 1024 * 1024:
+                Endless.written += self.wfile.write(bytes(64 * 1024))
+
+    def log_message(self, *_: Any) -> None:
+        """Print nothing."""
+
+
+def test_of_a_collector_whose_answer_has_no_end_only_the_beginning_is_read() -> None:
+    """Else it takes all memory of the server within seconds."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), Endless) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        try:
+            with session() as asking:
+                answer = asking.post(f"http://127.0.0.1:{server.server_port}/v1/traces", b"spans", timeout=DEADLINE_S)
+        finally:
+            server.shutdown()
+    assert (answer.status_code, len(answer.content)) == (200, ANSWER_BYTES_MAX)
+    assert Endless.written < 64 * 1024 * 1024
 
 
 @pytest.fixture
