@@ -12,6 +12,7 @@ import click
 
 from simulator.cli.flags import CannotStart, own_option, verb
 from simulator.cli.output import echo, one_line, print_to_stderr
+from simulator.cli.secret_files import SECRET_MODE
 
 if TYPE_CHECKING:
     from simulator.api.again import Again
@@ -234,7 +235,8 @@ def _write_file(pieces: Iterable[bytes], file: Path) -> None:
         if file.exists():
             raise CannotStart(one_line(f"reseller-sim data export: {file} exists already; name another one"))
         try:
-            with unfinished.open("xb") as target:
+            unfinished.touch(SECRET_MODE, exist_ok=False)
+            with unfinished.open("wb") as target:
                 _write(pieces, target.write)
             unfinished.rename(file)
         finally:

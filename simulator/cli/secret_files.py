@@ -2,9 +2,13 @@
 
 import os
 import stat
+from typing import Final
 
 from simulator.cli.output import print_to_stderr
 from simulator.shortened import one_line
+
+SECRET_MODE: Final = 0o600
+"""Of a new file that has secrets."""
 
 
 def warn_of_readers(path: str | os.PathLike[str]) -> None:

@@ -22,6 +22,11 @@ VARIABLES: Final = (
 )
 """Each of them says that somebody wants traces."""
 
+CREDENTIAL_PROVIDERS: Final = (
+    "OTEL_PYTHON_EXPORTER_OTLP_HTTP_CREDENTIAL_PROVIDER",
+    "OTEL_PYTHON_EXPORTER_OTLP_HTTP_TRACES_CREDENTIAL_PROVIDER",
+)
+
 FLUSH_S: Final = 1.0
 """How long a server that stops waits for its last spans to be sent."""
 
@@ -74,7 +79,10 @@ def _own_provider(wanted: str, tell: Callable[[str], object]) -> Any:
         elif wanted in ("", "otlp"):
             from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
 
-            exporter = OTLPSpanExporter()
+            from simulator.cli.collector import session
+
+            has_own = any(os.environ.get(name) for name in CREDENTIAL_PROVIDERS)  # which makes the session
+            exporter = OTLPSpanExporter() if has_own else OTLPSpanExporter(session=session())
         else:
             tell(f"OTEL_TRACES_EXPORTER={wanted!r} is none of otlp, console and none: there are no traces")
             return None

@@ -15,6 +15,7 @@ from opentelemetry.trace import NonRecordingSpan, SpanContext, SpanKind, Status,
 from simulator.api.routes import PathTable, routes
 from simulator.cli.telemetry import Tracing
 from simulator.control.event_rows import EventRows, kind_of
+from simulator.control.masking import Mask, mask_of
 from simulator.domain.model.happenings import Attempted
 from simulator.runtime.event_items import Place, Taken
 from simulator.runtime.event_reader import EventReader
@@ -30,6 +31,7 @@ TRACED: Final = frozenset({"request", "callback", "webhook"})
 MICROSECOND_NS: Final = 1000
 FAILED_FROM: Final = 500
 REFUSED_FROM: Final = 400
+OF_ATTEMPTS: Final = ("refid", "trxid", "callback", "delivery", "type")
 LAST_MAX: Final = 1_000
 """How many spans a server that stops still makes."""
 
@@ -110,7 +112,9 @@ class Spans:
         assert exchange is not None, "its row was rendered"
         method, path = self._documented(exchange.method, exchange.path)
         known = path if path != "*" else ""
+        mask = mask_of(live, self._sandboxes)
         attributes = _filled(
+            mask,
             {
                 "http.request.method": method if method != "*" else "_OTHER",
                 "http.route": known,
@@ -121,12 +125,12 @@ class Spans:
                 "reseller_sim.request": row["n"],
             }
             | {f"reseller_sim.{name}": row[name] for name in ("refid", "trxid", "rule", "fault", "diagnosis")}
-            | {"http.response.status_code": row["status"]}
+            | {"http.response.status_code": row["status"]},
         )
         failed = row["status"] == 0 or row["status"] >= FAILED_FROM
         began = exchange.wall or taken.wall
         took = timedelta(microseconds=exchange.duration_us)
-        context = _parent(trace_of(exchange.headers))
+        context = _parent(trace_of(exchange.headers), mask)
         name = f"{attributes['http.request.method']} {known}".rstrip()
         return lambda: self._emit(name, SpanKind.SERVER, context, attributes, began, began + took, failed)
 
@@ -136,8 +140,10 @@ class Spans:
         sent = live.courier.sent.find(item.job, item.number)
         trace_id, span_id = sent_trace(sent.headers) if sent is not None else ("", "")
         belongs = live.courier.trace_of(job)
-        context = _parent(belongs if belongs is not None and belongs.trace_id == trace_id else None)
+        mask = mask_of(live, self._sandboxes)
+        context = _parent(belongs if belongs is not None and belongs.trace_id == trace_id else None, mask)
         attributes = _filled(
+            mask,
             {
                 "http.request.method": row["method"],
                 "url.full": row["url"],
@@ -146,7 +152,7 @@ class Spans:
                 "error.type": "" if row["ending"] == "answered" else row["ending"],
                 "reseller_sim.sandbox": taken.sandbox,
             }
-            | {f"reseller_sim.{name}": row.get(name, "") for name in ("refid", "trxid", "callback", "delivery", "type")}
+            | {f"reseller_sim.{name}": row.get(name, "") for name in OF_ATTEMPTS},
         )
         failed = row["answered"] is None or row["answered"] >= REFUSED_FROM
         began = taken.wall - timedelta(microseconds=row["duration_us"] or 0)
@@ -179,16 +185,21 @@ def _nothing() -> None:
     """Of events that are missing there are no spans."""
 
 
-def _filled(attributes: dict[str, Any]) -> dict[str, Any]:
-    """Without what is empty."""
-    return {name: value for name, value in attributes.items() if value not in ("", 0)}
+def _filled(mask: Mask, attributes: dict[str, Any]) -> dict[str, Any]:
+    """Without what is empty, and without secrets, which a client may have written anywhere."""
+    return {
+        name: mask.text(value) if isinstance(value, str) else value
+        for name, value in attributes.items()
+        if value not in ("", 0)
+    }
 
 
-def _parent(belongs: TraceContext | None) -> Any:
-    """The span of the client, as the parent of others."""
+def _parent(belongs: TraceContext | None, mask: Mask) -> Any:
+    """The span of the client, as the parent of others; with its state, unless that has a secret."""
     if belongs is None:
         return None
-    flags, state = TraceFlags(belongs.flags), TraceState.from_header([belongs.state] if belongs.state else [])
+    members = [belongs.state] if belongs.state and mask.text(belongs.state) == belongs.state else []
+    flags, state = TraceFlags(belongs.flags), TraceState.from_header(members)
     parent = SpanContext(int(belongs.trace_id, 16), int(belongs.parent_id, 16), True, flags, state)
     return trace.set_span_in_context(NonRecordingSpan(parent))
 

@@ -7,6 +7,7 @@ from typing import Any
 from starlette.applications import Starlette
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
+from starlette.requests import Request
 from starlette.routing import Route
 
 from simulator.control import (
@@ -46,7 +47,7 @@ from simulator.control import (
 from simulator.control.guard import Forbidden, Guard
 from simulator.control.http import error, on_domain_error, on_http_error, on_scenario_error, on_unexpected
 from simulator.control.masked_send import MaskedSend
-from simulator.control.permitted import NotPermitted, admitted, on_not_permitted
+from simulator.control.permitted import NotPermitted, admitted, on_not_permitted, still_allowed
 from simulator.delivery.targets import BadTarget
 from simulator.domain.errors import DomainError
 from simulator.domain.model.scenario import Scenario
@@ -70,6 +71,7 @@ OPEN_PATHS = (HEALTH_PATH, READY_PATH, "/openapi.json", "/_sim/openapi.json", DO
 OPEN_PREFIXES = (INBOX_PATH, DOCS_PATH + "/", pages.FILES_PATH + "/", *pages.PAGE_PREFIXES)
 SANDBOXES_PATH = "/_sim/sandboxes/"
 UNAUTHORIZED = 401
+TAKEN_BACK = "the token of this request was taken back, or may do something else, while it was waited for"
 ONE = SANDBOXES_PATH + "{sandbox}"
 
 
@@ -249,6 +251,8 @@ class ControlApp:
             if scope["method"] in ("GET", "HEAD"):
                 await self._catch_up(scope["path"])
             masked = MaskedSend(scope, send_with_id, self._app.state.sandboxes)
+            if scope["method"] in ("GET", "HEAD"):
+                masked = self._while_allowed(scope, receive, masked)
         token = caller.set(trace_of(scope["headers"]))
         try:
             await self._app(scope, receive, masked)
@@ -256,6 +260,21 @@ class ControlApp:
             report(failure, "a control request")
         finally:
             caller.reset(token)
+
+    def _while_allowed(self, scope: Any, receive: Any, send: Any) -> Any:
+        """`send` for an answer that may have been waited for: its token may have been taken back meanwhile."""
+        is_allowed = still_allowed(Request(scope | {"app": self._app}))
+        is_refused = False
+
+        async def send_if_allowed(message: Any) -> None:
+            nonlocal is_refused
+            if message["type"] == "http.response.start" and not is_allowed():
+                is_refused = True
+                await error(UNAUTHORIZED, "control_token_required", TAKEN_BACK)(scope, receive, send)
+            if not is_refused:
+                await send(message)
+
+        return send_if_allowed
 
     async def _catch_up(self, path: str) -> None:
         """Process what the running clock of the sandbox in this path made due, before something is read."""

@@ -20,6 +20,8 @@ CHECKED_PATH: Final = "/_sim/ready"
 
 LISTEN: Final = "127.0.0.1:8080"
 SHARD_HEADER: Final = "X-Sim-Shard"
+READ_TIMEOUT: Final = "20s"
+"""So long a request that only reads, and that any server can answer, waits for one of them."""
 BODY_BYTES: Final = 16 * 1024
 """So much is waited for of a body that names its reseller: of a request for a token, and of one to add a reseller."""
 
@@ -29,6 +31,12 @@ _PLAIN_PATH = re.compile(r"[A-Za-z0-9_./-]+")
 _DOWN = {
     "error": "shard_down",
     "message": "the server that has this does not answer; nothing was changed, and it comes back with its server",
+    "path": "",
+}
+
+_SILENT = {
+    "error": "shard_silent",
+    "message": "the server that has this did not answer in time; whether it changed anything is not known",
     "path": "",
 }
 
@@ -68,6 +76,7 @@ defaults
     # An answer that a server did not give, as a fault of a scenario may ask for, is none here, too.
     errorfile 502 /dev/null
     http-error status 503 content-type application/json string '{json.dumps(_DOWN)}' hdr Retry-After 1
+    http-error status 504 content-type application/json string '{json.dumps(_SILENT)}' hdr Retry-After 1
 """.splitlines()
 
 
@@ -156,6 +165,11 @@ def _backends(servers: Sequence[Server], listen: str) -> list[str]:
         "    # A connection that cannot be made has carried nothing: another server is tried.",
         "    retries 3",
         "    option redispatch 1",
+        "    # One that is stopped but not dead takes connections. Whoever reads is answered by another one then; a",
+        "    # list of all sandboxes takes 15 seconds at most, and a stream has no end.",
+        f"    http-request set-timeout server {READ_TIMEOUT} if METH_GET !{{ var(txn.path) -m str /_sim/events }}",
+        "    http-request disable-l7-retry unless METH_GET",
+        "    retry-on conn-failure response-timeout",
         f"    option httpchk GET {CHECKED_PATH}",
         "    http-check expect ! rstatus ^5",
         "    # A server that is busy is not down: only what refuses a connection is found out within a second.",

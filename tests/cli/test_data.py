@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from simulator.cli.reports.tapes import Tapes
 from simulator.keeping.folder import DataFolder
 from simulator.keeping.resuming import CannotGoOn
 from simulator.tape.store.layout import DATABASE
@@ -124,6 +125,30 @@ def test_a_new_folder_has_its_secrets_for_its_owner_alone(tmp_path: Path) -> Non
         os.umask(before)
     assert {name: mode for name, mode in made.items() if name != "lock"} == dict.fromkeys(made.keys() - {"lock"}, 0o600)
     assert DATABASE in made
+
+
+@pytest.mark.parametrize("flags", [(), ("--sandbox", "shop", "--tape-secrets")])
+def test_what_is_exported_has_its_secrets_for_its_owner_alone(flags: tuple[str, ...], tmp_path: Path) -> None:
+    folder, file = filled(tmp_path / "data"), tmp_path / "out"
+    before = os.umask(0o022)
+    try:
+        assert invoke("data", "export", str(folder), str(file), *flags).exit_code == 0
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+
+
+def test_a_tape_with_secrets_is_for_its_owner_alone(tmp_path: Path) -> None:
+    before = os.umask(0o022)
+    try:
+        for name, shows_secrets in (("masked", False), ("whole", True)):
+            tapes = Tapes(tmp_path / name, shows_secrets=shows_secrets)
+            tapes.begin()
+            tapes.end()
+    finally:
+        os.umask(before)
+    modes = [stat.S_IMODE((tmp_path / name).stat().st_mode) for name in ("masked", "whole")]
+    assert modes == [0o644, 0o600]
 
 
 def test_damage_is_found_and_named(tmp_path: Path) -> None:

@@ -4,8 +4,10 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
@@ -15,6 +17,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from opentelemetry.trace import SpanKind, StatusCode
 
 from simulator.cli import telemetry
+from simulator.cli.collector import ANSWER_BYTES_MAX, session
 from simulator.cli.telemetry import Tracing
 from simulator.cli.tracing import Spans
 from tests.support.client import Client, running
@@ -115,6 +118,21 @@ def test_spans_have_no_secrets() -> None:
     assert "unseen" not in shown
 
 
+def test_what_the_server_knows_to_be_a_secret_is_hidden_in_spans_wherever_a_client_wrote_it() -> None:
+    secret, token = "bm90LWEtc2VjcmV0LW9ubHktZm9yLXRlc3RpbmctMDE=", "the-control-token-0001"
+    with running() as client:
+        client.app.use_tokens(token, ())
+        client.app.use_tokens(None, ())  # the former ones are hidden, too
+        exported = Exported(client)
+        url = quote(f"http://127.0.0.1:9/{token}/{quote(secret, safe='')}", safe="")
+        assert client.call("POST", f"/v2/callback-url?url={url}&method=POST").status == 200
+        client.pay(token, headers=TRACED | {"tracestate": f"congo={token}"})
+        client.advance(10)
+        shown = "".join(one.to_json() for one in exported.all())
+    assert "http://127.0.0.1:" in shown
+    assert [one for one in (secret, quote(secret, safe=""), token) if one in shown] == []
+
+
 def test_another_sandbox_and_one_that_is_deleted_have_spans_too() -> None:
     with running() as client:
         exported = Exported(client)
@@ -124,6 +142,37 @@ def test_another_sandbox_and_one_that_is_deleted_have_spans_too() -> None:
         (span,) = exported.all()
     assert span.attributes is not None
     assert span.attributes["reseller_sim.sandbox"] == "second"
+
+
+class Endless(BaseHTTPRequestHandler):
+    """A collector whose answers have no end."""
+
+    written = 0
+
+    def do_POST(self) -> None:
+        """Answer until nobody listens."""
+        self.rfile.read(int(self.headers["content-length"]))
+        self.send_response(200)
+        self.end_headers()
+        with suppress(OSError):
+            while Endless.written < 64 * 1024 * 1024:
+                Endless.written += self.wfile.write(bytes(64 * 1024))
+
+    def log_message(self, *_: Any) -> None:
+        """Print nothing."""
+
+
+def test_of_a_collector_whose_answer_has_no_end_only_the_beginning_is_read() -> None:
+    """Else it takes all memory of the server within seconds."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), Endless) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        try:
+            with session() as asking:
+                answer = asking.post(f"http://127.0.0.1:{server.server_port}/v1/traces", b"spans", timeout=DEADLINE_S)
+        finally:
+            server.shutdown()
+    assert (answer.status_code, len(answer.content)) == (200, ANSWER_BYTES_MAX)
+    assert Endless.written < 64 * 1024 * 1024
 
 
 @pytest.fixture

@@ -321,6 +321,30 @@ def test_the_open_stream_of_a_token_that_is_taken_back_ends_and_tells_nothing_mo
         assert (b"/v2/balance" in told, b"/v2/catalog" in told) == (True, False), what
 
 
+@pytest.mark.parametrize("later", ["screen-token-0000002", f"{SECRET['shop-screen']} sandbox=other"])
+def test_who_waits_gets_no_answer_any_more_when_its_token_is_taken_back(server: Client, later: str) -> None:
+    live = server.app.sandboxes.get("mine")
+    changed = FILE.replace(f"{SECRET['shop-screen']} sandbox=mine", later)
+    query = "path=/v2/catalog&wait_for=1&timeout=60"
+
+    async def wait() -> list[Response]:
+        polls = []
+        for who in ("shop-screen", "shop"):
+            asked = {"host": "127.0.0.1:8080", "authorization": f"Bearer {SECRET[who]}"}
+            polls.append(asyncio.create_task(server.asend("GET", "/_sim/sandboxes/mine/requests", query, b"", asked)))
+        for _ in range(3):
+            await asyncio.sleep(0)
+        assert live.waiting._count == len(polls)
+        server.app.use_tokens(CONTROL_TOKEN, parsed_tokens(changed.encode()))
+        await server.acall("GET", "/v2/catalog", sandbox="mine")
+        return list(await asyncio.wait_for(asyncio.gather(*polls), 10))
+
+    theirs, others = server.run(wait())
+    assert (theirs.status, theirs.json["error"]) == (401, "control_token_required")
+    assert b"/v2/catalog" not in theirs.body
+    assert (others.status, len(others.json["requests"])) == (200, 1)
+
+
 def test_one_token_leaves_streams_of_events_to_the_others(server: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(events, "READERS_OF_ONE_MAX", 1)
     answers: dict[str, Response] = {}

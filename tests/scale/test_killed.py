@@ -1,6 +1,7 @@
 """One of three servers is killed: what it has waits for it, and the others go on."""
 
 import json
+import signal
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -12,6 +13,7 @@ from typing import Any
 import pytest
 
 from simulator.cli.signing import Credentials
+from simulator.shards.haproxy import READ_TIMEOUT
 from tests.support.processes import DEADLINE_S, run
 from tests.support.sharded import SHARD, Sharded, sharded
 
@@ -113,6 +115,21 @@ def assert_listed_without(servers: Sharded, lost: str) -> None:
     told = {one["name"]: one for one in answer["servers"]}
     assert {name: one["answered"] for name, one in told.items()} == {name: name != lost for name in NAMES}
     assert told[lost]["reason"] == f"{lost} cannot be asked: Connection refused"
+
+
+def test_who_only_reads_does_not_wait_for_a_server_that_is_stopped_and_not_dead(servers: Sharded) -> None:
+    """Until its checks have failed, which takes half a minute, it is up for the proxy."""
+    file = servers.folder / "haproxy.cfg"
+    written = file.read_text()
+    file.write_text(written.replace(f"set-timeout server {READ_TIMEOUT}", "set-timeout server 1s"))
+    servers.proxy.reload()
+    servers.running["b"].process.send_signal(signal.SIGSTOP)
+    try:
+        answers = [servers.ask("GET", "/_sim/health") for _ in NAMES]
+    finally:
+        servers.running["b"].process.send_signal(signal.SIGCONT)
+    assert {one.status for one in answers} == {200}
+    assert {one.headers[SHARD] for one in answers} == {"a", "c"}
 
 
 def test_a_sandbox_is_created_while_a_server_is_down_unless_that_would_own_it(servers: Sharded) -> None:

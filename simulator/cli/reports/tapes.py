@@ -7,6 +7,7 @@ from typing import IO, TYPE_CHECKING
 
 from simulator.cli.flags import CannotStart
 from simulator.cli.output import one_line
+from simulator.cli.secret_files import SECRET_MODE
 
 if TYPE_CHECKING:
     from simulator.replay.player import Again
@@ -34,6 +35,8 @@ class Tapes:
     def begin(self) -> None:
         """Create the file, empty. Raises `CannotStart` when it cannot."""
         try:
+            if self._shows_secrets:
+                self._path.touch(SECRET_MODE)  # one that exists stays as it is
             self._file = self._path.open("wb")
         except OSError as error:
             text = f"reseller-sim exec: the tape {self._path} cannot be written: {error.strerror}"
