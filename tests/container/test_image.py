@@ -14,7 +14,7 @@ import pytest
 import yaml
 
 from tests.support.certificates import pair
-from tests.support.containers import Image, Network, build, empty_root, network
+from tests.support.containers import NAMED, Image, Network, build, empty_root, network
 from tests.support.dockerfiles import stages
 from tests.support.processes import DEADLINE_S, ROOT, Done
 from tests.support.tools import program, required
@@ -123,7 +123,7 @@ def shop_image(tmp_path: Path) -> Image:
 
 
 def image_variables() -> dict[str, str]:
-    return {"PATH": f"{sys.base_prefix}/bin:/usr/bin:/bin", "PYTHONPATH": "/app/python"}
+    return {"PATH": f"{sys.base_prefix}/bin:/usr/bin:/bin:{NAMED}", "PYTHONPATH": "/app/python"}
 
 
 def test_it_is_process_one_unprivileged_and_ends_at_once_by_its_stop_signal(image: Image, net: Network) -> None:

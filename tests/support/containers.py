@@ -19,6 +19,7 @@ from tests.support.processes import DEADLINE_S, ROOT
 from tests.support.tools import program
 
 BASE_FOLDERS = ("usr", "lib", "lib64", "bin", "sbin")
+NAMED = "/named"  # where python is, as in the image: some systems have a python3 alone
 IGNORED = ("__pycache__",)
 SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 LOOPBACK_UP = """
@@ -123,12 +124,14 @@ def empty_root(root: Path, places: Sequence[str] = ()) -> Path:
         elif Path("/", name).is_dir():
             (root / name).mkdir()
     (root / sys.base_prefix.lstrip("/")).mkdir(parents=True, exist_ok=True)
+    (root / NAMED.lstrip("/")).mkdir()
+    (root / NAMED.lstrip("/") / "python").symlink_to(Path(sys.base_prefix, "bin", "python3"))
     return root
 
 
 def build(folder: Path, wheels: Path) -> Image:
     """Play the Dockerfile of the checkout into a folder; packages come from a folder of wheels, without an index."""
-    base = {"PATH": f"{sys.base_prefix}/bin:{SYSTEM_PATH}"}
+    base = {"PATH": f"{sys.base_prefix}/bin:{SYSTEM_PATH}:{NAMED}"}
     made: dict[str, Image] = {}
     for number, stage in enumerate(stages((ROOT / "Dockerfile").read_text("utf-8"), base)):
         image = Image(empty_root(folder / str(number), ("wheels",)), stage)
