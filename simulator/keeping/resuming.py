@@ -22,6 +22,7 @@ from simulator.runtime.sandboxes import is_sandbox_id
 from simulator.scenario.compiler import ScenarioCompiler
 from simulator.scenario.library import load_scenario, names
 from simulator.scenario.reading.document import ScenarioError
+from simulator.snapshot.agenda import STEPS
 from simulator.snapshot.payments import ENTRIES, PAYMENTS
 from simulator.snapshot.restoring import restored
 from simulator.snapshot.snapshot import BadSnapshot, snapshot_of
@@ -30,7 +31,7 @@ from simulator.tape.store.errors import NoSandbox
 from simulator.tape.store.reading import Reading, Sandbox, StoredSnapshot
 from simulator.tape.tape import Unread
 
-WITH_CHECKSUMS: Final = tuple(f"{log}/{digit}" for log in (PAYMENTS, ENTRIES) for digit in range(10))
+WITH_CHECKSUMS: Final = tuple(f"{log}/{digit}" for log in (PAYMENTS, ENTRIES, STEPS) for digit in range(10))
 """The parts of a snapshot that have checksums of their own, which are checked when they are read."""
 
 

@@ -9,7 +9,7 @@ import msgspec
 
 from simulator.domain.errors import DomainError
 
-VERSION = 2
+VERSION = 3
 """Of the format; a reader refuses any other."""
 
 HEAD = "head"

@@ -76,11 +76,11 @@ def test_a_value_that_is_none_names_its_part(whole: Whole) -> None:
 
 
 def test_a_newer_version_is_refused_before_anything_is_read(whole: Whole) -> None:
-    head = json.loads(whole.snapshot.parts["head"]) | {"snapshot": 3, "more": 1}
+    head = json.loads(whole.snapshot.parts["head"]) | {"snapshot": 4, "more": 1}
     parts = {**whole.snapshot.parts, "head": json.dumps(head).encode(), "resellers": b"of a newer version"}
-    with pytest.raises(BadSnapshot, match=r"'head' of the snapshot is of version 3, this simulator reads version 2"):
+    with pytest.raises(BadSnapshot, match=r"'head' of the snapshot is of version 4, this simulator reads version 3"):
         whole.restored_with(parts)
-    with pytest.raises(BadSnapshot, match="version 2"):
+    with pytest.raises(BadSnapshot, match="version 3"):
         snapshot_of(parts.items())
 
 

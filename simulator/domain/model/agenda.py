@@ -9,45 +9,38 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Any, Generic, TypeVar
 
-import msgspec
-
 from simulator.domain.model.holdings import Holding
-from simulator.domain.model.part_counts import PartCounts, parts_between
+from simulator.domain.model.packed.due_parts import Due, DueParts, Place
 
 Item = TypeVar("Item")
 
 
-class Due(msgspec.Struct, Generic[Item], frozen=True, gc=False, array_like=True):
-    """An item, and when it is due."""
-
-    at: datetime
-    item: Item
-
-
 class Agenda(Generic[Item]):
-    """A heap of times and tickets, and the items by ticket; those of the type `many` apart from all others, since there
-    may be millions. `added` counts all that were ever added, and is the latest ticket; `removed` counts those that have
-    left. The time of a cancelled item stays in the heap until it is the first.
+    """A heap of times and tickets, and the items by ticket; those of the type that `many` has apart from all others,
+    since there may be millions. `added` counts all that were ever added, and is the latest ticket. The time of a
+    cancelled item stays in the heap until it is the first. Of what was restored and is packed still the heap has the
+    first place of each part.
 
     A ticket is a number, so that an item and whoever may cancel it do not refer to each other in a cycle.
     """
 
     def __init__(self, many: type | None = None) -> None:
         self._is_many = many
-        self._heap: list[tuple[datetime, int]] = []
-        self._many: dict[int, Due[Item]] = {}
+        self._heap: list[Place] = []
+        self.many: DueParts[Item] = DueParts(many)
         self._others: dict[int, Due[Item]] = {}
         self.added = 0
-        self.removed = PartCounts()
 
     def __len__(self) -> int:
-        return len(self._many) + len(self._others)
+        return len(self.many) + len(self._others)
 
     def add(self, due: datetime, item: Item) -> int:
         """Add an item; the returned ticket cancels it."""
         self.added = ticket = self.added + 1
-        items = self._many if type(item) is self._is_many else self._others
-        items[ticket] = Due(due, item)
+        if type(item) is self._is_many:
+            self.many.add(ticket, Due(due, item))
+        else:
+            self._others[ticket] = Due(due, item)
         heapq.heappush(self._heap, (due, ticket))
         return ticket
 
@@ -65,41 +58,47 @@ class Agenda(Generic[Item]):
 
     def waiting(self) -> Iterator[tuple[datetime, int, Item]]:
         """Every item with its time and its ticket, in no order."""
-        for items in (self._many, self._others):
-            yield from ((due.at, ticket, due.item) for ticket, due in items.items())
+        for items in (self.many, self._others.items()):
+            yield from ((due.at, ticket, due.item) for ticket, due in items)
 
     def in_order(self, places_max: int) -> Iterator[tuple[datetime, Item]]:
         """Every item with its time, in the order in which they happen. The first ones cost the same for any number of
         others. It ends after looking at `places_max` places, which items have that were cancelled, too; the agenda may
         not change meanwhile."""
         heap = self._heap
-        ahead = [(first, 0) for first in heap[:1]]  # whatever is next is among these: no child comes before its parent
-        for _ in range(min(places_max, len(heap))):
-            (_, ticket), place = heapq.heappop(ahead)
-            if (due := self._find(ticket)) is not None:
-                yield due.at, due.item
+        # Whatever is next is among these: no child comes before its parent, and no packed item before its part's first.
+        ahead: list[tuple[Place, int, Due[Item] | None]] = [(first, 0, None) for first in heap[:1]]
+        for _ in range(places_max):
+            if not ahead:
+                return
+            (_, ticket), place, unpacked = heapq.heappop(ahead)
+            if unpacked is not None:
+                yield unpacked.at, unpacked.item
+                continue
+            if (packed := self.many.packed_behind(ticket)) is not None:
+                for own, due in packed:
+                    heapq.heappush(ahead, (own, 0, due))
+            elif (found := self._find(ticket)) is not None:
+                yield found.at, found.item
             for child in (2 * place + 1, 2 * place + 2):
                 if child < len(heap):
-                    heapq.heappush(ahead, (heap[child], child))
+                    heapq.heappush(ahead, (heap[child], child, None))
 
-    @property
-    def parts(self) -> range:
-        """The parts of the tickets of the many."""
-        return parts_between(next(iter(self._many), None), next(reversed(self._many), None))
+    def others(self) -> dict[int, Due[Item]]:
+        """All but the `many`, for a snapshot, by ticket."""
+        return self._others
 
-    def kept(self) -> tuple[dict[int, Due[Item]], dict[int, Due[Item]]]:
-        """All of it, for a snapshot, by ticket: the many and the others, in the order of their tickets."""
-        return self._many, self._others
-
-    def restore(self, many: dict[int, Due[Item]], others: dict[int, Due[Item]], added: int) -> None:
-        """Have what was kept in the place of all else."""
-        self._many, self._others, self.added = many, others, added
-        self._heap = [(due.at, ticket) for items in (many, others) for ticket, due in items.items()]
+    def restore(self, others: dict[int, Due[Item]], added: int) -> None:
+        """Have what was kept, when the parts of the `many` are there again; all stay packed but the one that is still
+        to grow."""
+        self._others, self.added = others, added
+        self._heap = [*self.many.firsts(), *((due.at, ticket) for ticket, due in others.items())]
         heapq.heapify(self._heap)
+        self._opened(added)
 
     def holdings(self) -> tuple[Holding, ...]:
         """Its containers. What is due refers to callbacks and transactions, which it lets go of with the last one."""
-        return Holding(self._heap), Holding(self._many, 4), Holding(self._others, 4)
+        return Holding(self._heap), *self.many.holdings(), Holding(self._others, 4)
 
     @property
     def next_due(self) -> datetime | None:
@@ -117,10 +116,14 @@ class Agenda(Generic[Item]):
         return self._take(heapq.heappop(self._heap)[1])
 
     def _find(self, ticket: int) -> Due[Item] | None:
-        return self._many.get(ticket) or self._others.get(ticket)
+        return self._others.get(ticket) or self._opened(ticket).get(ticket)
 
     def _take(self, ticket: int) -> Due[Item] | None:
-        found = self._many.pop(ticket, None) or self._others.pop(ticket, None)
-        if found is not None:
-            self.removed.count(ticket)
-        return found
+        return self._others.pop(ticket, None) or self._opened(ticket).pop(ticket)
+
+    def _opened(self, ticket: int) -> DueParts[Item]:
+        """The many, of which the part with this ticket is not packed."""
+        if self.many.is_packed(ticket):
+            for place in self.many.open_with(ticket):
+                heapq.heappush(self._heap, place)
+        return self.many

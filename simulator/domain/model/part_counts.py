@@ -1,5 +1,6 @@
 """Which parts of a numbered collection have changed: a count for each part of the numbers."""
 
+from collections.abc import Iterable
 from typing import Final
 
 SIZE: Final = 1024
@@ -19,7 +20,7 @@ class PartCounts(dict[int, int]):
         part = number // SIZE
         self[part] = self.get(part, 0) + 1
 
-    def changes(self, parts: range, added: int) -> dict[int, object]:
+    def changes(self, parts: Iterable[int], added: int) -> dict[int, object]:
         """What tells whether a part has changed since somebody asked last, for each of the `parts` that there are.
         Numbers are given in order, and `added` is the latest that was given."""
         newest = added // SIZE
