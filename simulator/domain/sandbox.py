@@ -98,8 +98,10 @@ class Sandbox:
 
     def index_in_slices(self) -> Iterator[None]:
         """Index all records of a restored sandbox, between whose slices commands may be applied. Until then the first
-        search for a trxid, and of each history and statement, takes as long as that."""
+        search for a trxid or a refid, and of each history and statement, takes as long as that."""
         yield from self.state.transactions.index_in_slices()
+        for reseller in list(self.state.resellers.values()):
+            yield from reseller.refids.index_in_slices()
         for reseller in list(self.state.resellers.values()):
             yield from reseller.records.catch_up_in_slices()
 

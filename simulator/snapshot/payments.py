@@ -1,10 +1,11 @@
 """The payments of a sandbox in a snapshot, and the entries of the wallets: in blocks, as the domain packs them."""
 
 from collections import defaultdict
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from itertools import chain
 from typing import Any
 
+from simulator.domain.model.packed.transactions import Restored
 from simulator.domain.model.wallet import Wallet
 from simulator.domain.state import State
 from simulator.snapshot.chunks import parts_of_log
@@ -40,20 +41,18 @@ def changes(state: State) -> dict[str, object]:
 
 def restore(state: State, parts: Mapping[str, bytes]) -> None:
     """Have all transactions, which their resellers have again; those that are settled are read when somebody asks."""
-    numbers: defaultdict[str, list[int]] = defaultdict(list)
-    processing: defaultdict[str, int] = defaultdict(int)
-    refids: defaultdict[str, list[Iterable[tuple[str, int]]]] = defaultdict(list)
+    found: defaultdict[str, list[Restored]] = defaultdict(list)
     with opened(parts, SHARED, type_=list[Any]) as (reading, values):
         state.transactions.shared.restore(map(reading.value, values))
     for name, content in parts_of_log(parts, PAYMENTS):
         with reading_part(name):
-            for code, called, found, count in state.transactions.restore(content):
-                refids[code].append(zip(called, found, strict=True))
-                numbers[code].extend(found)
-                processing[code] += count
-    for code, of_reseller in numbers.items():
-        state.resellers[code].refids.restore(chain.from_iterable(refids[code]))
-        state.resellers[code].records.history.restore(of_reseller, processing[code])
+            for one in state.transactions.restore(content):
+                found[one.reseller].append(one)
+    for code, ones in found.items():
+        reseller = state.resellers[code]
+        reseller.refids.restore(one.named for one in ones)
+        numbers = chain.from_iterable(one.numbers for one in ones)
+        reseller.records.history.restore(numbers, sum(one.processing for one in ones))
 
 
 def restore_entries(wallet: Wallet, parts: Mapping[str, bytes], number: int) -> None:

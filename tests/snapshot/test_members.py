@@ -135,7 +135,8 @@ TABLE: dict[str, tuple[str, dict[str, str]]] = {
         "latest mode rate",
         {"wall": AROUND, "_anchor": "the time itself is written", "_origin": "the time itself is written"},
     ),
-    "Agenda": ("_many _others added", {"removed": COMPARED, "_heap": DERIVED, "_is_many": "a class"}),
+    "Agenda": ("many _others added", {"_heap": DERIVED, "_is_many": "a class"}),
+    "DueParts": ("_open _packed", {"removed": COMPARED, "_count": DERIVED, "_decoder": "a decoder"}),
     "CallbackLog": (
         "_by_id left_out",
         {
@@ -178,7 +179,15 @@ def objects(client: Client) -> list[Any]:
     live = client.live
     state = live.core.state
     reseller = state.resellers["RS001"]
-    of_state = state.agenda, state.callbacks, state.deliveries, state.nonces, state.rates, state.network
+    of_state = (
+        state.agenda,
+        state.agenda.many,
+        state.callbacks,
+        state.deliveries,
+        state.nonces,
+        state.rates,
+        state.network,
+    )
     of_rules = state.notifications, state.secrets, state.payments, state.payments.budget
     boxes = live.inboxes, live.inboxes.peek("callbacks"), live.inboxes.budget
     around = live.journal, live.tape, live.events, live.courier, live.courier.sent, live.clock, live.counters

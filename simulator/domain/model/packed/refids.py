@@ -1,6 +1,7 @@
 """The refids of a reseller."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from operator import itemgetter
 
 from simulator.domain.model.holdings import Holding
@@ -8,39 +9,57 @@ from simulator.domain.model.packed.transactions import Transactions
 from simulator.domain.model.split_dicts import SplitDict
 from simulator.domain.model.transactions import Transaction
 
+Named = Callable[[], Iterable[tuple[str, int]]]
+"""Tells some refids, with the numbers of their transactions."""
+
 
 class Refids(Mapping[str, Transaction]):
-    """Transactions by refid, in the order of their creation. A refid is never free again."""
+    """Transactions by refid, in the order of their creation. A refid is never free again. Those that were restored are
+    indexed when `index_in_slices` is through, or somebody looks for one that is not there yet."""
 
-    __slots__ = ("_all", "_numbers")
+    __slots__ = ("_all", "_numbers", "_unindexed")
 
     def __init__(self, all_: Transactions) -> None:
         self._all = all_
         self._numbers: SplitDict[str, int] = SplitDict()
+        self._unindexed: deque[Named] = deque()
 
     def __len__(self) -> int:
+        self._index()
         return len(self._numbers)
 
     def __iter__(self) -> Iterator[str]:
+        self._index()
         return (refid for refid, _ in sorted(self._numbers.items(), key=itemgetter(1)))
 
     def __contains__(self, refid: object) -> bool:
-        return refid in self._numbers
+        return isinstance(refid, str) and self.number_of(refid) is not None
 
     def __getitem__(self, refid: str) -> Transaction:
-        number = self._numbers.get(refid)
+        number = self.number_of(refid)
         if number is None:
             raise KeyError(refid)
         return self._all.numbered(number)
 
     def find(self, refid: str) -> Transaction | None:
         """The transaction with this refid, if there is one."""
-        number = self._numbers.get(refid)
+        number = self.number_of(refid)
         return None if number is None else self._all.numbered(number)
 
     def number_of(self, refid: str) -> int | None:
         """The number of the transaction with this refid."""
-        return self._numbers.get(refid)
+        number = self._numbers.get(refid)
+        if number is None and self._unindexed:
+            self._index()
+            number = self._numbers.get(refid)
+        return number
+
+    def index_in_slices(self) -> Iterator[None]:
+        """Index the restored ones, between whose slices others may be added and looked for."""
+        while self._unindexed:
+            for refid, number in self._unindexed.popleft()():
+                self._numbers[refid] = number
+            yield
 
     def holdings(self) -> tuple[Holding, ...]:
         """Its containers."""
@@ -50,6 +69,10 @@ class Refids(Mapping[str, Transaction]):
         """Add a transaction of this reseller, which has its number already."""
         self._numbers[one.refid] = one.number
 
-    def restore(self, refids: Iterable[tuple[str, int]]) -> None:
-        """Have these with the numbers of their transactions, in the place of none."""
-        self._numbers = SplitDict(refids)
+    def restore(self, named: Iterable[Named]) -> None:
+        """Have these, too, which are asked when somebody looks for one."""
+        self._unindexed.extend(named)
+
+    def _index(self) -> None:
+        for _ in self.index_in_slices():
+            pass

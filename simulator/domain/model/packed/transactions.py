@@ -1,8 +1,8 @@
 """All transactions of a sandbox: those that are open as objects, those that are settled as bytes."""
 
 from collections import Counter, deque
-from collections.abc import Container, Iterator, Mapping, Sequence, ValuesView
-from itertools import compress
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence, ValuesView
+from functools import partial
 from typing import NamedTuple
 
 import msgspec
@@ -19,15 +19,17 @@ from simulator.domain.model.transactions import Transaction
 # A block has six columns: trxids, refids, the codes of resellers, for each row the place of its code, how many rows are
 # open, and for each code how many are processing.
 _TRXIDS_ALONE = msgspec.msgpack.Decoder(tuple[list[str], Raw, Raw, Raw, Raw, Raw])
-_WITHOUT_TRXIDS = msgspec.msgpack.Decoder(tuple[Raw, list[str], list[str], list[int], int, list[int]])
+_REFIDS_ALONE = msgspec.msgpack.Decoder(tuple[Raw, list[str], Raw, Raw, Raw, Raw])
+_WITHOUT_BOTH = msgspec.msgpack.Decoder(tuple[Raw, Raw, list[str], list[int], int, list[int]])
 
 
 class Restored(NamedTuple):
-    """What a block has of one reseller: the refids, the numbers of their transactions, and how many are processing."""
+    """What a block has of one reseller: the numbers of its transactions, what tells their refids, and how many are
+    processing."""
 
     reseller: str
-    refids: list[str]
-    numbers: list[int]
+    numbers: Sequence[int]
+    named: Callable[[], Iterable[tuple[str, int]]]
     processing: int
 
 
@@ -166,8 +168,7 @@ class Transactions(Mapping[str, Transaction]):
         """Have one more block. Answers what of it each of its resellers has. Raises `ValueError` for other bytes than
         those of a block."""
         block = Block(content)
-        first, (refids, codes, places, opened, processing) = self._count, block.columns(_WITHOUT_TRXIDS)[1:]
-        numbers = list(range(first, first + len(block)))
+        first, (codes, places, opened, processing) = self._count, block.columns(_WITHOUT_BOTH)[2:]
         if first % SIZE or not 0 < len(block) <= SIZE:
             raise ValueError("a block in the middle is not whole")
         self._count = first + len(block)
@@ -176,11 +177,12 @@ class Transactions(Mapping[str, Transaction]):
         self._open.append(opened)
         self._changes.append(0)
         if len(codes) == 1:
-            return [Restored(codes[0], refids, numbers, processing[0])]
-        owns = [[each == place for each in places] for place in range(len(codes))]
+            numbers: list[Sequence[int]] = [range(first, first + len(block))]
+        else:
+            numbers = [[first + place for place, one in enumerate(places) if one == own] for own in range(len(codes))]
         return [
-            Restored(code, [*compress(refids, own)], [*compress(numbers, own)], count)
-            for code, own, count in zip(codes, owns, processing, strict=True)
+            Restored(code, own, partial(_named, block, first, own), count)
+            for code, own, count in zip(codes, numbers, processing, strict=True)
         ]
 
     def as_they_are(self) -> Moment:
@@ -207,6 +209,12 @@ class Transactions(Mapping[str, Transaction]):
         processing = Counter(code for code, kind in zip(resellers, kinds, strict=True) if kind == PROCESSING_ROW)
         counts = [processing[code] for code in codes]
         return Block.of(plain, (trxids, refids, codes, list(map(codes.index, resellers)), opened, counts))
+
+
+def _named(block: Block, first: int, numbers: Sequence[int]) -> Iterator[tuple[str, int]]:
+    """The refids of the transactions with these numbers, in a block whose first one has the number `first`."""
+    refids = block.columns(_REFIDS_ALONE)[1]
+    return ((refids[number - first], number) for number in numbers)
 
 
 class Values(ValuesView[Transaction]):

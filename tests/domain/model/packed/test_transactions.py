@@ -10,6 +10,7 @@ import pytest
 from simulator.domain.commands import OpenCase, SetCallback
 from simulator.domain.model.cases import CaseKind, CaseThen
 from simulator.domain.model.packed.blocks import SIZE, Block
+from simulator.domain.model.packed.refids import Refids
 from simulator.domain.model.packed.transactions import Transactions
 from simulator.domain.model.rules import Rule
 from simulator.domain.model.transactions import Status, Transaction
@@ -127,8 +128,8 @@ def restored(transactions: Transactions) -> Transactions:
     again.shared.restore(transactions.shared)
     found: dict[int, tuple[str, str]] = {}
     for content in transactions.contents():
-        for code, refids, numbers, processing in again.restore(content):
-            found |= {number: (code, refid) for number, refid in zip(numbers, refids, strict=True)}
+        for code, numbers, named, processing in again.restore(content):
+            found |= {number: (code, refid) for refid, number in named()}
             of_block = [transactions.numbered(number).result.status for number in numbers]
             assert processing == of_block.count(Status.PROCESSING)
     assert found == {one.number: (one.reseller, one.refid) for one in transactions.values()}
@@ -231,3 +232,22 @@ def test_finished_payments_leave_nothing_to_the_collector() -> None:
     assert grown < SIZE, "a block or two of the log and of transactions"
     slots = [row for rows in box.state.transactions._blocks for row in rows]
     assert not any(isinstance(one, Transaction) for one in slots)
+
+
+def test_refids_are_indexed_when_somebody_looks_for_one() -> None:
+    box = filled(2 * SIZE + 1)
+    refids = dict(box.state.resellers["R1"].refids)
+    restored = Transactions()
+    restored.shared.restore(box.state.transactions.shared)
+    found = [one for content in box.state.transactions.contents() for one in restored.restore(content)]
+    own = Refids(restored)
+    own.restore(one.named for one in found)
+    assert "another" not in own
+    assert {refid: one.trxid for refid, one in own.items()} == {refid: one.trxid for refid, one in refids.items()}
+
+
+def test_each_reseller_has_its_own_refids_of_a_block_of_several() -> None:
+    rows = [f"row {number}".encode() for number in range(4)]
+    content = Block.of(rows, (list("abcd"), ["r1", "r2", "r1", "r3"], ["R1", "R2"], [0, 1, 1, 0], 0, [0, 0])).content
+    found = {one.reseller: (list(one.numbers), dict(one.named())) for one in Transactions().restore(content)}
+    assert found == {"R1": ([0, 3], {"r1": 0, "r3": 3}), "R2": ([1, 2], {"r2": 1, "r1": 2})}
