@@ -54,6 +54,7 @@ class DataFolder:
         With `follows_scenario` the default sandbox loads the application's. Raises `CannotGoOn` and `StoreError`."""
         self._follows_scenario = follows_scenario
         keeper = StoreKeeper(self._store, self.gate)
+        self._saving = saving = Saving(self._store, self.gate, app.sandboxes, self._tell)
         resuming = Resuming(self._store.reading, app.again, app.surroundings(), app.scenario)
         for one in self._store.reading.sandboxes():
             try:
@@ -61,6 +62,7 @@ class DataFolder:
             except CannotGoOn as error:
                 raise CannotGoOn(f"{self.path}: {error}") from None
             keeper.follow(found.player.live, found.marks, found.last_serial)
+            saving.note(found.player.live.core, found.saved)
             app.adopt(go_on(found.player, app.wall, left_at=found.left_at))
             self.sandboxes.append(one.name)
             for line in found.passed_over:
@@ -72,7 +74,6 @@ class DataFolder:
             live.keeper = keeper
             if live.id not in self.sandboxes:
                 keeper.begin(live)
-        self._saving = Saving(self._store, self.gate, app.sandboxes, self._tell)
         app.kept, self._app = self, app
 
     def _tell_ignored(self, app: App) -> None:

@@ -26,6 +26,7 @@ from simulator.snapshot.agenda import STEPS
 from simulator.snapshot.payments import ENTRIES, PAYMENTS
 from simulator.snapshot.restoring import restored
 from simulator.snapshot.snapshot import BadSnapshot, snapshot_of
+from simulator.snapshot.taking import Changes, changes
 from simulator.tape.entries import Entry
 from simulator.tape.store.errors import NoSandbox
 from simulator.tape.store.reading import Reading, Sandbox, StoredSnapshot
@@ -42,13 +43,14 @@ class CannotGoOn(Exception):
 class Resumed(NamedTuple):
     """A sandbox as it was when the last entry was written, at the time `left_at` of the wall, and the lines of its
     marks, the latest of which has the number `last_serial`. `passed_over` says which snapshots could not be used, and
-    why."""
+    why; when the newest could be, `saved` tells what of it has changed since."""
 
     player: Player
     left_at: datetime
     marks: dict[str, int]
     last_serial: int
     passed_over: list[str]
+    saved: Changes
 
 
 class Resuming:
@@ -75,6 +77,7 @@ class Resuming:
         if head.sandbox != kept.name or not is_sandbox_id(kept.name):
             raise BadTape(f"its entries are those of sandbox {head.sandbox!r}")
         player, line, passed_over = self._begun(kept, head)
+        saved = changes(player.live.core.state) if line and not passed_over else {}
         left_at = self._play(player, kept, line)
         marks = [(_kept_mark(name, note), n) for name, n, note in self._reading.noted_marks(kept.name)]
         if len(marks) > MARKS_MAX:
@@ -82,7 +85,7 @@ class Resuming:
         marks.sort(key=lambda one: one[0].serial)
         player.live.marks.has(one.mark for one, _ in marks)
         last_serial = max((one.serial for one, _ in marks), default=0)
-        return Resumed(player, left_at, {one.mark.name: n for one, n in marks}, last_serial, passed_over)
+        return Resumed(player, left_at, {one.mark.name: n for one, n in marks}, last_serial, passed_over, saved)
 
     def _begun(self, kept: Sandbox, head: Head) -> tuple[Player, int, list[str]]:
         """A player that has played all up to a line."""

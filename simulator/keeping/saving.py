@@ -75,6 +75,10 @@ class Saving:
         self._looking: asyncio.Task[None] | None = None
         self.is_put_off = False
 
+    def note(self, core: Sandbox, saved: Changes) -> None:
+        """The newest snapshot of a sandbox that was restored is of this core, and `saved` tells what changes later."""
+        self._saved[core] = saved
+
     def start(self) -> None:
         """Look from time to time; needs a running event loop."""
         self._looking = asyncio.create_task(self._look())

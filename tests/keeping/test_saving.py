@@ -23,6 +23,7 @@ def nobody_else_takes_one(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(saving, "LOOK_S", 1_000.0)
 
 
+LARGE = ("payments/", "entries/", "agenda/steps/", "nonces/")
 FEW_NONCES = FIRST | {"limits": {"nonces": 1_500, "requests_per_interval": None}}
 
 
@@ -91,8 +92,7 @@ def test_of_many_payments_only_the_parts_that_changed_are_written(
             do()
             stored, names = written(client, monkeypatch)
             assert_whole(client, stored)
-            large = ("payments/", "entries/", "agenda/steps/", "nonces/")
-            return {name for name in names if name.startswith(large) and name != "payments/shared"}
+            return {name for name in names if name.startswith(LARGE)} - {"payments/shared"}
 
         assert changed(lambda: None) == set()
         one = changed(lambda: client.pay("another"))
@@ -104,6 +104,34 @@ def test_of_many_payments_only_the_parts_that_changed_are_written(
         settled = changed(lambda: client.advance(60))
         assert settled >= {f"payments/{place}" for place in range(8)}
         assert not any(name.startswith("agenda/") for name in settled), "nothing is due any more"
+
+
+@pytest.mark.slow
+def test_after_a_restart_only_the_parts_that_changed_since_are_looked_at(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with serving(tmp_path / "data", FEW_NONCES) as client:
+        client.sim("POST", "/sandboxes/default/resellers/RS001/deposits", {"amount": 1_000_000})
+        for number in range(5 * SIZE):
+            assert client.pay(f"ref-{number}").status == 200
+        written(client, monkeypatch)
+        client.pay("behind")
+    with serving(tmp_path / "data", FEW_NONCES) as client:
+        kept: set[str] = set()
+        keep = saving_of(client)._keep
+
+        async def noted(writer: Any, names: set[str]) -> None:
+            kept.update(names)
+            await keep(writer, names)
+
+        monkeypatch.setattr(saving_of(client), "_keep", noted)
+        stored, names = written(client, monkeypatch)
+        assert_whole(client, stored)
+        assert {name for name in names if name.startswith(LARGE)} - {"payments/shared"} == {
+            "payments/5", "entries/0/5", "agenda/steps/1", "nonces/1",
+        }  # fmt: skip
+        assert kept == {*(f"{log}/{place}" for log in ("payments", "entries/0") for place in range(5)), "nonces/0",
+                        "agenda/steps/0"}  # fmt: skip
 
 
 def noted_forks(monkeypatch: pytest.MonkeyPatch) -> list[int]:

@@ -16,7 +16,7 @@ PARTS: Final = 256
 
 
 class SplitDict(Generic[Key, Value]):
-    """Values by key, of which none is None, in no order. What it begins with stays in one dict, which never grows."""
+    """Values by key, of which none is None, in no order. What it has at once stays in one dict, which never grows."""
 
     __slots__ = ("_beginning", "_mask", "_parts")
 
@@ -38,6 +38,10 @@ class SplitDict(Generic[Key, Value]):
         part[key] = value
         if not self._mask and len(self._parts[0]) > WHOLE_MAX:
             self._split()
+
+    def extend(self, others: Iterable[tuple[Key, Value]]) -> None:
+        """Have many others at once, of which it has none; everybody waits."""
+        self._beginning.update(others)
 
     def get(self, key: Key) -> Value | None:
         """The value of a key, or None."""

@@ -2,6 +2,7 @@
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import chain
 from operator import itemgetter
 
 from simulator.domain.model.holdings import Holding
@@ -74,5 +75,5 @@ class Refids(Mapping[str, Transaction]):
         self._unindexed.extend(named)
 
     def _index(self) -> None:
-        for _ in self.index_in_slices():
-            pass
+        unindexed, self._unindexed = self._unindexed, deque()
+        self._numbers.extend(chain.from_iterable(named() for named in unindexed))

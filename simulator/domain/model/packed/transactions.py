@@ -3,6 +3,7 @@
 from collections import Counter, deque
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence, ValuesView
 from functools import partial
+from itertools import chain
 from typing import NamedTuple
 
 import msgspec
@@ -76,19 +77,16 @@ class Transactions(Mapping[str, Transaction]):
         """The number of a transaction."""
         number = self._numbers.get(trxid)
         if number is None and self._unindexed:
-            for _ in self.index_in_slices():
-                pass
+            self._index()
             number = self._numbers.get(trxid)
         return number
 
     def index_in_slices(self) -> Iterator[None]:
         """Index the restored ones, between whose slices others may be added and looked for."""
         while self._unindexed:
-            first, block = self._unindexed.popleft()
-            trxids = block.columns(_TRXIDS_ALONE)[0]
-            for number, trxid in enumerate(trxids, first):
+            for trxid, number in _trxids(*self._unindexed.popleft()):
                 self._numbers[trxid] = number
-            assert self._unindexed or len(self._numbers) == self._count, "a trxid is there twice"
+            self._check_index()
             yield
 
     def numbered(self, number: int) -> Transaction:
@@ -189,6 +187,14 @@ class Transactions(Mapping[str, Transaction]):
         """All of them as they are now, whatever happens to them later."""
         return Moment(self._blocks, len(self), self.shared)
 
+    def _index(self) -> None:
+        unindexed, self._unindexed = self._unindexed, deque()
+        self._numbers.extend(chain.from_iterable(_trxids(first, block) for first, block in unindexed))
+        self._check_index()
+
+    def _check_index(self) -> None:
+        assert self._unindexed or len(self._numbers) == self._count, "a trxid is there twice"
+
     def _loose(self, block: int) -> Rows:
         """The rows of a block, which may be changed."""
         found = self._blocks[block]
@@ -209,6 +215,11 @@ class Transactions(Mapping[str, Transaction]):
         processing = Counter(code for code, kind in zip(resellers, kinds, strict=True) if kind == PROCESSING_ROW)
         counts = [processing[code] for code in codes]
         return Block.of(plain, (trxids, refids, codes, list(map(codes.index, resellers)), opened, counts))
+
+
+def _trxids(first: int, block: Block) -> Iterator[tuple[str, int]]:
+    """The trxids of a block, whose first transaction has the number `first`, with the numbers."""
+    return zip(block.columns(_TRXIDS_ALONE)[0], range(first, first + len(block)), strict=True)
 
 
 def _named(block: Block, first: int, numbers: Sequence[int]) -> Iterator[tuple[str, int]]:
