@@ -69,6 +69,7 @@ class Sandboxes:
         self._secrets = Secrets()
         self._sweeper: asyncio.TimerHandle | None = None
         self._ending: set[asyncio.Task[None]] = set()
+        self._is_closed = False
 
     def __iter__(self) -> Iterator[LiveSandbox]:
         return iter(list(self._by_id.values()))
@@ -104,7 +105,8 @@ class Sandboxes:
         return self._unique_users.get(username)
 
     def create(self, spec: SandboxSpec) -> LiveSandbox:
-        """Create a sandbox. Raises `Conflict` for an id in use and `Unacceptable` for an invalid one."""
+        """Create a sandbox. Raises `Conflict` for an id in use or when the server stops, and `Unacceptable` for an
+        invalid one."""
         sandbox_id, spec = self.free_id(spec.id), self._bounded(spec)
         return self._add(sandbox_id, spec, first_state(sandbox_id, spec, self._wall))
 
@@ -121,6 +123,8 @@ class Sandboxes:
 
     def free_id(self, wanted: str | None) -> str:
         """The id of a new sandbox. Raises what `create` raises."""
+        if self._is_closed:
+            raise Conflict("stopping", "the server stops, and begins nothing any more; ask again when it is back")
         if len(self._by_id) >= SANDBOXES_MAX:
             raise Conflict("too_many_sandboxes", f"there are {SANDBOXES_MAX} sandboxes; delete some first")
         sandbox_id = wanted if wanted is not None else self._drawn_id()
@@ -233,7 +237,8 @@ class Sandboxes:
         self.events.close()
 
     async def close(self) -> None:
-        """Stop all sandboxes."""
+        """Stop all sandboxes; there will be no other."""
+        self._is_closed = True
         if self._sweeper is not None:
             self._sweeper.cancel()
         for sandbox in self:

@@ -327,3 +327,18 @@ async def _in_loop(act: Callable[[], None]) -> None:
 async def _in_time(main: Callable[[], Awaitable[Any]]) -> Any:
     async with asyncio.timeout(10):
         return await main()
+
+
+def test_a_sandbox_that_is_being_made_while_the_server_stops_does_not_begin() -> None:
+    with running() as client:
+
+        async def stop_meanwhile() -> Any:
+            making = asyncio.create_task(client.asim("POST", "/sandboxes", {"id": "late"}))
+            await asyncio.sleep(0)
+            await client.app.sandboxes.close()
+            return await making
+
+        refused = client.run(_in_time(stop_meanwhile))
+        assert (refused.status, refused.json["error"]) == (409, "stopping")
+        assert "when it is back" in refused.json["message"]
+        assert [one.id for one in client.app.sandboxes] == ["default"]

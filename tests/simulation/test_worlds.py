@@ -20,10 +20,10 @@ def test_what_must_be_true_is_true_in_every_world(first: int) -> None:
             pytest.fail(explained(seed, STEPS, broken), pytrace=False)
 
 
-@pytest.mark.parametrize("seed", [978, 2768, 2938, 6988])
-def test_worlds_that_were_misjudged_are_judged_by_what_happened(seed: int) -> None:
-    """The first three are killed in the middle of what clients do; in the last somebody waits for less time than there
-    is."""
+@pytest.mark.parametrize("seed", [978, 2768, 2938, 6988, 20482])
+def test_what_was_wrong_in_other_worlds_is_right_now(seed: int) -> None:
+    """The first four were misjudged: three are killed in the middle of what clients do, in one somebody waits for less
+    time than there is. In the last a sandbox is made while the server stops."""
     broken = failure_of(seed, STEPS)
     if broken is not None:
         pytest.fail(explained(seed, STEPS, broken), pytrace=False)
