@@ -14,9 +14,10 @@ import pytest
 import yaml
 
 from tests.support.certificates import pair
-from tests.support.containers import NAMED, Image, Network, build, empty_root, network
+from tests.support.containers import NAMED, Image, Network, build, empty_root, images, network
 from tests.support.dockerfiles import stages
 from tests.support.processes import DEADLINE_S, ROOT, Done
+from tests.support.shared_work import once
 from tests.support.tools import program, required
 
 pytestmark = pytest.mark.slow
@@ -33,14 +34,14 @@ except urllib.error.HTTPError as error:
 """
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def image(tmp_path_factory: pytest.TempPathFactory) -> Image:
-    """Built once; what is needed is root and the wheels of `make wheelhouse`."""
+    """Built once for all workers; what is needed is root and the wheels of `make wheelhouse`."""
     required(
         "root", os.geteuid() == 0 and subprocess.run([program("unshare"), "-m", "true"], check=False).returncode == 0
     )
     required("wheelhouse", any((ROOT / "wheelhouse").glob("hatchling-*.whl")))
-    return build(tmp_path_factory.mktemp("image"), ROOT / "wheelhouse")
+    return images(once(tmp_path_factory, "image", lambda folder: build(folder, ROOT / "wheelhouse")))[-1]
 
 
 @pytest.fixture
@@ -60,7 +61,7 @@ def started(command: Sequence[str]) -> Iterator[subprocess.Popen[str]]:
             yield process
         finally:
             process.kill()
-            process.wait()
+            process.communicate(timeout=DEADLINE_S)  # which end with the last process of the container
 
 
 def done(command: Sequence[str]) -> Done:
