@@ -14,8 +14,8 @@ import pytest
 from release import pyz
 from release.commands import THIS_PYTHON
 from release.pyz_main import INDEX
-from tests.support.environments import built, link_libraries
-from tests.support.processes import DEADLINE_S, ROOT, Done, environment
+from tests.support.environments import link_libraries, our_wheel
+from tests.support.processes import DEADLINE_S, Done, environment
 
 pytestmark = pytest.mark.slow
 
@@ -27,7 +27,7 @@ def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """One of the libraries that are installed here."""
     folder = tmp_path_factory.mktemp("pyz")
     site = link_libraries(folder / "site")
-    with zipfile.ZipFile(built("wheel", ROOT, folder / "wheel")) as files:
+    with zipfile.ZipFile(our_wheel(tmp_path_factory)) as files:
         files.extractall(site)
     return pyz.make(folder / "reseller-sim.pyz", {THIS_PYTHON: site})
 
