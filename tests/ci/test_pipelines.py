@@ -161,6 +161,16 @@ def test_a_simulator_that_does_not_start_says_why(installed: Path, tmp_path: Pat
     assert "none.yaml" in done.err
 
 
+def test_an_end_without_a_simulator_says_so_and_asks_no_other_server(tmp_path: Path) -> None:
+    """As `if: always()` leads to when the start has failed."""
+    job = Job(tmp_path, PYTHON)
+    done = job.use(ROOT / "ci" / "finish" / "action.yml")
+    assert (done.status, done.out) == (1, "")
+    assert done.err.startswith("ci/finish has nothing to judge: ci/serve has started no simulator in this job")
+    assert done.err.count("\n") == 1
+    assert job.artifacts == ["reseller-sim"]
+
+
 @pytest.mark.parametrize(("command", "status", "installs"), [(GOOD, 0, True), (FAILS, 4, False)])
 def test_the_job_of_gitlab_runs_a_command(
     command: str, status: int, installs: bool, wheel: Path, installed: Path, tmp_path: Path
