@@ -13,7 +13,8 @@ RUN python -m venv /opt/reseller-sim \
 
 FROM python:3.13-slim
 COPY --from=build /opt/reseller-sim /opt/reseller-sim
-RUN mkdir /scenarios /data && chown 10001:10001 /data
+# Group 0 is that of whoever has no other, such as the users that OpenShift makes up.
+RUN mkdir /scenarios /data && chown 10001:0 /data && chmod 770 /data
 ENV PATH=/opt/reseller-sim/bin:$PATH \
     PYTHONDONTWRITEBYTECODE=1 \
     RESELLER_SIM_HOST=0.0.0.0 \

@@ -2,6 +2,8 @@
 
 Libraries with compiled parts cannot be imported out of an archive. What was unpacked is named by the digest of the
 archive and appears at once under its name, so that processes may start beside each other, and none sees a half of it.
+
+Any Python can read it, back to 2.7: one that is too old is to say so, and not that an annotation is no syntax.
 """
 
 import json
@@ -15,7 +17,8 @@ import zipfile
 INDEX = "pyz.json"
 
 
-def main(archive: str) -> None:
+def main(archive):
+    # type: (str) -> None
     """Unpack if need be, then run `reseller-sim`; exit code 3 and one line where that cannot be done."""
     with zipfile.ZipFile(archive) as file:
         index = json.loads(file.read(INDEX))
@@ -33,12 +36,14 @@ def main(archive: str) -> None:
     command()
 
 
-def _cache() -> str:
+def _cache():
+    # type: () -> str
     base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
     return os.path.join(base, "reseller-sim")
 
 
-def _unpack(file: zipfile.ZipFile, folder: str, prefixes: "tuple[str, ...]") -> None:
+def _unpack(file, folder, prefixes):
+    # type: (zipfile.ZipFile, str, tuple[str, ...]) -> None
     part = ""
     try:
         os.makedirs(os.path.dirname(folder), mode=0o700, exist_ok=True)
@@ -60,7 +65,8 @@ def _unpack(file: zipfile.ZipFile, folder: str, prefixes: "tuple[str, ...]") -> 
             )
 
 
-def _give_up(text: str) -> None:
+def _give_up(text):
+    # type: (str) -> None
     sys.stderr.write("reseller-sim.pyz %s\n" % text)
     raise SystemExit(3)
 

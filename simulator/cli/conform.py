@@ -12,6 +12,7 @@ import click
 
 from simulator.cli import permissions
 from simulator.cli.flags import CannotStart, option, verb
+from simulator.cli.numbers import Number, Whole
 from simulator.cli.output import echo, one_line
 from simulator.cli.reports.conform import ConformFiles
 from simulator.cli.reports.flags import UNWRITABLE
@@ -66,7 +67,7 @@ file_option = partial(
 @option(
     "--rate",
     metavar="N",
-    type=click.FloatRange(0, 1000, min_open=True),
+    type=Number(0, 1000, min_open=True),
     default=5,
     show_default=True,
     help="Requests per second.",
@@ -74,7 +75,7 @@ file_option = partial(
 @option(
     "--max-requests",
     metavar="N",
-    type=click.IntRange(1, 100_000),
+    type=Whole(1, 100_000),
     default=1000,
     show_default=True,
     help="Requests in total.",

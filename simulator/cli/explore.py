@@ -14,6 +14,7 @@ import click
 
 from simulator.cli.exec import WithCommand
 from simulator.cli.flags import CannotStart, ServerFlags, own_option, server_flags, verb
+from simulator.cli.numbers import Number, Whole
 from simulator.cli.output import one_line, print_to_stderr
 from simulator.cli.program import on_path
 from simulator.cli.reports.flags import Reports
@@ -35,13 +36,13 @@ ACTIVE = "active"
 @own_option(
     "--minutes",
     metavar="N",
-    type=click.FloatRange(0, 7 * 24 * 60),
+    type=Number(0, 7 * 24 * 60),
     default=MINUTES,
     show_default=True,
     help="Send storms over COMMAND until so long after the beginning; 0 for none. Every single fault is tried however "
     "long that takes.",
 )
-@own_option("--workers", metavar="N", type=click.IntRange(1, WORKERS_MAX), help="Runs at once.  [default: one a core]")
+@own_option("--workers", metavar="N", type=Whole(1, WORKERS_MAX), help="Runs at once.  [default: one a core]")
 @own_option(
     "--out",
     metavar="DIR",

@@ -12,6 +12,7 @@ import click
 from simulator.cli import complete, values
 from simulator.cli.errors import CannotStart as CannotStart  # where the verbs import it from
 from simulator.cli.hints import Actions
+from simulator.cli.numbers import Port, Whole
 from simulator.cli.spans import Span
 from simulator.cli.staging_flags import staging_flags
 from simulator.options import DEFAULT_PORT, LOOPBACK
@@ -86,7 +87,7 @@ def server_flags(port: int = DEFAULT_PORT, *, port_variable: bool = True) -> Cal
             callback=values.time,
             help="The sandbox's time when it starts; by default the present.",
         ),
-        option("--seed", metavar="N", type=click.IntRange(0, SEED_MAX), help="The seed of all randomness."),
+        option("--seed", metavar="N", type=Whole(0, SEED_MAX), help="The seed of all randomness."),
         *_control(),
         _callbacks_flag(),
         option(
@@ -111,7 +112,7 @@ def server_flags(port: int = DEFAULT_PORT, *, port_variable: bool = True) -> Cal
         option(
             "--tape-budget",
             metavar="MIB",
-            type=click.IntRange(0, TAPE_BUDGET_MAX),
+            type=Whole(0, TAPE_BUDGET_MAX),
             help="How much memory the tapes of all sandboxes may take together.  [default: 1024]",
         ),
     ]
@@ -124,8 +125,9 @@ def _listening(port: int, *, port_variable: bool = True) -> list[Callable[[Any],
         option("--host", metavar="ADDRESS", default=LOOPBACK, show_default=True, help="The address to listen on."),
         option(
             "--port",
+            cls=Port,
             metavar="PORT",
-            type=click.IntRange(0, 65535),
+            type=Whole(0, 65535),
             default=port,
             show_default=True,
             show_envvar=port_variable,
@@ -166,7 +168,13 @@ def _control() -> list[Callable[[Any], Any]]:
             callback=values.token_in_file,
             help="A file with this token, which then appears in no list of processes; it wins over --control-token.",
         ),
-        option("--allow-host", metavar="NAME", multiple=True, help="One more host name that /_sim accepts."),
+        option(
+            "--allow-host",
+            metavar="NAME",
+            multiple=True,
+            callback=values.host_names,
+            help="One more host name that /_sim accepts.",
+        ),
     ]
 
 

@@ -6,6 +6,7 @@ import click
 
 from simulator.cli import values
 from simulator.cli.flags import CannotStart, option, verb
+from simulator.cli.numbers import Number, Whole
 from simulator.cli.output import one_line, print_to_stderr
 from simulator.cli.spans import Span
 
@@ -27,7 +28,7 @@ PROGRAM = "reseller-sim import"
 @option(
     "--per-second",
     metavar="N",
-    type=click.FloatRange(0.1, 1000),
+    type=Number(0.1, 1000),
     default=2.0,
     show_default=True,
     help="At most so many requests a second.",
@@ -35,7 +36,7 @@ PROGRAM = "reseller-sim import"
 @option(
     "--requests",
     metavar="N",
-    type=click.IntRange(min=1),
+    type=Whole(min=1),
     default=5000,
     show_default=True,
     help="At most so many requests in this run.",

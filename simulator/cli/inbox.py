@@ -8,6 +8,7 @@ import click
 from simulator.cli import complete, values
 from simulator.cli.control import TIMEOUT_S, Control, path_part
 from simulator.cli.flags import json_flag, own_option, running_flags, verb
+from simulator.cli.numbers import Whole
 from simulator.cli.output import echo_value, one_line, print_to_stderr
 from simulator.cli.spans import Span
 from simulator.cli.tables import print_line, print_table, times_of_day, wants_json
@@ -20,7 +21,7 @@ MESSAGES_MAX = 10_000
 
 @verb("inbox")
 @click.argument("name", default="callbacks", shell_complete=complete.inboxes)
-@own_option("--wait-for", metavar="N", type=click.IntRange(1, MESSAGES_MAX), help="Wait until it has this many.")
+@own_option("--wait-for", metavar="N", type=Whole(1, MESSAGES_MAX), help="Wait until it has this many.")
 @own_option(
     "--timeout",
     metavar="DURATION",

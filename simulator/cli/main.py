@@ -12,8 +12,9 @@ import click
 
 from simulator import __version__
 from simulator.cli.complete import VARIABLE
-from simulator.cli.hints import SWITCHES, of_unknown_flag
+from simulator.cli.hints import SWITCHES
 from simulator.cli.output import give_up, open_what_is_closed, print_to_stderr
+from simulator.cli.wrong_usage import text_of
 
 PROGRAM = "reseller-sim"
 INTERRUPTED = 130
@@ -109,8 +110,7 @@ class Verbs(click.Group):
             return missing.exit_code
         except click.UsageError as wrong:
             path = wrong.ctx.command_path if wrong.ctx else prog_name
-            text = of_unknown_flag(wrong) or " ".join(wrong.format_message().split())
-            _blame(f"{path}: {text} (see {path} --help)")
+            _blame(f"{path}: {text_of(wrong)} (see {path} --help)")
             return wrong.exit_code
         except click.ClickException as refused:
             _blame(refused.format_message())

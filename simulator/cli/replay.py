@@ -9,6 +9,7 @@ import click
 
 from simulator.cli.errors import Refused
 from simulator.cli.flags import ServerFlags, going_on_flags, own_option, verb
+from simulator.cli.numbers import Whole
 from simulator.cli.output import echo, one_line, print_to_stderr
 from simulator.domain.model.instants import Times, times_of
 
@@ -47,7 +48,7 @@ def _until(ctx: click.Context, param: click.Parameter, text: str | None) -> Unti
 @own_option(
     "--life",
     metavar="N",
-    type=click.IntRange(1),
+    type=Whole(1),
     help="The Nth life of a sandbox that was reset, rewound or made anew.  [default: all of them, the last one with "
     "--until or --serve]",
 )

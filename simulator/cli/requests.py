@@ -10,6 +10,7 @@ from simulator.cli import values
 from simulator.cli.control import Control
 from simulator.cli.errors import Refused
 from simulator.cli.flags import json_flag, own_option, running_flags, verb
+from simulator.cli.numbers import Whole
 from simulator.cli.output import echo, echo_value
 from simulator.cli.tables import clock_time, cut, print_line, print_table, times_of_day, wants_json
 
@@ -41,7 +42,7 @@ FILTERS = ("method", "path", "status", "refid", "rule")
 @own_option(
     "--limit",
     metavar="N",
-    type=click.IntRange(1, SHOWN_MAX),
+    type=Whole(1, SHOWN_MAX),
     default=SHOWN,
     show_default=True,
     help="How many, the latest ones.",

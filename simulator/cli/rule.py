@@ -10,6 +10,7 @@ from simulator.cli import complete
 from simulator.cli.control import Control, path_part
 from simulator.cli.errors import Refused
 from simulator.cli.flags import json_flag, own_option, running_flags, verb, verb_group
+from simulator.cli.numbers import Whole
 from simulator.cli.output import echo_value, one_line
 from simulator.cli.tables import print_line, print_table, wants_json
 
@@ -47,7 +48,7 @@ def command() -> None:
 @own_option("--product", metavar="CODE", help="Only for this product.")
 @own_option("--account", metavar="NUMBER", help="Only for this account.")
 @own_option("--path", metavar="PATH", help="Only for requests to this path, of a fault.")
-@own_option("--times", metavar="N", type=click.IntRange(1), help="Only for the first N that match.")
+@own_option("--times", metavar="N", type=Whole(1), help="Only for the first N that match.")
 @own_option("--status", metavar="STATUS", help="The status of the payment, or of a fault the HTTP status.")
 @own_option("--after", metavar="DURATION", help="When the payment gets it, Processing before; or a fault's delay.")
 @own_option("--disconnect", is_flag=True, help="A fault that closes the connection.")

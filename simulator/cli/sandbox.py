@@ -12,6 +12,7 @@ from simulator.cli.control import Control
 from simulator.cli.errors import Refused
 from simulator.cli.flags import SEED_MAX, json_flag, own_option, running_flags, verb, verb_group
 from simulator.cli.made import export_flag, show_made
+from simulator.cli.numbers import Whole
 from simulator.cli.output import echo_value, one_line, print_to_stderr
 from simulator.cli.tables import clock_time, print_table, wants_json
 
@@ -47,7 +48,7 @@ def command() -> None:
     help="By default the scenario's.",
 )
 @own_option("--start", metavar="ISO", callback=values.time, help="Its time when it starts; by default the present.")
-@own_option("--seed", metavar="N", type=click.IntRange(0, SEED_MAX), help="The seed of all its randomness.")
+@own_option("--seed", metavar="N", type=Whole(0, SEED_MAX), help="The seed of all its randomness.")
 @own_option(
     "--server-file",
     metavar="FILE",

@@ -2,9 +2,8 @@
 
 import json as json_module
 
-import click
-
 from simulator.cli.flags import json_flag, option, request_flags, verb
+from simulator.cli.numbers import Whole
 from simulator.cli.output import echo, echo_json
 from simulator.cli.request import signed_request
 from simulator.upstream.signing import SignedRequest
@@ -13,7 +12,7 @@ from simulator.wire.curl import curl_command
 
 @verb("sign")
 @request_flags
-@option("--timestamp", metavar="N", type=click.IntRange(0), help="X-Timestamp in Unix seconds; by default now.")
+@option("--timestamp", metavar="N", type=Whole(0), help="X-Timestamp in Unix seconds; by default now.")
 @option("--nonce", metavar="TEXT", help="X-Nonce; by default a new one.")
 @json_flag(help="Print one JSON object instead.")
 def command(

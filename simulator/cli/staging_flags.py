@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from simulator.cli import values
+from simulator.cli.numbers import Number, Whole
 
 FORWARDERS_MAX = 64
 TRANSACTIONS_MAX, BYTES_MAX, RATE_MAX = 10_000_000, 2**40, 1_000_000  # as in the contract of POST /_sim/sandboxes
@@ -47,19 +48,19 @@ def staging_flags(option: Callable[..., Any]) -> list[Callable[[Any], Any]]:
         option(
             "--quota-transactions",
             metavar="N",
-            type=click.IntRange(0, TRANSACTIONS_MAX),
+            type=Whole(0, TRANSACTIONS_MAX),
             help="How many payments a sandbox may have; 0 is no bound.",
         ),
         option(
             "--quota-bytes",
             metavar="N",
-            type=click.IntRange(0, BYTES_MAX),
+            type=Whole(0, BYTES_MAX),
             help="How many bytes of inputs a sandbox may keep; 0 is no bound.",
         ),
         option(
             "--quota-rate",
             metavar="N",
-            type=click.FloatRange(0, RATE_MAX),
+            type=Number(0, RATE_MAX),
             callback=_rate,
             help="How many requests a second a sandbox answers; 0 is no bound.",
         ),

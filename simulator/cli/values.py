@@ -1,7 +1,9 @@
 """Parsers of flag values that click has no type for, as callbacks: invalid text is a usage error."""
 
+import re
 from dataclasses import dataclass
 from datetime import datetime
+from ipaddress import ip_address
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
@@ -20,6 +22,7 @@ NUMBER_DIGITS_MAX = 19
 STATUS_MAX = 599
 SHOWN_CHARS_MAX = 60
 SPAN = Span()
+_HOST_NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,252})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,6 +211,24 @@ def http_url(ctx: click.Context, param: click.Parameter, text: str) -> str:
     if not is_usable:
         raise click.BadParameter(f"{text!r} is no http or https URL, such as http://localhost:3000", ctx, param)
     return text
+
+
+def host_names(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]) -> tuple[str, ...]:
+    """Names or addresses of hosts as a Host header has them, without a port; several may stand in one value, with
+    commas."""
+    found = tuple(one.strip().strip("[]") for text in texts for one in text.split(",") if one.strip())
+    for one in found:
+        if not _is_host_name(one):
+            what = "no host name such as sim.example.com: write one without scheme, port and path, and no *"
+            raise click.BadParameter(f"{shown(one)} is {what}", ctx, param)
+    return found
+
+
+def _is_host_name(text: str) -> bool:
+    try:
+        return bool(_HOST_NAME.fullmatch(text) or ip_address(text))
+    except ValueError:
+        return False
 
 
 def event_kinds(ctx: click.Context, param: click.Parameter, text: str | None) -> str:

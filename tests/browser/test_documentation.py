@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.support.browser import page as opened_page
-from tests.support.generated_clients import once
+from tests.support.shared_work import once
 from tests.support.site.__main__ import ROOT, main
 from tests.support.site.pages import INDEX, reading_order
 from tests.support.tools import site_tools

@@ -11,10 +11,11 @@ from xml.etree import ElementTree
 import pytest
 import yaml
 
-from tests.support.environments import built
+from tests.support.environments import our_wheel
 from tests.support.pages import blocks
-from tests.support.pipelines import Job, gitlab_job, run_gitlab
+from tests.support.pipelines import INSTALLING, Job, gitlab_job, run_gitlab
 from tests.support.processes import ROOT, serving
+from tests.support.shared_work import once
 from tests.support.tools import required
 
 pytestmark = pytest.mark.slow
@@ -22,22 +23,46 @@ pytestmark = pytest.mark.slow
 PAYMENT = '{"refid":"order-1","product":"RELOAD","account":"0123456789","amount":10}'
 PAY = f"reseller-sim call POST /v2/topup -d '{PAYMENT}'"
 GOOD = f"{PAY} && reseller-sim advance idle && {PAY}"
+COMMON = {"Name what is downloaded", INSTALLING}
 FAILS = "reseller-sim call GET /v2/balance; exit 4"
 PAGE = (ROOT / "docs" / "run-it-in-ci.md").read_text("utf-8")
 PYTHON = str(Path(sys.base_prefix) / "bin" / "python3")
+ACTIONS = {
+    name: yaml.safe_load((ROOT / name).read_text("utf-8"))["runs"]["steps"]
+    for name in ("action.yml", "ci/serve/action.yml")
+}
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return built("wheel", ROOT, tmp_path_factory.mktemp("wheel"))
+    return our_wheel(tmp_path_factory)
+
+
+def without_an_index(patch: pytest.MonkeyPatch) -> None:
+    """The libraries are those of this environment, so that pip installs the package alone."""
+    for name in ("PIP_NO_INDEX", "PIP_NO_DEPS", "PIP_NO_COMPILE"):
+        patch.setenv(name, "1")
+    patch.setenv("PYTHONPATH", sysconfig.get_path("purelib"))
 
 
 @pytest.fixture(autouse=True)
-def without_an_index(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The libraries are those of this environment, so that pip installs the package alone."""
-    for name in ("PIP_NO_INDEX", "PIP_NO_DEPS", "PIP_NO_COMPILE"):
-        monkeypatch.setenv(name, "1")
-    monkeypatch.setenv("PYTHONPATH", sysconfig.get_path("purelib"))
+def _without_an_index(monkeypatch: pytest.MonkeyPatch) -> None:
+    without_an_index(monkeypatch)
+
+
+@pytest.fixture(scope="session")
+def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What the action's own step installs, once: the tests that are about the other steps have copies of it."""
+
+    def install(folder: Path) -> None:
+        with pytest.MonkeyPatch.context() as patch:
+            without_an_index(patch)
+            done = Job(folder, PYTHON).use(
+                ROOT / "action.yml", run="reseller-sim --version", flags="", package=str(wheel)
+            )
+        assert done.status == 0, done
+
+    return once(tmp_path_factory, "action", install) / "temp" / "reseller-sim"
 
 
 @pytest.fixture
@@ -53,9 +78,9 @@ def suites(path: Path) -> int:
     return len(ElementTree.parse(path).getroot().findall(".//testcase"))  # noqa: S314  # our own file
 
 
-def test_the_action_runs_a_command_and_keeps_what_happened(wheel: Path, tmp_path: Path) -> None:
-    job = Job(tmp_path, PYTHON)
-    done = job.use(ROOT / "action.yml", run=GOOD, package=str(wheel))
+def test_the_action_runs_a_command_and_keeps_what_happened(installed: Path, tmp_path: Path) -> None:
+    job = Job(tmp_path, PYTHON, installed)
+    done = job.use(ROOT / "action.yml", run=GOOD)
     assert done.status == 0, done
     assert '"status":"Succesful"' in done.out
     kept = tmp_path / "workspace" / "reseller-sim"
@@ -70,18 +95,18 @@ def test_the_action_runs_a_command_and_keeps_what_happened(wheel: Path, tmp_path
     assert os.listdir(folder) == ["reseller-sim"], "no Python of ours is before the user's"
 
 
-def test_the_action_fails_with_the_command_and_keeps_the_report_all_the_same(wheel: Path, tmp_path: Path) -> None:
-    job = Job(tmp_path, PYTHON)
-    done = job.use(ROOT / "action.yml", run=FAILS, package=str(wheel), flags="--coverage --seed 7", report="out")
+def test_the_action_fails_with_the_command_and_keeps_the_report_all_the_same(installed: Path, tmp_path: Path) -> None:
+    job = Job(tmp_path, PYTHON, installed)
+    done = job.use(ROOT / "action.yml", run=FAILS, flags="--coverage --seed 7", report="out")
     assert done.status == 4, done
     assert (tmp_path / "workspace" / "out" / "result.tape").exists()
     assert job.artifacts == ["out"]
 
 
-def test_flags_may_stand_on_several_lines(wheel: Path, tmp_path: Path) -> None:
+def test_flags_may_stand_on_several_lines(installed: Path, tmp_path: Path) -> None:
     """As a block of YAML has them: none is left out without a word."""
-    job = Job(tmp_path, PYTHON)
-    done = job.use(ROOT / "action.yml", run="true", package=str(wheel), flags="--coverage\n--audit\n")
+    job = Job(tmp_path, PYTHON, installed)
+    done = job.use(ROOT / "action.yml", run="true", flags="--coverage\n--audit\n")
     assert done.status == 1, done
     assert "audit_of_nothing" in done.out, "the flag of the second line asked for it"
 
@@ -93,9 +118,27 @@ def test_the_action_installs_its_own_source(tmp_path: Path) -> None:
     assert (done.status, "reseller-sim 0." in done.out) == (0, True), done
 
 
-def test_a_simulator_serves_the_steps_of_a_job_until_it_is_judged(wheel: Path, tmp_path: Path) -> None:
-    job = Job(tmp_path, PYTHON)
-    started = job.use(ROOT / "ci" / "serve" / "action.yml", package=str(wheel))
+def test_the_actions_install_by_the_same_steps_from_the_same_source() -> None:
+    """So one that is tried speaks for both."""
+    both = [
+        {step["name"]: (step["run"], step["env"]) for step in steps if step.get("name", "") in COMMON}
+        for steps in ACTIONS.values()
+    ]
+    (alone, served) = ({name: run for name, (run, _) in one.items()} for one in both)
+    assert set(alone) == COMMON
+    assert alone == served
+    for action, steps in zip(ACTIONS, both, strict=True):
+        given = {name: text for _, env in steps.values() for name, text in env.items()}
+        here = {
+            name: text.replace("${{ github.action_path }}", str((ROOT / action).parent)) for name, text in given.items()
+        }
+        assert Path(here["SIM_SOURCE"]).resolve() == ROOT
+        assert Path(here["SIM_PINS"]).resolve() == ROOT / "constraints.txt"
+
+
+def test_a_simulator_serves_the_steps_of_a_job_until_it_is_judged(installed: Path, tmp_path: Path) -> None:
+    job = Job(tmp_path, PYTHON, installed)
+    started = job.use(ROOT / "ci" / "serve" / "action.yml")
     assert started.status == 0, started
     try:
         step = {"run": GOOD, "shell": "bash"}
@@ -112,16 +155,29 @@ def test_a_simulator_serves_the_steps_of_a_job_until_it_is_judged(wheel: Path, t
     assert {path.name for path in kept.iterdir()} == {"result.xml", "default.requests.har", "default.tape"}
 
 
-def test_a_simulator_that_does_not_start_says_why(wheel: Path, tmp_path: Path) -> None:
-    done = Job(tmp_path, PYTHON).use(ROOT / "ci" / "serve" / "action.yml", package=str(wheel), scenario="none.yaml")
+def test_a_simulator_that_does_not_start_says_why(installed: Path, tmp_path: Path) -> None:
+    done = Job(tmp_path, PYTHON, installed).use(ROOT / "ci" / "serve" / "action.yml", scenario="none.yaml")
     assert done.status == 3
     assert "none.yaml" in done.err
 
 
-@pytest.mark.parametrize(("command", "status"), [(GOOD, 0), (FAILS, 4)])
-def test_the_job_of_gitlab_runs_a_command(command: str, status: int, wheel: Path, tmp_path: Path) -> None:
+def test_an_end_without_a_simulator_says_so_and_asks_no_other_server(tmp_path: Path) -> None:
+    """As `if: always()` leads to when the start has failed."""
+    job = Job(tmp_path, PYTHON)
+    done = job.use(ROOT / "ci" / "finish" / "action.yml")
+    assert (done.status, done.out) == (1, "")
+    assert done.err.startswith("ci/finish has nothing to judge: ci/serve has started no simulator in this job")
+    assert done.err.count("\n") == 1
+    assert job.artifacts == ["reseller-sim"]
+
+
+@pytest.mark.parametrize(("command", "status", "installs"), [(GOOD, 0, True), (FAILS, 4, False)])
+def test_the_job_of_gitlab_runs_a_command(
+    command: str, status: int, installs: bool, wheel: Path, installed: Path, tmp_path: Path
+) -> None:
     job = gitlab_job(".reseller-sim:exec")
-    done = run_gitlab(job, tmp_path / "project", SIM_COMMAND=command, SIM_PACKAGE=str(wheel))
+    there = None if installs else installed / "venv"
+    done = run_gitlab(job, tmp_path / "project", there, SIM_COMMAND=command, SIM_PACKAGE=str(wheel))
     assert done.status == status, done
     (folder,) = job["artifacts"]["paths"]
     kept = tmp_path / "project" / folder
@@ -129,7 +185,12 @@ def test_the_job_of_gitlab_runs_a_command(command: str, status: int, wheel: Path
     assert suites(tmp_path / "project" / job["artifacts"]["reports"]["junit"]) > 0
 
 
-def test_the_job_of_gitlab_asks_a_simulator_in_a_service(wheel: Path, tmp_path: Path) -> None:
+def test_the_jobs_of_gitlab_install_by_the_same_lines() -> None:
+    alone, served = (gitlab_job(name)["before_script"] for name in (".reseller-sim:exec", ".reseller-sim:service"))
+    assert served[: len(alone)] == alone
+
+
+def test_the_job_of_gitlab_asks_a_simulator_in_a_service(installed: Path, tmp_path: Path) -> None:
     job = gitlab_job(".reseller-sim:service")
     (service,) = job["services"]
     assert service["alias"] in job["variables"]["RESELLER_BASE_URL"]
@@ -137,8 +198,8 @@ def test_the_job_of_gitlab_asks_a_simulator_in_a_service(wheel: Path, tmp_path: 
     given = {name: text.replace("$RESELLER_SIM_CONTROL_TOKEN", token) for name, text in service["variables"].items()}
     with serving("--port", "0", "--json", **given) as server:
         url = server.ready["url"]
-        here = {"RESELLER_BASE_URL": url, "RESELLER_SIM_URL": f"{url}/_sim", "SIM_PACKAGE": str(wheel)}
-        done = run_gitlab(job, tmp_path / "project", SIM_COMMAND=GOOD, **here)
+        here = {"RESELLER_BASE_URL": url, "RESELLER_SIM_URL": f"{url}/_sim", "SIM_PACKAGE": "installed"}
+        done = run_gitlab(job, tmp_path / "project", installed / "venv", SIM_COMMAND=GOOD, **here)
     assert done.status == 0, done
     assert "0 violated" in done.out
     assert suites(tmp_path / "project" / job["artifacts"]["reports"]["junit"]) > 0

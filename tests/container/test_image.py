@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +15,10 @@ import pytest
 import yaml
 
 from tests.support.certificates import pair
-from tests.support.containers import NAMED, Image, Network, build, empty_root, network
+from tests.support.containers import NAMED, Image, Network, build, empty_root, images, network
 from tests.support.dockerfiles import stages
 from tests.support.processes import DEADLINE_S, ROOT, Done
+from tests.support.shared_work import once
 from tests.support.tools import program, required
 
 pytestmark = pytest.mark.slow
@@ -33,14 +35,14 @@ except urllib.error.HTTPError as error:
 """
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def image(tmp_path_factory: pytest.TempPathFactory) -> Image:
-    """Built once; what is needed is root and the wheels of `make wheelhouse`."""
+    """Built once for all workers; what is needed is root and the wheels of `make wheelhouse`."""
     required(
         "root", os.geteuid() == 0 and subprocess.run([program("unshare"), "-m", "true"], check=False).returncode == 0
     )
     required("wheelhouse", any((ROOT / "wheelhouse").glob("hatchling-*.whl")))
-    return build(tmp_path_factory.mktemp("image"), ROOT / "wheelhouse")
+    return images(once(tmp_path_factory, "image", lambda folder: build(folder, ROOT / "wheelhouse")))[-1]
 
 
 @pytest.fixture
@@ -60,7 +62,7 @@ def started(command: Sequence[str]) -> Iterator[subprocess.Popen[str]]:
             yield process
         finally:
             process.kill()
-            process.wait()
+            process.communicate(timeout=DEADLINE_S)  # which end with the last process of the container
 
 
 def done(command: Sequence[str]) -> Done:
@@ -76,11 +78,12 @@ def stopped(server: subprocess.Popen[str], image: Image) -> int:
     return server.returncode
 
 
-def data_folder(tmp_path: Path) -> Path:
-    """A volume, which an engine fills from the image with its owner."""
-    folder = tmp_path / "data"
+def new_volume(image: Image, tmp_path: Path) -> Path:
+    """What an engine makes for `/data`: a folder with the owner and the mode that the one of the image has."""
+    kept, folder = (image.root / "data").stat(), tmp_path / "data"
     folder.mkdir()
-    os.chown(folder, 10001, 10001)
+    os.chown(folder, kept.st_uid, kept.st_gid)
+    folder.chmod(kept.st_mode)
     return folder
 
 
@@ -98,7 +101,7 @@ def test_the_image_serves_a_shop_in_another_container_and_keeps_its_data(
     ours, theirs = SERVICES["reseller-sim"], SERVICES["shop"]
     assert ours["read_only"]
     given = {name: TOKEN if "TOKEN" in name else text for name, text in ours["environment"].items()}
-    data = data_folder(tmp_path)
+    data = new_volume(image, tmp_path)
     shop = shop_image(tmp_path)
     wanted = {name: TOKEN if "TOKEN" in name else text for name, text in theirs["environment"].items()}
     for status in ("first", "second"):  # the second run goes on with what the first one kept
@@ -169,7 +172,8 @@ def test_another_port_is_one_variable_for_the_server_and_its_health_check(image:
 def test_the_health_check_believes_the_certificate_of_the_container_whatever_its_name(
     image: Image, net: Network, tmp_path: Path
 ) -> None:
-    mounted = data_folder(tmp_path)
+    mounted = tmp_path / "tls"
+    mounted.mkdir()
     os.chown(pair("staging", "DNS:sim.example.com").into(mounted).key, 10001, 10001)
     tls = {"RESELLER_SIM_TLS_CERT": "/scenarios/cert.pem", "RESELLER_SIM_TLS_KEY": "/scenarios/key.pem"}
     binds = {"/scenarios": mounted}
@@ -178,6 +182,34 @@ def test_the_health_check_believes_the_certificate_of_the_container_whatever_its
         assert json.loads(server.stdout.readline())["url"] == "https://127.0.0.1:8080"
         healthy = done(net.command(image, image.stage.health, binds=binds, read_only=True, **tls))
         assert healthy.status == 0, healthy.err
+
+
+def test_it_runs_as_whatever_user_the_engine_chooses_and_writes_nothing_but_its_data(
+    image: Image, net: Network, tmp_path: Path
+) -> None:
+    """As OpenShift has it: a number that no file of the image knows, in group 0."""
+    other = replace(image, stage=replace(image.stage, user="1000660000:0"))
+    binds = {"/data": new_volume(image, tmp_path)}
+    words = ["reseller-sim", "serve", "--json", "--data-dir", "/data"]
+    with started(net.command(other, words, binds=binds, read_only=True)) as server:
+        until_ready(net, other)
+        assert stopped(server, other) == 0
+    checked = done(net.command(other, ["reseller-sim", "data", "check", "/data"], binds=binds, read_only=True))
+    assert checked.out.startswith("/data: whole: 1 sandbox"), checked
+    asked = ["reseller-sim", "exec", "--", "sh", "-c", "id -u; reseller-sim call GET /v2/balance"]
+    ran = done(net.command(other, asked, binds={}, read_only=True))
+    assert ran.out.splitlines() == ["1000660000", '{"data":{"balance":5000,"currency":"MYR"}}'], ran
+
+
+def test_a_data_folder_of_somebody_else_is_named_in_one_line(image: Image, net: Network, tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir(mode=0o755)
+    words, given = ["reseller-sim", "serve"], {"RESELLER_SIM_DATA_DIR": "/data"}
+    refused = done(net.command(image, words, binds={"/data": tmp_path / "data"}, read_only=True, **given))
+    told = "reseller-sim: /data/lock: cannot be written (Permission denied): give a folder that can be"
+    assert (refused.status, refused.only_error_line) == (3, told)
+    refused = done(net.command(image, words, binds={}, read_only=True, **given))
+    told = "reseller-sim: /data/lock: cannot be written (Read-only file system): give a folder that can be"
+    assert (refused.status, refused.only_error_line) == (3, told)
 
 
 def test_the_image_has_nothing_that_builds_and_no_tests(image: Image) -> None:
@@ -189,4 +221,4 @@ def test_the_image_has_nothing_that_builds_and_no_tests(image: Image) -> None:
     assert image.stage.volumes == ["/scenarios", "/data"]
     assert image.stage.ports == ["8080"]
     kept = (image.root / "data").stat()
-    assert (kept.st_uid, kept.st_gid) == (10001, 10001)
+    assert (kept.st_uid, kept.st_gid, kept.st_mode & 0o777) == (10001, 0, 0o770)

@@ -14,7 +14,7 @@ from simulator.cli.errors import CannotStart
 from simulator.cli.flags import VARIABLES, ServerFlags
 from simulator.cli.serve import command
 from tests.support.processes import ROOT
-from tests.support.runner import invoke
+from tests.support.runner import invoke, refusal
 
 PAGE = (ROOT / "docs" / "container.md").read_text("utf-8")
 
@@ -107,3 +107,94 @@ def test_all_of_them_reach_the_server(tmp_path: Path, monkeypatch: pytest.Monkey
     assert (flags.tape_budget, flags.drain) == (64, 5.0)
     assert (flags.shards, flags.shard) == (tmp_path / "shards.yaml", "a")
     assert (flags.data_dir, flags.durability, flags.names_scenario) == (tmp_path / "data", "power", True)
+
+
+BAD = {
+    "SCENARIO": ("bad-dya", "bad-dya: unknown_scenario there is no bundled scenario and no file 'bad-dya'"),
+    "HOST": ("nowhere", "'nowhere' is not an address of this machine; choose another with --host"),
+    "PORT": ("80a", "'80a' is no whole number from 0 to 65535"),
+    "CLOCK": ("fast", "clock 'fast' is not one of real, manual, x60"),
+    "START": ("yesterday", "'yesterday' must be an ISO 8601 time such as"),
+    "SEED": ("1e9", "'1e9' is no whole number from 0 to"),
+    "CONTROL_TOKEN": ("a b", "a token is made of visible ASCII characters"),
+    "CONTROL_TOKEN_FILE": ("/none", "'/none' cannot be read: No such file"),
+    "ALLOW_HOST": ("http://sim:8080", "'http://sim:8080' is no host name such as sim.example.com: write one without"),
+    "CALLBACKS": ("none", "'none' is not one of 'any', 'public'"),
+    "CALLBACK": ("shop", "'shop' cannot be called back: the address must begin with http://"),
+    "TRUST_FORWARDED": ("maybe", "'maybe' is not a valid boolean"),
+    "SANDBOX_TTL": ("soon", "'soon' is no length of time: write a duration such as 90s"),
+    "SCENARIOS": ("/none", "Directory '/none' does not exist"),
+    "DATA_DIR": ("/dev/null", "/dev/null: is a file: give a folder"),
+    "DURABILITY": ("always", "'always' is not one of 'process', 'power'"),
+    "TRUSTED_FORWARDERS": ("proxy", "'proxy' is no address and no network such as"),
+    "ROOT_PATH": ("sim", "'sim' is no path such as /sim"),
+    "TLS_CERT": ("/none", "--tls-key is missing: give both, or neither"),
+    "TLS_KEY": ("/none", "--tls-cert is missing: give both, or neither"),
+    "CONTROL_TOKENS": ("/none", "/none: cannot be read: No such file"),
+    "QUOTA_TRANSACTIONS": ("many", "'many' is no whole number from 0 to"),
+    "QUOTA_BYTES": ("1M", "'1M' is no whole number from 0 to"),
+    "QUOTA_RATE": ("fast", "'fast' is no number from 0 to"),
+    "TAPE_BUDGET": ("1GiB", "'1GiB' is no whole number from 0 to"),
+    "DRAIN": ("2h", "'2h' is not at least 0 s and at most 3600 s: write a duration"),
+    "SHARDS": ("/none", "--shards FILE and --shard NAME belong together"),
+    "SHARD": ("a", "--shards FILE and --shard NAME belong together"),
+    "WATCH": ("maybe", "'maybe' is not a valid boolean"),
+    "UNTIL_STDIN_ENDS": ("maybe", "'maybe' is not a valid boolean"),
+    "JSON": ("maybe", "'maybe' is not a valid boolean"),
+    "QUIET": ("maybe", "'maybe' is not a valid boolean"),
+    "LOG": ("xml", "'xml' is not one of 'text', 'json'"),
+}
+
+
+def test_there_is_a_bad_value_of_each_variable() -> None:
+    assert {f"{VARIABLES}_{name}" for name in BAD} == set(variables().values())
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_a_bad_value_keeps_the_server_from_starting_and_is_said_to_be_the_variable_s(name: str) -> None:
+    """In one line, since that is what an engine shows of a container that ended."""
+    value, told = BAD[name]
+    result = invoke("serve", **{f"{VARIABLES}_PORT": "0", f"{VARIABLES}_{name}": value})  # type: ignore[arg-type]
+    line = refusal(result, result.exit_code)
+    assert result.exit_code in (2, 3)
+    assert told in line
+    if "Invalid value" in line:
+        assert line.startswith(f"reseller-sim serve: Invalid value of {VARIABLES}_{name}, for '--")
+
+
+def test_a_flag_is_not_said_to_be_a_variable() -> None:
+    result = invoke("serve", "--port", "80a", RESELLER_SIM_PORT="9000")
+    assert refusal(result, 2).startswith("reseller-sim serve: Invalid value for '--port': '80a' is no whole number")
+    result = invoke("health", RESELLER_SIM_CONTROL_TOKEN="a b")
+    assert "Invalid value of RESELLER_SIM_CONTROL_TOKEN, for '--token'" in refusal(result, 2)
+
+
+@pytest.mark.parametrize("value", ["tcp://10.3.2.1:80", "udp://[fd00::1]:8080"])
+def test_what_kubernetes_sets_beside_a_service_of_our_name_is_no_port(value: str) -> None:
+    """It gives each pod RESELLER_SIM_PORT, asked for or not."""
+    result = invoke("serve", "bad-dya", RESELLER_SIM_PORT=value)
+    assert "bad-dya" in refusal(result, 3), "all flags were read"
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("sim.example.com", ("sim.example.com",)),
+        ("a, b", ("a", "b")),
+        ("a,b c_d", ("a", "b", "c_d")),
+        ("[fd00::1] fd00::2", ("fd00::1", "fd00::2")),
+        ("", ()),
+    ],
+)
+def test_names_of_hosts_have_commas_or_spaces_between_them(
+    text: str, names: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(f"{VARIABLES}_ALLOW_HOST", text)
+    context = command.make_context("serve", [], auto_envvar_prefix=VARIABLES)
+    assert context.params["allow_host"] == names
+
+
+@pytest.mark.parametrize("text", ["http://sim", "sim:8080", "sim/", "*", "*.example.com", "-x", "a;b", "é"])
+def test_what_is_no_name_of_a_host_is_refused(text: str) -> None:
+    """It would match no request, and nobody would say why."""
+    assert " is no host name such as sim.example.com" in refusal(invoke("serve", "--allow-host", text), 2)

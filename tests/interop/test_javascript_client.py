@@ -12,10 +12,10 @@ import pytest
 
 from tests.support import durations
 from tests.support.certificates import pair
-from tests.support.generated_clients import once
 from tests.support.npm_package import CLIENT, install, ran
 from tests.support.pages import Block, assert_shown, blocks
 from tests.support.processes import ROOT, serving
+from tests.support.shared_work import once
 
 pytestmark = pytest.mark.slow
 

@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from release.commands import PROJECT, SUPPORTED
-from tests.support.environments import built, copy_of_the_checkout, run
-from tests.support.processes import ROOT
+from tests.support.environments import built, copy_of_the_checkout, our_wheel, run
 
 pytestmark = pytest.mark.slow
 
@@ -24,7 +23,7 @@ with Simulator.start() as simulator, simulator.sandbox() as sandbox:
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return built("wheel", ROOT, tmp_path_factory.mktemp("wheel"))
+    return our_wheel(tmp_path_factory)
 
 
 def test_a_wheel_is_the_same_from_another_place_at_another_time_and_from_the_source_distribution(

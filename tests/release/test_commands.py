@@ -23,6 +23,24 @@ def test_a_program_that_fails_is_named_with_what_it_said() -> None:
         commands.run("/no-such-program")
 
 
+def test_what_needs_an_index_says_what_to_do_where_none_is_reached(monkeypatch: pytest.MonkeyPatch) -> None:
+    said = "uv pip compile failed:\nerror: Request failed\n  cause: Failed to fetch: https://pypi.org/simple/uvloop/\n"
+
+    def fails(cause: str) -> Callable[..., str]:
+        def none(*_: str) -> str:
+            raise CannotMake(f"{said}  cause: {cause}")
+
+        return none
+
+    monkeypatch.setattr(commands, "run", fails("error sending request for url"))
+    told = r"^no package index was reached \(https://pypi.org/simple/uvloop/\): make this where there is one, and copy"
+    with pytest.raises(CannotMake, match=told):
+        commands.uv("pip", "compile")
+    monkeypatch.setattr(commands, "run", fails("HTTP status client error (401 Unauthorized)"))
+    with pytest.raises(CannotMake, match="401"):
+        commands.uv("pip", "compile")
+
+
 @pytest.mark.parametrize(("cafile", "given", "told"), [("/ca.pem", "", "true"), (None, "", ""), ("/ca.pem", "0", "0")])
 def test_uv_believes_the_authorities_of_the_system_where_it_has_some(
     cafile: str | None, given: str, told: str, monkeypatch: pytest.MonkeyPatch

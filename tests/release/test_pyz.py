@@ -1,5 +1,6 @@
 """reseller-sim.pyz: one file that runs by itself, starts beside itself, and says why it does not."""
 
+import ast
 import json
 import os
 import shutil
@@ -14,7 +15,7 @@ import pytest
 from release import pyz
 from release.commands import THIS_PYTHON
 from release.pyz_main import INDEX
-from tests.support.environments import built, link_libraries
+from tests.support.environments import link_libraries, our_wheel
 from tests.support.processes import DEADLINE_S, ROOT, Done, environment
 
 pytestmark = pytest.mark.slow
@@ -27,7 +28,7 @@ def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """One of the libraries that are installed here."""
     folder = tmp_path_factory.mktemp("pyz")
     site = link_libraries(folder / "site")
-    with zipfile.ZipFile(built("wheel", ROOT, folder / "wheel")) as files:
+    with zipfile.ZipFile(our_wheel(tmp_path_factory)) as files:
         files.extractall(site)
     return pyz.make(folder / "reseller-sim.pyz", {THIS_PYTHON: site})
 
@@ -132,6 +133,16 @@ def test_what_one_file_runs_finds_the_command(archive: Path, tmp_path: Path) -> 
         check=False,
     )
     assert (done.returncode, done.stdout.strip()) == (0, BALANCE), done.stderr
+
+
+def test_any_python_can_read_why_it_is_too_old() -> None:
+    """What Python 2.7 has no syntax for would be told with a stack trace."""
+    read = list(ast.walk(ast.parse((ROOT / "release" / "pyz_main.py").read_text("ascii"))))
+    annotated = [one for one in read if getattr(one, "annotation", None) or getattr(one, "returns", None)]
+    assert annotated == []
+    newer = (ast.JoinedStr, ast.NamedExpr, ast.AnnAssign, ast.AsyncFunctionDef, ast.Nonlocal, ast.Starred, ast.Match)
+    assert [one for one in read if isinstance(one, newer)] == []
+    assert [one for one in read if isinstance(one, ast.arguments) and (one.kwonlyargs or one.posonlyargs)] == []
 
 
 @pytest.mark.parametrize("in_its_folder", [False, True])

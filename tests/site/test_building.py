@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.generated_clients import once
+from tests.support.shared_work import once
 from tests.support.site.__main__ import main
 from tests.support.site.checking import Site
 from tests.support.tools import program, site_tools

@@ -10,7 +10,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -58,6 +58,7 @@ class Network:
             "--no-new-privs",
             "--inh-caps=-all",
             "--bounding-set=-all",
+            "--pdeathsig=KILL",  # a change of user takes away the one that unshare has set
         ]
         given = [f"{name}={value}" for name, value in (stage.variables | {"HOME": "/"} | variables).items()]
         started = [
@@ -89,8 +90,22 @@ def network() -> Iterator[Network]:
         assert holder.stdin is not None
         assert holder.stdout is not None
         assert holder.stdout.readline() == "up\n"
-        yield Network(holder.pid)
-        holder.stdin.close()
+        try:
+            yield Network(holder.pid)
+            assert _living_in(holder.pid) == [], "what runs in a container ends with it"
+        finally:
+            holder.stdin.close()
+
+
+def _living_in(holder: int) -> list[str]:
+    """The commands of all other processes that have the network of this one."""
+    here = os.readlink(f"/proc/{holder}/ns/net")
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):  # it has just ended
+            if process.name != str(holder) and os.readlink(process / "ns" / "net") == here:
+                found.append((process / "cmdline").read_text().replace("\0", " "))
+    return found
 
 
 def _mounts(root: Path, binds: dict[str, Path], *, read_only: bool) -> str:
@@ -129,20 +144,25 @@ def empty_root(root: Path, places: Sequence[str] = ()) -> Path:
     return root
 
 
-def build(folder: Path, wheels: Path) -> Image:
-    """Play the Dockerfile of the checkout into a folder; packages come from a folder of wheels, without an index."""
+def images(folder: Path) -> list[Image]:
+    """The stages of the Dockerfile of the checkout, of which the last one is the image, built in a folder or not."""
     base = {"PATH": f"{sys.base_prefix}/bin:{SYSTEM_PATH}:{NAMED}"}
+    read = stages((ROOT / "Dockerfile").read_text("utf-8"), base)
+    return [Image(folder / str(number), stage) for number, stage in enumerate(read)]
+
+
+def build(folder: Path, wheels: Path) -> None:
+    """Play the Dockerfile of the checkout into a folder; packages come from a folder of wheels, without an index."""
     made: dict[str, Image] = {}
-    for number, stage in enumerate(stages((ROOT / "Dockerfile").read_text("utf-8"), base)):
-        image = Image(empty_root(folder / str(number), ("wheels",)), stage)
-        for word, rest, working in stage.steps:
+    for image in images(folder):
+        empty_root(image.root, ("wheels",))
+        for word, rest, working in image.stage.steps:
             (image.root / working.lstrip("/")).mkdir(parents=True, exist_ok=True)
             if word == "COPY":
                 _copy(rest, working, image, made)
             else:
                 _run(rest, working, image, wheels)
-        made[stage.name] = image
-    return image
+        made[image.stage.name] = image
 
 
 def _copy(rest: str, working: str, image: Image, made: dict[str, Image]) -> None:

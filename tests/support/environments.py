@@ -7,7 +7,10 @@ from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
+import pytest
+
 from tests.support.processes import ROOT, environment
+from tests.support.shared_work import once
 
 BUILT_WITHIN_S = 240.0
 
@@ -32,6 +35,12 @@ def built(kind: str, source: Path, into: Path) -> Path:
     into.mkdir(exist_ok=True)
     run([sys.executable, "-m", "build", f"--{kind}", "--no-isolation", "--outdir", str(into), str(source)], into)
     (made,) = into.iterdir()
+    return made
+
+
+def our_wheel(factory: pytest.TempPathFactory) -> Path:
+    """The wheel of the checkout, built once in a test run."""
+    (made,) = once(factory, "wheel", lambda folder: built("wheel", ROOT, folder)).iterdir()
     return made
 
 

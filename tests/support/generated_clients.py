@@ -2,7 +2,6 @@
 played in a folder that the workers of a test run share.
 """
 
-import fcntl
 import json
 import os
 import sys
@@ -10,12 +9,9 @@ from collections.abc import Callable
 from pathlib import Path
 from unittest import mock
 
-import pytest
-
 from tests.support.pages import Block, assert_shown, blocks, empty_folder, follow, printed
 from tests.support.processes import ROOT
 from tests.support.tools import NODE_COMMANDS
-from tests.support.watchdog import WATCHDOG
 
 PAGE = (ROOT / "docs" / "generate-a-client.md").read_text("utf-8")
 STEPS = [block for block in blocks(PAGE) if block.language != "console"]
@@ -41,20 +37,6 @@ def side(block: Block) -> str:
     if block.action:
         return PYTHON if block.name.endswith(_PYTHON_NAMES) else TYPESCRIPT
     return PYTHON if any(command in block.text for command in _PYTHON_COMMANDS) else TYPESCRIPT
-
-
-def once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], None]) -> Path:
-    """A folder that the first worker to need it fills, while others wait."""
-    WATCHDOG.leave()  # the bound of a test is too near; each command has one of its own
-    base = factory.getbasetemp().parent if "PYTEST_XDIST_WORKER" in os.environ else factory.getbasetemp()
-    folder, done = base / name, base / f"{name}.done"
-    with (base / f"{name}.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not done.exists():
-            folder.mkdir()  # a second worker does not try again what has failed
-            make(folder)
-            done.touch()
-    return folder
 
 
 def play(folder: Path, language: str, prepare: Callable[[Path], None] | None = None) -> None:

@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -14,6 +15,8 @@ from tests.support.processes import DEADLINE_S, ROOT, Done, environment
 from tests.support.tools import program
 
 SHELL_OF_GITHUB = ("--noprofile", "--norc", "-eo", "pipefail")
+INSTALLING = "Install reseller-sim"
+_INSTALLS = (" -m venv ", " -m pip install ")
 _EXPRESSION = re.compile(r"\$\{\{ ([\w.-]+) \}\}")
 
 
@@ -23,6 +26,7 @@ class Job:
 
     folder: Path
     python: str
+    installed: Path | None = None  # what the step that installs has made elsewhere, where it is not to be run again
     variables: dict[str, str] = field(default_factory=dict)
     path: list[str] = field(default_factory=list)
     artifacts: list[str] = field(default_factory=list)
@@ -37,7 +41,10 @@ class Job:
         values = {f"inputs.{name}": text for name, text in (known | inputs).items()} | self._values(action)
         result = Done(0, "", "")
         for step in read["runs"]["steps"]:
-            if result.status == 0 or step.get("if") == "always()":
+            if step.get("name") == INSTALLING and self.installed is not None:
+                assert result.status == 0
+                self.path.insert(0, str(moved(self.installed, self.folder / "temp" / "reseller-sim") / "bin"))
+            elif result.status == 0 or step.get("if") == "always()":
                 result = self._step(step, values, result)
         return result
 
@@ -80,6 +87,15 @@ class Job:
         return done if done.status else Done(before.status, before.out + done.out, before.err + done.err)
 
 
+def moved(environment: Path, to: Path) -> Path:
+    """A copy of a folder with a virtual environment somewhere in it, of which our command runs where it is now."""
+    copy = Path(shutil.copytree(environment, to, symlinks=True))
+    for command in copy.glob("**/bin/reseller-sim"):
+        if not command.is_symlink():
+            command.write_text(command.read_text().replace(str(environment), str(to)))
+    return copy
+
+
 def filled(text: str, values: Mapping[str, str]) -> str:
     """A text with its expressions replaced."""
     return _EXPRESSION.sub(lambda found: values[found[1]], text)
@@ -118,9 +134,15 @@ def script_of(job: Mapping[str, Any]) -> str:
     return "\n".join([*job.get("before_script", []), *job["script"]]) + "\n"
 
 
-def run_gitlab(job: Mapping[str, Any], folder: Path, **variables: str) -> Done:
-    """Run a job in an empty folder; variables of a project win over those of the template."""
+def run_gitlab(job: Mapping[str, Any], folder: Path, installed: Path | None = None, **variables: str) -> Done:
+    """Run a job in an empty folder; variables of a project win over those of the template. What `installed` has is not
+    installed again."""
     folder.mkdir(exist_ok=True)
+    if installed is not None:
+        moved(installed, folder / ".cache" / "reseller-sim")
+        before = [line for line in job["before_script"] if not any(part in line for part in _INSTALLS)]
+        assert len(before) == len(job["before_script"]) - len(_INSTALLS)
+        job = dict(job) | {"before_script": before}
     given = {name: str(text) for name, text in job.get("variables", {}).items()} | variables
     given |= {"CI_PROJECT_DIR": str(folder), "PIP_CACHE_DIR": str(folder / ".cache" / "pip")}
     (folder.parent / "job.sh").write_text(script_of(job))

@@ -1,0 +1,24 @@
+"""What takes long to make is made once in a test run, by the first worker that needs it."""
+
+import fcntl
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.support.watchdog import WATCHDOG
+
+
+def once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], object]) -> Path:
+    """A folder that the first worker to need it fills, while others wait."""
+    WATCHDOG.leave()  # the bound of a test is too near; each command has one of its own
+    base = factory.getbasetemp().parent if "PYTEST_XDIST_WORKER" in os.environ else factory.getbasetemp()
+    folder, done = base / name, base / f"{name}.done"
+    with (base / f"{name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not done.exists():
+            folder.mkdir()  # a second worker does not try again what has failed
+            make(folder)
+            done.touch()
+    return folder
