@@ -13,6 +13,7 @@ _PEM: Final = re.compile(rb"-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE--
 _SEQUENCE, _VERSION, _UTC_TIME, _TIME = 0x30, 0xA0, 0x17, 0x18
 _BEFORE_VALIDITY: Final = 4  # of the fields: serial number, algorithm, issuer, validity
 _LONG: Final = 0x80
+_TIME_CHARS: Final = 15  # YYYYMMDDHHMMSSZ
 _CENTURY_TURNS: Final = 50  # a year of two digits is one of 1950 to 2049
 
 
@@ -67,7 +68,10 @@ def _time(data: bytes) -> tuple[datetime, bytes]:
         text = f"{'19' if int(text[:2]) >= _CENTURY_TURNS else '20'}{text}"
     elif kind != _TIME:
         raise ValueError("no time")
-    return datetime.strptime(text, "%Y%m%d%H%M%SZ").replace(tzinfo=UTC), rest
+    if len(text) != _TIME_CHARS or not text.endswith("Z"):
+        raise ValueError("no time in UTC")
+    month, day, hour, minute, second = (int(text[start : start + 2]) for start in range(4, _TIME_CHARS - 1, 2))
+    return datetime(int(text[:4]), month, day, hour, minute, second, tzinfo=UTC), rest
 
 
 def _element(data: bytes, kind: int | None = None) -> tuple[bytes, bytes]:
