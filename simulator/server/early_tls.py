@@ -78,8 +78,9 @@ class EarlyTlsAnswers(EarlyAnswers):
         self._inside[inside] = None
         probe = self._probe(head)
         inside.sendall(encoded(*self._otherwise(), again=True) if probe is None else encoded(*probe()))
-        with contextlib.suppress(ssl.SSLWantReadError):
-            inside.unwrap()  # which says farewell
+        if head.endswith(b"\r\n\r\n"):  # a client that still sends would not read the answer behind a farewell
+            with contextlib.suppress(ssl.SSLWantReadError):
+                inside.unwrap()
 
     def _forget(self, inside: ssl.SSLSocket) -> None:
         self._inside.pop(inside, None)

@@ -4,13 +4,14 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.scale.test_killed import KEY
+from simulator.cli.signing import Credentials
 from tests.support.pages import await_line
 from tests.support.sharded import SHARD, Sharded, sharded
 
 pytestmark = pytest.mark.slow
 
 NAMES = ("a", "b")
+KEY = Credentials("test_key_RS001", "bm90LWEtc2VjcmV0LW9ubHktZm9yLXRlc3RpbmctMDE=")
 TOLD = (
     "the proxy takes this server for 'a', and it was started with --shard b; start it with --shard a, or write the"
     " configuration of the proxy anew with shard-config"
