@@ -78,7 +78,7 @@ class EarlyTlsAnswers(EarlyAnswers):
         self._inside[inside] = None
         probe = self._probe(head)
         inside.sendall(encoded(*self._otherwise(), again=True) if probe is None else encoded(*probe()))
-        if head.endswith(b"\r\n\r\n"):  # a client that still sends would not read the answer behind a farewell
+        if probe is not None:  # who still sends a body reads no answer with a farewell
             with contextlib.suppress(ssl.SSLWantReadError):
                 inside.unwrap()
 
