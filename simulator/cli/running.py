@@ -214,6 +214,7 @@ def options_of(flags: ServerFlags) -> Options:
         trusted_forwarders=flags.trusted_forwarders or (),
         root_path=flags.root_path or "",
         quotas=(flags.quota_transactions, flags.quota_bytes, flags.quota_rate),
+        is_tls=flags.tls_cert is not None,
         tapes_bytes_max=None if flags.tape_budget is None else flags.tape_budget * MIB,
     )
 
