@@ -166,7 +166,13 @@ def _control() -> list[Callable[[Any], Any]]:
             callback=values.token_in_file,
             help="A file with this token, which then appears in no list of processes; it wins over --control-token.",
         ),
-        option("--allow-host", metavar="NAME", multiple=True, help="One more host name that /_sim accepts."),
+        option(
+            "--allow-host",
+            metavar="NAME",
+            multiple=True,
+            callback=values.host_names,
+            help="One more host name that /_sim accepts.",
+        ),
     ]
 
 

@@ -1,7 +1,9 @@
 """Parsers of flag values that click has no type for, as callbacks: invalid text is a usage error."""
 
+import re
 from dataclasses import dataclass
 from datetime import datetime
+from ipaddress import IPv6Address
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
@@ -14,6 +16,7 @@ from simulator.runtime.clock import parse_mode
 from simulator.shortened import one_line
 
 TOKEN_CHARS_MAX = 4096
+HOST_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,252}")
 AMOUNT_DIGITS_MAX = 15
 NUMBER_MAX = 2**63 - 1
 NUMBER_DIGITS_MAX = 19
@@ -28,6 +31,22 @@ class ClockMode:
 
     mode: str
     rate: float
+
+
+def host_names(ctx: click.Context, param: click.Parameter, names: tuple[str, ...]) -> tuple[str, ...]:
+    """Names or addresses as `Host` has them, without brackets: one with more would never be found there."""
+    return tuple(_host_name(ctx, param, name) for name in names)
+
+
+def _host_name(ctx: click.Context, param: click.Parameter, name: str) -> str:
+    if HOST_NAME.fullmatch(name):
+        return name
+    try:
+        return str(IPv6Address(name.removeprefix("[").removesuffix("]")))
+    except ValueError:
+        what = "no host name: give it alone, such as sim.example.com, without a scheme, a port or a *"
+        text = f"{shown(name)} is {what}"
+        raise click.BadParameter(text, ctx, param) from None
 
 
 def clock_mode(ctx: click.Context, param: click.Parameter, text: str | None) -> ClockMode | None:
