@@ -37,7 +37,6 @@ def handshakes_of(flags: ServerFlags) -> "Handshakes | None":
         return None
     from simulator.server.tls import Handshakes
 
-    warn_of_readers(flags.tls_key)
     try:
         return Handshakes(_context(flags))
     except Unusable as wrong:
@@ -50,7 +49,6 @@ def tokens_of(flags: ServerFlags) -> "tuple[Token, ...]":
         warn_of_readers(flags.control_token_file.path)
     if flags.control_tokens is None:
         return ()
-    warn_of_readers(flags.control_tokens)
     try:
         return _tokens(flags)
     except Unusable as wrong:
@@ -104,6 +102,7 @@ def _context(flags: ServerFlags) -> "ssl.SSLContext":
 
     assert flags.tls_cert is not None
     assert flags.tls_key is not None
+    warn_of_readers(flags.tls_key)
     try:
         return context_of(flags.tls_cert, flags.tls_key)
     except BadCertificate as wrong:
@@ -135,6 +134,7 @@ def _tokens(flags: ServerFlags) -> "tuple[Token, ...]":
 
     path = flags.control_tokens
     assert path is not None
+    warn_of_readers(path)
     try:
         return parsed_tokens(content_of(path, FILE_BYTES_MAX))
     except (BadTokens, CannotRead) as wrong:
@@ -142,6 +142,7 @@ def _tokens(flags: ServerFlags) -> "tuple[Token, ...]":
 
 
 def _token(path: str) -> str:
+    warn_of_readers(path)
     try:
         return token_of(content_of(path, 64 * 1024))
     except (BadToken, CannotRead) as wrong:

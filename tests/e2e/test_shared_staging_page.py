@@ -273,8 +273,13 @@ def test_secrets_that_others_can_read_are_warned_of(folder: Path) -> None:
     (folder / "tokens").chmod(0o644)
     (folder / "key.pem").chmod(0o640)
     with served(folder, SERVED) as (server, _):
+        lines = ("tokens: everybody can read this secret; chmod 600 tokens", "key.pem: its group can read this secret")
+        for line in lines:
+            await_line(server, line)
+        (folder / "key.pem").chmod(0o644)  # as a copy of a new one may be
+        server.process.send_signal(signal.SIGHUP)
+        await_line(server, "key.pem: everybody can read this secret; chmod 600 key.pem")
         await_line(server, "tokens: everybody can read this secret; chmod 600 tokens")
-        await_line(server, "key.pem: its group can read this secret; chmod 600 key.pem")
 
 
 @contextmanager
