@@ -11,7 +11,7 @@ from simulator.api import refusals
 from simulator.api.again import Again
 from simulator.api.call import EncodedReply, Incoming
 from simulator.api.endings import Drip
-from simulator.api.forwarders import Front
+from simulator.api.forwarders import Front, Whence
 from simulator.api.pipeline import Pipeline
 from simulator.api.routes import PathTable, routes
 from simulator.api.sandbox_lookup import owner_at_root
@@ -65,7 +65,7 @@ class App:
         self.http: HttpSender | None = None  # to be closed at the end
         self.wall = wall
         self._front = front = Front(options.trusted_forwarders, options.root_path)
-        self._pipeline = Pipeline(routes(), trust_forwarded=options.trust_forwarded, forwarders=front.forwarders)
+        self._pipeline = Pipeline(routes(), Whence(options.trust_forwarded, front.forwarders, is_tls=options.is_tls))
         self.again = Again(Pipeline(routes()))  # a record says who its client was, whichever proxies are believed now
         self._control: ControlApp | None = None
         self.operations = Operations(REFUSED)
@@ -184,6 +184,7 @@ class App:
             body=one.body,
             target=one.target,
             replay_of=one.n,
+            scheme=one.scheme,
         )
         prefix = "" if sandbox is self._default else SANDBOX_PREFIX + sandbox.id
         anonymous = None if sandbox is recorded_by else recorded_by

@@ -23,7 +23,7 @@ class Options:
     `trusted_forwarders`, addresses and networks, it is believed who the client is and how it came; `root_path` is what
     they have before our paths, such as `/sim`. `shards` are the servers that share the sandboxes with this one.
     `quotas` of each sandbox are payments, bytes and requests a second; `tapes_bytes_max` is for the tapes of all
-    sandboxes, None for the usual.
+    sandboxes, None for the usual. `is_tls` when the server speaks TLS.
     """
 
     scenario: str = "default"
@@ -45,3 +45,4 @@ class Options:
     shards: "Shards | None" = None
     quotas: tuple[int | None, int | None, float | None] = (None, None, None)
     tapes_bytes_max: int | None = None
+    is_tls: bool = False

@@ -120,7 +120,7 @@ WITHOUT_SUBJECT: dict[str, set[str]] = {
         "event_rows", "events", "explained",
         "exports", "figures", "filters", "fired", "guard", "har", "http",
         "joined", "ledger", "masked_send", "masking", "meta",
-        "metrics", "moments", "page_modules", "permitted",
+        "metrics", "moments", "page_modules", "permitted", "proxied",
         "pages", "parameters", "pasted", "probes", "products", "received", "render", "replays", "replies", "requests",
         "sandboxes", "swagger_ui", "tapes",
     },

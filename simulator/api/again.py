@@ -59,6 +59,7 @@ class Again:
             replay_of=recorded.replay_of,
             verdict=_verdict(recorded) if is_masked else None,
             is_again=True,
+            scheme=recorded.scheme,
         )
         refusal: Refuse | None = None
         if recorded.error == UNKNOWN_SANDBOX:

@@ -30,7 +30,7 @@ class Incoming(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """An incoming request. Header names are in lower case; `by_name` has the last of repeated headers. `client` is the
     socket's address. `body` is None when it must be awaited from `receive`, ASGI's own. `target` and `replay_of` are
     what `Exchange` calls so. `verdict` is that of the tape, on a signature that cannot be verified again. One that
-    `is_again` is on a tape already."""
+    `is_again` is on a tape already, and has the `scheme` of its record."""
 
     method: str
     query: bytes
@@ -43,6 +43,7 @@ class Incoming(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     replay_of: int = 0
     verdict: "Verdict | None" = None
     is_again: bool = False
+    scheme: str = ""
 
 
 # A reply as the server sends it: status, header lines with line ends, body, ending.

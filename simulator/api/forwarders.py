@@ -4,10 +4,11 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
-from simulator.api.addresses import is_listed_address, named_address
+from simulator.api.addresses import client_address, is_listed_address, named_address
 
 ROOT_KEY: Final = "reseller_sim.root"
 FORWARDED_FOR: Final = b"x-forwarded-for"
+HTTPS: Final = "https"
 HOPS_MAX: Final = 32
 """How many proxies may stand one behind the other; what came before is not looked at."""
 _HOST: Final = re.compile(rb"[A-Za-z0-9._-]{1,255}(?::[0-9]{1,5})?|\[[0-9A-Fa-f:.]{2,45}\](?::[0-9]{1,5})?")
@@ -50,6 +51,31 @@ class Forwarders:
         scheme = _last(headers.get(b"x-forwarded-proto", b"")).lower()
         host = _last(headers.get(b"x-forwarded-host", b""))
         return Told(scheme.decode() if scheme in _SCHEMES else "", host if _HOST.fullmatch(host) else b"")
+
+
+class Whence:
+    """Who sends a request and how. Who the client is, `forwarders` may say, or with `trust_forwarded` everybody;
+    `is_tls` when this server speaks TLS itself."""
+
+    def __init__(
+        self, trust_forwarded: bool = False, forwarders: Forwarders | None = None, *, is_tls: bool = False
+    ) -> None:
+        self._trust_forwarded, self._forwarders = trust_forwarded, forwarders
+        self._scheme = HTTPS if is_tls else ""
+
+    def of(self, peer: str, headers: Mapping[bytes, bytes]) -> tuple[str, str]:
+        """The address of the client, and `https` if it came by that to us or to a trusted proxy, else empty."""
+        client, scheme = peer, self._scheme
+        if self._forwarders is not None:
+            told = self._forwarders.told(peer, headers).scheme
+            scheme = (told if told == HTTPS else "") if told else scheme
+            client = self._forwarders.client(peer, headers.get(FORWARDED_FOR))
+        if self._trust_forwarded or ":" in client:  # it may be an IPv4-mapped address
+            client = client_address(client, headers.get(FORWARDED_FOR) if self._trust_forwarded else None)
+        return client, scheme
+
+
+PLAIN: Final = Whence()
 
 
 class Front:

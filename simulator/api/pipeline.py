@@ -12,7 +12,6 @@ from collections.abc import Callable
 from time import perf_counter
 
 from simulator.api import refusals
-from simulator.api.addresses import client_address
 from simulator.api.authentication import (
     authenticate,
     identify,
@@ -25,7 +24,7 @@ from simulator.api.body import ClientGone
 from simulator.api.call import Call, EncodedReply, Endpoint, Incoming, Problems, Reply
 from simulator.api.endings import GONE
 from simulator.api.faults import NO_REPLY, choose_fault, keep_unread, with_failures
-from simulator.api.forwarders import FORWARDED_FOR, Forwarders
+from simulator.api.forwarders import PLAIN, Whence
 from simulator.api.ignored import note_ignored_members, note_unknown_parameters, note_unread
 from simulator.api.notes import hide_secrets, shown
 from simulator.api.quotas import refusal_ahead
@@ -46,13 +45,12 @@ from simulator.wire.json import encode
 
 
 class Pipeline:
-    """Answers one request of one sandbox; `routes` is the route table. Who the client is, `forwarders` may say, or with
-    `trust_forwarded` everybody."""
+    """Answers one request of one sandbox; `routes` is the route table, and `whence` says who sent a request and how."""
 
-    def __init__(self, routes: Routes, *, trust_forwarded: bool = False, forwarders: Forwarders | None = None) -> None:
+    def __init__(self, routes: Routes, whence: Whence = PLAIN) -> None:
         self._paths = PathTable(routes)
         self._documented = self._paths.documented
-        self._trust_forwarded, self._forwarders = trust_forwarded, forwarders
+        self._whence = whence
 
     async def answer(
         self,
@@ -74,13 +72,10 @@ class Pipeline:
         now = sandbox.clock.at(wall)
         if not sandbox.driver.catch_up(now):
             now = await sandbox.settle(now)
-        pairs, headers, client = request.headers, request.by_name, request.client
+        pairs, headers = request.headers, request.by_name
         if len(headers) < len(pairs):
             headers = _joined(pairs)
-        if self._forwarders is not None:
-            client = self._forwarders.client(client, headers.get(FORWARDED_FOR))
-        if self._trust_forwarded or ":" in client:  # it may be an IPv4-mapped address
-            client = client_address(client, headers.get(FORWARDED_FOR) if self._trust_forwarded else None)
+        client, scheme = self._whence.of(request.client, headers)
         head = packed(pairs)
         exchange = Exchange(
             at=now,
@@ -94,6 +89,7 @@ class Pipeline:
             replay_of=request.replay_of,
             prefix=prefix,
             is_awaited=request.body is None,
+            scheme=request.scheme or scheme,
         )
         call = Call(
             sandbox=sandbox,

@@ -28,7 +28,7 @@ def refusal_ahead(sandbox: LiveSandbox, quotas: Quotas, wall: datetime) -> Refus
         if not pace.passes(wall):
             shown, text = f"{quotas.rate:g} requests a second", "It has sent too many requests; retry a little later."
             return lambda call: _refuse(call, RATE, shown, text)
-    if quotas.bytes is not None and sandbox.tape.bytes >= quotas.bytes:
+    if quotas.bytes is not None and sandbox.tape.bytes + sandbox.tape.left_bytes >= quotas.bytes:
         shown, text = f"{quotas.bytes} bytes", "It has used all its bytes; a reset empties it."
         return lambda call: _refuse(call, BYTES, shown, text)
     return None

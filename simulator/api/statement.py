@@ -42,4 +42,4 @@ def _address(call: Call) -> str:
     if not call.sandbox.core.state.assumes("statement-links", "absolute"):
         return call.prefix + STATEMENT
     host = call.headers.get(b"host", b"").decode("latin-1")
-    return f"http://{host}{call.prefix}{STATEMENT}"
+    return f"{call.exchange.scheme or 'http'}://{host}{call.prefix}{STATEMENT}"

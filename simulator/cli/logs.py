@@ -10,7 +10,13 @@ from simulator.cli.output import printable
 from simulator.wire.secrets import Secrets, hidden
 from simulator.wire.userinfo import without_userinfo
 
-LOGGERS = ("simulator.server.responder", "simulator.server.turn", "uvicorn.error", "asyncio")
+LOGGERS = (
+    "simulator.server.responder",
+    "simulator.server.turn",
+    "simulator.control.proxied",
+    "uvicorn.error",
+    "asyncio",
+)
 
 
 class KnowsSecrets(Protocol):

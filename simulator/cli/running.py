@@ -169,7 +169,7 @@ def _keep(app: App, folder: "DataFolder", *, follows_scenario: bool) -> None:
 def _rebuild(server: Server, app: App, folder: "DataFolder", *, follows_scenario: bool) -> None:
     """Keep in the folder, once all that is in it was rebuilt, which may take long: meanwhile probes are answered."""
     _not_ready(app, REBUILDING)
-    server.answer_early(probes(app.operations))
+    server.answer_early(*probes(app.operations, app.options.root_path))
     try:
         _keep(app, folder, follows_scenario=follows_scenario)
     except BaseException:
@@ -214,6 +214,7 @@ def options_of(flags: ServerFlags) -> Options:
         trusted_forwarders=flags.trusted_forwarders or (),
         root_path=flags.root_path or "",
         quotas=(flags.quota_transactions, flags.quota_bytes, flags.quota_rate),
+        is_tls=flags.tls_cert is not None,
         tapes_bytes_max=None if flags.tape_budget is None else flags.tape_budget * MIB,
     )
 

@@ -6,13 +6,16 @@ says how much is missing. With a data folder a line waits, as an answer does, un
 """
 
 import asyncio
+import errno
 import os
 import select
 import threading
+from collections.abc import Callable
 from queue import SimpleQueue
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Final, TextIO
 
 from simulator.cli.lines import Event, Lines, is_coloured
+from simulator.cli.output import print_to_stderr
 from simulator.control.event_rows import KINDS
 from simulator.control.events import EventSource, Wanted
 from simulator.control.masking import mask_of
@@ -27,17 +30,23 @@ SHOWN = frozenset({"request", "status", "callback", "webhook"})
 WAITING_BYTES_MAX = 256 * 1024
 LAST_LINES_S = 0.2
 """How long a server that stops waits for its last lines to be written."""
+FULL: Final = (errno.ENOSPC, errno.EDQUOT)
+RETRY_S = 1.0
+"""How often it is tried again while the disk is full."""
 
 assert frozenset(KINDS) >= SHOWN
 
 
 class Writer:
-    """Writes to a file descriptor in a thread of its own, which the process does not wait for."""
+    """Writes to a file descriptor in a thread of its own, which the process does not wait for. It goes on when a disk
+    that was full has room again, and ends when nobody can read any more; `tell` is told of each."""
 
-    def __init__(self, stream: TextIO) -> None:
+    def __init__(self, stream: TextIO, tell: Callable[[str], None]) -> None:
         self._file = stream.fileno()
+        self._tell = tell
         self._queue: SimpleQueue[bytes] = SimpleQueue()
         self._lock = threading.Lock()
+        self._room = threading.Event()  # nobody sets it: a disk tells of no room
         self._waiting = 0
         self._loop = asyncio.get_running_loop()
         self.has_room = asyncio.Event()
@@ -60,8 +69,9 @@ class Writer:
             data = self._queue.get()
             try:
                 self._write(data)
-            except OSError:
+            except OSError as error:
                 self.is_broken = True
+                self._tell(f"{error.strerror}: no more lines are written; the server goes on without them")
             with self._lock:
                 self._waiting -= len(data)
                 if not self._waiting:
@@ -71,12 +81,21 @@ class Writer:
                 self._loop.call_soon_threadsafe(self.has_room.set)
 
     def _write(self, data: bytes) -> None:
-        left = memoryview(data)
+        left, was_full = memoryview(data), False
         while left:
             try:
                 left = left[os.write(self._file, left) :]
             except BlockingIOError:  # whoever has the other end made it so
                 select.select([], [self._file], [])
+            except OSError as error:
+                if error.errno not in FULL:
+                    raise
+                if not was_full:
+                    self._tell(f"{error.strerror}: lines are written again when there is room")
+                was_full = True
+                self._room.wait(RETRY_S)
+        if was_full:
+            self._tell("lines are written again")
 
 
 class Showing:
@@ -89,7 +108,7 @@ class Showing:
         self._gate = gate
         self._rendered = b""  # waits for the gate
         self._lines = Lines(coloured=is_coloured(stream))
-        self._writer = Writer(stream)
+        self._writer = Writer(stream, _tell)
         self._reader = EventSource(sandboxes, Wanted(SHOWN)).reader()
         self._reader.is_own = True
         self._task = asyncio.get_running_loop().create_task(self._show())
@@ -136,3 +155,7 @@ class Showing:
         if self._as_json:
             return mask.answer(encode(event))
         return mask.text(self._lines.line(event)).encode("utf-8", "replace")
+
+
+def _tell(line: str) -> None:
+    print_to_stderr(f"reseller-sim: the lines of serve: {line}")

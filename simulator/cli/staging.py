@@ -1,5 +1,6 @@
 """What a server that a team shares reads from files: its certificate and the tokens of its control API."""
 
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 import click
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from simulator.control.access import Token
     from simulator.server.serve import Server
     from simulator.server.tls import Handshakes
+    from simulator.server.validity import Validity
 
 
 def reads_again(flags: ServerFlags) -> bool:
@@ -35,7 +37,6 @@ def handshakes_of(flags: ServerFlags) -> "Handshakes | None":
         return None
     from simulator.server.tls import Handshakes
 
-    warn_of_readers(flags.tls_key)
     try:
         return Handshakes(_context(flags))
     except Unusable as wrong:
@@ -48,7 +49,6 @@ def tokens_of(flags: ServerFlags) -> "tuple[Token, ...]":
         warn_of_readers(flags.control_token_file.path)
     if flags.control_tokens is None:
         return ()
-    warn_of_readers(flags.control_tokens)
     try:
         return _tokens(flags)
     except Unusable as wrong:
@@ -66,14 +66,19 @@ def let_reload(flags: ServerFlags, app: "App", server: "Server") -> None:
     if handshakes is not None:
 
         def certificate() -> Apply:
-            context = _context(flags)
+            context, valid = _context(flags), _validities(flags)
 
             def apply() -> None:
                 handshakes.context = context
+                _tell_of_times(flags, app, valid)
 
             return apply
 
         reloading.add("the certificate", certificate)
+        try:
+            _tell_of_times(flags, app, _validities(flags))
+        except Unusable as wrong:  # it went away just now
+            raise CannotStart(one_line(f"reseller-sim: {wrong}")) from None
     if flags.control_tokens is not None:
 
         def tokens() -> Apply:
@@ -97,10 +102,31 @@ def _context(flags: ServerFlags) -> "ssl.SSLContext":
 
     assert flags.tls_cert is not None
     assert flags.tls_key is not None
+    warn_of_readers(flags.tls_key)
     try:
         return context_of(flags.tls_cert, flags.tls_key)
     except BadCertificate as wrong:
         raise Unusable(str(wrong)) from None
+
+
+def _validities(flags: ServerFlags) -> "tuple[Validity, ...]":
+    from simulator.server.tls import BadCertificate, validities_of
+
+    assert flags.tls_cert is not None
+    try:
+        return validities_of(flags.tls_cert)
+    except BadCertificate as wrong:
+        raise Unusable(str(wrong)) from None
+
+
+def _tell_of_times(flags: ServerFlags, app: "App", valid: "tuple[Validity, ...]") -> None:
+    """Have the metrics say when the first certificate expires, and stderr which ones clients will not accept now. They
+    are served nevertheless: some clients look at no time, and a test may want just that."""
+    app.operations.certificate_ends_s = min((one.ends.timestamp() for one in valid), default=None)
+    now = datetime.now(UTC)
+    for problem in filter(None, (one.problem(now) for one in valid)):
+        do = "clients refuse it; put another one in its place and send SIGHUP"
+        _tell(f"{flags.tls_cert}: {problem}: {do}")
 
 
 def _tokens(flags: ServerFlags) -> "tuple[Token, ...]":
@@ -108,6 +134,7 @@ def _tokens(flags: ServerFlags) -> "tuple[Token, ...]":
 
     path = flags.control_tokens
     assert path is not None
+    warn_of_readers(path)
     try:
         return parsed_tokens(content_of(path, FILE_BYTES_MAX))
     except (BadTokens, CannotRead) as wrong:
@@ -115,6 +142,7 @@ def _tokens(flags: ServerFlags) -> "tuple[Token, ...]":
 
 
 def _token(path: str) -> str:
+    warn_of_readers(path)
     try:
         return token_of(content_of(path, 64 * 1024))
     except (BadToken, CannotRead) as wrong:

@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 from datetime import datetime
-from ipaddress import ip_address
+from ipaddress import IPv6Address
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
@@ -16,13 +16,13 @@ from simulator.runtime.clock import parse_mode
 from simulator.shortened import one_line
 
 TOKEN_CHARS_MAX = 4096
+HOST_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,252}")
 AMOUNT_DIGITS_MAX = 15
 NUMBER_MAX = 2**63 - 1
 NUMBER_DIGITS_MAX = 19
 STATUS_MAX = 599
 SHOWN_CHARS_MAX = 60
 SPAN = Span()
-_HOST_NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,252})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +31,23 @@ class ClockMode:
 
     mode: str
     rate: float
+
+
+def host_names(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]) -> tuple[str, ...]:
+    """Names or addresses as `Host` has them, without brackets: one with more would never be found there. Several may
+    stand in one text, with commas."""
+    return tuple(_host_name(ctx, param, name.strip()) for text in texts for name in text.rstrip(",").split(","))
+
+
+def _host_name(ctx: click.Context, param: click.Parameter, name: str) -> str:
+    if HOST_NAME.fullmatch(name):
+        return name
+    try:
+        return str(IPv6Address(name.removeprefix("[").removesuffix("]")))
+    except ValueError:
+        what = "no host name: give it alone, such as sim.example.com, without a scheme, a port or a *"
+        text = f"{shown(name)} is {what}"
+        raise click.BadParameter(text, ctx, param) from None
 
 
 def clock_mode(ctx: click.Context, param: click.Parameter, text: str | None) -> ClockMode | None:
@@ -211,24 +228,6 @@ def http_url(ctx: click.Context, param: click.Parameter, text: str) -> str:
     if not is_usable:
         raise click.BadParameter(f"{text!r} is no http or https URL, such as http://localhost:3000", ctx, param)
     return text
-
-
-def host_names(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]) -> tuple[str, ...]:
-    """Names or addresses of hosts as a Host header has them, without a port; several may stand in one value, with
-    commas."""
-    found = tuple(one.strip().strip("[]") for text in texts for one in text.split(",") if one.strip())
-    for one in found:
-        if not _is_host_name(one):
-            what = "no host name such as sim.example.com: write one without scheme, port and path, and no *"
-            raise click.BadParameter(f"{shown(one)} is {what}", ctx, param)
-    return found
-
-
-def _is_host_name(text: str) -> bool:
-    try:
-        return bool(_HOST_NAME.fullmatch(text) or ip_address(text))
-    except ValueError:
-        return False
 
 
 def event_kinds(ctx: click.Context, param: click.Parameter, text: str | None) -> str:

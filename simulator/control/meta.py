@@ -11,6 +11,7 @@ from simulator.contract.openapi import CONTROL, OPENAPI, PROXY, bundled
 from simulator.contract.register import assumptions
 from simulator.control.http import error, reply
 from simulator.control.parameters import refuse_other_parameters
+from simulator.control.proxied import wrong_place
 from simulator.runtime.background import in_background
 from simulator.runtime.operations import Operations
 from simulator.wire.json import encode
@@ -22,10 +23,11 @@ async def health(request: Request) -> Response:
 
 
 async def ready(request: Request) -> Response:
-    """200 when requests may be sent; 503 with the reason while the server starts or stops."""
+    """200 when requests may be sent; 503 with the reason while the server starts or stops, or is not the one of several
+    that its proxy takes it for."""
     refuse_other_parameters(request)
     operations: Operations = request.app.state.operations
-    why = operations.not_ready
+    why = operations.not_ready or wrong_place(request)
     return reply({"status": "ready", "version": __version__}) if why is None else error(503, why.code, why.message)
 
 

@@ -87,6 +87,8 @@ def _of_server(operations: Operations) -> Iterator[Metric]:
     yield single(f"{OWN}mistakes_total", COUNTER, "Exceptions that nothing foresaw.", unexpected.reported())
     refused: dict[Labels, int] = {(("code", code),): count for code, count in operations.refused.items()}
     yield Metric(f"{OWN}server_refusals_total", COUNTER, "What was no request, or too much of one.", refused)
+    ends: dict[Labels, float] = {} if operations.certificate_ends_s is None else {(): operations.certificate_ends_s}
+    yield Metric(f"{OWN}certificate_expiry_timestamp_seconds", GAUGE, "When the certificate of TLS expires.", ends)
     answered: dict[Labels, int] = {(("status", str(status)),): count for status, count in operations.answered.items()}
     yield Metric(f"{OWN}control_requests_total", COUNTER, "Answers of the control API.", answered)
 

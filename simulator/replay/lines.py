@@ -66,6 +66,7 @@ class RequestLine(Line, frozen=True, tag="request", kw_only=True):
     target: str = ""
     replay_of: int = 0
     prefix: str = ""
+    scheme: str = ""
     awaited: bool = False
     waits: bool = False
     shown: bool = False
@@ -201,6 +202,7 @@ def request_line(one: Exchange, *, waits: bool = False, shown: bool = False) -> 
         target=one.target.decode("latin-1"),
         replay_of=one.replay_of,
         prefix=one.prefix,
+        scheme=one.scheme,
         awaited=one.is_awaited,
         waits=waits,
         shown=shown,
@@ -238,6 +240,7 @@ def exchange_of(line: RequestLine) -> Exchange:
         target=line.target.encode("latin-1"),
         replay_of=line.replay_of,
         prefix=line.prefix,
+        scheme=line.scheme,
         is_awaited=line.awaited,
     )
     if line.answer:

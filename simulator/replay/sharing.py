@@ -58,7 +58,7 @@ def share(live: LiveSandbox, entries: Sequence[Entry], begin: int) -> None:
     """Let a sandbox that has played these entries, the first of them at the place `begin`, have them on its tape and in
     its logs. It may be done beside the event loop, as long as nobody else has the sandbox."""
     shared, tape, sent = shared_of(entries), live.tape, live.courier.sent
-    tape.restore(_entries(list(tape), entries, begin), tape.bytes, tape.left_out)
+    tape.restore(_entries(list(tape), entries, begin), tape.bytes, tape.left_out, tape.left_bytes)
     for n, one in shared.requests.items():
         if live.journal.find(n) == one:
             live.journal.put(one)

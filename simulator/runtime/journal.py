@@ -25,7 +25,7 @@ class Exchange(Recorded, gc=False, kw_only=True):
     the number of the exchange that this one repeats, 0 when a client sent it. `told` is what the header says in place
     of `diagnosis` to a caller who has not proved who it is, empty when it says the same. `prefix` is the part of the
     path that named the sandbox; `is_awaited` when the body was not there yet as the request came; `ending` is how the
-    connection ended, in a word, empty as usual.
+    connection ended, in a word, empty as usual; `scheme` is `https` when it came by that, otherwise empty.
     """
 
     at: datetime
@@ -55,6 +55,7 @@ class Exchange(Recorded, gc=False, kw_only=True):
     prefix: str = ""
     is_awaited: bool = False
     ending: str = ""
+    scheme: str = ""
 
     @property
     def headers(self) -> list[tuple[bytes, bytes]]:

@@ -93,7 +93,9 @@ class Sandboxes:
         """The sandbox with this id; raises `Unknown`."""
         sandbox = self._by_id.get(sandbox_id)
         if sandbox is None:
-            raise Unknown("unknown_sandbox", f"there is no sandbox {sandbox_id!r}; GET /_sim/sandboxes lists them")
+            text = f"there is no sandbox {sandbox_id!r}; GET /_sim/sandboxes lists them"
+            where = "" if self.is_ours(sandbox_id) else ". By the list of --shards it would be another server's"
+            raise Unknown("unknown_sandbox", text + where)
         return sandbox
 
     def with_unique_key(self, api_key: str) -> LiveSandbox | None:

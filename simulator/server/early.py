@@ -16,7 +16,7 @@ from simulator.server.message import STATUS_LINE
 HELD_MAX: Final = 2048
 """How many may wait; beyond that nobody is accepted, and they wait in the backlog."""
 
-_HEAD_BYTES_MAX: Final = 16 * 1024
+HEAD_BYTES_MAX: Final = 16 * 1024
 _ACCEPTED_AT_ONCE: Final = 64
 
 Probe = Callable[[], tuple[int, bytes]]
@@ -81,17 +81,23 @@ class EarlyAnswers:
         self._selector.unregister(connection)
         self._silent.discard(connection)
         with contextlib.suppress(OSError):  # whoever it was has left
-            head = connection.recv(_HEAD_BYTES_MAX, socket.MSG_PEEK)
-            probe = next((one for line, one in self._probes.items() if head.startswith(line)), None)
+            head = connection.recv(HEAD_BYTES_MAX, socket.MSG_PEEK)
+            probe = self._probe(head)
             if head and (probe is None or not head.endswith(b"\r\n\r\n")):
                 self._held.append(connection)
                 return
             if probe is not None:
-                connection.recv(_HEAD_BYTES_MAX)
-                connection.sendall(_answer(*probe()))
+                connection.recv(HEAD_BYTES_MAX)
+                connection.sendall(encoded(*probe()))
         connection.close()
 
+    def _probe(self, head: bytes) -> Probe | None:
+        """The probe that a request is, if it is one."""
+        return next((one for line, one in self._probes.items() if head.startswith(line)), None)
 
-def _answer(status: int, body: bytes) -> bytes:
-    lines = b"content-type: application/json\r\ncontent-length: %d\r\nconnection: close\r\n\r\n" % len(body)
-    return STATUS_LINE[status] + lines + body
+
+def encoded(status: int, body: bytes, *, again: bool = False) -> bytes:
+    """An answer behind which the connection is closed, to a request that may be sent `again`."""
+    later = b"retry-after: 1\r\n" if again else b""
+    lines = b"content-type: application/json\r\ncontent-length: %d\r\nconnection: close\r\n" % len(body)
+    return STATUS_LINE[status] + lines + later + b"\r\n" + body

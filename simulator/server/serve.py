@@ -98,10 +98,15 @@ class Server(uvicorn.Server):
             connection.close()
         self._listener.close()
 
-    def answer_early(self, probes: Mapping[str, Probe]) -> None:
-        """Answer these paths until the application can, which may take long; with TLS all wait for that."""
+    def answer_early(self, probes: Mapping[str, Probe], otherwise: Probe) -> None:
+        """Answer these paths until the application can, which may take long. What else is asked waits for that; within
+        TLS, where it cannot wait, it gets the answer `otherwise`."""
         if self.handshakes is None:
             self._early = EarlyAnswers(self._listener, probes)
+            return
+        from simulator.server.early_tls import EarlyTlsAnswers
+
+        self._early = EarlyTlsAnswers(self._listener, probes, self.handshakes.context, otherwise)
 
     def _end_early(self) -> list[socket.socket]:
         early, self._early = self._early, None

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Final, cast
 
 from simulator.server.regular_files import CannotRead, content_of
+from simulator.server.validity import Validity, validities
 
 HANDSHAKE_S: Final = 10.0
 SHUTDOWN_S: Final = 30.0  # how long a client may take to read the rest of its answers and to say farewell
@@ -52,6 +53,11 @@ def context_of(certificate: Path, key: Path) -> ssl.SSLContext:
     except OSError as error:  # it went away meanwhile
         raise BadCertificate(f"{certificate} and {key}: cannot be read ({error.strerror})") from None
     return context
+
+
+def validities_of(certificate: Path) -> tuple[Validity, ...]:
+    """From when until when the certificates of a file in PEM are valid. Raises `BadCertificate`."""
+    return validities(_content(certificate))
 
 
 def _content(path: Path) -> bytes:

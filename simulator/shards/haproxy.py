@@ -12,11 +12,12 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from simulator.shards.ring import WEIGHT, number_of
+from simulator.shards.ring import NAME_HEADER, NAMES_HEADER, WEIGHT, digest, number_of
 from simulator.shards.servers import Server
 
 CHECKED_PATH: Final = "/_sim/ready"
-"""It is 503 while a server starts or stops; one that has no such path is up when it answers at all."""
+"""It is 503 while a server starts or stops, and where it is another one than it is taken for. One that has no such path
+is up when it answers at all."""
 
 LISTEN: Final = "127.0.0.1:8080"
 SHARD_HEADER: Final = "X-Sim-Shard"
@@ -109,6 +110,7 @@ frontend reseller_sim
     http-request del-header X-Forwarded-Proto unless {{ ssl_fc }}
     http-request del-header X-Forwarded-Host
     http-request del-header X-Sim-Asked-By
+    http-request del-header X-Sim-Shard
     http-request set-var(txn.path) path,url_dec
 
     # The id of a sandbox, in the address.
@@ -156,6 +158,7 @@ frontend reseller_sim
 
 
 def _backends(servers: Sequence[Server], listen: str) -> list[str]:
+    names = digest(one.name for one in servers)
     lines = [*_ring("shards", [(one, one.netloc) for one in servers])]
     lines += _ring("guarded", [(one, _inner(one, listen)) for one in servers])
     lines += [
@@ -170,7 +173,9 @@ def _backends(servers: Sequence[Server], listen: str) -> list[str]:
         f"    http-request set-timeout server {READ_TIMEOUT} if METH_GET !{{ var(txn.path) -m str /_sim/events }}",
         "    http-request disable-l7-retry unless METH_GET",
         "    retry-on conn-failure response-timeout",
-        f"    option httpchk GET {CHECKED_PATH}",
+        "    # A server says by this when it is another one than it is taken for here.",
+        "    option httpchk",
+        f"    http-check send meth GET uri {CHECKED_PATH} hdr {NAME_HEADER} %[srv_name] hdr {NAMES_HEADER} {names}",
         "    http-check expect ! rstatus ^5",
         "    # A server that is busy is not down: only what refuses a connection is found out within a second.",
         "    timeout check 10s",

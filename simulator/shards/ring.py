@@ -20,6 +20,12 @@ NODES: Final = 16 * WEIGHT
 NUMBER_MAX: Final = 2**19 - 1
 """HAProxy computes with signed 32 bits, and 4,096 times the number is among what it computes."""
 
+NAME_HEADER: Final = "x-sim-shard"
+"""In a check of the proxy: the name by which it knows the server that it asks."""
+
+NAMES_HEADER: Final = "x-sim-shards"
+"""In a check of the proxy: the `digest` of the names in its list."""
+
 _NODES_OF_NUMBER = 4096
 _PLACES = 1 << 32
 _MASK = _PLACES - 1
@@ -30,6 +36,11 @@ _OWNER_MASK = (1 << _OWNER_BITS) - 1
 def number_of(name: str) -> int:
     """The number of the server of this name, 1 to `NUMBER_MAX`. Two names may have the same."""
     return 1 + crc32(name.encode()) % NUMBER_MAX
+
+
+def digest(names: Iterable[str]) -> str:
+    """What tells lists with other names apart, since names alone decide which server has what."""
+    return f"{crc32(' '.join(sorted(names)).encode()):08x}"
 
 
 def avalanche(value: int) -> int:

@@ -88,8 +88,13 @@ def checked(pairs: Iterable[tuple[str, str, str]]) -> tuple[Server, ...]:
     return tuple(servers[name] for name in sorted(servers))
 
 
+def is_name(text: str) -> bool:
+    """Whether a server may be called so."""
+    return _NAME.fullmatch(text) is not None
+
+
 def _server(name: str, url: str, where: str) -> Server:
-    if not _NAME.fullmatch(name):
+    if not is_name(name):
         raise BadServers(f"{where}{_shown(name)} cannot be the name of a server; use {NAME}")
     try:
         parts = urlsplit(url)

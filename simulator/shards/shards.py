@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from simulator.shards.ring import Ring
+from simulator.shards.ring import Ring, digest
 from simulator.shards.servers import BadServers, Server
 
 
@@ -15,6 +15,7 @@ class Shards:
             raise BadServers(f"there is no server {own!r} in the list; it has {', '.join(self.servers)}")
         self.own = self.servers[own]
         self._ring = Ring(self.servers)
+        self.digest = digest(self.servers)
 
     def owner(self, sandbox_id: str) -> Server:
         """The server that has, or would have, the sandbox of this id."""

@@ -97,8 +97,9 @@ def _surroundings(live: LiveSandbox, clock: TapeClock, snapshot: Snapshot, entri
         clock.mode, clock.rate = content["mode"], content["rate"]
         wall = reading.value(content["wall"])
         size, left_out = content["tape"]
+        left_bytes = content.get("left_bytes", 0)  # which an earlier version did not count
         live.courier.sent.restore_begun(content["begun"])
         live.probed.extend(map(reading.value, content["probed"]))
     clock.stand_at(snapshot.now, wall)
     clock.latest = wall
-    live.tape.restore(entries, size, left_out)
+    live.tape.restore(entries, size, left_out, left_bytes)

@@ -95,6 +95,7 @@ def _surroundings(live: LiveSandbox) -> bytes:
         "rate": clock.rate,
         "wall": writing.plain(clock.latest),
         "tape": [live.tape.bytes, live.tape.left_out],
+        "left_bytes": live.tape.left_bytes,
         "begun": live.courier.sent.begun,
         "probed": [writing.plain(one) for one in live.probed],
     }

@@ -32,7 +32,8 @@ class Unread(msgspec.Struct, frozen=True):
 class Tape:
     """Inputs of one life of a sandbox, the first ones, within bounds of count and bytes, and within a `budget` for
     those of all sandboxes, in which all that it has in memory counts. Whatever comes when it is full is only counted,
-    in `left_out`: a tape with a gap could not be replayed. `is_short_of_budget` when the budget made it full."""
+    in `left_out` and `left_bytes`: a tape with a gap could not be replayed. `is_short_of_budget` when the budget made
+    it full."""
 
     def __init__(self, entries_max: int, bytes_max: int, budget: TapeBudget | None = None) -> None:
         self._entries_max = entries_max
@@ -41,7 +42,7 @@ class Tape:
         self._unread: Unread | None = None
         self._began: list[Recorded] = []  # that may still wait
         self.bytes = 0
-        self.left_out = 0
+        self.left_out = self.left_bytes = 0
         self.recorder: Recorder | None = None
         self.is_short_of_budget = False
         self._budget = budget or TapeBudget(inf)
@@ -79,6 +80,7 @@ class Tape:
                 self.settle()
                 self.is_short_of_budget = not is_full
             self.left_out += 1
+            self.left_bytes += size
             return
         self._entries.append(entry)
         self.bytes += size
@@ -123,9 +125,9 @@ class Tape:
         """Its own list of entries, for whoever lets go of it."""
         return self._entries
 
-    def restore(self, entries: Iterable[Entry], size: int, left_out: int) -> None:
-        """Go on behind these entries, of so many bytes, and so many that had no room."""
-        self._entries, self.bytes, self.left_out = list(entries), size, left_out
+    def restore(self, entries: Iterable[Entry], size: int, left_out: int, left_bytes: int) -> None:
+        """Go on behind these entries, of so many bytes, and so many that had no room, with theirs."""
+        self._entries, self.bytes, self.left_out, self.left_bytes = list(entries), size, left_out, left_bytes
         self._count(size - self._counted)
 
     def restore_unread(self, unread: "Unread", size: int, left_out: int) -> None:
@@ -160,9 +162,11 @@ class Tape:
         """The request of an entry was answered, which makes it so many bytes larger."""
         if self.recorder is not None:
             self.recorder.answered(recorded)
-        if not self.left_out:
-            self.bytes += size
-            self._count(size)
+        if self.left_out:
+            self.left_bytes += size
+            return
+        self.bytes += size
+        self._count(size)
 
 
 def _with_copies(entries: Iterable[Entry]) -> list[Entry]:

@@ -7,6 +7,7 @@ import pytest
 
 from simulator.api.forwarders import Forwarders
 from tests.support.client import Client, exchange, running
+from tests.support.replaying import assert_replays
 
 PROXIES = ("127.0.0.0/8", "10.1.0.0/16", "fd00::/8")
 PEER = "127.0.0.1"
@@ -158,6 +159,33 @@ def test_a_foreign_host_is_refused_whoever_says_it() -> None:
         assert ask(client, "/_sim/sandboxes", "198.51.100.1", OUTSIDE).status == 200  # its own words do not count
         spoofed = {"host": "evil.example", "X-Forwarded-Host": "localhost"}
         assert ask(client, "/_sim/sandboxes", "198.51.100.1", spoofed).json["error"] == "foreign_host"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("is_tls", "trusted", "told", "scheme"),
+    [
+        (False, (), "https", "http"),
+        (True, (), "http", "https"),
+        (False, PROXIES, "https", "https"),
+        (False, PROXIES, "gopher", "http"),
+        (True, PROXIES, "http", "http"),
+        (True, PROXIES, "", "https"),
+    ],
+)
+def test_absolute_links_have_the_scheme_by_which_the_client_came(
+    is_tls: bool, trusted: tuple[str, ...], told: str, scheme: str
+) -> None:
+    """Also when the request is sent again, and when its tape is replayed."""
+    scenario = {"assume": {"statement-links": "absolute"}}
+    with running(scenario, is_tls=is_tls, trusted_forwarders=trusted) as client:
+        query = "/v2/balance-statement?date=2026-11-20%20-%202026-11-21"
+        shown = client.call("GET", query, headers={"x-forwarded-proto": told}).json["meta"]["path"]
+        assert shown.partition("://")[0] == scheme
+        assert client.sim("POST", "/sandboxes/default/requests/1/replay").status == 201
+        sent = str(client.sim("GET", "/sandboxes/default/requests/2").json)
+        assert shown in sent
+        assert_replays(client.app)
 
 
 def test_links_lead_through_the_proxy() -> None:

@@ -72,6 +72,32 @@ def test_a_body_that_is_refused_ahead_is_not_read() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("limits", [{"tape": 0}, {"tape": 3}, {"tape_bytes": 1024}])
+def test_bytes_are_counted_also_where_the_tape_has_no_room_for_them(limits: dict[str, int], tmp_path: Path) -> None:
+    """A sandbox with a scenario of its own would have no bound otherwise."""
+    own = {"id": "own", "scenario": {"extends": "default", "limits": limits}}
+    with serving(tmp_path / "data", quotas=(None, 20_000, None)) as client:
+        assert client.sim("POST", "/sandboxes", own).status == 201
+        count = 0
+        while client.pay(f"r-{count}", sandbox="own").status == 200:
+            count += 1
+            assert count < 100
+        assert code(client.pay("more", sandbox="own")) == "quota_bytes"
+        assert client.app.sandboxes.get("own").tape.left_out
+    with serving(tmp_path / "data") as client:
+        assert code(client.pay("more", sandbox="own")) == "quota_bytes"
+        client.sim("POST", "/sandboxes/own/reset")
+        assert client.pay("more", sandbox="own").status == 200
+
+
+def test_bytes_are_counted_also_when_the_tapes_of_all_have_used_their_budget() -> None:
+    with running(quotas=(None, 20_000, None), tapes_bytes_max=5_000) as client:
+        answers = [client.call("GET", "/v2/balance") for _ in range(40)]
+        assert (answers[0].status, code(answers[-1])) == (200, "quota_bytes")
+        assert client.live.tape.bytes < 5_000
+
+
+@pytest.mark.slow
 def test_more_requests_a_second_than_a_sandbox_may_have_are_refused_until_time_has_passed() -> None:
     wall = Wall()
     with running(wall=wall, quotas=(None, None, 3)) as client:

@@ -2,8 +2,9 @@
 
 import json
 import signal
+import socket
 import threading
-from http.client import HTTPConnection
+from http.client import HTTPConnection, HTTPSConnection
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +14,14 @@ from simulator.cli.flags import ServerFlags
 from simulator.cli.running import Running, prepare
 from simulator.keeping.resuming import CannotGoOn, Resuming
 from simulator.server import serve
+from tests.support.certificates import Pair, pair
 from tests.support.processes import DEADLINE_S, ask, run, serving
 from tests.support.runner import invoke
 
 
-def flags(folder: Path) -> ServerFlags:
+def flags(folder: Path, tls: Pair | None = None) -> ServerFlags:
     return ServerFlags(
+        tls_cert=tls and tls.certificate, tls_key=tls and tls.key,
         scenario="default", host="127.0.0.1", port=0, clock=None, start=None, seed=None, control_token=None,
         control_token_file=None, allow_host=(), callbacks="any", trust_forwarded=False, sandbox_ttl=None,
         scenarios=None, callback=None, data_dir=folder / "data",
@@ -28,7 +31,8 @@ def flags(folder: Path) -> ServerFlags:
 class Starting:
     """A server that is being started in a thread, on a folder that has a sandbox already."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, tls: Pair | None = None) -> None:
+        self._tls = tls
         self.is_rebuilding, self.may_go_on = threading.Event(), threading.Event()
         self.is_ready = threading.Event()
         self.server: Any = None
@@ -64,7 +68,7 @@ class Starting:
 
     def _run(self) -> None:
         try:
-            running: Running = prepare(flags(self._folder), lambda _: self.is_ready.set())
+            running: Running = prepare(flags(self._folder, self._tls), lambda _: self.is_ready.set())
             running.server.run()
         except Exception as failure:
             self.failure = failure
@@ -104,6 +108,41 @@ def test_while_a_folder_is_rebuilt_probes_are_answered_and_requests_wait(
     early.close()
     assert starting.is_ready.wait(DEADLINE_S)
     assert ask(f"{url}/_sim/ready").json["status"] == "ready"
+    starting.end()
+
+
+@pytest.mark.slow
+def test_within_tls_probes_are_answered_while_a_folder_is_rebuilt_and_requests_are_told_to_come_again(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tls = pair("first")
+    starting = Starting(folder, tls)
+    url = starting.begin(monkeypatch)
+
+    def asked(path: str, body: bytes | None = None) -> tuple[int, Any, str | None]:
+        connection = HTTPSConnection(url.removeprefix("https://"), timeout=DEADLINE_S, context=tls.client)
+        connection.request("GET" if body is None else "POST", path, body)
+        answer = connection.getresponse()
+        found = answer.status, json.loads(answer.read()), answer.headers["retry-after"]
+        connection.close()
+        return found
+
+    status, body, again = asked("/_sim/ready")
+    assert (status, body["error"], again) == (503, "rebuilding", None)
+    assert asked("/_sim/health")[1]["status"] == "ok"
+    done = run("health", "--ready", "--url", url, RESELLER_SIM_CA=str(tls.certificate))
+    assert (done.status, "are being rebuilt" in done.only_error_line) == (1, True)
+    for sent in (None, b"x" * 10, b"x" * 8_000):
+        status, body, again = asked("/v2/balance", sent)
+        assert (status, body["error"], again) == (503, "rebuilding", "1")
+    with socket.create_connection(("127.0.0.1", starting.server.port), DEADLINE_S) as silent:
+        assert asked("/_sim/ready")[0] == 503  # so it was accepted
+        starting.may_go_on.set()
+        assert starting.is_ready.wait(DEADLINE_S)
+        with tls.client.wrap_socket(silent, server_hostname="localhost") as inside:
+            inside.sendall(b"GET /_sim/ready HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+            assert inside.recv(100).startswith(b"HTTP/1.1 200")
+    assert asked("/v2/balance")[0] == 401
     starting.end()
 
 

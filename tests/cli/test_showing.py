@@ -1,10 +1,13 @@
 """The lines of `serve` tell what is kept: they wait for the data folder, as answers do."""
 
 import asyncio
+import errno
+import os
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from io import StringIO
+from pathlib import Path
 from typing import TextIO, cast
 
 import pytest
@@ -23,7 +26,7 @@ TURNS = 20  # of the event loop, in which all happens that is going to
 class Written:
     """Who writes at once, and remembers it."""
 
-    def __init__(self, stream: TextIO) -> None:
+    def __init__(self, stream: TextIO, tell: Callable[[str], None]) -> None:
         self.has_room, self.is_idle, self.is_broken = asyncio.Event(), threading.Event(), False
         self.has_room.set()
         self.is_idle.set()
@@ -102,3 +105,50 @@ def test_what_cannot_be_kept_is_not_told_at_the_end_either(monkeypatch: pytest.M
         made.ask()
         made.turns(made.showing.end)
         assert made.lines == 0
+
+
+class Disk:
+    """A disk that has no room so many times, and then takes two bytes at a time."""
+
+    def __init__(self, error: int, times: int) -> None:
+        self.error, self.times = error, times
+        self.taken = b""
+
+    def write(self, file: int, data: memoryview) -> int:
+        if self.times:
+            self.times -= 1
+            raise OSError(self.error, os.strerror(self.error))
+        self.taken += data[:2]
+        return len(data[:2])
+
+
+@pytest.mark.parametrize(
+    ("error", "taken", "told"),
+    [
+        (
+            errno.ENOSPC,
+            b"one\ntwo\n",
+            ["No space left on device: lines are written again when there is room", "lines are written again"],
+        ),
+        (errno.EPIPE, b"", ["Broken pipe: no more lines are written; the server goes on without them"]),
+    ],
+)
+def test_lines_go_on_when_a_full_disk_has_room_and_end_when_nobody_reads_them_and_both_are_told(
+    error: int, taken: bytes, told: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    disk = Disk(error, 3)
+    said: list[str] = []
+    monkeypatch.setattr(os, "write", disk.write)
+    monkeypatch.setattr(showing, "RETRY_S", 0)
+
+    async def write() -> None:
+        with (tmp_path / "lines").open("w") as stream:
+            writer = showing.Writer(stream, said.append)
+            writer.write(b"one\n")
+            assert await asyncio.to_thread(writer.is_idle.wait, 10)
+            if not writer.is_broken:
+                writer.write(b"two\n")
+                assert await asyncio.to_thread(writer.is_idle.wait, 10)
+
+    asyncio.run(write())
+    assert (disk.taken, said) == (taken, told)

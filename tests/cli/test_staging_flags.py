@@ -2,8 +2,10 @@
 
 from pathlib import Path
 
+import click
 import pytest
 
+from simulator.cli.values import host_names
 from simulator.server.regular_files import CannotRead, content_of
 from tests.support.certificates import pair
 from tests.support.runner import invoke, refusal
@@ -23,6 +25,13 @@ from tests.support.runner import invoke, refusal
         (("--trusted-forwarders", "0.0.0.0/0"), "is everybody: name the proxies"),
         (("--trusted-forwarders", "::/0"), "is everybody: name the proxies"),
         (("--trusted-forwarders", ",".join(["10.0.0.1"] * 65)), "there are 65, and at most 64"),
+        (("--allow-host", ""), "'' is no host name: give it alone, such as sim.example.com"),
+        (("--allow-host", "sim.example.com:8443"), "'sim.example.com:8443' is no host name: give it alone"),
+        (("--allow-host", "https://sim.example.com"), "without a scheme, a port or a *"),
+        (("--allow-host", "*.example.com"), "is no host name"),
+        (("--allow-host", "a.test,,b.test"), "'' is no host name"),
+        (("--allow-host", "[::1]:8080"), "is no host name"),
+        (("--allow-host", "sím.test"), "is no host name"),
         (("--root-path", "sim"), "'sim' is no path such as /sim"),
         (("--root-path", "/sim//x"), "is no path such as /sim"),
         (("--root-path", "/a b"), "is no path such as /sim"),
@@ -78,3 +87,12 @@ def test_a_file_is_read_up_to_its_bound_and_never_waited_for(tmp_path: Path) -> 
     for path, why in (("file", "has more than 9 bytes"), ("no", "cannot be read: No such"), ("\0", "not a file name")):
         with pytest.raises(CannotRead, match=why):
             content_of(tmp_path / path, 9)
+
+
+def test_a_host_may_be_a_name_or_an_address_as_an_address_bar_has_it() -> None:
+    context, names = (
+        click.Context(click.Command("serve")),
+        ("sim.example.com", "my_sim", "10.0.0.5", "[FE80::1]", "::1"),
+    )
+    found = host_names(context, click.Option(["--allow-host"]), names)
+    assert found == ("sim.example.com", "my_sim", "10.0.0.5", "fe80::1", "::1")

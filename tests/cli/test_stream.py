@@ -233,7 +233,7 @@ def test_who_does_not_read_the_lines_of_serve_does_not_keep_it_alive(tmp_path: P
     async def made() -> list[bool]:
         with (tmp_path / "lines").open("w") as stream:
             before = set(threading.enumerate())
-            Writer(stream)
+            Writer(stream, lambda line: None)
             return [thread.daemon for thread in set(threading.enumerate()) - before]
 
     assert asyncio.run(made()) == [True]

@@ -118,7 +118,7 @@ BAD = {
     "SEED": ("1e9", "'1e9' is no whole number from 0 to"),
     "CONTROL_TOKEN": ("a b", "a token is made of visible ASCII characters"),
     "CONTROL_TOKEN_FILE": ("/none", "'/none' cannot be read: No such file"),
-    "ALLOW_HOST": ("http://sim:8080", "'http://sim:8080' is no host name such as sim.example.com: write one without"),
+    "ALLOW_HOST": ("http://sim:8080", "'http://sim:8080' is no host name: give it alone, such as sim.example.com"),
     "CALLBACKS": ("none", "'none' is not one of 'any', 'public'"),
     "CALLBACK": ("shop", "'shop' cannot be called back: the address must begin with http://"),
     "TRUST_FORWARDED": ("maybe", "'maybe' is not a valid boolean"),
@@ -197,4 +197,4 @@ def test_names_of_hosts_have_commas_or_spaces_between_them(
 @pytest.mark.parametrize("text", ["http://sim", "sim:8080", "sim/", "*", "*.example.com", "-x", "a;b", "é"])
 def test_what_is_no_name_of_a_host_is_refused(text: str) -> None:
     """It would match no request, and nobody would say why."""
-    assert " is no host name such as sim.example.com" in refusal(invoke("serve", "--allow-host", text), 2)
+    assert " is no host name: give it alone" in refusal(invoke("serve", "--allow-host", text), 2)

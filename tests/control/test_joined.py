@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from simulator.control import joined
+from simulator.control import joined, proxied
 from simulator.shards.asking import ASKED_BY, HEAD_BYTES_MAX
 from simulator.shards.servers import Server
 from simulator.shards.shards import Shards
@@ -273,3 +273,32 @@ def test_one_server_alone_lists_no_servers(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(joined, "ask", unasked)
     with running() as client:
         assert list(told(client)) == ["sandboxes"]
+
+
+def test_a_server_says_of_a_sandbox_that_it_has_not_whose_it_would_be_and_of_a_proxy_what_differs(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(proxied, "_said", set())
+    two = Shards([Server("a", "h", 1), Server("b", "h", 2)], "a")
+
+    def ready(name: str, names: str) -> tuple[int, list[str]]:
+        caplog.clear()
+        headers = {"host": "x", "x-sim-shard": name, "x-sim-shards": names}
+        return client.send("GET", "/_sim/ready", "", b"", headers).status, caplog.messages
+
+    with running(shards=two) as client:
+        (own,), (theirs,) = ids_of(two, "a", 1), ids_of(two, "b", 1)
+        missing = [client.sim("GET", f"/sandboxes/{one}").json["message"] for one in (own, theirs)]
+        assert [one.endswith("By the list of --shards it would be another server's") for one in missing] == [
+            False,
+            True,
+        ]
+        assert ready("a", two.digest) == (200, [])
+        status, (line,) = ready("a", "00000000")
+        assert (status, line[:35]) == (200, "the list of the proxy has other ser")
+        assert ready("a", "11111111") == (200, [])  # once
+        status, (line,) = ready("b", two.digest)
+        assert (status, line[:50]) == (503, "the proxy takes this server for 'b', and it was st")
+        for n in range(2 * proxied.SAID_MAX):
+            ready(f"other-{n}", two.digest)
+        assert len(proxied._said) == proxied.SAID_MAX

@@ -9,6 +9,7 @@ import ssl
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from http.client import HTTPConnection, HTTPSConnection
 from pathlib import Path
 from typing import Any, NamedTuple, cast
@@ -16,7 +17,7 @@ from typing import Any, NamedTuple, cast
 import pytest
 
 from simulator.cli.signing import Credentials, sign
-from tests.support.certificates import Pair, name_of, pair
+from tests.support.certificates import Pair, dated, name_of, pair
 from tests.support.pages import await_line, blocks, empty_folder
 from tests.support.processes import DEADLINE_S, PROGRAM, ROOT, Serving, environment, free_port, serving
 from tests.support.tools import program
@@ -158,6 +159,32 @@ def test_a_new_certificate_is_shown_after_sighup_and_one_without_its_key_is_not(
         old.close()
 
 
+def test_a_certificate_that_has_expired_is_told_at_the_start_and_by_sighup_and_by_the_metrics(folder: Path) -> None:
+    old, line = dated("20200101000000Z", "20210203040506Z"), "cert.pem: the certificate expired on 2021-02-03 at 04:05"
+    assert line in PAGE
+
+    def ends(port: int, trusts: Pair) -> float:
+        metrics = ask(port, "/_sim/metrics", bearer(OPS), trusts=trusts).body.decode()
+        (found,) = re.findall(r"^reseller_sim_certificate_expiry_timestamp_seconds (\S+)$", metrics, re.MULTILINE)
+        return float(found)
+
+    with served(folder, SERVED) as (server, port):
+        valid_until = ends(port, pair("first"))
+        old.into(folder)
+        server.process.send_signal(signal.SIGHUP)
+        await_line(server, line)
+        await_line(server, "SIGHUP: the certificate is read again")
+        pair("first").into(folder)
+        server.process.send_signal(signal.SIGHUP)
+        await_line(server, "SIGHUP: the certificate is read again")
+        assert ends(port, pair("first")) == valid_until > datetime.now(UTC).timestamp()
+        assert line not in server.stop(signal.SIGTERM)[2]
+    old.into(folder)
+    with served(folder, SERVED) as (server, _):
+        _, _, told = server.stop(signal.SIGTERM)
+        assert told.count(line) == 1
+
+
 def test_a_new_list_of_tokens_is_asked_for_after_sighup_and_a_bad_one_is_not(folder: Path) -> None:
     first = pair("first")
     with served(folder, SERVED) as (server, port):
@@ -246,8 +273,13 @@ def test_secrets_that_others_can_read_are_warned_of(folder: Path) -> None:
     (folder / "tokens").chmod(0o644)
     (folder / "key.pem").chmod(0o640)
     with served(folder, SERVED) as (server, _):
+        lines = ("tokens: everybody can read this secret; chmod 600 tokens", "key.pem: its group can read this secret")
+        for line in lines:
+            await_line(server, line)
+        (folder / "key.pem").chmod(0o644)  # as a copy of a new one may be
+        server.process.send_signal(signal.SIGHUP)
+        await_line(server, "key.pem: everybody can read this secret; chmod 600 key.pem")
         await_line(server, "tokens: everybody can read this secret; chmod 600 tokens")
-        await_line(server, "key.pem: its group can read this secret; chmod 600 key.pem")
 
 
 @contextmanager

@@ -72,7 +72,7 @@ TABLE: dict[str, tuple[str, dict[str, str]]] = {
     ),
     "Wallet": ("balance entries opening threshold", {"on_low": WAITERS}),
     "Tape": (
-        "_entries bytes left_out",
+        "_entries bytes left_out left_bytes",
         {
             "_entries_max": SCENARIO, "_bytes_max": SCENARIO, "_began": "there is no snapshot while one waits",
             "_unread": "entries, too", "recorder": AROUND, "_budget": AROUND, "_counted": DERIVED,

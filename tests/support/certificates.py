@@ -43,6 +43,39 @@ def pair(name: str, hosts: str = "DNS:localhost,IP:127.0.0.1") -> Pair:
     return made
 
 
+CA = """\
+[ca]
+default_ca = own
+[own]
+dir = {folder}
+database = $dir/index
+new_certs_dir = $dir
+rand_serial = yes
+default_md = sha256
+policy = any
+x509_extensions = usual
+[any]
+commonName = supplied
+[usual]
+subjectAltName = DNS:localhost,IP:127.0.0.1
+"""
+
+
+@cache
+def dated(begins: str, ends: str) -> Pair:
+    """One that is valid between these times, each such as 20200101000000Z; the same one in all tests of a process."""
+    folder = Path(mkdtemp(prefix="certificates-"))
+    made, wish, config = Pair(folder / "cert.pem", folder / "key.pem"), folder / "wish.pem", folder / "ca.cnf"
+    config.write_text(CA.format(folder=folder))
+    (folder / "index").touch()
+    words = ["req", "-new", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-subj", "/CN=dated"]
+    openssl(*words, "-keyout", str(made.key), "-out", str(wish))
+    words = ["ca", "-batch", "-notext", "-config", str(config), "-selfsign", "-keyfile", str(made.key)]
+    openssl(*words, "-startdate", begins, "-enddate", ends, "-in", str(wish), "-out", str(made.certificate))
+    made.key.chmod(0o600)
+    return made
+
+
 def openssl(*words: str) -> None:
     """Run openssl, which has to succeed."""
     done = subprocess.run([program("openssl"), *words], capture_output=True, timeout=DEADLINE_S, check=False)

@@ -138,10 +138,10 @@ class Sharded:
         finally:
             connection.close()
 
-    def start(self, name: str) -> None:
-        """Start one of the servers."""
+    def start(self, name: str, own: str | None = None, listed: str = "shards.yaml") -> None:
+        """Start one of the servers; by mistake under the name `own`, or with another list."""
         port = self.addresses[name].rpartition(":")[2]
-        words = ("--port", port, "--json", "--shards", str(self.folder / "shards.yaml"), "--shard", name)
+        words = ("--port", port, "--json", "--shards", str(self.folder / listed), "--shard", own or name)
         kept = ("--data-dir", str(self.folder / name))
         self.running[name] = self.stack.enter_context(serving(*self.flags, *words, *kept))
 
