@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
-from bench.scale import agenda, garbage, lookups, memory, rules, soak, turns
+from bench.scale import agenda, garbage, lookups, memory, restart, rules, soak, turns
 from bench.scale.row import Row
 
 SUBJECTS: Mapping[str, Callable[[], list[Row]]] = {
@@ -19,6 +19,7 @@ SUBJECTS: Mapping[str, Callable[[], list[Row]]] = {
     "lookups": lookups.transactions,
     "options": lookups.options,
     "rules": rules.many,
+    "restart": restart.many,
     "soak": soak.many,
     **{f"turns-{part.__name__}": partial(turns.measured, part) for part in turns.PARTS},
 }

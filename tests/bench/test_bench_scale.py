@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from bench.scale import agenda, garbage, lookups, memory
+from bench.scale import agenda, garbage, lookups, memory, restart
 from bench.scale.__main__ import main
 from bench.scale.row import Row
 
@@ -30,6 +30,7 @@ def test_a_subject_that_there_is_not_is_refused() -> None:
         (memory.sandboxes, 3, 2),
         (lookups.transactions, 60, 6),
         (lookups.options, 300, 3),
+        (restart.many, 60, 3),
     ],
 )
 def test_every_subject_has_its_rows(
@@ -37,6 +38,8 @@ def test_every_subject_has_its_rows(
 ) -> None:
     for module in (memory, garbage):
         monkeypatch.setattr(module, "WARM_UP", 50)
+    monkeypatch.setattr(restart, "BATCH", 50)
+    monkeypatch.setattr(restart, "KILLED_AFTER_S", 0.01)
     monkeypatch.setattr(garbage, "tune_gc", lambda: None)  # it would last as long as this process
     found = measure(count)
     assert len(found) == rows

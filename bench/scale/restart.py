@@ -1,0 +1,63 @@
+"""A restart beside a million payments, all of them open: from the start of the process to its first signed answer."""
+
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from statistics import median
+from threading import Timer
+
+from bench import load
+from bench.scale.row import Row
+from bench.servers import BenchError, Cores, Server, running
+from bench.workloads import NAMED, client_of, fill_wallet, is_balance, send_all, serving_command
+
+PAYMENTS, BATCH, CONNECTIONS = 1_000_000, 20_000, 32
+BATCH_S = 600.0  # a bound; a batch ends with its payments
+KILLED_AFTER_S = 2.0
+RESTARTS = 3
+TARGET_S = 2.0
+PAYING = NAMED["topup"]
+ANYWHERE = Cores(None, None)
+
+
+def many(payments: int = PAYMENTS) -> list[Row]:
+    """So many payments into a data folder, whose server is killed at full speed; then starts: all but the first
+    find a folder at rest."""
+    with tempfile.TemporaryDirectory() as folder:
+        command = [*serving_command(PAYING), "--data-dir", str(Path(folder, "data"))]
+        with running(command, ANYWHERE) as server:
+            _pay(server, payments)
+        killed_s, _ = _first_answer(command)
+        rested = [_first_answer(command) for _ in range(RESTARTS)]
+    count = f"{payments:,} open payments"
+    return [
+        Row(f"a start beside {count} to a signed answer", median(at for at, _ in rested), "s", TARGET_S),
+        Row("resident memory then", median(size for _, size in rested), "MiB"),
+        Row("the same start behind a kill at full speed", killed_s, "s"),
+    ]
+
+
+def _pay(server: Server, payments: int) -> None:
+    """Make so many payments, then more, in the middle of which the server is killed."""
+    client = client_of(server)
+    fill_wallet(client)
+    batch = PAYING.prepare(client)
+    for begin in range(0, payments, BATCH):
+        raw = batch(min(BATCH, payments - begin))
+        found = load.run(server.host, server.port, raw, connections=CONNECTIONS, seconds=BATCH_S)
+        if found.requests != len(raw):
+            raise BenchError(f"of {len(raw)} payments {found.requests} were answered")
+    more = batch(BATCH)
+    Timer(KILLED_AFTER_S, server.process.kill).start()
+    load.run(server.host, server.port, more, connections=CONNECTIONS, seconds=BATCH_S)
+    server.process.wait()
+
+
+def _first_answer(command: Sequence[str]) -> tuple[float, float]:
+    """The seconds from a start to a signed answer, and the resident memory in MiB then; what the server keeps of its
+    state when it is stopped has all."""
+    with running(command, ANYWHERE) as server:
+        client = client_of(server)
+        send_all(client, [client.request("GET", "/v2/balance")], is_balance)
+        return time.perf_counter() - server.spawned, (server.resident_bytes() or 0) / 2**20
