@@ -79,11 +79,13 @@ def _measured(subject: Subject, connections: int, seconds: float) -> Side:
 def behind_proxy(names: Sequence[str], serve: Sequence[str]) -> Iterator[Group]:
     """Servers of these names behind a proxy of their own."""
     with contextlib.ExitStack() as stack:
-        command = serving_command(NAMED["topup"], serve)
-        servers = tuple(stack.enter_context(running(command, ANYWHERE)) for _ in names)
+        folder, ports = Path(stack.enter_context(tempfile.TemporaryDirectory())), {name: _free_port() for name in names}
+        words = [f"{name}=http://127.0.0.1:{port}" for name, port in ports.items()]
+        (folder / "servers.yaml").write_text("servers:\n" + "".join(f"  {one}\n" for one in words).replace("=", ": "))
+        shared = [*serving_command(NAMED["topup"], serve), "--shards", str(folder / "servers.yaml")]
+        commands = [[*shared, "--shard", name, "--port", str(port)] for name, port in ports.items()]
+        servers = tuple(stack.enter_context(running(command, ANYWHERE)) for command in commands)
         listen = f"127.0.0.1:{_free_port()}"
-        words = [f"{name}={server.url}" for name, server in zip(names, servers, strict=True)]
-        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         (folder / "haproxy.cfg").write_text(configuration(from_words(words), listen))
         proxy = stack.enter_context(_proxy(folder))
         ready = {**servers[0].ready, "url": f"http://{listen}", "shards": list(names)}
