@@ -9,7 +9,8 @@ from threading import Timer
 
 from bench import load
 from bench.scale.row import Row
-from bench.servers import BenchError, Cores, Server, running
+from bench.servers import BARE, BenchError, Cores, Server, running
+from bench.startup import bare_start_s
 from bench.workloads import NAMED, client_of, fill_wallet, is_balance, send_all, serving_command
 
 PAYMENTS, BATCH, CONNECTIONS = 1_000_000, 20_000, 32
@@ -35,6 +36,7 @@ def many(payments: int = PAYMENTS) -> list[Row]:
         Row(f"a start beside {count} to a signed answer", median(at for at, _ in rested), "s", TARGET_S),
         Row("resident memory then", median(size for _, size in rested), "MiB"),
         Row("the same start behind a kill at full speed", killed_s, "s"),
+        Row("a start of the bare server to its first answer", bare_start_s(BARE, ANYWHERE), "s"),
     ]
 
 

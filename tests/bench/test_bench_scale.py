@@ -30,7 +30,7 @@ def test_a_subject_that_there_is_not_is_refused() -> None:
         (memory.sandboxes, 3, 2),
         (lookups.transactions, 60, 6),
         (lookups.options, 300, 3),
-        (restart.many, 60, 3),
+        (restart.many, 60, 4),
     ],
 )
 def test_every_subject_has_its_rows(
