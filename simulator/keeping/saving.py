@@ -26,13 +26,13 @@ from simulator.tape.store.lives import Life
 from simulator.tape.store.store import Store
 from simulator.tape.store.writing import SnapshotWriter, digest_of
 
-ENTRIES: Final = 10_000
+ENTRIES: Final = 4_000
 """Entries since the last snapshot, after which there is another one while more come."""
 
-PUT_OFF_ENTRIES: Final = 2 * ENTRIES
+PUT_OFF_ENTRIES: Final = 20_000
 """Entries since the last snapshot with which the next one has been put off for too long."""
 
-TOLD_ENTRIES: Final = 5 * ENTRIES
+TOLD_ENTRIES: Final = 50_000
 """Entries since the last snapshot of which the operator is told: a restart repeats them for seconds."""
 
 RESTED_ENTRIES: Final = 1_000
