@@ -61,7 +61,7 @@ TABLE: dict[str, tuple[str, dict[str, str]]] = {
     "Transactions": (
         "_blocks shared",
         {
-            "_numbers": DERIVED, "_open": DERIVED, "_count": DERIVED, "_unindexed": DERIVED,
+            "_numbers": DERIVED, "_open": DERIVED, "_count": DERIVED,
             "_changes": COMPARED,
         },
     ),

@@ -33,8 +33,6 @@ Place = tuple[datetime, int]
 class _Packed(msgspec.Struct, frozen=True, gc=False):
     block: Block
     first: Place
-    number: int
-    count: int
 
 
 class DueParts(Generic[Item]):
@@ -93,7 +91,7 @@ class DueParts(Generic[Item]):
     def open_with(self, ticket: int) -> Iterator[Place]:
         """Open the packed part of this ticket. Answers the places of what is in it, but for the first."""
         packed = self._packed.pop(ticket // SIZE)
-        part = self._open[packed.number] = dict(self._rows(packed))
+        part = self._open[ticket // SIZE] = dict(self._rows(packed))
         return ((due.at, number) for number, due in part.items() if number != packed.first[1])
 
     def parts(self) -> list[int]:
@@ -114,7 +112,7 @@ class DueParts(Generic[Item]):
         first, tickets, _ = block.columns(_FIRST_ALONE)
         if not tickets or (number := tickets[0] // SIZE) != tickets[-1] // SIZE or number in self._packed:
             raise ValueError("the tickets of a part are not its own")
-        self._packed[number] = _Packed(block, first, number, len(tickets))
+        self._packed[number] = _Packed(block, first)
         self._count += len(tickets)
 
     def firsts(self) -> list[Place]:

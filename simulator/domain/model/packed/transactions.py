@@ -1,9 +1,8 @@
 """All transactions of a sandbox: those that are open as objects, those that are settled as bytes."""
 
-from collections import Counter, deque
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence, ValuesView
+from collections import Counter
+from collections.abc import Container, Iterator, Mapping, Sequence, ValuesView
 from functools import partial
-from itertools import chain
 from typing import NamedTuple
 
 import msgspec
@@ -11,10 +10,10 @@ from msgspec import Raw
 
 from simulator.domain.model.holdings import Holding
 from simulator.domain.model.packed.blocks import SIZE, Block
+from simulator.domain.model.packed.late_index import LateIndex, Named
 from simulator.domain.model.packed.moment import Moment, Rows
 from simulator.domain.model.packed.shared_values import SharedValues
 from simulator.domain.model.packed.transaction_rows import PROCESSING_ROW, SETTLED_ROW, keys_of, packed, unpacked
-from simulator.domain.model.split_dicts import SplitDict
 from simulator.domain.model.transactions import Transaction
 
 # A block has six columns: trxids, refids, the codes of resellers, for each row the place of its code, how many rows are
@@ -30,7 +29,7 @@ class Restored(NamedTuple):
 
     reseller: str
     numbers: Sequence[int]
-    named: Callable[[], Iterable[tuple[str, int]]]
+    named: Named
     processing: int
 
 
@@ -43,13 +42,12 @@ class Transactions(Mapping[str, Transaction]):
     the copy and lets it be kept with `keep`; those who hold others do not see that.
     """
 
-    __slots__ = ("_blocks", "_changes", "_count", "_numbers", "_open", "_unindexed", "shared")
+    __slots__ = ("_blocks", "_changes", "_count", "_numbers", "_open", "shared")
 
     def __init__(self) -> None:
         self.shared = SharedValues()
         self._count = 0
-        self._numbers: SplitDict[str, int] = SplitDict()
-        self._unindexed: deque[tuple[int, Block]] = deque()  # blocks with the number of their first row
+        self._numbers = LateIndex()
         self._blocks: list[Block | Rows] = []
         self._open: list[int] = []  # how many of each block are open
         self._changes: list[int] = []  # of each block, counted
@@ -75,17 +73,15 @@ class Transactions(Mapping[str, Transaction]):
 
     def number_of(self, trxid: str) -> int | None:
         """The number of a transaction."""
-        number = self._numbers.get(trxid)
-        if number is None and self._unindexed:
-            self._index()
-            number = self._numbers.get(trxid)
+        was_whole = self._numbers.is_whole
+        number = self._numbers.find(trxid)
+        if not was_whole:
+            self._check_index()
         return number
 
     def index_in_slices(self) -> Iterator[None]:
         """Index the restored ones, between whose slices others may be added and looked for."""
-        while self._unindexed:
-            for trxid, number in _trxids(*self._unindexed.popleft()):
-                self._numbers[trxid] = number
+        for _ in self._numbers.index_in_slices():
             self._check_index()
             yield
 
@@ -170,7 +166,7 @@ class Transactions(Mapping[str, Transaction]):
         if first % SIZE or not 0 < len(block) <= SIZE:
             raise ValueError("a block in the middle is not whole")
         self._count = first + len(block)
-        self._unindexed.append((first, block))
+        self._numbers.later([partial(_trxids, first, block)])
         self._blocks.append(block if len(block) == SIZE else list(block))
         self._open.append(opened)
         self._changes.append(0)
@@ -187,13 +183,8 @@ class Transactions(Mapping[str, Transaction]):
         """All of them as they are now, whatever happens to them later."""
         return Moment(self._blocks, len(self), self.shared)
 
-    def _index(self) -> None:
-        unindexed, self._unindexed = self._unindexed, deque()
-        self._numbers.extend(chain.from_iterable(_trxids(first, block) for first, block in unindexed))
-        self._check_index()
-
     def _check_index(self) -> None:
-        assert self._unindexed or len(self._numbers) == self._count, "a trxid is there twice"
+        assert not self._numbers.is_whole or len(self._numbers) == self._count, "a trxid is there twice"
 
     def _loose(self, block: int) -> Rows:
         """The rows of a block, which may be changed."""
