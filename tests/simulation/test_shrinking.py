@@ -13,7 +13,8 @@ from tests.support.replaying import play
 from tests.support.simulation import report
 from tests.support.simulation.defects import DEFECTS, with_defect
 from tests.support.simulation.report import explained, failure_of
-from tests.support.simulation.shrinking import TRIALS_MAX, shortest
+from tests.support.simulation.runs import Broken
+from tests.support.simulation.shrinking import shortest
 
 
 @pytest.mark.parametrize(
@@ -46,7 +47,12 @@ def test_a_report_says_when_fewer_steps_may_do(monkeypatch: pytest.MonkeyPatch) 
         broken = failure_of(seed, 200)
         assert broken is not None
         monkeypatch.setattr(f"{report.__name__}.shortest", lambda steps, fails: shortest(steps, fails, trials_max=3))
-        assert f"suffice, and perhaps fewer: it was tried {TRIALS_MAX} times, and fail" in explained(seed, 200, broken)
+        text = explained(seed, 200, broken)
+        assert "suffice, and perhaps fewer: it was tried for as long as there is time, and fail" in text
+
+
+def test_a_report_says_that_a_failure_does_not_come_again() -> None:
+    assert "but not again" in explained(1, 5, Broken(3, ["something was wrong"]))
 
 
 @pytest.mark.slow

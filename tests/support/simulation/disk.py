@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 from unittest.mock import patch
 
+from simulator.domain.sandbox import Sandbox as Core
 from simulator.keeping import folder as folders
 from simulator.keeping.folder import DataFolder
 from simulator.keeping.resuming import CannotGoOn, Resuming
@@ -42,7 +43,7 @@ class Sandbox(NamedTuple):
     """A sandbox that ran, and what was seen of it."""
 
     live: LiveSandbox
-    core: object
+    core: Core
     seen: dict[str, Any]
 
 

@@ -177,7 +177,7 @@ class Invariants:
             self._object(life, f"{name} ended with {result.kind} {result.status}: next at {item.next_due}, not {due}")
         if item.number > RETRIES + 1:
             self._object(life, f"{name} is one too many")
-        arrival = self._network.arrivals.get((id(life.core), item.job, item.number))
+        arrival = self._network.arrivals.get((life.core, item.job, item.number))
         if job.url.startswith("inbox:"):
             return
         if arrival is None or arrival.result is None or arrival.ended is None:

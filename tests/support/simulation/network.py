@@ -12,6 +12,7 @@ from datetime import datetime
 from urllib.parse import urlsplit
 
 from simulator.domain.model.effects import AttemptEnd, AttemptResult, Outgoing
+from simulator.domain.sandbox import Sandbox
 from simulator.runtime.live_sandbox import LiveSandbox
 
 ANSWERED, TIMEOUT = AttemptEnd.ANSWERED, AttemptEnd.TIMEOUT
@@ -68,7 +69,6 @@ class Arrival:
     """An attempt that left: its request, when it did by its sandbox's time, and what came of it and when."""
 
     sandbox: LiveSandbox
-    life: object
     outgoing: Outgoing
     began: datetime
     ended: datetime | None = None
@@ -76,15 +76,15 @@ class Arrival:
 
 
 class Network:
-    """Implements `Sender`. `arrivals` are the attempts by their sandbox's life, job and number; `on_call` is asked to
-    call the API back on behalf of a receiver."""
+    """Implements `Sender`. `arrivals` are the attempts by their sandbox's core, of which each life has its own, job and
+    number; `on_call` is asked to call the API back on behalf of a receiver."""
 
     def __init__(self, seed: int, find: Callable[[str], LiveSandbox | None]) -> None:
         self._seed = seed
         self._find = find
         self.moods: dict[str, str] = {}
         self.usual_mood = "mixed"
-        self.arrivals: dict[tuple[int, str, int], Arrival] = {}
+        self.arrivals: dict[tuple[Sandbox, str, int], Arrival] = {}
         self.in_air = 0
         self.problems: list[str] = []
         self.is_durable: Callable[[], bool] = lambda: True
@@ -113,22 +113,22 @@ class Network:
         return result
 
     def _note(self, live: LiveSandbox, job: str, number: int, outgoing: Outgoing) -> Arrival:
-        arrival = Arrival(live, live.core, outgoing, live.clock.now())
-        if self.arrivals.setdefault((id(live.core), job, number), arrival) is not arrival:
+        arrival = Arrival(live, outgoing, live.clock.now())
+        if self.arrivals.setdefault((live.core, job, number), arrival) is not arrival:
             self.problems.append(f"{live.id}: attempt {number} of {job} was sent twice")
         if not self.is_durable():
             self.problems.append(f"{live.id}: attempt {number} of {job} was sent before what led to it was on the disk")
         return arrival
 
-    def carry(self, before: object, live: LiveSandbox) -> None:
+    def carry(self, before: Sandbox, live: LiveSandbox) -> None:
         """What was sent in the life of the core `before` was sent by a sandbox that goes on from it, as far as that
         knows of it."""
         state = live.core.state
         for (core, job, number), arrival in list(self.arrivals.items()):
-            if core == id(before):
+            if core is before:
                 found = state.callbacks.find(job) or state.deliveries.find(job)
                 if found is None or (len(found.attempts) >= number and found.attempts[number - 1].result is not None):
-                    self.arrivals[id(live.core), job, number] = arrival
+                    self.arrivals[live.core, job, number] = arrival
 
     def _reaction(self, url: str, identity: str) -> Reaction:
         choices = MOODS[self.moods.get(urlsplit(url).netloc, self.usual_mood)]

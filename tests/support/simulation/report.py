@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from tests.support.simulation import tapes
 from tests.support.simulation.disk import kept
 from tests.support.simulation.runs import Broken, live_through
-from tests.support.simulation.shrinking import TRIALS_MAX, shortest
+from tests.support.simulation.shrinking import shortest
 from tests.support.simulation.steps import Step, draw_steps, written
 from tests.support.simulation.world import Setting, setting_of
 
@@ -34,8 +34,10 @@ def explained(seed: int, count: int, broken: Broken) -> str:
     setting = setting_of(seed)
     steps = draw_steps(seed, count)[: broken.place + 1]
     left, is_certain = shortest(steps, lambda some: failure(seed, some, setting) is not None)
-    how = "" if is_certain else f", and perhaps fewer: it was tried {TRIALS_MAX} times"
-    again = failure(seed, left, setting, wants_tape=True) or broken
+    how = "" if is_certain else ", and perhaps fewer: it was tried for as long as there is time"
+    again = failure(seed, left, setting, wants_tape=True)
+    if again is None:
+        return f"seed {seed} of {count} steps fails {broken}\nbut not again, so that it hangs on more than its seed"
     return (
         f"seed {seed} of {count} steps fails {broken}\n"
         f"{len(left)} of its steps suffice{how}, and fail {again}:\n{written(left)}\n"

@@ -32,7 +32,7 @@ def go_on(world: "World", left: Killed) -> None:
             if world.renewed[live.id] < 0:
                 world.answers.problems.append(f"{live.id} began anew, and nobody asked for it")
             core = live.core if was is None else was.core
-            world.lives[live.id] = Life(live, core, live.journal).gone_on(live)  # type: ignore[arg-type]
+            world.lives[live.id] = Life(live, core, live.journal).gone_on(live)
 
 
 def _interrupted(live: LiveSandbox, begun: list[tuple[str, int]]) -> list[str]:

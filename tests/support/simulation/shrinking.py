@@ -1,11 +1,14 @@
 """The shortest sequence of steps that still fails: parts are left out, smaller and smaller ones (delta debugging)."""
 
 from collections.abc import Callable, Sequence
+from time import monotonic
 from typing import Generic, NamedTuple, TypeVar
 
 One = TypeVar("One")
 
 TRIALS_MAX = 400
+TRIED_S = 120.0
+"""A report that comes is better than a short one that does not: a test that hangs is ended without any."""
 
 
 class Shortest(NamedTuple, Generic[One]):
@@ -17,8 +20,8 @@ class Shortest(NamedTuple, Generic[One]):
 
 def shortest(steps: Sequence[One], fails: Callable[[list[One]], bool], trials_max: int = TRIALS_MAX) -> Shortest[One]:
     """A part of `steps` of which nothing can be left out without that it no longer `fails`, or what is left after so
-    many trials. The steps themselves fail."""
-    left, parts, trials = list(steps), 2, 0
+    many trials or seconds. The steps themselves fail."""
+    left, parts, trials, until = list(steps), 2, 0, monotonic() + TRIED_S
     while len(left) > 1 and trials < trials_max:
         size = -(-len(left) // parts)
         for start in range(0, len(left), size):
@@ -27,8 +30,8 @@ def shortest(steps: Sequence[One], fails: Callable[[list[One]], bool], trials_ma
             if shorter and fails(shorter):
                 left, parts = shorter, max(2, parts - 1)
                 break
-            if trials >= trials_max:
-                break
+            if trials >= trials_max or monotonic() > until:
+                return Shortest(left, is_certain=False)
         else:
             if size == 1:
                 return Shortest(left, is_certain=True)
