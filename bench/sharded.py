@@ -5,6 +5,7 @@ what this machine can show, and `by CPU` what a payment costs with all that is b
 """
 
 import contextlib
+import json
 import os
 import shutil
 import signal
@@ -80,13 +81,15 @@ def behind_proxy(names: Sequence[str], serve: Sequence[str]) -> Iterator[Group]:
     """Servers of these names behind a proxy of their own."""
     with contextlib.ExitStack() as stack:
         folder, ports = Path(stack.enter_context(tempfile.TemporaryDirectory())), {name: _free_port() for name in names}
-        words = [f"{name}=http://127.0.0.1:{port}" for name, port in ports.items()]
-        (folder / "servers.yaml").write_text("servers:\n" + "".join(f"  {one}\n" for one in words).replace("=", ": "))
+        urls = {name: f"http://127.0.0.1:{port}" for name, port in ports.items()}
+        (folder / "servers.yaml").write_text(json.dumps({"servers": urls}))
         shared = [*serving_command(NAMED["topup"], serve), "--shards", str(folder / "servers.yaml")]
         commands = [[*shared, "--shard", name, "--port", str(port)] for name, port in ports.items()]
         servers = tuple(stack.enter_context(running(command, ANYWHERE)) for command in commands)
         listen = f"127.0.0.1:{_free_port()}"
-        (folder / "haproxy.cfg").write_text(configuration(from_words(words), listen))
+        (folder / "haproxy.cfg").write_text(
+            configuration(from_words([f"{name}={url}" for name, url in urls.items()]), listen)
+        )
         proxy = stack.enter_context(_proxy(folder))
         ready = {**servers[0].ready, "url": f"http://{listen}", "shards": list(names)}
         yield Group(servers[0].process, ready, servers[0].spawned, servers, proxy)

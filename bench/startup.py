@@ -93,10 +93,16 @@ def our_starts_s(command: Sequence[str], cores: Cores) -> tuple[float, float]:
     with running(command, cores) as server:
         ask(server, "GET", "/_sim/health")
         health_s = time.perf_counter() - server.spawned
+    return health_s, signed_start(command, cores)[0]
+
+
+def signed_start(command: Sequence[str], cores: Cores) -> tuple[float, float | None]:
+    """Seconds from a start of ours to its first signed answer, and its resident memory in MiB then."""
     with running(command, cores) as server:
         client = client_of(server)
         send_all(client, [client.request("GET", "/v2/balance")], is_balance)
-        return health_s, time.perf_counter() - server.spawned
+        taken_s, answered = time.perf_counter() - server.spawned, server.resident_bytes()
+        return taken_s, answered / MIB if answered else None
 
 
 def _finished(command: Sequence[str], cores: Cores) -> float:

@@ -1,8 +1,6 @@
 """A restart beside a million payments, all of them open: from the start of the process to its first signed answer."""
 
 import tempfile
-import time
-from collections.abc import Sequence
 from pathlib import Path
 from statistics import median
 from threading import Timer
@@ -10,8 +8,8 @@ from threading import Timer
 from bench import load
 from bench.scale.row import Row
 from bench.servers import BARE, BenchError, Cores, Server, running
-from bench.startup import bare_start_s
-from bench.workloads import NAMED, client_of, fill_wallet, is_balance, send_all, serving_command
+from bench.startup import bare_start_s, signed_start
+from bench.workloads import NAMED, client_of, fill_wallet, serving_command
 
 PAYMENTS, BATCH, CONNECTIONS = 1_000_000, 20_000, 32
 BATCH_S = 600.0  # a bound; a batch ends with its payments
@@ -29,12 +27,12 @@ def many(payments: int = PAYMENTS) -> list[Row]:
         command = [*serving_command(PAYING), "--data-dir", str(Path(folder, "data"))]
         with running(command, ANYWHERE) as server:
             _pay(server, payments)
-        killed_s, _ = _first_answer(command)
-        rested = [_first_answer(command) for _ in range(RESTARTS)]
+        killed_s, _ = signed_start(command, ANYWHERE)
+        rested = [signed_start(command, ANYWHERE) for _ in range(RESTARTS)]
     count = f"{payments:,} open payments"
     return [
         Row(f"a start beside {count} to a signed answer", median(at for at, _ in rested), "s", TARGET_S),
-        Row("resident memory then", median(size for _, size in rested), "MiB"),
+        Row("resident memory then", median(size or 0.0 for _, size in rested), "MiB"),
         Row("the same start behind a kill at full speed", killed_s, "s"),
         Row("a start of the bare server to its first answer", bare_start_s(BARE, ANYWHERE), "s"),
     ]
@@ -54,12 +52,3 @@ def _pay(server: Server, payments: int) -> None:
     Timer(KILLED_AFTER_S, server.process.kill).start()
     load.run(server.host, server.port, more, connections=CONNECTIONS, seconds=BATCH_S)
     server.process.wait()
-
-
-def _first_answer(command: Sequence[str]) -> tuple[float, float]:
-    """The seconds from a start to a signed answer, and the resident memory in MiB then; what the server keeps of its
-    state when it is stopped has all."""
-    with running(command, ANYWHERE) as server:
-        client = client_of(server)
-        send_all(client, [client.request("GET", "/v2/balance")], is_balance)
-        return time.perf_counter() - server.spawned, (server.resident_bytes() or 0) / 2**20

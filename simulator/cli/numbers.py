@@ -5,9 +5,8 @@ from typing import Any
 
 import click
 
-from simulator.shortened import one_line
+from simulator.cli.values import shown
 
-SHOWN_CHARS_MAX = 60
 _OF_A_SERVICE = re.compile(r"(?:tcp|udp|sctp)://\S+:\d+")
 
 
@@ -16,10 +15,7 @@ class Whole(click.IntRange):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
         """The number; what is none is a usage error."""
-        try:
-            int(value)
-        except ValueError:
-            self.fail(f"{one_line(str(value), SHOWN_CHARS_MAX)!r} is no whole number {_of(self)}", param, ctx)
+        _check(self, int, "whole number", value, param, ctx)
         number: int = super().convert(value, param, ctx)
         return number
 
@@ -29,12 +25,23 @@ class Number(click.FloatRange):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
         """The number; what is none is a usage error."""
-        try:
-            float(value)
-        except ValueError:
-            self.fail(f"{one_line(str(value), SHOWN_CHARS_MAX)!r} is no number {_of(self)}", param, ctx)
+        _check(self, float, "number", value, param, ctx)
         number: float = super().convert(value, param, ctx)
         return number
+
+
+def _check(
+    bounds: click.IntRange | click.FloatRange,
+    read: type[int] | type[float],
+    what: str,
+    value: Any,
+    param: click.Parameter | None,
+    ctx: click.Context | None,
+) -> None:
+    try:
+        read(value)
+    except ValueError:
+        bounds.fail(f"{shown(str(value))} is no {what} {_of(bounds)}", param, ctx)
 
 
 def _of(bounds: click.IntRange | click.FloatRange) -> str:

@@ -1,5 +1,7 @@
 """What a server that a team shares reads from files: its certificate and the tokens of its control API."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -98,23 +100,30 @@ def let_reload(flags: ServerFlags, app: "App", server: "Server") -> None:
 
 
 def _context(flags: ServerFlags) -> "ssl.SSLContext":
-    from simulator.server.tls import BadCertificate, context_of
+    from simulator.server.tls import context_of
 
     assert flags.tls_cert is not None
     assert flags.tls_key is not None
     warn_of_readers(flags.tls_key)
-    try:
+    with _reading_certificate():
         return context_of(flags.tls_cert, flags.tls_key)
-    except BadCertificate as wrong:
-        raise Unusable(str(wrong)) from None
 
 
 def _validities(flags: ServerFlags) -> "tuple[Validity, ...]":
-    from simulator.server.tls import BadCertificate, validities_of
+    from simulator.server.tls import validities_of
 
     assert flags.tls_cert is not None
-    try:
+    with _reading_certificate():
         return validities_of(flags.tls_cert)
+
+
+@contextmanager
+def _reading_certificate() -> Iterator[None]:
+    """What cannot be read is `Unusable`."""
+    from simulator.server.tls import BadCertificate
+
+    try:
+        yield
     except BadCertificate as wrong:
         raise Unusable(str(wrong)) from None
 

@@ -26,7 +26,7 @@ from simulator.tape.store.lives import Life
 from simulator.tape.store.store import Store
 from simulator.tape.store.writing import SnapshotWriter, digest_of
 
-ENTRIES: Final = 4_000
+ENTRIES: Final = 2_000
 """Entries since the last snapshot, after which there is another one while more come."""
 
 PUT_OFF_ENTRIES: Final = 20_000
@@ -38,7 +38,7 @@ TOLD_ENTRIES: Final = 50_000
 RESTED_ENTRIES: Final = 1_000
 """Entries that are worth one when nothing comes."""
 
-LOOK_S: Final = 0.5
+LOOK_S: Final = 0.25
 SHARE: Final = 4
 """How many times the processor's time that a snapshot took it is until the next one."""
 
@@ -162,7 +162,7 @@ class Saving:
         writer, core = self._store.writing.begin_snapshot(live.id), live.core
         now, last, before = changes(core.state), self._saved.pop(core, {}), writer.before
         unchanged = {name for name, one in now.items() if name in before and last.get(name) == one}
-        pieces = pieces_apart(lambda: parts_of(live, unchanged=unchanged), _known(before))
+        pieces = pieces_apart(lambda: parts_of(live, unchanged=unchanged, has_filters=True), _known(before))
         try:
             async with aclosing(pieces):
                 async for name, content in pieces:

@@ -3,8 +3,11 @@
 from collections import defaultdict
 from collections.abc import Container, Iterator, Mapping
 from itertools import chain
-from typing import Any
+from typing import Any, Final
 
+from simulator.domain.model.packed.blocks import SIZE
+from simulator.domain.model.packed.late_index import Later, Named
+from simulator.domain.model.packed.name_filter import NameFilter
 from simulator.domain.model.packed.transactions import Restored
 from simulator.domain.model.wallet import Wallet
 from simulator.domain.state import State
@@ -12,16 +15,21 @@ from simulator.snapshot.chunks import parts_of_log
 from simulator.snapshot.snapshot import reading_part
 from simulator.snapshot.values import Writing, opened
 
-PAYMENTS, SHARED, ENTRIES = "payments", "payments/shared", "entries"
+PAYMENTS, SHARED, ENTRIES, REFIDS = "payments", "payments/shared", "entries", "refids"
+
+FILTERED: Final = 64
+"""How many whole blocks of payments a filter of their refids is of, which takes some 30 ms to make."""
 
 
-def written(state: State, unchanged: Container[str] = ()) -> Iterator[tuple[str, bytes]]:
+def written(state: State, unchanged: Container[str] = (), *, has_filters: bool = False) -> Iterator[tuple[str, bytes]]:
     """The parts of all payments, then those of the wallets' entries; of the `unchanged` ones the names alone, if that
-    saves something."""
+    saves something. With filters of refids, one that is not known is known to be new before all refids are indexed."""
     transactions = state.transactions
     known = {place for place, _ in enumerate(transactions.changes) if f"{PAYMENTS}/{place}" in unchanged}
     for place, content in enumerate(transactions.contents(known)):
         yield f"{PAYMENTS}/{place}", content
+    for name, blocks in _filtered(state) if has_filters else ():
+        yield name, b"" if name in unchanged else NameFilter.of(list(transactions.refids(blocks))).content
     writing = Writing()
     yield SHARED, writing.part([writing.plain(one) for one in transactions.shared])
     for number, reseller in enumerate(state.resellers.values()):
@@ -33,6 +41,7 @@ def written(state: State, unchanged: Container[str] = ()) -> Iterator[tuple[str,
 def changes(state: State) -> dict[str, object]:
     """What tells which of the parts have changed since somebody asked last, by their names."""
     found: dict[str, object] = {f"{PAYMENTS}/{place}": count for place, count in enumerate(state.transactions.changes)}
+    found |= {name: True for name, _ in _filtered(state)}  # a refid stays
     for number, reseller in enumerate(state.resellers.values()):
         sealed = reseller.wallet.entries.sealed()
         found |= {f"{ENTRIES}/{number}/{place}": content for place, content in enumerate(sealed)}
@@ -42,17 +51,35 @@ def changes(state: State) -> dict[str, object]:
 def restore(state: State, parts: Mapping[str, bytes]) -> None:
     """Have all transactions, which their resellers have again; those that are settled are read when somebody asks."""
     found: defaultdict[str, list[Restored]] = defaultdict(list)
+    named: defaultdict[str, defaultdict[int, list[Named]]] = defaultdict(lambda: defaultdict(list))
     with opened(parts, SHARED, type_=list[Any]) as (reading, values):
         state.transactions.shared.restore(map(reading.value, values))
-    for name, content in parts_of_log(parts, PAYMENTS):
+    for place, (name, content) in enumerate(parts_of_log(parts, PAYMENTS)):
         with reading_part(name):
             for one in state.transactions.restore(content):
                 found[one.reseller].append(one)
+                named[one.reseller][place // FILTERED].append(one.named)
+    filters = _filters(parts)
     for code, ones in found.items():
         reseller = state.resellers[code]
-        reseller.refids.restore(one.named for one in ones)
+        reseller.refids.restore(Later(some, filters.get(group)) for group, some in named[code].items())
         numbers = chain.from_iterable(one.numbers for one in ones)
         reseller.records.history.restore(numbers, sum(one.processing for one in ones))
+
+
+def _filtered(state: State) -> Iterator[tuple[str, range]]:
+    """The names of the filters, and the blocks whose payments each is of."""
+    for group in range(len(state.transactions) // SIZE // FILTERED):
+        yield f"{REFIDS}/{group}", range(group * FILTERED, (group + 1) * FILTERED)
+
+
+def _filters(parts: Mapping[str, bytes]) -> dict[int, NameFilter]:
+    """By the numbers of their groups. An earlier version wrote none."""
+    found = {}
+    for name, content in parts_of_log(parts, REFIDS):
+        with reading_part(name):
+            found[int(name.removeprefix(f"{REFIDS}/"))] = NameFilter(content)
+    return found
 
 
 def restore_entries(wallet: Wallet, parts: Mapping[str, bytes], number: int) -> None:

@@ -25,15 +25,18 @@ def take(live: LiveSandbox, n: int) -> Snapshot:
     return snapshot_of(parts_of(live, n))
 
 
-def parts_of(live: LiveSandbox, n: int | None = None, unchanged: Container[str] = ()) -> Iterator[tuple[str, bytes]]:
+def parts_of(
+    live: LiveSandbox, n: int | None = None, unchanged: Container[str] = (), *, has_filters: bool = False
+) -> Iterator[tuple[str, bytes]]:
     """The parts of a snapshot, the head last; each takes a few milliseconds. Raises `NotNow`, also when something has
     happened in the sandbox between two parts, which then are of different moments. `n` is how many entries its tape
-    has, as it was counted if it has not kept all. Parts in `unchanged` may be empty: the caller has them."""
+    has, as it was counted if it has not kept all. Parts in `unchanged` may be empty: the caller has them. What
+    `has_filters` is ready sooner when it is restored."""
     refuse_not_now(live)
     tape = live.tape
     entries = len(tape) + tape.left_out
     found: Counter[str] = Counter()
-    for part in _parts(live, unchanged):
+    for part in _parts(live, unchanged, has_filters=has_filters):
         found[log_of(part[0])] += 1
         yield part
         if len(tape) + tape.left_out != entries or live.tape is not tape:
@@ -58,7 +61,7 @@ def refuse_not_now(live: LiveSandbox) -> None:
         raise NotNow(f"the sandbox {live.id!r} is being advanced")
 
 
-def _parts(live: LiveSandbox, unchanged: Container[str]) -> Iterator[tuple[str, bytes]]:
+def _parts(live: LiveSandbox, unchanged: Container[str], *, has_filters: bool) -> Iterator[tuple[str, bytes]]:
     state = live.core.state
     pending = chain.from_iterable(one.kept()[2] for one in live.counters.evicted.values())
     others = jobs.Others(state, pending)
@@ -71,7 +74,7 @@ def _parts(live: LiveSandbox, unchanged: Container[str]) -> Iterator[tuple[str, 
     yield from accounts.written(state, deliveries, keys)
     yield from catalog.written(state)
     yield from rules.written(state)
-    yield from payments.written(state, unchanged)
+    yield from payments.written(state, unchanged, has_filters=has_filters)
     yield from jobs.written(state, others.found, keys)
     yield from counts.written(state, unchanged)
     yield from inboxes.written(live)

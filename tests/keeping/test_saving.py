@@ -10,8 +10,9 @@ import pytest
 from simulator.domain.model.packed.blocks import SIZE
 from simulator.keeping import saving
 from simulator.keeping.folder import DataFolder
+from simulator.snapshot import payments
 from simulator.snapshot.snapshot import Snapshot, snapshot_of
-from simulator.snapshot.taking import take
+from simulator.snapshot.taking import parts_of
 from tests.support.client import Client
 from tests.support.data_folders import saving_of, serving
 from tests.support.snapshots import differing
@@ -23,7 +24,7 @@ def nobody_else_takes_one(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(saving, "LOOK_S", 1_000.0)
 
 
-LARGE = ("payments/", "entries/", "agenda/steps/", "nonces/")
+LARGE = ("payments/", "entries/", "agenda/steps/", "nonces/", "refids/")
 FEW_NONCES = FIRST | {"limits": {"nonces": 1_500, "requests_per_interval": None}}
 
 
@@ -55,8 +56,14 @@ def written(client: Client, monkeypatch: pytest.MonkeyPatch) -> tuple[Snapshot, 
     return snapshot_of(stored.contents()), names
 
 
+def pay_many(client: Client, count: int) -> None:
+    client.sim("POST", "/sandboxes/default/resellers/RS001/deposits", {"amount": 1_000_000})
+    for number in range(count):
+        assert client.pay(f"ref-{number}").status == 200
+
+
 def assert_whole(client: Client, stored: Snapshot) -> None:
-    whole = take(client.live, stored.n)
+    whole = snapshot_of(parts_of(client.live, stored.n, has_filters=True))
     assert not (other := differing(stored, whole)), other
 
 
@@ -82,10 +89,9 @@ def test_each_snapshot_has_all_whatever_the_one_before_had(
 def test_of_many_payments_only_the_parts_that_changed_are_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(payments, "FILTERED", 2)
     with serving(tmp_path / "data", FEW_NONCES) as client:
-        client.sim("POST", "/sandboxes/default/resellers/RS001/deposits", {"amount": 1_000_000})
-        for number in range(7 * SIZE):
-            assert client.pay(f"ref-{number}").status == 200
+        pay_many(client, 7 * SIZE)
         assert_whole(client, written(client, monkeypatch)[0])
 
         def changed(do: Callable[[], object]) -> set[str]:
@@ -110,10 +116,9 @@ def test_of_many_payments_only_the_parts_that_changed_are_written(
 def test_after_a_restart_only_the_parts_that_changed_since_are_looked_at(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(payments, "FILTERED", 2)
     with serving(tmp_path / "data", FEW_NONCES) as client:
-        client.sim("POST", "/sandboxes/default/resellers/RS001/deposits", {"amount": 1_000_000})
-        for number in range(5 * SIZE):
-            assert client.pay(f"ref-{number}").status == 200
+        pay_many(client, 5 * SIZE)
         written(client, monkeypatch)
         client.pay("behind")
     with serving(tmp_path / "data", FEW_NONCES) as client:
@@ -131,7 +136,7 @@ def test_after_a_restart_only_the_parts_that_changed_since_are_looked_at(
             "payments/5", "entries/0/5", "agenda/steps/1", "nonces/1",
         }  # fmt: skip
         assert kept == {*(f"{log}/{place}" for log in ("payments", "entries/0") for place in range(5)), "nonces/0",
-                        "agenda/steps/0"}  # fmt: skip
+                        "agenda/steps/0", "refids/0", "refids/1"}  # fmt: skip
 
 
 def noted_forks(monkeypatch: pytest.MonkeyPatch) -> list[int]:

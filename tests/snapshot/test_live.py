@@ -4,7 +4,9 @@ from datetime import timedelta
 
 import pytest
 
+from simulator.domain.model.packed.blocks import SIZE
 from simulator.replay.continuing import go_on
+from simulator.snapshot import payments
 from simulator.snapshot.snapshot import Snapshot, snapshot_of
 from simulator.snapshot.taking import parts_of, take
 from tests.support.client import Client, running
@@ -89,3 +91,21 @@ def test_a_sandbox_whose_tape_is_full_has_a_snapshot_of_all_that_happened() -> N
         assert (len(live.tape), live.tape.left_out) == (4, snapshot.n - 4)
         assert list(live.core.state.transactions) == list(client.live.core.state.transactions)
         assert take(live, snapshot.n) == snapshot
+
+
+@pytest.mark.slow
+def test_with_filters_a_restored_sandbox_has_indexed_no_refids_when_it_creates_a_payment(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(payments, "FILTERED", 2)
+    with running(FIRST) as client:
+        client.sim("POST", "/sandboxes/default/resellers/RS001/deposits", {"amount": 1_000_000})
+        for number in range(3 * SIZE):
+            client.pay(f"r{number}")
+        tape = read_back(client.app, client.live, shows_secrets=True)
+        for has_filters, indexed in ((True, SIZE), (False, 3 * SIZE)):  # the third block is no group yet
+            live = resumed(client.app, tape, snapshot_of(parts_of(client.live, has_filters=has_filters))).live
+            refids = live.core.state.resellers["RS001"].refids
+            assert "new" not in refids
+            assert len(refids.holdings()[0].records) == indexed
+            assert [refids.number_of(f"r{number}") for number in range(3 * SIZE)] == list(range(3 * SIZE))

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from operator import itemgetter
 
 from simulator.domain.model.holdings import Holding
-from simulator.domain.model.packed.late_index import LateIndex, Named
+from simulator.domain.model.packed.late_index import LateIndex, Later
 from simulator.domain.model.packed.transactions import Transactions
 from simulator.domain.model.transactions import Transaction
 
@@ -57,6 +57,6 @@ class Refids(Mapping[str, Transaction]):
         """Add a transaction of this reseller, which has its number already."""
         self._numbers[one.refid] = one.number
 
-    def restore(self, named: Iterable[Named]) -> None:
+    def restore(self, others: Iterable[Later]) -> None:
         """Have these, too, which are asked when somebody looks for one."""
-        self._numbers.later(named)
+        self._numbers.later(others)

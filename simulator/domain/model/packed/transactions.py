@@ -10,7 +10,7 @@ from msgspec import Raw
 
 from simulator.domain.model.holdings import Holding
 from simulator.domain.model.packed.blocks import SIZE, Block
-from simulator.domain.model.packed.late_index import LateIndex, Named
+from simulator.domain.model.packed.late_index import LateIndex, Later, Named
 from simulator.domain.model.packed.moment import Moment, Rows
 from simulator.domain.model.packed.shared_values import SharedValues
 from simulator.domain.model.packed.transaction_rows import PROCESSING_ROW, SETTLED_ROW, keys_of, packed, unpacked
@@ -81,9 +81,8 @@ class Transactions(Mapping[str, Transaction]):
 
     def index_in_slices(self) -> Iterator[None]:
         """Index the restored ones, between whose slices others may be added and looked for."""
-        for _ in self._numbers.index_in_slices():
-            self._check_index()
-            yield
+        yield from self._numbers.index_in_slices()
+        self._check_index()
 
     def numbered(self, number: int) -> Transaction:
         """The transaction with this number."""
@@ -149,6 +148,14 @@ class Transactions(Mapping[str, Transaction]):
             found = self._blocks[number]
             yield found.content if isinstance(found, Block) else self._block(found).content
 
+    def refids(self, blocks: range) -> Iterator[str]:
+        """Those of the transactions in these blocks, one of which may be twice, of two resellers."""
+        for block in map(self._blocks.__getitem__, blocks):
+            if isinstance(block, Block):
+                yield from block.columns(_REFIDS_ALONE)[1]
+            else:
+                yield from (keys_of(one)[1] if isinstance(one, bytes) else one.refid for one in block)
+
     @property
     def changes(self) -> Sequence[int]:
         """How often each block has changed since it was made or restored."""
@@ -166,7 +173,7 @@ class Transactions(Mapping[str, Transaction]):
         if first % SIZE or not 0 < len(block) <= SIZE:
             raise ValueError("a block in the middle is not whole")
         self._count = first + len(block)
-        self._numbers.later([partial(_trxids, first, block)])
+        self._numbers.later([Later([partial(_trxids, first, block)])])
         self._blocks.append(block if len(block) == SIZE else list(block))
         self._open.append(opened)
         self._changes.append(0)

@@ -1,6 +1,7 @@
 """All transactions of a sandbox: who finds which, what is packed when, and blocks from which they are made again."""
 
 import gc
+from collections import deque
 from collections.abc import Callable
 from datetime import timedelta
 
@@ -10,6 +11,8 @@ import pytest
 from simulator.domain.commands import OpenCase, SetCallback
 from simulator.domain.model.cases import CaseKind, CaseThen
 from simulator.domain.model.packed.blocks import SIZE, Block
+from simulator.domain.model.packed.late_index import LateIndex, Later, Named
+from simulator.domain.model.packed.name_filter import NameFilter
 from simulator.domain.model.packed.refids import Refids
 from simulator.domain.model.packed.transactions import Transactions
 from simulator.domain.model.rules import Rule
@@ -241,9 +244,49 @@ def test_refids_are_indexed_when_somebody_looks_for_one() -> None:
     restored.shared.restore(box.state.transactions.shared)
     found = [one for content in box.state.transactions.contents() for one in restored.restore(content)]
     own = Refids(restored)
-    own.restore(one.named for one in found)
+    own.restore([Later(one.named for one in found)])
     assert "another" not in own
     assert {refid: one.trxid for refid, one in own.items()} == {refid: one.trxid for refid, one in refids.items()}
+
+
+def test_with_a_filter_nothing_is_indexed_for_a_refid_that_is_new() -> None:
+    """Of two groups of blocks, the one is indexed that has what somebody looks for."""
+    box = filled(2 * SIZE)
+    all_ = Transactions()
+    all_.shared.restore(box.state.transactions.shared)
+    found = [one for content in box.state.transactions.contents() for one in all_.restore(content)]
+    names = [list(all_.refids(range(place, place + 1))) for place in range(2)]
+    assert names == [[refid for refid, _ in one.named()] for one in found]
+    own = Refids(all_)
+    own.restore(Later([one.named], NameFilter.of(some)) for one, some in zip(found, names, strict=True))
+    news = [f"new-{number}" for number in range(1_000)]
+    assert not any(refid in own for refid in news)
+    assert len(own.holdings()[0].records) == 0
+    assert own.number_of(names[1][3]) == SIZE + 3
+    assert len(own.holdings()[0].records) == SIZE
+    assert [own.number_of(name) for name in (*names[0], *names[1])] == list(range(2 * SIZE))
+
+
+def test_a_part_that_somebody_looked_for_between_two_slices_is_indexed_once() -> None:
+    index = LateIndex()
+    told: list[str] = []
+
+    def telling(name: str, number: int) -> Named:
+        def tell() -> list[tuple[str, int]]:
+            told.append(name)
+            return [(name, number)]
+
+        return tell
+
+    groups = [[telling(f"{group}{number}", number) for number in range(3)] for group in "ab"]
+    index.later(map(Later, groups))
+    slices = index.index_in_slices()
+    next(slices)
+    assert index.find("a0") == 0
+    deque(slices, maxlen=0)
+    assert sorted(told) == ["a0", "a1", "a2", "b0", "b1", "b2"]
+    assert index.is_whole
+    assert len(index) == 6
 
 
 def test_each_reseller_has_its_own_refids_of_a_block_of_several() -> None:
