@@ -19,6 +19,7 @@ MAY_MEASURE = {
     "support/fuzzing/__main__.py": "how long a campaign lasts",
     "support/fuzzing/hooks.py": "the timestamp of a signature",
     "support/bad_requests.py": "a bound of 20 s, for what blocks the loop and so is beyond a bounded wait",
+    "support/simulation/shrinking.py": "a bound, since a test that takes too long is ended without a report",
     "support/longest_turn.py": "processor time, which the load of the machine does not change, within a wide margin",
     "support/console.py": "the timestamp of a signature",
     "support/console_figures.py": "figures are what it is for",

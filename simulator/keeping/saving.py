@@ -1,8 +1,9 @@
 """Takes snapshots of sandboxes into a store, so that a restart has few entries to repeat.
 
-One is due when `ENTRIES` have come since the last, or some have and then nothing for a while; and at the end of the
-server. At most a fifth of a processor's time is spent on them. While a request waits or an advance runs there is none.
-When that has lasted for `PUT_OFF_ENTRIES`, no other request begins to wait for its body until there is one.
+One is due when `ENTRIES` have come since the last, fewer where there are many payments, or some have and then nothing
+for a while; and at the end of the server. At most a fifth of a processor's time is spent on them. While a request waits
+or an advance runs there is none. When that has lasted for `PUT_OFF_ENTRIES`, no other request begins to wait for its
+body until there is one.
 """
 
 import asyncio
@@ -26,8 +27,15 @@ from simulator.tape.store.lives import Life
 from simulator.tape.store.store import Store
 from simulator.tape.store.writing import SnapshotWriter, digest_of
 
-ENTRIES: Final = 2_000
-"""Entries since the last snapshot, after which there is another one while more come."""
+ENTRIES: Final = 10_000
+"""Entries since the last snapshot of a sandbox that has few payments, after which there is another one while more come:
+a restart repeats them in a second."""
+
+PAYMENTS: Final = 125
+"""A restart reads so many payments in the time in which it repeats one entry, and so there may be one less."""
+
+ENTRIES_MIN: Final = 2_000
+"""However many payments there are."""
 
 PUT_OFF_ENTRIES: Final = 20_000
 """Entries since the last snapshot with which the next one has been put off for too long."""
@@ -133,13 +141,11 @@ class Saving:
         return not live.is_deleted and self._gate.failure is None
 
     def _is_due(self, live: LiveSandbox) -> bool:
-        before = self._seen.get(live.id)
         new = self._new(live)
         seen = self._seen[live.id]
-        rests = before is not None and before.n == seen.n
-        seen.n = seen.life.n
+        rests, seen.n = seen.n == seen.life.n, seen.life.n
         is_time = monotonic() >= self._not_before_s
-        return is_time and (new >= ENTRIES or (rests and new >= RESTED_ENTRIES))
+        return is_time and (new >= _due_behind(live) or (rests and new >= RESTED_ENTRIES))
 
     def _new(self, live: LiveSandbox) -> int:
         """How many entries have come since the newest snapshot."""
@@ -190,6 +196,11 @@ class Saving:
             writer.keep(name)
             if count % KEPT_AT_ONCE == 0:
                 await asyncio.sleep(0)
+
+
+def _due_behind(live: LiveSandbox) -> int:
+    """How many entries lead to a snapshot while more come."""
+    return max(ENTRIES - len(live.core.state.transactions) // PAYMENTS, ENTRIES_MIN)
 
 
 def _known(digests: Mapping[str, bytes]) -> IsKnown:

@@ -20,6 +20,7 @@ def few_entries_are_many(monkeypatch: pytest.MonkeyPatch) -> None:
         "LOOK_S": 1_000.0,
         "SHARE": 0,
         "ENTRIES": 3,
+        "ENTRIES_MIN": 3,
         "RESTED_ENTRIES": 3,
         "PUT_OFF_ENTRIES": 5,
         "TOLD_ENTRIES": 9,

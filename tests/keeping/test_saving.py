@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -137,6 +138,25 @@ def test_after_a_restart_only_the_parts_that_changed_since_are_looked_at(
         }  # fmt: skip
         assert kept == {*(f"{log}/{place}" for log in ("payments", "entries/0") for place in range(5)), "nonces/0",
                         "agenda/steps/0", "refids/0", "refids/1"}  # fmt: skip
+
+
+def test_one_is_due_behind_many_entries_or_when_no_more_come(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Three entries come with each payment here. A restart repeats so many the fewer, the more payments there are."""
+    for name, value in {"ENTRIES": 18, "RESTED_ENTRIES": 6, "ENTRIES_MIN": 12, "PAYMENTS": 1, "SHARE": 0}.items():
+        monkeypatch.setattr(saving, name, value)
+    with serving(tmp_path / "data", FIRST) as client:
+        serial, saver = count(), saving_of(client)
+
+        def is_due(payments: int) -> bool:
+            for _ in range(payments):
+                assert client.pay(f"ref-{next(serial)}").status == 200
+            return saver._is_due(client.live)
+
+        assert [is_due(more) for more in (2, 2, 1)] == [False, False, True], "15 entries, beside 5 payments"
+        written(client, monkeypatch)
+        assert [is_due(more) for more in (1, 1, 0)] == [False, False, True], "6, and no more come"
+        written(client, monkeypatch)
+        assert [is_due(more) for more in (3, 1)] == [False, True], "12, however many payments there are"
 
 
 def noted_forks(monkeypatch: pytest.MonkeyPatch) -> list[int]:

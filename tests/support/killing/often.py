@@ -18,7 +18,13 @@ OFTEN: Final[Sequence[str]] = [*PROGRAM[:-1], "tests.support.killing.often"]
 
 def take_often() -> None:
     """From now on in this process."""
-    for name, value in {"ENTRIES": ENTRIES, "RESTED_ENTRIES": ENTRIES, "LOOK_S": LOOK_S, "SHARE": 0}.items():
+    for name, value in {
+        "ENTRIES": ENTRIES,
+        "ENTRIES_MIN": ENTRIES,
+        "RESTED_ENTRIES": ENTRIES,
+        "LOOK_S": LOOK_S,
+        "SHARE": 0,
+    }.items():
         setattr(saving, name, value)
 
 
