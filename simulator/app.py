@@ -19,7 +19,6 @@ from simulator.api.unsigned import UnsignedJudge
 from simulator.delivery.addresses import AddressPolicy
 from simulator.delivery.sender import HttpSender
 from simulator.domain.model.scenario import Scenario
-from simulator.domain.queries import calls_out
 from simulator.options import CONTROL_PATH, Options
 from simulator.preparation import prepare
 from simulator.runtime.clock import Wall
@@ -228,8 +227,7 @@ class App:
         self.sandboxes.start(asyncio.get_running_loop().time)
         if self.kept is not None:
             await self.kept.go_on()
-        is_calling = any(calls_out(one.core.state) for one in self.sandboxes)
-        preparing = asyncio.create_task(prepare(calls_out=is_calling, last=trim_memory))
+        preparing = asyncio.create_task(prepare(last=trim_memory))
         self.operations.not_ready = None
         await send({"type": "lifespan.startup.complete"})
         await receive()

@@ -12,9 +12,6 @@ from simulator.scenario.sections.people import person_pools
 
 DELAY_S = 1.0  # the server answers its first requests undisturbed
 
-# aiohttp, with the first callback over HTTP: eight megabytes, which most servers never need
-CALLING: Callable[[], object] = partial(import_module, "simulator.delivery.exchange")
-
 STEPS: tuple[Callable[[], object], ...] = (
     partial(import_module, "simulator.control.app"),  # Starlette
     partial(import_module, "simulator.control.guard"),
@@ -26,10 +23,9 @@ STEPS: tuple[Callable[[], object], ...] = (
 )
 
 
-async def prepare(*, calls_out: bool, last: Callable[[], object]) -> None:
-    """Do all of it, step by step, so that it can be cancelled between them, and then the `last` step; `calls_out` when
-    somebody has an address to be called at."""
+async def prepare(*, last: Callable[[], object]) -> None:
+    """Do all of it, step by step, so that it can be cancelled between them, and then the `last` step."""
     await asyncio.sleep(DELAY_S)
-    for step in (*([CALLING] if calls_out else ()), *STEPS, last):
+    for step in (*STEPS, last):
         # In a thread that the process waits for: one that imports must not meet the interpreter's end.
         await asyncio.to_thread(step)

@@ -1,9 +1,7 @@
 """Sends callbacks and webhooks over HTTP: single attempts, bounded in time and size, with the result as a value."""
 
-import asyncio
-import importlib
-from functools import cache, lru_cache
-from typing import TYPE_CHECKING, Any
+from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from simulator.delivery.addresses import AddressPolicy
 from simulator.delivery.lookup import Lookup, NameResolver, system_lookup
@@ -23,13 +21,6 @@ if TYPE_CHECKING:
 MAX_URL_CHARS = 256 * 1024
 """The longest URL that is sent: a GET callback carries the whole transaction in its query (SPEC 6.1), and ten thousand
 characters of remarks are up to 120,000 when they are percent-encoded."""
-
-
-@cache
-def _exchange() -> Any:
-    """The module that imports aiohttp."""
-    return importlib.import_module("simulator.delivery.exchange")
-
 
 _configured_target = lru_cache(maxsize=512)(parse_target)
 
@@ -58,7 +49,6 @@ class HttpSender:
         self._verify_tls = verify_tls
         self._names = NameResolver(lookup)
         self._slots = slots or Slots()
-        self._opening = asyncio.Lock()
         self._client: Client | None = None
         self._closed = False
 
@@ -73,25 +63,21 @@ class HttpSender:
             return AttemptResult(AttemptEnd.BLOCKED, error=bad.reason)
         if not isinstance(target, HttpTarget):
             return AttemptResult(AttemptEnd.BLOCKED, error="an inbox has no address of its own in HTTP")
-        client = self._client or await self._open()
+        client = self._client or self._open()
         async with self._slots.hold(owner, (target.host, target.port)):
-            return await client.exchange(outgoing, target.url, timeout_s)
+            return await client.exchange(outgoing, target, timeout_s)
 
-    async def _open(self) -> "Client":
-        async with self._opening:
-            if self._closed:
-                raise RuntimeError("the sender is closed")
-            if self._client is None:
-                if not _exchange.cache_info().currsize:
-                    # Importing aiohttp takes a third of a second, which would block the event loop.
-                    await asyncio.to_thread(_exchange)
-                self._client = _exchange().Client(self._policy, self._names, verify_tls=self._verify_tls)
-            return self._client
+    def _open(self) -> "Client":
+        if self._closed:
+            raise RuntimeError("the sender is closed")
+        from simulator.delivery.exchange import Client  # a few milliseconds, which most servers never need
+
+        self._client = Client(self._policy, self._names, verify_tls=self._verify_tls)
+        return self._client
 
     async def close(self) -> None:
         """Close all connections. Cancel or await active attempts first."""
-        async with self._opening:
-            self._closed = True
-            client, self._client = self._client, None
+        self._closed = True
+        client, self._client = self._client, None
         if client is not None:
             await client.close()

@@ -4,7 +4,7 @@ import re
 
 _STATUS_LINE = re.compile(rb"HTTP/1\.[01] ([1-9][0-9]{2})(?: [^\r\n]*)?\r?\n")
 _HEAD_END = re.compile(rb"\r?\n\r?\n")
-_SWITCHING_PROTOCOLS = 101
+SWITCHING_PROTOCOLS = 101
 
 
 class StatusLine:
@@ -19,7 +19,7 @@ class StatusLine:
         self._is_over = False
 
     def feed(self, data: bytes) -> None:
-        """Parse more data. Buffering is bounded by aiohttp's parser, which rejects long heads."""
+        """Parse more data. Buffering is bounded by whoever feeds it, who gives long heads up."""
         if self._is_over:
             return
         self._start = (self._start + data).lstrip(b"\r\n")  # parsers accept empty lines before a status line
@@ -27,7 +27,7 @@ class StatusLine:
         while not self._is_over and self._start.find(b"\n", begin) >= 0:
             line = _STATUS_LINE.match(self._start, begin)
             status = int(line[1]) if line else 0
-            if 100 <= status < 200 and status != _SWITCHING_PROTOCOLS:
+            if 100 <= status < 200 and status != SWITCHING_PROTOCOLS:
                 end = _HEAD_END.search(self._start, begin)
                 if end is None:
                     break

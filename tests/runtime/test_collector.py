@@ -1,7 +1,6 @@
 """What the garbage collector has to visit for each payment: the fewer objects, the shorter its pauses."""
 
 import gc
-import importlib
 from decimal import Decimal
 
 import pytest
@@ -29,7 +28,6 @@ def pay(client: Client, first: int, count: int) -> None:
 def test_a_payment_with_its_callbacks_leaves_few_objects_to_the_collector(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    importlib.import_module("simulator.delivery.exchange")  # as the first callback would
     monkeypatch.setattr("simulator.preparation.DELAY_S", 3600)  # it imports modules meanwhile
     with running() as client:
         client.live.apply(Credit("RS001", Decimal(100_000)))

@@ -1,7 +1,6 @@
 """Receivers on loopback sockets that misbehave in every way that the sender has to survive."""
 
 import asyncio
-import importlib
 import os
 import socket
 import struct
@@ -98,7 +97,6 @@ async def sender(
     made = HttpSender(
         AddressPolicy(public_only), verify_tls=verify_tls, lookup=lookup, slots=Slots(per_receiver=per_receiver)
     )
-    importlib.import_module("simulator.delivery.exchange")
     try:
         yield made
     finally:

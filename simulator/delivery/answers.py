@@ -1,0 +1,246 @@
+"""Reads the answer to one request: bytes in; status, headers, start of the body out. It knows no socket and no clock.
+
+Whatever a receiver sends, the memory and the time for it are bounded: parsing stops at the first thing beyond a bound.
+"""
+
+from typing import Final, NoReturn
+
+import httptools
+
+from simulator.delivery.status_line import SWITCHING_PROTOCOLS, StatusLine
+from simulator.domain.model.http_statuses import WITHOUT_BODY
+
+BODY_BYTES: Final = 16 * 1024
+"""The maximum of an answer's body that is read; a longer one closes the connection."""
+
+HEADERS_CHARS: Final = 8 * 1024
+"""The maximum of an answer's headers that is stored."""
+
+FIELDS_MAX: Final = 128
+FIELD_BYTES: Final = 16 * 1024
+REASON_BYTES: Final = 8190
+INTERIM_MAX: Final = 64
+"""How many interim answers (1xx) are skipped."""
+
+BESIDE_BODY_BYTES: Final = 256 * 1024
+"""The maximum of all that is not the body: heads, interim answers, sizes and extensions of chunks, trailers."""
+
+_HIDDEN_HEADERS: Final = frozenset({"set-cookie", "set-cookie2"})
+_BAD_STATUS_LINE: Final = "bad status line"
+
+
+class _Stop(Exception):
+    """Ends the parsing in a callback; the reader knows why."""
+
+
+class AnswerReader:
+    """The answer to a request with `method`, and the callbacks of httptools.
+
+    `headers` are None until the head has ended; `status` is known before. Reading is over when the answer is whole, as
+    far as it is kept, or `error` says what was wrong with it. Reader and parser hold each other; `release` ends that.
+    """
+
+    __slots__ = (
+        "_beside_body",
+        "_fields",
+        "_has_line",
+        "_interim",
+        "_is_complete",
+        "_is_head",
+        "_line",
+        "_parser",
+        "_reason_bytes",
+        "_refusal",
+        "_trailers",
+        "body",
+        "error",
+        "headers",
+        "is_over",
+        "may_stay_open",
+    )
+
+    def __init__(self, method: str) -> None:
+        self.headers: tuple[tuple[str, str], ...] | None = None
+        self.body = bytearray()
+        self.error = ""
+        self.is_over = False
+        self.may_stay_open = False
+        self._is_head = method == "HEAD"
+        self._line = StatusLine()
+        self._fields: list[tuple[bytes, bytes]] = []
+        self._has_line = False  # the line of the message that is being parsed was good
+        self._is_complete = False  # the final answer was parsed to its end
+        self._interim = self._trailers = self._reason_bytes = self._beside_body = 0
+        self._refusal = ""
+        self._parser: httptools.HttpResponseParser | None = httptools.HttpResponseParser(self)
+        # What common servers and proxies overlook, too.
+        self._parser.set_dangerous_leniencies(
+            lenient_headers=True, lenient_optional_cr_before_lf=True, lenient_spaces_after_chunk_size=True
+        )
+
+    @property
+    def status(self) -> int | None:
+        """The status of the final answer, once its line is complete."""
+        return self._line.status
+
+    def feed(self, data: bytes) -> bool:
+        """Read more. True when reading is over; bytes behind that make the connection unusable."""
+        if self.is_over or self._parser is None:
+            self.may_stay_open = False
+            return True
+        if self.headers is None:
+            self._line.feed(data)
+        kept = len(self.body)
+        try:
+            self._parser.feed_data(data)
+        except httptools.HttpParserError as error:
+            self._stopped(error)
+        if self._is_complete or self.is_over:
+            self.is_over = True
+            return True
+        if len(self.body) == BODY_BYTES:
+            self._end("", may_stay_open=False)
+        else:
+            self._beside_body += len(data) + kept - len(self.body)
+            if self._beside_body > BESIDE_BODY_BYTES:
+                self._refuse(f"more than {BESIDE_BODY_BYTES // 1024} KiB beside its body")
+        return self.is_over
+
+    def end(self, *, was_reset: bool) -> None:
+        """The connection has ended. An answer without a length is whole then, unless the end was a reset."""
+        if self.is_over:
+            self.may_stay_open = False
+        elif self.status is None:
+            self._end(
+                f"the connection was {'reset' if was_reset else 'closed'} before an answer came", may_stay_open=False
+            )
+        elif was_reset or self.headers is None or self._has_length():
+            self._end(f"status {self.status} came, then the answer broke off", may_stay_open=False)
+        else:
+            self._end("", may_stay_open=False)
+
+    def release(self) -> None:
+        """Let go of the parser, so that neither is left to the garbage collector."""
+        self._parser = None
+
+    def _end(self, error: str, *, may_stay_open: bool) -> None:
+        self.is_over, self.error, self.may_stay_open = True, error, may_stay_open
+
+    def _refuse(self, reason: str) -> None:
+        words = f"the answer is not HTTP: {reason}"
+        self._end(words if self.status is None else f"status {self.status} came, but {words}", may_stay_open=False)
+
+    def _stopped(self, error: httptools.HttpParserError) -> None:
+        """The parser or a callback has refused to go on."""
+        is_ours = isinstance(error.__context__, _Stop)
+        if isinstance(error, httptools.HttpParserCallbackError) and not is_ours:
+            raise error
+        if self._is_complete:
+            self._behind(is_refused=not is_ours)
+        elif self._refusal or not is_ours:
+            self._refuse(self._refusal or (_parser_words(error) if self._has_line else _BAD_STATUS_LINE))
+        else:
+            self._end("", may_stay_open=False)  # the body is as long as it is kept
+
+    def _behind(self, *, is_refused: bool) -> None:
+        """Something came behind the answer. Another answer is no error, only bytes that cannot be one."""
+        extra = "a body, which HTTP forbids" if self.status in WITHOUT_BODY else "more bytes than the answer has"
+        words = f"status {self.status} came with {extra}; the status counts"
+        self._end(words if is_refused or self._refusal else "", may_stay_open=False)
+
+    def _stop(self, refusal: str = "") -> NoReturn:
+        self._refusal = refusal
+        raise _Stop
+
+    def _has_length(self) -> bool:
+        """Whether the head says where the body ends, as the parser sees it."""
+        named = {name.lower(): value for name, value in self._fields}
+        codings = named.get(b"transfer-encoding")
+        if codings is None:
+            return b"content-length" in named
+        return codings.rpartition(b",")[2].strip().lower() == b"chunked"
+
+    # The callbacks of httptools
+
+    def on_message_begin(self) -> None:
+        self._has_line = False
+        if self._is_complete:
+            self.may_stay_open = False
+
+    def on_status(self, reason: bytes) -> None:
+        self._has_line = True
+        self._reason_bytes += len(reason)
+        if self._reason_bytes > REASON_BYTES:
+            self._stop(f"a status line of more than {REASON_BYTES} bytes")
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        if self._is_complete:
+            self._stop()
+        self._has_line = True
+        if len(name) + len(value) > FIELD_BYTES:
+            self._stop(f"a field of more than {FIELD_BYTES} bytes")
+        if b"\0" in value:
+            self._stop("a field with a NUL")
+        if self.headers is None:
+            self._fields.append((name, value))
+        else:
+            self._trailers += 1
+        if len(self._fields) + self._trailers > FIELDS_MAX:
+            self._stop(f"more than {FIELDS_MAX} fields")
+
+    def on_headers_complete(self) -> None:
+        if self._is_complete or self._parser is None:
+            self._stop()
+        self._has_line = True
+        status = self._parser.get_status_code()
+        if 100 <= status < 200 and status != SWITCHING_PROTOCOLS:
+            return
+        if self.status is None:  # the parser also accepts RTSP, versions of HTTP with another framing, and status 0
+            self._stop(_BAD_STATUS_LINE)
+        self.headers = _kept(self._fields)
+        if status == SWITCHING_PROTOCOLS:  # nobody asked for one, so that nothing follows
+            self._is_complete = True
+            self._stop()
+        self.may_stay_open = self._parser.should_keep_alive()
+        if self._is_head:  # the parser does not know the method, and goes on to read a body
+            self._is_complete = True
+            self.may_stay_open = self.may_stay_open and not self._has_length()
+
+    def on_body(self, piece: bytes) -> None:
+        if self.headers is None:  # of an interim answer
+            return
+        if self._is_complete:
+            self._stop("a body of an answer to HEAD")
+        room = BODY_BYTES - len(self.body)
+        if not room:
+            self._stop()
+        self.body += piece if len(piece) <= room else piece[:room]
+
+    def on_message_complete(self) -> None:
+        if self.headers is not None:
+            self._is_complete = True
+            return
+        self._fields.clear()
+        self._reason_bytes = 0
+        self._interim += 1
+        if self._interim > INTERIM_MAX:
+            self._stop(f"more than {INTERIM_MAX} interim answers")
+
+
+def _kept(fields: list[tuple[bytes, bytes]]) -> tuple[tuple[str, str], ...]:
+    """Headers without cookies, up to `HEADERS_CHARS`."""
+    kept: list[tuple[str, str]] = []
+    left = HEADERS_CHARS
+    for raw_name, raw_value in fields:
+        name, value = raw_name.decode("latin-1"), raw_value.rstrip(b" \t").decode("utf-8", "replace")
+        left -= len(name) + len(value)
+        if left < 0:
+            break
+        if name.lower() not in _HIDDEN_HEADERS:
+            kept.append((name, value))
+    return tuple(kept)
+
+
+def _parser_words(error: Exception) -> str:
+    """The parser's message up to the colon, after which it could quote the receiver's bytes."""
+    return str(error).strip().partition(":")[0][:200]

@@ -1,0 +1,152 @@
+"""One connection to a receiver: writes a request once, and has its answer read within a time."""
+
+import asyncio
+from collections.abc import Callable
+from typing import Final, cast
+
+from simulator.delivery.answers import AnswerReader
+from simulator.delivery.readable import readable
+
+PIECE_BYTES: Final = 64 * 1024
+"""How much of a request is handed over at once; the next piece follows when the receiver has taken most of it."""
+
+
+class Connection(asyncio.Protocol):
+    """A connection on `loop`, which is in `opened` from when it is connected until it is closed."""
+
+    __slots__ = (
+        "_has_bytes",
+        "_is_paused",
+        "_loop",
+        "_opened",
+        "_reader",
+        "_transport",
+        "_unsent",
+        "_waiter",
+        "idle_since",
+    )
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, opened: "set[Connection]") -> None:
+        self.idle_since = 0.0
+        self._loop = loop
+        self._opened = opened
+        self._transport: asyncio.Transport | None = None
+        self._has_bytes: Callable[[], bool] = bool
+        self._reader: AnswerReader | None = None
+        self._waiter: asyncio.Future[bool] | None = None
+        self._unsent = memoryview(b"")
+        self._is_paused = False
+
+    @property
+    def is_open(self) -> bool:
+        """False once either side has closed it, as far as the loop knows."""
+        return self._transport is not None and not self._transport.is_closing()
+
+    @property
+    def is_quiet(self) -> bool:
+        """True when the receiver has neither sent anything nor closed, as seen by the socket, not the loop.
+
+        Unrequested bytes (some servers send a 408 before they close) would be parsed as the answer.
+        """
+        return self.is_open and not self._has_bytes()
+
+    async def exchange(self, request: bytes, reader: AnswerReader, timeout_s: float) -> bool:
+        """Send `request` and let `reader` have what comes. Returns False when it is not over after `timeout_s`.
+
+        The connection is closed unless another request may follow: at once when this is cancelled, too.
+        """
+        waiter: asyncio.Future[bool] = self._loop.create_future()
+        self._reader, self._waiter = reader, waiter
+        timer = self._loop.call_later(timeout_s, _end, waiter, False)
+        try:
+            self._send(request)
+            is_over = await waiter
+        finally:
+            timer.cancel()
+            self._reader = self._waiter = None
+            reader.release()
+            if not reader.is_over or reader.error:
+                self.abort()
+            elif not reader.may_stay_open or not self._is_all_sent():
+                self.close()
+        return is_over
+
+    def close(self) -> None:
+        """Close it, with a farewell where TLS wants one; at once when the receiver has not read the whole request."""
+        if self._transport is None:
+            return
+        if self._is_all_sent():
+            self._transport.close()
+        else:
+            self._transport.abort()
+
+    def abort(self) -> None:
+        """Close it at once."""
+        if self._transport is not None:
+            self._transport.abort()
+
+    def _is_all_sent(self) -> bool:
+        return self._transport is None or not (self._unsent or self._transport.get_write_buffer_size())
+
+    def _send(self, request: bytes) -> None:
+        if self._transport is None:
+            self._over(was_reset=False)
+        elif len(request) <= PIECE_BYTES:
+            self._transport.write(request)
+        else:
+            self._unsent = memoryview(request)
+            self._send_on()
+
+    def _send_on(self) -> None:
+        while self._unsent and not self._is_paused and self._transport is not None:
+            piece, self._unsent = self._unsent[:PIECE_BYTES], self._unsent[PIECE_BYTES:]
+            self._transport.write(piece)
+
+    def _over(self, *, was_reset: bool) -> None:
+        if self._reader is not None:
+            self._reader.end(was_reset=was_reset)
+        self._wake()
+
+    def _wake(self) -> None:
+        if self._waiter is not None:
+            _end(self._waiter, True)
+
+    # The callbacks of asyncio
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """It is connected; with TLS, the receiver has also proved who it is."""
+        self._transport = cast(asyncio.Transport, transport)
+        self._has_bytes = readable(transport.get_extra_info("socket").fileno())
+        self._opened.add(self)
+
+    def data_received(self, data: bytes) -> None:
+        """Bytes from the receiver: of the answer, or else unrequested."""
+        if self._reader is None:
+            self.abort()
+        elif self._reader.feed(data):
+            self._wake()
+
+    def eof_received(self) -> None:
+        """The receiver sends no more; the transport closes itself."""
+        self._over(was_reset=False)
+
+    def connection_lost(self, error: Exception | None) -> None:
+        """It is closed."""
+        self._transport = None
+        self._unsent = memoryview(b"")
+        self._opened.discard(self)
+        self._over(was_reset=isinstance(error, OSError))
+
+    def pause_writing(self) -> None:
+        """The receiver is slow to read."""
+        self._is_paused = True
+
+    def resume_writing(self) -> None:
+        """It has read most of what was written."""
+        self._is_paused = False
+        self._send_on()
+
+
+def _end(waiter: "asyncio.Future[bool]", is_over: bool) -> None:
+    if not waiter.done():
+        waiter.set_result(is_over)
