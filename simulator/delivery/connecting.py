@@ -2,11 +2,12 @@
 
 import asyncio
 import os
-import socket
 import ssl
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Callable, Coroutine, Sequence
+from functools import partial
 from ipaddress import ip_address
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from simulator.delivery.addresses import AddressPolicy
 from simulator.delivery.connection import Connection
@@ -14,7 +15,13 @@ from simulator.delivery.lookup import NameResolver
 from simulator.domain.model.effects import AttemptEnd
 
 HEAD_START_S: Final = 0.25
+TLS_HEAD_START_S: Final = 1.0
 """How long an address has to answer before the next one of its name is tried beside it (RFC 8305)."""
+
+FAREWELL_S: Final = 2.0
+"""How long a receiver has to end TLS, once we have."""
+
+Dial = Callable[[str], Coroutine[Any, Any, Connection]]
 
 
 class Origin(NamedTuple):
@@ -46,17 +53,18 @@ class Dialer:
         self._verify_tls = verify_tls
         self._tls: ssl.SSLContext | None = None
 
-    async def connect(self, origin: Origin, connection: Connection) -> None:
-        """Open `connection` to `origin`. Raises NotConnectedError; may be cancelled, and leaves nothing open then."""
-        left = list(await self._addresses(origin.host))
+    async def connect(self, origin: Origin, opened: set[Connection]) -> Connection:
+        """A connection to `origin`, which is in `opened` until it is closed.
+
+        Raises NotConnectedError. May be cancelled; nothing is left open then.
+        """
+        addresses = await self._addresses(origin.host)
         tls = await self._context() if origin.is_tls else None
-        while True:
-            try:
-                await _open(left, origin, connection, tls)
-                return
-            except OSError as error:  # ssl.SSLError is one
-                if not left:
-                    raise NotConnectedError(AttemptEnd.CONNECTION, _why_not(origin, error)) from None
+        dial = partial(_dial, origin, tls, opened)
+        try:
+            return await (dial(addresses[0]) if len(addresses) == 1 else _first(dial, addresses, origin))
+        except OSError as error:  # ssl.SSLError is one
+            raise NotConnectedError(AttemptEnd.CONNECTION, _why_not(origin, error)) from None
 
     async def _addresses(self, host: str) -> Sequence[str]:
         """The addresses of `host`, all of them allowed."""
@@ -98,65 +106,56 @@ def _tls_context(*, verify: bool) -> ssl.SSLContext:
     return context
 
 
-async def _open(left: list[str], origin: Origin, connection: Connection, tls: ssl.SSLContext | None) -> None:
-    """Open `connection` to the first address that answers; remove from `left` those that were tried in vain, with it.
-
-    Raises OSError, the one of the last address.
-    """
-    connected = await _first_connected(left, origin.port)
+async def _dial(origin: Origin, tls: ssl.SSLContext | None, opened: set[Connection], address: str) -> Connection:
+    """A connection to one address, which needs no lookup. Raises OSError."""
+    loop = asyncio.get_running_loop()
+    connection = Connection(loop, opened)
+    name = origin.host.rstrip(".") if tls else None  # certificates name hosts without the last dot
+    farewell_s = FAREWELL_S if tls else None
     try:
-        # Certificates name hosts without the last dot.
-        name = origin.host.rstrip(".") if tls else None
-        await asyncio.get_running_loop().create_connection(
-            lambda: connection, sock=connected, ssl=tls, server_hostname=name
+        await loop.create_connection(
+            lambda: connection, address, origin.port, ssl=tls, server_hostname=name, ssl_shutdown_timeout=farewell_s
         )
     except BaseException:
         connection.abort()
-        connected.close()
         raise
+    return connection
 
 
-async def _first_connected(left: list[str], port: int) -> socket.socket:
-    """A socket that is connected to one of the addresses. Those that were tried to the end are removed from `left`."""
-    if len(left) == 1:
-        return await _connected(left.pop(), port)
-    racing: dict[asyncio.Task[socket.socket], str] = {}
-    waiting = list(left)
+async def _first(dial: Dial, addresses: Sequence[str], origin: Origin) -> Connection:
+    """The first connection of those to several addresses, each of which begins when the one before it has failed or has
+    had its head start. Raises OSError, the last one."""
+    head_start_s = TLS_HEAD_START_S if origin.is_tls else HEAD_START_S
+    waiting = deque(addresses)
+    racing: set[asyncio.Task[Connection]] = set()
+    failure: BaseException | None = None
     try:
-        while True:
+        while waiting or racing:
             if waiting:
-                racing[asyncio.create_task(_connected(waiting[0], port))] = waiting.pop(0)
-            delay_s = HEAD_START_S if waiting else None
-            ended, _ = await asyncio.wait(racing, timeout=delay_s, return_when=asyncio.FIRST_COMPLETED)
+                racing.add(asyncio.create_task(dial(waiting.popleft())))
+            ended, _ = await asyncio.wait(
+                racing, timeout=head_start_s if waiting else None, return_when=asyncio.FIRST_COMPLETED
+            )
             for attempt in ended:
-                left.remove(racing[attempt])
-                if attempt.exception() is None:
-                    del racing[attempt]
+                racing.remove(attempt)
+                failure = attempt.exception()
+                if failure is None:
                     return attempt.result()
-                del racing[attempt]
-                if not left:
-                    attempt.result()
     finally:
         for attempt in racing:
             attempt.cancel()
             attempt.add_done_callback(_close_unused)
-
-
-async def _connected(address: str, port: int) -> socket.socket:
-    made = socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET, socket.SOCK_STREAM)
+    assert failure is not None
     try:
-        made.setblocking(False)
-        await asyncio.get_running_loop().sock_connect(made, (address, port))
-    except BaseException:
-        made.close()
-        raise
-    return made
+        raise failure
+    finally:
+        del failure  # its traceback has this frame, and the garbage collector would have to part them
 
 
-def _close_unused(attempt: "asyncio.Task[socket.socket]") -> None:
-    """Close the socket of one that came second."""
+def _close_unused(attempt: "asyncio.Task[Connection]") -> None:
+    """Close the connection of one that came second."""
     if not attempt.cancelled() and attempt.exception() is None:
-        attempt.result().close()
+        attempt.result().abort()
 
 
 def _why_not(origin: Origin, error: OSError) -> str:

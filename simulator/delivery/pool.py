@@ -39,8 +39,7 @@ class Pool:
 
     async def open(self, origin: Origin) -> Connection:
         """A new connection to `origin`. Raises NotConnectedError."""
-        connection = Connection(self._loop, self._opened)
-        await self._dialer.connect(origin, connection)
+        connection = await self._dialer.connect(origin, self._opened)
         if self._is_closed:
             connection.abort()
         return connection

@@ -2,8 +2,6 @@
 
 import asyncio
 from collections import OrderedDict, deque
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 
 import msgspec
 
@@ -45,16 +43,12 @@ class Slots:
         self._owners: dict[str, _Owner] = {}
         self._in_turn: OrderedDict[str, None] = OrderedDict()  # the owners with a ready lane
 
-    @asynccontextmanager
-    async def hold(self, owner: str, receiver: Receiver) -> AsyncIterator[None]:
+    def hold(self, owner: str, receiver: Receiver) -> "Held":
         """Hold a slot of `owner` at `receiver` meanwhile; wait for it first if there is none."""
-        await self._take(owner, receiver)
-        try:
-            yield
-        finally:
-            self._give_back(owner, receiver)
+        return Held(self, owner, receiver)
 
-    async def _take(self, name: str, receiver: Receiver) -> None:
+    async def take(self, name: str, receiver: Receiver) -> None:
+        """Wait for a slot of the owner `name`, and have it until `give_back`."""
         owner = self._owners.setdefault(name, _Owner())
         lane = owner.lanes.setdefault(receiver, _Lane())
         if not lane.waiting and lane.held < self._per_receiver and owner.held < self._free:
@@ -67,7 +61,7 @@ class Slots:
             await turn
         except asyncio.CancelledError:
             if turn.done() and not turn.cancelled():  # it was granted and cancelled in one turn of the loop
-                self._give_back(name, receiver)
+                self.give_back(name, receiver)
             elif turn in lane.waiting:
                 lane.waiting.remove(turn)
                 self._refresh(name, owner, receiver, lane)
@@ -78,7 +72,8 @@ class Slots:
         owner.held += 1
         lane.held += 1
 
-    def _give_back(self, name: str, receiver: Receiver) -> None:
+    def give_back(self, name: str, receiver: Receiver) -> None:
+        """Let others have a slot that was taken."""
         owner = self._owners[name]
         lane = owner.lanes[receiver]
         self._free += 1
@@ -120,3 +115,20 @@ class Slots:
             del owner.lanes[receiver]
             if not owner.lanes:
                 del self._owners[name]
+
+
+class Held:
+    """A slot of one owner at one receiver, for an `async with`. One of contextlib's own takes 2 µs more."""
+
+    __slots__ = ("_owner", "_receiver", "_slots")
+
+    def __init__(self, slots: Slots, owner: str, receiver: Receiver) -> None:
+        self._slots = slots
+        self._owner = owner
+        self._receiver = receiver
+
+    async def __aenter__(self) -> None:
+        await self._slots.take(self._owner, self._receiver)
+
+    async def __aexit__(self, *_: object) -> None:
+        self._slots.give_back(self._owner, self._receiver)
