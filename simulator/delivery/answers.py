@@ -7,7 +7,7 @@ from typing import Final, NoReturn
 
 import httptools
 
-from simulator.delivery.status_line import SWITCHING_PROTOCOLS, StatusLine
+from simulator.delivery.status_line import INTERIM_MAX, SWITCHING_PROTOCOLS, StatusLine
 from simulator.domain.model.http_statuses import WITHOUT_BODY
 
 BODY_BYTES: Final = 16 * 1024
@@ -19,12 +19,13 @@ HEADERS_CHARS: Final = 8 * 1024
 FIELDS_MAX: Final = 128
 FIELD_BYTES: Final = 16 * 1024
 REASON_BYTES: Final = 8190
-INTERIM_MAX: Final = 64
-"""How many interim answers (1xx) are skipped."""
-
 BESIDE_BODY_BYTES: Final = 256 * 1024
 """The maximum of all that is not the body: heads, interim answers, sizes and extensions of chunks, trailers."""
 
+PART_BYTES: Final = 48 * 1024
+"""The maximum between two fields or pieces of the body; it is more than a field, since packets cut anywhere."""
+
+_SLICE_BYTES: Final = 16 * 1024  # what the parser joins of a part grows with the square of what it is fed at once
 _HIDDEN_HEADERS: Final = frozenset({"set-cookie", "set-cookie2"})
 _BAD_STATUS_LINE: Final = "bad status line"
 
@@ -49,6 +50,7 @@ class AnswerReader:
         "_is_head",
         "_line",
         "_parser",
+        "_part_bytes",
         "_reason_bytes",
         "_refusal",
         "_trailers",
@@ -70,7 +72,7 @@ class AnswerReader:
         self._fields: list[tuple[bytes, bytes]] = []
         self._has_line = False  # the line of the message that is being parsed was good
         self._is_complete = False  # the final answer was parsed to its end
-        self._interim = self._trailers = self._reason_bytes = self._beside_body = 0
+        self._interim = self._trailers = self._reason_bytes = self._part_bytes = self._beside_body = 0
         self._refusal = ""
         self._parser: httptools.HttpResponseParser | None = httptools.HttpResponseParser(self)
         # What common servers and proxies overlook, too.
@@ -85,6 +87,14 @@ class AnswerReader:
 
     def feed(self, data: bytes) -> bool:
         """Read more. True when reading is over; bytes behind that make the connection unusable."""
+        if len(data) <= _SLICE_BYTES:
+            return self._feed(data)
+        is_over = False
+        for at in range(0, len(data), _SLICE_BYTES):
+            is_over = self._feed(data[at : at + _SLICE_BYTES])
+        return is_over
+
+    def _feed(self, data: bytes) -> bool:
         if self.is_over or self._parser is None:
             self.may_stay_open = False
             return True
@@ -101,8 +111,11 @@ class AnswerReader:
         if len(self.body) == BODY_BYTES:
             self._end("", may_stay_open=False)
         else:
+            self._part_bytes += len(data)
             self._beside_body += len(data) + kept - len(self.body)
-            if self._beside_body > BESIDE_BODY_BYTES:
+            if self._part_bytes > PART_BYTES:
+                self._refuse(f"more than {PART_BYTES // 1024} KiB without a field or a piece of its body")
+            elif self._beside_body > BESIDE_BODY_BYTES:
                 self._refuse(f"more than {BESIDE_BODY_BYTES // 1024} KiB beside its body")
         return self.is_over
 
@@ -177,6 +190,7 @@ class AnswerReader:
         if self._is_complete:
             self._stop()
         self._has_line = True
+        self._part_bytes = 0
         if len(name) + len(value) > FIELD_BYTES:
             self._stop(f"a field of more than {FIELD_BYTES} bytes")
         if b"\0" in value:
@@ -211,6 +225,7 @@ class AnswerReader:
             return
         if self._is_complete:
             self._stop("a body of an answer to HEAD")
+        self._part_bytes = 0
         room = BODY_BYTES - len(self.body)
         if not room:
             self._stop()
@@ -221,7 +236,7 @@ class AnswerReader:
             self._is_complete = True
             return
         self._fields.clear()
-        self._reason_bytes = 0
+        self._reason_bytes = self._part_bytes = 0
         self._interim += 1
         if self._interim > INTERIM_MAX:
             self._stop(f"more than {INTERIM_MAX} interim answers")

@@ -5,6 +5,8 @@ import re
 _STATUS_LINE = re.compile(rb"HTTP/1\.[01] ([1-9][0-9]{2})(?: [^\r\n]*)?\r?\n")
 _HEAD_END = re.compile(rb"\r?\n\r?\n")
 SWITCHING_PROTOCOLS = 101
+INTERIM_MAX = 64
+"""How many interim answers (1xx) are skipped; more are no answer."""
 
 
 class StatusLine:
@@ -16,6 +18,7 @@ class StatusLine:
     def __init__(self) -> None:
         self.status: int | None = None
         self._start = b""
+        self._interim = 0
         self._is_over = False
 
     def feed(self, data: bytes) -> None:
@@ -32,6 +35,8 @@ class StatusLine:
                 if end is None:
                     break
                 begin = end.end()
+                self._interim += 1
+                self._is_over = self._interim > INTERIM_MAX
             else:
                 self.status, self._is_over = status or None, True
         self._start = b"" if self._is_over else self._start[begin:]

@@ -1,0 +1,148 @@
+"""The reader of answers, without sockets: however an answer is cut, and however it goes on, the result is the same."""
+
+import gc
+import tracemalloc
+import weakref
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from simulator.delivery.answers import BESIDE_BODY_BYTES, BODY_BYTES, HEADERS_CHARS, AnswerReader
+
+Read = tuple[bool, int | None, bytes, tuple[tuple[str, str], ...] | None, str, bool]
+
+TOKEN = st.text("abcXYZ019-_", min_size=1, max_size=12).filter(
+    lambda name: name.lower() not in ("content-length", "transfer-encoding", "connection", "upgrade", "set-cookie")
+)
+VALUE = st.text("abc XYZ:;=,\"'0\t", max_size=30).map(str.strip)
+FIELDS = st.lists(st.tuples(TOKEN, VALUE), max_size=5)
+INTERIM = st.lists(st.sampled_from([100, 102, 103, 199]), max_size=3)
+BODY = st.binary(max_size=200)
+
+
+def head(status: int, fields: list[tuple[str, str]]) -> bytes:
+    lines = [f"HTTP/1.1 {status} Whatever", *(f"{name}: {value}" for name, value in fields)]
+    return ("\r\n".join(lines) + "\r\n\r\n").encode()
+
+
+@st.composite
+def answers(draw: st.DrawFn) -> tuple[bytes, int, bytes, tuple[tuple[str, str], ...], bool]:
+    """A valid answer in its bytes, and what it says: status, body, headers; and whether the connection ends with it."""
+    status = draw(st.sampled_from([200, 201, 302, 404, 500, 599]))
+    fields, body = draw(FIELDS), draw(BODY)
+    before = b"".join(head(early, draw(FIELDS)) for early in draw(INTERIM))
+    framing = draw(st.sampled_from(["length", "chunks", "end"]))
+    if framing == "length":
+        fields = [*fields, ("Content-Length", str(len(body)))]
+        sent = body
+    elif framing == "chunks":
+        fields = [*fields, ("Transfer-Encoding", "chunked")]
+        size = draw(st.integers(1, 50))
+        pieces = [body[at : at + size] for at in range(0, len(body), size)]
+        sent = b"".join(b"%x\r\n%s\r\n" % (len(piece), piece) for piece in pieces) + b"0\r\n\r\n"
+    else:
+        sent = body
+    return before + head(status, fields) + sent, status, body, tuple(fields), framing == "end"
+
+
+def read(pieces: list[bytes], *, ends: bool) -> Read:
+    reader = AnswerReader("POST")
+    for piece in pieces:
+        reader.feed(piece)
+    if ends:
+        reader.end(was_reset=False)
+    reader.release()
+    return reader.is_over, reader.status, bytes(reader.body), reader.headers, reader.error, reader.may_stay_open
+
+
+@given(answers(), st.data())
+def test_a_valid_answer_is_the_same_in_any_pieces(
+    answer: tuple[bytes, int, bytes, tuple[tuple[str, str], ...], bool], data: st.DataObject
+) -> None:
+    whole, status, body, headers, ends = answer
+    cuts = sorted(data.draw(st.sets(st.integers(1, len(whole) - 1), max_size=20)))
+    pieces = [whole[begin:end] for begin, end in zip([0, *cuts], [*cuts, len(whole)], strict=True)]
+    expected = (True, status, body, headers, "", not ends)
+    assert read([whole], ends=ends) == expected
+    assert read(pieces, ends=ends) == expected
+    assert read([whole[at : at + 1] for at in range(len(whole))], ends=ends) == expected
+
+
+@given(answers(), st.data())
+def test_an_answer_that_is_cut_off_is_never_taken_for_a_whole_one(
+    answer: tuple[bytes, int, bytes, tuple[tuple[str, str], ...], bool], data: st.DataObject
+) -> None:
+    whole, status, body, _, ends = answer
+    kept = whole[: data.draw(st.integers(0, len(whole) - 1))]
+    is_over, said, part, headers, error, may_stay_open = read([kept], ends=True)
+    assert is_over
+    assert not may_stay_open
+    assert body.startswith(part)
+    assert said in (None, status)
+    if not (ends and headers is not None):  # without a length, an end is the end
+        assert error
+
+
+@settings(max_examples=300)
+@given(st.lists(st.one_of(st.binary(max_size=60), st.sampled_from([b"HTTP/1.1 200 OK\r\n", b"\r\n", b"2\r\nok\r\n"]))))
+def test_any_bytes_are_read_to_an_end(pieces: list[bytes]) -> None:
+    is_over, status, body, headers, error, may_stay_open = read(pieces, ends=True)
+    assert is_over
+    assert status is not None or error
+    assert len(body) <= BODY_BYTES
+    assert headers is None or sum(len(name) + len(value) for name, value in headers) <= HEADERS_CHARS
+    assert not (may_stay_open and error)
+
+
+ENDLESS = {
+    "fields": (b"HTTP/1.1 200 OK\r\n", b"X: y\r\n"),
+    "long fields": (b"HTTP/1.1 200 OK\r\n", b"X: " + b"y" * 16_000 + b"\r\n"),
+    "a field": (b"HTTP/1.1 200 OK\r\nX: ", b"y"),
+    "folds": (b"HTTP/1.1 200 OK\r\nX: a", b"\r\n y"),
+    "a name": (b"HTTP/1.1 200 OK\r\n", b"y"),
+    "a reason": (b"HTTP/1.1 200 ", b"y"),
+    "empty lines": (b"", b"\r\n"),
+    "interim answers": (b"", b"HTTP/1.1 100 C\r\n\r\n"),
+    "a chunk's extension": (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2;", b"y"),
+    "a size": (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", b"0"),
+    "a trailer": (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nX: ", b"y"),
+    "a body": (b"HTTP/1.1 200 OK\r\n\r\n", b"y"),
+    "small chunks": (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", b"1\r\nx\r\n"),
+}
+
+
+@pytest.mark.parametrize("packet", [4096, 262_144])
+@pytest.mark.parametrize(("start", "more"), ENDLESS.values(), ids=ENDLESS)
+def test_what_is_endless_is_given_up_and_takes_little_memory(start: bytes, more: bytes, packet: int) -> None:
+    data = more * max(1, packet // len(more))
+    tracemalloc.start()
+    try:
+        reader = AnswerReader("POST")
+        reader.feed(start)
+        packets = 0
+        while not reader.feed(data):
+            packets += 1
+            assert packets * packet <= 2 * BESIDE_BODY_BYTES
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert most < 8 * BESIDE_BODY_BYTES
+    assert not reader.may_stay_open
+    reader.release()
+
+
+def test_a_reader_leaves_nothing_to_the_garbage_collector() -> None:
+    class Watched(AnswerReader):
+        __slots__ = ("__weakref__",)
+
+    gc.disable()
+    try:
+        reader = Watched("POST")
+        reader.feed(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+        reader.release()
+        seen = weakref.ref(reader)
+        del reader
+        assert seen() is None
+    finally:
+        gc.enable()
