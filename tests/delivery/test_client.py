@@ -1,0 +1,389 @@
+"""How the client of deliveries opens, keeps and closes its connections, whatever receivers and callers do."""
+
+import asyncio
+import gc
+import socket
+import ssl
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from simulator.delivery import connecting, pool
+from simulator.domain.model.effects import AttemptEnd, Outgoing
+from tests.delivery.test_connections import CERTIFICATE
+from tests.support.broken_receivers import OK, RUNNERS, Exchange, Receiver, Run, post, says, sender, silent, until
+
+pytestmark = pytest.mark.parametrize("run", RUNNERS)
+
+LARGE = b"x" * 20_000_000  # more than the system takes for a receiver that does not read
+
+
+class Taps:
+    """A server on a raw socket of each connection, read or not by whoever tests."""
+
+    def __init__(self) -> None:
+        self.listening = socket.create_server(("127.0.0.1", 0))
+        self.listening.setblocking(False)
+        self.port = self.listening.getsockname()[1]
+        self.url = f"http://127.0.0.1:{self.port}/"
+
+    async def accept(self) -> socket.socket:
+        taken, _ = await asyncio.get_running_loop().sock_accept(self.listening)
+        taken.setblocking(False)
+        return taken
+
+
+@pytest.fixture
+def taps() -> Any:
+    made = Taps()
+    yield made
+    made.listening.close()
+
+
+def tls(folder: Path) -> ssl.SSLContext:
+    """What a receiver at localhost proves itself with."""
+    pem = folder / "receiver.pem"
+    pem.write_text(CERTIFICATE)
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    context.load_cert_chain(pem)
+    return context
+
+
+@pytest.mark.parametrize("is_tls", [False, True])
+def test_many_attempts_in_turn_need_one_connection(run: Run, tmp_path: Path, is_tls: bool) -> None:
+    async def main() -> None:
+        context = tls(tmp_path) if is_tls else None
+        async with sender(verify_tls=False) as http, Receiver(says(OK), tls=context) as receiver:
+            url = receiver.url.replace("http:", "https:") if is_tls else receiver.url
+            for number in range(50):
+                method, body = (("POST", b"{}"), ("GET", None))[number % 2]
+                assert (await http.send(Outgoing(method, url, (), body), 10)).body == "ok"
+            assert (len(receiver.requests), receiver.connections) == (50, 1)
+
+    run(main())
+
+
+def test_as_many_connections_are_kept_as_were_needed_at_once(run: Run) -> None:
+    async def main() -> None:
+        async with sender() as http, Receiver(says(OK)) as receiver:
+            for _ in range(5):
+                await asyncio.gather(*(http.send(post(receiver.url), 10) for _ in range(8)))
+            assert (len(receiver.requests), receiver.connections) == (40, 8)
+
+    run(main())
+
+
+def test_connections_are_kept_for_each_host_and_port_alone(run: Run) -> None:
+    async def main() -> None:
+        async with sender() as http, Receiver(says(OK)) as one, Receiver(says(OK)) as two:
+            for _ in range(3):
+                for port in (one.port, two.port):
+                    await http.send(post(f"http://127.0.0.1:{port}/"), 10)
+                    await http.send(post(f"http://localhost:{port}/"), 10)
+            assert (one.connections, two.connections) == (2, 2)
+
+    run(main())
+
+
+def test_an_idle_connection_is_dropped_after_a_while(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pool, "KEEP_ALIVE_S", 0.1)
+
+    async def main() -> None:
+        async with sender() as http, Receiver(says(OK)) as receiver:
+            await http.send(post(receiver.url), 10)
+            await until(lambda: receiver.open_connections == 0)
+            await http.send(post(receiver.url), 10)
+            assert receiver.connections == 2
+
+    run(main())
+
+
+def test_a_large_request_is_read_as_slowly_as_the_receiver_likes(run: Run, taps: Taps) -> None:
+    """And no more of it is handed over than the receiver takes."""
+
+    async def main() -> None:
+        loop = asyncio.get_running_loop()
+        async with sender() as http:
+            sending = asyncio.ensure_future(http.send(Outgoing("POST", taps.url, (), LARGE), 60))
+            with await taps.accept() as taken:
+                got = 0
+                head = await loop.sock_recv(taken, 100_000)
+                start = head.index(b"\r\n\r\n") + 4
+                got = len(head) - start
+                while got < len(LARGE):
+                    got += len(await loop.sock_recv(taken, 1_000_000))
+                assert got == len(LARGE)
+                await loop.sock_sendall(taken, OK)
+                assert (await sending).body == "ok"
+                again = asyncio.ensure_future(http.send(post(taps.url), 10))
+                assert (await loop.sock_recv(taken, 100_000)).startswith(b"POST / HTTP/1.1\r\n"), "it was kept"
+                await loop.sock_sendall(taken, OK)
+                await again
+
+    run(main())
+
+
+@pytest.mark.parametrize("scheme", ["http", "https"])
+def test_a_large_request_arrives_whole(run: Run, tmp_path: Path, scheme: str) -> None:
+    async def main() -> None:
+        context = tls(tmp_path) if scheme == "https" else None
+        async with sender(verify_tls=False) as http, Receiver(says(OK), tls=context) as receiver:
+            for _ in range(2):
+                body = bytes(range(256)) * 12_000
+                end = await http.send(Outgoing("POST", receiver.url.replace("http", scheme), (), body), 30)
+                assert end.body == "ok"
+                assert receiver.requests[-1].body == body
+            assert receiver.connections == 1
+
+    run(main())
+
+
+@pytest.mark.parametrize("ends", [False, True])
+def test_an_answer_may_come_before_the_whole_request_was_read(run: Run, taps: Taps, ends: bool) -> None:
+    async def main() -> None:
+        loop = asyncio.get_running_loop()
+        async with sender() as http:
+            sending = asyncio.ensure_future(http.send(Outgoing("POST", taps.url, (), LARGE), 30))
+            with await taps.accept() as taken:
+                await loop.sock_recv(taken, 1000)
+                await loop.sock_sendall(taken, b"HTTP/1.1 413 Too Large\r\nContent-Length: 2\r\n\r\nno")
+                if ends:
+                    taken.shutdown(socket.SHUT_WR)
+                end = await sending
+                assert (end.kind, end.status, end.body, end.error) == (AttemptEnd.ANSWERED, 413, "no", "")
+                again = asyncio.ensure_future(http.send(post(taps.url), 10))
+                with await taps.accept() as other:  # the rest is not sent, nor another request behind it
+                    assert (await loop.sock_recv(other, 1000)).startswith(b"POST / HTTP/1.1\r\n")
+                    await loop.sock_sendall(other, OK)
+                    assert (await again).status == 200
+
+    run(main())
+
+
+def test_a_receiver_that_does_not_read_is_waited_for_until_the_timeout(run: Run, taps: Taps) -> None:
+    async def main() -> None:
+        async with sender() as http:
+            sending = asyncio.ensure_future(http.send(Outgoing("POST", taps.url, (), LARGE), 0.3))
+            with await taps.accept() as taken:
+                end = await sending
+                assert (end.kind, end.error) == (AttemptEnd.TIMEOUT, "connected, but no answer within 0.3 s")
+                await until(lambda: _is_closed(taken))
+
+    run(main())
+
+
+def _is_closed(taken: socket.socket) -> bool:
+    """Reads what has come; true when that was all."""
+    try:
+        while data := taken.recv(1_000_000):
+            assert data
+    except BlockingIOError:
+        return False
+    except ConnectionResetError:
+        return True
+    return True
+
+
+@pytest.mark.parametrize("is_kept", [False, True])
+@pytest.mark.parametrize("is_tls", [False, True])
+def test_an_attempt_may_be_cancelled_in_any_turn(run: Run, tmp_path: Path, is_tls: bool, is_kept: bool) -> None:
+    async def main() -> None:
+        context = tls(tmp_path) if is_tls else None
+        async with Receiver(says(OK), tls=context) as receiver:
+            url = f"{'https' if is_tls else 'http'}://localhost:{receiver.port}/"
+            for turns in range(25):
+                async with sender(verify_tls=False, per_receiver=1) as http:
+                    if is_kept:
+                        await http.send(post(url), 10)
+                    attempt = asyncio.ensure_future(http.send(post(url), 10))
+                    for _ in range(turns):
+                        await asyncio.sleep(0 if turns < 15 else 0.001)
+                    attempt.cancel()
+                    await asyncio.gather(attempt, return_exceptions=True)
+                    assert (await http.send(post(url), 10)).body == "ok", "its slot is free again"
+            await until(lambda: receiver.open_connections == 0)
+
+    run(main())
+    gc.collect()  # a socket that was left open would warn, which is an error
+
+
+def test_a_cancelled_attempt_closes_its_connection_while_others_go_on(run: Run) -> None:
+    async def main() -> None:
+        async with sender() as http, Receiver(silent) as receiver:
+            attempts = [asyncio.ensure_future(http.send(post(receiver.url), 30)) for _ in range(3)]
+            await until(lambda: len(receiver.requests) == 3)
+            attempts[0].cancel()
+            await until(lambda: receiver.open_connections == 2)
+            assert [attempt.done() for attempt in attempts[1:]] == [False, False]
+            for attempt in attempts[1:]:
+                attempt.cancel()
+            await asyncio.gather(*attempts, return_exceptions=True)
+
+    run(main())
+
+
+def lookup(*addresses: str) -> Any:
+    def found(_: str) -> Sequence[str]:
+        return addresses
+
+    return found
+
+
+@pytest.fixture
+def black_holes(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Addresses of 127.9.0.0/16 neither answer nor refuse; what was dialled."""
+    real, dialled = connecting._dial, []
+
+    async def dial(origin: Any, context: Any, opened: Any, address: str) -> Any:
+        dialled.append(address)
+        if address.startswith("127.9."):
+            await asyncio.Event().wait()
+        return await real(origin, context, opened, address)
+
+    monkeypatch.setattr(connecting, "_dial", dial)
+    return dialled
+
+
+def test_addresses_that_do_not_answer_have_a_head_start_and_no_more(run: Run, black_holes: list[str]) -> None:
+    async def main() -> None:
+        addresses = lookup("127.9.0.1", "127.9.0.2", "127.0.0.1", "127.9.0.3")
+        async with sender(lookup=addresses) as http, Receiver(says(OK)) as receiver:
+            assert (await http.send(post(f"http://many.test:{receiver.port}/"), 10)).body == "ok"
+            assert black_holes == ["127.9.0.1", "127.9.0.2", "127.0.0.1"]
+            assert receiver.connections == 1
+
+    run(main())
+
+
+def test_addresses_of_which_none_answers_end_with_the_timeout(run: Run, black_holes: list[str]) -> None:
+    async def main() -> None:
+        async with sender(lookup=lookup("127.9.0.1", "127.9.0.2")) as http:
+            end = await http.send(post("http://many.test/"), 0.4)
+            assert (end.kind, end.error) == (AttemptEnd.TIMEOUT, "no connection within 0.4 s")
+            assert black_holes == ["127.9.0.1", "127.9.0.2"]
+
+    run(main())
+
+
+def test_an_address_that_refuses_does_not_hold_up_the_next_one(run: Run) -> None:
+    async def main() -> None:
+        async with sender(lookup=lookup("127.0.0.2", "127.0.0.3", "127.0.0.1")) as http:
+            async with Receiver(says(OK)) as receiver:
+                end = await http.send(post(f"http://many.test:{receiver.port}/"), 0.2)
+                assert end.body == "ok", "sooner than a head start"
+            end = await http.send(post(f"http://many.test:{receiver.port}/"), 10)
+            assert end.error == f"no connection to many.test:{receiver.port}: Connection refused"
+
+    run(main())
+
+
+def test_an_address_without_tls_leaves_it_to_the_next_one(run: Run, tmp_path: Path) -> None:
+    async def hang_up(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.close()
+
+    async def main() -> None:
+        async with Receiver(says(OK), tls=tls(tmp_path)) as receiver:
+            port = receiver.port
+            async with (
+                await asyncio.start_server(hang_up, "127.0.0.2", port),
+                sender(verify_tls=False, lookup=lookup("127.0.0.2", "127.0.0.1")) as http,
+            ):
+                assert (await http.send(post(f"https://two.test:{port}/"), 10)).body == "ok"
+
+    run(main())
+
+
+@pytest.mark.slow
+def test_a_receiver_that_does_not_part_from_tls_is_left_after_a_while(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connecting, "FAREWELL_S", 0.2)
+    context = tls(tmp_path)
+    complaints: list[Any] = []
+
+    async def main() -> None:
+        asyncio.get_running_loop().set_exception_handler(lambda _, what: complaints.append(what))
+        listening = socket.create_server(("127.0.0.1", 0))
+        ended = asyncio.Event()
+        loop = asyncio.get_running_loop()
+
+        def receive() -> None:
+            taken, _ = listening.accept()
+            with context.wrap_socket(taken, server_side=True) as secure:
+                secure.recv(65536)
+                secure.sendall(OK.replace(b"Content", b"Connection: close\r\nContent"))
+                with socket.socket(fileno=secure.detach()) as raw:  # it reads no more TLS
+                    while raw.recv(65536):
+                        pass
+            loop.call_soon_threadsafe(ended.set)
+
+        serving = asyncio.ensure_future(asyncio.to_thread(receive))
+        async with sender(verify_tls=False) as http:
+            url = f"https://127.0.0.1:{listening.getsockname()[1]}/"
+            assert (await http.send(post(url), 10)).body == "ok"
+            async with asyncio.timeout(10):
+                await ended.wait()
+        await serving
+        listening.close()
+
+    run(main())
+    assert complaints == []
+
+
+def test_closing_while_a_connection_is_opened_sends_nothing(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    may_open = asyncio.Event()
+    real = connecting._dial
+
+    async def dial(*given: Any) -> Any:
+        opened = await real(*given)
+        await may_open.wait()
+        return opened
+
+    monkeypatch.setattr(connecting, "_dial", dial)
+
+    async def main() -> None:
+        async with sender() as http, Receiver(says(OK)) as receiver:
+            sending = asyncio.ensure_future(http.send(post(receiver.url), 10))
+            await until(lambda: receiver.connections == 1)
+            await http.close()
+            may_open.set()
+            end = await sending
+            assert (end.kind, end.error) == (AttemptEnd.CONNECTION, "the connection was closed before an answer came")
+            assert receiver.requests == []
+
+    run(main())
+
+
+def test_unrequested_bytes_end_an_idle_connection(run: Run) -> None:
+    async def main() -> None:
+        async with sender() as http, Receiver(says(OK)) as receiver:
+            await http.send(post(receiver.url), 10)
+            receiver.requests[0].write_at_once(b"x")
+            await until(lambda: receiver.open_connections == 0)
+
+    run(main())
+
+
+def test_an_exchange_leaves_nothing_to_the_garbage_collector(run: Run) -> None:
+    async def answer(exchange: Exchange) -> None:
+        exchange.write(OK if exchange.number % 2 else b"HTTP/1.1 200 OK\r\nno colon\r\n\r\n")
+
+    async def main() -> None:
+        async with sender(lookup=lookup("127.0.0.2", "127.0.0.1")) as http, Receiver(answer) as receiver:
+            url = f"http://two.test:{receiver.port}/"
+            await http.send(post(url), 10)
+            gc.collect()
+            gc.set_debug(gc.DEBUG_SAVEALL)
+            for _ in range(10):
+                assert (await http.send(post(url), 10)).status == 200
+            gc.collect()
+            left = {f"{type(each).__module__}.{type(each).__qualname__}" for each in gc.garbage}
+            assert not {name for name in left if name.startswith(("simulator.", "httptools."))}
+
+    try:
+        run(main())
+    finally:
+        gc.set_debug(0)
+        gc.garbage.clear()
