@@ -67,7 +67,7 @@ class AnswerReader:
         self.error = ""
         self.is_over = False
         self.may_stay_open = False
-        self._is_head = method == "HEAD"
+        self._is_head = method.upper() == "HEAD"
         self._line = StatusLine()
         self._fields: list[tuple[bytes, bytes]] = []
         self._has_line = False  # the line of the message that is being parsed was good

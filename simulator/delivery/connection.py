@@ -1,11 +1,10 @@
 """One connection to a receiver: writes a request once, and has its answer read within a time."""
 
 import asyncio
-from collections.abc import Callable
 from typing import Final, cast
 
 from simulator.delivery.answers import AnswerReader
-from simulator.delivery.readable import readable
+from simulator.delivery.readable import is_readable
 
 PIECE_BYTES: Final = 64 * 1024
 """How much of a request is handed over at once; the next piece follows when the receiver has taken most of it."""
@@ -15,7 +14,7 @@ class Connection(asyncio.Protocol):
     """A connection on `loop`, which is in `opened` from when it is connected until it is closed."""
 
     __slots__ = (
-        "_has_bytes",
+        "_descriptor",
         "_is_paused",
         "_loop",
         "_opened",
@@ -31,9 +30,9 @@ class Connection(asyncio.Protocol):
         self._loop = loop
         self._opened = opened
         self._transport: asyncio.Transport | None = None
-        self._has_bytes: Callable[[], bool] = bool
+        self._descriptor = -1
         self._reader: AnswerReader | None = None
-        self._waiter: asyncio.Future[bool] | None = None
+        self._waiter: asyncio.Future[None] | None = None
         self._unsent = memoryview(b"")
         self._is_paused = False
 
@@ -48,19 +47,19 @@ class Connection(asyncio.Protocol):
 
         Unrequested bytes (some servers send a 408 before they close) would be parsed as the answer.
         """
-        return self.is_open and not self._has_bytes()
+        return self.is_open and not is_readable(self._descriptor)
 
     async def exchange(self, request: bytes, reader: AnswerReader, timeout_s: float) -> bool:
-        """Send `request` and let `reader` have what comes. Returns False when it is not over after `timeout_s`.
+        """Send `request` and let `reader` have what comes. Returns False when that is not over after `timeout_s`.
 
         The connection is closed unless another request may follow: at once when this is cancelled, too.
         """
-        waiter: asyncio.Future[bool] = self._loop.create_future()
+        waiter: asyncio.Future[None] = self._loop.create_future()
         self._reader, self._waiter = reader, waiter
-        timer = self._loop.call_later(timeout_s, _end, waiter, False)
+        timer = self._loop.call_later(timeout_s, _wake, waiter)
         try:
             self._send(request)
-            is_over = await waiter
+            await waiter
         finally:
             timer.cancel()
             self._reader = self._waiter = None
@@ -69,7 +68,7 @@ class Connection(asyncio.Protocol):
                 self.abort()
             elif not reader.may_stay_open or not self._is_all_sent():
                 self.close()
-        return is_over
+        return reader.is_over
 
     def close(self) -> None:
         """Close it, with a farewell where TLS wants one; at once when the receiver has not read the whole request."""
@@ -89,7 +88,7 @@ class Connection(asyncio.Protocol):
         return self._transport is None or not (self._unsent or self._transport.get_write_buffer_size())
 
     def _send(self, request: bytes) -> None:
-        if self._transport is None:
+        if self._transport is None or self._transport.is_closing():
             self._over(was_reset=False)
         elif len(request) <= PIECE_BYTES:
             self._transport.write(request)
@@ -109,14 +108,14 @@ class Connection(asyncio.Protocol):
 
     def _wake(self) -> None:
         if self._waiter is not None:
-            _end(self._waiter, True)
+            _wake(self._waiter)
 
     # The callbacks of asyncio
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """It is connected; with TLS, the receiver has also proved who it is."""
         self._transport = cast(asyncio.Transport, transport)
-        self._has_bytes = readable(transport.get_extra_info("socket").fileno())
+        self._descriptor = transport.get_extra_info("socket").fileno()
         self._opened.add(self)
 
     def data_received(self, data: bytes) -> None:
@@ -147,6 +146,6 @@ class Connection(asyncio.Protocol):
         self._send_on()
 
 
-def _end(waiter: "asyncio.Future[bool]", is_over: bool) -> None:
+def _wake(waiter: "asyncio.Future[None]") -> None:
     if not waiter.done():
-        waiter.set_result(is_over)
+        waiter.set_result(None)

@@ -59,7 +59,7 @@ class Pool:
         self._idle.clear()
         if self._sweeping is not None:
             self._sweeping.cancel()
-        for connection in self._opened:
+        for connection in tuple(self._opened):
             connection.abort()
         ends = self._loop.time() + _CLOSING_S
         while self._opened and self._loop.time() < ends:  # noqa: ASYNC110 - each is closed within a few turns

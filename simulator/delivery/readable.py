@@ -1,16 +1,14 @@
 """Whether a socket has something to read: an idle connection that has, must not be used for a request."""
 
 import select
-from collections.abc import Callable
 
 _HAS_POLL = hasattr(select, "poll")  # takes any descriptor, select none above 1023; Windows has select alone
 
 
-def readable(descriptor: int) -> Callable[[], bool]:
-    """What says whether bytes or an end wait to be read there, while it is open. The selectors module takes four times
-    as long to say so."""
+def is_readable(descriptor: int) -> bool:
+    """Whether bytes or an end wait to be read. The selectors module takes four times as long to say so."""
     if not _HAS_POLL:
-        return lambda: bool(select.select([descriptor], (), (), 0)[0])
+        return bool(select.select([descriptor], (), (), 0)[0])
     poller = select.poll()
     poller.register(descriptor, select.POLLIN)
-    return lambda: bool(poller.poll(0))
+    return bool(poller.poll(0))
