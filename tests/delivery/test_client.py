@@ -65,6 +65,24 @@ def test_many_attempts_in_turn_need_one_connection(run: Run, tmp_path: Path, is_
     run(main())
 
 
+def test_a_receiver_proves_to_be_the_host_that_is_named(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    context = tls(tmp_path)
+    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "receiver.pem"))
+
+    async def main() -> None:
+        async with Receiver(says(OK), tls=context) as receiver, sender(lookup=lookup("127.0.0.1")) as http:
+            for host in ("localhost", "LOCALHOST", "localhost.", "127.0.0.1"):
+                assert (await http.send(post(f"https://{host}:{receiver.port}/"), 10)).body == "ok"
+            end = await http.send(post(f"https://other.test:{receiver.port}/"), 10)
+            assert end.kind is AttemptEnd.CONNECTION
+            assert end.error.startswith(f"TLS with other.test:{receiver.port} failed: Hostname mismatch")
+            assert len(receiver.requests) == 4
+
+    run(main())
+
+
 def test_as_many_connections_are_kept_as_were_needed_at_once(run: Run) -> None:
     async def main() -> None:
         async with sender() as http, Receiver(says(OK)) as receiver:

@@ -93,7 +93,7 @@ async def sender(
     lookup: Lookup = system_lookup,
     per_receiver: int = PER_RECEIVER,
 ) -> AsyncIterator[HttpSender]:
-    """A sender that has its HTTP client, and is closed in the end."""
+    """A sender, which is closed in the end."""
     made = HttpSender(
         AddressPolicy(public_only), verify_tls=verify_tls, lookup=lookup, slots=Slots(per_receiver=per_receiver)
     )
