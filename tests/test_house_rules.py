@@ -33,6 +33,7 @@ MAY_SLEEP = {
     "support/console_figures.py": "events come at a given rate",
     "delivery/test_answers.py": "what was written has to arrive before the reset that would discard it",
     "delivery/test_connections.py": "what was written arrives before the close; a program's sockets close behind it",
+    "delivery/test_hostile_answers.py": "receivers that pause, so that what they sent is read before what comes next",
     "support/echo_at_once.py": "an application that takes its time",
     "server/test_server_bounds.py": "a client that sends at a pace, so that the answer can arrive in between",
     "server/test_server_faults.py": "a client that leaves in the middle of an answer",

@@ -3,7 +3,6 @@
 import asyncio
 import gc
 import socket
-import ssl
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -12,8 +11,19 @@ import pytest
 
 from simulator.delivery import connecting, pool
 from simulator.domain.model.effects import AttemptEnd, Outgoing
-from tests.delivery.test_connections import CERTIFICATE
-from tests.support.broken_receivers import OK, RUNNERS, Exchange, Receiver, Run, post, says, sender, silent, until
+from tests.support.broken_receivers import (
+    OK,
+    RUNNERS,
+    Exchange,
+    Receiver,
+    Run,
+    post,
+    proof,
+    says,
+    sender,
+    silent,
+    until,
+)
 
 pytestmark = pytest.mark.parametrize("run", RUNNERS)
 
@@ -42,19 +52,10 @@ def taps() -> Any:
     made.listening.close()
 
 
-def tls(folder: Path) -> ssl.SSLContext:
-    """What a receiver at localhost proves itself with."""
-    pem = folder / "receiver.pem"
-    pem.write_text(CERTIFICATE)
-    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-    context.load_cert_chain(pem)
-    return context
-
-
 @pytest.mark.parametrize("is_tls", [False, True])
 def test_many_attempts_in_turn_need_one_connection(run: Run, tmp_path: Path, is_tls: bool) -> None:
     async def main() -> None:
-        context = tls(tmp_path) if is_tls else None
+        context = proof(tmp_path) if is_tls else None
         async with sender(verify_tls=False) as http, Receiver(says(OK), tls=context) as receiver:
             url = receiver.url.replace("http:", "https:") if is_tls else receiver.url
             for number in range(50):
@@ -68,7 +69,7 @@ def test_many_attempts_in_turn_need_one_connection(run: Run, tmp_path: Path, is_
 def test_a_receiver_proves_to_be_the_host_that_is_named(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    context = tls(tmp_path)
+    context = proof(tmp_path)
     monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "receiver.pem"))
 
     async def main() -> None:
@@ -146,7 +147,7 @@ def test_a_large_request_is_read_as_slowly_as_the_receiver_likes(run: Run, taps:
 @pytest.mark.parametrize("scheme", ["http", "https"])
 def test_a_large_request_arrives_whole(run: Run, tmp_path: Path, scheme: str) -> None:
     async def main() -> None:
-        context = tls(tmp_path) if scheme == "https" else None
+        context = proof(tmp_path) if scheme == "https" else None
         async with sender(verify_tls=False) as http, Receiver(says(OK), tls=context) as receiver:
             for _ in range(2):
                 body = bytes(range(256)) * 12_000
@@ -208,7 +209,7 @@ def _is_closed(taken: socket.socket) -> bool:
 @pytest.mark.parametrize("is_tls", [False, True])
 def test_an_attempt_may_be_cancelled_in_any_turn(run: Run, tmp_path: Path, is_tls: bool, is_kept: bool) -> None:
     async def main() -> None:
-        context = tls(tmp_path) if is_tls else None
+        context = proof(tmp_path) if is_tls else None
         async with Receiver(says(OK), tls=context) as receiver:
             url = f"{'https' if is_tls else 'http'}://localhost:{receiver.port}/"
             for turns in range(25):
@@ -216,8 +217,8 @@ def test_an_attempt_may_be_cancelled_in_any_turn(run: Run, tmp_path: Path, is_tl
                     if is_kept:
                         await http.send(post(url), 10)
                     attempt = asyncio.ensure_future(http.send(post(url), 10))
-                    for _ in range(turns):
-                        await asyncio.sleep(0 if turns < 15 else 0.001)
+                    for _ in range(turns if turns < 15 else turns**2):
+                        await asyncio.sleep(0)
                     attempt.cancel()
                     await asyncio.gather(attempt, return_exceptions=True)
                     assert (await http.send(post(url), 10)).body == "ok", "its slot is free again"
@@ -302,7 +303,7 @@ def test_an_address_without_tls_leaves_it_to_the_next_one(run: Run, tmp_path: Pa
         writer.close()
 
     async def main() -> None:
-        async with Receiver(says(OK), tls=tls(tmp_path)) as receiver:
+        async with Receiver(says(OK), tls=proof(tmp_path)) as receiver:
             port = receiver.port
             async with (
                 await asyncio.start_server(hang_up, "127.0.0.2", port),
@@ -318,7 +319,7 @@ def test_a_receiver_that_does_not_part_from_tls_is_left_after_a_while(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(connecting, "FAREWELL_S", 0.2)
-    context = tls(tmp_path)
+    context = proof(tmp_path)
     complaints: list[Any] = []
 
     async def main() -> None:

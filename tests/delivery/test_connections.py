@@ -2,7 +2,6 @@
 
 import asyncio
 import gc
-import ssl
 import subprocess
 import sys
 import textwrap
@@ -19,6 +18,7 @@ from tests.support.broken_receivers import (
     Receiver,
     Run,
     post,
+    proof,
     says,
     sender,
     silent,
@@ -26,26 +26,6 @@ from tests.support.broken_receivers import (
 )
 
 each_loop = pytest.mark.parametrize("run", RUNNERS)
-
-# Self-signed for localhost, valid for a century, good for nothing but this test.
-CERTIFICATE = """\
------BEGIN PRIVATE KEY-----
-MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgqxsZkdIftsfC+G3o
-LS7wbXwqnHYs2zgSULTFFl9kBpahRANCAASXM6wvS+p74xSCRPRkc0JpJwlMfZO/
-dDAIns/jqoOt7oGp+KC9IdnMA0pghg1eUfeEj/hciQuQdd3N6IdT5c6m
------END PRIVATE KEY-----
------BEGIN CERTIFICATE-----
-MIIBmzCCAUGgAwIBAgIUCRUGLAUT7Hbo+BVKogFLPgv5/IgwCgYIKoZIzj0EAwIw
-FDESMBAGA1UEAwwJbG9jYWxob3N0MCAXDTI2MTEyMTA0MzUxMFoYDzIxMjYxMDI4
-MDQzNTEwWjAUMRIwEAYDVQQDDAlsb2NhbGhvc3QwWTATBgcqhkjOPQIBBggqhkjO
-PQMBBwNCAASXM6wvS+p74xSCRPRkc0JpJwlMfZO/dDAIns/jqoOt7oGp+KC9IdnM
-A0pghg1eUfeEj/hciQuQdd3N6IdT5c6mo28wbTAdBgNVHQ4EFgQUHWEczjDJHBf5
-xii5ZE/SE6c1wNgwHwYDVR0jBBgwFoAUHWEczjDJHBf5xii5ZE/SE6c1wNgwDwYD
-VR0TAQH/BAUwAwEB/zAaBgNVHREEEzARgglsb2NhbGhvc3SHBH8AAAEwCgYIKoZI
-zj0EAwIDSAAwRQIgWtNTccjdjXt1odLYjboRFhsCDN5YL3RvuEwvep4jO48CIQDx
-DszVV/fxl13JLSOjJc1zWmDmFDfWWup9y9BqYgC8KA==
------END CERTIFICATE-----
-"""
 
 
 @each_loop
@@ -309,10 +289,7 @@ def test_a_cancelled_delivery_ends_at_once_and_leaves_nothing_behind(run: Run) -
 
 @each_loop
 def test_tls_certificates_are_verified_by_default(run: Run, tmp_path: Path) -> None:
-    pem = tmp_path / "receiver.pem"
-    pem.write_text(CERTIFICATE)
-    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-    context.load_cert_chain(pem)
+    context = proof(tmp_path)
 
     async def main() -> None:
         async with Receiver(says(OK), tls=context) as receiver:

@@ -1,7 +1,6 @@
 """A table of answers over real sockets that are broken, odd or hostile, and how an attempt ends with each."""
 
 import asyncio
-import ssl
 from collections.abc import Sequence
 from enum import Enum
 from pathlib import Path
@@ -18,8 +17,7 @@ from simulator.delivery.answers import (
 )
 from simulator.delivery.status_line import INTERIM_MAX
 from simulator.domain.model.effects import AttemptEnd, AttemptResult, Outgoing
-from tests.delivery.test_connections import CERTIFICATE
-from tests.support.broken_receivers import OK, RUNNERS, Answer, Exchange, Receiver, Run, post, sender
+from tests.support.broken_receivers import OK, RUNNERS, Answer, Exchange, Receiver, Run, post, proof, sender
 
 each_loop = pytest.mark.parametrize("run", RUNNERS)
 
@@ -269,10 +267,7 @@ def test_an_answer_to_head_has_no_body(run: Run, framing: bytes, body: bytes) ->
 @pytest.mark.parametrize(("start", "error"), [(HEAD + b"\r\nok", ""), (SIZED + b"ok", BROKE_OFF), (b"", CLOSED)])
 @each_loop
 def test_tls_may_end_without_a_farewell(run: Run, tmp_path: Path, how: Step, start: bytes, error: str) -> None:
-    pem = tmp_path / "receiver.pem"
-    pem.write_text(CERTIFICATE)
-    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-    context.load_cert_chain(pem)
+    context = proof(tmp_path)
 
     async def main() -> None:
         async with Receiver(plays([start, PAUSE, how]), tls=context) as receiver, sender(verify_tls=False) as http:

@@ -8,8 +8,9 @@ import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from socket import SO_LINGER, SOL_SOCKET
-from ssl import SSLContext
+from ssl import Purpose, SSLContext, create_default_context
 from types import TracebackType
 from typing import Any, Self
 
@@ -31,6 +32,26 @@ if sys.platform != "win32":
     import uvloop
 
     RUNNERS[:] = [uvloop.run, pytest.param(asyncio.run, marks=pytest.mark.slow)]  # what users have stays fast
+
+# Self-signed for localhost, valid for a century, good for nothing but tests.
+_PROOF = """\
+-----BEGIN PRIVATE KEY-----
+MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgqxsZkdIftsfC+G3o
+LS7wbXwqnHYs2zgSULTFFl9kBpahRANCAASXM6wvS+p74xSCRPRkc0JpJwlMfZO/
+dDAIns/jqoOt7oGp+KC9IdnMA0pghg1eUfeEj/hciQuQdd3N6IdT5c6m
+-----END PRIVATE KEY-----
+-----BEGIN CERTIFICATE-----
+MIIBmzCCAUGgAwIBAgIUCRUGLAUT7Hbo+BVKogFLPgv5/IgwCgYIKoZIzj0EAwIw
+FDESMBAGA1UEAwwJbG9jYWxob3N0MCAXDTI2MTEyMTA0MzUxMFoYDzIxMjYxMDI4
+MDQzNTEwWjAUMRIwEAYDVQQDDAlsb2NhbGhvc3QwWTATBgcqhkjOPQIBBggqhkjO
+PQMBBwNCAASXM6wvS+p74xSCRPRkc0JpJwlMfZO/dDAIns/jqoOt7oGp+KC9IdnM
+A0pghg1eUfeEj/hciQuQdd3N6IdT5c6mo28wbTAdBgNVHQ4EFgQUHWEczjDJHBf5
+xii5ZE/SE6c1wNgwHwYDVR0jBBgwFoAUHWEczjDJHBf5xii5ZE/SE6c1wNgwDwYD
+VR0TAQH/BAUwAwEB/zAaBgNVHREEEzARgglsb2NhbGhvc3SHBH8AAAEwCgYIKoZI
+zj0EAwIDSAAwRQIgWtNTccjdjXt1odLYjboRFhsCDN5YL3RvuEwvep4jO48CIQDx
+DszVV/fxl13JLSOjJc1zWmDmFDfWWup9y9BqYgC8KA==
+-----END CERTIFICATE-----
+"""
 
 OK = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 
@@ -83,6 +104,15 @@ def says(data: bytes, *, close: bool = False) -> Answer:
 
 def post(url: str, body: bytes = b"{}") -> Outgoing:
     return Outgoing("POST", url, (("Content-Type", "application/json"),), body)
+
+
+def proof(folder: Path) -> SSLContext:
+    """What a receiver at localhost proves itself with; `receiver.pem` in the folder is who has to be believed."""
+    pem = folder / "receiver.pem"
+    pem.write_text(_PROOF)
+    context = create_default_context(Purpose.CLIENT_AUTH)
+    context.load_cert_chain(pem)
+    return context
 
 
 @asynccontextmanager
