@@ -2,12 +2,10 @@
 
 from collections.abc import Iterable, Iterator
 from datetime import UTC, date, datetime, timedelta
-from itertools import chain
 
 from simulator.domain.errors import Unknown
 from simulator.domain.model.catalog import Product
 from simulator.domain.model.details import Detail, DetailKind, detail, nearest
-from simulator.domain.model.inboxes import INBOX_SCHEME
 from simulator.domain.model.money import SERVICE_ZONE
 from simulator.domain.model.resellers import Reseller
 from simulator.domain.state import State
@@ -28,13 +26,6 @@ def reseller_of(state: State, code: str) -> Reseller:
     if reseller is None:
         raise Unknown("unknown_reseller", f"this sandbox has no reseller {code!r}")
     return reseller
-
-
-def calls_out(state: State) -> bool:
-    """True when callbacks or webhooks go to an address outside the simulator, as they are set now."""
-    of_resellers = ((one.callback.url, one.webhook.url) for one in state.resellers.values())
-    urls = chain([state.catalog_webhook.url], *of_resellers)
-    return any(url and not url.startswith(INBOX_SCHEME) for url in urls)
 
 
 def product_of(state: State, code: str) -> Product:
