@@ -2,11 +2,11 @@
 
 from collections import defaultdict
 from collections.abc import Container, Iterator, Mapping
-from itertools import chain
+from itertools import chain, groupby
 from typing import Any, Final
 
 from simulator.domain.model.packed.blocks import SIZE
-from simulator.domain.model.packed.late_index import Later, Named
+from simulator.domain.model.packed.late_index import Later
 from simulator.domain.model.packed.name_filter import NameFilter
 from simulator.domain.model.packed.transactions import Restored
 from simulator.domain.model.wallet import Wallet
@@ -51,18 +51,17 @@ def changes(state: State) -> dict[str, object]:
 def restore(state: State, parts: Mapping[str, bytes]) -> None:
     """Have all transactions, which their resellers have again; those that are settled are read when somebody asks."""
     found: defaultdict[str, list[Restored]] = defaultdict(list)
-    named: defaultdict[str, defaultdict[int, list[Named]]] = defaultdict(lambda: defaultdict(list))
     with opened(parts, SHARED, type_=list[Any]) as (reading, values):
         state.transactions.shared.restore(map(reading.value, values))
-    for place, (name, content) in enumerate(parts_of_log(parts, PAYMENTS)):
+    for name, content in parts_of_log(parts, PAYMENTS):
         with reading_part(name):
             for one in state.transactions.restore(content):
                 found[one.reseller].append(one)
-                named[one.reseller][place // FILTERED].append(one.named)
     filters = _filters(parts)
     for code, ones in found.items():
         reseller = state.resellers[code]
-        reseller.refids.restore(Later(some, filters.get(group)) for group, some in named[code].items())
+        groups = groupby(ones, lambda one: one.numbers[0] // SIZE // FILTERED)
+        reseller.refids.restore(Later((one.named for one in some), filters.get(group)) for group, some in groups)
         numbers = chain.from_iterable(one.numbers for one in ones)
         reseller.records.history.restore(numbers, sum(one.processing for one in ones))
 
