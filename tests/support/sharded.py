@@ -53,12 +53,13 @@ class Proxy:
     def reload(self) -> None:
         """Let it read its files anew, as `systemctl reload` does.
 
-        A signal that comes just after it has said that it listens is lost, since it takes signals a little later.
+        A signal that comes just after it has said that it listens is lost, since it takes signals a little later. And
+        the process that read the old files takes connections until it says that it has stopped.
         """
         for _ in range(RELOADS):
             self._process.send_signal(signal.SIGUSR2)
             try:
-                self.await_said("Loading success", timeout_s=DEADLINE_S / RELOADS)
+                self.await_said("Loading success", "Proxy reseller_sim stopped", timeout_s=DEADLINE_S / RELOADS)
             except Empty:
                 continue
             return

@@ -7,11 +7,14 @@ import { flow, isObject } from "./yaml-write.js";
 
 const OWN = " # this sandbox's scenario came in a request; what a rule names and default lacks has to stand here, too";
 
+// A browser that is busy begins to read a download late, and one that is let go before then never comes.
+const KEPT_MS = 60_000;
+
 /** @param {string} text @param {string} name */
 export function download(text, name) {
 	const url = URL.createObjectURL(new Blob([text], { type: "application/yaml" }));
 	h("a", { href: url, download: name }).click();
-	setTimeout(() => URL.revokeObjectURL(url), 1000);
+	setTimeout(() => URL.revokeObjectURL(url), KEPT_MS);
 }
 
 /** Whether the server can read what the sandbox was made of. */
