@@ -2,10 +2,11 @@
 
 import asyncio
 from collections.abc import Callable, Coroutine
-from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import replace
 
 from simulator.api import refusals
 from simulator.api.again import Again

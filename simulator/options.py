@@ -1,9 +1,10 @@
 """The server's options: frozen, from flags and environment."""
 
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import msgspec
 
 if TYPE_CHECKING:
     from simulator.shards.shards import Shards
@@ -13,8 +14,7 @@ LOOPBACK = "127.0.0.1"
 CONTROL_PATH = "/_sim"
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(msgspec.Struct, frozen=True):
     """`scenario` is a path or a bundled name. `mode`, `rate`, `start` and `seed` override the scenario's values.
 
     `control_token` None leaves the control API open, which is safe on a loopback address only. `url` is the address

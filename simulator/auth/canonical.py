@@ -9,14 +9,14 @@ The command line signs with it, so it imports nothing that is slow to import, su
 
 import hmac
 from binascii import b2a_base64
-from dataclasses import dataclass
 from hashlib import sha256
+
+import msgspec
 
 EMPTY_BODY_HASH = b2a_base64(sha256(b"").digest(), newline=False)
 
 
-@dataclass(frozen=True, slots=True)
-class QueryRules:
+class QueryRules(msgspec.Struct, frozen=True):
     """The choices of the register: `repeated_keys` is `either`, `as_sent` or `sorted`; `empty_values` is `either`,
     `with` or `without`."""
 

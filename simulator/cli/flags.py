@@ -1,13 +1,13 @@
 """Flags that several verbs share; each can be set by a variable RESELLER_SIM_<FLAG>."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
+import msgspec
 
 from simulator.cli import complete, values
 from simulator.cli.errors import CannotStart as CannotStart  # where the verbs import it from
@@ -32,8 +32,7 @@ own_option = partial(click.option, allow_from_autoenv=False)
 json_flag = partial(option, "--json", is_flag=True)
 
 
-@dataclass(frozen=True, slots=True)
-class ServerFlags:
+class ServerFlags(msgspec.Struct, frozen=True):
     """The server options of `serve` and `exec`, as `server_flags` passes them; what only `serve` has comes last."""
 
     scenario: str

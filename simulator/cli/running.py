@@ -3,9 +3,11 @@
 import gc
 import secrets
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any
+
+import msgspec
+from msgspec.structs import replace
 
 from simulator.app import App, build_app
 from simulator.cli.flags import CannotStart, ServerFlags
@@ -33,14 +35,13 @@ MIB = 1024 * 1024
 WILDCARDS = ("", "0.0.0.0", "::")  # noqa: S104  # compared with
 
 
-@dataclass(frozen=True, slots=True)
-class Running:
+class Running(msgspec.Struct, frozen=True):
     """A server that is bound to its port; `server.run()` starts it."""
 
     server: Server
     app: App
     folder: "DataFolder | None" = None
-    failures: list[str] = field(default_factory=list)  # of its data folder, after which it stops
+    failures: list[str] = msgspec.field(default_factory=list)  # of its data folder, after which it stops
 
     @property
     def url(self) -> str:

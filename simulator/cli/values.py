@@ -1,13 +1,13 @@
 """Parsers of flag values that click has no type for, as callbacks: invalid text is a usage error."""
 
 import re
-from dataclasses import dataclass
 from datetime import datetime
 from ipaddress import IPv6Address
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 import click
+import msgspec
 
 from simulator.cli.spans import Span
 from simulator.domain.errors import Unacceptable
@@ -25,8 +25,7 @@ SHOWN_CHARS_MAX = 60
 SPAN = Span()
 
 
-@dataclass(frozen=True, slots=True)
-class ClockMode:
+class ClockMode(msgspec.Struct, frozen=True):
     """`mode` is `real`, `manual` or `xN`, `rate` the N of `xN`."""
 
     mode: str

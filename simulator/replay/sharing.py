@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple, TypeVar
 from msgspec.structs import replace
 
 from simulator.domain.model.effects import Outgoing
-from simulator.domain.model.nonces import Spent, SpentAt
+from simulator.domain.model.packed.nonce_parts import Row
 from simulator.runtime.journal import Exchange
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.tape.entries import AttemptSent, Entry, RequestBegan, RequestResumed, RequestShown
@@ -65,10 +65,10 @@ def share(live: LiveSandbox, entries: Sequence[Entry], begin: int) -> None:
     sent.restore((job, attempt, shared.outgoing(job, attempt, one)) for job, attempt, one in list(sent))
 
 
-async def nonces_of(live: LiveSandbox) -> list[tuple[Spent, SpentAt]]:
+async def nonces_of(live: LiveSandbox) -> list[Row]:
     """The nonces that are spent in a sandbox, the oldest first, in several turns of the event loop; when something
     comes to it meanwhile, those that were found until then."""
-    found: list[tuple[Spent, SpentAt]] = []
+    found: list[Row] = []
     spent = live.core.state.nonces.items()
     with suppress(RuntimeError):  # it has changed since the turn before
         while piece := list(islice(spent, NONCES_AT_ONCE)):
@@ -77,7 +77,7 @@ async def nonces_of(live: LiveSandbox) -> list[tuple[Spent, SpentAt]]:
     return found
 
 
-def share_nonces(live: LiveSandbox, spent: list[tuple[Spent, SpentAt]]) -> int:
+def share_nonces(live: LiveSandbox, spent: list[Row]) -> int:
     """Let a sandbox have these spent nonces of another one, where it has equal ones. Answers how many it has for itself
     still. As `share`."""
     return live.core.state.nonces.share(spent)

@@ -3,11 +3,11 @@
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import count
 from typing import Final
 from urllib.parse import unquote_to_bytes
 
+import msgspec
 from httptools import HttpParserInvalidURLError, parse_url
 
 from simulator.server.message import STATUS_LINE
@@ -17,8 +17,7 @@ _RETRY_AFTER_S: Final = 5
 _refusals = count(1)
 
 
-@dataclass(frozen=True, slots=True)
-class HttpLimits:
+class HttpLimits(msgspec.Struct, frozen=True):
     """The limits of one request, and those of all connections together.
 
     `headers` is a count. `head_bytes` covers the request line and the header lines with their line ends.

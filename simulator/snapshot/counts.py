@@ -1,13 +1,11 @@
 """What a state counts and remembers beside its records, in a snapshot: counts, spent nonces, request rates, e-mails."""
 
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from datetime import datetime
-from itertools import chain, takewhile
-from typing import Final
+from itertools import takewhile
 
-import msgspec
-
-from simulator.domain.model.nonces import Nonces, Spent, SpentAt
+from simulator.domain.model.nonces import Nonces
+from simulator.domain.model.packed.nonce_parts import NonceParts, Row, part_of, rows_in
 from simulator.domain.model.part_counts import SIZE as PART
 from simulator.domain.state import State
 from simulator.snapshot.chunks import numbered, parts_of_log, rows_of, unnumbered
@@ -23,12 +21,6 @@ _VALUES = ("rules_added", "cases_made", "callbacks_made", "catalog_changes", "ke
 _DICTS = ("noted", "bills_paid", "callback_counts", "webhook_counts")
 
 
-_ENCODER: Final = msgspec.msgpack.Encoder()
-_NONCES: Final = msgspec.msgpack.Decoder(tuple[list[str], list[int], list[bytes], list[datetime], list[int], list[int]])
-"""The columns of a part of the nonces: scopes, the place of the scope of each nonce there, nonces, times, timestamps,
-numbers."""
-
-
 def changes(state: State) -> dict[str, object]:
     """What tells which parts of the nonces have changed since somebody asked last, by their names."""
     nonces = state.nonces
@@ -36,8 +28,8 @@ def changes(state: State) -> dict[str, object]:
     return {f"{NONCES}/{part}": count for part, count in nonces.removed.changes(nonces.parts, added).items()}
 
 
-def written(state: State, unchanged: Container[str] = ()) -> Iterator[tuple[str, bytes]]:
-    """The parts of all these; of the `unchanged` ones the names alone."""
+def written(state: State, unchanged: Container[str] = (), *, has_filters: bool = False) -> Iterator[tuple[str, bytes]]:
+    """The parts of all these; of the `unchanged` ones the names alone. With filters, nonces may stay packed."""
     writing = Writing()
     oldest_until, latest, added = state.nonces.kept()
     content = {
@@ -51,7 +43,7 @@ def written(state: State, unchanged: Container[str] = ()) -> Iterator[tuple[str,
         "notifications_left_out": state.notifications.left_out,
     }
     yield COUNTS, writing.part(content)
-    yield from _nonces(state.nonces, unchanged)
+    yield from _nonces(state.nonces, unchanged, has_filter=has_filters)
     windows, blocked = state.rates.kept() if state.rates is not None else ([], [])
     yield from unnumbered(WINDOWS, windows)
     yield from unnumbered(BLOCKED, blocked)
@@ -60,23 +52,19 @@ def written(state: State, unchanged: Container[str] = ()) -> Iterator[tuple[str,
         yield name, writing.part([writing.plain(one) for one in ones])
 
 
-def _nonces(spent: Nonces, unchanged: Container[str]) -> Iterator[tuple[str, bytes]]:
+def _nonces(spent: Nonces, unchanged: Container[str], *, has_filter: bool) -> Iterator[tuple[str, bytes]]:
     known = {part for part in spent.parts if f"{NONCES}/{part}" in unchanged}
     yield from ((f"{NONCES}/{part}", b"") for part in known)
     rows = _changed(spent, known, len(spent.parts) - len(known))
     for name, ones in numbered(NONCES, rows, lambda one: one[1][2], PART):
-        keys, values = zip(*ones, strict=True)
-        scopes, nonces = zip(*keys, strict=True)
-        codes = list(dict.fromkeys(scopes))
-        places = {code: place for place, code in enumerate(codes)}
-        yield name, _ENCODER.encode((codes, [places[one] for one in scopes], nonces, *zip(*values, strict=True)))
+        yield name, part_of(ones, has_filter=has_filter)
 
 
-def _changed(spent: Nonces, known: Container[int], count: int) -> list[tuple[Spent, SpentAt]]:
+def _changed(spent: Nonces, known: Container[int], count: int) -> list[Row]:
     """Those in `count` parts that are not known. They are the oldest or the newest as a rule; no others are looked at
     then, for which a copy of the process would need memory of its own."""
 
-    def is_changed(one: tuple[Spent, SpentAt]) -> bool:
+    def is_changed(one: Row) -> bool:
         return one[1][2] // PART not in known
 
     newest = list(takewhile(is_changed, spent.newest_first()))[::-1]
@@ -84,15 +72,6 @@ def _changed(spent: Nonces, known: Container[int], count: int) -> list[tuple[Spe
     if len({one[1][2] // PART for one in (*oldest, *newest)}) == count:
         return oldest + newest
     return list(filter(is_changed, spent.items()))
-
-
-def _spent(parts: Mapping[str, bytes]) -> Iterator[Iterable[tuple[Spent, SpentAt]]]:
-    for name, content in parts_of_log(parts, NONCES):
-        with reading_part(name):
-            codes, places, nonces, *values = _NONCES.decode(content)
-            yield zip(
-                zip([codes[place] for place in places], nonces, strict=True), zip(*values, strict=True), strict=True
-            )
 
 
 def restore(state: State, parts: Mapping[str, bytes]) -> None:
@@ -105,7 +84,7 @@ def restore(state: State, parts: Mapping[str, bytes]) -> None:
         state.now = reading.value(content["now"])
         state.network.restore(reading.value(content["network"]))
         latest = reading.value(content["nonces_until"]), reading.value(content["nonce"]), content["nonces_spent"]
-        state.nonces.restore(chain.from_iterable(_spent(parts)), *latest)
+        state.nonces.restore(*_read_nonces(parts), *latest)
         left_out = content["notifications_left_out"]
     if state.rates is not None:
         windows = rows_of(parts, WINDOWS, tuple[str, datetime, int])
@@ -115,3 +94,14 @@ def restore(state: State, parts: Mapping[str, bytes]) -> None:
         with opened(parts, name) as (reading, rows):
             found += [reading.value(row) for row in rows]
     state.notifications.restore(found, left_out)
+
+
+def _read_nonces(parts: Mapping[str, bytes]) -> tuple[NonceParts, list[Row]]:
+    """The parts that stay packed, and what is in those that follow, of which the newest is one."""
+    found, packed = parts_of_log(parts, NONCES), NonceParts()
+    rows: list[Row] = []
+    for left, (name, content) in zip(reversed(range(len(found))), found, strict=True):
+        with reading_part(name):
+            if not left or rows or not packed.add(content):
+                rows += rows_in(content)
+    return packed, rows

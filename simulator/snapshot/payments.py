@@ -6,9 +6,8 @@ from itertools import chain, groupby
 from typing import Any, Final
 
 from simulator.domain.model.packed.blocks import SIZE
-from simulator.domain.model.packed.late_index import Later
-from simulator.domain.model.packed.name_filter import NameFilter
-from simulator.domain.model.packed.transactions import Restored
+from simulator.domain.model.packed.name_filter import filter_of
+from simulator.domain.model.packed.transactions import Restored, Transactions
 from simulator.domain.model.wallet import Wallet
 from simulator.domain.state import State
 from simulator.snapshot.chunks import parts_of_log
@@ -29,7 +28,7 @@ def written(state: State, unchanged: Container[str] = (), *, has_filters: bool =
     for place, content in enumerate(transactions.contents(known)):
         yield f"{PAYMENTS}/{place}", content
     for name, blocks in _filtered(state) if has_filters else ():
-        yield name, b"" if name in unchanged else NameFilter.of(list(transactions.refids(blocks))).content
+        yield name, b"" if name in unchanged else _filter(transactions, blocks)
     writing = Writing()
     yield SHARED, writing.part([writing.plain(one) for one in transactions.shared])
     for number, reseller in enumerate(state.resellers.values()):
@@ -60,8 +59,11 @@ def restore(state: State, parts: Mapping[str, bytes]) -> None:
     filters = _filters(parts)
     for code, ones in found.items():
         reseller = state.resellers[code]
-        groups = groupby(ones, lambda one: one.numbers[0] // SIZE // FILTERED)
-        reseller.refids.restore(Later((one.named for one in some), filters.get(group)) for group, some in groups)
+        groups = {group: list(some) for group, some in groupby(ones, lambda one: one.numbers[0] // SIZE // FILTERED)}
+        plain = chain.from_iterable(some for group, some in groups.items() if group not in filters)
+        filtered = [([one.named for one in some], filters[n]) for n, some in groups.items() if n in filters]
+        with reading_part(REFIDS):
+            reseller.refids.restore((one.named for one in plain), filtered)
         numbers = chain.from_iterable(one.numbers for one in ones)
         reseller.records.history.restore(numbers, sum(one.processing for one in ones))
 
@@ -72,13 +74,14 @@ def _filtered(state: State) -> Iterator[tuple[str, range]]:
         yield f"{REFIDS}/{group}", range(group * FILTERED, (group + 1) * FILTERED)
 
 
-def _filters(parts: Mapping[str, bytes]) -> dict[int, NameFilter]:
+def _filter(transactions: Transactions, blocks: range) -> bytes:
+    """Of the refids of these blocks, which are whole."""
+    return filter_of([one.encode() for one in transactions.refids(blocks)], SIZE * len(blocks))
+
+
+def _filters(parts: Mapping[str, bytes]) -> dict[int, bytes]:
     """By the numbers of their groups. An earlier version wrote none."""
-    found = {}
-    for name, content in parts_of_log(parts, REFIDS):
-        with reading_part(name):
-            found[int(name.removeprefix(f"{REFIDS}/"))] = NameFilter(content)
-    return found
+    return {int(name.removeprefix(f"{REFIDS}/")): content for name, content in parts_of_log(parts, REFIDS)}
 
 
 def restore_entries(wallet: Wallet, parts: Mapping[str, bytes], number: int) -> None:

@@ -9,8 +9,11 @@ import msgspec
 
 from simulator.domain.errors import DomainError
 
-VERSION = 3
-"""Of the format; a reader refuses any other."""
+VERSION = 4
+"""Of the format."""
+
+READ = (3, VERSION)
+"""A reader refuses any other version. Parts of nonces have no filters in version 3."""
 
 HEAD = "head"
 
@@ -78,8 +81,9 @@ def head_of(parts: Mapping[str, bytes]) -> Head:
         raise BadSnapshot(f"the snapshot has no part {HEAD!r}")
     with reading_part(HEAD):
         version = msgspec.json.decode(parts[HEAD], type=_Versioned).snapshot
-    if version != VERSION:
-        text = f"is of version {version}, this simulator reads version {VERSION}; use the simulator that wrote it"
+    if version not in READ:
+        known = " and ".join(map(str, READ))
+        text = f"is of version {version}, this simulator reads versions {known}; use the simulator that wrote it"
         raise BadSnapshot(f"the part {HEAD!r} of the snapshot {text}")
     with reading_part(HEAD):
         head = msgspec.json.decode(parts[HEAD], type=Head)

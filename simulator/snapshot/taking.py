@@ -76,7 +76,7 @@ def _parts(live: LiveSandbox, unchanged: Container[str], *, has_filters: bool) -
     yield from rules.written(state)
     yield from payments.written(state, unchanged, has_filters=has_filters)
     yield from jobs.written(state, others.found, keys)
-    yield from counts.written(state, unchanged)
+    yield from counts.written(state, unchanged, has_filters=has_filters)
     yield from inboxes.written(live)
     yield from counters.written(live)
     yield from logs.written(live)

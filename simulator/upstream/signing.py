@@ -4,8 +4,10 @@ import binascii
 import secrets
 import time
 from base64 import b64decode
-from dataclasses import dataclass, replace
 from urllib.parse import SplitResult, urlsplit
+
+import msgspec
+from msgspec.structs import replace
 
 from simulator.auth import headers as names
 from simulator.auth.canonical import body_hash, canonical_query, canonical_string, signature
@@ -22,16 +24,14 @@ class CannotSign(Exception):
     """The request cannot be signed or sent; the text says what to change."""
 
 
-@dataclass(frozen=True, slots=True)
-class Credentials:
+class Credentials(msgspec.Struct, frozen=True):
     """An API key and its secret, in Base64 as the integrator holds it."""
 
     key: str
     secret: str
 
 
-@dataclass(frozen=True, slots=True)
-class SignedRequest:
+class SignedRequest(msgspec.Struct, frozen=True):
     """A request to send: `url` is complete, `canonical` is the signed string, `headers` are the four of SPEC 5.1 and,
     with a body, its type."""
 

@@ -76,11 +76,13 @@ def test_a_value_that_is_none_names_its_part(whole: Whole) -> None:
 
 
 def test_a_newer_version_is_refused_before_anything_is_read(whole: Whole) -> None:
-    head = json.loads(whole.snapshot.parts["head"]) | {"snapshot": 4, "more": 1}
+    head = json.loads(whole.snapshot.parts["head"]) | {"snapshot": 5, "more": 1}
     parts = {**whole.snapshot.parts, "head": json.dumps(head).encode(), "resellers": b"of a newer version"}
-    with pytest.raises(BadSnapshot, match=r"'head' of the snapshot is of version 4, this simulator reads version 3"):
+    with pytest.raises(
+        BadSnapshot, match=r"'head' of the snapshot is of version 5, this simulator reads versions 3 and 4"
+    ):
         whole.restored_with(parts)
-    with pytest.raises(BadSnapshot, match="version 3"):
+    with pytest.raises(BadSnapshot, match="versions 3 and 4"):
         snapshot_of(parts.items())
 
 

@@ -149,10 +149,10 @@ TABLE: dict[str, tuple[str, dict[str, str]]] = {
         {"_count_max": SCENARIO, "_bytes_max": SCENARIO, "_bytes": DERIVED, "_by_n": DERIVED, "on_evicted": WAITERS},
     ),
     "Nonces": (
-        "_order _latest _oldest_until _added",
+        "_oldest _packed _order _latest _oldest_until _added",
         {
-            "_spent": DERIVED, "_gone": DERIVED, "removed": COMPARED, "_window": SCENARIO, "_tolerance_s": SCENARIO,
-            "_count_max": SCENARIO,
+            "_spent": DERIVED, "_unpacked": DERIVED, "_gone": DERIVED, "removed": COMPARED,
+            "_window": SCENARIO, "_tolerance_s": SCENARIO, "_count_max": SCENARIO,
         },
     ),
     "RequestRates": (

@@ -82,7 +82,9 @@ def _is_mapping(kind: type) -> bool:
 def _members(value: Any) -> Iterator[tuple[str, Any]]:
     own = dict(getattr(value, "__dict__", {}))
     if isinstance(value, Nonces):
-        own |= {"_order": list(value.items()), "_gone": 0}  # places of what is gone are no difference
+        # Neither are places of what is gone a difference, nor what is packed still.
+        own |= dict.fromkeys(("_oldest", "_packed", "_unpacked", "_spent"))
+        own |= {"_order": list(value.items()), "_gone": 0}
     yield from sorted(own.items())
     kind: Any = type(value)
     for name in _slots(kind):

@@ -3,20 +3,14 @@
 from collections import deque
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, timedelta
-from itertools import zip_longest
+from itertools import chain, zip_longest
 from operator import is_not
 from typing import Final
 
 from simulator.domain.model.holdings import Holding
+from simulator.domain.model.packed.nonce_parts import NonceParts, Row, Spent, SpentAt
 from simulator.domain.model.part_counts import PartCounts, parts_between
 from simulator.domain.model.split_dicts import SplitDict
-
-Spent = tuple[str, bytes]
-"""A nonce in its scope."""
-
-SpentAt = tuple[datetime, int, int]
-"""The sandbox's time at which it was spent, the timestamp, in Unix seconds, and its number among all that were spent.
-"""
 
 LatestSpent = tuple[Spent, SpentAt | None] | None
 """The nonce that was spent last, with what was known of it before."""
@@ -36,8 +30,12 @@ class Nonces:
     """
 
     def __init__(self, window: timedelta, tolerance_s: float, count_max: int) -> None:
-        self._spent: SplitDict[Spent, SpentAt] = SplitDict()
-        self._order: deque[tuple[Spent, SpentAt]] = deque()  # the oldest first
+        self._spent: SplitDict[Spent, SpentAt] = SplitDict()  # but for those that are packed
+        # The order has three pieces, the oldest first.
+        self._oldest: deque[Row] = deque()  # a part that was packed
+        self._packed = NonceParts()
+        self._order: deque[Row] = deque()
+        self._unpacked: set[Spent] = set()  # those whose places are packed, but which were spent again
         self._gone = 0  # how many places in the order are of nonces that were spent again
         self._latest: LatestSpent = None
         self._added = 0
@@ -45,20 +43,25 @@ class Nonces:
         self.bound(window, tolerance_s, count_max)
 
     def __len__(self) -> int:
-        return len(self._order) - self._gone
+        return len(self._oldest) + len(self._packed) + len(self._order) - self._gone
 
     def bound(self, window: timedelta, tolerance_s: float, count_max: int) -> None:
         """Change the bounds from now on; remembered nonces stay."""
         self._window, self._tolerance_s, self._count_max = window, tolerance_s, count_max
         self._oldest_until = datetime.min.replace(tzinfo=UTC)
 
-    def items(self) -> Iterator[tuple[Spent, SpentAt]]:
+    def items(self) -> Iterator[Row]:
         """All that are remembered, in the order of their numbers. Raises `RuntimeError` when one is spent meanwhile."""
-        return filter(self._is_known, self._order) if self._gone else iter(self._order)
+        if not self._gone:
+            return chain(self._oldest, self._packed, self._order)
+        return chain(*self._known_of(iter(self._oldest), iter(self._packed), iter(self._order)))
 
-    def newest_first(self) -> Iterator[tuple[Spent, SpentAt]]:
+    def newest_first(self) -> Iterator[Row]:
         """As `items`, from the other end."""
-        return filter(self._is_known, reversed(self._order)) if self._gone else reversed(self._order)
+        oldest, packed, order = reversed(self._oldest), reversed(self._packed), reversed(self._order)
+        if not self._gone:
+            return chain(order, packed, oldest)
+        return chain(*reversed(self._known_of(oldest, packed, order)))
 
     @property
     def parts(self) -> range:
@@ -72,20 +75,18 @@ class Nonces:
 
     def holdings(self) -> tuple[Holding, ...]:
         """Its containers."""
-        return *self._spent.holdings(), Holding(self._order)
+        orders = (Holding(self._oldest), Holding(self._order))
+        return *self._spent.holdings(), *orders, *self._packed.holdings()
 
     def restore(
-        self,
-        spent: Iterable[tuple[Spent, SpentAt]],
-        oldest_until: datetime,
-        latest: LatestSpent,
-        added: int,
+        self, packed: NonceParts, spent: Iterable[Row], oldest_until: datetime, latest: LatestSpent, added: int
     ) -> None:
-        """Remember what was kept, instead of all else."""
+        """Remember what was kept, instead of all else: `spent` are the newest ones, behind those that stay packed."""
         self._oldest_until, self._latest, self._added = oldest_until, latest, added
         self._have(deque(spent))
+        self._packed = packed
 
-    def share(self, others: "list[tuple[Spent, SpentAt]]") -> int:
+    def share(self, others: list[Row]) -> int:
         """Have these very objects in the place of equal ones, so that they take no memory twice: what is spent
         elsewhere, in the same order, of which the first may be gone here. Answers how many there are without one."""
         own = list(self.items())
@@ -100,7 +101,7 @@ class Nonces:
 
     def is_spent(self, scope: str, nonce: bytes, timestamp_s: int, now: datetime) -> bool:
         """Whether `spend` would refuse this nonce."""
-        known = self._spent.get((scope, nonce))
+        known = self._known((scope, nonce))
         return known is not None and (now - known[0] < self._window or timestamp_s <= known[1])
 
     def spend(self, scope: str, nonce: bytes, timestamp_s: int, now: datetime, signing_s: float) -> bool:
@@ -110,7 +111,7 @@ class Nonces:
         `now` is the sandbox's time, `signing_s` the Unix time that `timestamp_s` was compared with.
         """
         key = scope, nonce
-        known = self._spent.get(key)
+        known = self._known(key)
         if known is not None:
             spent_at, newest_s, _ = known
             if now - spent_at < self._window or timestamp_s <= newest_s:
@@ -139,18 +140,22 @@ class Nonces:
         self._spent[key] = spent
         self._order.append((key, spent))
 
+    def _known(self, key: Spent) -> SpentAt | None:
+        """How a nonce was spent last."""
+        found = self._spent.get(key)
+        return self._packed.find(key) if found is None and self._packed else found
+
     def _remove(self, key: Spent, spent: SpentAt) -> None:
         """Forget one in the middle, whose place stays until it is the oldest, or too many are left so."""
-        self._spent.pop(key)
+        if self._spent.pop(key) is None:
+            self._unpacked.add(key)
         self.removed.count(spent[2])
         self._gone += 1
         if self._gone > max(GONE_MAX, len(self)):
-            self._order = deque(filter(self._is_known, self._order))
-            self._gone = 0
+            self._have(deque(self.items()))
 
     def _forget(self, now: datetime, signing_s: float) -> None:
-        order = self._order
-        while order:
+        while order := self._with_oldest():
             key, spent = order[0]
             if not self._is_known(order[0]):
                 order.popleft()
@@ -165,10 +170,29 @@ class Nonces:
             self._spent.pop(key)
             self.removed.count(number)
 
-    def _is_known(self, place: tuple[Spent, SpentAt]) -> bool:
-        """Whether a place in the order is that of the nonce as it was spent last."""
+    def _with_oldest(self) -> deque[Row]:
+        """The piece of the order that begins with the oldest place of all, if there is one."""
+        if not self._oldest and self._packed:
+            self._oldest.extend(self._packed.take_oldest())
+            for key, spent in self._oldest:
+                if key in self._unpacked:
+                    self._unpacked.remove(key)
+                else:
+                    self._spent[key] = spent
+        return self._oldest or self._order
+
+    def _known_of(
+        self, oldest: Iterator[Row], packed: Iterator[Row], order: Iterator[Row]
+    ) -> tuple[Iterator[Row], Iterator[Row], Iterator[Row]]:
+        """The places that are those of nonces as they were spent last."""
+        known = (place for place in packed if place[0] not in self._unpacked)
+        return filter(self._is_known, oldest), known, filter(self._is_known, order)
+
+    def _is_known(self, place: Row) -> bool:
+        """The same of one that is not packed."""
         key, spent = place
         return self._spent.get(key) is spent
 
-    def _have(self, order: deque[tuple[Spent, SpentAt]]) -> None:
+    def _have(self, order: deque[Row]) -> None:
         self._spent, self._order, self._gone = SplitDict(order), order, 0
+        self._oldest, self._packed, self._unpacked = deque(), NonceParts(), set()

@@ -1,79 +1,85 @@
 """An index of what was restored: made when somebody asks for what it has not yet, or in slices ahead of that."""
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, MutableSequence, Sequence
 from itertools import chain
 
-from simulator.domain.model.packed.name_filter import Hashes, NameFilter, hashes_of
+from simulator.domain.model.packed.name_filter import NameFilters, hashes_of
 from simulator.domain.model.split_dicts import SplitDict
 
 Named = Callable[[], Iterable[tuple[str, int]]]
 """Tells some names, with the numbers of what is called so."""
 
-
-class Later:
-    """Names that are not indexed yet; with a `filter`, which has all of them, a name that is not one of them is mostly
-    known not to be."""
-
-    __slots__ = ("_filter", "_named")
-
-    def __init__(self, named: Iterable[Named], filter_: NameFilter | None = None) -> None:
-        self._named = list(named)
-        self._filter = filter_
-
-    def may_have(self, hashes: Hashes) -> bool:
-        """Whether a name with these hashes may be one of them."""
-        return self._filter is None or self._filter.may_have(hashes)
-
-    def slices(self) -> Iterator[Iterable[tuple[str, int]]]:
-        """All that are left, some in each slice."""
-        while self._named:
-            yield self._named.pop()()
+Filtered = tuple[list[Named], bytes]
+"""A group of those, and a filter that has all of its names, by which a name that is not one of them is mostly known not
+to be."""
 
 
 class LateIndex(SplitDict[str, int]):
     """Numbers by name. What is `later` is there for those alone who `find`, until it is indexed."""
 
-    __slots__ = ("_later",)
+    __slots__ = ("_filters", "_groups", "_later")
 
     def __init__(self) -> None:
         super().__init__()
-        self._later: deque[Later] = deque()
+        self._later: deque[Named] = deque()
+        self._groups: dict[int, list[Named]] = {}  # by the places of their filters
+        self._filters: NameFilters | None = None
 
     @property
     def is_whole(self) -> bool:
         """Whether nothing is left to be indexed."""
-        return not self._later
+        return not self._later and not self._groups
 
-    def later(self, others: Iterable[Later]) -> None:
+    def later(self, others: Iterable[Named]) -> None:
         """Have these, too, which are asked when somebody looks for one."""
         self._later.extend(others)
+
+    def later_by_filter(self, groups: Sequence[Filtered]) -> None:
+        """The same of those with filters, all at once. Raises `ValueError` for filters of several sizes."""
+        self._filters = NameFilters([one for _, one in groups]) if groups else None
+        self._groups = {place: list(named) for place, (named, _) in enumerate(groups)}
 
     def find(self, name: str) -> int | None:
         """The number of a name."""
         number = self.get(name)
-        if number is None and self._later:
-            hashes = hashes_of(name)
-            self._index([one for one in self._later if one.may_have(hashes)])
+        if number is None and not self.is_whole:
+            self._index(self._later)
+            for place in self._that_may_have(name):
+                self._index(self._groups.pop(place))
             number = self.get(name)
         return number
 
     def index(self) -> None:
         """Index what is left at once; everybody waits."""
-        self._index(list(self._later))
+        for some in (self._later, *self._groups.values()):
+            self._index(some)
+        self._groups.clear()
 
     def index_in_slices(self) -> Iterator[None]:
         """The same in slices, between which others may be added and looked for."""
         while self._later:
-            first = self._later[0]
-            for named in first.slices():
-                for name, number in named:
-                    self[name] = number
+            self._set(self._later.popleft())
+            yield
+        while self._groups:
+            place, group = next(iter(self._groups.items()))
+            while group:
+                self._set(group.pop())
                 yield
-            if self._later and self._later[0] is first:  # else somebody has looked for one of them meanwhile
-                self._later.popleft()
+            self._groups.pop(place, None)  # somebody may have looked for one of them meanwhile
 
-    def _index(self, some: list[Later]) -> None:
-        for one in some:
-            self._later.remove(one)
-        self.extend(chain.from_iterable(chain.from_iterable(one.slices() for one in some)))
+    def _that_may_have(self, name: str) -> list[int]:
+        """The groups that may have a name."""
+        if not self._groups or self._filters is None:
+            return []
+        found = self._filters.that_may_have(hashes_of(name.encode()))
+        return [place for place in found if place in self._groups]
+
+    def _set(self, named: Named) -> None:
+        for name, number in named():
+            self[name] = number
+
+    def _index(self, some: MutableSequence[Named]) -> None:
+        """Index all of them, which are there no more then, for somebody who does so in slices."""
+        self.extend(chain.from_iterable(named() for named in some))
+        some.clear()

@@ -1,10 +1,10 @@
 """The refids of a reseller."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from operator import itemgetter
 
 from simulator.domain.model.holdings import Holding
-from simulator.domain.model.packed.late_index import LateIndex, Later
+from simulator.domain.model.packed.late_index import Filtered, LateIndex, Named
 from simulator.domain.model.packed.transactions import Transactions
 from simulator.domain.model.transactions import Transaction
 
@@ -57,6 +57,8 @@ class Refids(Mapping[str, Transaction]):
         """Add a transaction of this reseller, which has its number already."""
         self._numbers[one.refid] = one.number
 
-    def restore(self, others: Iterable[Later]) -> None:
-        """Have these, too, which are asked when somebody looks for one."""
+    def restore(self, others: Iterable[Named], filtered: Sequence[Filtered] = ()) -> None:
+        """Have these, too, which are asked when somebody looks for one; those that are `filtered` if they may have it.
+        Raises `ValueError` for filters of several sizes."""
         self._numbers.later(others)
+        self._numbers.later_by_filter(filtered)

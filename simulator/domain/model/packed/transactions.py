@@ -10,7 +10,7 @@ from msgspec import Raw
 
 from simulator.domain.model.holdings import Holding
 from simulator.domain.model.packed.blocks import SIZE, Block
-from simulator.domain.model.packed.late_index import LateIndex, Later, Named
+from simulator.domain.model.packed.late_index import LateIndex, Named
 from simulator.domain.model.packed.moment import Moment, Rows
 from simulator.domain.model.packed.shared_values import SharedValues
 from simulator.domain.model.packed.transaction_rows import PROCESSING_ROW, SETTLED_ROW, keys_of, packed, unpacked
@@ -173,7 +173,7 @@ class Transactions(Mapping[str, Transaction]):
         if first % SIZE or not 0 < len(block) <= SIZE:
             raise ValueError("a block in the middle is not whole")
         self._count = first + len(block)
-        self._numbers.later([Later([partial(_trxids, first, block)])])
+        self._numbers.later([partial(_trxids, first, block)])
         self._blocks.append(block if len(block) == SIZE else list(block))
         self._open.append(opened)
         self._changes.append(0)

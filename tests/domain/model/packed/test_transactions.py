@@ -11,8 +11,8 @@ import pytest
 from simulator.domain.commands import OpenCase, SetCallback
 from simulator.domain.model.cases import CaseKind, CaseThen
 from simulator.domain.model.packed.blocks import SIZE, Block
-from simulator.domain.model.packed.late_index import LateIndex, Later, Named
-from simulator.domain.model.packed.name_filter import NameFilter
+from simulator.domain.model.packed.late_index import LateIndex, Named
+from simulator.domain.model.packed.name_filter import filter_of
 from simulator.domain.model.packed.refids import Refids
 from simulator.domain.model.packed.transactions import Transactions
 from simulator.domain.model.rules import Rule
@@ -244,7 +244,7 @@ def test_refids_are_indexed_when_somebody_looks_for_one() -> None:
     restored.shared.restore(box.state.transactions.shared)
     found = [one for content in box.state.transactions.contents() for one in restored.restore(content)]
     own = Refids(restored)
-    own.restore([Later(one.named for one in found)])
+    own.restore(one.named for one in found)
     assert "another" not in own
     assert {refid: one.trxid for refid, one in own.items()} == {refid: one.trxid for refid, one in refids.items()}
 
@@ -258,7 +258,8 @@ def test_with_a_filter_nothing_is_indexed_for_a_refid_that_is_new() -> None:
     names = [list(all_.refids(range(place, place + 1))) for place in range(2)]
     assert names == [[refid for refid, _ in one.named()] for one in found]
     own = Refids(all_)
-    own.restore(Later([one.named], NameFilter.of(some)) for one, some in zip(found, names, strict=True))
+    filters = [filter_of([refid.encode() for refid in some], SIZE) for some in names]
+    own.restore((), [([one.named], filter_) for one, filter_ in zip(found, filters, strict=True)])
     news = [f"new-{number}" for number in range(1_000)]
     assert not any(refid in own for refid in news)
     assert len(own.holdings()[0].records) == 0
@@ -279,9 +280,11 @@ def test_a_part_that_somebody_looked_for_between_two_slices_is_indexed_once() ->
         return tell
 
     groups = [[telling(f"{group}{number}", number) for number in range(3)] for group in "ab"]
-    index.later(map(Later, groups))
+    names = [[f"{group}{number}".encode() for number in range(3)] for group in "ab"]
+    index.later_by_filter([(group, filter_of(some, 3)) for group, some in zip(groups, names, strict=True)])
     slices = index.index_in_slices()
     next(slices)
+    assert told == ["a2"]
     assert index.find("a0") == 0
     deque(slices, maxlen=0)
     assert sorted(told) == ["a0", "a1", "a2", "b0", "b1", "b2"]

@@ -1,0 +1,125 @@
+"""Nonces that stay packed when they are restored are spent, refused and forgotten as if they did not."""
+
+from datetime import timedelta
+from typing import NamedTuple
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from simulator.domain.model.nonces import Nonces
+from simulator.domain.model.packed.nonce_parts import NonceParts, Row, part_of, rows_in
+from tests.support.worlds import seconds
+
+WALL_S = 1_795_250_000
+WINDOW_S = 600
+COUNT_MAX = 9
+
+
+class Use(NamedTuple):
+    """Something spends a nonce so much later, in seconds; and what did so may be undone."""
+
+    scope: str
+    nonce: bytes
+    passes_s: int
+    is_undone: bool
+
+
+USES = st.lists(
+    st.builds(Use, st.sampled_from("ab"), st.sampled_from([b"1", b"2", b"3", b"4"]), st.sampled_from([0, 1, 250, 600]),
+              st.booleans()),
+    max_size=25,
+)  # fmt: skip
+
+
+def play(uses: list[Use], begin_s: int, *them: Nonces) -> int:
+    """Let all of them spend the same, and answer the same. Answers the time at the end."""
+    at_s = begin_s
+    for use in uses:
+        at_s += use.passes_s
+        now, stamp = seconds(at_s), WALL_S + at_s
+        assert len({one.is_spent(use.scope, use.nonce, stamp, now) for one in them}) == 1
+        (is_new,) = {one.spend(use.scope, use.nonce, stamp, now, float(stamp)) for one in them}
+        for one in them:
+            if is_new and use.is_undone:
+                one.take_back(use.scope, use.nonce)
+    return at_s
+
+
+def memory(count_max: int = COUNT_MAX) -> Nonces:
+    return Nonces(timedelta(seconds=WINDOW_S), 300.0, count_max)
+
+
+def restored(original: Nonces, size: int, *, has_filter: bool, count_max: int = COUNT_MAX) -> Nonces:
+    """As a snapshot restores it, in parts of so many nonces, of which the newest is not packed."""
+    rows = list(original.items())
+    parts = [rows[begin : begin + size] for begin in range(0, len(rows), size)]
+    packed = NonceParts()
+    for part in parts[:-1] if has_filter else ():
+        assert packed.add(part_of(part, has_filter=True))
+    made, (until, latest, added) = memory(count_max), original.kept()
+    made.restore(packed, rows[len(packed) :], until, latest, added)
+    return made
+
+
+@given(USES, USES, st.integers(1, 4))
+def test_packed_or_not_they_do_the_same(before: list[Use], after: list[Use], size: int) -> None:
+    original = memory()
+    at_s = play(before, 0, original)
+    packed, loose = (restored(original, size, has_filter=has_filter) for has_filter in (True, False))
+    assert list(packed.items()) == list(loose.items()) == list(original.items())
+    play(after, at_s, packed, loose, original)
+    assert list(packed.items()) == list(loose.items()) == list(original.items())
+    assert list(packed.newest_first()) == list(packed.items())[::-1]
+    assert len(packed) == len(list(packed.items())) == len(original)
+    assert (packed.kept(), packed.parts) == (original.kept(), original.parts)
+    assert {part for part, count in packed.removed.items() if count} == {
+        part for part, count in loose.removed.items() if count
+    }
+
+
+def spent(count: int, count_max: int) -> Nonces:
+    original = memory(count_max)
+    for number in range(count):
+        assert original.spend("key", b"%d" % number, WALL_S, seconds(0), float(WALL_S))
+    return original
+
+
+def test_a_nonce_that_is_new_unpacks_nothing_and_one_that_is_not_is_refused() -> None:
+    packed = restored(spent(4_000, 10_000), 1_000, has_filter=True, count_max=10_000)
+
+    def unpacked() -> int:
+        return sum(len(one.records) for one in packed.holdings()) - 2 * 1_000 - 3  # the newest part, and three packed
+
+    assert unpacked() == 0
+    assert all(packed.spend("key", b"new %d" % number, WALL_S, seconds(0), float(WALL_S)) for number in range(500))
+    assert unpacked() == 2 * 500
+    assert not any(packed.spend("key", b"%d" % number, WALL_S, seconds(0), float(WALL_S)) for number in range(4_000))
+    assert packed.spend("another", b"7", WALL_S, seconds(0), float(WALL_S)), "each scope has its own"
+    assert unpacked() == 2 * 501
+
+
+def test_beyond_the_count_the_oldest_part_alone_is_unpacked() -> None:
+    packed = restored(spent(4_000, 4_000), 1_000, has_filter=True, count_max=4_000)
+    assert packed.spend("key", b"new", WALL_S, seconds(0), float(WALL_S))
+    assert len(packed) == 4_000
+    assert [len(one.records) for one in packed.holdings()][-3:] == [999, 1_001, 2], "oldest, newest, packed parts"
+    assert packed.spend("key", b"0", WALL_S, seconds(0), float(WALL_S)), "it is forgotten"
+    assert not packed.spend("key", b"2", WALL_S, seconds(0), float(WALL_S))
+
+
+@pytest.mark.parametrize("has_filter", [True, False])
+def test_a_part_is_read_as_it_was_written(has_filter: bool) -> None:
+    rows: list[Row] = [(("key", b"\xff"), (seconds(1), WALL_S, 7)), (("", b""), (seconds(0.25), -1, 9))]
+    part = part_of(rows, has_filter=has_filter)
+    assert list(rows_in(part)) == rows
+    assert NonceParts().add(part) is has_filter
+
+
+@pytest.mark.parametrize(
+    "part", [b"", b"\x90", b"another", part_of([(("a", b"b"), (seconds(1), 2, 3))], has_filter=True)[:-1]]
+)
+def test_what_is_no_part_is_refused(part: bytes) -> None:
+    for read in (rows_in, NonceParts().add):
+        with pytest.raises(ValueError, match=r"."):
+            read(part)
