@@ -6,6 +6,7 @@ and ends. Where processes cannot be forked the parts are made here, one in each 
 """
 
 import asyncio
+import gc
 import os
 import signal
 import struct
@@ -125,6 +126,7 @@ def _widen(descriptor: int) -> None:
 
 def _write(parts: Parts, is_known: IsKnown, descriptor: int) -> NoReturn:
     """In the copy: write all parts, and end."""
+    gc.disable()  # it would write into what it visits, for which the copy needs memory of its own
     try:
         signal.set_wakeup_fd(-1)
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):

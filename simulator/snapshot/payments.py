@@ -24,7 +24,7 @@ def written(state: State, unchanged: Container[str] = (), *, has_filters: bool =
     """The parts of all payments, then those of the wallets' entries; of the `unchanged` ones the names alone, if that
     saves something. With filters of refids, one that is not known is known to be new before all refids are indexed."""
     transactions = state.transactions
-    known = {place for place, _ in enumerate(transactions.changes) if f"{PAYMENTS}/{place}" in unchanged}
+    known = {place for place in range(len(transactions.changes)) if f"{PAYMENTS}/{place}" in unchanged}
     for place, content in enumerate(transactions.contents(known)):
         yield f"{PAYMENTS}/{place}", content
     for name, blocks in _filtered(state) if has_filters else ():
@@ -32,9 +32,10 @@ def written(state: State, unchanged: Container[str] = (), *, has_filters: bool =
     writing = Writing()
     yield SHARED, writing.part([writing.plain(one) for one in transactions.shared])
     for number, reseller in enumerate(state.resellers.values()):
-        for place, content in enumerate(reseller.wallet.entries.contents()):
-            name = f"{ENTRIES}/{number}/{place}"
-            yield name, b"" if name in unchanged else content
+        begin, entries = f"{ENTRIES}/{number}", reseller.wallet.entries
+        known = {place for place in range(len(entries) // SIZE) if f"{begin}/{place}" in unchanged}
+        for place, content in enumerate(entries.contents(known)):
+            yield f"{begin}/{place}", content
 
 
 def changes(state: State) -> dict[str, object]:

@@ -1,6 +1,6 @@
 """A log whose records never change: all but the latest are bytes."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from typing import Any, TypeVar, overload
 
 from simulator.domain.model.packed.blocks import SIZE, Block
@@ -65,10 +65,12 @@ class PackedLog(Sequence[Record]):
         """The first of `contents`, which are always the same objects."""
         return (block.content for block in self._blocks)
 
-    def contents(self) -> Iterator[bytes]:
+    def contents(self, unwanted: Container[int] = ()) -> Iterator[bytes]:
         """All of it in blocks of `SIZE` records, from which `restore` makes it again; those of records that are packed
-        are the same objects each time."""
-        yield from (block.content for block in self._blocks)
+        are the same objects each time. Nothing of the `unwanted` ones of these, which are not even looked at: a copy of
+        the process would need memory of its own."""
+        blocks = self._blocks
+        yield from (b"" if place in unwanted else blocks[place].content for place in range(len(blocks)))
         for begin in range(0, len(self._latest), SIZE):
             yield self._block(self._latest[begin : begin + SIZE]).content
 
