@@ -151,7 +151,7 @@ TABLE: dict[str, tuple[str, dict[str, str]]] = {
     "Nonces": (
         "_oldest _packed _order _latest _oldest_until _added",
         {
-            "_spent": DERIVED, "_unpacked": DERIVED, "_gone": DERIVED, "removed": COMPARED,
+            "_spent": DERIVED, "_unpacked": DERIVED, "_older": DERIVED, "_gone": DERIVED, "removed": COMPARED,
             "_window": SCENARIO, "_tolerance_s": SCENARIO, "_count_max": SCENARIO,
         },
     ),

@@ -83,7 +83,7 @@ def _members(value: Any) -> Iterator[tuple[str, Any]]:
     own = dict(getattr(value, "__dict__", {}))
     if isinstance(value, Nonces):
         # Neither are places of what is gone a difference, nor what is packed still.
-        own |= dict.fromkeys(("_oldest", "_packed", "_unpacked", "_spent"))
+        own |= dict.fromkeys(("_oldest", "_packed", "_older", "_unpacked", "_spent"))
         own |= {"_order": list(value.items()), "_gone": 0}
     yield from sorted(own.items())
     kind: Any = type(value)

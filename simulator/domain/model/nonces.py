@@ -34,6 +34,7 @@ class Nonces:
         # The order has three pieces, the oldest first.
         self._oldest: deque[Row] = deque()  # a part that was packed
         self._packed = NonceParts()
+        self._older = 0  # how many places these two pieces have
         self._order: deque[Row] = deque()
         self._unpacked: set[Spent] = set()  # those whose places are packed, but which were spent again
         self._gone = 0  # how many places in the order are of nonces that were spent again
@@ -43,7 +44,7 @@ class Nonces:
         self.bound(window, tolerance_s, count_max)
 
     def __len__(self) -> int:
-        return len(self._oldest) + len(self._packed) + len(self._order) - self._gone
+        return len(self._order) + self._older - self._gone
 
     def bound(self, window: timedelta, tolerance_s: float, count_max: int) -> None:
         """Change the bounds from now on; remembered nonces stay."""
@@ -84,7 +85,7 @@ class Nonces:
         """Remember what was kept, instead of all else: `spent` are the newest ones, behind those that stay packed."""
         self._oldest_until, self._latest, self._added = oldest_until, latest, added
         self._have(deque(spent))
-        self._packed = packed
+        self._packed, self._older = packed, len(packed)
 
     def share(self, others: list[Row]) -> int:
         """Have these very objects in the place of equal ones, so that they take no memory twice: what is spent
@@ -101,7 +102,10 @@ class Nonces:
 
     def is_spent(self, scope: str, nonce: bytes, timestamp_s: int, now: datetime) -> bool:
         """Whether `spend` would refuse this nonce."""
-        known = self._known((scope, nonce))
+        key = scope, nonce
+        known = self._spent.get(key)
+        if known is None and self._older:
+            known = self._packed.find(key)
         return known is not None and (now - known[0] < self._window or timestamp_s <= known[1])
 
     def spend(self, scope: str, nonce: bytes, timestamp_s: int, now: datetime, signing_s: float) -> bool:
@@ -111,7 +115,9 @@ class Nonces:
         `now` is the sandbox's time, `signing_s` the Unix time that `timestamp_s` was compared with.
         """
         key = scope, nonce
-        known = self._known(key)
+        known = self._spent.get(key)
+        if known is None and self._older:
+            known = self._packed.find(key)
         if known is not None:
             spent_at, newest_s, _ = known
             if now - spent_at < self._window or timestamp_s <= newest_s:
@@ -140,11 +146,6 @@ class Nonces:
         self._spent[key] = spent
         self._order.append((key, spent))
 
-    def _known(self, key: Spent) -> SpentAt | None:
-        """How a nonce was spent last."""
-        found = self._spent.get(key)
-        return self._packed.find(key) if found is None and self._packed else found
-
     def _remove(self, key: Spent, spent: SpentAt) -> None:
         """Forget one in the middle, whose place stays until it is the oldest, or too many are left so."""
         if self._spent.pop(key) is None:
@@ -158,7 +159,7 @@ class Nonces:
         while order := self._with_oldest():
             key, spent = order[0]
             if not self._is_known(order[0]):
-                order.popleft()
+                self._drop_first(order)
                 self._gone -= 1
                 continue
             spent_at, timestamp_s, number = spent
@@ -166,13 +167,18 @@ class Nonces:
             if is_alive and len(self) < self._count_max:
                 self._oldest_until = spent_at + self._window
                 return
-            order.popleft()
+            self._drop_first(order)
             self._spent.pop(key)
             self.removed.count(number)
 
+    def _drop_first(self, order: deque[Row]) -> None:
+        order.popleft()
+        if order is self._oldest:
+            self._older -= 1
+
     def _with_oldest(self) -> deque[Row]:
         """The piece of the order that begins with the oldest place of all, if there is one."""
-        if not self._oldest and self._packed:
+        if self._older and not self._oldest:
             self._oldest.extend(self._packed.take_oldest())
             for key, spent in self._oldest:
                 if key in self._unpacked:
@@ -195,4 +201,4 @@ class Nonces:
 
     def _have(self, order: deque[Row]) -> None:
         self._spent, self._order, self._gone = SplitDict(order), order, 0
-        self._oldest, self._packed, self._unpacked = deque(), NonceParts(), set()
+        self._oldest, self._packed, self._older, self._unpacked = deque(), NonceParts(), 0, set()
