@@ -6,8 +6,6 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from msgspec.structs import replace
-
 from simulator.api import refusals
 from simulator.api.again import Again
 from simulator.api.call import EncodedReply, Incoming
@@ -203,7 +201,7 @@ class App:
 
     def use_tokens(self, control_token: str | None, tokens: "tuple[Token, ...]") -> None:
         """Ask for these in the control API from now on; what was hidden stays so."""
-        self.options = replace(self.options, control_token=control_token)
+        self.options = self.options._replace(control_token=control_token)
         self.tokens = tokens
         self.sandboxes.hide([*([control_token] if control_token else []), *(one.secret for one in tokens)])
         if self._control is not None:

@@ -2,9 +2,7 @@
 
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-import msgspec
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from simulator.shards.shards import Shards
@@ -14,7 +12,7 @@ LOOPBACK = "127.0.0.1"
 CONTROL_PATH = "/_sim"
 
 
-class Options(msgspec.Struct, frozen=True):
+class Options(NamedTuple):
     """`scenario` is a path or a bundled name. `mode`, `rate`, `start` and `seed` override the scenario's values.
 
     `control_token` None leaves the control API open, which is safe on a loopback address only. `url` is the address

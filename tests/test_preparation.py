@@ -52,7 +52,7 @@ def test_it_is_done_beside_the_event_loop_after_the_start_and_ends_with_the_serv
     monkeypatch.setattr(preparation, "STEPS", (step, step))
 
     async def until_it_began() -> None:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while not began.is_set():  # noqa: ASYNC110 - an event of threads
                 await asyncio.sleep(0)
 

@@ -10,13 +10,12 @@ The command line signs with it, so it imports nothing that is slow to import, su
 import hmac
 from binascii import b2a_base64
 from hashlib import sha256
-
-import msgspec
+from typing import NamedTuple
 
 EMPTY_BODY_HASH = b2a_base64(sha256(b"").digest(), newline=False)
 
 
-class QueryRules(msgspec.Struct, frozen=True):
+class QueryRules(NamedTuple):
     """The choices of the register: `repeated_keys` is `either`, `as_sent` or `sorted`; `empty_values` is `either`,
     `with` or `without`."""
 

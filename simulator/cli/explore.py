@@ -5,7 +5,6 @@ import shutil
 import signal
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from dataclasses import replace
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
@@ -176,7 +175,7 @@ def _campaign(
     minutes, resume, first, timeout = how
     scenario, screen = load_scenario(flags.scenario), Screen()
     base, rate = base_of(flags, out, scenario)
-    plain = replace(options_of(flags), mode=None, rate=None, start=None, seed=None)
+    plain = options_of(flags)._replace(mode=None, rate=None, start=None, seed=None)
     setting = Setting(tuple(to_run), plain, flags.host, flags.port, out)
     plan = Plan(
         folder=out,

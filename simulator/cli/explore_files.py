@@ -2,7 +2,6 @@
 again, and what the runs of a folder have in common."""
 
 import os
-from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -47,7 +46,7 @@ def about(setting: Setting, base: Base, flags: ServerFlags, timeout_s: float | N
         "scenario": [base.extends, merged(flags.scenario)],
         "clock, start or seed": [base.clock, base.seed],
         "--timeout": timeout_s,
-        "flags": [str(replace(setting.options, control_token=None)), setting.host, setting.port],
+        "flags": [str(setting.options._replace(control_token=None)), setting.host, setting.port],
     }
 
 

@@ -4,10 +4,9 @@ from collections.abc import Callable
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import click
-import msgspec
 
 from simulator.cli import complete, values
 from simulator.cli.errors import CannotStart as CannotStart  # where the verbs import it from
@@ -32,7 +31,7 @@ own_option = partial(click.option, allow_from_autoenv=False)
 json_flag = partial(option, "--json", is_flag=True)
 
 
-class ServerFlags(msgspec.Struct, frozen=True):
+class ServerFlags(NamedTuple):
     """The server options of `serve` and `exec`, as `server_flags` passes them; what only `serve` has comes last."""
 
     scenario: str

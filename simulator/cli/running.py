@@ -7,7 +7,6 @@ from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any
 
 import msgspec
-from msgspec.structs import replace
 
 from simulator.app import App, build_app
 from simulator.cli.flags import CannotStart, ServerFlags
@@ -80,7 +79,7 @@ def prepare(
     `on_stop` when it is about to stop. Raises `CannotStart`."""
     try:
         folder = _data_folder(flags, lambda: running)
-        options = replace(options_of(flags), keeps_coverage=keeps_coverage, shards=_shards(flags))
+        options = options_of(flags)._replace(keeps_coverage=keeps_coverage, shards=_shards(flags))
         app = build_app(options, scenario=scenario, through=None if folder is None else folder.gated)
         app.use_tokens(options.control_token, tokens_of(flags))
         server = make_server(
@@ -101,7 +100,7 @@ def prepare(
         raise CannotStart(one_line(f"reseller-sim: the scenario cannot be used: {error.message}")) from None
     except CannotListen as error:
         raise CannotStart(f"reseller-sim: {error}") from None
-    app.options = replace(app.options, url=server.url)
+    app.options = app.options._replace(url=server.url)
     hide_secrets(app.sandboxes)
     _tell_of_full_tapes(app.sandboxes.budgets.tapes)
     running = Running(server, app, folder)

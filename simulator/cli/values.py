@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 import click
-import msgspec
 
 from simulator.cli.spans import Span
 from simulator.domain.errors import Unacceptable
@@ -25,7 +24,7 @@ SHOWN_CHARS_MAX = 60
 SPAN = Span()
 
 
-class ClockMode(msgspec.Struct, frozen=True):
+class ClockMode(NamedTuple):
     """`mode` is `real`, `manual` or `xN`, `rate` the N of `xN`."""
 
     mode: str

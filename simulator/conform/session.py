@@ -4,7 +4,7 @@ import secrets
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from json import dumps
 from typing import Any, Protocol
 
@@ -151,5 +151,5 @@ class Session:
         query = canonical_query(target.partition("?")[2].encode()) if other.query is None else other.query.encode()
         hashed = body_hash(content if other.body is None else other.body)
         text = canonical_string(stamp.encode(), nonce.encode(), (other.method or method).encode(), query, hashed)
-        credentials = self._credentials if secret is None else replace(self._credentials, secret=secret)
+        credentials = self._credentials if secret is None else self._credentials._replace(secret=secret)
         return signature_headers(credentials, stamp, nonce, text)

@@ -4,7 +4,7 @@ import os
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -71,7 +71,7 @@ def _app(setting: Setting, job: Job) -> App:
     path = setting.folder / f"{RUNNING}{os.getpid()}.yaml"
     path.write_text(text_of(job.document), encoding="utf-8")
     try:
-        return build_app(replace(setting.options, scenario=str(path)))
+        return build_app(setting.options._replace(scenario=str(path)))
     finally:
         path.unlink(missing_ok=True)
 
@@ -83,7 +83,7 @@ def _serving(app: App, setting: Setting) -> Iterator[Server]:
     server = make_server(
         app, setting.host or LOOPBACK, setting.port, on_ready=answers_or_ended.set, on_stop=app.sandboxes.end_waits
     )
-    app.options = replace(app.options, url=server.url)
+    app.options = app.options._replace(url=server.url)
 
     def serve() -> None:
         try:

@@ -4,10 +4,8 @@ import binascii
 import secrets
 import time
 from base64 import b64decode
+from typing import NamedTuple
 from urllib.parse import SplitResult, urlsplit
-
-import msgspec
-from msgspec.structs import replace
 
 from simulator.auth import headers as names
 from simulator.auth.canonical import body_hash, canonical_query, canonical_string, signature
@@ -24,14 +22,14 @@ class CannotSign(Exception):
     """The request cannot be signed or sent; the text says what to change."""
 
 
-class Credentials(msgspec.Struct, frozen=True):
+class Credentials(NamedTuple):
     """An API key and its secret, in Base64 as the integrator holds it."""
 
     key: str
     secret: str
 
 
-class SignedRequest(msgspec.Struct, frozen=True):
+class SignedRequest(NamedTuple):
     """A request to send: `url` is complete, `canonical` is the signed string, `headers` are the four of SPEC 5.1 and,
     with a body, its type."""
 
@@ -84,7 +82,7 @@ def signature_headers(credentials: Credentials, timestamp: str, nonce: str, cano
 def with_bearer(request: SignedRequest, token: str) -> SignedRequest:
     """The same request with a bearer token in place of the key and the signature (SPEC 5.4)."""
     headers = {name: value for name, value in request.headers.items() if name not in SIGNING_HEADERS}
-    return replace(request, headers=headers | {names.WRITTEN_AUTHORIZATION: f"Bearer {token}"})
+    return request._replace(headers=headers | {names.WRITTEN_AUTHORIZATION: f"Bearer {token}"})
 
 
 def split_base(base_url: str) -> SplitResult:

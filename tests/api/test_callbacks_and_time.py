@@ -164,7 +164,7 @@ def test_each_request_that_left_is_one_attempt_under_a_running_clock_too() -> No
         point_at(client, receiver.url)
         for number in range(10):
             client.pay(f"ref-{number}")
-        page = client.sim("GET", "/sandboxes/default/callbacks?wait_for=30&timeout=10").json
+        page = client.sim("GET", "/sandboxes/default/callbacks?wait_for=30&timeout=30").json
         assert page["complete"]
         client.sim("PUT", "/sandboxes/default/clock", {"mode": "manual"})
         client.advance(until="idle")
@@ -312,7 +312,7 @@ def test_waiting_for_the_inbox_ends_when_enough_arrived_or_the_time_is_up() -> N
     with running({"payments": [{"when": {}, "then": FAST}]}) as client:
 
         async def both() -> Any:
-            path = "/sandboxes/default/inbox/callbacks?wait_for=1&timeout=10"
+            path = "/sandboxes/default/inbox/callbacks?wait_for=1&timeout=30"
             waiting = asyncio.create_task(client.asim("GET", path))
             await asyncio.sleep(0)
             await client.asim("POST", "/sandboxes/default/clock/advance", {"seconds": 1})
@@ -354,7 +354,7 @@ def test_a_running_clock_delivers_by_itself_and_advance_moves_it_forward() -> No
         assert client.pay().data["status"] == "Processing", "a request sees what is due, timer or not"
         done = client.advance(10)
         assert [one["kind"] for one in done["fired"]] == ["status", "callback"]
-        waited = client.sim("GET", "/sandboxes/default/inbox/callbacks?wait_for=2&timeout=5").json
+        waited = client.sim("GET", "/sandboxes/default/inbox/callbacks?wait_for=2&timeout=30").json
         assert [item["json"]["data"]["status"] for item in waited["items"]] == ["Processing", "Succesful"]
         assert client.sim("GET", "/sandboxes/default/clock").json["now"] == "2026-11-21T04:00:11.000000Z"
 
@@ -364,7 +364,7 @@ def test_a_fast_clock_runs_without_advance() -> None:
         {"clock": {"mode": "xN", "rate": 1000}, "payments": [{"when": {}, "then": TWO_STEPS}]}, wall=wall_clock
     ) as client:
         client.pay()
-        waited = client.sim("GET", "/sandboxes/default/inbox/callbacks?wait_for=2&timeout=10").json
+        waited = client.sim("GET", "/sandboxes/default/inbox/callbacks?wait_for=2&timeout=30").json
         assert [item["json"]["data"]["status"] for item in waited["items"]] == ["Processing", "Succesful"]
 
 
@@ -384,7 +384,7 @@ def test_a_dead_receiver_does_not_delay_a_working_one_under_a_running_clock() ->
             client.pay(f"dead-{number}", "5")
         for number in range(20):
             client.pay(f"good-{number}", "5", **other)
-        waited = client.sim("GET", "/sandboxes/default/callbacks?wait_for=20&timeout=5").json
+        waited = client.sim("GET", "/sandboxes/default/callbacks?wait_for=20&timeout=30").json
         assert (waited["complete"], len(good.got)) == (True, 20)
         client.run(dead.stop())
         client.run(good.stop())

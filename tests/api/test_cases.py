@@ -351,7 +351,7 @@ def test_a_refund_under_a_running_clock_happens_without_a_request() -> None:
         void(client)
         client.pass_time(60)
         assert balance(client) == 5000
-        waited = client.sim("GET", "/sandboxes/default/inbox/callbacks?wait_for=1&timeout=5").json
+        waited = client.sim("GET", "/sandboxes/default/inbox/callbacks?wait_for=1&timeout=30").json
         assert waited["items"][0]["json"]["data"]["statusCode"] == 53
 
 

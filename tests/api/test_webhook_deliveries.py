@@ -460,7 +460,7 @@ def test_a_fast_clock_tries_again_by_itself() -> None:
         put(client)
         answering(client, 500, 500, 500, 200)
         deposit(client)
-        page = client.sim("GET", "/sandboxes/default/deliveries?wait_for=1&timeout=5").json
+        page = client.sim("GET", "/sandboxes/default/deliveries?wait_for=1&timeout=30").json
         (one,) = page["deliveries"]
         assert [attempt["status"] for attempt in one["attempts"]] == [500, 500, 500, 200]
         assert one["state"] == "success"
@@ -470,7 +470,7 @@ def test_an_event_under_a_running_clock_goes_out_by_itself() -> None:
     with running({"clock": "real"}, wall=wall_clock) as client:
         put(client)
         deposit(client)
-        path = "/sandboxes/default/deliveries?wait_for=1&timeout=5"
+        path = "/sandboxes/default/deliveries?wait_for=1&timeout=30"
         page = client.sim("GET", path).json
         assert page["complete"]
         assert [one["state"] for one in page["deliveries"]] == ["success"]

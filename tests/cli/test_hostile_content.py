@@ -185,7 +185,7 @@ def test_the_banner_is_harmless(hostile_file: Path) -> None:
     from simulator.cli import banner
     from simulator.cli.running import Running, prepare
 
-    flags: dict[str, Any] = dict.fromkeys(ServerFlags.__struct_fields__)
+    flags: dict[str, Any] = dict.fromkeys(ServerFlags._fields)
     flags |= {"scenario": str(hostile_file), "host": "127.0.0.1", "port": 0, "allow_host": (), "callbacks": "any"}
     printed: list[str] = []
 

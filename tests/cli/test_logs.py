@@ -59,7 +59,7 @@ def test_a_traceback_and_a_message_are_masked(app: App, name: str) -> None:
 def test_a_server_that_was_made_from_flags_hides_its_secrets(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    flags: dict[str, Any] = dict.fromkeys(ServerFlags.__struct_fields__)
+    flags: dict[str, Any] = dict.fromkeys(ServerFlags._fields)
     flags |= {"scenario": "default", "host": "127.0.0.1", "port": 0, "allow_host": (), "control_token": TOKEN}
     served: list[Running] = []
 

@@ -432,7 +432,7 @@ def test_a_sandbox_with_a_waiting_request_is_never_idle(method: str, path: str) 
         body = {"until": "idle"} if method == "POST" else None
         waiting = asyncio.create_task(client.asim(method, f"/sandboxes/waited/{path}", body))
         waited = client.app.sandboxes.get("waited")
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(60):
             while not waited.is_busy:  # noqa: ASYNC110 - what makes it busy rings no bell
                 await asyncio.sleep(0)
         for now_s in (1000.0, 1011.0, 1022.0):

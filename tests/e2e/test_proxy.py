@@ -80,7 +80,7 @@ def port_of(server: Serving) -> int:
 
 async def said(port: int, request: bytes) -> bytes:
     """All that is answered, but for the time of day and for the end of the connection."""
-    async with asyncio.timeout(15), connected(port) as (reader, writer):
+    async with asyncio.timeout(60), connected(port) as (reader, writer):
         writer.write(request)
         answer = await reader.read()
     return re.sub(rb"(?m)^(?:date: .*|connection: close)\r\n", b"", answer)

@@ -47,7 +47,7 @@ class Gate:
     async def around(self, work: Awaitable[Any], meanwhile: Callable[[], Awaitable[Any]]) -> Any:
         """The result of `work`, while which `meanwhile` is done."""
         task = asyncio.ensure_future(work)
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while not self.entered.is_set():  # noqa: ASYNC110 - an event of threads
                 await asyncio.sleep(0)
             await meanwhile()

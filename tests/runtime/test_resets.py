@@ -22,7 +22,7 @@ def deliveries_under_way() -> int:
 
 
 async def _until_delivering() -> None:
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(60):
         while not deliveries_under_way():  # noqa: ASYNC110 - a delivery that begins rings no bell
             await asyncio.sleep(0)
 

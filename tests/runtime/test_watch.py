@@ -135,7 +135,7 @@ def test_a_mistake_of_ours_is_reported_and_the_next_change_is_loaded(
         return await load(scenario)
 
     async def until(reports: int) -> None:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while len(watched.reported) < reports:  # noqa: ASYNC110 - nothing else tells of a report
                 await asyncio.sleep(0)
 

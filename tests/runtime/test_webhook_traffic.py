@@ -34,7 +34,7 @@ def test_a_dead_receiver_does_not_hold_up_the_others(kind: str) -> None:
                 deposit(client)
             for _ in range(10):
                 deposit(client, reseller="RS002")
-            page = client.sim("GET", "/sandboxes/default/deliveries?reseller=RS002&wait_for=10&timeout=5").json
+            page = client.sim("GET", "/sandboxes/default/deliveries?reseller=RS002&wait_for=10&timeout=30").json
             assert page["complete"]
             assert len(good.got) == 10
             of_the_dead = client.sim("GET", "/sandboxes/default/deliveries?reseller=RS001&limit=100").json["deliveries"]

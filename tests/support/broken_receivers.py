@@ -135,7 +135,7 @@ async def sender(
 
 async def until(condition: Callable[[], bool]) -> None:
     """Wait until `condition` holds; half a minute at most."""
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         while not condition():  # noqa: ASYNC110 - the sockets that it looks at have no event to wait for
             await asyncio.sleep(0.005)
 
