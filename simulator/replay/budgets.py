@@ -23,7 +23,7 @@ FORK_BYTES: Final = 60_000
 _ENTRY, _EXCHANGE, _NONCE, _UNSHARED_NONCE = 30, 50, 90, 300
 _PAYMENT, _OPEN_PAYMENT, _LEDGER_ENTRY, _RESELLER = 260, 3_000, 350, 6_000
 _CALLBACK, _DELIVERY, _CASE, _NOTIFICATION, _EVENT, _SENT = 1_500, 500, 2_000, 1_000, 100, 250
-_LATEST_MAX: Final = 1_280  # entries of a wallet that are objects
+_LATEST_MAX: Final = 2_304  # entries of a wallet that are objects
 
 
 def size_of(live: LiveSandbox, unshared_nonces: int = 0) -> int:

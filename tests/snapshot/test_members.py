@@ -68,7 +68,10 @@ TABLE: dict[str, tuple[str, dict[str, str]]] = {
     "SharedValues": ("_values", {"_known": DERIVED, "_places": DERIVED}),
     "PackedLog": (
         "_blocks _latest",
-        {"_pack": "a function", "_unpack": "a function", "_packed": DERIVED, "__orig_class__": "of typing"},
+        {
+            "_pack": "a function", "_unpack": "a function", "_packed": DERIVED, "_read": DERIVED,
+            "__orig_class__": "of typing",
+        },
     ),
     "Wallet": ("balance entries opening threshold", {"on_low": WAITERS}),
     "Tape": (

@@ -9,13 +9,13 @@ from collections.abc import Iterator
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from functools import cache
-from itertools import accumulate, chain, compress, islice
-from operator import add
+from itertools import chain, compress, islice
 
 from simulator.domain.model.money import SERVICE_ZONE, ZERO
 
 DAY = timedelta(days=1)
 BLOCK = 2048
+PIECE = 128
 
 
 def places() -> "array[int]":
@@ -148,19 +148,34 @@ class BlockCounter:
         if len(values) == len(self._blocks):
             return list(range(low + begin, low + end))
         rank = begin + sum(self.count(value, 0, low) for value in values)
-        first, *others = (self._blocks[value] for value in values)
-        for blocks in others:
-            first = list(map(add, first, blocks))
-        totals = list(accumulate(first))
-        block = bisect_right(totals, rank)
-        skip = rank - (totals[block - 1] if block else 0)
-        found = chain.from_iterable(self._in_block(each, values) for each in range(block, len(totals)))
-        return list(islice(found, skip, skip + end - begin))
+        place, before = self._near(rank, values)
+        found = chain.from_iterable(self._selected(start, values) for start in range(place, len(self._values), PIECE))
+        return list(islice(found, rank - before, rank - before + end - begin))
 
-    def _in_block(self, block: int, values: frozenset[int]) -> Iterator[int]:
-        start = block * BLOCK
-        wanted = self._values[start : start + BLOCK].translate(_selecting(values))
-        return compress(range(start, start + BLOCK), wanted)
+    def _near(self, rank: int, values: frozenset[int]) -> tuple[int, int]:
+        """A place shortly before that with this rank, among those with one of `values`, of which `before` are before
+        it."""
+        counts = [self._blocks[value] for value in values]
+        before, low, high = 0, 0, len(self._blocks[0])
+        while high - low > 1:
+            middle = (low + high) // 2
+            more = sum(sum(one[low:middle]) for one in counts)
+            if before + more <= rank:
+                before, low = before + more, middle
+            else:
+                high = middle
+        place, size = low * BLOCK, BLOCK // 2
+        while size >= PIECE:
+            more = sum(self._values.count(value, place, place + size) for value in values)
+            if before + more <= rank:
+                before, place = before + more, place + size
+            size //= 2
+        return place, before
+
+    def _selected(self, start: int, values: frozenset[int]) -> Iterator[int]:
+        """Of the next `PIECE` places those with one of `values`."""
+        wanted = self._values[start : start + PIECE].translate(_selecting(values))
+        return compress(range(start, start + PIECE), wanted)
 
 
 @cache

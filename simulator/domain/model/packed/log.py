@@ -8,13 +8,15 @@ from simulator.domain.model.packed.blocks import SIZE, Block
 Record = TypeVar("Record")
 
 LATEST_MIN = 4 * SIZE
+READ_MAX = 4 * SIZE
 
 
 class PackedLog(Sequence[Record]):
     """Records in their order. `pack` makes bytes of one, `unpack` an equal one of these. The latest
-    `LATEST_MIN` stay objects, as most of those who look for a record look for one of these."""
+    `LATEST_MIN` stay objects, as most of those who look for a record look for one of these; and up to `READ_MAX` that
+    somebody has read stay for who reads the same again."""
 
-    __slots__ = ("_blocks", "_latest", "_pack", "_packed", "_unpack")
+    __slots__ = ("_blocks", "_latest", "_pack", "_packed", "_read", "_unpack")
 
     def __init__(self, pack: Callable[[Record], bytes], unpack: Callable[[bytes], Record]) -> None:
         self._pack = pack
@@ -22,6 +24,7 @@ class PackedLog(Sequence[Record]):
         self._blocks: list[Block] = []
         self._packed = 0
         self._latest: list[Record] = []
+        self._read: dict[int, Record] = {}
 
     def __len__(self) -> int:
         return self._packed + len(self._latest)
@@ -59,7 +62,12 @@ class PackedLog(Sequence[Record]):
             return self._latest[at]
         if place < 0:
             raise IndexError(place)
-        return self._unpack(self._blocks[place // SIZE][place % SIZE])
+        found = self._read.get(place)
+        if found is None:
+            if len(self._read) >= READ_MAX:
+                self._read.clear()
+            found = self._read[place] = self._unpack(self._blocks[place // SIZE][place % SIZE])
+        return found
 
     def sealed(self) -> Iterator[bytes]:
         """The first of `contents`, which are always the same objects."""

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simulator.domain.model.packed.blocks import SIZE, Block
-from simulator.domain.model.packed.log import LATEST_MIN, PackedLog
+from simulator.domain.model.packed.log import LATEST_MIN, READ_MAX, PackedLog
 
 
 @given(st.lists(st.tuples(st.binary(max_size=300), st.text(st.characters(codec="utf-8"), max_size=9)), max_size=40))
@@ -83,3 +83,20 @@ def test_a_log_has_no_block_behind_one_that_is_not_whole() -> None:
         log.restore(Block.of([b"r3"]).content)
     with pytest.raises(ValueError, match="not whole"):
         PackedLog(str.encode, bytes.decode).restore(Block.of([]).content)
+
+
+def test_records_that_are_packed_are_unpacked_once_for_who_reads_them_again() -> None:
+    unpacked: list[bytes] = []
+
+    def unpack(row: bytes) -> str:
+        unpacked.append(row)
+        return row.decode()
+
+    log: PackedLog[str] = PackedLog(str.encode, unpack)
+    for number in range(2 * LATEST_MIN + READ_MAX):
+        log.append(f"r{number}")
+    for _ in range(3):
+        assert [log[place] for place in range(READ_MAX)] == [f"r{place}" for place in range(READ_MAX)]
+    assert len(unpacked) == READ_MAX
+    assert log[READ_MAX] == f"r{READ_MAX}"
+    assert len(log._read) == 1, "as many as were read before are let go of"
