@@ -140,6 +140,8 @@ DEFECTS = (
     Defect("a nonce of a payment is given back", "api.faults:wait",
            "met.has_waited = True", "met.has_waited = True\n    nonces = call.sandbox.core.state.nonces\n"
            "    nonces.restore((), *nonces.kept())", seed=42),
+    Defect("a delay ends in what nothing foresaw", "api.faults:wait",
+           "met.has_waited = True", "met.has_waited = True\n    raise TypeError", seed=42),
     Defect("a void is missing in the history", f"{HANDLERS}.timeline:propagate_change",
            "    state.resellers[transaction.reseller].records.note_change(transaction)\n",
            "    if transaction.result.status is not Status.REFUNDED:\n"

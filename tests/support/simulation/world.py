@@ -24,6 +24,7 @@ from simulator.options import Options
 from simulator.runtime import courier, driver, lanes
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.sandbox_start import SandboxSpec
+from simulator.runtime.unexpected import reported
 from tests.support.simulation.answers import Answers
 from tests.support.simulation.background import LoopWorker, beside_nothing
 from tests.support.simulation.clients import Answered, Clients, Then, nobody
@@ -91,6 +92,7 @@ class World:
         self.bytes: list[tuple[str, bytes]] | None = [] if keeps_bytes else None
         self.disks: list[Disk] = []  # the last one is that of the process that runs
         self._digest = hashlib.blake2b()
+        self._mistakes = reported()
         self.network = Network(seed, lambda owner: self.app.sandboxes.find(owner))
         self.network.usual_mood = setting.mood
         self.network.log = self.log
@@ -248,7 +250,9 @@ class World:
 
     def problems(self) -> list[str]:
         """What was not true until now."""
-        return [*self.invariants.problems, *self.answers.problems, *self.network.problems, *self.loop.errors]
+        mistakes = reported() - self._mistakes
+        told = [f"nothing foresaw {mistakes} exceptions, which the log has"] if mistakes else []
+        return [*self.invariants.problems, *self.answers.problems, *self.network.problems, *self.loop.errors, *told]
 
 
 @contextmanager
