@@ -15,6 +15,8 @@ class Connection(asyncio.Protocol):
 
     __slots__ = (
         "_descriptor",
+        "_early",
+        "_is_fresh",
         "_is_paused",
         "_loop",
         "_opened",
@@ -31,6 +33,8 @@ class Connection(asyncio.Protocol):
         self._opened = opened
         self._transport: asyncio.Transport | None = None
         self._descriptor = -1
+        self._early = b""
+        self._is_fresh = True
         self._reader: AnswerReader | None = None
         self._waiter: asyncio.Future[None] | None = None
         self._unsent = memoryview(b"")
@@ -59,6 +63,8 @@ class Connection(asyncio.Protocol):
         timer = self._loop.call_later(timeout_s, _wake, waiter)
         try:
             self._send(request)
+            if self._is_fresh:
+                self._read_early()
             await waiter
         finally:
             timer.cancel()
@@ -101,6 +107,15 @@ class Connection(asyncio.Protocol):
             piece, self._unsent = self._unsent[:PIECE_BYTES], self._unsent[PIECE_BYTES:]
             self._transport.write(piece)
 
+    def _read_early(self) -> None:
+        """The first request is sent, so that whatever came before it is its answer."""
+        self._is_fresh = False
+        if early := self._early:
+            self._early = b""
+            self.data_received(early)
+            if self._transport is not None and self.is_open:
+                self._transport.resume_reading()
+
     def _over(self, *, was_reset: bool) -> None:
         if self._reader is not None:
             self._reader.end(was_reset=was_reset)
@@ -119,11 +134,15 @@ class Connection(asyncio.Protocol):
         self._opened.add(self)
 
     def data_received(self, data: bytes) -> None:
-        """Bytes from the receiver: of the answer, or else unrequested."""
-        if self._reader is None:
+        """Bytes of the answer, even if they come before the first request; later ones that nobody requested end it."""
+        if self._reader is not None:
+            if self._reader.feed(data):
+                self._wake()
+        elif self._is_fresh and self._transport is not None:
+            self._early += data
+            self._transport.pause_reading()
+        else:
             self.abort()
-        elif self._reader.feed(data):
-            self._wake()
 
     def eof_received(self) -> None:
         """The receiver sends no more; the transport closes itself."""

@@ -375,6 +375,59 @@ def test_closing_while_a_connection_is_opened_sends_nothing(run: Run, monkeypatc
     run(main())
 
 
+EARLY = {  # what a receiver says as soon as it is called, and how the attempt ends
+    "an answer": (OK, 200, "ok", ""),
+    "a part of one": (OK[:20], 200, "", "status 200 came, then the answer broke off"),
+    "a banner": (b"220 mail.test ready\r\n", None, "", "the answer is not HTTP: bad status line"),
+    "more than one read": (OK + b"x" * 1_000_000, 200, "ok",
+        "status 200 came with more bytes than the answer has; the status counts"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("says_first", "status", "body", "error"), EARLY.values(), ids=EARLY)
+@pytest.mark.parametrize("is_tls", [False, True])
+def test_a_receiver_may_answer_without_waiting_for_the_request(
+    run: Run, tmp_path: Path, early: Any, is_tls: bool, says_first: bytes, status: int, body: str, error: str
+) -> None:
+    """As one does that prints the same to whoever calls; what it says must not depend on who was faster."""
+    requests: list[bytes] = []
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(says_first)
+        early.set()
+        requests.append(await reader.readuntil(b"\r\n\r\n"))
+        writer.close()
+
+    async def main() -> None:
+        context = proof(tmp_path) if is_tls else None
+        async with (
+            sender(verify_tls=False) as http,
+            await asyncio.start_server(answer, "127.0.0.1", 0, ssl=context) as server,
+        ):
+            port = server.sockets[0].getsockname()[1]
+            end = await http.send(post(f"{'https' if is_tls else 'http'}://127.0.0.1:{port}/"), 10)
+            assert (end.status, end.body, end.error) == (status, body, error)
+            await until(lambda: len(requests) == 1)
+
+    run(main())
+
+
+@pytest.fixture
+def early(monkeypatch: pytest.MonkeyPatch) -> asyncio.Event:
+    """Set when a receiver has said something; connections are used a while behind that."""
+    said, real = asyncio.Event(), connecting._dial
+
+    async def dial(*given: Any) -> Any:
+        opened = await real(*given)
+        await said.wait()
+        for _ in range(50):
+            await asyncio.sleep(0)
+        return opened
+
+    monkeypatch.setattr(connecting, "_dial", dial)
+    return said
+
+
 def test_unrequested_bytes_end_an_idle_connection(run: Run) -> None:
     async def main() -> None:
         async with sender() as http, Receiver(says(OK)) as receiver:
