@@ -10,7 +10,7 @@ from ipaddress import ip_address
 from typing import Any, Final, NamedTuple
 
 from simulator.delivery.addresses import AddressPolicy
-from simulator.delivery.connection import Connection
+from simulator.delivery.connection import Connection, Register
 from simulator.delivery.lookup import NameResolver
 from simulator.domain.model.effects import AttemptEnd
 
@@ -53,7 +53,7 @@ class Dialer:
         self._verify_tls = verify_tls
         self._tls: ssl.SSLContext | None = None
 
-    async def connect(self, origin: Origin, opened: set[Connection]) -> Connection:
+    async def connect(self, origin: Origin, opened: Register) -> Connection:
         """A connection to `origin`, which is in `opened` until it is closed.
 
         Raises NotConnectedError. May be cancelled; nothing is left open then.
@@ -106,7 +106,7 @@ def _tls_context(*, verify: bool) -> ssl.SSLContext:
     return context
 
 
-async def _dial(origin: Origin, tls: ssl.SSLContext | None, opened: set[Connection], address: str) -> Connection:
+async def _dial(origin: Origin, tls: ssl.SSLContext | None, opened: Register, address: str) -> Connection:
     """A connection to one address, which needs no lookup. Raises OSError."""
     loop = asyncio.get_running_loop()
     connection = Connection(loop, opened)

@@ -1,13 +1,25 @@
 """One connection to a receiver: writes a request once, and has its answer read within a time."""
 
 import asyncio
-from typing import Final, cast
+from typing import Final, Protocol, cast
 
 from simulator.delivery.answers import AnswerReader
 from simulator.delivery.readable import is_readable
 
 PIECE_BYTES: Final = 64 * 1024
 """How much of a request is handed over at once; the next piece follows when the receiver has taken most of it."""
+
+
+class Register(Protocol):
+    """Has all connections that are open."""
+
+    def add(self, connection: "Connection", /) -> None:
+        """It is connected."""
+        ...
+
+    def discard(self, connection: "Connection", /) -> None:
+        """It is closed."""
+        ...
 
 
 class Connection(asyncio.Protocol):
@@ -27,7 +39,7 @@ class Connection(asyncio.Protocol):
         "idle_since",
     )
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, opened: "set[Connection]") -> None:
+    def __init__(self, loop: asyncio.AbstractEventLoop, opened: "Register") -> None:
         self.idle_since = 0.0
         self._loop = loop
         self._opened = opened

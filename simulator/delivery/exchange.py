@@ -37,8 +37,7 @@ class Client:
             connection, left_s = opened, timeout_s - (self._loop.time() - began)
         reader = AnswerReader(outgoing.method)
         is_over = await connection.exchange(request, reader, left_s)
-        if reader.may_stay_open:
-            self._pool.give_back(way.origin, connection)
+        self._pool.give_back(way.origin, connection)
         return _result(reader) if is_over else _timed_out(reader, timeout_s)
 
     async def _opened(self, origin: Origin, timeout_s: float) -> Connection | AttemptResult:
