@@ -18,6 +18,9 @@ HEAD_START_S: Final = 0.25
 TLS_HEAD_START_S: Final = 1.0
 """How long an address has to answer before the next one of its name is tried beside it (RFC 8305)."""
 
+ADDRESSES_MAX: Final = 16
+"""How many addresses of a name are checked and tried; whoever serves the name can list thousands."""
+
 FAREWELL_S: Final = 2.0
 """How long a receiver has to end TLS, once we have."""
 
@@ -67,7 +70,7 @@ class Dialer:
             raise NotConnectedError(AttemptEnd.CONNECTION, _why_not(origin, error)) from None
 
     async def _addresses(self, host: str) -> Sequence[str]:
-        """The addresses of `host`, all of them allowed."""
+        """The first addresses of `host`, all of them allowed."""
         addresses = [host] if _is_address(host) else await self._resolved(host)
         for address in addresses:
             if reason := self._policy.refuse(ip_address(address)):
@@ -76,7 +79,7 @@ class Dialer:
 
     async def _resolved(self, host: str) -> Sequence[str]:
         try:
-            return await self._names.addresses(host)
+            return (await self._names.addresses(host))[:ADDRESSES_MAX]
         except OSError as error:
             reason = f"the name {host} does not resolve: {error.strerror or error}"
             raise NotConnectedError(AttemptEnd.DNS, reason) from None

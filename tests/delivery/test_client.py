@@ -286,6 +286,17 @@ def test_addresses_of_which_none_answers_end_with_the_timeout(run: Run, black_ho
     run(main())
 
 
+def test_a_name_with_thousands_of_addresses_has_the_first_ones_tried(run: Run, black_holes: list[str]) -> None:
+    async def main() -> None:
+        addresses = [f"127.0.{number // 250}.{number % 250 + 2}" for number in range(4000)]
+        async with sender(lookup=lookup(*addresses)) as http, Receiver(says(OK)) as receiver:
+            end = await http.send(post(f"http://many.test:{receiver.port}/"), 10)
+            assert end.error == f"no connection to many.test:{receiver.port}: Connection refused"
+            assert black_holes == addresses[: connecting.ADDRESSES_MAX]
+
+    run(main())
+
+
 def test_an_address_that_refuses_does_not_hold_up_the_next_one(run: Run) -> None:
     async def main() -> None:
         async with sender(lookup=lookup("127.0.0.2", "127.0.0.3", "127.0.0.1")) as http:
