@@ -77,7 +77,10 @@ class AnswerReader:
         self._parser: httptools.HttpResponseParser | None = httptools.HttpResponseParser(self)
         # What common servers and proxies overlook, too.
         self._parser.set_dangerous_leniencies(
-            lenient_headers=True, lenient_optional_cr_before_lf=True, lenient_spaces_after_chunk_size=True
+            lenient_headers=True,
+            lenient_keep_alive=True,  # an answer may follow an interim one with `Connection: close`
+            lenient_optional_cr_before_lf=True,
+            lenient_spaces_after_chunk_size=True,
         )
 
     @property
@@ -140,6 +143,8 @@ class AnswerReader:
         self.is_over, self.error, self.may_stay_open = True, error, may_stay_open
 
     def _refuse(self, reason: str) -> None:
+        if self._interim < self._line.interim:  # it is an interim answer that is wrong; no status behind it counts
+            self._line.status = None
         words = f"the answer is not HTTP: {reason}"
         self._end(words if self.status is None else f"status {self.status} came, but {words}", may_stay_open=False)
 
@@ -167,7 +172,7 @@ class AnswerReader:
 
     def _has_length(self) -> bool:
         """Whether the head says where the body ends, as the parser sees it."""
-        named = {name.lower(): value for name, value in self._fields}
+        named = {name.rstrip().lower(): value for name, value in self._fields}
         codings = named.get(b"transfer-encoding")
         if codings is None:
             return b"content-length" in named
@@ -247,7 +252,7 @@ def _kept(fields: list[tuple[bytes, bytes]]) -> tuple[tuple[str, str], ...]:
     kept: list[tuple[str, str]] = []
     left = HEADERS_CHARS
     for raw_name, raw_value in fields:
-        name, value = raw_name.decode("latin-1"), raw_value.rstrip(b" \t").decode("utf-8", "replace")
+        name, value = raw_name.decode("latin-1").rstrip(), raw_value.rstrip(b" \t").decode("utf-8", "replace")
         left -= len(name) + len(value)
         if left < 0:
             break

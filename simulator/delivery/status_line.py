@@ -4,6 +4,7 @@ import re
 
 _STATUS_LINE = re.compile(rb"HTTP/1\.[01] ([1-9][0-9]{2})(?: [^\r\n]*)?\r?\n")
 _HEAD_END = re.compile(rb"\r?\n\r?\n")
+_empty_lines = re.compile(rb"[\r\n]*").match  # parsers accept them before any status line
 SWITCHING_PROTOCOLS = 101
 INTERIM_MAX = 64
 """How many interim answers (1xx) are skipped; more are no answer."""
@@ -12,21 +13,22 @@ INTERIM_MAX = 64
 class StatusLine:
     """An incremental parser. `status` is that of the final answer, once its status line is complete.
 
-    Interim answers such as `100 Continue` are skipped. Data that does not start like HTTP has no status.
+    Interim answers such as `100 Continue` are skipped, and counted in `interim`. Data that does not start like HTTP has
+    no status.
     """
 
     def __init__(self) -> None:
         self.status: int | None = None
+        self.interim = 0
         self._start = b""
-        self._interim = 0
         self._is_over = False
 
     def feed(self, data: bytes) -> None:
         """Parse more data. Buffering is bounded by whoever feeds it, who gives long heads up."""
         if self._is_over:
             return
-        self._start = (self._start + data).lstrip(b"\r\n")  # parsers accept empty lines before a status line
-        begin = 0
+        self._start += data
+        begin = self._line_begin(0)
         while not self._is_over and self._start.find(b"\n", begin) >= 0:
             line = _STATUS_LINE.match(self._start, begin)
             status = int(line[1]) if line else 0
@@ -34,9 +36,13 @@ class StatusLine:
                 end = _HEAD_END.search(self._start, begin)
                 if end is None:
                     break
-                begin = end.end()
-                self._interim += 1
-                self._is_over = self._interim > INTERIM_MAX
+                begin = self._line_begin(end.end())
+                self.interim += 1
+                self._is_over = self.interim > INTERIM_MAX
             else:
                 self.status, self._is_over = status or None, True
         self._start = b"" if self._is_over else self._start[begin:]
+
+    def _line_begin(self, at: int) -> int:
+        found = _empty_lines(self._start, at)
+        return found.end() if found else at
