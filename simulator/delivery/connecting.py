@@ -1,6 +1,7 @@
 """Opens connections to receivers: to checked addresses of a name that is resolved once, with TLS where it is wanted."""
 
 import asyncio
+import errno
 import os
 import ssl
 from collections import deque
@@ -24,6 +25,8 @@ ADDRESSES_MAX: Final = 16
 FAREWELL_S: Final = 2.0
 """How long a receiver has to end TLS, once we have."""
 
+_NO_DESCRIPTOR: Final = (errno.EMFILE, errno.ENFILE)
+
 Dial = Callable[[str], Coroutine[Any, Any, Connection]]
 
 
@@ -39,12 +42,13 @@ class Origin(NamedTuple):
 
 
 class NotConnectedError(Exception):
-    """There is no connection: how an attempt ends with it, and why in words."""
+    """There is no connection: how an attempt ends with it, why in words, and whether for want of a free descriptor."""
 
-    def __init__(self, end: AttemptEnd, reason: str) -> None:
+    def __init__(self, end: AttemptEnd, reason: str, *, lacks_descriptor: bool = False) -> None:
         super().__init__(reason)
         self.end = end
         self.reason = reason
+        self.lacks_descriptor = lacks_descriptor
 
 
 class Dialer:
@@ -67,7 +71,9 @@ class Dialer:
         try:
             return await (dial(addresses[0]) if len(addresses) == 1 else _first(dial, addresses, origin))
         except OSError as error:  # ssl.SSLError is one
-            raise NotConnectedError(AttemptEnd.CONNECTION, _why_not(origin, error)) from None
+            is_lack = error.errno in _NO_DESCRIPTOR and not isinstance(error, ssl.SSLError)
+            reason = _why_not(origin, error)
+            raise NotConnectedError(AttemptEnd.CONNECTION, reason, lacks_descriptor=is_lack) from None
 
     async def _addresses(self, host: str) -> Sequence[str]:
         """The first addresses of `host`, all of them allowed."""

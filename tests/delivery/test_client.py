@@ -1,6 +1,7 @@
 """How the client of deliveries opens, keeps and closes its connections, whatever receivers and callers do."""
 
 import asyncio
+import errno
 import gc
 import socket
 from collections.abc import Sequence
@@ -360,6 +361,44 @@ def test_a_receiver_that_does_not_part_from_tls_is_left_after_a_while(
 
     run(main())
     assert complaints == []
+
+
+def test_idle_connections_give_their_place_to_an_attempt_when_there_are_no_more_descriptors(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = connecting._dial
+
+    async def dial(origin: Any, context: Any, opened: Any, address: str) -> Any:
+        if len(opened._opened) >= 2:
+            raise OSError(errno.EMFILE, "Too many open files")
+        return await real(origin, context, opened, address)
+
+    monkeypatch.setattr(connecting, "_dial", dial)
+
+    async def main() -> None:
+        async with (
+            sender() as http,
+            Receiver(says(OK)) as one,
+            Receiver(says(OK)) as two,
+            Receiver(silent) as dead,
+        ):
+            for receiver in (one, two):
+                assert (await http.send(post(receiver.url), 10)).body == "ok"
+            lost = [asyncio.ensure_future(http.send(post(dead.url), 30))]
+            await until(lambda: one.open_connections == 0 and len(dead.requests) == 1)
+            assert two.open_connections == 1, "the one that was idle for longest is enough"
+            lost.append(asyncio.ensure_future(http.send(post(dead.url), 30)))
+            await until(lambda: two.open_connections == 0 and len(dead.requests) == 2)
+            end = await http.send(post(one.url), 10)
+            assert (end.kind, end.error) == (
+                AttemptEnd.CONNECTION,
+                f"no connection to 127.0.0.1:{one.port}: Too many open files",
+            )
+            for attempt in lost:
+                attempt.cancel()
+            await asyncio.gather(*lost, return_exceptions=True)
+
+    run(main())
 
 
 def test_closing_while_a_connection_is_opened_sends_nothing(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
