@@ -172,11 +172,11 @@ class AnswerReader:
 
     def _has_length(self) -> bool:
         """Whether the head says where the body ends, as the parser sees it."""
-        named = {name.rstrip().lower(): value for name, value in self._fields}
+        named = {name.rstrip(b" \t").lower(): value for name, value in self._fields}
         codings = named.get(b"transfer-encoding")
         if codings is None:
             return b"content-length" in named
-        return codings.rpartition(b",")[2].strip().lower() == b"chunked"
+        return codings.rpartition(b",")[2].lstrip(b" \t").rstrip(b" ").lower() == b"chunked"
 
     # The callbacks of httptools
 

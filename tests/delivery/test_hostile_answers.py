@@ -99,6 +99,8 @@ WHOLE: dict[str, tuple[Steps, str]] = {  # what comes, and the body of a whole a
     "until the end": ([HEAD + b"\r\nok", CLOSE], "ok"),
     "chunks in chunks": ([HEAD + b"Transfer-Encoding: gzip, chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n"], "ok"),
     "another coding until the end": ([HEAD + b"Transfer-Encoding: gzip\r\n\r\nok", CLOSE], "ok"),
+    "no coding that is known until the end": ([HEAD + b"Transfer-Encoding: \x0bchunked\r\n\r\nok", CLOSE], "ok"),
+    "a tab behind a coding until the end": ([HEAD + b"Transfer-Encoding: chunked\t\r\n\r\nok", CLOSE], "ok"),
     "blanks behind a size": ([CHUNKED + b"2  \r\nok\r\n0\r\n\r\n"], "ok"),
     "extensions": ([CHUNKED + b'2;a=b;c="d e"\r\nok\r\n0\r\n\r\n'], "ok"),
     "trailers": ([CHUNKED + b"2\r\nok\r\n0\r\nX: y\r\nTransfer-Encoding: gzip\r\n\r\n"], "ok"),
