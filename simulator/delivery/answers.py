@@ -122,14 +122,14 @@ class AnswerReader:
                 self._refuse(f"more than {BESIDE_BODY_BYTES // 1024} KiB beside its body")
         return self.is_over
 
-    def end(self, *, was_reset: bool) -> None:
+    def end(self, *, was_reset: bool, tls_failure: str = "") -> None:
         """The connection has ended. An answer without a length is whole then, unless the end was a reset."""
         if self.is_over:
             self.may_stay_open = False
         elif self.status is None:
-            self._end(
-                f"the connection was {'reset' if was_reset else 'closed'} before an answer came", may_stay_open=False
-            )
+            how = f"TLS failed ({tls_failure})" if tls_failure else ""
+            how = how or f"the connection was {'reset' if was_reset else 'closed'}"
+            self._end(f"{how} before an answer came", may_stay_open=False)
         elif was_reset or self.headers is None or self._has_length():
             self._end(f"status {self.status} came, then the answer broke off", may_stay_open=False)
         else:

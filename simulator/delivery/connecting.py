@@ -11,7 +11,7 @@ from ipaddress import ip_address
 from typing import Any, Final, NamedTuple
 
 from simulator.delivery.addresses import AddressPolicy
-from simulator.delivery.connection import Connection, Register
+from simulator.delivery.connection import Connection, Register, tls_reason
 from simulator.delivery.lookup import NameResolver
 from simulator.domain.model.effects import AttemptEnd
 
@@ -168,8 +168,7 @@ def _close_unused(attempt: "asyncio.Task[Connection]") -> None:
 
 
 def _why_not(origin: Origin, error: OSError) -> str:
-    if isinstance(error, ssl.SSLError):
-        why = getattr(error, "verify_message", None) or error.reason or "no TLS"
-        return f"TLS with {origin} failed: {why}"
+    if reason := tls_reason(error):
+        return f"TLS with {origin} failed: {reason}"
     why = os.strerror(error.errno) if error.errno else str(error) or "the receiver closed it at once"
     return f"no connection to {origin}: {why}"

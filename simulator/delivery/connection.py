@@ -1,6 +1,7 @@
 """One connection to a receiver: writes a request once, and has its answer read within a time."""
 
 import asyncio
+import ssl
 from typing import Final, Protocol, cast
 
 from simulator.delivery.answers import AnswerReader
@@ -128,9 +129,9 @@ class Connection(asyncio.Protocol):
             if self._transport is not None and self.is_open:
                 self._transport.resume_reading()
 
-    def _over(self, *, was_reset: bool) -> None:
+    def _over(self, *, was_reset: bool, tls_failure: str = "") -> None:
         if self._reader is not None:
-            self._reader.end(was_reset=was_reset)
+            self._reader.end(was_reset=was_reset, tls_failure=tls_failure)
         self._wake()
 
     def _wake(self) -> None:
@@ -165,7 +166,7 @@ class Connection(asyncio.Protocol):
         self._transport = None
         self._unsent = memoryview(b"")
         self._opened.discard(self)
-        self._over(was_reset=isinstance(error, OSError))
+        self._over(was_reset=isinstance(error, OSError), tls_failure=tls_reason(error))
 
     def pause_writing(self) -> None:
         """The receiver is slow to read."""
@@ -175,6 +176,13 @@ class Connection(asyncio.Protocol):
         """It has read most of what was written."""
         self._is_paused = False
         self._send_on()
+
+
+def tls_reason(error: BaseException | None) -> str:
+    """Why TLS failed, in words of its own such as those of a receiver's alert; empty for other errors."""
+    if not isinstance(error, ssl.SSLError):
+        return ""
+    return getattr(error, "verify_message", None) or error.reason or "no TLS"
 
 
 def _wake(waiter: "asyncio.Future[None]") -> None:

@@ -3,7 +3,9 @@
 import asyncio
 import errno
 import gc
+import os
 import socket
+import ssl
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -397,6 +399,34 @@ def test_idle_connections_give_their_place_to_an_attempt_when_there_are_no_more_
             for attempt in lost:
                 attempt.cancel()
             await asyncio.gather(*lost, return_exceptions=True)
+
+    run(main())
+
+
+def test_a_receiver_that_wants_a_certificate_of_ours_is_said_to(run: Run, tmp_path: Path) -> None:
+    """It says so behind the handshake, when the request may have been sent."""
+    context = proof(tmp_path)
+    context.verify_mode = ssl.CERT_REQUIRED
+    context.load_verify_locations(tmp_path / "receiver.pem")
+
+    def refuse(listening: socket.socket) -> None:
+        with listening.accept()[0] as taken:
+            same = socket.socket(fileno=os.dup(taken.fileno()))
+            with pytest.raises(ssl.SSLError):
+                context.wrap_socket(taken, server_side=True)
+            with same:  # a reset could be faster than what was said
+                same.shutdown(socket.SHUT_WR)
+                while same.recv(65536):
+                    pass
+
+    async def main() -> None:
+        with socket.create_server(("127.0.0.1", 0)) as listening:
+            serving = asyncio.ensure_future(asyncio.to_thread(refuse, listening))
+            async with sender(verify_tls=False) as http:
+                end = await http.send(post(f"https://127.0.0.1:{listening.getsockname()[1]}/"), 10)
+            await serving
+        assert end.kind is AttemptEnd.CONNECTION
+        assert end.error == "TLS failed (TLSV13_ALERT_CERTIFICATE_REQUIRED) before an answer came"
 
     run(main())
 
