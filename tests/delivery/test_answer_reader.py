@@ -158,6 +158,31 @@ def test_what_is_endless_is_given_up_and_takes_little_memory(start: bytes, more:
     reader.release()
 
 
+def test_of_headers_no_more_is_stored_than_is_shown() -> None:
+    """While a receiver takes its time for the rest, perhaps to a thousand attempts at once."""
+    sent = b"HTTP/1.1 200 OK\r\n" + b"".join(b"X-%d: %s\r\n" % (number, b"y" * 16_000) for number in range(15))
+    tracemalloc.start()
+    try:
+        reader = AnswerReader("POST")
+        for at in range(0, len(sent), 4096):
+            reader.feed(sent[at : at + 4096])
+        now, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert not reader.is_over
+    assert now < 80_000
+    reader.release()
+
+
+@pytest.mark.parametrize("framing", [("Content-Length", "9"), ("Transfer-Encoding", "gzip, chunked")])
+def test_behind_many_headers_it_counts_where_the_body_ends(framing: tuple[str, str]) -> None:
+    long = [(f"X-{number}", "y" * 10_000) for number in range(4)]
+    *_, headers, error, _ = read([head(200, [*long, framing]) + b"5\r\nok"], ends=True)
+    assert (headers, error) == ((), "status 200 came, then the answer broke off")
+    *_, error, _ = read([head(103, [*long, framing]) + head(200, long) + b"5\r\nok"], ends=True)
+    assert error == ""
+
+
 def test_a_reader_leaves_nothing_to_the_garbage_collector() -> None:
     class Watched(AnswerReader):
         __slots__ = ("__weakref__",)
