@@ -4,7 +4,6 @@ import re
 
 _STATUS_LINE = re.compile(rb"HTTP/1\.[01] ([1-9][0-9]{2})(?: [^\r\n]*)?\r?\n")
 _HEAD_END = re.compile(rb"\r?\n\r?\n")
-_empty_lines = re.compile(rb"[\r\n]*").match  # parsers accept them before any status line
 SWITCHING_PROTOCOLS = 101
 INTERIM_MAX = 64
 """How many interim answers (1xx) are skipped; more are no answer."""
@@ -27,22 +26,23 @@ class StatusLine:
         """Parse more data. Buffering is bounded by whoever feeds it, who gives long heads up."""
         if self._is_over:
             return
-        self._start += data
-        begin = self._line_begin(0)
-        while not self._is_over and self._start.find(b"\n", begin) >= 0:
-            line = _STATUS_LINE.match(self._start, begin)
+        self._start = _without_empty_lines(self._start + data)
+        while not self._is_over and b"\n" in self._start:
+            line = _STATUS_LINE.match(self._start)
             status = int(line[1]) if line else 0
             if 100 <= status < 200 and status != SWITCHING_PROTOCOLS:
-                end = _HEAD_END.search(self._start, begin)
+                end = _HEAD_END.search(self._start)
                 if end is None:
                     break
-                begin = self._line_begin(end.end())
+                self._start = _without_empty_lines(self._start[end.end() :])
                 self.interim += 1
                 self._is_over = self.interim > INTERIM_MAX
             else:
                 self.status, self._is_over = status or None, True
-        self._start = b"" if self._is_over else self._start[begin:]
+        if self._is_over:
+            self._start = b""
 
-    def _line_begin(self, at: int) -> int:
-        found = _empty_lines(self._start, at)
-        return found.end() if found else at
+
+def _without_empty_lines(data: bytes) -> bytes:
+    """Parsers accept them before a status line."""
+    return data.lstrip(b"\r\n")
