@@ -58,7 +58,7 @@ class Pool:
 
     def give_back(self, origin: Origin, connection: Connection) -> None:
         """Keep `connection` for the next request to `origin` if it is open, or else until it is closed."""
-        if connection not in self._opened:
+        if self._is_closed or connection not in self._opened:
             return
         connection.idle_since = self._loop.time()
         self._unused[connection] = origin

@@ -99,6 +99,17 @@ def test_a_connection_that_is_closed_already_is_not_kept() -> None:
     with_pool(check)
 
 
+def test_nothing_is_kept_once_the_pool_is_closed() -> None:
+    async def main() -> None:
+        made = Pool(cast(Dialer, None))
+        await made.close()
+        late = Kept(made)
+        made.give_back(HERE, cast(Connection, late))
+        assert made.take(HERE) is None
+
+    asyncio.run(main())
+
+
 @pytest.mark.parametrize("run", RUNNERS)
 def test_idle_connections_to_many_receivers_are_bounded_together(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pool, "IDLE_MAX", 2)
