@@ -60,12 +60,12 @@ class Dialer:
         self._verify_tls = verify_tls
         self._tls: ssl.SSLContext | None = None
 
-    async def connect(self, origin: Origin, opened: Register) -> Connection:
-        """A connection to `origin`, which is in `opened` until it is closed.
+    async def connect(self, origin: Origin, owner: str, opened: Register) -> Connection:
+        """A connection to `origin` for the sandbox `owner`, which is in `opened` until it is closed.
 
         Raises NotConnectedError. May be cancelled; nothing is left open then.
         """
-        addresses = await self._addresses(origin.host)
+        addresses = await self._addresses(origin.host, owner)
         tls = await self._context() if origin.is_tls else None
         dial = partial(_dial, origin, tls, opened)
         try:
@@ -75,17 +75,17 @@ class Dialer:
             reason = _why_not(origin, error)
             raise NotConnectedError(AttemptEnd.CONNECTION, reason, lacks_descriptor=is_lack) from None
 
-    async def _addresses(self, host: str) -> Sequence[str]:
+    async def _addresses(self, host: str, owner: str) -> Sequence[str]:
         """The first addresses of `host`, all of them allowed."""
-        addresses = [host] if _is_address(host) else await self._resolved(host)
+        addresses = [host] if _is_address(host) else await self._resolved(host, owner)
         for address in addresses:
             if reason := self._policy.refuse(ip_address(address)):
                 raise NotConnectedError(AttemptEnd.BLOCKED, reason)
         return addresses
 
-    async def _resolved(self, host: str) -> Sequence[str]:
+    async def _resolved(self, host: str, owner: str) -> Sequence[str]:
         try:
-            return (await self._names.addresses(host))[:ADDRESSES_MAX]
+            return (await self._names.addresses(host, owner))[:ADDRESSES_MAX]
         except OSError as error:
             reason = f"the name {host} does not resolve: {error.strerror or error}"
             raise NotConnectedError(AttemptEnd.DNS, reason) from None

@@ -42,12 +42,12 @@ class Pool:
             connection.abort()
         return None
 
-    async def open(self, origin: Origin) -> Connection:
-        """A new connection to `origin`, in place of those without an attempt if there is no room. Raises
-        NotConnectedError."""
+    async def open(self, origin: Origin, owner: str) -> Connection:
+        """A new connection to `origin` for the sandbox `owner`, in place of those without an attempt if there is no
+        room. Raises NotConnectedError."""
         while True:
             try:
-                connection = await self._dialer.connect(origin, self)
+                connection = await self._dialer.connect(origin, owner, self)
             except NotConnectedError as error:
                 if not error.lacks_descriptor or not await self._make_room():
                     raise
