@@ -16,6 +16,9 @@ BODY_BYTES: Final = 16 * 1024
 HEADERS_CHARS: Final = 8 * 1024
 """The maximum of an answer's headers that is stored."""
 
+STORED_BYTES: Final = 4 * HEADERS_CHARS
+"""The maximum of headers that is stored until all have come; a character has up to four bytes."""
+
 FIELDS_MAX: Final = 128
 FIELD_BYTES: Final = 16 * 1024
 REASON_BYTES: Final = 8190
@@ -26,6 +29,8 @@ PART_BYTES: Final = 48 * 1024
 """The maximum between two fields or pieces of the body; it is more than a field, since packets cut anywhere."""
 
 _SLICE_BYTES: Final = 16 * 1024  # what the parser joins of a part grows with the square of what it is fed at once
+_CODING_BYTES: Final = 64  # more than a coding that we know, with blanks
+_FRAMING: Final = frozenset({b"content-length", b"transfer-encoding"})
 _HIDDEN_HEADERS: Final = frozenset({"set-cookie", "set-cookie2"})
 _BAD_STATUS_LINE: Final = "bad status line"
 
@@ -43,7 +48,10 @@ class AnswerReader:
 
     __slots__ = (
         "_beside_body",
+        "_field_count",
         "_fields",
+        "_fields_bytes",
+        "_framing",
         "_has_line",
         "_interim",
         "_is_complete",
@@ -53,7 +61,6 @@ class AnswerReader:
         "_part_bytes",
         "_reason_bytes",
         "_refusal",
-        "_trailers",
         "body",
         "error",
         "headers",
@@ -70,14 +77,19 @@ class AnswerReader:
         self._is_head = method.upper() == "HEAD"
         self._line = StatusLine()
         self._fields: list[tuple[bytes, bytes]] = []
+        self._framing: dict[bytes, bytes] = {}  # fields that say where the body ends, behind those that are stored
         self._has_line = False  # the line of the message that is being parsed was good
         self._is_complete = False  # the final answer was parsed to its end
-        self._interim = self._trailers = self._reason_bytes = self._part_bytes = self._beside_body = 0
+        self._field_count = self._fields_bytes = 0
+        self._interim = self._reason_bytes = self._part_bytes = self._beside_body = 0
         self._refusal = ""
         self._parser: httptools.HttpResponseParser | None = httptools.HttpResponseParser(self)
         # What common servers and proxies overlook, too.
         self._parser.set_dangerous_leniencies(
-            lenient_headers=True, lenient_optional_cr_before_lf=True, lenient_spaces_after_chunk_size=True
+            lenient_headers=True,
+            lenient_keep_alive=True,  # an answer may follow an interim one with `Connection: close`
+            lenient_optional_cr_before_lf=True,
+            lenient_spaces_after_chunk_size=True,
         )
 
     @property
@@ -119,14 +131,14 @@ class AnswerReader:
                 self._refuse(f"more than {BESIDE_BODY_BYTES // 1024} KiB beside its body")
         return self.is_over
 
-    def end(self, *, was_reset: bool) -> None:
+    def end(self, *, was_reset: bool, tls_failure: str = "") -> None:
         """The connection has ended. An answer without a length is whole then, unless the end was a reset."""
         if self.is_over:
             self.may_stay_open = False
         elif self.status is None:
-            self._end(
-                f"the connection was {'reset' if was_reset else 'closed'} before an answer came", may_stay_open=False
-            )
+            how = f"TLS failed ({tls_failure})" if tls_failure else ""
+            how = how or f"the connection was {'reset' if was_reset else 'closed'}"
+            self._end(f"{how} before an answer came", may_stay_open=False)
         elif was_reset or self.headers is None or self._has_length():
             self._end(f"status {self.status} came, then the answer broke off", may_stay_open=False)
         else:
@@ -140,6 +152,8 @@ class AnswerReader:
         self.is_over, self.error, self.may_stay_open = True, error, may_stay_open
 
     def _refuse(self, reason: str) -> None:
+        if self._interim < self._line.interim:  # it is an interim answer that is wrong; no status behind it counts
+            self._line.status = None
         words = f"the answer is not HTTP: {reason}"
         self._end(words if self.status is None else f"status {self.status} came, but {words}", may_stay_open=False)
 
@@ -167,11 +181,11 @@ class AnswerReader:
 
     def _has_length(self) -> bool:
         """Whether the head says where the body ends, as the parser sees it."""
-        named = {name.lower(): value for name, value in self._fields}
+        named = {_plain(name): value for name, value in self._fields} | self._framing
         codings = named.get(b"transfer-encoding")
         if codings is None:
             return b"content-length" in named
-        return codings.rpartition(b",")[2].strip().lower() == b"chunked"
+        return codings.rpartition(b",")[2].lstrip(b" \t").rstrip(b" ").lower() == b"chunked"
 
     # The callbacks of httptools
 
@@ -195,12 +209,15 @@ class AnswerReader:
             self._stop(f"a field of more than {FIELD_BYTES} bytes")
         if b"\0" in value:
             self._stop("a field with a NUL")
-        if self.headers is None:
-            self._fields.append((name, value))
-        else:
-            self._trailers += 1
-        if len(self._fields) + self._trailers > FIELDS_MAX:
+        self._field_count += 1
+        if self._field_count > FIELDS_MAX:
             self._stop(f"more than {FIELDS_MAX} fields")
+        if self.headers is None:
+            self._fields_bytes += len(name) + len(value)
+            if self._fields_bytes <= STORED_BYTES:
+                self._fields.append((name, value))
+            elif (framing := _plain(name)) in _FRAMING:
+                self._framing[framing] = value[-_CODING_BYTES:]
 
     def on_headers_complete(self) -> None:
         if self._is_complete or self._parser is None:
@@ -236,10 +253,15 @@ class AnswerReader:
             self._is_complete = True
             return
         self._fields.clear()
-        self._reason_bytes = self._part_bytes = 0
+        self._framing.clear()
+        self._field_count = self._fields_bytes = self._reason_bytes = self._part_bytes = 0
         self._interim += 1
         if self._interim > INTERIM_MAX:
             self._stop(f"more than {INTERIM_MAX} interim answers")
+
+
+def _plain(name: bytes) -> bytes:
+    return name.rstrip(b" \t").lower()
 
 
 def _kept(fields: list[tuple[bytes, bytes]]) -> tuple[tuple[str, str], ...]:
@@ -247,7 +269,7 @@ def _kept(fields: list[tuple[bytes, bytes]]) -> tuple[tuple[str, str], ...]:
     kept: list[tuple[str, str]] = []
     left = HEADERS_CHARS
     for raw_name, raw_value in fields:
-        name, value = raw_name.decode("latin-1"), raw_value.rstrip(b" \t").decode("utf-8", "replace")
+        name, value = raw_name.decode("latin-1").rstrip(), raw_value.rstrip(b" \t").decode("utf-8", "replace")
         left -= len(name) + len(value)
         if left < 0:
             break

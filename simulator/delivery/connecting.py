@@ -1,6 +1,7 @@
 """Opens connections to receivers: to checked addresses of a name that is resolved once, with TLS where it is wanted."""
 
 import asyncio
+import errno
 import os
 import ssl
 from collections import deque
@@ -10,7 +11,7 @@ from ipaddress import ip_address
 from typing import Any, Final, NamedTuple
 
 from simulator.delivery.addresses import AddressPolicy
-from simulator.delivery.connection import Connection
+from simulator.delivery.connection import Connection, Register, tls_reason
 from simulator.delivery.lookup import NameResolver
 from simulator.domain.model.effects import AttemptEnd
 
@@ -18,8 +19,13 @@ HEAD_START_S: Final = 0.25
 TLS_HEAD_START_S: Final = 1.0
 """How long an address has to answer before the next one of its name is tried beside it (RFC 8305)."""
 
+ADDRESSES_MAX: Final = 16
+"""How many addresses of a name are checked and tried; whoever serves the name can list thousands."""
+
 FAREWELL_S: Final = 2.0
 """How long a receiver has to end TLS, once we have."""
+
+_NO_DESCRIPTOR: Final = (errno.EMFILE, errno.ENFILE)
 
 Dial = Callable[[str], Coroutine[Any, Any, Connection]]
 
@@ -36,12 +42,13 @@ class Origin(NamedTuple):
 
 
 class NotConnectedError(Exception):
-    """There is no connection: how an attempt ends with it, and why in words."""
+    """There is no connection: how an attempt ends with it, why in words, and whether for want of a free descriptor."""
 
-    def __init__(self, end: AttemptEnd, reason: str) -> None:
+    def __init__(self, end: AttemptEnd, reason: str, *, lacks_descriptor: bool = False) -> None:
         super().__init__(reason)
         self.end = end
         self.reason = reason
+        self.lacks_descriptor = lacks_descriptor
 
 
 class Dialer:
@@ -53,30 +60,32 @@ class Dialer:
         self._verify_tls = verify_tls
         self._tls: ssl.SSLContext | None = None
 
-    async def connect(self, origin: Origin, opened: set[Connection]) -> Connection:
-        """A connection to `origin`, which is in `opened` until it is closed.
+    async def connect(self, origin: Origin, owner: str, opened: Register) -> Connection:
+        """A connection to `origin` for the sandbox `owner`, which is in `opened` until it is closed.
 
         Raises NotConnectedError. May be cancelled; nothing is left open then.
         """
-        addresses = await self._addresses(origin.host)
+        addresses = await self._addresses(origin.host, owner)
         tls = await self._context() if origin.is_tls else None
         dial = partial(_dial, origin, tls, opened)
         try:
             return await (dial(addresses[0]) if len(addresses) == 1 else _first(dial, addresses, origin))
         except OSError as error:  # ssl.SSLError is one
-            raise NotConnectedError(AttemptEnd.CONNECTION, _why_not(origin, error)) from None
+            is_lack = error.errno in _NO_DESCRIPTOR and not isinstance(error, ssl.SSLError)
+            reason = _why_not(origin, error)
+            raise NotConnectedError(AttemptEnd.CONNECTION, reason, lacks_descriptor=is_lack) from None
 
-    async def _addresses(self, host: str) -> Sequence[str]:
-        """The addresses of `host`, all of them allowed."""
-        addresses = [host] if _is_address(host) else await self._resolved(host)
+    async def _addresses(self, host: str, owner: str) -> Sequence[str]:
+        """The first addresses of `host`, all of them allowed."""
+        addresses = [host] if _is_address(host) else await self._resolved(host, owner)
         for address in addresses:
             if reason := self._policy.refuse(ip_address(address)):
                 raise NotConnectedError(AttemptEnd.BLOCKED, reason)
         return addresses
 
-    async def _resolved(self, host: str) -> Sequence[str]:
+    async def _resolved(self, host: str, owner: str) -> Sequence[str]:
         try:
-            return await self._names.addresses(host)
+            return (await self._names.addresses(host, owner))[:ADDRESSES_MAX]
         except OSError as error:
             reason = f"the name {host} does not resolve: {error.strerror or error}"
             raise NotConnectedError(AttemptEnd.DNS, reason) from None
@@ -106,7 +115,7 @@ def _tls_context(*, verify: bool) -> ssl.SSLContext:
     return context
 
 
-async def _dial(origin: Origin, tls: ssl.SSLContext | None, opened: set[Connection], address: str) -> Connection:
+async def _dial(origin: Origin, tls: ssl.SSLContext | None, opened: Register, address: str) -> Connection:
     """A connection to one address, which needs no lookup. Raises OSError."""
     loop = asyncio.get_running_loop()
     connection = Connection(loop, opened)
@@ -159,8 +168,7 @@ def _close_unused(attempt: "asyncio.Task[Connection]") -> None:
 
 
 def _why_not(origin: Origin, error: OSError) -> str:
-    if isinstance(error, ssl.SSLError):
-        why = getattr(error, "verify_message", None) or error.reason or "no TLS"
-        return f"TLS with {origin} failed: {why}"
+    if reason := tls_reason(error):
+        return f"TLS with {origin} failed: {reason}"
     why = os.strerror(error.errno) if error.errno else str(error) or "the receiver closed it at once"
     return f"no connection to {origin}: {why}"

@@ -1,7 +1,8 @@
 """One connection to a receiver: writes a request once, and has its answer read within a time."""
 
 import asyncio
-from typing import Final, cast
+import ssl
+from typing import Final, Protocol, cast
 
 from simulator.delivery.answers import AnswerReader
 from simulator.delivery.readable import is_readable
@@ -10,11 +11,25 @@ PIECE_BYTES: Final = 64 * 1024
 """How much of a request is handed over at once; the next piece follows when the receiver has taken most of it."""
 
 
+class Register(Protocol):
+    """Has all connections that are open."""
+
+    def add(self, connection: "Connection", /) -> None:
+        """It is connected."""
+        ...
+
+    def discard(self, connection: "Connection", /) -> None:
+        """It is closed."""
+        ...
+
+
 class Connection(asyncio.Protocol):
     """A connection on `loop`, which is in `opened` from when it is connected until it is closed."""
 
     __slots__ = (
         "_descriptor",
+        "_early",
+        "_is_fresh",
         "_is_paused",
         "_loop",
         "_opened",
@@ -25,12 +40,14 @@ class Connection(asyncio.Protocol):
         "idle_since",
     )
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, opened: "set[Connection]") -> None:
+    def __init__(self, loop: asyncio.AbstractEventLoop, opened: "Register") -> None:
         self.idle_since = 0.0
         self._loop = loop
         self._opened = opened
         self._transport: asyncio.Transport | None = None
         self._descriptor = -1
+        self._early = b""
+        self._is_fresh = True
         self._reader: AnswerReader | None = None
         self._waiter: asyncio.Future[None] | None = None
         self._unsent = memoryview(b"")
@@ -59,6 +76,8 @@ class Connection(asyncio.Protocol):
         timer = self._loop.call_later(timeout_s, _wake, waiter)
         try:
             self._send(request)
+            if self._is_fresh:
+                self._read_early()
             await waiter
         finally:
             timer.cancel()
@@ -101,9 +120,18 @@ class Connection(asyncio.Protocol):
             piece, self._unsent = self._unsent[:PIECE_BYTES], self._unsent[PIECE_BYTES:]
             self._transport.write(piece)
 
-    def _over(self, *, was_reset: bool) -> None:
+    def _read_early(self) -> None:
+        """The first request is sent, so that whatever came before it is its answer."""
+        self._is_fresh = False
+        if early := self._early:
+            self._early = b""
+            self.data_received(early)
+            if self._transport is not None and self.is_open:
+                self._transport.resume_reading()
+
+    def _over(self, *, was_reset: bool, tls_failure: str = "") -> None:
         if self._reader is not None:
-            self._reader.end(was_reset=was_reset)
+            self._reader.end(was_reset=was_reset, tls_failure=tls_failure)
         self._wake()
 
     def _wake(self) -> None:
@@ -119,11 +147,15 @@ class Connection(asyncio.Protocol):
         self._opened.add(self)
 
     def data_received(self, data: bytes) -> None:
-        """Bytes from the receiver: of the answer, or else unrequested."""
-        if self._reader is None:
+        """Bytes of the answer, even if they come before the first request; later ones that nobody requested end it."""
+        if self._reader is not None:
+            if self._reader.feed(data):
+                self._wake()
+        elif self._is_fresh and self._transport is not None:
+            self._early += data
+            self._transport.pause_reading()
+        else:
             self.abort()
-        elif self._reader.feed(data):
-            self._wake()
 
     def eof_received(self) -> None:
         """The receiver sends no more; the transport closes itself."""
@@ -134,7 +166,7 @@ class Connection(asyncio.Protocol):
         self._transport = None
         self._unsent = memoryview(b"")
         self._opened.discard(self)
-        self._over(was_reset=isinstance(error, OSError))
+        self._over(was_reset=isinstance(error, OSError), tls_failure=tls_reason(error))
 
     def pause_writing(self) -> None:
         """The receiver is slow to read."""
@@ -144,6 +176,13 @@ class Connection(asyncio.Protocol):
         """It has read most of what was written."""
         self._is_paused = False
         self._send_on()
+
+
+def tls_reason(error: BaseException | None) -> str:
+    """Why TLS failed, in words of its own such as those of a receiver's alert; empty for other errors."""
+    if not isinstance(error, ssl.SSLError):
+        return ""
+    return getattr(error, "verify_message", None) or error.reason or "no TLS"
 
 
 def _wake(waiter: "asyncio.Future[None]") -> None:

@@ -21,8 +21,9 @@ class Client:
         self._loop = asyncio.get_running_loop()
         self._pool = Pool(Dialer(policy, names, verify_tls=verify_tls))
 
-    async def exchange(self, outgoing: Outgoing, target: HttpTarget, timeout_s: float) -> AttemptResult:
-        """Send `outgoing` to `target`; connecting, sending and reading take at most `timeout_s` in total."""
+    async def exchange(self, outgoing: Outgoing, target: HttpTarget, timeout_s: float, owner: str) -> AttemptResult:
+        """Send `outgoing` of the sandbox `owner` to `target`; connecting, sending and reading take at most `timeout_s`
+        in total."""
         way = route(target)
         try:
             request = request_bytes(outgoing, way)
@@ -31,21 +32,20 @@ class Client:
         connection, left_s = self._pool.take(way.origin), timeout_s
         if connection is None:
             began = self._loop.time()
-            opened = await self._opened(way.origin, timeout_s)
+            opened = await self._opened(way.origin, owner, timeout_s)
             if isinstance(opened, AttemptResult):
                 return opened
             connection, left_s = opened, timeout_s - (self._loop.time() - began)
         reader = AnswerReader(outgoing.method)
         is_over = await connection.exchange(request, reader, left_s)
-        if reader.may_stay_open:
-            self._pool.give_back(way.origin, connection)
+        self._pool.give_back(way.origin, connection)
         return _result(reader) if is_over else _timed_out(reader, timeout_s)
 
-    async def _opened(self, origin: Origin, timeout_s: float) -> Connection | AttemptResult:
+    async def _opened(self, origin: Origin, owner: str, timeout_s: float) -> Connection | AttemptResult:
         """A new connection, or the result of an attempt that has none."""
         try:
             async with asyncio.timeout(timeout_s):
-                return await self._pool.open(origin)
+                return await self._pool.open(origin, owner)
         except TimeoutError:
             return AttemptResult(AttemptEnd.TIMEOUT, error=f"no connection within {timeout_s:g} s")
         except NotConnectedError as error:

@@ -6,8 +6,12 @@ import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 
+from simulator.delivery.slots import Slots
+
 MAX_LOOKUPS = 128
 """Concurrent lookups; an abandoned lookup continues in its thread until the system's resolver returns."""
+
+_RESOLVER = ("the system's resolver", 0)
 
 Lookup = Callable[[str], Sequence[str]]
 """Blocking: the IP addresses of a host name, in the order to try them. Raises OSError when there are none."""
@@ -23,34 +27,40 @@ def system_lookup(host: str) -> list[str]:
 class NameResolver:
     """Resolves names, each in its own thread; concurrent requests for one name share the lookup.
 
-    The threads are daemons: an unresponsive name server delays neither other lookups, as it would in the loop's small
-    pool, nor the exit of the process. Results are not cached after a lookup has ended.
+    Owners share the threads fairly, see `Slots`: names that do not resolve for long keep only their owner waiting. The
+    threads are daemons: an unresponsive name server delays neither other lookups, as it would in the loop's small pool,
+    nor the exit of the process. Results are not cached after a lookup has ended.
     """
 
     def __init__(self, lookup: Lookup = system_lookup) -> None:
         self._lookup = lookup
         self._under_way: dict[str, asyncio.Future[Sequence[str] | OSError]] = {}
+        self._slots = Slots(MAX_LOOKUPS, per_receiver=MAX_LOOKUPS)
 
-    async def addresses(self, host: str) -> Sequence[str]:
+    async def addresses(self, host: str, owner: str = "") -> Sequence[str]:
         """The addresses of `host`, at least one; raises OSError."""
-        answer = await asyncio.shield(self._under_way.get(host) or self._begin(host))
+        if host not in self._under_way:
+            await self._slots.take(owner, _RESOLVER)
+            if host in self._under_way:  # somebody else has begun meanwhile
+                self._slots.give_back(owner, _RESOLVER)
+            else:
+                self._begin(host, owner)
+        answer = await asyncio.shield(self._under_way[host])
         if isinstance(answer, OSError):
             raise answer
         return answer
 
-    def _begin(self, host: str) -> asyncio.Future[Sequence[str] | OSError]:
-        if len(self._under_way) >= MAX_LOOKUPS:
-            raise OSError(f"{MAX_LOOKUPS} other names are being looked up")
+    def _begin(self, host: str, owner: str) -> None:
         loop = asyncio.get_running_loop()
-        future = self._under_way[host] = loop.create_future()
+        self._under_way[host] = loop.create_future()
         try:
-            threading.Thread(target=self._run, args=(loop, host), name="lookup", daemon=True).start()
+            threading.Thread(target=self._run, args=(loop, host, owner), name="lookup", daemon=True).start()
         except RuntimeError:
             del self._under_way[host]
+            self._slots.give_back(owner, _RESOLVER)
             raise OSError("the system has no thread left for a lookup") from None
-        return future
 
-    def _run(self, loop: asyncio.AbstractEventLoop, host: str) -> None:
+    def _run(self, loop: asyncio.AbstractEventLoop, host: str, owner: str) -> None:
         answer: Sequence[str] | OSError = OSError("the lookup failed")
         try:
             answer = self._lookup(host) or OSError("the name has no address")
@@ -58,9 +68,10 @@ class NameResolver:
             answer = error
         finally:
             with suppress(RuntimeError):  # the loop was closed meanwhile; nothing awaits the answer
-                loop.call_soon_threadsafe(self._end, host, answer)
+                loop.call_soon_threadsafe(self._end, host, owner, answer)
 
-    def _end(self, host: str, answer: Sequence[str] | OSError) -> None:
+    def _end(self, host: str, owner: str, answer: Sequence[str] | OSError) -> None:
+        self._slots.give_back(owner, _RESOLVER)
         future = self._under_way.pop(host)
         if not future.done():
             future.set_result(answer)

@@ -5,58 +5,73 @@ Once a request may have been sent, only the next attempt sends it again.
 """
 
 import asyncio
+from collections import OrderedDict
 from typing import Final
 
-from simulator.delivery.connecting import Dialer, Origin
+from simulator.delivery.connecting import Dialer, NotConnectedError, Origin
 from simulator.delivery.connection import Connection
 
 KEEP_ALIVE_S: Final = 4.0
 """Idle connections are dropped after this; common servers close theirs after 5 s."""
 
+IDLE_MAX: Final = 1024
+"""The maximum of connections without an attempt, as many as attempts may have; beyond it the oldest one is closed."""
+
 _CLOSING_S: Final = 1.0
 
 
 class Pool:
-    """The open connections of one event loop, and those of them that are idle, the last one used first."""
+    """The open connections of one event loop: those of attempts, and those that are idle or being closed."""
 
     def __init__(self, dialer: Dialer) -> None:
         self._loop = asyncio.get_running_loop()
         self._dialer = dialer
         self._opened: set[Connection] = set()
-        self._idle: dict[Origin, list[Connection]] = {}
+        self._unused: OrderedDict[Connection, Origin] = OrderedDict()  # without an attempt, the oldest one first
+        self._idle: dict[Origin, dict[Connection, None]] = {}  # those of them that can be taken
         self._sweeping: asyncio.TimerHandle | None = None
         self._is_closed = False
 
     def take(self, origin: Origin) -> Connection | None:
-        """An idle connection to `origin` that can be used."""
-        idle = self._idle.get(origin)
-        while idle:
-            connection = idle.pop()
+        """An idle connection to `origin` that can be used, the last one that was."""
+        while idle := self._idle.get(origin):
+            connection = next(reversed(idle))
+            self._forget(connection)
             if self._loop.time() - connection.idle_since <= KEEP_ALIVE_S and connection.is_quiet:
                 return connection
             connection.abort()
         return None
 
-    async def open(self, origin: Origin) -> Connection:
-        """A new connection to `origin`. Raises NotConnectedError."""
-        connection = await self._dialer.connect(origin, self._opened)
-        if self._is_closed:
-            connection.abort()
-        return connection
+    async def open(self, origin: Origin, owner: str) -> Connection:
+        """A new connection to `origin` for the sandbox `owner`, in place of those without an attempt if there is no
+        room. Raises NotConnectedError."""
+        while True:
+            try:
+                connection = await self._dialer.connect(origin, owner, self)
+            except NotConnectedError as error:
+                if not error.lacks_descriptor or not await self._make_room():
+                    raise
+                continue
+            if self._is_closed:
+                connection.abort()
+            return connection
 
     def give_back(self, origin: Origin, connection: Connection) -> None:
-        """Keep `connection` for the next request to `origin`, if it is open."""
-        if not connection.is_open:
+        """Keep `connection` for the next request to `origin` if it is open, or else until it is closed."""
+        if self._is_closed or connection not in self._opened:
             return
         connection.idle_since = self._loop.time()
-        self._idle.setdefault(origin, []).append(connection)
+        self._unused[connection] = origin
+        if connection.is_open:
+            self._idle.setdefault(origin, {})[connection] = None
+        if len(self._unused) > IDLE_MAX:
+            self._drop_oldest()
         if self._sweeping is None:
             self._sweeping = self._loop.call_later(KEEP_ALIVE_S, self._sweep)
 
     async def close(self) -> None:
         """Close all connections, including active ones."""
         self._is_closed = True
-        self._idle.clear()
         if self._sweeping is not None:
             self._sweeping.cancel()
         for connection in tuple(self._opened):
@@ -65,17 +80,48 @@ class Pool:
         while self._opened and self._loop.time() < ends:  # noqa: ASYNC110 - each is closed within a few turns
             await asyncio.sleep(0)
 
+    async def _make_room(self) -> bool:
+        """Give the descriptor of a connection without an attempt back to the system; false when there is none."""
+        if not self._unused:
+            return False
+        oldest = self._drop_oldest()
+        while oldest in self._opened:  # noqa: ASYNC110 - it is closed within a few turns
+            await asyncio.sleep(0)
+        return True
+
+    def _drop_oldest(self) -> Connection:
+        """Close the connection that has been without an attempt for longest."""
+        oldest = next(iter(self._unused))
+        self._forget(oldest)
+        oldest.abort()
+        return oldest
+
+    def _forget(self, connection: Connection) -> None:
+        """It has an attempt, or is about to be closed."""
+        origin = self._unused.pop(connection, None)
+        if origin is not None and (idle := self._idle.get(origin)) is not None:
+            idle.pop(connection, None)
+            if not idle:
+                del self._idle[origin]
+
     def _sweep(self) -> None:
         """Close those that were idle for too long, and come back when the next one will have been."""
-        ends = self._loop.time() - KEEP_ALIVE_S
-        for origin, idle in list(self._idle.items()):
-            kept = [connection for connection in idle if connection.is_open and connection.idle_since > ends]
-            for connection in idle:
-                if connection not in kept:
-                    connection.close()
-            if kept:
-                self._idle[origin] = kept
-            else:
-                del self._idle[origin]
-        oldest = min((idle[0].idle_since for idle in self._idle.values()), default=None)
-        self._sweeping = None if oldest is None else self._loop.call_at(oldest + KEEP_ALIVE_S, self._sweep)
+        self._sweeping = None
+        for connection in list(self._unused):
+            ends = connection.idle_since + KEEP_ALIVE_S
+            if ends > self._loop.time():
+                self._sweeping = self._loop.call_at(ends, self._sweep)
+                break
+            self._forget(connection)
+            connection.close()
+
+    # What connections tell of themselves
+
+    def add(self, connection: Connection) -> None:
+        """It is connected."""
+        self._opened.add(connection)
+
+    def discard(self, connection: Connection) -> None:
+        """It is closed."""
+        self._opened.discard(connection)
+        self._forget(connection)

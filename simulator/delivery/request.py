@@ -3,10 +3,9 @@
 import re
 from functools import lru_cache
 from typing import NamedTuple
-from urllib.parse import urlsplit
 
 from simulator.delivery.connecting import Origin
-from simulator.delivery.targets import DEFAULT_PORTS, MAX_TARGET_CHARS, HttpTarget
+from simulator.delivery.targets import DEFAULT_PORTS, MAX_TARGET_CHARS, HttpTarget, split_url
 from simulator.domain.model.effects import Outgoing
 
 _is_token = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+").fullmatch
@@ -33,7 +32,7 @@ def route(target: HttpTarget) -> Route:
 
 
 def _route(target: HttpTarget) -> Route:
-    parts = urlsplit(target.url)
+    parts = split_url(target.url)
     has_port = not parts.netloc.endswith("]") and ":" in parts.netloc
     host = (parts.netloc.rpartition(":")[0] if has_port else parts.netloc).rstrip(".")
     if target.port != DEFAULT_PORTS[parts.scheme]:

@@ -65,7 +65,7 @@ class HttpSender:
             return AttemptResult(AttemptEnd.BLOCKED, error="an inbox has no address of its own in HTTP")
         client = self._client or self._open()
         async with self._slots.hold(owner, (target.host, target.port)):
-            return await client.exchange(outgoing, target, timeout_s)
+            return await client.exchange(outgoing, target, timeout_s, owner)
 
     def _open(self) -> "Client":
         if self._closed:

@@ -1,7 +1,7 @@
 """Who may make a network attempt now: slots shared fairly by owners, within a total and a maximum at each receiver."""
 
 import asyncio
-from collections import OrderedDict, deque
+from collections import OrderedDict
 
 import msgspec
 
@@ -15,10 +15,11 @@ Receiver = tuple[str, int]  # host and port
 
 
 class _Lane(msgspec.Struct):
-    """The attempts of one owner to one receiver: those that hold a slot, and those that wait for one, in order."""
+    """The attempts of one owner to one receiver: those that hold a slot, and those that wait for one, in order. Any of
+    those may be cancelled, and so may tens of thousands at once."""
 
     held: int = 0
-    waiting: deque["asyncio.Future[None]"] = msgspec.field(default_factory=deque)
+    waiting: "OrderedDict[asyncio.Future[None], None]" = msgspec.field(default_factory=OrderedDict)
 
 
 class _Owner(msgspec.Struct):
@@ -55,7 +56,7 @@ class Slots:
             self._grant(owner, lane)
             return
         turn = asyncio.get_running_loop().create_future()
-        lane.waiting.append(turn)
+        lane.waiting[turn] = None
         self._refresh(name, owner, receiver, lane)
         try:
             await turn
@@ -63,7 +64,7 @@ class Slots:
             if turn.done() and not turn.cancelled():  # it was granted and cancelled in one turn of the loop
                 self.give_back(name, receiver)
             elif turn in lane.waiting:
-                lane.waiting.remove(turn)
+                del lane.waiting[turn]
                 self._refresh(name, owner, receiver, lane)
             raise
 
@@ -96,7 +97,7 @@ class Slots:
             receiver = next(iter(owner.ready))
             owner.ready.move_to_end(receiver)
             lane = owner.lanes[receiver]
-            turn = lane.waiting.popleft()
+            turn, _ = lane.waiting.popitem(last=False)
             if not turn.done():  # else its attempt was cancelled, and has not run since
                 self._grant(owner, lane)
                 turn.set_result(None)

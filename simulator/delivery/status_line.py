@@ -12,31 +12,37 @@ INTERIM_MAX = 64
 class StatusLine:
     """An incremental parser. `status` is that of the final answer, once its status line is complete.
 
-    Interim answers such as `100 Continue` are skipped. Data that does not start like HTTP has no status.
+    Interim answers such as `100 Continue` are skipped, and counted in `interim`. Data that does not start like HTTP has
+    no status.
     """
 
     def __init__(self) -> None:
         self.status: int | None = None
+        self.interim = 0
         self._start = b""
-        self._interim = 0
         self._is_over = False
 
     def feed(self, data: bytes) -> None:
         """Parse more data. Buffering is bounded by whoever feeds it, who gives long heads up."""
         if self._is_over:
             return
-        self._start = (self._start + data).lstrip(b"\r\n")  # parsers accept empty lines before a status line
-        begin = 0
-        while not self._is_over and self._start.find(b"\n", begin) >= 0:
-            line = _STATUS_LINE.match(self._start, begin)
+        self._start = _without_empty_lines(self._start + data)
+        while not self._is_over and b"\n" in self._start:
+            line = _STATUS_LINE.match(self._start)
             status = int(line[1]) if line else 0
             if 100 <= status < 200 and status != SWITCHING_PROTOCOLS:
-                end = _HEAD_END.search(self._start, begin)
+                end = _HEAD_END.search(self._start)
                 if end is None:
                     break
-                begin = end.end()
-                self._interim += 1
-                self._is_over = self._interim > INTERIM_MAX
+                self._start = _without_empty_lines(self._start[end.end() :])
+                self.interim += 1
+                self._is_over = self.interim > INTERIM_MAX
             else:
                 self.status, self._is_over = status or None, True
-        self._start = b"" if self._is_over else self._start[begin:]
+        if self._is_over:
+            self._start = b""
+
+
+def _without_empty_lines(data: bytes) -> bytes:
+    """Parsers accept them before a status line."""
+    return data.lstrip(b"\r\n")

@@ -3,7 +3,7 @@
 import re
 import socket
 from ipaddress import IPv6Address, ip_address
-from urllib.parse import quote, urlsplit
+from urllib.parse import SplitResult, quote, urlsplit
 
 import msgspec
 
@@ -14,6 +14,8 @@ MAX_TARGET_CHARS = 2000
 """The longest URL that may be configured; a GET callback adds its query."""
 
 DEFAULT_PORTS = {"http": 80, "https": 443}
+
+_split_anew = getattr(urlsplit, "__wrapped__", urlsplit)
 
 _AUTHORITY = re.compile(r"(\[[^\[\]]*\]|[^\[\]:]+)(?::([0-9]{0,5}))?")
 _LABEL = re.compile(r"[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?")
@@ -71,6 +73,12 @@ def parse_target(text: str, max_chars: int = MAX_TARGET_CHARS) -> InboxTarget | 
     return _http(text)
 
 
+def split_url(url: str) -> SplitResult:
+    """The parts of a URL, like `urlsplit`, but for its cache, which would keep the latest 128 of any length."""
+    parts: SplitResult = urlsplit(url) if len(url) <= MAX_TARGET_CHARS else _split_anew(url)
+    return parts
+
+
 def _inbox(name: str) -> InboxTarget:
     if not INBOX_NAME.fullmatch(name):
         raise BadTarget("an inbox name is 1 to 64 letters, digits, '.', '_' or '-' and starts with a letter or digit")
@@ -79,7 +87,7 @@ def _inbox(name: str) -> InboxTarget:
 
 def _http(text: str) -> HttpTarget:
     try:
-        parts = urlsplit(text)
+        parts = split_url(text)
     except ValueError:
         raise BadTarget("the address is not a URL") from None
     if parts.scheme not in DEFAULT_PORTS:

@@ -160,10 +160,10 @@ def test_lookups_that_hang_hold_up_neither_other_names_nor_the_end(run: Run) -> 
 
     async def main() -> None:
         async with sender(lookup=lookup) as http, Receiver(says(OK)) as receiver:
-            names = [f"hanging{number}.test" for number in range(MAX_LOOKUPS - 1)] + ["hanging0.test"] * 20
-            hanging = [asyncio.ensure_future(http.send(post(f"http://{name}/"), 0.3)) for name in names]
-            await until(lambda: len(asked) == MAX_LOOKUPS - 1)
-            good = await http.send(post(f"http://good.test:{receiver.port}/"), 5.0)
+            names = [f"hanging{number}.test" for number in range(2 * MAX_LOOKUPS)] + ["hanging0.test"] * 20
+            hanging = [asyncio.ensure_future(http.send(post(f"http://{name}/"), 0.5, "one")) for name in names]
+            await until(lambda: len(asked) == MAX_LOOKUPS // 2)
+            good = await http.send(post(f"http://good.test:{receiver.port}/"), 5.0, "another")
             assert good.status == 200
             outcomes = await asyncio.gather(*hanging)
             assert {outcome.kind for outcome in outcomes} == {AttemptEnd.TIMEOUT}
@@ -174,6 +174,28 @@ def test_lookups_that_hang_hold_up_neither_other_names_nor_the_end(run: Run) -> 
         assert was_released == [], "nobody waited until a lookup that hangs had ended"
     finally:
         release.set()
+
+
+@pytest.mark.slow
+def test_more_names_than_are_looked_up_at_once_wait_for_their_turn(run: Run) -> None:
+    may_end = threading.Event()
+    asked: list[str] = []
+
+    def lookup(host: str) -> Sequence[str]:
+        asked.append(host)
+        may_end.wait(60)
+        return ["127.0.0.1"]
+
+    async def main() -> None:
+        async with sender(lookup=lookup) as http, Receiver(says(OK)) as receiver:
+            urls = [f"http://name{number}.test:{receiver.port}/" for number in range(2 * MAX_LOOKUPS)] * 2
+            attempts = [asyncio.ensure_future(http.send(post(url), 60.0, "one")) for url in urls]
+            await until(lambda: len(asked) == MAX_LOOKUPS // 2)
+            may_end.set()
+            assert {end.status for end in await asyncio.gather(*attempts)} == {200}
+            assert len(set(asked)) == 2 * MAX_LOOKUPS
+
+    run(main())
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,11 @@
 """How the client of deliveries opens, keeps and closes its connections, whatever receivers and callers do."""
 
 import asyncio
+import errno
 import gc
+import os
 import socket
+import ssl
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -286,6 +289,17 @@ def test_addresses_of_which_none_answers_end_with_the_timeout(run: Run, black_ho
     run(main())
 
 
+def test_a_name_with_thousands_of_addresses_has_the_first_ones_tried(run: Run, black_holes: list[str]) -> None:
+    async def main() -> None:
+        addresses = [f"127.0.{number // 250}.{number % 250 + 2}" for number in range(4000)]
+        async with sender(lookup=lookup(*addresses)) as http, Receiver(says(OK)) as receiver:
+            end = await http.send(post(f"http://many.test:{receiver.port}/"), 10)
+            assert end.error == f"no connection to many.test:{receiver.port}: Connection refused"
+            assert black_holes == addresses[: connecting.ADDRESSES_MAX]
+
+    run(main())
+
+
 def test_an_address_that_refuses_does_not_hold_up_the_next_one(run: Run) -> None:
     async def main() -> None:
         async with sender(lookup=lookup("127.0.0.2", "127.0.0.3", "127.0.0.1")) as http:
@@ -351,6 +365,72 @@ def test_a_receiver_that_does_not_part_from_tls_is_left_after_a_while(
     assert complaints == []
 
 
+def test_idle_connections_give_their_place_to_an_attempt_when_there_are_no_more_descriptors(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = connecting._dial
+
+    async def dial(origin: Any, context: Any, opened: Any, address: str) -> Any:
+        if len(opened._opened) >= 2:
+            raise OSError(errno.EMFILE, "Too many open files")
+        return await real(origin, context, opened, address)
+
+    monkeypatch.setattr(connecting, "_dial", dial)
+
+    async def main() -> None:
+        async with (
+            sender() as http,
+            Receiver(says(OK)) as one,
+            Receiver(says(OK)) as two,
+            Receiver(silent) as dead,
+        ):
+            for receiver in (one, two):
+                assert (await http.send(post(receiver.url), 10)).body == "ok"
+            lost = [asyncio.ensure_future(http.send(post(dead.url), 30))]
+            await until(lambda: one.open_connections == 0 and len(dead.requests) == 1)
+            assert two.open_connections == 1, "the one that was idle for longest is enough"
+            lost.append(asyncio.ensure_future(http.send(post(dead.url), 30)))
+            await until(lambda: two.open_connections == 0 and len(dead.requests) == 2)
+            end = await http.send(post(one.url), 10)
+            assert (end.kind, end.error) == (
+                AttemptEnd.CONNECTION,
+                f"no connection to 127.0.0.1:{one.port}: Too many open files",
+            )
+            for attempt in lost:
+                attempt.cancel()
+            await asyncio.gather(*lost, return_exceptions=True)
+
+    run(main())
+
+
+def test_a_receiver_that_wants_a_certificate_of_ours_is_said_to(run: Run, tmp_path: Path) -> None:
+    """It says so behind the handshake, when the request may have been sent."""
+    context = proof(tmp_path)
+    context.verify_mode = ssl.CERT_REQUIRED
+    context.load_verify_locations(tmp_path / "receiver.pem")
+
+    def refuse(listening: socket.socket) -> None:
+        with listening.accept()[0] as taken:
+            same = socket.socket(fileno=os.dup(taken.fileno()))
+            with pytest.raises(ssl.SSLError):
+                context.wrap_socket(taken, server_side=True)
+            with same:  # a reset could be faster than what was said
+                same.shutdown(socket.SHUT_WR)
+                while same.recv(65536):
+                    pass
+
+    async def main() -> None:
+        with socket.create_server(("127.0.0.1", 0)) as listening:
+            serving = asyncio.ensure_future(asyncio.to_thread(refuse, listening))
+            async with sender(verify_tls=False) as http:
+                end = await http.send(post(f"https://127.0.0.1:{listening.getsockname()[1]}/"), 10)
+            await serving
+        assert end.kind is AttemptEnd.CONNECTION
+        assert end.error == "TLS failed (TLSV13_ALERT_CERTIFICATE_REQUIRED) before an answer came"
+
+    run(main())
+
+
 def test_closing_while_a_connection_is_opened_sends_nothing(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     may_open = asyncio.Event()
     real = connecting._dial
@@ -373,6 +453,59 @@ def test_closing_while_a_connection_is_opened_sends_nothing(run: Run, monkeypatc
             assert receiver.requests == []
 
     run(main())
+
+
+EARLY = {  # what a receiver says as soon as it is called, and how the attempt ends
+    "an answer": (OK, 200, "ok", ""),
+    "a part of one": (OK[:20], 200, "", "status 200 came, then the answer broke off"),
+    "a banner": (b"220 mail.test ready\r\n", None, "", "the answer is not HTTP: bad status line"),
+    "more than one read": (OK + b"x" * 1_000_000, 200, "ok",
+        "status 200 came with more bytes than the answer has; the status counts"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("says_first", "status", "body", "error"), EARLY.values(), ids=EARLY)
+@pytest.mark.parametrize("is_tls", [False, True])
+def test_a_receiver_may_answer_without_waiting_for_the_request(
+    run: Run, tmp_path: Path, early: Any, is_tls: bool, says_first: bytes, status: int, body: str, error: str
+) -> None:
+    """As one does that prints the same to whoever calls; what it says must not depend on who was faster."""
+    requests: list[bytes] = []
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(says_first)
+        early.set()
+        requests.append(await reader.readuntil(b"\r\n\r\n"))
+        writer.close()
+
+    async def main() -> None:
+        context = proof(tmp_path) if is_tls else None
+        async with (
+            sender(verify_tls=False) as http,
+            await asyncio.start_server(answer, "127.0.0.1", 0, ssl=context) as server,
+        ):
+            port = server.sockets[0].getsockname()[1]
+            end = await http.send(post(f"{'https' if is_tls else 'http'}://127.0.0.1:{port}/"), 10)
+            assert (end.status, end.body, end.error) == (status, body, error)
+            await until(lambda: len(requests) == 1)
+
+    run(main())
+
+
+@pytest.fixture
+def early(monkeypatch: pytest.MonkeyPatch) -> asyncio.Event:
+    """Set when a receiver has said something; connections are used a while behind that."""
+    said, real = asyncio.Event(), connecting._dial
+
+    async def dial(*given: Any) -> Any:
+        opened = await real(*given)
+        await said.wait()
+        for _ in range(50):
+            await asyncio.sleep(0)
+        return opened
+
+    monkeypatch.setattr(connecting, "_dial", dial)
+    return said
 
 
 def test_unrequested_bytes_end_an_idle_connection(run: Run) -> None:

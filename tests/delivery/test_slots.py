@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -143,6 +144,37 @@ def test_a_cancelled_attempt_gives_its_place_to_the_next() -> None:
             first.cancel()
             await settle()
             assert them.held() == {"a": 1}
+
+    asyncio.run(main())
+
+
+class Compared(asyncio.Future[None]):
+    """Counts how often it or another one is compared with something else."""
+
+    times = 0
+
+    def __eq__(self, other: object) -> bool:
+        Compared.times += 1
+        return self is other
+
+    __hash__ = asyncio.Future.__hash__
+
+
+def test_those_that_wait_are_cancelled_in_any_order_without_looking_at_the_others() -> None:
+    """A sandbox whose receiver is dead may have tens of thousands of them when it is deleted."""
+
+    async def main() -> None:
+        loop = asyncio.get_running_loop()
+        with pytest.MonkeyPatch.context() as patched, attempts(total=2) as them:
+            patched.setattr(loop, "create_future", lambda: Compared(loop=loop))
+            waiting = [them.start("a") for _ in range(1000)]
+            await settle()
+            Compared.times = 0
+            for task in reversed(waiting):
+                task.cancel()
+            await settle()
+            assert all(task.done() for task in waiting)
+            assert Compared.times < 10_000
 
     asyncio.run(main())
 

@@ -1,0 +1,140 @@
+"""Which connections are kept without an attempt, and which are closed so that there are not too many."""
+
+import asyncio
+from collections.abc import Callable
+from typing import Any, cast
+
+import pytest
+
+from simulator.delivery import pool
+from simulator.delivery.connecting import Dialer, Origin
+from simulator.delivery.connection import Connection
+from simulator.delivery.pool import Pool
+from tests.support.broken_receivers import OK, RUNNERS, Exchange, Receiver, Run, post, says, sender, until
+
+HERE, THERE = Origin(False, "here.test", 80), Origin(False, "there.test", 80)
+
+
+class Kept:
+    """A connection as a pool sees it. Within TLS a receiver may be slow to say farewell: it is no longer open then, and
+    not closed yet."""
+
+    def __init__(self, its: Pool, *, is_open: bool = True) -> None:
+        self.idle_since = 0.0
+        self.is_open = self.is_quiet = is_open
+        self.is_closed = False
+        self._its = its
+        its.add(cast(Connection, self))
+
+    def abort(self) -> None:
+        self.is_open, self.is_closed = False, True
+        self._its.discard(cast(Connection, self))
+
+    close = abort
+
+
+def with_pool(test: Callable[[Pool, Callable[..., Any]], None]) -> None:
+    """Let `test` have a pool for three connections, and what makes connections in it."""
+
+    async def main() -> None:
+        made = Pool(cast(Dialer, None))
+        test(made, lambda **given: Kept(made, **given))
+        await made.close()
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(pool, "IDLE_MAX", 3)
+        asyncio.run(main())
+
+
+def test_the_oldest_idle_connection_is_closed_when_there_are_too_many() -> None:
+    def check(made: Pool, new: Callable[..., Any]) -> None:
+        kept = [new() for _ in range(5)]
+        for connection, origin in zip(kept, (HERE, THERE, HERE, THERE, HERE), strict=True):
+            made.give_back(origin, connection)
+        assert [connection.is_closed for connection in kept] == [True, True, False, False, False]
+        assert [made.take(HERE), made.take(HERE), made.take(HERE)] == [kept[4], kept[2], None]
+        assert [made.take(THERE), made.take(THERE)] == [kept[3], None]
+
+    with_pool(check)
+
+
+def test_a_connection_in_use_or_closed_by_its_receiver_takes_the_place_of_no_other() -> None:
+    def check(made: Pool, new: Callable[..., Any]) -> None:
+        first = new()
+        made.give_back(HERE, first)
+        for _ in range(5):
+            lost = new()
+            made.give_back(THERE, lost)
+            lost.abort()
+        used = [new() for _ in range(3)]
+        for connection in used:
+            made.give_back(THERE, connection)
+            assert made.take(THERE) is connection
+        assert made.take(HERE) is first
+
+    with_pool(check)
+
+
+def test_connections_that_are_being_closed_count_and_are_not_used() -> None:
+    def check(made: Pool, new: Callable[..., Any]) -> None:
+        parting = [new(is_open=False) for _ in range(4)]
+        for connection in parting:
+            made.give_back(HERE, connection)
+        assert [connection.is_closed for connection in parting] == [True, False, False, False]
+        assert made.take(HERE) is None
+
+    with_pool(check)
+
+
+def test_a_connection_that_is_closed_already_is_not_kept() -> None:
+    def check(made: Pool, new: Callable[..., Any]) -> None:
+        first = new()
+        made.give_back(HERE, first)
+        for _ in range(3):
+            closed = new()
+            closed.abort()
+            made.give_back(HERE, closed)
+        assert [made.take(HERE), made.take(HERE)] == [first, None]
+
+    with_pool(check)
+
+
+def test_nothing_is_kept_once_the_pool_is_closed() -> None:
+    async def main() -> None:
+        made = Pool(cast(Dialer, None))
+        await made.close()
+        late = Kept(made)
+        made.give_back(HERE, cast(Connection, late))
+        assert made.take(HERE) is None
+
+    asyncio.run(main())
+
+
+@pytest.mark.parametrize("run", RUNNERS)
+def test_idle_connections_to_many_receivers_are_bounded_together(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pool, "IDLE_MAX", 2)
+
+    async def answer(exchange: Exchange) -> None:
+        exchange.write(OK)
+        if "/close" in exchange.head[0]:
+            exchange.close()
+
+    async def main() -> None:
+        async with (
+            sender() as http,
+            Receiver(says(OK)) as one,
+            Receiver(answer) as two,
+            Receiver(says(OK)) as three,
+            Receiver(says(OK)) as four,
+        ):
+            for url in (one.url, two.url.replace("callback", "close"), three.url):
+                assert (await http.send(post(url), 10)).status == 200
+                await until(lambda: two.open_connections == 0)
+            assert (one.open_connections, three.open_connections) == (1, 1)
+            assert (await http.send(post(four.url), 10)).status == 200
+            await until(lambda: one.open_connections == 0)
+            assert (three.open_connections, four.open_connections) == (1, 1)
+            assert (await http.send(post(one.url), 10)).status == 200
+            assert one.connections == 2
+
+    run(main())
