@@ -3,8 +3,7 @@
 from collections import deque
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, timedelta
-from itertools import chain, zip_longest
-from operator import is_not
+from itertools import chain
 from typing import Final
 
 from simulator.domain.model.holdings import Holding
@@ -62,6 +61,10 @@ class Nonces:
             return chain(self._oldest, self._packed, self._order)
         return chain(*self._known_of(iter(self._oldest), iter(self._packed), iter(self._order)))
 
+    def held(self) -> Iterator[Row]:
+        """Those of them that are objects here: what is packed is made anew for whoever reads it. Raises the same."""
+        return chain(filter(self._is_known, self._oldest), filter(self._is_known, self._order))
+
     def newest_first(self) -> Iterator[Row]:
         """As `items`, from the other end."""
         oldest, packed, order = reversed(self._oldest), reversed(self._packed), reversed(self._order)
@@ -92,18 +95,16 @@ class Nonces:
         self._have(deque(spent))
         self._packed, self._older = packed, len(packed)
 
-    def share(self, others: list[Row]) -> int:
-        """Have these very objects in the place of equal ones, so that they take no memory twice: what is spent
-        elsewhere, in the same order, of which the first may be gone here. Answers how many there are without one."""
-        own = list(self.items())
-        first = own[0][0] if own else None
-        begin = next((place for place, (spent, _) in enumerate(others) if spent == first), len(others))
-        pairs = zip_longest(own, others[begin : begin + len(own)])
-        found = [theirs if one == theirs else one for one, theirs in pairs]
+    def share(self, others: Iterable[Row]) -> int:
+        """Have these very objects, which another one holds, in the place of equal ones, so that they take no memory
+        twice. Answers how many there are without one."""
+        theirs = {one[1][2]: one for one in others}  # by number
+        pairs = [(one, theirs.get(one[1][2])) for one in self.items()]
+        found = [one if other is None or one != other else other for one, other in pairs]
         self._have(deque(found))
         if self._latest is not None and found and found[-1][0] == self._latest[0]:
             self._latest = found[-1][0], self._latest[1]
-        return sum(map(is_not, found, others[begin:])) + max(0, len(found) - len(others) + begin)
+        return sum(one is not other for one, (_, other) in zip(found, pairs, strict=True))
 
     def is_spent(self, scope: str, nonce: bytes, timestamp_s: int, now: datetime) -> bool:
         """Whether `spend` would refuse this nonce."""

@@ -119,6 +119,21 @@ def test_a_part_is_read_as_it_was_written(has_filter: bool) -> None:
     assert NonceParts().add(part, NUMBERS) is has_filter
 
 
+def test_a_fork_shares_what_its_original_holds_and_counts_what_it_made_of_packed_parts_for_itself() -> None:
+    original = restored(spent(10, 100), 3, has_filter=True, count_max=100)
+    assert original.spend("key", b"new", WALL_S, seconds(0), float(WALL_S))
+    fork = memory(100)
+    rows = list(rows_in(part_of(list(original.items()), has_filter=False), NUMBERS))
+    fork.restore(NonceParts(), rows, *original.kept())
+    later = WALL_S + WINDOW_S
+    assert original.spend("key", b"9", later, seconds(WINDOW_S), float(WALL_S)), "one in the middle is another then"
+    assert original.spend("key", b"newer", later, seconds(WINDOW_S), float(WALL_S))
+    assert fork.share(original.held()) == 6 + 1, "two parts that are packed still, and the one that is another"
+    assert list(fork.items()) == rows
+    shared = [one[1] for one, _ in fork.items() if any(one is other for other, _ in original.held())]
+    assert shared == [b"0", b"1", b"2", b"new"]
+
+
 def altered(place: int, column: object, *, has_filter: bool = True) -> bytes:
     """A part of two nonces, one column of which is another."""
     rows = [(("a", b"b"), (seconds(1), 2, 3)), (("c", b"d"), (seconds(2), 3, 4))]
