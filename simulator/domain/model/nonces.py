@@ -164,11 +164,12 @@ class Nonces:
     def _forget(self, now: datetime, signing_s: float) -> None:
         left = FORGOTTEN_AT_ONCE
         while left and (order := self._with_oldest()):
-            if not self._is_known(order[0]):
+            place = order[0]
+            if not self._is_known(place):
                 self._drop_first(order)
                 self._gone -= 1
                 continue
-            key, (spent_at, timestamp_s, number) = order[0]
+            key, (spent_at, timestamp_s, number) = place
             is_alive = now - spent_at < self._window or signing_s - timestamp_s <= self._tolerance_s
             if is_alive and len(self) < self._count_max:
                 self._oldest_until = spent_at + self._window
