@@ -120,6 +120,8 @@ class Saving:
                 self._tell_of(live)
                 is_put_off = is_put_off or self._is_put_off(live)
         self.is_put_off = is_put_off
+        there = {live.id for live in self._sandboxes}
+        self._seen = {id_: seen for id_, seen in self._seen.items() if id_ in there}
 
     def _is_put_off(self, live: LiveSandbox) -> bool:
         return live.tape.is_awaited and self._new(live) >= PUT_OFF_ENTRIES

@@ -66,10 +66,10 @@ def share(live: LiveSandbox, entries: Sequence[Entry], begin: int) -> None:
 
 
 async def nonces_of(live: LiveSandbox) -> list[Row]:
-    """The nonces that are spent in a sandbox, the oldest first, in several turns of the event loop; when something
-    comes to it meanwhile, those that were found until then."""
+    """The nonces that are spent in a sandbox, but for those that are packed, the oldest first, in several turns of the
+    event loop; when something comes to it meanwhile, those that were found until then."""
     found: list[Row] = []
-    spent = live.core.state.nonces.items()
+    spent = live.core.state.nonces.held()
     with suppress(RuntimeError):  # it has changed since the turn before
         while piece := list(islice(spent, NONCES_AT_ONCE)):
             found += piece

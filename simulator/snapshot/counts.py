@@ -102,6 +102,8 @@ def _read_nonces(parts: Mapping[str, bytes]) -> tuple[NonceParts, list[Row]]:
     rows: list[Row] = []
     for left, (name, content) in zip(reversed(range(len(found))), found, strict=True):
         with reading_part(name):
-            if not left or rows or not packed.add(content):
-                rows += rows_in(content)
+            first = int(name.removeprefix(f"{NONCES}/")) * PART
+            numbers = range(first, first + PART)
+            if not left or rows or not packed.add(content, numbers):
+                rows += rows_in(content, numbers)
     return packed, rows

@@ -6,7 +6,8 @@ from itertools import chain, groupby
 from typing import Any, Final
 
 from simulator.domain.model.packed.blocks import SIZE
-from simulator.domain.model.packed.name_filter import filter_of
+from simulator.domain.model.packed.name_filter import NameFilters, filter_of, may_have
+from simulator.domain.model.packed.refids import Refids
 from simulator.domain.model.packed.transactions import Restored, Transactions
 from simulator.domain.model.wallet import Wallet
 from simulator.domain.state import State
@@ -56,17 +57,26 @@ def restore(state: State, parts: Mapping[str, bytes]) -> None:
     for name, content in parts_of_log(parts, PAYMENTS):
         with reading_part(name):
             for one in state.transactions.restore(content):
-                found[one.reseller].append(one)
-    filters = _filters(parts)
+                found[state.resellers[one.reseller].code].append(one)
+    groups = _filters(parts, state.transactions)
+    filters = NameFilters(list(groups.values())) if groups else None  # the same for all: a million payments have 4 MB
     for code, ones in found.items():
-        reseller = state.resellers[code]
-        groups = {group: list(some) for group, some in groupby(ones, lambda one: one.numbers[0] // SIZE // FILTERED)}
-        plain = chain.from_iterable(some for group, some in groups.items() if group not in filters)
-        filtered = [([one.named for one in some], filters[n]) for n, some in groups.items() if n in filters]
-        with reading_part(REFIDS):
-            reseller.refids.restore((one.named for one in plain), filtered)
+        _restore_refids(state.resellers[code].refids, ones, list(groups), filters)
         numbers = chain.from_iterable(one.numbers for one in ones)
-        reseller.records.history.restore(numbers, sum(one.processing for one in ones))
+        state.resellers[code].records.history.restore(numbers, sum(one.processing for one in ones))
+
+
+def _restore_refids(refids: Refids, ones: list[Restored], groups: list[int], filters: NameFilters | None) -> None:
+    """Let a reseller have its refids; of these groups there are filters, in this order."""
+    own = {group: [one.named for one in some] for group, some in groupby(ones, _group_of)}
+    refids.restore(chain.from_iterable(some for group, some in own.items() if group not in groups))
+    if filters is not None:
+        filtered = {place: own[group] for place, group in enumerate(groups) if group in own}
+        refids.restore_by_filter(filtered, filters)
+
+
+def _group_of(one: Restored) -> int:
+    return one.numbers[0] // SIZE // FILTERED
 
 
 def _filtered(state: State) -> Iterator[tuple[str, range]]:
@@ -80,9 +90,22 @@ def _filter(transactions: Transactions, blocks: range) -> bytes:
     return filter_of([one.encode() for one in transactions.refids(blocks)], SIZE * len(blocks))
 
 
-def _filters(parts: Mapping[str, bytes]) -> dict[int, bytes]:
+def _filters(parts: Mapping[str, bytes], transactions: Transactions) -> dict[int, bytes]:
     """By the numbers of their groups. An earlier version wrote none."""
-    return {int(name.removeprefix(f"{REFIDS}/")): content for name, content in parts_of_log(parts, REFIDS)}
+    found: dict[int, bytes] = {}
+    for name, content in parts_of_log(parts, REFIDS):
+        with reading_part(name):
+            group = int(name.removeprefix(f"{REFIDS}/"))
+            if (group + 1) * FILTERED * SIZE > len(transactions):
+                raise ValueError("it is of more payments than there are")
+            if len(content) != len(next(iter(found.values()), content)):
+                raise ValueError("it has another size than those before")
+            begin = group * FILTERED
+            first, *_ = transactions.refids(range(begin, begin + 1))
+            if not may_have(content, first.encode()):
+                raise ValueError("it is a filter of other refids")
+            found[group] = content
+    return found
 
 
 def restore_entries(wallet: Wallet, parts: Mapping[str, bytes], number: int) -> None:

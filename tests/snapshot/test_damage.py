@@ -7,9 +7,12 @@ from dataclasses import dataclass
 import pytest
 
 from simulator.app import App
+from simulator.domain.model import part_counts
+from simulator.domain.model.packed.blocks import SIZE
 from simulator.replay.reading import ReadTape
+from simulator.snapshot import counts, payments
 from simulator.snapshot.snapshot import BadSnapshot, Snapshot, log_of, snapshot_of
-from simulator.snapshot.taking import take
+from simulator.snapshot.taking import parts_of, take
 from tests.support.client import Client, running
 from tests.support.replaying import read_back
 from tests.support.snapshots import resumed
@@ -89,3 +92,28 @@ def test_a_newer_version_is_refused_before_anything_is_read(whole: Whole) -> Non
 def test_a_part_too_many_is_noticed(whole: Whole) -> None:
     with pytest.raises(BadSnapshot, match="1 of the 0 parts 'another'"):
         whole.restored_with({**whole.snapshot.parts, "another": b""})
+
+
+@pytest.mark.slow
+def test_a_part_in_the_place_of_its_brother_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each of them is whole, so that nothing but what is in it tells."""
+    monkeypatch.setattr(payments, "FILTERED", 1)
+    for module, name in ((part_counts, "SIZE"), (counts, "PART")):
+        monkeypatch.setattr(module, name, 100)
+    with running(FIRST) as client:
+        client.sim("POST", "/sandboxes/default/resellers/RS001/deposits", {"amount": 1_000_000})
+        for number in range(2 * SIZE):
+            assert client.pay(f"ref-{number}").status == 200
+        tape = read_back(client.app, client.live, shows_secrets=True)
+        snapshot = snapshot_of(parts_of(client.live, len(tape.entries), has_filters=True))
+        whole = Whole(client.app, tape, snapshot)
+        whole.restored_with(dict(snapshot.parts))
+        first, last = (name for name in snapshot.parts if name.startswith("refids/"))
+        nonces = [name for name in snapshot.parts if name.startswith("nonces/")]
+        for one, other in ((first, last), (nonces[1], nonces[2]), (nonces[0], nonces[-1])):
+            parts = {**snapshot.parts, one: snapshot.parts[other], other: snapshot.parts[one]}
+            with pytest.raises(BadSnapshot, match=f"'{one}'.*(of other refids|numbers are not those)"):
+                whole.restored_with(parts)
+        for damaged in (b"", bytes(len(snapshot.parts[last])), snapshot.parts[last][:-1]):
+            with pytest.raises(BadSnapshot, match=f"'{last}'"):
+                whole.restored_with({**snapshot.parts, last: damaged})

@@ -3,8 +3,7 @@
 from collections import deque
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, timedelta
-from itertools import chain, zip_longest
-from operator import is_not
+from itertools import chain
 from typing import Final
 
 from simulator.domain.model.holdings import Holding
@@ -18,6 +17,10 @@ LatestSpent = tuple[Spent, SpentAt | None] | None
 GONE_MAX: Final = 1_000
 """How many places of nonces that were spent again are left in the order, or as many as nonces are known."""
 
+FORGOTTEN_AT_ONCE: Final = 2_000
+"""How many a request forgets at most, which takes ten milliseconds: the next one goes on. More than one go at once when
+the clock was moved, or there may be fewer."""
+
 
 class Nonces:
     """The recently spent nonces, by API key, bounded by time and by count.
@@ -26,7 +29,8 @@ class Nonces:
     its timestamp, too, is too old to be accepted. So no request is accepted twice, however far the sandbox's clock and
     the clock that timestamps are compared with diverge.
 
-    Above `count_max` the oldest is evicted: it could be replayed, but memory stays bounded.
+    Above `count_max` the oldest is evicted: it could be replayed, but memory stays bounded. One that has expired and is
+    remembered still, since many have, refuses nothing: what it would refuse is refused for its timestamp.
     """
 
     def __init__(self, window: timedelta, tolerance_s: float, count_max: int) -> None:
@@ -56,6 +60,10 @@ class Nonces:
         if not self._gone:
             return chain(self._oldest, self._packed, self._order)
         return chain(*self._known_of(iter(self._oldest), iter(self._packed), iter(self._order)))
+
+    def held(self) -> Iterator[Row]:
+        """Those of them that are objects here: what is packed is made anew for whoever reads it. Raises the same."""
+        return chain(filter(self._is_known, self._oldest), filter(self._is_known, self._order))
 
     def newest_first(self) -> Iterator[Row]:
         """As `items`, from the other end."""
@@ -87,18 +95,16 @@ class Nonces:
         self._have(deque(spent))
         self._packed, self._older = packed, len(packed)
 
-    def share(self, others: list[Row]) -> int:
-        """Have these very objects in the place of equal ones, so that they take no memory twice: what is spent
-        elsewhere, in the same order, of which the first may be gone here. Answers how many there are without one."""
-        own = list(self.items())
-        first = own[0][0] if own else None
-        begin = next((place for place, (spent, _) in enumerate(others) if spent == first), len(others))
-        pairs = zip_longest(own, others[begin : begin + len(own)])
-        found = [theirs if one == theirs else one for one, theirs in pairs]
+    def share(self, others: Iterable[Row]) -> int:
+        """Have these very objects, which another one holds, in the place of equal ones, so that they take no memory
+        twice. Answers how many there are without one."""
+        theirs = {one[1][2]: one for one in others}  # by number
+        pairs = [(one, theirs.get(one[1][2])) for one in self.items()]
+        found = [one if other is None or one != other else other for one, other in pairs]
         self._have(deque(found))
         if self._latest is not None and found and found[-1][0] == self._latest[0]:
             self._latest = found[-1][0], self._latest[1]
-        return sum(map(is_not, found, others[begin:])) + max(0, len(found) - len(others) + begin)
+        return sum(one is not other for one, (_, other) in zip(found, pairs, strict=True))
 
     def is_spent(self, scope: str, nonce: bytes, timestamp_s: int, now: datetime) -> bool:
         """Whether `spend` would refuse this nonce."""
@@ -156,13 +162,14 @@ class Nonces:
             self._have(deque(self.items()))
 
     def _forget(self, now: datetime, signing_s: float) -> None:
-        while order := self._with_oldest():
-            key, spent = order[0]
-            if not self._is_known(order[0]):
+        left = FORGOTTEN_AT_ONCE
+        while left and (order := self._with_oldest()):
+            place = order[0]
+            if not self._is_known(place):
                 self._drop_first(order)
                 self._gone -= 1
                 continue
-            spent_at, timestamp_s, number = spent
+            key, (spent_at, timestamp_s, number) = place
             is_alive = now - spent_at < self._window or signing_s - timestamp_s <= self._tolerance_s
             if is_alive and len(self) < self._count_max:
                 self._oldest_until = spent_at + self._window
@@ -170,6 +177,7 @@ class Nonces:
             self._drop_first(order)
             self._spent.pop(key)
             self.removed.count(number)
+            left -= 1
 
     def _drop_first(self, order: deque[Row]) -> None:
         order.popleft()

@@ -171,7 +171,7 @@ class Reading:
             keys = [part for _, (_, part) in ordered]
             for (name, (digest, _)), data in zip(ordered, self._parts(keys), strict=True):
                 if not isinstance(data, bytes) or not (name.startswith(unchecked) or digest_of(data) == digest):
-                    raise self._damaged("a snapshot", sandbox)
+                    raise self._damaged(f"the part {name!r} of a snapshot", sandbox)
                 yield name, data
         except sqlite3.Error as error:
             raise of_reading(error, self._path) from None

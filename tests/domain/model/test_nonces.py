@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from simulator.domain.model import nonces as module
 from simulator.domain.model.nonces import Nonces
 from tests.support.worlds import seconds
 
@@ -95,6 +96,20 @@ def test_beyond_the_count_the_oldest_is_forgotten() -> None:
         assert len(nonces) <= 3
     assert not spend(nonces, WALL_S, 0, WALL_S, b"4")
     assert spend(nonces, WALL_S, 0, WALL_S, b"0")
+
+
+def test_of_many_that_may_go_each_request_forgets_some(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "FORGOTTEN_AT_ONCE", 3)
+    nonces = memory()
+    for number in range(10):
+        assert spend(nonces, WALL_S, 0, WALL_S, b"%d" % number)
+    nonces.bound(TEN_MINUTES, TOLERANCE_S, 8)
+    assert [(spend(nonces, WALL_S, 0, WALL_S, b"few %d" % number), len(nonces)) for number in range(2)] == [
+        (True, 8), (True, 8),
+    ]  # fmt: skip
+    later = [(spend(nonces, WALL_S + 1000, 1000, WALL_S + 1000, b"%d" % number), len(nonces)) for number in range(6)]
+    assert later == [(True, 6), (True, 4), (True, 3), (True, 4), (True, 5), (True, 6)]
+    assert not spend(nonces, WALL_S + 1000, 1000, WALL_S + 1000, b"0")
 
 
 SPANS_MS = st.sampled_from([0, 1, 1000, 299_999, 300_000, 599_999, 600_000, 600_001, 3_600_000])

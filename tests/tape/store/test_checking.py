@@ -72,6 +72,18 @@ def test_what_is_wrong_has_a_line(tmp_path: Path, statement: str, text: str) -> 
     assert checked.summary.startswith(f"{len(checked.problems)} problem")
 
 
+def test_whoever_reads_a_snapshot_is_told_which_part_of_it_is_damaged(tmp_path: Path) -> None:
+    filled(tmp_path)
+    with closing(sqlite3.connect(tmp_path / DATABASE)) as connection:
+        connection.executescript("UPDATE parts SET data = x'00' WHERE id = 2")
+    with Store.open(tmp_path, version=VERSION) as store:
+        first, _ = store.reading.snapshots("shop")
+        text = "the part 'wallets' of a snapshot of sandbox 'shop' is damaged: restore"
+        with pytest.raises(Damaged, match=text):
+            dict(first.contents())
+        assert dict(first.contents(unchecked=("wallets",)))["wallets"] == b"\0", "it has a checksum of its own"
+
+
 def test_a_folder_without_a_store_is_no_store_and_stays_as_it_is(tmp_path: Path) -> None:
     for folder in (tmp_path, tmp_path / "none"):
         with pytest.raises(Unusable, match="is no data folder, which"):

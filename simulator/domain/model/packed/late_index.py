@@ -1,7 +1,7 @@
 """An index of what was restored: made when somebody asks for what it has not yet, or in slices ahead of that."""
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, MutableSequence, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableSequence
 from itertools import chain
 
 from simulator.domain.model.packed.name_filter import NameFilters, hashes_of
@@ -10,9 +10,8 @@ from simulator.domain.model.split_dicts import SplitDict
 Named = Callable[[], Iterable[tuple[str, int]]]
 """Tells some names, with the numbers of what is called so."""
 
-Filtered = tuple[list[Named], bytes]
-"""A group of those, and a filter that has all of its names, by which a name that is not one of them is mostly known not
-to be."""
+Groups = Mapping[int, Iterable[Named]]
+"""Groups of those, by the places of the filters that have all of their names."""
 
 
 class LateIndex(SplitDict[str, int]):
@@ -23,7 +22,7 @@ class LateIndex(SplitDict[str, int]):
     def __init__(self) -> None:
         super().__init__()
         self._later: deque[Named] = deque()
-        self._groups: dict[int, list[Named]] = {}  # by the places of their filters
+        self._groups: dict[int, list[Named]] = {}
         self._filters: NameFilters | None = None
 
     @property
@@ -35,10 +34,11 @@ class LateIndex(SplitDict[str, int]):
         """Have these, too, which are asked when somebody looks for one."""
         self._later.extend(others)
 
-    def later_by_filter(self, groups: Sequence[Filtered]) -> None:
-        """The same of those with filters, all at once. Raises `ValueError` for filters of several sizes."""
-        self._filters = NameFilters([one for _, one in groups]) if groups else None
-        self._groups = {place: list(named) for place, (named, _) in enumerate(groups)}
+    def later_by_filter(self, groups: Groups, filters: NameFilters) -> None:
+        """The same of those with filters, all at once; by the filters a name that is not one of theirs is mostly known
+        not to be. Others may have the same filters."""
+        self._groups = {place: list(named) for place, named in groups.items()}
+        self._filters = filters if groups else None
 
     def find(self, name: str) -> int | None:
         """The number of a name."""
@@ -46,7 +46,8 @@ class LateIndex(SplitDict[str, int]):
         if number is None and not self.is_whole:
             self._index(self._later)
             for place in self._that_may_have(name):
-                self._index(self._groups.pop(place))
+                self._index(self._groups[place])
+                self._have_indexed(place)
             number = self.get(name)
         return number
 
@@ -54,7 +55,7 @@ class LateIndex(SplitDict[str, int]):
         """Index what is left at once; everybody waits."""
         for some in (self._later, *self._groups.values()):
             self._index(some)
-        self._groups.clear()
+        self._groups, self._filters = {}, None
 
     def index_in_slices(self) -> Iterator[None]:
         """The same in slices, between which others may be added and looked for."""
@@ -66,7 +67,7 @@ class LateIndex(SplitDict[str, int]):
             while group:
                 self._set(group.pop())
                 yield
-            self._groups.pop(place, None)  # somebody may have looked for one of them meanwhile
+            self._have_indexed(place)
 
     def _that_may_have(self, name: str) -> list[int]:
         """The groups that may have a name."""
@@ -74,6 +75,12 @@ class LateIndex(SplitDict[str, int]):
             return []
         found = self._filters.that_may_have(hashes_of(name.encode()))
         return [place for place in found if place in self._groups]
+
+    def _have_indexed(self, place: int) -> None:
+        """Of this group nothing is left; somebody may have looked for one of them between two slices."""
+        self._groups.pop(place, None)
+        if not self._groups:
+            self._filters = None
 
     def _set(self, named: Named) -> None:
         for name, number in named():

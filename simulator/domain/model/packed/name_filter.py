@@ -30,6 +30,11 @@ def hashes_of(name: bytes) -> Hashes:
     return _places(_digest(name))
 
 
+def may_have(filter_: bytes, name: bytes) -> bool:
+    """Whether a filter has a name, or seems to. Raises `ValueError` for an empty one."""
+    return any(True for _ in NameFilters([filter_]).that_may_have(hashes_of(name)))
+
+
 class NameFilters:
     """Several filters of one size. Raises `ValueError` for others."""
 

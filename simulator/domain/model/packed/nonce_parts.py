@@ -3,13 +3,13 @@
 from collections import deque
 from collections.abc import Iterator, Sequence
 from datetime import datetime
-from typing import Final
+from operator import lt
+from typing import Annotated, Final
 
 import msgspec
-from msgspec import Raw
 
 from simulator.domain.model.holdings import Holding
-from simulator.domain.model.packed.name_filter import NameFilters, filter_of, hashes_of
+from simulator.domain.model.packed.name_filter import NameFilters, filter_of, hashes_of, may_have
 from simulator.domain.model.part_counts import SIZE
 
 Spent = tuple[str, bytes]
@@ -29,10 +29,22 @@ class _Columns(msgspec.Struct, frozen=True, array_like=True, gc=False):
     places: list[int]
     """Of the scope of each nonce among `scopes`."""
     nonces: list[bytes]
-    times: list[datetime]
+    times: list[Annotated[datetime, msgspec.Meta(tz=True)]]
     timestamps: list[int]
     numbers: list[int]
     filter_: bytes = b""
+
+    def check(self, numbers: range) -> None:
+        """Raises `ValueError` for columns that are none of a part of these numbers."""
+        lengths = {len(one) for one in (self.places, self.nonces, self.times, self.timestamps, self.numbers)}
+        if len(lengths) != 1 or 0 in lengths:
+            raise ValueError("the columns of a part have as many rows each, and at least one")
+        if min(self.places) < 0 or max(self.places) >= len(self.scopes):
+            raise ValueError("a nonce is of a scope that is not there")
+        if self.numbers[0] not in numbers or self.numbers[-1] not in numbers:
+            raise ValueError(f"its numbers are not those from {numbers.start} to {numbers[-1]}")
+        if not all(map(lt, self.numbers, self.numbers[1:])):
+            raise ValueError("its numbers do not ascend")
 
     def rows(self) -> Iterator[Row]:
         scopes = (self.scopes[place] for place in self.places)
@@ -40,21 +52,8 @@ class _Columns(msgspec.Struct, frozen=True, array_like=True, gc=False):
         return zip(keys, zip(self.times, self.timestamps, self.numbers, strict=True), strict=True)
 
 
-class _Head(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """The same, of which only that is read which tells whether a nonce may be there."""
-
-    scopes: list[str]
-    places: Raw
-    nonces: Raw
-    times: Raw
-    timestamps: Raw
-    numbers: list[int]
-    filter_: bytes = b""
-
-
 _ENCODER: Final = msgspec.msgpack.Encoder()
-_ROWS: Final = msgspec.msgpack.Decoder(_Columns)
-_HEAD: Final = msgspec.msgpack.Decoder(_Head)
+_COLUMNS: Final = msgspec.msgpack.Decoder(_Columns)
 
 
 def part_of(rows: Sequence[Row], *, has_filter: bool) -> bytes:
@@ -67,9 +66,9 @@ def part_of(rows: Sequence[Row], *, has_filter: bool) -> bytes:
     return _ENCODER.encode((codes, [places[one] for one in scopes], nonces, *zip(*values, strict=True), filter_))
 
 
-def rows_in(part: bytes) -> Iterator[Row]:
-    """What is in a part. Raises `ValueError` for other bytes than those of one."""
-    return _ROWS.decode(part).rows()
+def rows_in(part: bytes, numbers: range) -> Iterator[Row]:
+    """What is in the part of these numbers. Raises `ValueError` for other bytes than those of one."""
+    return _checked(part, numbers).rows()
 
 
 class NonceParts:
@@ -89,21 +88,27 @@ class NonceParts:
 
     def __iter__(self) -> Iterator[Row]:
         for part, _ in self._left:
-            yield from rows_in(part)
+            yield from _rows(part)
 
     def __reversed__(self) -> Iterator[Row]:
         for part, _ in reversed(self._left):
-            yield from reversed(list(rows_in(part)))
+            yield from reversed(list(_rows(part)))
 
-    def add(self, part: bytes) -> bool:
-        """Have one more, before anything is looked for; False when it has no filter. Raises `ValueError` for other
-        bytes than those of a part."""
-        head = _HEAD.decode(part)
-        if not head.filter_ or not head.numbers:
+    def add(self, part: bytes, numbers: range) -> bool:
+        """Have the part of these numbers, too, before anything is looked for; False when it has no filter. Raises
+        `ValueError` for other bytes than those of one."""
+        columns = _checked(part, numbers)
+        filter_, count = columns.filter_, len(columns.numbers)
+        if not filter_:
             return False
-        self._left.append((part, len(head.numbers)))
-        self._count += len(head.numbers)
-        self._filters.append(head.filter_)
+        if self._filters and len(filter_) != len(self._filters[0]):
+            raise ValueError("its filter has another size than those before")
+        first, _ = next(columns.rows())
+        if not may_have(filter_, _name(first)):
+            raise ValueError("its filter is one of other nonces")
+        self._left.append((part, count))
+        self._count += count
+        self._filters.append(filter_)
         return True
 
     def find(self, key: Spent) -> SpentAt | None:
@@ -115,7 +120,7 @@ class NonceParts:
         for place in self._searched.that_may_have(hashes_of(_name(key))):
             if place >= self._gone:
                 part, _ = self._left[place - self._gone]
-                found = next((spent for known, spent in rows_in(part) if known == key), None)
+                found = next((spent for known, spent in _rows(part) if known == key), None)
                 if found is not None:
                     return found
         return None
@@ -124,11 +129,24 @@ class NonceParts:
         """What is in the oldest part, which is here no more."""
         part, count = self._left.popleft()
         self._gone, self._count = self._gone + 1, self._count - count
-        return rows_in(part)
+        if not self._left:
+            self._searched = None  # two megabytes of half a million nonces
+        return _rows(part)
 
     def holdings(self) -> tuple[Holding, ...]:
         """Its containers."""
         return (Holding(self._left),)
+
+
+def _checked(part: bytes, numbers: range) -> _Columns:
+    columns = _COLUMNS.decode(part)
+    columns.check(numbers)
+    return columns
+
+
+def _rows(part: bytes) -> Iterator[Row]:
+    """What is in a part that was checked when it was added."""
+    return _COLUMNS.decode(part).rows()
 
 
 def _name(key: Spent) -> bytes:

@@ -1,10 +1,11 @@
 """The refids of a reseller."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from operator import itemgetter
 
 from simulator.domain.model.holdings import Holding
-from simulator.domain.model.packed.late_index import Filtered, LateIndex, Named
+from simulator.domain.model.packed.late_index import Groups, LateIndex, Named
+from simulator.domain.model.packed.name_filter import NameFilters
 from simulator.domain.model.packed.transactions import Transactions
 from simulator.domain.model.transactions import Transaction
 
@@ -57,8 +58,10 @@ class Refids(Mapping[str, Transaction]):
         """Add a transaction of this reseller, which has its number already."""
         self._numbers[one.refid] = one.number
 
-    def restore(self, others: Iterable[Named], filtered: Sequence[Filtered] = ()) -> None:
-        """Have these, too, which are asked when somebody looks for one; those that are `filtered` if they may have it.
-        Raises `ValueError` for filters of several sizes."""
+    def restore(self, others: Iterable[Named]) -> None:
+        """Have these, too, which are asked when somebody looks for one."""
         self._numbers.later(others)
-        self._numbers.later_by_filter(filtered)
+
+    def restore_by_filter(self, groups: Groups, filters: NameFilters) -> None:
+        """The same of groups that are asked when they may have it. Other resellers may have the same filters."""
+        self._numbers.later_by_filter(groups, filters)

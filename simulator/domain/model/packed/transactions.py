@@ -181,6 +181,8 @@ class Transactions(Mapping[str, Transaction]):
             numbers: list[Sequence[int]] = [range(first, first + len(block))]
         else:
             numbers = [[first + place for place, one in enumerate(places) if one == own] for own in range(len(codes))]
+        if not all(numbers) or sum(map(len, numbers)) != len(block):
+            raise ValueError("a row is of no reseller, or a reseller has none")
         return [
             Restored(code, own, partial(_named, block, first, own), count)
             for code, own, count in zip(codes, numbers, processing, strict=True)

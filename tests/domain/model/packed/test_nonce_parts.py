@@ -3,17 +3,20 @@
 from datetime import timedelta
 from typing import NamedTuple
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from simulator.domain.model.nonces import Nonces
 from simulator.domain.model.packed.nonce_parts import NonceParts, Row, part_of, rows_in
+from simulator.domain.model.part_counts import SIZE
 from tests.support.worlds import seconds
 
 WALL_S = 1_795_250_000
 WINDOW_S = 600
 COUNT_MAX = 9
+NUMBERS = range(10_000)
 
 
 class Use(NamedTuple):
@@ -56,7 +59,7 @@ def restored(original: Nonces, size: int, *, has_filter: bool, count_max: int = 
     parts = [rows[begin : begin + size] for begin in range(0, len(rows), size)]
     packed = NonceParts()
     for part in parts[:-1] if has_filter else ():
-        assert packed.add(part_of(part, has_filter=True))
+        assert packed.add(part_of(part, has_filter=True), NUMBERS)
     made, (until, latest, added) = memory(count_max), original.kept()
     made.restore(packed, rows[len(packed) :], until, latest, added)
     return made
@@ -112,14 +115,77 @@ def test_beyond_the_count_the_oldest_part_alone_is_unpacked() -> None:
 def test_a_part_is_read_as_it_was_written(has_filter: bool) -> None:
     rows: list[Row] = [(("key", b"\xff"), (seconds(1), WALL_S, 7)), (("", b""), (seconds(0.25), -1, 9))]
     part = part_of(rows, has_filter=has_filter)
-    assert list(rows_in(part)) == rows
-    assert NonceParts().add(part) is has_filter
+    assert list(rows_in(part, NUMBERS)) == rows
+    assert NonceParts().add(part, NUMBERS) is has_filter
+
+
+def test_a_fork_shares_what_its_original_holds_and_counts_what_it_made_of_packed_parts_for_itself() -> None:
+    original = restored(spent(10, 100), 3, has_filter=True, count_max=100)
+    assert original.spend("key", b"new", WALL_S, seconds(0), float(WALL_S))
+    fork = memory(100)
+    rows = list(rows_in(part_of(list(original.items()), has_filter=False), NUMBERS))
+    fork.restore(NonceParts(), rows, *original.kept())
+    later = WALL_S + WINDOW_S
+    assert original.spend("key", b"9", later, seconds(WINDOW_S), float(WALL_S)), "one in the middle is another then"
+    assert original.spend("key", b"newer", later, seconds(WINDOW_S), float(WALL_S))
+    assert fork.share(original.held()) == 6 + 1, "two parts that are packed still, and the one that is another"
+    assert list(fork.items()) == rows
+    shared = [one[1] for one, _ in fork.items() if any(one is other for other, _ in original.held())]
+    assert shared == [b"0", b"1", b"2", b"new"]
+
+
+def altered(place: int, column: object, *, has_filter: bool = True) -> bytes:
+    """A part of two nonces, one column of which is another."""
+    rows = [(("a", b"b"), (seconds(1), 2, 3)), (("c", b"d"), (seconds(2), 3, 4))]
+    columns = msgspec.msgpack.decode(part_of(rows, has_filter=has_filter))
+    columns[place] = column
+    return msgspec.msgpack.encode(columns)
+
+
+NO_PARTS: list[tuple[str, bytes, str]] = [
+    ("nothing", b"", "truncated"),
+    ("another array", b"\x90", "at least length 6"),
+    ("another value", b"another", "got `int`"),
+    ("one that is cut", altered(1, [0, 1])[:-1], "truncated"),
+    ("too few places", altered(1, [0]), "as many rows each"),
+    ("too many nonces", altered(2, [b"b", b"d", b"e"]), "as many rows each"),
+    ("a place beyond the scopes", altered(1, [0, 2]), "a scope that is not there"),
+    ("a place before the scopes", altered(1, [0, -1]), "a scope that is not there"),
+    ("a nonce that is a number", altered(2, [b"b", 7]), "got `int`"),
+    ("a time without a zone", altered(3, ["2026-11-21T04:00:00"] * 2), "timezone"),
+    ("numbers that are the same", altered(5, [3, 3]), "do not ascend"),
+    ("numbers that descend", altered(5, [4, 3]), "do not ascend"),
+    ("numbers of another part", altered(5, [3, 10_000]), "not those from 0 to 9999"),
+]
+
+
+@pytest.mark.parametrize(("part", "why"), [row[1:] for row in NO_PARTS], ids=[row[0] for row in NO_PARTS])
+def test_what_is_no_part_is_refused(part: bytes, why: str) -> None:
+    for read in (rows_in, NonceParts().add):
+        with pytest.raises(ValueError, match=why):
+            read(part, NUMBERS)
+
+
+def test_a_part_without_any_nonce_is_none() -> None:
+    part = msgspec.msgpack.encode([[], [], [], [], [], []])
+    with pytest.raises(ValueError, match="at least one"):
+        NonceParts().add(part, NUMBERS)
 
 
 @pytest.mark.parametrize(
-    "part", [b"", b"\x90", b"another", part_of([(("a", b"b"), (seconds(1), 2, 3))], has_filter=True)[:-1]]
+    ("filter_", "why"), [(bytes(SIZE * 4), "of other nonces"), (bytes(8), "another size")], ids=["zeros", "a small one"]
 )
-def test_what_is_no_part_is_refused(part: bytes) -> None:
-    for read in (rows_in, NonceParts().add):
-        with pytest.raises(ValueError, match=r"."):
-            read(part)
+def test_a_filter_that_cannot_be_that_of_the_part_is_refused(filter_: bytes, why: str) -> None:
+    packed = NonceParts()
+    assert packed.add(altered(5, [1, 2]), NUMBERS)
+    with pytest.raises(ValueError, match=why):
+        packed.add(altered(6, filter_), NUMBERS)
+
+
+def test_filters_are_let_go_with_the_last_part() -> None:
+    packed = NonceParts()
+    assert packed.add(altered(5, [1, 2]), NUMBERS)
+    assert packed.find(("a", b"b")) is not None
+    assert len(list(packed.take_oldest())) == 2
+    assert packed.find(("a", b"b")) is None
+    assert (packed._searched, packed._filters) == (None, [])

@@ -12,7 +12,7 @@ from simulator.domain.commands import OpenCase, SetCallback
 from simulator.domain.model.cases import CaseKind, CaseThen
 from simulator.domain.model.packed.blocks import SIZE, Block
 from simulator.domain.model.packed.late_index import LateIndex, Named
-from simulator.domain.model.packed.name_filter import filter_of
+from simulator.domain.model.packed.name_filter import NameFilters, filter_of
 from simulator.domain.model.packed.refids import Refids
 from simulator.domain.model.packed.transactions import Transactions
 from simulator.domain.model.rules import Rule
@@ -258,14 +258,16 @@ def test_with_a_filter_nothing_is_indexed_for_a_refid_that_is_new() -> None:
     names = [list(all_.refids(range(place, place + 1))) for place in range(2)]
     assert names == [[refid for refid, _ in one.named()] for one in found]
     own = Refids(all_)
-    filters = [filter_of([refid.encode() for refid in some], SIZE) for some in names]
-    own.restore((), [([one.named], filter_) for one, filter_ in zip(found, filters, strict=True)])
+    filters = NameFilters([filter_of([refid.encode() for refid in some], SIZE) for some in names])
+    own.restore_by_filter({place: [one.named] for place, one in enumerate(found)}, filters)
     news = [f"new-{number}" for number in range(1_000)]
     assert not any(refid in own for refid in news)
     assert len(own.holdings()[0].records) == 0
     assert own.number_of(names[1][3]) == SIZE + 3
     assert len(own.holdings()[0].records) == SIZE
+    assert own._numbers._filters is filters
     assert [own.number_of(name) for name in (*names[0], *names[1])] == list(range(2 * SIZE))
+    assert own._numbers._filters is None, "nobody needs them any more"
 
 
 def test_a_part_that_somebody_looked_for_between_two_slices_is_indexed_once() -> None:
@@ -281,7 +283,7 @@ def test_a_part_that_somebody_looked_for_between_two_slices_is_indexed_once() ->
 
     groups = [[telling(f"{group}{number}", number) for number in range(3)] for group in "ab"]
     names = [[f"{group}{number}".encode() for number in range(3)] for group in "ab"]
-    index.later_by_filter([(group, filter_of(some, 3)) for group, some in zip(groups, names, strict=True)])
+    index.later_by_filter(dict(enumerate(groups)), NameFilters([filter_of(some, 3) for some in names]))
     slices = index.index_in_slices()
     next(slices)
     assert told == ["a2"]
@@ -290,6 +292,7 @@ def test_a_part_that_somebody_looked_for_between_two_slices_is_indexed_once() ->
     assert sorted(told) == ["a0", "a1", "a2", "b0", "b1", "b2"]
     assert index.is_whole
     assert len(index) == 6
+    assert index._filters is None
 
 
 def test_each_reseller_has_its_own_refids_of_a_block_of_several() -> None:
