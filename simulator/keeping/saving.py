@@ -1,7 +1,7 @@
 """Takes snapshots of sandboxes into a store, so that a restart has few entries to repeat.
 
 One is due when `ENTRIES` have come since the last, fewer where there are many payments, or some have and then nothing
-for a while; and at the end of the server. At most a third of a processor's time is spent on them. While a request waits
+for a while; and at the end of the server. At most half of a processor's time is spent on them. While a request waits
 or an advance runs there is none. When that has lasted for `PUT_OFF_ENTRIES`, no other request begins to wait for its
 body until there is one.
 """
@@ -47,7 +47,7 @@ RESTED_ENTRIES: Final = 1_000
 """Entries that are worth one when nothing comes."""
 
 LOOK_S: Final = 0.25
-SHARE: Final = 2
+SHARE: Final = 1
 """How many times the processor's time that a snapshot took it is until the next one."""
 
 KEPT_AT_ONCE: Final = 500
@@ -105,7 +105,7 @@ class Saving:
 
     async def _look(self) -> None:
         while True:
-            await asyncio.sleep(LOOK_S)
+            await asyncio.sleep(max(LOOK_S, self._not_before_s - monotonic()))
             try:
                 await self._save_due()
             except Exception as error:  # our mistake, or a disk that fails: the entries have it all
