@@ -91,8 +91,8 @@ class Connection(asyncio.Protocol):
 
     def close(self) -> None:
         """Close it, with a farewell where TLS wants one; at once when the receiver has not read the whole request."""
-        if self._transport is None:
-            return
+        if self._transport is None or self._transport.is_closing():
+            return  # asyncio's transport of TLS, closed twice, could not be aborted any more
         if self._is_all_sent():
             self._transport.close()
         else:

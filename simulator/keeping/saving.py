@@ -31,10 +31,10 @@ ENTRIES: Final = 10_000
 """Entries since the last snapshot of a sandbox that has few payments, after which there is another one while more come:
 a restart repeats them in a second."""
 
-PAYMENTS: Final = 125
+PAYMENTS: Final = 110
 """A restart reads so many payments in the time in which it repeats one entry, and so there may be one less."""
 
-ENTRIES_MIN: Final = 2_000
+ENTRIES_MIN: Final = 1_000
 """However many payments there are."""
 
 PUT_OFF_ENTRIES: Final = 20_000

@@ -24,8 +24,14 @@ def parts() -> Iterator[tuple[str, bytes]]:
     yield "large", LARGE
 
 
-async def taken() -> dict[str, bytes | None]:
-    pieces = pieces_apart(parts, lambda name, content: name == "known")
+def endless() -> Iterator[tuple[str, bytes]]:
+    """However fast the copy is, whoever takes these is in the middle of them."""
+    while True:
+        yield from parts()
+
+
+async def taken(made: apart.Parts = parts) -> dict[str, bytes | None]:
+    pieces = pieces_apart(made, lambda name, content: name == "known")
     return {name: content async for name, content in pieces}
 
 
@@ -72,7 +78,7 @@ def test_who_takes_one_can_be_cancelled_at_any_moment_and_leaves_nothing(
         return pid, descriptor
 
     async def cancelled() -> bool:
-        taking = asyncio.create_task(taken())
+        taking = asyncio.create_task(taken(endless))
         for _ in range(turns):
             await asyncio.sleep(0)
         taking.cancel()
