@@ -1,6 +1,7 @@
 """What the journal hides: every value at the token endpoints but a few harmless ones, and secrets in odd places."""
 
 import json
+import threading
 from base64 import b64encode
 from collections.abc import Callable
 from typing import Any
@@ -263,3 +264,25 @@ def test_the_key_that_a_secret_is_in_base64_is_masked() -> None:
     with running({"resellers": [reseller]}) as client:
         client.send("GET", "/v2/balance", f"x={key}", b"", {"X-Custom": f"a {key}"})
         assert key not in journaled(client)
+
+
+def test_a_row_of_a_megabyte_is_masked_beside_the_event_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+    lengths: dict[str, list[int]] = {}
+    answer = Mask.answer
+
+    def noted(mask: Mask, body: bytes) -> bytes:
+        lengths.setdefault(threading.current_thread().name, []).append(len(body))
+        return answer(mask, body)
+
+    monkeypatch.setattr(Mask, "answer", noted)
+    with running() as client:
+        secret = client.live.core.state.resellers["RS001"].keys[0].secret
+        for text in ("short", f"{'a' * 500_000} {secret} {'b' * 400_000}"):
+            assert client.sim("POST", "/inbox/default/in", {"text": text}).status == 200
+        first = client.sim("GET", "/sandboxes/default/inbox/in").json
+        second = client.sim("GET", "/sandboxes/default/inbox/in?cursor=1").body.decode()
+    assert [one["json"] for one in first["items"]] == [{"text": "short"}]
+    assert secret not in second
+    assert MASKED in second
+    (own,) = (name for name in lengths if name != "background")
+    assert max(lengths[own]) < 256 * 1024 < 900_000 < max(lengths["background"])
