@@ -20,7 +20,7 @@ def test_what_ten_servers_told_before_they_were_killed_is_there_and_goes_on(tmp_
     assert episode.counts["kills"] == 10
     for what in ("payments answered", "nonces"):
         assert episode.counts[what], f"{what}: {episode.counts}"
-    # Each of these depends on when a kill falls, or on what clients draw in a few seconds; hardly ever three are missing.
+    # Each of these depends on when a kill falls, or on what clients draw; hardly ever three are missing.
     by_chance = (
         "kills while it starts",
         "left without an answer",
