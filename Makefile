@@ -21,7 +21,7 @@ FROM_WHEELHOUSE := --no-index --find-links $(WHEELHOUSE)
 PIP_SAID := $(VENV)/pip.log
 NO_INDEX := no package index was reached, or it lacks something: run 'make wheelhouse ARGS=--dev' where there is one, copy the folder $(WHEELHOUSE) here, and run make again; pip's own words are in $(PIP_SAID)
 
-.PHONY: run help test test-fast interop check lint types audit docs bench bench-history bench-scale bench-peers hash-simulation campaign campaign-kill simulate fuzz screenshots console-figures interop-tools site site-tools wheel sdist pyz wheelhouse sbom ranges npm-package clean
+.PHONY: run help test test-again test-fast interop check lint types audit docs bench bench-history bench-scale bench-peers hash-simulation campaign campaign-kill simulate fuzz screenshots console-figures interop-tools site site-tools wheel sdist pyz wheelhouse sbom ranges npm-package clean
 
 run: $(READY)        ## serve the default scenario
 	@$(BIN)/reseller-sim serve $(ARGS)
@@ -31,6 +31,9 @@ help:                ## this list
 
 test: $(DEV_READY)   ## the test suite, on all cores
 	$(BIN)/python -m pytest -n auto --dist worksteal --ignore $(INTEROP) $(ARGS)
+
+test-again: $(DEV_READY)  ## the few tests that just failed, once more and alone; what passes only then is named
+	$(BIN)/python -m tests.support.again
 
 test-fast: $(DEV_READY)  ## without slow tests and most rows of long tables, in well under a minute
 	$(BIN)/python -m pytest -n auto --dist loadfile --ignore $(INTEROP) -m "not slow" --hypothesis-profile fast $(ARGS)

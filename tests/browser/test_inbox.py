@@ -73,7 +73,7 @@ def test_replies_are_set_by_the_form_and_shown(shared: Console) -> None:
     program.get_by_label("replies, in order").fill("500, 503:1.5, disconnect")
     program.get_by_role("button", name="set replies").click()
     shown.get_by_text("next: 500, then 503 after 1.5 s, then disconnect, the last again and again").wait_for()
-    assert "inbox mine --reply 500,503:1.5,disconnect" in shown.locator("sim-said").inner_text()
+    shown.locator("sim-said", has_text="inbox mine --reply 500,503:1.5,disconnect").wait_for()
     program.get_by_label("replies, in order").fill("201, 202")
     program.get_by_label("then").select_option("all")
     program.get_by_label("during a time of day").fill("12:00-13:00 503")

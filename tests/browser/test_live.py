@@ -14,6 +14,8 @@ from tests.support.processes import ask, run
 
 pytestmark = pytest.mark.slow
 
+PAINTED = "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))"  # what was scrolled to
+
 
 @pytest.fixture(scope="module")
 def shared() -> Iterator[Console]:
@@ -116,7 +118,7 @@ def test_rows_do_not_move_while_the_list_is_scrolled(page: Console) -> None:
     shown = page.open()
     page.row("order-39").first.wait_for()
     shown.locator("sim-list .scroller").evaluate("scroller => { scroller.scrollTop = 400 }")
-    shown.wait_for_timeout(100)
+    shown.evaluate(PAINTED)
     before = shown.locator("sim-list .rows .row").nth(20).inner_text()
     page.pay("order-later")
     shown.get_by_role("button", name="3 new").wait_for()
@@ -199,7 +201,7 @@ def test_rows_stand_in_the_document_as_on_the_screen_however_they_came(page: Con
     page.until("document.querySelector('sim-list .scroller').getAttribute('aria-rowcount') === '122'")
     for top in (1500, 700, 2400, 0):
         shown.locator("sim-list .scroller").evaluate("(scroller, top) => { scroller.scrollTop = top }", top)
-        shown.wait_for_timeout(100)
+        shown.evaluate(PAINTED)
         assert order(page) == sorted(order(page))
         assert order(page)[0] <= top / 28 + 2 <= order(page)[-1]
     page.pay("order-later")

@@ -9,7 +9,7 @@ import pytest
 
 from tests.support.console import Console, console
 from tests.support.console_actions import ACTIONS, Action
-from tests.support.pasted_lines import run_pasted, said, state
+from tests.support.pasted_lines import SAID, run_pasted, said, state
 
 pytestmark = pytest.mark.slow
 
@@ -52,13 +52,12 @@ def test_a_line_does_what_was_clicked(shared: Console, tmp_path: Path, name: str
     page.folder = tmp_path  # type: ignore[attr-defined]
     by_curl, by_cli, clicked = (made(page, action) for _ in range(3))
     page.page.goto(f"{page.url}/_sim{action.view if action.view[0] == '/' else f'/s/{clicked}/{action.view}'}")
-    lines: list[dict[str, str]] = []
     for step in action.steps:
         step(page)
     page.page.get_by_role("button", name="copy as curl").last.wait_for()
-    page.page.wait_for_timeout(300)
+    page.until(f"{SAID}.then(said => said.some(one => one.curl))")
+    page.page.wait_for_timeout(300)  # more than one line may come
     lines = [one for one in said(page) if one["curl"]]
-    assert lines
     assert all(bool(one["cli"]) is action.has_cli for one in lines), lines
     assert TOKEN not in str(lines) + page.page.url
     for one in lines:

@@ -33,12 +33,12 @@ _BY_CHANCE = re.compile(
     r"|\b[0-9a-f]{16,}\b"
     r"|(?<=:\d\d)\.\d{6}(?=Z)"
 )
-_SAID = "import(new URL('/_sim/console/app/said.js', location.href).href).then(module => module.said)"
+SAID = "import(new URL('/_sim/console/app/said.js', location.href).href).then(module => module.said)"
 
 
 def said(page: Console) -> list[dict[str, str]]:
     """All that the page said it did since it was loaded, each with `text`, `cli` and `curl`."""
-    found: list[dict[str, str]] = page.page.evaluate(_SAID)
+    found: list[dict[str, str]] = page.page.evaluate(SAID)
     return found
 
 
