@@ -9,7 +9,7 @@ import pytest
 
 from tests.support.console import Console, console
 from tests.support.console_actions import ACTIONS, Action
-from tests.support.pasted_lines import SAID, run_pasted, said, state
+from tests.support.pasted_lines import SAID, run_pasted, said, states
 
 pytestmark = pytest.mark.slow
 
@@ -66,10 +66,9 @@ def test_a_line_does_what_was_clicked(shared: Console, tmp_path: Path, name: str
                 done = run_pasted(line.replace(clicked, twin), tmp_path, TOKEN)
                 is_found = name == "probes" and line is one["cli"]  # a finding is a negative result
                 assert done.returncode == int(is_found), (line, done)
-    expected = state(page, clicked + action.of)
-    assert state(page, by_curl + action.of) == expected
-    if action.has_cli:
-        assert state(page, by_cli + action.of) == expected
+    made_by = [clicked, by_curl, *([by_cli] if action.has_cli else [])]
+    expected, *others = states(page, *(one + action.of for one in made_by))
+    assert others == [expected] * len(others)
 
 
 def test_the_line_of_a_stop_stops(shared: Console, tmp_path: Path) -> None:

@@ -286,6 +286,24 @@ def test_a_ready_rule_is_kept_while_the_view_is_loading(page: Console) -> None:
     shown.unroute("**/scenario.schema.json")
 
 
+def test_a_view_that_is_left_reads_nothing_more_while_the_next_one_is_loading(page: Console) -> None:
+    shown, held, asked = page.page, [], []
+    shown.route("**/sim-scenarios.js", lambda route: held.append(route))
+    shown.get_by_role("row", name="ordinary").wait_for()
+    shown.on("request", lambda request: asked.append(request.url))
+    shown.evaluate("""
+        document.querySelector('sim-rules').later();  // as after an event
+        document.querySelector('nav a[href$=scenarios]').click();
+    """)
+    asked.clear()
+    shown.wait_for_timeout(600)
+    assert shown.locator("sim-rules").count() == 0
+    assert [url for url in asked if "/rules" in url] == []
+    held[0].continue_()
+    shown.locator("sim-scenarios").wait_for()
+    shown.unroute("**/sim-scenarios.js")
+
+
 def test_a_rule_leads_to_its_line_in_the_editor(page: Console) -> None:
     line = next(one["place"]["line"] for one in page.mine("GET", "rules")["rules"] if one["name"] == "ordinary")
     page.page.get_by_role("row", name="ordinary").get_by_role("link", name=f"default.yaml:{line}").click()

@@ -73,6 +73,16 @@ def state(page: Console, sandbox: str) -> dict[str, Any]:
     return found
 
 
+def states(page: Console, *sandboxes: str) -> list[dict[str, Any]]:
+    """The same of several in which the same was done, once what is in the air at one of them has come down."""
+    for _ in range(50):
+        found = [state(page, sandbox) for sandbox in sandboxes]
+        if all(one == found[0] for one in found):
+            break
+        page.page.wait_for_timeout(100)
+    return found
+
+
 def _blank(match: "re.Match[str]") -> str:
     name, colon, _ = match[0].partition(": ")
     return f'{name}: "…"' if colon else "…"

@@ -77,7 +77,7 @@ async def proxied(
     answer: Answer,
     callbacks: Answer = silent,
     *,
-    timeout_s: float = 5.0,
+    timeout_s: float = 60.0,
     key: str | None = None,
     secret: str | None = None,
     upstream: str = "",

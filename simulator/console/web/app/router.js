@@ -21,8 +21,8 @@ export function address(sandbox, parts, query = {}) {
 /** The address of a view of the sandbox that is shown. @param {string[]} parts @param {Record<string, string>} [query] */
 export const here = (parts, query) => address(place.sandbox, parts, query);
 
-/** Asks before a draft is left behind; set by who has one. @type {{ ask: (() => Promise<boolean>) | null }} */
-export const leaving = { ask: null };
+/** `ask` is asked before a draft is left behind, and set by who has one. `left` is called as soon as the address names another view, so that the one which is shown does not go on with the new address. @type {{ ask: (() => Promise<boolean>) | null, left: () => void }} */
+export const leaving = { ask: null, left: () => {} };
 
 /** Go to an address of the page. @param {string} to @param {boolean} [replace] without a step to go back to */
 export function go(to, replace = false) {
@@ -55,10 +55,12 @@ export function setQuery(values) {
 function read() {
 	const below = location.pathname.slice(ROOT.pathname.length).split("/").map(decoded).filter(Boolean);
 	const [area, ...rest] = below;
+	const { sandbox, view } = place;
 	place.sandbox = area === "s" ? (rest.shift() ?? "") : "";
 	place.view = rest.shift() ?? "";
 	place.rest = rest;
 	place.query = new URLSearchParams(location.search);
+	if (place.sandbox !== sandbox || place.view !== view) leaving.left();
 	changed("place");
 }
 

@@ -8,7 +8,7 @@ import { h, put } from "../app/dom.js";
 import { SimElement } from "../app/element.js";
 import { visible } from "../app/outside.js";
 import { watchEvents } from "../app/events.js";
-import { address, go, here, place } from "../app/router.js";
+import { address, go, here, leaving, place } from "../app/router.js";
 import { changed, readClock, readSandboxes, setConnection, store } from "../app/store.js";
 import { SERVER_VIEWS, VIEWS, load, viewOf } from "../app/views.js";
 import { askForToken } from "./ask-token.js";
@@ -44,6 +44,7 @@ class SimFrame extends SimElement {
 			h("sim-said"),
 			h("sim-keys"),
 		);
+		leaving.left = () => this.left();
 		this.watch("place", () => this.show());
 		this.watch("restarted", () => this.open(place.sandbox));
 		this.watch("connection", () => this.connected());
@@ -73,6 +74,13 @@ class SimFrame extends SimElement {
 		const active = document.activeElement;
 		if (active instanceof HTMLElement && active.closest("input, textarea, select")) return active.blur();
 		if (place.rest.length) go(here([place.view]));
+	}
+
+	/** Take away the view that the address does not name any more; what it waits for ends with it. */
+	left() {
+		this.turn++;
+		this.shown = { sandbox: this.shown.sandbox, view: "" };
+		put(/** @type {HTMLElement} */ (this.main));
 	}
 
 	async show() {
