@@ -1,6 +1,7 @@
 """A payment's story as a picture: lanes on a line of time, each thing opens, two stories have the same scale."""
 
 from collections.abc import Iterator
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 import pytest
@@ -41,11 +42,10 @@ def refused(page: Console, status: int) -> None:
     page.mistakes.clear()
 
 
-def left(of: "Locator") -> float:
-    """Where it begins, found and read in one turn of the page: between two it may be drawn anew."""
-    of.wait_for()
-    [x] = of.evaluate_all("all => all.map(one => one.getBoundingClientRect().x)")
-    return float(x)
+def await_same_place(page: Console, one: str, other: str) -> None:
+    """Wait until what these selectors find begins at the same place; until all is known it is drawn anew."""
+    left = "(document.querySelector(`{}`)?.getBoundingClientRect().x)"
+    page.until(f"Math.abs({left.format(one)} - {left.format(other)}) < 1")
 
 
 def test_each_lane_has_its_things_in_the_order_of_time(page: Console) -> None:
@@ -64,9 +64,12 @@ def test_each_lane_has_its_things_in_the_order_of_time(page: Console) -> None:
         "callback✕time-out+2 min 5 s",
         "callback●200+3 min 5 s",
     ]
-    marks = [left(thing(shown, f"callback-cb-1-{number}")) for number in (1, 2, 3, 4)]
-    assert marks == sorted(set(marks))
-    assert abs(left(thing(shown, "status-Succesful")) - marks[0]) < 1
+    await_same_place(page, "button.thing[data-id=status-Succesful]", "button.thing[data-id=callback-cb-1-1]")
+    marks = shown.locator("button.thing[data-id^=callback-cb-1-]").evaluate_all(
+        "all => all.map(one => [one.dataset.id, one.getBoundingClientRect().x])"
+    )
+    assert [name for name, _ in sorted(marks, key=itemgetter(1))] == [f"callback-cb-1-{n}" for n in (1, 2, 3, 4)]
+    assert len({x for _, x in marks}) == 4
     assert shown.locator(".plane .bar").count() == 1
     assert shown.locator(".plane .break").count() >= 1
     assert shown.locator(".plane .tick-name").all_text_contents()[:2] == ["0 ms", "+5 s"]
@@ -179,7 +182,7 @@ def test_two_stories_have_the_same_scale_and_each_opens(page: Console) -> None:
     shown.wait_for_url(f"**?with={second}")
     due = shown.locator("section.story").nth(1).locator(".thing.due")
     due.wait_for()
-    assert abs(left(thing(shown, "status-Succesful")) - left(due)) < 1
+    await_same_place(page, "button.thing[data-id=status-Succesful]", "section.story ~ section.story .thing.due")
     thing(shown, "with-request-2").click()
     shown.wait_for_url("**at=with-request-2*")
     shown.get_by_label("body of request").get_by_text("order-2").wait_for()

@@ -16,7 +16,8 @@ FEW = 5  # more than that is no chance
 
 def again(failed: Path = FAILED) -> int:
     """Run what the last run left as failed; the exit status, which is 1 when nothing was left or too much."""
-    names = list(json.loads(failed.read_text("utf-8"))) if failed.exists() else []
+    text = failed.read_text("utf-8") if failed.exists() else ""
+    names = list(json.loads(text)) if text else []
     if not names:
         print("the last run left no failed test to run again: it ended before, or by something else", file=sys.stderr)
         return 1

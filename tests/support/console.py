@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Locator, Page
 
 _ids = count(1)
-UNTIL_S = 15
+UNTIL_S = 60
 
 
 class Console:
