@@ -3,6 +3,7 @@
 import gc
 import signal
 import sys
+from os import environ
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -90,6 +91,7 @@ def command(
     gc.disable()  # objects created at start-up stay: scanning them repeatedly would take a tenth of the time
     from simulator.cli import banner, telemetry
     from simulator.cli.logs import log_as_json
+    from simulator.cli.misspelt import misspelt
     from simulator.cli.running import Running, prepare
     from simulator.cli.staging import let_reload, reads_again
     from simulator.runtime.watch import Watch
@@ -97,6 +99,8 @@ def command(
     if log == "json":
         log_as_json()
     raise_file_limit()
+    if lines := misspelt(ctx.command, environ):
+        _print_lines(lines)
     unwritable: list[OSError] = []
     showing: list[Showing | Spans] = []
 
