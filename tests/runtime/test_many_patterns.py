@@ -12,10 +12,10 @@ from typing import Any
 
 import jsonschema_rs
 import pytest
-import yaml
 
 from simulator.runtime.watch import Watch
 from simulator.scenario.library import load_scenario
+from simulator.scenario.reading import load
 from tests.support.client import Client, running
 
 PATTERNS = 1_500
@@ -50,7 +50,7 @@ def work(monkeypatch: pytest.MonkeyPatch) -> Counter[tuple[str, str]]:
         return noted
 
     monkeypatch.setattr(jsonschema_rs, "Draft7Validator", watched("compiled", jsonschema_rs.Draft7Validator))
-    monkeypatch.setattr(yaml, "parse", watched("parsed", yaml.parse))
+    monkeypatch.setattr(load, "LOADER", watched("parsed", load.LOADER))
     return done
 
 

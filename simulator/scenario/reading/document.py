@@ -140,6 +140,8 @@ class Report:
         """True when a problem was reported, or may have been dropped, at or below `path`."""
         if self.is_full:
             return True
+        if not self._found:
+            return False
         where = path_text(path)
         return any(problem.path.startswith(where) for problem in self._found)
 

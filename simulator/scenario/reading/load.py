@@ -6,7 +6,7 @@ Objects have the same limits; parsing stops at them.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path as FilePath
 from typing import Any
@@ -39,7 +39,7 @@ _WORDS: Mapping[str, bool | None] = {"true": True, "false": False, "null": None,
 _MAYBE_NUMBER = frozenset("-0123456789")
 
 # libyaml if PyYAML was built with it: the same events, ten times as fast.
-_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 def load_file(path: FilePath) -> Document:
@@ -102,13 +102,13 @@ class _Composer:
         self._bounds = bounds
         self._text = text
         self._report = report
-        self._events: Iterator[Any] = iter(())
+        self._next: Callable[[], Any]  # the parser's next event
         self._nodes = 0
 
     def document(self) -> Node:
         """The only document of the text. Raises `ScenarioError` for unrecoverable problems."""
         try:
-            self._events = yaml.parse(self._text, Loader=_LOADER)
+            self._next = LOADER(self._text).get_event
             return self._only_document()
         except yaml.YAMLError as error:
             line, column, message = self._syntax(error)
@@ -120,13 +120,13 @@ class _Composer:
             raise self._stop(Position(self._source, 1, 1), (), "encoding", "a scenario is UTF-8 text") from None
 
     def _only_document(self) -> Node:
-        next(self._events)  # the stream
-        first = next(self._events)
+        self._next()  # the stream
+        first = self._next()
         if isinstance(first, yaml.StreamEndEvent):
             return Node({}, Position(self._source, 1, 1))
-        root = self._node(next(self._events), (), 1)
-        next(self._events)  # the document's end
-        second = next(self._events)
+        root = self._node(self._next(), (), 1)
+        self._next()  # the document's end
+        second = self._next()
         if not isinstance(second, yaml.StreamEndEvent):
             raise self._stop(self._position(second), (), "documents", "a scenario file holds one document")
         return root
@@ -154,17 +154,17 @@ class _Composer:
 
     def _sequence(self, position: Position, path: Path, depth: int) -> Node:
         items: list[Node] = []
-        while not isinstance(event := next(self._events), yaml.SequenceEndEvent):
+        while not isinstance(event := self._next(), yaml.SequenceEndEvent):
             items.append(self._node(event, (*path, len(items)), depth + 1))
         return Node(items, position)
 
     def _mapping(self, position: Position, path: Path, depth: int) -> Node:
         values: dict[str, Node] = {}
         keys: dict[str, Position] = {}
-        while not isinstance(event := next(self._events), yaml.MappingEndEvent):
+        while not isinstance(event := self._next(), yaml.MappingEndEvent):
             key_node = self._node(event, path, depth + 1)
             key = key_node.value
-            value = self._node(next(self._events), (*path, key) if isinstance(key, str) else path, depth + 1)
+            value = self._node(self._next(), (*path, key) if isinstance(key, str) else path, depth + 1)
             if not isinstance(key, str):
                 self._report.add(key_node.position, path, "key_not_text", "a key is text; write it in quotes")
             elif key in values:
@@ -196,7 +196,7 @@ class _Composer:
 
     def _syntax(self, error: Exception) -> tuple[int, int, str]:
         """Line, column and text of a parser's error; the two parsers word it differently."""
-        if (found := opening(self._text, error, _LOADER)) is not None:
+        if (found := opening(self._text, error, LOADER)) is not None:
             return found.line, found.column, "cannot be read as YAML: " + found.message
         mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
         if mark is not None:

@@ -33,12 +33,10 @@ class Reader(msgspec.Struct, frozen=True, eq=False, gc=False):
 
     def __getitem__(self, key: str) -> "Reader":
         """The member `key` of a mapping."""
-        path, position = (*self.path, key), self.position
-        value = None if self.node is None else self.node.value
-        node = value.get(key) if isinstance(value, dict) else None
-        if self.node is None or node is None:
+        within, path, position = self.node, (*self.path, key), self.position
+        if within is None or not isinstance(within.value, dict) or (node := within.value.get(key)) is None:
             return Reader(None, path, self.report, position, position)
-        return Reader(node, path, self.report, node.position, self.node.keys.get(key, position))
+        return Reader(node, path, self.report, node.position, within.keys.get(key, position))
 
     def has(self, key: str) -> bool:
         """True for a mapping with the member `key`: as `self[key].is_given`, without making a reader of it."""

@@ -15,6 +15,7 @@ TOLD: Mapping[str, Status] = {
     STATUS_NAMES[status]: status for status in (Status.PROCESSING, Status.SUCCESSFUL, Status.FAILED, Status.REFUNDED)
 }
 NOT_TOLD = PaymentThen(())
+UNDISTORTED = Distortion()
 
 
 def payment_thens(
@@ -71,11 +72,13 @@ def _callbacks(item: Reader) -> Distortion:
     if not item.is_list:
         return _distortion(item)
     by_status = {TOLD.get(entry["status"].text()): _distortion(entry) for entry in item.items()}
-    others = by_status.pop(None, Distortion())
+    others = by_status.pop(None, UNDISTORTED)
     return replace(others, by_status={status: one for status, one in by_status.items() if status is not None} or None)
 
 
 def _distortion(item: Reader) -> Distortion:
+    if not item.is_given:
+        return UNDISTORTED
     return Distortion(
         drop=item["drop"].boolean(),
         duplicates=item["duplicate"].integer(0),

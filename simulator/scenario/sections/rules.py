@@ -199,10 +199,12 @@ Value = TypeVar("Value", int, str, Decimal)
 
 
 def _from_either(item: Reader, key: str, read: Callable[[Reader], Value | None]) -> Value | None:
-    """`nth`, `times`, `every`, `per` and `chance` are valid beside `when` or in it, not both."""
+    """`nth`, `times`, `every`, `per` and `chance` are valid beside `when` or in it, not both; None where neither has
+    it."""
     _refuse_twice(item, key)
-    when = item["when"]
-    return read(when[key] if when.has(key) else item[key])
+    if (when := item["when"]).has(key):
+        return read(when[key])
+    return read(item[key]) if item.has(key) else None
 
 
 def _check_matcher(key: str, entry: Reader, known: KnownCodes) -> None:
@@ -242,6 +244,8 @@ def _check_branch(branch: Reader, known: KnownCodes) -> None:
 
 
 def _check_patterns(entry: Reader, *, may_exceed_outstanding: bool = False) -> None:
+    if not entry.is_mapping:
+        return
     entry["pattern"].parsed(finder, "bad_pattern")
     if entry["more_than"].text() == OUTSTANDING and not may_exceed_outstanding:
         text = "'outstanding' is only for the 'amount' of payments and bills, and not within 'not'; write a number"

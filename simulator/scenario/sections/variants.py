@@ -35,7 +35,7 @@ def branches(then: Reader) -> list[Branch]:
 
 def refuse_misplaced(then: Reader) -> None:
     """Report keys beside a `one_of`, and one within another."""
-    if not then[ONE_OF].is_given:
+    if not then.has(ONE_OF):
         return
     for key, member in then.entries():
         if key != ONE_OF:
