@@ -110,10 +110,11 @@ class Agenda(Generic[Item]):
 
     def pop_due(self, now: datetime) -> Due[Item] | None:
         """Pop the first item that is due by `now`, or return None."""
-        due = self.next_due
-        if due is None or due > now:
-            return None
-        return self._take(heapq.heappop(self._heap)[1])
+        heap = self._heap
+        while heap and heap[0][0] <= now:
+            if (due := self._take(heapq.heappop(heap)[1])) is not None:
+                return due
+        return None
 
     def _find(self, ticket: int) -> Due[Item] | None:
         return self._others.get(ticket) or self._opened(ticket).get(ticket)
