@@ -79,6 +79,7 @@ class App:
         scope["headers"] = [(name, value.strip(b" \t")) for name, value in scope["headers"]]
         by_name = dict(scope["headers"])
         scope["path"] = self._front.below(scope["path"])
+        scope["raw_path"] = self._front.below_sent(scope.get("raw_path") or b"")
         if _is_ours(scope["path"]) or is_browser_at_root(scope["method"], scope["path"], by_name):
             await self._controlled(scope, receive, send)
         else:
@@ -94,7 +95,7 @@ class App:
                 client=(scope.get("client") or ("",))[0],
                 body=None,
                 receive=receive,
-                target=unusual_target(scope),
+                target=unusual_target(scope, self._front.below_sent),
             )
             answer = await self._answer(scope["path"], request)
             await _deliver(scope, send, answer)

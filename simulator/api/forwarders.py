@@ -91,6 +91,11 @@ class Front:
         below = path.removeprefix(self.root)
         return below if below.startswith("/") else path
 
+    def below_sent(self, target: bytes) -> bytes:
+        """The same of a target as it was sent."""
+        below = target.removeprefix(self.root.encode())
+        return below if below.startswith(b"/") else target
+
     def tell(self, scope: Any) -> None:
         """Let ASGI's `scope` of a control request have the scheme and host by which its client came to a trusted proxy,
         and the root."""

@@ -16,7 +16,7 @@ from click.core import ParameterSource
 from reseller_sim.authorities import Https
 from simulator.cli.errors import CannotStart, Refused
 from simulator.cli.output import one_line
-from simulator.cli.request import DEFAULT_URL
+from simulator.cli.request import DEFAULT_URL, SANDBOX_PREFIX
 from simulator.options import CONTROL_PATH
 
 TIMEOUT_S = 60.0
@@ -104,7 +104,7 @@ class Control:
     ) -> Any:
         below = path if is_root else sandbox_path(self.sandbox) + path
         limit_s = TIMEOUT_S if timeout_s is None else timeout_s
-        status, raw = self._exchange(method, CONTROL_PATH + below, body, limit_s)
+        status, raw = self._exchange(method, path_before(self.base) + CONTROL_PATH + below, body, limit_s)
         if status == 204 and not raw:
             return None
         answer = self._decoded(status, raw)
@@ -189,6 +189,15 @@ class Control:
             """It is none either."""
         text = f"{self.base!r} is no http or https URL, such as {DEFAULT_URL}"
         raise click.UsageError(text, click.get_current_context())
+
+
+def path_before(base: str) -> str:
+    """What a proxy has before our paths, of a simulator's address; empty for one without. What follows `/s/`, the part
+    of the address of a sandbox, is none of it."""
+    try:
+        return quote(urlsplit(base).path.rstrip("/").partition(SANDBOX_PREFIX)[0], safe="/%")
+    except ValueError:
+        return ""  # it is no address, as whoever connects says
 
 
 def sandbox_path(sandbox: str) -> str:

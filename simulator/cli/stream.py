@@ -13,7 +13,7 @@ from urllib.parse import quote, urlencode, urlsplit
 import click
 
 from reseller_sim.authorities import Https
-from simulator.cli.control import NO_PATH, NO_SANDBOX, path_part
+from simulator.cli.control import NO_PATH, NO_SANDBOX, path_before, path_part
 from simulator.cli.deadline import deadline
 from simulator.cli.flags import CannotStart
 from simulator.cli.output import one_line, print_to_stderr
@@ -48,7 +48,7 @@ class Stream:
         self._sandbox = sandbox
         self._base = (url or DEFAULT_URL).rstrip("/").removesuffix(CONTROL_PATH)
         path = "/events" if sandbox is None else f"/sandboxes/{quote(sandbox, safe='')}/events"
-        self._target = CONTROL_PATH + path + ("?" + urlencode(query) if query else "")
+        self._target = path_before(self._base) + CONTROL_PATH + path + ("?" + urlencode(query) if query else "")
         self._headers = {"Authorization": f"Bearer {token}"} if token else {}
         self._last_id = ""
         self._is_over = False

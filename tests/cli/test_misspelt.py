@@ -5,7 +5,7 @@ from click import Command, Context, Group, Option
 
 from simulator.cli.flags import VARIABLES
 from simulator.cli.main import VERBS, cli
-from simulator.cli.misspelt import misspelt
+from simulator.cli.misspelt import LINES_MAX, misspelt
 from simulator.cli.serve import command
 from tests.support.runner import invoke
 
@@ -36,6 +36,9 @@ def names_of(verb: Command) -> set[str]:
         ("ALLOWED_HOSTS", "ALLOW_HOST"),
         ("CONTROLTOKEN", "CONTROL_TOKEN"),
         ("SCENARIO_FILE", "SCENARIO"),
+        ("TOKENS", "CONTROL_TOKENS"),
+        ("port", "PORT"),
+        ("TTL", "SANDBOX_TTL"),
     ],
 )
 def test_what_was_meant_is_said(name: str, meant: str) -> None:
@@ -49,7 +52,13 @@ def test_what_means_something_else_is_no_mistake() -> None:
     assert {"PORT", "CALLBACKS_TO", "TOKEN", "ONLY"} <= names
     assert lines(*names) == []
     assert lines("SERVICE_HOST", "SERVICE_PORT_HTTP", "PORT_8080_TCP_PROTO", "VERSION", "IMAGE", "REPLICAS") == []
+    assert lines("A_SERVICE_HOST", "A_SERVICE_PORT", "A_PORT", "A_PORT_8080_TCP", "TLS_SERVICE_HOST", "TLS_PORT") == []
+    assert lines("PORT\n", "PORT\x1b[1m", "PÖRT", "P" * 10_000) == []
     assert misspelt(command, ["RESELLER_PROT", "PROT", "PATH"]) == []
+
+
+def test_of_many_few_are_said() -> None:
+    assert len(lines(*(f"PORT{number}" for number in range(1_000)))) == LINES_MAX
 
 
 def test_the_server_says_it_and_starts() -> None:

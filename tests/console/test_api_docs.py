@@ -66,7 +66,7 @@ def test_the_page_draws_both_contracts_and_its_requests_are_signed() -> None:
         assert '"balance"' in operation.locator(".live-responses-table").inner_text()
         journal = ask(f"{url}/_sim/sandboxes/mine/requests").json["requests"]
         assert [(one["method"], one["path"], one["status"]) for one in journal] == [("GET", "/v2/balance", 200)]
-        browser.select_option("#document", "/_sim/openapi.json")
+        browser.select_option("#document", "_sim/openapi.json")
         browser.wait_for_selector("#operations-sandboxes-createSandbox")
         assert mistakes == []
 

@@ -2,7 +2,9 @@
 
 import { signed } from "./sign.js";
 
-const DOCUMENTS = { "reseller API": "/openapi.json", "control API": "/_sim/openapi.json" };
+/** Where the service begins: a proxy may have a path before it. This page is `_sim/docs` there. */
+const ROOT = new URL("..", location.href);
+const DOCUMENTS = { "reseller API": "openapi.json", "control API": "_sim/openapi.json" };
 /** What draws the documents, when it is installed. @type {any} */
 const SwaggerUIBundle = /** @type {any} */ (window).SwaggerUIBundle;
 const TOKEN_PATHS = ["/v2/token", "/v2/token/refresh"];
@@ -30,7 +32,7 @@ function offer(id, choices) {
 }
 
 async function loadSandboxes() {
-	const answer = await fetch("/_sim/sandboxes", { headers: controlHeaders() });
+	const answer = await fetch(new URL("_sim/sandboxes", ROOT), { headers: controlHeaders() });
 	if (answer.status === 401) {
 		field("token-field").hidden = false;
 		say("Enter the control token to choose a sandbox, or type a key and its secret.");
@@ -58,16 +60,17 @@ function chooseSandbox() {
 async function prepared(request) {
 	const url = new URL(request.url, location.href);
 	if (request.loadSpec) return request;
-	if (url.pathname.startsWith("/_sim")) {
+	const path = url.pathname.slice(ROOT.pathname.length - 1);
+	if (path.startsWith("/_sim")) {
 		Object.assign(request.headers, controlHeaders());
 		return request;
 	}
 	const sandbox = field("sandbox").value;
-	if (sandbox && sandbox !== "default" && !url.pathname.startsWith("/s/"))
-		url.pathname = `/s/${sandbox}${url.pathname}`;
+	if (sandbox && sandbox !== "default" && !path.startsWith("/s/"))
+		url.pathname = `${ROOT.pathname}s/${sandbox}${path}`;
 	request.url = url.href;
 	const key = field("key").value;
-	if (key && !TOKEN_PATHS.includes(url.pathname.replace(/^\/s\/[^/]+/, "")) && !request.headers.Authorization) {
+	if (key && !TOKEN_PATHS.includes(path.replace(/^\/s\/[^/]+/, "")) && !request.headers.Authorization) {
 		const body = typeof request.body === "string" ? request.body : "";
 		const headers = await signed({ key, secret: field("secret").value, method: request.method, url: url.href, body });
 		Object.assign(request.headers, headers);
@@ -76,8 +79,8 @@ async function prepared(request) {
 }
 
 async function show() {
-	const document_ = await (await fetch(field("document").value)).json();
-	document_.servers = [{ url: location.origin, description: "This server." }];
+	const document_ = await (await fetch(new URL(field("document").value, ROOT))).json();
+	document_.servers = [{ url: ROOT.href.replace(/\/$/, ""), description: "This server." }];
 	// The headers are made here, so nobody needs to fill them in.
 	delete document_.security;
 	delete document_.components.securitySchemes;
