@@ -101,8 +101,8 @@ class Pipeline:
             prefix=prefix,
             verdict=request.verdict,
         )
-        if refusal is None and sandbox.spec.quotas is not NONE and not request.is_again:
-            refusal = refusal_ahead(sandbox, sandbox.spec.quotas, wall)
+        if sandbox.spec.quotas is not NONE and not request.is_again:
+            refusal = refusal_ahead(sandbox, sandbox.spec.quotas, wall) or refusal
         try:
             reply = await self._reply(call, request) if refusal is None else refusal(call)
             if not call.has_body and (counters.needs_bodies or (anonymous and anonymous.counters.needs_bodies)):

@@ -118,7 +118,8 @@ async def of_all(request: Request) -> Response:
     only = access_of(request).sandbox
     live = None if only is None else sandboxes_of(request).find(only)
     if only is not None and live is None:
-        raise NotPermitted("no_sandbox_yet", f"this token is for the sandbox {only!r} alone, which does not exist")
+        text = f"this token is for the sandbox {only!r} alone, which is not on this server"
+        raise NotPermitted("no_sandbox_yet", f"{text}: ask for /_sim/sandboxes/{only}/events, or make it")
     return _streamed(request, None if live is None else live.events)
 
 

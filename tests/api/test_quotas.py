@@ -63,6 +63,21 @@ def test_a_sandbox_that_has_used_its_bytes_answers_nothing_but_why_until_it_is_r
         assert client.pay("more").status == 200
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("quotas", "expected"), [((None, 20_000, None), "quota_bytes"), ((None, None, 5), "quota_rate")]
+)
+def test_requests_for_a_sandbox_that_does_not_exist_are_bounded_with_those_of_the_one_that_records_them(
+    quotas: Any, expected: str
+) -> None:
+    with running(quotas=quotas) as client:
+        codes = [code(client.send("GET", f"/s/nosuch/v2/{'x' * 500}{number}")) for number in range(60)]
+        assert codes[0] == "unknown_sandbox"
+        assert codes[-1] == expected
+        assert client.live.tape.bytes < 200_000
+        assert_replays(client.app)
+
+
 def test_a_body_that_is_refused_ahead_is_not_read() -> None:
     with running(quotas=(None, 1, None)) as client:
         client.call("GET", "/v2/balance")
