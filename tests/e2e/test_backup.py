@@ -107,10 +107,12 @@ def test_a_backup_goes_nowhere_where_something_is(tmp_path: Path) -> None:
             ("full", "has other files ('notes.txt')"),
             ("file", "is a file: give a folder"),
             ("data", "in use by the process with pid"),
+            ("data/copy", "which it is to save: give a folder elsewhere"),
         ):
             done = run("data", "backup", str(tmp_path / "data"), str(tmp_path / target))
             assert (done.status, done.out) == (3, "")
             assert why in done.only_error_line
+        assert not (tmp_path / "data" / "copy").exists()
         assert run("data", "backup", str(tmp_path / "data"), str(tmp_path / "copy")).status == 0
         twice = run("data", "backup", str(tmp_path / "data"), str(tmp_path / "copy"))
         assert "has sandboxes already" in twice.only_error_line

@@ -76,6 +76,8 @@ def back_up_folder(source: Path, folder: Path) -> int:
 
 
 def _copy(database: Path, folder: Path) -> int:
+    if database.parent.resolve() in folder.resolve().parents:
+        raise Unusable(f"{folder}: is inside of {database.parent}, which it is to save: give a folder elsewhere")
     ownership = own(folder)
     path = folder / UNFINISHED
     try:
