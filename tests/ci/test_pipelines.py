@@ -3,9 +3,13 @@
 import hashlib
 import os
 import re
+import subprocess
 import sys
 import sysconfig
+from collections.abc import Mapping
 from pathlib import Path
+from string import Template
+from typing import Any
 from xml.etree import ElementTree
 
 import pytest
@@ -14,7 +18,7 @@ import yaml
 from tests.support.environments import our_wheel
 from tests.support.pages import blocks
 from tests.support.pipelines import INSTALLING, Job, gitlab_job, run_gitlab
-from tests.support.processes import ROOT, serving
+from tests.support.processes import ROOT, ask, serving
 from tests.support.shared_work import once
 from tests.support.tools import required
 
@@ -185,6 +189,14 @@ def test_the_job_of_gitlab_runs_a_command(
     assert suites(tmp_path / "project" / job["artifacts"]["reports"]["junit"]) > 0
 
 
+def variables_of_service(job: Mapping[str, Any], **project: str) -> dict[str, str]:
+    """What GitLab gives a service: the variables of the job, and its own, which may refer to those of other names."""
+    (service,) = job["services"]
+    given = {name: str(text) for name, text in job["variables"].items()} | project
+    assert not [name for name, text in service["variables"].items() if f"${name}" in text], "none refers to itself"
+    return given | {name: Template(text).substitute(given) for name, text in service["variables"].items()}
+
+
 def test_the_jobs_of_gitlab_install_by_the_same_lines() -> None:
     alone, served = (gitlab_job(name)["before_script"] for name in (".reseller-sim:exec", ".reseller-sim:service"))
     assert served[: len(alone)] == alone
@@ -194,15 +206,40 @@ def test_the_job_of_gitlab_asks_a_simulator_in_a_service(installed: Path, tmp_pa
     job = gitlab_job(".reseller-sim:service")
     (service,) = job["services"]
     assert service["alias"] in job["variables"]["RESELLER_BASE_URL"]
-    token = job["variables"]["RESELLER_SIM_CONTROL_TOKEN"]
-    given = {name: text.replace("$RESELLER_SIM_CONTROL_TOKEN", token) for name, text in service["variables"].items()}
-    with serving("--port", "0", "--json", **given) as server:
+    with serving("--port", "0", "--json", **variables_of_service(job)) as server:  # type: ignore[arg-type]
         url = server.ready["url"]
         here = {"RESELLER_BASE_URL": url, "RESELLER_SIM_URL": f"{url}/_sim", "SIM_PACKAGE": "installed"}
         done = run_gitlab(job, tmp_path / "project", installed / "venv", SIM_COMMAND=GOOD, **here)
+        assert ask(f"{url}/_sim/sandboxes", "GET", None, {}).status == 401, "it has the job's token"
     assert done.status == 0, done
     assert "0 violated" in done.out
     assert suites(tmp_path / "project" / job["artifacts"]["reports"]["junit"]) > 0
+
+
+def test_a_service_of_gitlab_starts_from_the_scenario_of_its_job() -> None:
+    job = gitlab_job(".reseller-sim:service")
+    assert variables_of_service(job)["RESELLER_SIM_SCENARIO"] == "default"
+    assert variables_of_service(job, SIM_SCENARIO="bad-day")["RESELLER_SIM_SCENARIO"] == "bad-day"
+
+
+def test_a_scenario_that_a_service_of_gitlab_cannot_read_is_refused_in_one_line(tmp_path: Path) -> None:
+    job = gitlab_job(".reseller-sim:service")
+    (line,) = (one for one in job["before_script"] if "a service cannot" in one)
+    (tmp_path / "suite.yaml").touch()
+    command = ["/bin/sh", "-c", line]
+    done = subprocess.run(command, cwd=tmp_path, env={"SIM_SCENARIO": "suite.yaml"}, capture_output=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr.count(b"\n") == 1
+    assert b"suite.yaml is a file of the job, which a service cannot read: extend .reseller-sim:exec" in done.stderr
+    assert subprocess.run(command, cwd=tmp_path, env={"SIM_SCENARIO": "default"}, check=False).returncode == 0
+
+
+def test_a_pipe_of_which_a_part_fails_has_failed_in_a_job_of_gitlab(installed: Path, tmp_path: Path) -> None:
+    job = gitlab_job(".reseller-sim:exec")
+    done = run_gitlab(
+        job, tmp_path / "project", installed / "venv", SIM_COMMAND="false | cat", SIM_FLAGS="", SIM_PACKAGE="installed"
+    )
+    assert done.status == 1, done
 
 
 def test_a_job_of_gitlab_without_a_package_says_what_is_missing(tmp_path: Path) -> None:
