@@ -30,6 +30,7 @@ def main(archive):
         folder = os.path.join(_cache(), "%s-%s" % (index["digest"], python))
         if not os.path.isdir(folder):
             _unpack(file, folder, ("common/", python + "/"))
+        _refuse_what_others_made(folder)
     sys.path[0] = folder
     from reseller_sim.launcher import main as command
 
@@ -38,8 +39,23 @@ def main(archive):
 
 def _cache():
     # type: () -> str
-    base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    base = os.environ.get("XDG_CACHE_HOME", "")
+    if not os.path.isabs(base):  # which counts for nothing then
+        base = os.path.join(os.path.expanduser("~"), ".cache")
+    if not os.path.isabs(base):
+        _give_up("finds no home of this user: set XDG_CACHE_HOME to a folder of yours, by its whole path")
     return os.path.join(base, "reseller-sim")
+
+
+def _refuse_what_others_made(folder):
+    # type: (str) -> None
+    """Whoever else may write into what is run here could have it do anything, as this user."""
+    if not hasattr(os, "geteuid"):
+        return
+    for path in (os.path.dirname(folder), folder):
+        found = os.stat(path)
+        if found.st_uid not in (os.geteuid(), 0) or found.st_mode & 0o022:
+            _give_up("does not run what others may have changed: %s; set XDG_CACHE_HOME to a folder of yours" % path)
 
 
 def _unpack(file, folder, prefixes):
@@ -60,7 +76,7 @@ def _unpack(file, folder, prefixes):
         shutil.rmtree(part, ignore_errors=True)
         if not os.path.isdir(folder):  # else another process was faster
             _give_up(
-                "cannot unpack into %s: %s; set XDG_CACHE_HOME to a folder that can be written"
+                "cannot unpack into %s: %s; set XDG_CACHE_HOME to a folder of yours that can be written"
                 % (_cache(), error.strerror)
             )
 

@@ -175,6 +175,24 @@ def test_an_end_without_a_simulator_says_so_and_asks_no_other_server(tmp_path: P
     assert job.artifacts == ["reseller-sim"]
 
 
+@pytest.mark.parametrize("report", ["", ".sim", "out/sim", "/srv/sim"])
+@pytest.mark.parametrize("action", ["action.yml", "ci/finish/action.yml"])
+def test_a_report_that_no_artifact_can_be_named_by_is_refused(
+    action: str, report: str, installed: Path, tmp_path: Path
+) -> None:
+    job = Job(tmp_path, PYTHON, installed)
+    if action == "action.yml":
+        done = job.use(ROOT / action, run="true", report=report)
+    else:
+        job.variables["RESELLER_SIM_URL"] = "http://127.0.0.1:9/_sim"
+        job.variables["SIM_SERVER"] = "0"
+        done = job.use(ROOT / action, report=report)
+    assert done.status == 1
+    assert done.err.splitlines() == [
+        f"report is the name of a folder, without / and without . before it: '{report}' is none"
+    ]
+
+
 @pytest.mark.parametrize(("command", "status", "installs"), [(GOOD, 0, True), (FAILS, 4, False)])
 def test_the_job_of_gitlab_runs_a_command(
     command: str, status: int, installs: bool, wheel: Path, installed: Path, tmp_path: Path

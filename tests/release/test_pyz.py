@@ -122,6 +122,29 @@ def test_a_cache_that_cannot_be_written_is_named(archive: Path, tmp_path: Path) 
     assert "set XDG_CACHE_HOME to a folder" in done.only_error_line
 
 
+def test_it_runs_nothing_that_others_may_have_changed(archive: Path, tmp_path: Path) -> None:
+    cache = tmp_path / "cache"
+    assert run(archive, cache, "--version").status == 0
+    (unpacked,) = (cache / "reseller-sim").iterdir()
+    for folder in (unpacked, unpacked.parent):
+        folder.chmod(0o777)
+        done = run(archive, cache, "--version")
+        assert (done.status, done.out) == (3, "")
+        assert f"does not run what others may have changed: {folder}; set XDG_CACHE_HOME" in done.only_error_line
+        folder.chmod(0o700)
+    assert run(archive, cache, "--version").status == 0
+
+
+def test_a_folder_that_is_not_named_whole_is_none_to_unpack_into(archive: Path, tmp_path: Path) -> None:
+    """Without a home it had made one of the name `~` here."""
+    command = [sys.executable, "-I", "-S", str(archive), "--version"]
+    env = environment(XDG_CACHE_HOME="cache", HOME="~")
+    done = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (3, "")
+    assert "finds no home of this user: set XDG_CACHE_HOME to a folder of yours, by its whole path" in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_what_one_file_runs_finds_the_command(archive: Path, tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, archive.name, "exec", "--", "sh", "-c", "cd / && reseller-sim call GET /v2/balance"],
