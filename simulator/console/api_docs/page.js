@@ -66,8 +66,7 @@ async function prepared(request) {
 		return request;
 	}
 	const sandbox = field("sandbox").value;
-	if (sandbox && sandbox !== "default" && !path.startsWith("/s/"))
-		url.pathname = `${ROOT.pathname}s/${sandbox}${path}`;
+	if (sandbox && sandbox !== "default" && !path.startsWith("/s/")) url.pathname = `${ROOT.pathname}s/${sandbox}${path}`;
 	request.url = url.href;
 	const key = field("key").value;
 	if (key && !TOKEN_PATHS.includes(path.replace(/^\/s\/[^/]+/, "")) && !request.headers.Authorization) {
