@@ -93,8 +93,7 @@ class Front:
 
     def below_sent(self, target: bytes) -> bytes:
         """The same of a target as it was sent."""
-        below = target.removeprefix(self.root.encode())
-        return below if below.startswith(b"/") else target
+        return self.below(target.decode("latin-1")).encode("latin-1")
 
     def tell(self, scope: Any) -> None:
         """Let ASGI's `scope` of a control request have the scheme and host by which its client came to a trusted proxy,

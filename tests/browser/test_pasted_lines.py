@@ -58,6 +58,7 @@ def test_a_line_does_what_was_clicked(shared: Console, tmp_path: Path, name: str
     page.until(f"{SAID}.then(said => said.some(one => one.curl))")
     page.page.wait_for_timeout(300)  # more than one line may come
     lines = [one for one in said(page) if one["curl"]]
+    assert lines
     assert all(bool(one["cli"]) is action.has_cli for one in lines), lines
     assert TOKEN not in str(lines) + page.page.url
     for one in lines:
