@@ -23,22 +23,29 @@ FLAGS = (
 
 @contextmanager
 def page() -> Iterator["tuple[Page, list[str]]"]:
-    """An empty page, and the mistakes that it and its requests make from now on."""
+    """An empty page, and the mistakes that it and its requests make from now on. Its context can open others."""
     executable = program("chromium")
     from playwright.sync_api import sync_playwright
 
     mistakes: list[str] = []
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=executable, args=list(FLAGS))
-        opened = browser.new_page()
-        opened.on(
-            "console",
-            lambda said: mistakes.append(f"{said.text} {said.location['url']}") if said.type == "error" else None,
-        )
-        opened.on("pageerror", lambda error: mistakes.append(str(error)))
-        opened.on("requestfailed", lambda request: mistakes.extend(_failed(request)))
+        opened = browser.new_context().new_page()
+        collect_mistakes(opened, mistakes)
         yield opened, mistakes
         browser.close()
+
+
+def collect_mistakes(page: "Page", mistakes: list[str]) -> None:
+    """Add to `mistakes` what the page logs as an error and what it fails to load."""
+    page.on(
+        "console",
+        lambda message: (
+            mistakes.append(f"{message.text} {message.location['url']}") if message.type == "error" else None
+        ),
+    )
+    page.on("pageerror", lambda error: mistakes.append(str(error)))
+    page.on("requestfailed", lambda request: mistakes.extend(_failed(request)))
 
 
 def _failed(request: "Request") -> list[str]:
