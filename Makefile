@@ -7,7 +7,7 @@ DEV_READY := $(VENV)/.dev-ready
 INTEROP := tests/interop
 INTEROP_READY := $(INTEROP)/node_modules/.ready
 PEERS := bench/peers
-SITE_TOOLS := tests/support/site/requirements.txt
+SITE_TOOLS := tools/site/requirements.txt
 SITE_READY := $(VENV)/.site-ready
 PEERS_READY := $(PEERS)/node_modules/.ready
 
@@ -48,7 +48,7 @@ types: $(DEV_READY)  ## types, strictly
 	$(BIN)/mypy
 
 audit: $(DEV_READY)  ## known vulnerabilities of the pinned packages; says what could not be audited
-	@$(BIN)/python -m tests.support.audit
+	@$(BIN)/python -m tools.dependency_audit
 
 bench: $(DEV_READY) $(if $(findstring peers,$(ARGS)),bench-peers)  ## ratios to a bare server, measured in the same run, and bench/RESULTS.md
 	$(BIN)/python -m bench $(ARGS)
@@ -69,22 +69,22 @@ campaign: $(DEV_READY)  ## load, floods, faults, races and a soak: what is promi
 	$(BIN)/python -m campaign $(ARGS)
 
 campaign-kill: $(DEV_READY)  ## 200 servers with a data folder, killed by SIGKILL under load: nothing that they told is lost
-	$(BIN)/python -m tests.support.killing $(ARGS)
+	$(BIN)/python -m tools.kills $(ARGS)
 
 simulate: $(DEV_READY)  ## ten thousand seeded worlds around the core, in virtual time: the shortest steps that break what must be true
-	$(BIN)/python -m tests.support.simulation $(ARGS)
+	$(BIN)/python -m tools.worlds $(ARGS)
 
 fuzz: $(DEV_READY)   ## ten minutes of Schemathesis over both documents: what was tried, what was refused and why, what was found
-	$(BIN)/python -m tests.support.fuzzing $(ARGS)
+	$(BIN)/python -m tools.fuzzing $(ARGS)
 
 docs: $(DEV_READY)   ## write what follows from contracts/, the audit and the known mistakes and the commands: the schema's `assume` section, three pages, tables of three
-	$(BIN)/python -m tests.support.generated
+	$(BIN)/python -m tools.pages.generated
 
 screenshots: $(DEV_READY)  ## the pictures of the console in README and docs, by Chromium
-	@$(BIN)/python -m tests.support.screenshots
+	@$(BIN)/python -m tools.screenshots
 
 console-figures: $(DEV_READY)  ## the console: its first paint on one core beside 10,000 entries, its frames under a stream
-	@$(BIN)/python -m tests.support.console_figures
+	@$(BIN)/python -m tools.console_figures
 
 interop: $(DEV_READY) $(INTEROP_READY)  ## other people's linters, generators, clients and a fuzzer, on the served documents
 	$(BIN)/python -m pytest -n auto $(INTEROP) $(ARGS)
@@ -92,7 +92,7 @@ interop: $(DEV_READY) $(INTEROP_READY)  ## other people's linters, generators, c
 interop-tools: $(INTEROP_READY)  ## what `make interop` needs from npm
 
 site: $(SITE_READY)  ## the documentation as static pages with search, in site/; fails for a broken link
-	@$(BIN)/python -m tests.support.site $(ARGS)
+	@$(BIN)/python -m tools.site $(ARGS)
 
 site-tools: $(SITE_READY)  ## what `make site` needs from the package index
 

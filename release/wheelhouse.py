@@ -8,7 +8,7 @@ from pathlib import Path
 
 from release.commands import PROJECT, ROOT, SUPPORTED, THIS_PYTHON, CannotMake, requirements, run, wheel
 
-SITE_TOOLS = ROOT / "tests" / "support" / "site" / "requirements.txt"
+SITE_TOOLS = ROOT / "tools" / "site" / "requirements.txt"
 BUILDERS = ("hatchling", "editables~=0.3", "pip")  # what a clone needs to install itself, as `make run` does
 
 

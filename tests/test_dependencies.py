@@ -15,7 +15,7 @@ from tests.support.our_files import our_files
 
 ROOT = Path(__file__).parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-OURS = {"simulator", "reseller_sim", "tests", "bench", "campaign", "release"}
+OURS = {"simulator", "reseller_sim", "tests", "tools", "bench", "campaign", "release"}
 
 # Declared for what they do without being imported by name.
 NOT_IMPORTED = {
@@ -86,7 +86,7 @@ def test_the_package_imports_exactly_its_declared_dependencies() -> None:
 @pytest.mark.slow
 def test_tests_and_benchmarks_import_exactly_their_declared_dependencies() -> None:
     stubs = {name for name in declared("dev") if name.startswith("types-")}
-    everything = imported("simulator", "tests", "bench", "campaign", "release")
+    everything = imported("simulator", "tests", "tools", "bench", "campaign", "release")
     assert everything == declared("dev") - NOT_IMPORTED.keys() - stubs
 
 

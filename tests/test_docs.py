@@ -12,8 +12,8 @@ from simulator.api.routes import routes
 from simulator.contract.openapi import CONTROL as CONTROL_API
 from simulator.contract.openapi import OPENAPI, load
 from simulator.control.app import ROUTES
-from tests.support.site.links import outside_code
-from tests.support.site.pages import INDEX, reading_order
+from tools.site.links import outside_code
+from tools.site.pages import INDEX, reading_order
 
 ROOT = Path(__file__).parent.parent
 CONTROL = (ROOT / "docs" / "control-api.md").read_text()

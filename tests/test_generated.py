@@ -5,12 +5,12 @@ from typing import Any
 import pytest
 
 from simulator.scenario.reading.check import schema
-from tests.support import mistakes_page, tape_page
-from tests.support.assume_section import NOTICE
-from tests.support.generated import GENERATED, ROOT
+from tools.pages import mistakes, tape
+from tools.pages.assume_section import NOTICE
+from tools.pages.generated import GENERATED, ROOT
 
 IN_PART = "docs/service.md"
-ONE_PART = {"docs/debug-a-signature.md": mistakes_page, "docs/tape.md": tape_page}
+ONE_PART = {"docs/debug-a-signature.md": mistakes, "docs/tape.md": tape}
 SOURCES = ("<!-- Generated from contracts/", "<!-- Generated from simulator/audit/")
 PAGES = [name for name in GENERATED if name.endswith(".md") and name not in (IN_PART, *ONE_PART)]
 

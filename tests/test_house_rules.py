@@ -16,13 +16,9 @@ MEASURING = {"time", "monotonic", "perf_counter", "process_time", "thread_time"}
 WATCHED = re.compile(r"\btime\.|monotonic|perf_counter|process_time|thread_time|sleep|open_connection")
 
 MAY_MEASURE = {
-    "support/fuzzing/__main__.py": "how long a campaign lasts",
-    "support/fuzzing/hooks.py": "the timestamp of a signature",
     "support/bad_requests.py": "a bound of 20 s, for what blocks the loop and so is beyond a bounded wait",
-    "support/simulation/shrinking.py": "a bound, since a test that takes too long is ended without a report",
     "support/longest_turn.py": "processor time, which the load of the machine does not change, within a wide margin",
     "support/console.py": "the timestamp of a signature",
-    "support/console_figures.py": "figures are what it is for",
     "support/on_the_wire.py": "the timestamp of a signature",
     "server/test_server_faults.py": "that an answer drips is seen by its time alone",
     "support/shops/good.py": "the timestamp of a signature",
@@ -30,7 +26,6 @@ MAY_MEASURE = {
     "client/test_receiver_attacked.py": "that a drip ends and closing waits for nobody is seen by its time alone",
 }
 MAY_SLEEP = {
-    "support/console_figures.py": "events come at a given rate",
     "delivery/test_answers.py": "what was written has to arrive before the reset that would discard it",
     "delivery/test_connections.py": "what was written arrives before the close; a program's sockets close behind it",
     "delivery/test_hostile_answers.py": "receivers that pause, so that what they sent is read before what comes next",
@@ -41,11 +36,7 @@ MAY_SLEEP = {
     "support/echo_server.py": "an application and clients that take their time; a poll within a bound",
     "e2e/test_floods.py": "a poll within a bound: the memory of a process has no event to wait for",
     "proxy/test_failures.py": "an upstream that drips, slower than it could",
-    "simulation/test_loop.py": "the time is virtual",
-    "support/simulation/clients.py": "the time is virtual",
-    "support/simulation/network.py": "the time is virtual",
-    "support/simulation/crowd.py": "the time is virtual",
-    "support/simulation/snapshots.py": "the time is virtual",
+    "tools/worlds/test_loop.py": "the time is virtual",
     "support/shops/good.py": "a client's own pace, between its questions",
     "support/broken_receivers.py": "a poll within a bound: sockets have no event to wait for",
 }
@@ -170,3 +161,10 @@ def test_test_modules_do_not_import_each_other() -> None:
     imported = re.compile(r"^(?:from|import) (tests\.(?!support\b)[\w.]+)", re.MULTILINE)
     found = {str(path.relative_to(ROOT)): imported.findall(path.read_text("utf-8")) for path in our_files(ROOT, ".py")}
     assert {name: modules for name, modules in found.items() if modules} == {}
+
+
+def test_what_helps_tests_imports_no_tool() -> None:
+    """Tools import `tests.support`; the other way round, no test could do without them."""
+    imported = re.compile(r"^(?:from|import) tools\b", re.MULTILINE)
+    paths = our_files(ROOT / "support", ".py")
+    assert [path.name for path in paths if imported.search(path.read_text("utf-8"))] == []

@@ -17,11 +17,11 @@ from simulator.domain.model.transactions import STATUS_CODES
 from simulator.domain.model.webhooks import REPLAYS_MAX, RESPONSE_CHARS_MAX
 from tests.support.our_files import our_files
 from tests.support.played import METHODS
-from tests.support.schema_tables import fields_table
-from tests.support.service_page import ASSUMED_FIELDS, anchors, sections, written
+from tools.pages.schema_tables import fields_table
+from tools.pages.service import ASSUMED_FIELDS, anchors, sections, written
 
 ROOT = Path(__file__).parent.parent
-CITING = ("simulator", "contracts", "docs", "scenarios", "tests", "bench", "campaign")
+CITING = ("simulator", "contracts", "docs", "scenarios", "tests", "tools", "bench", "campaign")
 CITATION = re.compile(r"\bSPEC ([1-9](?:\.\d+)?(?:(?:, | and | or | to )[1-9](?:\.\d+)?(?![\d.]*\w))*)")
 NUMBER = re.compile(r"[1-9](?:\.\d+)?")
 PAGE = written()

@@ -12,9 +12,9 @@ import pytest
 
 from tests.support.browser import page as opened_page
 from tests.support.shared_work import once
-from tests.support.site.__main__ import ROOT, main
-from tests.support.site.pages import INDEX, reading_order
 from tests.support.tools import site_tools
+from tools.site.__main__ import ROOT, main
+from tools.site.pages import INDEX, reading_order
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page

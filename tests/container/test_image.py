@@ -15,11 +15,11 @@ import pytest
 import yaml
 
 from tests.support.certificates import pair
-from tests.support.containers import NAMED, Image, Network, build, empty_root, images, network
-from tests.support.dockerfiles import stages
 from tests.support.processes import DEADLINE_S, ROOT, Done
 from tests.support.shared_work import once
 from tests.support.tools import program, required
+from tools.containers.dockerfiles import stages
+from tools.containers.engine import NAMED, Image, Network, build, empty_root, images, network
 
 pytestmark = pytest.mark.slow
 

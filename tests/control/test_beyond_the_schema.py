@@ -7,7 +7,7 @@ import pytest
 
 from simulator.contract.openapi import CONTROL, bundled
 from tests.support.client import running
-from tests.support.fuzzing.reasons import REFUSED, explained
+from tools.fuzzing.reasons import REFUSED, explained
 
 ONE = "/sandboxes/default"
 CASES = [

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.mistakes_page import BEGIN, PAGE
 from tests.support.pages import blocks, empty_folder, follow
 from tests.support.processes import serving
+from tools.pages.mistakes import BEGIN, PAGE
 
 pytestmark = pytest.mark.slow
 

@@ -6,7 +6,7 @@ from simulator.api.routes import routes
 from tests.support.client import running
 from tests.support.http_examples import examples, message, missing, play
 from tests.support.pages import blocks
-from tests.support.service_page import written
+from tools.pages.service import written
 
 SCENARIO, *PLAYED = blocks(written())
 EXAMPLES = examples(PLAYED)

@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 from simulator.contract.openapi import CONTROL, OPENAPI, bundled
-from tests.support.fuzzing.bounded import bounded
-from tests.support.fuzzing.reasons import REASONS, Reason, explained, is_valid_without_nulls
-from tests.support.fuzzing.run import SERVER_ARGUMENTS, SETTINGS, Run, findings, prepare, schemathesis, started
 from tests.support.processes import ROOT, Serving, serving
+from tools.fuzzing.bounded import bounded
+from tools.fuzzing.reasons import REASONS, Reason, explained, is_valid_without_nulls
+from tools.fuzzing.run import SERVER_ARGUMENTS, SETTINGS, Run, findings, prepare, schemathesis, started
 
 ALL_CHECKS = {
     *("not_a_server_error", "status_code_conformance", "content_type_conformance", "response_headers_conformance"),

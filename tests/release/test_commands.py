@@ -127,7 +127,7 @@ def test_a_telling_part_of_the_suite_is_where_it_is_said_to_be() -> None:
     assert all((root / name).is_file() for name in ranges.ALSO)
 
 
-OURS = ("simulator", "reseller_sim", "tests", "release", "bench", "campaign")
+OURS = ("simulator", "reseller_sim", "tests", "tools", "release", "bench", "campaign")
 
 
 def imported(modules: set[Path]) -> set[str]:
@@ -141,7 +141,7 @@ def imported(modules: set[Path]) -> set[str]:
                 found |= {alias.name for alias in node.names}
             elif isinstance(node, ast.ImportFrom) and node.module:
                 found.add(node.module)
-        ours = {commands.ROOT.joinpath(*name.split(".")) for name in found if name.startswith("tests.")}
+        ours = {commands.ROOT.joinpath(*name.split(".")) for name in found if name.startswith(("tests.", "tools."))}
         files = {path.with_suffix(".py") for path in ours} | {path / "__init__.py" for path in ours}
         modules = modules | {path for path in files if path.is_file()}
     return found

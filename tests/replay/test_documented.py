@@ -12,11 +12,11 @@ from simulator.replay import head, lines
 from simulator.replay.head import taken
 from simulator.replay.writing import tape_lines
 from simulator.snapshot import snapshot
-from tests.support import tape_page
 from tests.support.client import Client, running
 from tests.support.taped_plays import FIRST, PLAYS, set_callback
+from tools.pages.tape import PAGE as PATH
 
-PAGE = tape_page.PAGE.read_text("utf-8")
+PAGE = PATH.read_text("utf-8")
 NAMED = re.compile(r"`([a-z_]+)`")
 LINES = PAGE.partition("## The file")[2].partition("### Commands")[0]
 ROWS = {name: set(NAMED.findall(cells)) for name, cells in re.findall(r"^\| ([^|]+?) \| (.*) \|$", LINES, re.MULTILINE)}

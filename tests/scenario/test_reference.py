@@ -4,7 +4,7 @@ import re
 from typing import Any
 
 from simulator.scenario.reading.check import schema
-from tests.support.scenario_reference import as_markdown
+from tools.pages.scenario_reference import as_markdown
 
 
 def test_every_link_of_the_page_leads_to_a_place_on_it() -> None:

@@ -3,10 +3,10 @@
 import pytest
 
 from tests.support.replaying import read_back
-from tests.support.simulation.runs import live_through
-from tests.support.simulation.steps import draw_steps
-from tests.support.simulation.world import World
 from tests.support.snapshots import assert_goes_on
+from tools.worlds.runs import live_through
+from tools.worlds.steps import draw_steps
+from tools.worlds.world import World
 
 STEPS = 150
 

@@ -1,0 +1,63 @@
+"""Servers that keep their sandboxes on disk, killed and stopped under load: what they told is there, and goes on."""
+
+import asyncio
+import re
+from pathlib import Path
+
+import pytest
+
+from tools.kills.defects import program
+from tools.kills.episode import Episode
+
+pytestmark = pytest.mark.slow
+
+
+def test_what_ten_servers_told_before_they_were_killed_is_there_and_goes_on(tmp_path: Path) -> None:
+    """`make campaign-kill` kills 200."""
+    episode = Episode(1, tmp_path)
+    asyncio.run(episode.run(kills=10))
+    assert not episode.complaints
+    assert episode.counts["kills"] == 10
+    for what in ("payments answered", "nonces"):
+        assert episode.counts[what], f"{what}: {episode.counts}"
+    # Each of these depends on when a kill falls, or on what clients draw; hardly ever three are missing.
+    by_chance = (
+        "kills while it starts",
+        "left without an answer",
+        "attempts cut short",
+        "rewinds",
+        "forks",
+        "snapshots left",
+    )
+    assert sum(episode.counts[what] > 0 for what in by_chance) >= 4, episode.counts
+
+
+@pytest.mark.parametrize("durability", ["process", "power"])
+def test_a_server_that_is_stopped_under_load_drops_nothing_that_it_accepted(durability: str, tmp_path: Path) -> None:
+    """Each request was answered or left no trace, and what was due then happens later."""
+    episode = Episode(1, tmp_path, durability=durability)
+    asyncio.run(episode.run(kills=0, stops=3))
+    assert not episode.complaints
+    assert episode.counts["stops"] == 3
+    assert episode.counts["payments answered"] == episode.counts["payments"] > 0
+
+
+@pytest.mark.parametrize(
+    ("defect", "moment", "complaint"),
+    [
+        ("answers_do_not_wait", "answer", "is not there|the statement has|there never was|the store has no sandbox"),
+        ("callbacks_do_not_wait", "quiet", "of which the server knows"),
+        (
+            "interrupted_attempts_are_forgotten",
+            "callback",
+            "of which the server knows|the receiver answered|is otherwise",
+        ),
+        ("rewinds_are_not_written", "answer", "trip lacks|'trip' cannot be"),
+    ],
+)
+def test_kills_show_a_server_that_does_not_keep_its_word(
+    defect: str, moment: str, complaint: str, tmp_path: Path
+) -> None:
+    episode = Episode(1, tmp_path, program(defect), moments=[moment])
+    asyncio.run(episode.run(kills=30))  # the first complaint ends it
+    assert any(re.search(complaint, one) for one in episode.complaints), episode.complaints

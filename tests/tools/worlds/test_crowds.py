@@ -1,0 +1,62 @@
+"""Crowds in one folder: however rewinds, forks, resets and snapshots meet, what was answered is there after a kill."""
+
+import logging
+
+import pytest
+
+from tools.worlds.crowd import crowd, problems_of
+from tools.worlds.defects import Defect, with_defect
+
+SEEDS = 40
+ROUNDS = 12
+
+DEFECTS = (
+    Defect("what a fork begins with is not told to the gate", "tape.store.writing:Writing.begin_life",
+           'self._write("INSERT INTO lives',
+           'self._pending = self._pending or Pending()\n    self._write("INSERT INTO lives'),
+    Defect("a snapshot outlives the rewind that undid its entries", "tape.store.writing:Writing.cut",
+           "= n, bytes_up_to, {}, 0", "= n, bytes_up_to, {}, life.open_snapshot", seed=2),
+    Defect("what a rewound tape begins with is not on disk", "keeping.keeper:StoreKeeper.rewound",
+           ".add_all(tape.taken()[place.entries :])", ""),
+    Defect("the marks of a fork are not on disk", "keeping.keeper:StoreKeeper.begin",
+           "for mark in live.marks:", "for mark in []:", seed=9),
+    Defect("a snapshot of a life that ended meanwhile is of the next one", "replay.kept_snapshots:KeptSnapshots.add",
+           "if live.beginning is not beginning:", "if not snapshots:", seed=13),
+)  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("first", range(0, SEEDS, 10))
+def test_what_a_crowd_was_answered_is_there_after_a_kill(first: int) -> None:
+    for seed in range(first, first + 10):
+        assert not (problems := problems_of(seed, ROUNDS)), f"seed {seed}: {problems[:5]}"
+
+
+@pytest.mark.slow
+def test_a_crowd_does_all_that_may_meet() -> None:
+    counts: dict[str, int] = {}
+    for seed in (0, 1, 2, 4, 6, 8):
+        with crowd(seed) as made:
+            for _ in range(ROUNDS):
+                made.round()
+        for name, times in made.counts.items():
+            counts[name] = counts.get(name, 0) + times
+    for what in (
+        "rewind 200",
+        "rewind 409",
+        "fork 201",
+        "fork 404",
+        "mark 201",
+        "reset 200",
+        "delete 204",
+        "snapshots",
+    ):
+        assert counts.get(what), f"{what}: {counts}"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("defect", DEFECTS, ids=lambda defect: defect.name)
+def test_a_deliberate_defect_is_found_by_a_crowd(defect: Defect, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.CRITICAL)
+    with with_defect(defect):
+        assert any(problems_of(seed, ROUNDS) for seed in (defect.seed, *range(SEEDS))), "no seed found it"

@@ -1,0 +1,25 @@
+"""The worlds see: each of the deliberate defects is found by one of the suite's seeds."""
+
+import logging
+
+import pytest
+
+from tools.worlds.defects import DEFECTS, Defect, with_defect
+from tools.worlds.report import failure_of
+
+SEEDS_MAX = 100  # of the 500 that the suite tries
+STEPS = 500
+
+
+def test_there_are_enough_defects_each_with_a_name_of_its_own() -> None:
+    assert len({defect.name for defect in DEFECTS}) == len(DEFECTS) >= 25
+    assert all(defect.seed < SEEDS_MAX for defect in DEFECTS)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("defect", DEFECTS, ids=lambda defect: defect.name)
+def test_a_deliberate_defect_is_found(defect: Defect, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.CRITICAL)
+    with with_defect(defect):
+        seeds = (defect.seed, *range(SEEDS_MAX))
+        assert any(failure_of(seed, STEPS) is not None for seed in seeds), "no seed found it"

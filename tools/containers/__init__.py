@@ -1,0 +1,1 @@
+"""Our image without a container engine."""

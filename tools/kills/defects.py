@@ -1,0 +1,97 @@
+"""`python -m tools.kills.defects NAME serve ...`: a server with one deliberate defect, for kills to show."""
+
+import sys
+from collections.abc import Callable
+
+from simulator.cli.main import main
+from simulator.keeping.folder import DataFolder
+from simulator.keeping.gate import Act, Gate
+from simulator.keeping.keeper import StoreKeeper
+from simulator.replay import continuing
+from simulator.replay.player import Player
+from simulator.runtime.courier import Sender
+from simulator.runtime.keepers import Place
+from simulator.runtime.live_sandbox import LiveSandbox
+from simulator.runtime.marks import Marks
+from simulator.server.held import HeldTransport
+from simulator.tape.tape import Tape
+from tests.support.processes import PROGRAM
+from tools.kills.often import take_often
+
+LATE_S = 0.05
+
+
+def _commits_come_late() -> None:
+    def note(gate: Gate) -> None:
+        if not gate._has_new:
+            gate._has_new = True
+            if gate._loop is not None:
+                gate._loop.call_later(LATE_S, gate.commit)
+
+    Gate.note = note  # type: ignore[assignment, method-assign]
+
+
+def answers_do_not_wait() -> None:
+    """An answer leaves at once; its input is written some time later."""
+    _commits_come_late()
+    HeldTransport.write = lambda transport, data: transport._transport.write(data)  # type: ignore[assignment, method-assign]
+    Gate.is_open = _is_open_without_commit  # type: ignore[assignment, method-assign]
+
+
+def _is_open_without_commit(gate: Gate, act: Act) -> bool:
+    return True
+
+
+def callbacks_do_not_wait() -> None:
+    """A callback leaves at once; that it was made is written some time later."""
+    _commits_come_late()
+
+    def ungated(folder: DataFolder, sender: Sender) -> Sender:
+        return sender
+
+    DataFolder.gated = ungated  # type: ignore[assignment, method-assign]
+
+
+def interrupted_attempts_are_forgotten() -> None:
+    """What was in the air when the server ended is neither over nor made again."""
+    left = continuing.left
+
+    def forgetful(player: Player, *arguments: object, **named: object) -> object:
+        in_flight, player.live.core.state.in_flight = player.live.core.state.in_flight, {}
+        clock = left(player, *arguments, **named)  # type: ignore[arg-type]
+        player.live.core.state.in_flight = in_flight
+        return clock
+
+    continuing.left = forgetful  # type: ignore[assignment]
+
+
+def rewinds_are_not_written() -> None:
+    """What a rewind has undone stays on disk, and what comes then is written behind it."""
+    take_often()
+
+    def forgetful(keeper: StoreKeeper, live: LiveSandbox, place: Place, tape: Tape, marks: Marks) -> None:
+        before = keeper._kept[live]
+        keeper._follow(live, tape, before.marks, before.last_serial)
+
+    StoreKeeper.rewound = forgetful  # type: ignore[assignment, method-assign]
+
+
+DEFECTS: dict[str, Callable[[], None]] = {
+    one.__name__: one
+    for one in (
+        answers_do_not_wait,
+        callbacks_do_not_wait,
+        interrupted_attempts_are_forgotten,
+        rewinds_are_not_written,
+    )
+}
+
+
+def program(defect: str) -> list[str]:
+    """The command of a server that has it."""
+    return [*PROGRAM[:-1], __name__, defect]
+
+
+if __name__ == "__main__":
+    DEFECTS[sys.argv.pop(1)]()
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""`make docs`: what is generated of pages and of contracts/."""

@@ -1,0 +1,201 @@
+"""The disk of a world: a real folder in which its sandboxes are kept, and what a killed process leaves of it.
+
+The process is killed, in effect, just before and just after some of the commits: the folder is copied as it is then.
+Some of these copies are opened when the world is over, and have to have what the sandboxes were at the commit before;
+from others the world goes on, see `restarts`.
+"""
+
+import shutil
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+from unittest.mock import patch
+
+from simulator.domain.sandbox import Sandbox as Core
+from simulator.keeping import folder as folders
+from simulator.keeping.folder import DataFolder
+from simulator.keeping.resuming import CannotGoOn, Resuming
+from simulator.replay.continuing import go_on
+from simulator.replay.player import Player
+from simulator.runtime.courier import Sender
+from simulator.runtime.live_sandbox import LiveSandbox
+from simulator.tape.store.errors import StoreError
+from simulator.tape.store.store import Store
+from tests.support.stores import as_killed
+from tools.worlds.randomness import drawn_for
+from tools.worlds.seen import kept_of
+from tools.worlds.snapshots import take
+
+if TYPE_CHECKING:
+    from tools.worlds.world import World
+
+COMMITS = 1_500
+"""Of the first so many, some are those around which the folder is copied, or snapshots are taken."""
+FIRST = 20
+"""Snapshots are taken behind so many."""
+COPIES = 2
+SNAPSHOTS = 12
+
+
+class Sandbox(NamedTuple):
+    """A sandbox that ran, and what was seen of it."""
+
+    live: LiveSandbox
+    core: Core
+    seen: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Killed:
+    """What a process left that was killed, and what its sandboxes were then, those that ran."""
+
+    folder: Path
+    when: str
+    sandboxes: dict[str, Sandbox]
+
+
+class ProcessKilled(KeyboardInterrupt):
+    """Nothing of the process happens any more: a loop lets this through."""
+
+    def __init__(self, left: Killed) -> None:
+        super().__init__(left.when)
+        self.left = left
+
+
+def kept(made: "World") -> list[str]:
+    """A proof of a run: what a restart would lack, or would have lacked on the way."""
+    return [problem for disk in made.disks for problem in disk.problems(is_in_use=disk is made.disks[-1])]
+
+
+class Disk:
+    """Keeps the sandboxes of one process of a world, from its beginning on, which is what another left or nothing."""
+
+    def __init__(self, world: "World", name: str, found: Killed | None) -> None:
+        random = drawn_for(f"disk {name}", world.seed)
+        self._world = world
+        self._own = Path(tempfile.mkdtemp())
+        self._folder = self._own / "data" if found is None else found.folder
+        self._kept = DataFolder(self._folder, "process", self._failed, self._told)
+        self._commits = 0
+        self._copies = set(random.sample(range(2, COMMITS), COPIES))
+        self._snapshots = set(random.sample(range(FIRST, COMMITS), SNAPSHOTS))
+        self._before: dict[str, Sandbox] = {}
+        self.kill_at: tuple[int, bool] | None = None  # the number of a commit, and whether just before it
+        self.killed: list[Killed] = []
+        self.went_on: dict[str, dict[str, Any]] = {}  # what was seen of sandboxes before they went on
+        self._store: Store = self._kept._store
+        self._request = self._store.request_commit
+        self._store.request_commit = self._commit  # type: ignore[method-assign]
+        world.network.is_durable = self._is_durable
+
+    def keep(self) -> None:
+        """Let the application have what is in the folder, and keep what it has."""
+        with patch.object(folders, "go_on", self._go_on):
+            self._kept.keep(self._world.app)
+        self._world.loop.call_soon(self._kept.start)
+
+    def gated(self, sender: Sender) -> Sender:
+        """A sender that waits for the disk."""
+        return self._kept.gated(sender)
+
+    def commit(self) -> None:
+        """Commit what was written until now."""
+        self._kept.gate.commit()
+
+    def kill_in(self, commits: int, *, is_before: bool) -> None:
+        """Raise `ProcessKilled` around a commit, after so many others."""
+        if self.kill_at is None:
+            self.kill_at = self._commits + 1 + commits, is_before
+            self._before = self._sandboxes()  # all that happened is on the disk between two steps
+
+    def left_now(self) -> Killed:
+        """What the process would leave."""
+        self.kill_at = None
+        return self._copy("between two steps", self._sandboxes())
+
+    def remove(self) -> None:
+        """Take it down."""
+        self._kept.close()
+        shutil.rmtree(self._own)
+
+    def problems(self, *, is_in_use: bool) -> list[str]:
+        """What copies of the folder lacked, and what it lacks now, if the process still runs."""
+        if is_in_use:
+            self.commit()
+            self.killed.append(self._copy("at the end", self._sandboxes()))
+        return [problem for one in self.killed for problem in self._problems(one)]
+
+    def _is_durable(self) -> bool:
+        gate = self._kept.gate
+        return not gate._has_new and gate._durable == gate._requested
+
+    def _go_on(self, player: Player, *arguments: Any, **more: Any) -> LiveSandbox:
+        player.end()
+        self.went_on[player.live.id] = kept_of(player.live)
+        return go_on(player, *arguments, **more)
+
+    def _commit(self, done: Callable[[StoreError | None], object]) -> None:
+        self._commits += 1
+        kill_at, is_before = self.kill_at or (0, False)
+        if self._commits == kill_at and is_before:
+            self.kill_at = None
+            raise ProcessKilled(self._copy(f"before commit {kill_at}", self._before))
+        is_copied = self._commits in self._copies
+        if is_copied:
+            self.killed.append(self._copy(f"before commit {self._commits}", self._before))
+        self._request(done)
+        if self._commits == kill_at:
+            self.kill_at = None
+            raise ProcessKilled(self._copy(f"after commit {kill_at}", self._sandboxes()))
+        if is_copied:
+            self.killed.append(self._copy(f"after commit {self._commits}", self._sandboxes()))
+        if self._commits + 1 in self._copies or self._commits + 1 == kill_at:
+            self._before = self._sandboxes()
+        if self._commits in self._snapshots:
+            self._world.loop.call_soon(self._take_snapshots)
+
+    def _copy(self, when: str, sandboxes: dict[str, Sandbox]) -> Killed:
+        target = Path(tempfile.mkdtemp(dir=self._own)) / "killed"
+        return Killed(as_killed(self._folder, target), when, sandboxes)
+
+    def _sandboxes(self) -> dict[str, Sandbox]:
+        running = (live for live in self._world.app.sandboxes if not live.is_closed)
+        return {live.id: Sandbox(live, live.core, kept_of(live)) for live in running}
+
+    def _take_snapshots(self) -> None:
+        saver = self._kept._saving
+        assert saver is not None, "the application is kept"
+        self._world.loop.create_task(take(saver, list(self._world.app.sandboxes)))
+
+    def _problems(self, one: Killed) -> list[str]:
+        app = self._world.app
+        with Store.open(one.folder, version="simulated") as store:
+            resuming = Resuming(store.reading, app.again, app.surroundings(), app.scenario)
+            found = {}
+            for kept in store.reading.sandboxes():
+                try:
+                    resumed = resuming.resumed(kept)
+                except CannotGoOn as error:
+                    return [f"killed {one.when}: {error}"]
+                resumed.player.end()
+                found[kept.name] = kept_of(resumed.player.live)
+        return lacking(one, found)
+
+    def _failed(self, error: StoreError) -> None:
+        self._world.answers.problems.append(f"the disk failed: {error}")
+
+    def _told(self, line: str) -> None:
+        if "passed over" in line:
+            self._world.answers.problems.append(line)
+
+
+def lacking(left: Killed, found: dict[str, dict[str, Any]]) -> list[str]:
+    """What was otherwise in the sandboxes that were `found` than when the process was killed."""
+    return [
+        f"killed {left.when}: {box}: {name}: {was} was {found.get(box, {}).get(name)} after a restart"
+        for box, one in left.sandboxes.items()
+        for name, was in one.seen.items()
+        if found.get(box, {}).get(name) != was
+    ]

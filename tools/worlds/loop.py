@@ -1,0 +1,201 @@
+"""An event loop whose time is the world's: it jumps from timer to timer, and nothing in it waits.
+
+Callbacks that are ready run in the order in which they became so, as asyncio promises. Timers that are due at the same
+instant have no order there, nor here: it is drawn from the seed.
+"""
+
+import asyncio
+import heapq
+import inspect
+from collections import deque
+from collections.abc import Callable, Coroutine
+from contextlib import suppress
+from contextvars import Context
+from random import Random
+from typing import Any, TypeVarTuple, Unpack
+
+from tools.worlds.randomness import drawn_for
+
+Ts = TypeVarTuple("Ts")
+
+TURNS_MAX = 100_000
+"""The callbacks of one instant: more are a circle that never ends."""
+
+
+class Stalled(AssertionError):
+    """Something keeps the loop busy without any time passing."""
+
+
+class VirtualLoop(asyncio.AbstractEventLoop):
+    """A loop in whole microseconds since its start. `errors` are the exceptions that nobody caught. It has what the
+    application uses of a loop: neither sockets nor processes nor signals."""
+
+    def __init__(self, random: Random) -> None:
+        self.now_us = 0
+        self.errors: list[str] = []
+        self._random = random
+        self._ready: deque[asyncio.Handle] = deque()
+        self._timers: list[tuple[int, float, int, asyncio.TimerHandle]] = []
+        self._timers_made = 0
+        self._dropped: list[object] = []
+        self._is_closed = False
+        self._is_running = False
+
+    # What asyncio itself, and what runs in it, ask of a loop.
+
+    def time(self) -> float:
+        return self.now_us / 1e6
+
+    def get_debug(self) -> bool:
+        return False
+
+    def get_task_factory(self) -> None:
+        """There is none."""
+
+    def is_running(self) -> bool:
+        return self._is_running
+
+    def is_closed(self) -> bool:
+        return self._is_closed
+
+    def close(self) -> None:
+        self._is_closed = True
+
+    def call_soon(
+        self, callback: Callable[[Unpack[Ts]], object], *args: *Ts, context: Context | None = None
+    ) -> asyncio.Handle:
+        handle = asyncio.Handle(callback, args, self, context)
+        self._ready.append(handle)
+        return handle
+
+    def call_soon_threadsafe(
+        self, callback: Callable[[Unpack[Ts]], object], *args: *Ts, context: Context | None = None
+    ) -> asyncio.Handle:
+        return self.call_soon(callback, *args, context=context)  # there is one thread
+
+    def call_later(
+        self, delay: float, callback: Callable[[Unpack[Ts]], object], *args: *Ts, context: Context | None = None
+    ) -> asyncio.TimerHandle:
+        return self._call_at_us(self.now_us + _microseconds(delay), callback, args, context)
+
+    def call_at(
+        self, when: float, callback: Callable[[Unpack[Ts]], object], *args: *Ts, context: Context | None = None
+    ) -> asyncio.TimerHandle:
+        return self._call_at_us(_microseconds(when), callback, args, context)
+
+    def _call_at_us(
+        self, due_us: int, callback: Callable[..., object], args: tuple[Any, ...], context: Context | None
+    ) -> asyncio.TimerHandle:
+        handle = asyncio.TimerHandle(due_us / 1e6, callback, args, self, context)
+        self._timers_made += 1
+        heapq.heappush(self._timers, (max(due_us, self.now_us), self._random.random(), self._timers_made, handle))
+        return handle
+
+    def _timer_handle_cancelled(self, handle: asyncio.TimerHandle) -> None:
+        """Asyncio tells of each timer that is cancelled; it stays in the heap until its time."""
+
+    def create_future(self) -> "asyncio.Future[Any]":
+        return asyncio.Future(loop=self)
+
+    def create_task(self, coro: Any, *, name: str | None = None, context: Context | None = None) -> "asyncio.Task[Any]":
+        return asyncio.Task(coro, loop=self, name=name, context=context)
+
+    def call_exception_handler(self, context: dict[str, Any]) -> None:
+        error = context.get("exception")
+        self.errors.append(f"{context.get('message')}: {error!r}")
+
+    # What the world asks of it.
+
+    def settle(self) -> None:
+        """Run what is ready or due, and what that makes so, without letting time pass. Raises `Stalled`."""
+        ready = self._ready
+        self._enter()
+        try:
+            for _ in range(TURNS_MAX):
+                if not ready and not self._jump(self.now_us):
+                    return
+                handle = ready.popleft()
+                if not handle.cancelled():
+                    handle._run()
+        finally:
+            self._leave()
+        raise Stalled(f"{TURNS_MAX} callbacks ran without any time passing; next is {ready[0]!r}")
+
+    def pass_time(self, seconds: float) -> None:
+        """Let so much time pass, with all that is due in it."""
+        until_us = self.now_us + _microseconds(seconds)
+        self.settle()
+        while self._jump(until_us):
+            self.settle()
+        self.now_us = until_us
+
+    def run(self, main: Coroutine[Any, Any, Any], seconds_max: float) -> Any:
+        """The result of a coroutine, for which as much time passes as it takes. Raises `Stalled` when that is over
+        `seconds_max`."""
+        task = self.create_task(main)
+        until_us = self.now_us + _microseconds(seconds_max)
+        self.settle()
+        while not task.done():
+            if not self._jump(until_us):
+                raise Stalled(f"after {seconds_max:g} s this has not ended: {task!r}")
+            self.settle()
+        return task.result()
+
+    def forget(self) -> None:
+        """Drop all that is ready or waits, as the end of a process does: nothing of it ever runs. It is kept until
+        `bury`, since a coroutine that is collected runs its last lines."""
+        self._dropped += [*asyncio.all_tasks(self), *self._ready, *self._timers]
+        self._ready.clear()
+        self._timers.clear()
+
+    def tasks(self) -> list[asyncio.Task[Any]]:
+        """Those that have not ended and were not dropped."""
+        dropped = {id(one) for one in self._dropped}
+        return [task for task in asyncio.all_tasks(self) if id(task) not in dropped]
+
+    def bury(self) -> None:
+        """Let every task end, however it does."""
+        self.forget()
+        for task in asyncio.all_tasks(self):
+            task.cancel()
+        self.settle()
+        self._enter()
+        for task in asyncio.all_tasks(self):  # whose next step was dropped
+            coroutine = task.get_coro()
+            assert inspect.iscoroutine(coroutine), "tasks are made of those"
+            with suppress(Exception):
+                coroutine.close()
+        self._leave()
+        self._dropped.clear()
+
+    def _jump(self, until_us: int) -> bool:
+        """Go to the next instant at which a timer is due, and make its callbacks ready; False when that is later than
+        `until_us`. Something is ready then."""
+        timers = self._timers
+        while timers and timers[0][3].cancelled():
+            heapq.heappop(timers)
+        if not timers or timers[0][0] > until_us:
+            return False
+        self.now_us = timers[0][0]
+        while timers and timers[0][0] == self.now_us:
+            self._ready.append(heapq.heappop(timers)[3])
+        return True
+
+    def _enter(self) -> None:
+        self._is_running = True
+        asyncio._set_running_loop(self)
+
+    def _leave(self) -> None:
+        self._is_running = False
+        asyncio._set_running_loop(None)
+
+
+def _microseconds(seconds: float) -> int:
+    """Rounded up, so that no timer is early, and some time passes for whoever waits for the rest of it again."""
+    exact = round(seconds * 1e6, 3)
+    return int(exact) + (exact > int(exact)) or int(seconds > 0)
+
+
+def virtual_loop(seed: int) -> VirtualLoop:
+    """A loop at the beginning of its time."""
+    return VirtualLoop(drawn_for("ties", seed))  # type: ignore[abstract]  # of what no loop has to have, see `VirtualLoop`

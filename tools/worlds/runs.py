@@ -1,0 +1,130 @@
+"""Lives through the steps of a seed: each is done, what it sets off happens, and what must be true is looked at.
+
+One seam is for what is proved of a run when it is over: a `Proof` sees the world as it ended.
+"""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+
+from simulator.runtime.live_sandbox import LiveSandbox
+from tools.worlds import client_steps, configured_steps, sandbox_steps, tapes, time_steps, token_steps
+from tools.worlds.books import books
+from tools.worlds.disk import ProcessKilled
+from tools.worlds.loop import Stalled
+from tools.worlds.steps import Step, run_step
+from tools.worlds.world import PATIENCE_S, Setting, World, setting_of, world
+
+STEPS = (client_steps, configured_steps, sandbox_steps, time_steps, token_steps)  # which register themselves
+
+ALL_CHECKED_EVERY = 100
+"""All records are walked after so many steps, and at the end."""
+BUSY = 409
+ADVANCES_MAX = 200
+
+
+class Broken(AssertionError):
+    """What must be true was not, after the step with this `place`. `tape` has the tapes of all sandboxes, if they were
+    asked for."""
+
+    def __init__(self, place: int, problems: Sequence[str]) -> None:
+        super().__init__(f"after step {place}: " + "; ".join(problems[:5]))
+        self.place = place
+        self.tape = b""
+
+
+Proof = Callable[[World], list[str]]
+
+
+def live_through(
+    seed: int,
+    steps: Sequence[Step],
+    setting: Setting | None = None,
+    *,
+    proofs: Sequence[Proof] = (),
+    keeps_bytes: bool = False,
+    wants_tape: bool = False,
+) -> World:
+    """Run these steps in a world of this seed, and bring it to rest. Raises `Broken`."""
+    with world(seed, setting or setting_of(seed), keeps_bytes=keeps_bytes) as made:
+        made.network.on_call = partial(client_steps.call_back, made)
+        try:
+            _live(made, steps, proofs)
+        except Broken as broken:
+            broken.tape = tapes.lines(made) if wants_tape else b""
+            raise
+        return made
+
+
+def _live(made: World, steps: Sequence[Step], proofs: Sequence[Proof]) -> None:
+    for place, one in enumerate(steps):
+        _attempt(made, place, partial(run_step, made, one))
+        if (place + 1) % ALL_CHECKED_EVERY == 0:
+            _attempt(made, place, made.look_at_all)
+    made.spare()
+    if not made.setting.is_hurried:
+        _attempt(made, len(steps), partial(come_to_rest, made))
+        _attempt(made, len(steps), partial(_prove, made, books))
+    for proof in proofs:
+        _attempt(made, len(steps), partial(_prove, made, proof))
+    _attempt(made, len(steps), partial(end, made))
+
+
+def _prove(made: World, proof: Proof) -> None:
+    made.answers.problems += proof(made)
+
+
+def _attempt(made: World, place: int, do: Callable[[], None]) -> None:
+    """Do something, let all that is ready happen, and look. Raises `Broken`."""
+    try:
+        try:
+            do()
+            made.loop.settle()
+        except ProcessKilled as killed:  # what else it would have done does not happen
+            made.killed(killed.left)
+        made.look()
+    except Broken:
+        raise
+    except Exception as error:
+        problems = [*made.problems(), f"{type(error).__name__}: {error}"]
+        raise Broken(place, problems) from error
+    if problems := made.problems():
+        raise Broken(place, problems)
+
+
+def come_to_rest(made: World) -> None:
+    """Let receivers be kind and time pass, until nothing is left to do: then everything must be over.
+    Raises `Stalled`."""
+    made.network.usual_mood = "fine"
+    made.network.moods.clear()
+    made.loop.pass_time(400.0)  # whoever waits for a body, a fault or a slow receiver
+    for _ in range(3):  # what one sandbox does may be due to another's receiver
+        for live in made.app.sandboxes:
+            _advance(made, live)
+    made.loop.pass_time(600.0)
+    made.look()
+    made.look_at_all()
+    for life in map(made.life, [live.id for live in made.app.sandboxes]):
+        if life is not None:
+            made.invariants.check_rest(life)
+    if made.clients.tasks or made.network.in_air or made.worker.waiting:
+        what = f"{len(made.clients.tasks)} clients, {made.network.in_air} attempts, {made.worker.waiting} works"
+        made.answers.problems.append(f"{what} have not ended")
+
+
+def end(made: World) -> None:
+    """End the process as it ends when it is told to. Raises `Stalled` when a task is left."""
+    made.app.sandboxes.end_waits()
+    made.loop.settle()
+    made.loop.run(made.app.sandboxes.close(), PATIENCE_S)
+    made.loop.pass_time(400.0)  # clients who still send; the server would leave them after a while
+    if left := made.loop.tasks():
+        raise Stalled(f"tasks are left: {left}")
+
+
+def _advance(made: World, live: LiveSandbox) -> None:
+    """Advance until nothing is due, after an advance that may still run."""
+    path = f"/sandboxes/{live.id}/clock/advance"
+    for _ in range(ADVANCES_MAX):
+        if made.wait_for(made.clients.control("POST", path, b'{"until":"idle"}')).status != BUSY:
+            return
+        made.loop.pass_time(60.0)

@@ -1,0 +1,85 @@
+"""Steps of a world: values that are drawn before anything runs, and can be left out one by one.
+
+A step names what it is about by numbers and names that mean something in any world; what it finds there when it runs
+is another matter, and a step that finds nothing does nothing.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from random import Random
+from typing import TYPE_CHECKING, Any
+
+from tools.worlds.randomness import drawn_for
+
+if TYPE_CHECKING:
+    from tools.worlds.world import World
+
+Draw = Callable[[Random], Any]
+
+
+@dataclass(frozen=True)
+class Step:
+    """One thing that somebody does."""
+
+    kind: str
+    arguments: dict[str, Any]
+
+    def __repr__(self) -> str:
+        return f"{self.kind}({', '.join(f'{name}={value!r}' for name, value in self.arguments.items())})"
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of step: how often it is drawn, what its arguments are drawn by, and what it does."""
+
+    weight: float
+    draws: dict[str, Draw]
+    run: Callable[..., None]
+
+
+KINDS: dict[str, Kind] = {}
+
+
+def step(weight: float, **draws: Draw) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Register what a function does in a world as a kind of step of its name."""
+
+    def register(run: Callable[..., None]) -> Callable[..., None]:
+        assert run.__name__ not in KINDS, "each kind has a name of its own"
+        KINDS[run.__name__] = Kind(weight, draws, run)
+        return run
+
+    return register
+
+
+def one_of(*choices: Any) -> Draw:
+    """Draw one of these; what stands there twice is drawn twice as often."""
+    return lambda random: random.choice(choices)
+
+
+def number(least: int, most: int) -> Draw:
+    """Draw a whole number."""
+    return lambda random: random.randint(least, most)
+
+
+BOX = one_of(*["default"] * 6, *["box-a"] * 3, "box-b")
+WHO = one_of(*["R1"] * 4, *["R2"] * 3, "R3")
+
+
+def draw_steps(seed: int, count: int) -> list[Step]:
+    """The steps of a seed. Each seed has kinds that come often, and others that hardly come at all, so that what is
+    rare together happens in some world."""
+    random = drawn_for("steps", seed)
+    names = list(KINDS)
+    weights = [KINDS[name].weight * random.choice((0.2, 1.0, 1.0, 3.0)) for name in names]
+    chosen = random.choices(names, weights, k=count)
+    return [Step(name, {key: draw(random) for key, draw in KINDS[name].draws.items()}) for name in chosen]
+
+
+def run_step(world: "World", one: Step) -> None:
+    """Do what a step says."""
+    KINDS[one.kind].run(world, **one.arguments)
+
+
+def written(steps: Sequence[Step]) -> str:
+    """Steps as lines that can be read, and pasted into a test."""
+    return "\n".join(f"    {one!r}," for one in steps)

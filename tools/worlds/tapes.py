@@ -1,0 +1,50 @@
+"""The tapes of a world: what each sandbox did is what its tape makes of it again."""
+
+from itertools import chain
+
+from simulator.replay.differences import Difference
+from simulator.replay.head import taken
+from simulator.replay.proof import player_for
+from simulator.replay.rebuilding import nowhere
+from simulator.replay.writing import tape_lines
+from tests.support.replaying import play_whole, read_back, replayed
+from tools.worlds.seen import seen_of
+from tools.worlds.world import World
+
+
+def tapes(made: World) -> list[str]:
+    """A proof of a run: what is otherwise when a sandbox is rebuilt from its tape as it is in memory."""
+    problems = []
+    for live in made.app.sandboxes:
+        if live.is_closed:  # its tape is that of its next life already, which has not begun
+            continue
+        player, difference = replayed(made.app, live)
+        if difference is not None:
+            problems.append(_said(live.id, difference))
+        else:
+            before, after = seen_of(live), seen_of(player.live)
+            problems += [f"{live.id}: {name}: {before[name]} was {after[name]} when replayed"
+                         for name in before if before[name] != after[name]]  # fmt: skip
+    return problems
+
+
+def written_tapes(made: World) -> list[str]:
+    """The same of tapes that were written and read, once with secrets and once without."""
+    problems = []
+    for live in (one for one in made.app.sandboxes if not one.is_closed):
+        for shows_secrets in (True, False):
+            tape = read_back(made.app, live, shows_secrets=shows_secrets)
+            difference = play_whole(player_for(tape.head, made.app.again, nowhere()), tape)
+            if difference is not None:
+                problems.append(_said(live.id, difference))
+    return problems
+
+
+def _said(box: str, found: Difference) -> str:
+    sides = f"{found.recorded!r} was {found.replayed!r} when replayed"
+    return f"{box}: entry {found.entry} of its tape: {found.what}: {sides}"
+
+
+def lines(made: World) -> bytes:
+    """The tapes of all sandboxes, as a file that `replay` reads."""
+    return b"".join(chain.from_iterable(tape_lines(taken(live)) for live in made.app.sandboxes))
