@@ -21,7 +21,7 @@ FROM_WHEELHOUSE := --no-index --find-links $(WHEELHOUSE)
 PIP_SAID := $(VENV)/pip.log
 NO_INDEX := no package index was reached, or it lacks something: run 'make wheelhouse ARGS=--dev' where there is one, copy the folder $(WHEELHOUSE) here, and run make again; pip's own words are in $(PIP_SAID)
 
-.PHONY: run help test test-again test-fast interop check lint types audit docs bench bench-history bench-scale bench-peers hash-simulation campaign campaign-kill simulate fuzz screenshots console-figures interop-tools site site-tools wheel sdist pyz wheelhouse sbom ranges npm-package clean
+.PHONY: run help test test-again test-fast interop check lint types audit docs bench bench-history bench-scale bench-peers campaign campaign-kill simulate fuzz screenshots console-figures interop-tools site site-tools wheel sdist pyz wheelhouse sbom ranges npm-package clean
 
 run: $(READY)        ## serve the default scenario
 	@$(BIN)/reseller-sim serve $(ARGS)
@@ -61,9 +61,6 @@ bench-history: $(DEV_READY)  ## a page of history beside a thousand transactions
 
 bench-scale: $(DEV_READY)  ## what a million payments, thousands of rules and hostile requests cost, each beside its target
 	$(BIN)/python -m bench.scale $(ARGS)
-
-hash-simulation: $(READY)  ## a million sandboxes on a hundred servers: how evenly they fall, and how many move when one is added
-	@$(BIN)/python -m bench.hash_simulation
 
 campaign: $(DEV_READY)  ## load, floods, faults, races and a soak: what is promised, tried and counted
 	$(BIN)/python -m campaign $(ARGS)

@@ -11,11 +11,10 @@ from urllib.parse import quote
 
 import pytest
 
-from bench.hash_simulation import SANDBOXES, SERVERS, counted, simulated
 from simulator.shards.haproxy import configuration
-from simulator.shards.ring import Ring, number_of, place_of
+from simulator.shards.ring import Ring, number_of
 from simulator.shards.servers import Server
-from tests.support.processes import ROOT, free_port
+from tests.support.processes import free_port
 from tests.support.sharded import SHARD, haproxy
 
 IDS = [f"sb-{number * 7919:010x}" for number in range(400)] + ["default", "a", "Z_9", "RS 001", "été"]
@@ -102,15 +101,3 @@ def test_a_key_at_either_end_of_the_ring_has_the_nearest_node_on_either_side_of_
 def test_numbers_are_within_what_haproxy_computes_with() -> None:
     numbers = [number_of(f"server-{number}") for number in range(1_000)]
     assert 0 < min(numbers) <= max(numbers) < 2**19
-
-
-@pytest.mark.slow
-def test_the_simulation_counts_what_each_server_owns() -> None:
-    ring, keys = Ring("abcd"), [f"key-{number}" for number in range(20_000)]
-    assert counted(ring, sorted(map(place_of, keys))) == Counter(map(ring.owner, keys))
-
-
-@pytest.mark.slow
-def test_the_page_has_what_the_simulation_prints() -> None:
-    page = (ROOT / "docs" / "scale.md").read_text("utf-8")
-    assert "\n".join(simulated(SERVERS, SANDBOXES)) in page
