@@ -15,37 +15,6 @@ ROOT = Path(__file__).parent
 MEASURING = {"time", "monotonic", "perf_counter", "process_time", "thread_time"}
 WATCHED = re.compile(r"\btime\.|monotonic|perf_counter|process_time|thread_time|sleep|open_connection")
 
-MAY_MEASURE = {
-    "support/bad_requests.py": "a bound of 20 s, for what blocks the loop and so is beyond a bounded wait",
-    "support/longest_turn.py": "processor time, which the load of the machine does not change, within a wide margin",
-    "support/console.py": "the timestamp of a signature",
-    "support/on_the_wire.py": "the timestamp of a signature",
-    "server/test_server_faults.py": "that an answer drips is seen by its time alone",
-    "support/shops/good.py": "the timestamp of a signature",
-    "explore/test_shops.py": "a mistake is to be found within two minutes",
-    "client/test_receiver_attacked.py": "that a drip ends and closing waits for nobody is seen by its time alone",
-}
-MAY_SLEEP = {
-    "delivery/test_answers.py": "what was written has to arrive before the reset that would discard it",
-    "delivery/test_connections.py": "what was written arrives before the close; a program's sockets close behind it",
-    "delivery/test_hostile_answers.py": "receivers that pause, so that what they sent is read before what comes next",
-    "support/echo_at_once.py": "an application that takes its time",
-    "server/test_server_bounds.py": "a client that sends at a pace, so that the answer can arrive in between",
-    "server/test_server_faults.py": "a client that leaves in the middle of an answer",
-    "server/test_server_pace.py": "clients that pause, against a server's times",
-    "support/echo_server.py": "an application and clients that take their time; a poll within a bound",
-    "e2e/test_floods.py": "a poll within a bound: the memory of a process has no event to wait for",
-    "proxy/test_failures.py": "an upstream that drips, slower than it could",
-    "tools/worlds/test_loop.py": "the time is virtual",
-    "support/shops/good.py": "a client's own pace, between its questions",
-    "support/broken_receivers.py": "a poll within a bound: sockets have no event to wait for",
-}
-MAY_CONNECT = {
-    "support/connections.py": "it closes what it opened",
-    "support/echo_server.py": "its client closes by the same function",
-    "server/test_server_tls.py": "the same, within TLS",
-}
-
 
 @cache
 def calls(path: Path) -> list[ast.Call]:
@@ -74,24 +43,17 @@ def sleeps(call: ast.Call) -> bool:
     return name_of(call).removeprefix("time.") == "sleep" and not is_turn
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("does", "allowed"), [(measures, MAY_MEASURE), (sleeps, MAY_SLEEP)])
-def test_time_is_measured_and_slept_through_only_where_it_says_why(
-    does: Callable[[ast.Call], bool], allowed: dict[str, str]
-) -> None:
-    found = {str(path.relative_to(ROOT)) for path in our_files(ROOT, ".py") if any(map(does, calls(path)))}
-    assert found == set(allowed)
-
-
 def connects(call: ast.Call) -> bool:
     return name_of(call) == "open_connection"
 
 
-@pytest.mark.slow
-def test_connections_are_opened_where_they_are_closed_on_every_path() -> None:
-    """One that still has something to send when its loop ends is reported in a later test, by the garbage collector."""
-    found = {str(path.relative_to(ROOT)) for path in our_files(ROOT, ".py") if any(map(connects, calls(path)))}
-    assert found == set(MAY_CONNECT)
+@pytest.mark.parametrize(("word", "does"), [("clock", measures), ("sleep", sleeps), ("connect", connects)])
+def test_a_module_that_measures_sleeps_or_connects_says_why(word: str, does: Callable[[ast.Call], bool]) -> None:
+    """By a comment that begins with this word. A test waits for a condition where there is one; a connection that still
+    has something to send when its loop ends is reported in a later test, by the garbage collector."""
+    paths = list(our_files(ROOT, ".py"))
+    found = {str(path.relative_to(ROOT)) for path in paths if any(map(does, calls(path)))}
+    assert found == {str(path.relative_to(ROOT)) for path in paths if f"# {word}: " in path.read_text()}
 
 
 @pytest.mark.parametrize(

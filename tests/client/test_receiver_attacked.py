@@ -24,6 +24,7 @@ def receiver(capfd: pytest.CaptureFixture[str]) -> Iterator[Receiver]:
         before = len(made.received)
         assert b" 200 OK" in answered(made, POST + b"Content-Length: 2\r\n\r\n{}")
         assert len(made.received) == before + 1
+        # clock: that a drip ends and closing waits for nobody is seen by its time alone
         began = monotonic()
         made.close()
         assert monotonic() - began < SOON_S

@@ -192,6 +192,7 @@ def test_a_reset_behind_a_status_line_leaves_the_status(run: Run, method: str) -
     async def answer(exchange: Exchange) -> None:
         exchange.write(b"HTTP/1.1 404 X\r\nContent-Length: 9\r\n\r\nhalf")
         await exchange.writer.drain()
+        # sleep: what was written has to arrive before the reset that would discard it
         await asyncio.sleep(0.02)
         exchange.reset()
 

@@ -65,6 +65,7 @@ def plays(steps: Steps) -> Answer:
                 exchange.write(step)
                 await exchange.writer.drain()
             elif step is PAUSE:
+                # sleep: a receiver that pauses, so that its first bytes are read before the next ones come
                 await asyncio.sleep(0.02)
             else:
                 getattr(exchange, step.value)()

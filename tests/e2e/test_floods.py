@@ -62,5 +62,6 @@ async def returned(pid: int, bound: int) -> bool:
     for _ in range(100):
         if resident(pid) < bound:
             return True
+        # sleep: a poll within a bound: the memory of a process has no event to wait for
         await asyncio.sleep(0.1)
     return False

@@ -48,6 +48,7 @@ def command(shop: str) -> list[str]:
 
 @pytest.mark.parametrize(("shop", "sentence"), MISTAKES)
 def test_a_mistake_is_found_and_seen_again(shop: str, sentence: str, tmp_path: Path) -> None:
+    # clock: a mistake is to be found within two minutes
     began = time.monotonic()
     out = tmp_path / "out"
     flags = ("--clock", "x100", "--minutes", "2", "--first", "--workers", "2", "--out", str(out))

@@ -170,6 +170,7 @@ def test_an_answer_that_drips_without_end_is_cut(run: Run, monkeypatch: pytest.M
         while not exchange.writer.is_closing():
             exchange.write(b"x")
             await exchange.writer.drain()
+            # sleep: an upstream that drips, slower than it could
             await asyncio.sleep(0.01)
 
     async def main() -> None:

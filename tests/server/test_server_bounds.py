@@ -110,6 +110,7 @@ def test_a_client_that_is_still_sending_receives_its_refusal(served: Served) -> 
             await client.send(head_of(70_000)[:-4])
             for _ in range(50):
                 await client.send(b"more" * 2000)
+                # sleep: a client that sends at a pace, so that the answer can arrive in between
                 await asyncio.sleep(0.002)
             return (await client.answer()).status
 

@@ -70,6 +70,7 @@ def test_without_a_body_to_cut_there_is_no_answer(served: Served, raw: bytes) ->
 def test_a_dripping_answer_is_slow_whole_and_keeps_the_connection(served: Served) -> None:
     async def main() -> tuple[float, bytes, str]:
         async with await served.connect() as client:
+            # clock: that an answer drips is seen by its time alone
             began = time.monotonic()
             await client.send(request("GET", "/drip") + request("GET", "/after-drip"))
             body = (await client.answer()).body
@@ -161,6 +162,7 @@ def test_a_client_that_leaves_ends_the_wait(served: Served) -> None:
     async def main() -> None:
         async with await served.connect() as client:
             await client.send(request("GET", "/drip-for-ever"))
+            # sleep: a client that leaves in the middle of an answer
             await asyncio.sleep(0.1)
         assert await served.saw("left /drip-for-ever")
 

@@ -101,6 +101,7 @@ def test_a_client_that_waits_for_100_continue_is_not_held_to_the_time_of_its_bod
                 b"POST /late-reader HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 3\r\n\r\n"
             )
             interim = await client.answer()
+            # sleep: clients that pause, against the server's own times
             await asyncio.sleep(0.1)
             await client.send(b"abc")
             final = await client.answer()

@@ -28,6 +28,7 @@ def served(request: pytest.FixtureRequest) -> Iterator[tuple[Served, Handshakes]
 
 @asynccontextmanager
 async def talking(server: Served, to: Pair) -> Any:
+    # connect: closed by the same function, within TLS
     reader, writer = await asyncio.open_connection("127.0.0.1", server.port, ssl=to.client)
     try:
         yield Client(reader, writer)

@@ -109,6 +109,7 @@ def ask(
         "extensions": {},
     }
     journaled = client.live.journal.last_n
+    # clock: a bound of 20 s, for what blocks the loop and so is beyond a bounded wait
     began = perf_counter()
     answer = client.run(asyncio.wait_for(exchange(client.app, scope, body), PATIENCE_S))
     assert perf_counter() - began < PATIENCE_S

@@ -137,6 +137,7 @@ async def until(condition: Callable[[], bool]) -> None:
     """Wait until `condition` holds; half a minute at most."""
     async with asyncio.timeout(60):
         while not condition():  # noqa: ASYNC110 - the sockets that it looks at have no event to wait for
+            # sleep: a poll within a bound: sockets have no event to wait for
             await asyncio.sleep(0.005)
 
 

@@ -19,6 +19,7 @@ async def hang_up(writer: asyncio.StreamWriter) -> None:
 @asynccontextmanager
 async def connected(port: int) -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
     """A connection to `port` of this machine."""
+    # connect: it closes what it opened
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     try:
         yield reader, writer

@@ -57,6 +57,7 @@ class Console:
     def call(self, method: str, path: str, body: object = None) -> Response:
         """A signed request of the reseller."""
         sent = b"" if body is None else json.dumps(body).encode()
+        # clock: the timestamp of a signature, and the bound of a wait
         moment, nonce = str(int(time.time())), f"console-nonce-{next(_ids):012d}"
         secret = base64.b64decode(self.reseller["api_secret"])
         signature = sign(method, path.partition("?")[2], sent, timestamp=moment, nonce=nonce, secret=secret)

@@ -36,6 +36,7 @@ class EchoAtOnce(Echo):
     async def _made(self, path: str, echo: bytes) -> Answer:
         ending: AbortEnding | HalfEnding | None = None
         if path in ("/slow", "/slow-error", "/slow-abort"):
+            # sleep: an application that takes its time
             await asyncio.sleep(0.05)
             await asyncio.sleep(0.05)
             echo = b"slow"

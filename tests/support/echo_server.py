@@ -131,6 +131,7 @@ class Echo:
         await send({"type": "http.response.body", "body": b" more of"})
 
     async def on_slow(self, connection: Connection, receive: Receive, send: Send) -> None:
+        # sleep: an application and clients that take their time; a poll within a bound
         await asyncio.sleep(0.15)
         await send_text(send, b"slow")
 
@@ -206,6 +207,7 @@ class Served:
         return False
 
     async def connect(self) -> "Client":
+        # connect: its client closes by the same function
         return Client(*await asyncio.open_connection("127.0.0.1", self.port))
 
     async def talk(self, *pieces: bytes | float) -> list[Response]:

@@ -44,6 +44,7 @@ class LongestTurn:
         def watched(handle: Any) -> None:
             task = getattr(handle._callback, "__self__", None)  # a step forgets its task once it was taken
             longest._thread = get_ident()
+            # clock: processor time, which the load of the machine does not change, within a wide margin
             began_s, collected_s = thread_time(), longest._collected_s
             _run(handle)
             seconds = thread_time() - began_s - (longest._collected_s - collected_s)

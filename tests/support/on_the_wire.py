@@ -27,6 +27,7 @@ class WiredSandbox:
     def request(self, method: str, path: str, body: Any = None, nonce: str = "n" * 16) -> bytes:
         """One signed request as bytes; the server is asked to close after it."""
         content = json.dumps(body).encode() if body else b""
+        # clock: the timestamp of a signature
         stamp = str(int(time.time()))
         signature = sign(method, "", content, timestamp=stamp, nonce=nonce, secret=base64.b64decode(self.secret))
         return (

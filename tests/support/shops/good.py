@@ -177,6 +177,7 @@ class Shop:
 
     def rest(self, seconds: float) -> None:
         """Wait, in wall time."""
+        # sleep: a client's own pace, between its questions
         time.sleep(seconds)
 
     def listen(self) -> None:
@@ -207,6 +208,7 @@ class Shop:
 
 def signed(method: str, target: str, body: bytes) -> dict[str, str]:
     """The headers of a request (SPEC 5.1)."""
+    # clock: the timestamp of a signature
     nonce, timestamp = uuid4().hex, str(int(time.time()))
     query = "&".join(sorted(urlsplit(target).query.split("&"), key=lambda part: part.split("=")[0]))
     hashed = b64encode(hashlib.sha256(body).digest()).decode()

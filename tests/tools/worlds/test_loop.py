@@ -46,6 +46,7 @@ def test_what_asyncio_has_runs_in_it() -> None:
         order: list[str] = []
 
         async def wait(name: str, seconds: float) -> None:
+            # sleep: the time is virtual
             await asyncio.sleep(seconds)
             order.append(name)
 
