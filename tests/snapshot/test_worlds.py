@@ -12,9 +12,7 @@ STEPS = 150
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "seed", [pytest.param(seed, marks=[pytest.mark.slow] if seed > 2 else []) for seed in range(24)]
-)
+@pytest.mark.parametrize("seed", range(24))
 def test_the_tapes_of_a_world_go_on_from_snapshots(seed: int) -> None:
     cut = []
 

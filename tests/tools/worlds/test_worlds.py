@@ -5,13 +5,18 @@ import pytest
 
 from tools.worlds.report import explained, failure_of
 
-pytestmark = pytest.mark.slow
-
 SEEDS = 500
 STEPS = 500
 SEEDS_OF_ONE_TEST = 20
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_what_must_be_true_is_true_in_a_short_world(seed: int) -> None:
+    broken = failure_of(seed, 100)
+    assert broken is None, explained(seed, 100, broken)
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("first", range(0, SEEDS, SEEDS_OF_ONE_TEST))
 def test_what_must_be_true_is_true_in_every_world(first: int) -> None:
     for seed in range(first, first + SEEDS_OF_ONE_TEST):
@@ -20,6 +25,7 @@ def test_what_must_be_true_is_true_in_every_world(first: int) -> None:
             pytest.fail(explained(seed, STEPS, broken), pytrace=False)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [978, 2768, 2938, 6988, 20482])
 def test_what_was_wrong_in_other_worlds_is_right_now(seed: int) -> None:
     """The first four were misjudged: three are killed in the middle of what clients do, in one somebody waits for less
