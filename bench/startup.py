@@ -40,10 +40,6 @@ class Startup:
         """What ours takes beyond the bare server, until the first signed answer."""
         return [ours - bare for ours, bare in zip(self.signed_s, self.bare_s, strict=True)]
 
-    def exec_ratios(self) -> list[float]:
-        """The time of a run of `exec`, in times of the bare server's first answer."""
-        return [ours / bare for ours, bare in zip(self.exec_s, self.bare_s, strict=True)] if self.exec_s else []
-
     def typical(self, figure: str) -> float:
         """The median of one of the fields."""
         return float(median(getattr(self, figure)))

@@ -11,10 +11,12 @@ from simulator.contract.openapi import CONTROL, OPENAPI, bundled
 from simulator.contract.schemas import compiled
 from simulator.scenario.library import names, scenario_from_object
 from simulator.scenario.reading.check import schema as scenario_schema
-from tests.support.schema_parts import schema_parts
 
 DOCUMENTS = (OPENAPI, CONTROL)
 SECTIONS = {"payments": "Payment", "voids": "Void", "disputes": "Dispute", "bills": "Bill", "faults": "Fault"}
+OF_ONE = ("items", "additionalProperties", "propertyNames", "not", "if", "then", "else")
+OF_SEVERAL = ("anyOf", "oneOf", "allOf")
+BY_NAME = ("properties", "$defs", "definitions", "patternProperties")
 
 
 def components() -> dict[str, Any]:
@@ -25,6 +27,21 @@ def components() -> dict[str, Any]:
 def judges(component: str) -> jsonschema_rs.Draft202012Validator:
     whole = {"$ref": f"#/components/schemas/{component}", "components": bundled(CONTROL)["components"]}
     return jsonschema_rs.Draft202012Validator(whole)
+
+
+def schema_parts(schema: Any, pointer: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
+    """The schema and every schema in it, each with its JSON pointer."""
+    if not isinstance(schema, dict):
+        return
+    yield pointer, schema
+    for key in OF_ONE:
+        yield from schema_parts(schema.get(key), f"{pointer}/{key}")
+    for key in OF_SEVERAL:
+        for index, part in enumerate(schema.get(key, ())):
+            yield from schema_parts(part, f"{pointer}/{key}/{index}")
+    for key in BY_NAME:
+        for name, part in schema.get(key, {}).items():
+            yield from schema_parts(part, f"{pointer}/{key}/{name}")
 
 
 def all_schemas(document: str) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -24,7 +24,6 @@ NUMBER = "7316402958463817"
 KEY = b"the-key-of-a-real-account-0001"
 SECRET = b64encode(KEY).decode()
 PASSWORD = "a-pass/word+of&1=real%user"
-HOOK = "whsec_" + b64encode(b"the-key-of-a-real-webhook-02").decode()
 SCENARIO: dict[str, Any] = {
     "resellers": [
         {

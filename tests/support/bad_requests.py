@@ -28,7 +28,6 @@ from tests.support.signing import sign
 
 NOTHING = "nothing"
 PATIENCE_S = 20.0  # no request of these tables may take longer, however slow the machine is
-BODILY_METHODS = ("POST", "PUT", "PATCH")
 _nonces = count(1)
 
 Headers = dict[str, str]
