@@ -5,6 +5,9 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 DEV_READY := $(VENV)/.dev-ready
 INTEROP := tests/interop
+PYTEST := $(BIN)/python -m pytest -n auto --dist worksteal
+SLOW_TOOLS := interop-tools site-tools bench-peers $(if $(wildcard wheelhouse),,wheelhouse) $(if $(wildcard dist/*.cdx.json),,sbom)
+COMMIT = $(shell git rev-parse HEAD)
 INTEROP_READY := $(INTEROP)/node_modules/.ready
 PEERS := bench/peers
 SITE_TOOLS := tools/site/requirements.txt
@@ -21,7 +24,7 @@ FROM_WHEELHOUSE := --no-index --find-links $(WHEELHOUSE)
 PIP_SAID := $(VENV)/pip.log
 NO_INDEX := no package index was reached, or it lacks something: run 'make wheelhouse ARGS=--dev' where there is one, copy the folder $(WHEELHOUSE) here, and run make again; pip's own words are in $(PIP_SAID)
 
-.PHONY: run help test test-again test-fast interop check lint types audit docs bench bench-history bench-scale bench-peers campaign campaign-kill simulate fuzz screenshots console-figures interop-tools site site-tools wheel sdist pyz wheelhouse sbom ranges npm-package clean
+.PHONY: run help test test-all test-quarter interop check lint types audit docs bench bench-history bench-scale bench-peers campaign campaign-kill simulate fuzz screenshots console-figures interop-tools site site-tools wheel sdist pyz wheelhouse sbom ranges npm-package clean
 
 run: $(READY)        ## serve the default scenario
 	@$(BIN)/reseller-sim serve $(ARGS)
@@ -29,14 +32,16 @@ run: $(READY)        ## serve the default scenario
 help:                ## this list
 	@sed -n 's/^\([a-z][a-z-]*\):.*## \(.*\)/\1\t\2/p' $(firstword $(MAKEFILE_LIST)) | while IFS='	' read -r name text; do printf '  %-15s %s\n' "$$name" "$$text"; done
 
-test: $(DEV_READY)   ## the test suite, on all cores
-	$(BIN)/python -m pytest -n auto --dist worksteal --ignore $(INTEROP) $(ARGS)
+test: $(DEV_READY)   ## the fast tests, on all cores: five minutes on two
+	$(PYTEST) -m "not slow" $(ARGS)
 
-test-again: $(DEV_READY)  ## the few tests that just failed, once more and alone; what passes only then is named
-	$(BIN)/python -m tests.support.again
+test-all: $(DEV_READY)  ## every test; says first what this machine lacks, and which tests that costs
+	@for target in $(SLOW_TOOLS); do $(MAKE) --no-print-directory $$target >/dev/null || true; done
+	@$(BIN)/python -m tests.support.tiers
+	$(PYTEST) --hypothesis-profile full $(ARGS)
 
-test-fast: $(DEV_READY)  ## without slow tests and most rows of long tables, in well under a minute
-	$(BIN)/python -m pytest -n auto --dist loadfile --ignore $(INTEROP) -m "not slow" --hypothesis-profile fast $(ARGS)
+test-quarter: $(DEV_READY)  ## a quarter of the slow tests, which the commit's hash chooses, for eight minutes
+	$(PYTEST) -m slow --hypothesis-profile full --quarter $(COMMIT) --minutes 8 $(ARGS)
 
 check: lint types audit test  ## what has to pass before a commit
 

@@ -1,5 +1,4 @@
-"""What holds for the whole suite: how Hypothesis chooses examples, what of long tables is fast, garbage, long turns,
-hangs."""
+"""Rules of the whole suite: tiers, Hypothesis' examples, garbage collection, long turns of the loop, hanging tests."""
 
 import gc
 import os
@@ -11,31 +10,49 @@ from hypothesis import HealthCheck, settings
 
 from simulator.scenario.sections.people import person_pools
 from tests.support.longest_turn import LIMIT_S, LONGEST_TURN
-from tests.support.slow_rows import slow_rows
-from tests.support.tools import not_run
+from tests.support.programs import not_run
+from tests.support.tiers import Tier
 from tests.support.watchdog import WATCHDOG
 
-# How long an example takes is the machine's affair: no deadlines. Every run has the same examples, so that a failure is
-# one of the change under test, and nothing is remembered in the checkout; `--hypothesis-profile random` draws others.
+# Every run draws the same examples, without deadlines, and stores nothing in the checkout, so a failure belongs to the
+# change under test. `--hypothesis-profile full` draws as many as a test asks for, `random` draws others.
 settings.register_profile(
-    "reproducible", deadline=None, derandomize=True, database=None, suppress_health_check=[HealthCheck.too_slow]
+    "reproducible",
+    deadline=None,
+    derandomize=True,
+    database=None,
+    max_examples=25,
+    suppress_health_check=[HealthCheck.too_slow],
 )
+settings.register_profile("full", settings.get_profile("reproducible"), max_examples=100)
 settings.register_profile("random", settings.get_profile("reproducible"), derandomize=False, print_blob=True)
-settings.register_profile("fast", settings.get_profile("reproducible"), max_examples=20)  # of `make test-fast`
 settings.load_profile("reproducible")
 
 LONGEST_TURN.install()
 gc.disable()  # until all tests are collected, since nothing of them is garbage
 
-WORKERS_PER_CORE = 2  # tests wait for processes, browsers and time-outs nearly half of their time
+WORKERS_PER_CORE = 2  # tests wait for processes, browsers and timeouts nearly half of their time
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add what chooses a part of the slow tier."""
+    group = parser.getgroup("tiers")
+    group.addoption("--quarter", default="", metavar="HASH", help="the quarter of the test modules of a commit's hash")
+    group.addoption("--minutes", type=float, default=0.0, help="start no test after so many minutes")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Add the plugin for runs that are more than the fast tier."""
+    if config.option.markexpr != "not slow":
+        config.pluginmanager.register(Tier(config.option.quarter, config.option.minutes))
 
 
 @pytest.hookimpl(optionalhook=True)
-def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
-    """Of `-n auto`: more processes than cores, since one of them often waits. The fast tests do not, and a process
-    takes seconds to collect all."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return cores if config.option.markexpr else WORKERS_PER_CORE * cores
+def pytest_xdist_auto_num_workers() -> int:
+    """Return the number of workers of `-n auto`: more than cores, since one of them often waits."""
+    return WORKERS_PER_CORE * (
+        len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    )
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
@@ -64,18 +81,6 @@ def _no_turn_is_long() -> Iterator[None]:
     LONGEST_TURN.begin()
     yield
     assert LONGEST_TURN.seconds < LIMIT_S, f"{LONGEST_TURN.seconds:.2f} s without a pause: {LONGEST_TURN.callback}"
-
-
-@pytest.hookimpl(tryfirst=True)  # before `-m "not slow"` looks at the marks
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Order the tests, and mark rows of long tables as slow, but for some that are spread over the whole of each."""
-    tables: dict[str, list[pytest.Item]] = {}
-    for item in items:
-        if item.get_closest_marker("slow") is None:
-            tables.setdefault(item.nodeid.partition("[")[0], []).append(item)
-    for rows in tables.values():
-        for item in slow_rows(rows):
-            item.add_marker("slow")
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.support.client import Client, Response, running
+from tests.support.tiers import examples
 
 PARAMETERS = (
     "product_code", "field_id", "account_number", "biller_code", "limit", "per_page", "page", "is_active",
@@ -315,7 +316,7 @@ def test_options_for_one_account_are_written_in_the_scenario() -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(st.fixed_dictionaries({}, optional=dict.fromkeys(PARAMETERS, st.text() | st.sampled_from(SENT))))
 def test_every_query_is_answered_according_to_the_contract(client: Client, query: dict[str, str]) -> None:
     sent = {name: value.encode("utf-8", "surrogatepass") for name, value in query.items()}

@@ -13,6 +13,7 @@ from simulator.auth.autopsy import bodies, search
 from simulator.auth.autopsy.facts import Facts
 from simulator.auth.canonical import body_hash
 from tests.support.mistaken_clients import NONCE, NOW, SECRET
+from tests.support.tiers import examples
 
 NESTED = b'{"a":{"b":[[[[' + b",".join([b"[1]"] * 3700) + b"]]]]}}"
 MIDDLE = b'{"a":{"b":[[[[' + b",".join([b"[1]"] * 1900) + b"]]]]}}"
@@ -63,7 +64,7 @@ def test_a_nested_body_is_written_in_few_ways_and_by_no_slow_writer(
 
 
 @pytest.mark.slow
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(VALUES, st.booleans())
 def test_indented_is_what_the_standard_library_writes(value: Any, is_ascii: bool) -> None:
     tight = json.dumps(value, separators=(",", ":"), ensure_ascii=is_ascii).encode()

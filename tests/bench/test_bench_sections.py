@@ -15,7 +15,7 @@ from bench.peers.started import started
 from bench.servers import BenchError, Cores
 from bench.tail import BARE_NAME, OUR_NAME
 from simulator.scenario.library import scenario_from_object
-from tests.support.tools import program
+from tests.support.programs import program
 
 pytestmark = pytest.mark.slow
 
@@ -41,6 +41,7 @@ def test_rows_are_measured_beside_a_bare_app_that_answers_as_many_bytes(tmp_path
     assert "## Rows" in page.read_text()
 
 
+@pytest.mark.needs("haproxy")
 def test_two_servers_are_measured_beside_one_behind_the_proxy_and_one_alone(tmp_path: Path) -> None:
     program("haproxy")
     out = tmp_path / "figures.json"

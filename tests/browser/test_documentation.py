@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.support.browser import page as opened_page
+from tests.support.programs import site_tools
 from tests.support.shared_work import once
-from tests.support.tools import site_tools
 from tools.site.__main__ import ROOT, main
 from tools.site.pages import INDEX, reading_order
 

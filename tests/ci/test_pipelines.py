@@ -19,10 +19,10 @@ from tests.support.environments import our_wheel
 from tests.support.pages import blocks
 from tests.support.pipelines import INSTALLING, Job, gitlab_job, run_gitlab
 from tests.support.processes import ROOT, ask, serving
+from tests.support.programs import required
 from tests.support.shared_work import once
-from tests.support.tools import required
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.needs("bash", "wheelhouse")]
 
 PAYMENT = '{"refid":"order-1","product":"RELOAD","account":"0123456789","amount":10}'
 PAY = f"reseller-sim call POST /v2/topup -d '{PAYMENT}'"

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from simulator.wire.pasted_curl import NotCurl, read_curl, stdin_of, words_of
 from simulator.wire.shell_words import PLAIN_CHARS_MAX, _pieces, shell_words
 from tests.support.curl_listener import IS_CURL_HERE, Listener, Sent, listening
+from tests.support.tiers import examples
 
 needs_curl = pytest.mark.skipif(not IS_CURL_HERE, reason="no curl or no bash on this machine")
 needs_bash = pytest.mark.skipif(shutil.which("bash") is None, reason="no bash on this machine")
@@ -339,7 +340,7 @@ FEWER = re.compile(
 
 @pytest.mark.slow
 @needs_curl
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(command=commands())
 def test_any_command_is_read_as_bash_and_curl_send_it_or_refused(listener: Listener, command: str) -> None:
     sent = really_sent(listener, command)
@@ -350,7 +351,7 @@ def test_any_command_is_read_as_bash_and_curl_send_it_or_refused(listener: Liste
     assert ours == sent
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 @given(texts=st.lists(TEXTS, min_size=1, max_size=4), quote=QUOTES)
 def test_no_body_is_refused_however_it_is_quoted(texts: list[str], quote: Callable[[str], str]) -> None:
     command = " ".join(["curl", f"{U}/t", *(word for one in texts for word in ("--data-raw", quote(one)))])

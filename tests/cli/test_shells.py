@@ -8,7 +8,11 @@ import pytest
 from tests.support.asking import Asking
 from tests.support.shells import Shell, shell
 
-pytestmark = [pytest.mark.slow, pytest.mark.parametrize("name", ["bash", "zsh", "fish"])]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.needs("bash", "zsh", "fish"),
+    pytest.mark.parametrize("name", ["bash", "zsh", "fish"]),
+]
 
 NO_SIMULATOR = "http://127.0.0.1:1"
 DEADLINE_S = 20.0  # of a shell that starts and asks; without a bound of its own it would wait a minute for a simulator

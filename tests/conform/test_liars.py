@@ -21,6 +21,7 @@ from tests.support.client import running
 from tests.support.conforming import BILL, RELOAD, Sender, conformed, run_of
 from tests.support.damages import DISPUTE, VOID
 from tests.support.liars import HONEST, START, Liar
+from tests.support.tiers import examples
 
 # A lie, and the checks of which one has to name it.
 LIARS: dict[str, tuple[Liar, set[str]]] = {
@@ -96,7 +97,7 @@ def test_a_refid_that_nothing_proves_to_pay_once_is_sent_again_once(lie: str) ->
 
 
 @pytest.mark.slow
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(60), deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     limit=st.sampled_from(["10.01", "20.02", "25", "33.33", "60"]),
     liar=st.builds(

@@ -12,8 +12,8 @@ from simulator.contract.openapi import CONTROL, OPENAPI, bundled
 from tests.support.browser import page
 from tests.support.client import running
 from tests.support.processes import ask, serving
+from tests.support.programs import program
 from tests.support.signing import KEY, NONCE, NOW, SECRET_TEXT, sign
-from tests.support.tools import program
 
 FILES = Path(__file__).parents[2] / "simulator" / "console" / "api_docs"
 SIGN = """

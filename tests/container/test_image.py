@@ -16,12 +16,12 @@ import yaml
 
 from tests.support.certificates import pair
 from tests.support.processes import DEADLINE_S, ROOT, Done
+from tests.support.programs import program, required
 from tests.support.shared_work import once
-from tests.support.tools import program, required
 from tools.containers.dockerfiles import stages
 from tools.containers.engine import NAMED, Image, Network, build, empty_root, images, network
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.needs("wheelhouse")]
 
 SERVICES: dict[str, Any] = yaml.safe_load((ROOT / "compose.yaml").read_text("utf-8"))["services"]
 TOKEN = "local-only"

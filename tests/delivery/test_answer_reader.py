@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simulator.delivery.answers import BESIDE_BODY_BYTES, BODY_BYTES, HEADERS_CHARS, AnswerReader
+from tests.support.tiers import examples
 
 Read = tuple[bool, int | None, bytes, tuple[tuple[str, str], ...] | None, str, bool]
 
@@ -84,7 +85,7 @@ def test_an_answer_that_is_cut_off_is_never_taken_for_a_whole_one(
         assert error
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(st.lists(st.one_of(st.binary(max_size=60), st.sampled_from([b"HTTP/1.1 200 OK\r\n", b"\r\n", b"2\r\nok\r\n"]))))
 def test_any_bytes_are_read_to_an_end(pieces: list[bytes]) -> None:
     is_over, status, body, headers, error, may_stay_open = read(pieces, ends=True)
@@ -109,7 +110,7 @@ ODD = st.sampled_from(
 )
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(st.lists(ODD, min_size=1, max_size=8).map(b"".join), st.sampled_from(["GET", "HEAD"]))
 def test_what_is_made_of_an_odd_answer_does_not_depend_on_where_it_is_cut(answer: bytes, method: str) -> None:
     """But for what is said of it: what comes behind the end of an answer is not always seen."""

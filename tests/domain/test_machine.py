@@ -24,6 +24,7 @@ from simulator.domain.model.rules import Fields, Rule
 from simulator.domain.model.scenario import Limits
 from simulator.domain.model.transactions import Distortion, Status, Step, Transaction, may_follow
 from simulator.domain.reports.coverage import coverage
+from tests.support.tiers import examples
 from tests.support.worlds import (
     ACCEPTED,
     START,
@@ -258,4 +259,4 @@ class Payments(RuleBasedStateMachine):
 
 
 TestPayments = Payments.TestCase
-TestPayments.settings = settings(max_examples=60, stateful_step_count=60)
+TestPayments.settings = settings(max_examples=examples(60), stateful_step_count=60)

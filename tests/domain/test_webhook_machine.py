@@ -21,6 +21,7 @@ from simulator.domain.model.effects import AttemptEnd, AttemptResult, Send
 from simulator.domain.model.scenario import Limits
 from simulator.domain.model.wallet import EntryType
 from simulator.domain.model.webhooks import Delivery, DeliveryState, ReplayRefused
+from tests.support.tiers import examples
 from tests.support.worlds import START, delivered, fire_due, sandbox
 
 pytestmark = pytest.mark.slow
@@ -177,4 +178,4 @@ class Webhooks(RuleBasedStateMachine):
 
 
 TestWebhooks = Webhooks.TestCase
-TestWebhooks.settings = settings(max_examples=50, stateful_step_count=50)
+TestWebhooks.settings = settings(max_examples=examples(50), stateful_step_count=50)

@@ -18,9 +18,9 @@ import yaml
 from tests.support.on_the_wire import WiredSandbox
 from tests.support.pages import blocks, empty_folder, follow
 from tests.support.processes import DEADLINE_S, ROOT, Serving, ask, free_port, run, serving
-from tests.support.tools import program
+from tests.support.programs import program
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.needs("curl", "prometheus", "promtool")]
 
 PAGE = (ROOT / "docs" / "operations.md").read_text("utf-8")
 MONITORING = ROOT / "examples" / "monitoring"

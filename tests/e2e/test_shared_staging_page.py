@@ -20,9 +20,9 @@ from simulator.cli.signing import Credentials, sign
 from tests.support.certificates import Pair, dated, name_of, pair
 from tests.support.pages import await_line, blocks, empty_folder
 from tests.support.processes import DEADLINE_S, PROGRAM, ROOT, Serving, environment, free_port, serving
-from tests.support.tools import program
+from tests.support.programs import program
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.needs("nginx", "openssl", "systemd-analyze")]
 
 PAGE = (ROOT / "docs" / "shared-staging.md").read_text("utf-8")
 FILES = {block.name: block.text for block in blocks(PAGE) if block.action == "file"}

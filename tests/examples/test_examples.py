@@ -15,9 +15,9 @@ import yaml
 from tests.support.edited_answers import Edit, editing
 from tests.support.pages import blocks, empty_folder, printed
 from tests.support.processes import ROOT, run, serving
-from tests.support.tools import program
+from tests.support.programs import program
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.needs("curl", "go", "java", "javac", "node", "php")]
 
 EXAMPLES = ROOT / "examples"
 NEEDS = {"python": (), "node": ("node",), "php": ("php",), "java": ("java", "javac"), "go": ("go",)}

@@ -7,12 +7,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simulator.explore.quoting import joined, quoted
+from tests.support.tiers import examples
 
 WORDS = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=30)
 
 
 @pytest.mark.slow
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(st.lists(WORDS, min_size=1, max_size=4))
 def test_bash_reads_what_was_quoted_from_one_line(words: list[str]) -> None:
     line = joined(words)

@@ -14,7 +14,7 @@ from simulator.cli.known import known
 from simulator.collections import bruno, http, plan, postman
 from simulator.contract.openapi import CONTROL, OPENAPI
 from tests.support.processes import serving
-from tests.support.tools import node_command
+from tests.support.programs import node_command
 
 DEADLINE_S = 240.0
 COLLECTIONS = {name: plan.plan(name, known()) for name in (OPENAPI, CONTROL)}

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.tools import node_command
+from tests.support.programs import node_command
 
 pytestmark = pytest.mark.slow
 

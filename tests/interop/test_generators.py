@@ -13,10 +13,10 @@ import pytest
 
 from tests.support.generated_clients import PAGE, PYTHON, QUIET, STEP_S, STEPS, TYPESCRIPT, play, side
 from tests.support.processes import DEADLINE_S, ROOT, environment
+from tests.support.programs import node_command, program
 from tests.support.served_documents import NAMES, operations
 from tests.support.shared_work import once
 from tests.support.signing import KEY, SECRET, SECRET_TEXT, sign
-from tests.support.tools import node_command, program
 
 pytestmark = pytest.mark.slow
 

@@ -9,8 +9,8 @@ import pytest
 
 from tests.support.generated_clients import QUIET
 from tests.support.processes import DEADLINE_S, environment
+from tests.support.programs import node_command
 from tests.support.served_documents import NAMES, fetch
-from tests.support.tools import node_command
 
 pytestmark = pytest.mark.slow
 

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from simulator.recorder.recorder import Recorder
 from simulator.scenario.library import problems
 from simulator.traffic.seen import Call, Notification
+from tests.support.tiers import examples
 
 START = datetime(2026, 11, 21, 4, 0, tzinfo=UTC)
 ENDPOINTS = [
@@ -98,7 +99,7 @@ def accepted(recorder: Recorder) -> str:
 
 
 @pytest.mark.slow
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(st.lists(calls() | told(), max_size=14), st.booleans())
 def test_anything_gives_a_scenario(seen: list[Call | Notification], names_accounts: bool) -> None:
     recorder = Recorder(names_accounts=names_accounts)
@@ -127,7 +128,7 @@ STEPS = st.lists(
 
 
 @pytest.mark.slow
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(STEPS)
 def test_any_course_of_payments_gives_a_scenario(steps: list[tuple[Any, ...]]) -> None:
     recorder = Recorder()
@@ -164,7 +165,7 @@ PRODUCTS = st.fixed_dictionaries(
 
 
 @pytest.mark.slow
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(st.lists(PRODUCTS, max_size=4), st.lists(st.tuples(CODES, CODES, OPTIONS, VALUES), max_size=4), VALUES)
 def test_any_catalog_gives_a_scenario(products: list[Any], pages: list[tuple[Any, ...]], groups: Any) -> None:
     recorder = Recorder()

@@ -17,6 +17,7 @@ from simulator.replay.rebuilding import nowhere
 from simulator.replay.without_secrets import CannotMask, lines_without_secrets
 from tests.support.client import Client, running
 from tests.support.replaying import play
+from tests.support.tiers import examples
 from tests.support.unpacked import unpacked
 
 FOREIGN = "Zq7foreign-Credential81"
@@ -357,7 +358,7 @@ IN_ANY_SPELLING: tuple[Callable[[str], str], ...] = (str, percent, escaped, base
 
 
 @pytest.mark.slow
-@settings(max_examples=120)
+@settings(max_examples=examples(120))
 @given(
     sent=st.lists(
         st.tuples(st.sampled_from(sorted(PLACES)), st.sampled_from(IN_ANY_SPELLING), FOREIGN_SECRETS),

@@ -17,7 +17,7 @@ from simulator.shards.haproxy import READ_TIMEOUT
 from tests.support.processes import DEADLINE_S, run
 from tests.support.sharded import SHARD, Sharded, sharded
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.needs("haproxy")]
 
 NAMES = ("a", "b", "c")
 SANDBOXES = [f"shop-{number:02}" for number in range(12)]

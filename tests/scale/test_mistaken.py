@@ -8,7 +8,7 @@ from simulator.cli.signing import Credentials
 from tests.support.pages import await_line
 from tests.support.sharded import SHARD, Sharded, sharded
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.needs("haproxy")]
 
 NAMES = ("a", "b")
 KEY = Credentials("test_key_RS001", "bm90LWEtc2VjcmV0LW9ubHktZm9yLXRlc3RpbmctMDE=")

@@ -11,7 +11,7 @@ from tests.support.pages import ADDRESS, assert_shown, blocks, empty_folder, pri
 from tests.support.processes import ROOT, Serving, free_port, serving
 from tests.support.sharded import Proxy, haproxy
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.needs("haproxy")]
 
 PAGE = (ROOT / "docs" / "scale.md").read_text("utf-8")
 PLAYED = PAGE.partition("## What goes where")[0]

@@ -14,7 +14,7 @@ from simulator.cli.signing import Credentials
 from tests.support.browser import page
 from tests.support.sharded import SHARD, Sharded, sharded
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.needs("haproxy")]
 
 NAMES = ("a", "b", "c")
 RESELLERS = [f"RS{number:03}" for number in range(1, 301)]

@@ -11,7 +11,7 @@ from tests.support.certificates import pair
 from tests.support.processes import DEADLINE_S, free_port
 from tests.support.sharded import Sharded, sharded
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.needs("haproxy", "openssl")]
 
 
 @pytest.fixture

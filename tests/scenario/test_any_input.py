@@ -14,6 +14,7 @@ from simulator.scenario.library import scenario_from_object
 from simulator.scenario.reading.document import Problem, ScenarioError
 from simulator.scenario.reading.load import load_text
 from simulator.scenario.reading.sources import resolved
+from tests.support.tiers import examples
 
 pytestmark = pytest.mark.slow
 
@@ -58,13 +59,13 @@ def refusal(make: Callable[[], object]) -> tuple[Problem, ...]:
     return ()
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(path=st.sampled_from(PLACES), value=values)
 def test_any_value_in_any_place_is_taken_or_refused(path: tuple[Any, ...], value: Any) -> None:
     assert NO_REASON not in refusal(lambda: scenario_from_object(replaced(path, value)))
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(value=values)
 def test_any_value_is_a_rule_or_a_reseller_or_refused(value: Any) -> None:
     assert NO_REASON not in refusal(lambda: build_rule("payments", value, "a"))
@@ -78,7 +79,7 @@ def test_any_value_is_a_rule_or_a_reseller_or_refused(value: Any) -> None:
 damage = st.binary(max_size=8) | st.sampled_from([b"{", b"- ", b"&a ", b"\t"])
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(at=st.integers(0, len(TEXT)), cut=st.integers(0, 40), put=damage)
 def test_any_damage_to_a_file_is_taken_or_refused_with_a_line(at: int, cut: int, put: bytes) -> None:
     text = TEXT[:at] + put + TEXT[at + cut :]

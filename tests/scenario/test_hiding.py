@@ -17,6 +17,7 @@ from simulator.scenario.reading.document import Report
 from simulator.scenario.reading.load import load_object
 from simulator.scenario.reading.reader import Reader
 from simulator.scenario.sections.matchers import compile_when
+from tests.support.tiers import examples
 
 # Few and alike, so that two matchers often have to do with each other.
 TEXTS = ("1", "10", "10.0", "101", "01", "48", "0148", "a", "ab", "b", "*", "a*", "true", "")
@@ -150,7 +151,7 @@ def narrowed(whens: st.SearchStrategy[dict[str, Any]]) -> st.SearchStrategy[tupl
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("kind", "plain", "sent"), [row[1:] for row in KINDS], ids=[row[0] for row in KINDS])
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(data=st.data())
 def test_what_is_proved_of_two_matchers_holds_for_every_value(
     data: st.DataObject, kind: Kind, plain: tuple[Any, ...], sent: tuple[Any, ...]
@@ -205,7 +206,7 @@ def test_what_is_proved_of_any_two_faults_holds_for_every_request() -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(whens=narrowed(PAYMENT_WHEN))
 def test_no_payment_reaches_a_rule_that_is_called_hidden(whens: tuple[Any, Any]) -> None:
     wide, narrow = whens
@@ -215,7 +216,7 @@ def test_no_payment_reaches_a_rule_that_is_called_hidden(whens: tuple[Any, Any])
 
 
 @pytest.mark.slow
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(whens=narrowed(TIMED_WHEN))
 def test_no_payment_reaches_a_rule_that_is_called_hidden_at_any_time(whens: tuple[Any, Any]) -> None:
     wide, narrow = whens
@@ -226,7 +227,7 @@ def test_no_payment_reaches_a_rule_that_is_called_hidden_at_any_time(whens: tupl
 
 
 @pytest.mark.slow
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(whens=narrowed(FAULT_WITH_ANY))
 def test_no_request_reaches_a_fault_with_alternatives_that_is_called_hidden(whens: tuple[Any, Any]) -> None:
     wide, narrow = whens
@@ -246,7 +247,7 @@ def plain_of(branch: Branch) -> Any:
 
 
 @pytest.mark.slow
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(whens=narrowed(FAULT_WHEN))
 def test_no_request_reaches_a_fault_that_is_called_hidden(whens: tuple[Any, Any]) -> None:
     wide, narrow = whens

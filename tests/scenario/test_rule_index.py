@@ -14,6 +14,7 @@ from simulator.domain.model.rule_book import Choice, RuleBook
 from simulator.domain.model.rule_index import INDEXED, RuleIndex
 from simulator.domain.model.rules import Rule
 from simulator.scenario.build import build_rule
+from tests.support.tiers import examples
 
 NOW = datetime(2026, 11, 1, tzinfo=UTC)
 THEN: Mapping[str, Any] = {"payments": [{"status": "Succesful"}], "faults": {"status": 500}}
@@ -79,7 +80,7 @@ STEPS = st.lists(
 
 
 @pytest.mark.slow
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(section=st.sampled_from(["payments", "faults"]), first=st.lists(DRAWN, max_size=8), steps=STEPS)
 def test_an_indexed_book_chooses_and_counts_as_one_that_tries_every_rule(
     section: str, first: Sequence[Any], steps: Sequence[tuple[str, Any]]

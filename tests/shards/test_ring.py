@@ -47,6 +47,7 @@ def healthy_servers(names: list[str]) -> Iterator[list[Server]]:
             one.server_close()
 
 
+@pytest.mark.needs("haproxy")
 @pytest.mark.slow
 @pytest.mark.parametrize("names", [["only"], ["a", "b"], [f"server-{number}" for number in range(1, 8)]])
 def test_haproxy_sends_each_key_to_the_server_that_is_computed(names: list[str], tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from tests.support.tools import program
+from tests.support.programs import program
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page, Request

@@ -9,7 +9,7 @@ from tempfile import mkdtemp
 from typing import Any, NamedTuple
 
 from tests.support.processes import DEADLINE_S
-from tests.support.tools import program
+from tests.support.programs import program
 
 
 class Pair(NamedTuple):

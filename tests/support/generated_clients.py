@@ -11,7 +11,7 @@ from unittest import mock
 
 from tests.support.pages import Block, assert_shown, blocks, empty_folder, follow, printed
 from tests.support.processes import ROOT
-from tests.support.tools import NODE_COMMANDS
+from tests.support.programs import NODE_COMMANDS
 
 PAGE = (ROOT / "docs" / "generate-a-client.md").read_text("utf-8")
 STEPS = [block for block in blocks(PAGE) if block.language != "console"]

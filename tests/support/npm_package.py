@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tests.support.generated_clients import QUIET
 from tests.support.processes import ROOT, environment
-from tests.support.tools import NODE_COMMANDS, node_command, program
+from tests.support.programs import NODE_COMMANDS, node_command, program
 
 CLIENT = ROOT / "clients" / "js"
 STEP_S = 120.0  # compiling takes seconds of processor time, on a machine that may be busy

@@ -12,7 +12,7 @@ from typing import Any
 import yaml
 
 from tests.support.processes import DEADLINE_S, ROOT, Done, environment
-from tests.support.tools import program
+from tests.support.programs import program
 
 SHELL_OF_GITHUB = ("--noprofile", "--norc", "-eo", "pipefail")
 INSTALLING = "Install reseller-sim"

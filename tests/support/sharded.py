@@ -18,7 +18,7 @@ from simulator.shards.haproxy import SHARD_HEADER
 from simulator.shards.ring import Ring
 from tests.support.client import Response
 from tests.support.processes import DEADLINE_S, Serving, ask, environment, free_port, run, serving
-from tests.support.tools import program
+from tests.support.programs import program
 
 SHARD = SHARD_HEADER.lower()
 JSON = {"content-type": "application/json"}

@@ -14,7 +14,7 @@ from pathlib import Path
 from threading import Timer
 
 from tests.support.processes import DEADLINE_S, PROGRAM, environment
-from tests.support.tools import program
+from tests.support.programs import program
 
 TAB, WRITE_DOWN = b"\t", b"\x18\x10"  # Ctrl-X Ctrl-P
 START_UP = {

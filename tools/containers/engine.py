@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.support.processes import DEADLINE_S, ROOT
-from tests.support.tools import program
+from tests.support.programs import program
 from tools.containers.dockerfiles import Stage, context, stages
 
 BASE_FOLDERS = ("usr", "lib", "lib64", "bin", "sbin")

@@ -23,6 +23,7 @@ from simulator.domain.model.catalog import (
 from simulator.domain.model.transactions import Reason
 from simulator.domain.sandbox import Sandbox
 from simulator.scenario.library import load_scenario
+from tests.support.tiers import examples
 from tests.support.worlds import (
     fixed_product,
     money_product,
@@ -49,7 +50,7 @@ AMOUNTS: Any = st.sampled_from(["10", 30, "0.50", "25.50", "ten", "-1", Decimal(
 
 
 @pytest.mark.slow
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(st.sampled_from(sorted(SCENARIO.catalog.products)), ACCOUNTS, AMOUNTS, st.dictionaries(NAMES, VALUES))
 def test_any_extras_are_answered_and_a_refusal_changes_nothing(
     product: str, account: str, amount: Any, extras: dict[str, Any]

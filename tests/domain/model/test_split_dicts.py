@@ -7,6 +7,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 
 from simulator.domain.model import split_dicts
 from simulator.domain.model.split_dicts import PARTS, WHOLE_MAX, SplitDict
+from tests.support.tiers import examples
 
 KEYS = st.integers(0, 30).map(str)
 
@@ -45,7 +46,7 @@ class SplitDictMachine(RuleBasedStateMachine):
 
 
 TestSplitDict = SplitDictMachine.TestCase
-TestSplitDict.settings = settings(max_examples=30, stateful_step_count=30)
+TestSplitDict.settings = settings(max_examples=examples(30), stateful_step_count=30)
 
 
 @pytest.mark.slow

@@ -17,6 +17,7 @@ from simulator.tape.store.retention import Retention
 from simulator.tape.store.store import Store
 from simulator.tape.store.writing import SnapshotWriter
 from tests.support.stores import LOG, VERSION, after_a_power_failure, as_killed, held
+from tests.support.tiers import examples
 
 pytestmark = pytest.mark.slow
 
@@ -204,7 +205,7 @@ def wanted_of(found: dict[str, Any]) -> dict[str, Any]:
 
 
 TestModel = Machine.TestCase
-TestModel.settings = settings(max_examples=60, stateful_step_count=30)
+TestModel.settings = settings(max_examples=examples(60), stateful_step_count=30)
 
 
 def test_a_model_that_differs_is_seen() -> None:

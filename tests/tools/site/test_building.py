@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.programs import program, site_tools
 from tests.support.shared_work import once
-from tests.support.tools import program, site_tools
 from tools.site.__main__ import main
 from tools.site.checking import Site
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.needs("git", "site-tools")]
 
 GOOD = {
     "docs/README.md": "# Pages\n\n## All\n\n1. [Time](time.md)\n",
