@@ -130,7 +130,6 @@ def test_outcomes_are_retried_as_the_table_says(answer: Answer, expected: int) -
         assert len(receiver.got) == expected
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("method", ["GET", "POST"])
 def test_each_request_that_left_is_one_attempt_also_on_a_connection_that_was_kept(method: str) -> None:
     """The receiver takes requests on a kept connection and closes it without an answer: the crash after accepting."""
@@ -232,7 +231,6 @@ def test_the_balance_of_a_requery_is_the_present_one_by_default(assume: Any, dep
         assert client.pay().data["balance"] == first + deposited
 
 
-@pytest.mark.slow
 def test_a_silent_receiver_times_out_and_costs_no_sandbox_time_under_a_manual_clock() -> None:
     with receiving(None, 200, limits={"callback_timeout_manual": "100ms"}) as (client, _):
         client.pay()
@@ -368,7 +366,6 @@ def test_a_fast_clock_runs_without_advance() -> None:
         assert [item["json"]["data"]["status"] for item in waited["items"]] == ["Processing", "Succesful"]
 
 
-@pytest.mark.slow
 def test_a_dead_receiver_does_not_delay_a_working_one_under_a_running_clock() -> None:
     scenario = {
         "clock": {"mode": "real"},

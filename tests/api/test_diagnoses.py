@@ -145,7 +145,6 @@ def test_the_length_of_an_amount_counts_alike_as_a_string_and_as_a_number(
         assert diagnosis(client, answer) == said
 
 
-@pytest.mark.slow
 def test_the_price_of_one_option_among_thousands_is_found() -> None:
     every = [{"code": f"N{n}", "label": str(n), "denomination": n} for n in range(1, 4001)]
     field = MANY["fields"][0] | {"options": every}  # type: ignore[index]

@@ -60,7 +60,6 @@ def test_what_was_not_carried_out_is_answered_so_at_once(ending: str, timeout: s
         assert_replays(client.app)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("ending", ENDINGS)
 @pytest.mark.parametrize(("timeout", "status"), [(None, 200), ("29s", 504)])
 def test_what_was_carried_out_has_at_once_the_answer_that_it_waits_for(

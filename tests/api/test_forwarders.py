@@ -161,7 +161,6 @@ def test_a_foreign_host_is_refused_whoever_says_it() -> None:
         assert ask(client, "/_sim/sandboxes", "198.51.100.1", spoofed).json["error"] == "foreign_host"
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("is_tls", "trusted", "told", "scheme"),
     [

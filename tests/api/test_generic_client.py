@@ -66,7 +66,6 @@ def test_every_product_is_paid_from_catalog_and_options_alone(
         assert exact(data["amount"]) == exact(body["amount"])
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("code", PRODUCTS)
 def test_the_wallet_is_debited_the_cost_of_an_option(client: Client, products: dict[str, Any], code: str) -> None:
     product = products[code]

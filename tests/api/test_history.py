@@ -261,7 +261,6 @@ def test_a_category_is_a_name_or_an_id(value: str) -> None:
         assert ask(client).data[0]["category"] == getattr(category, value)
 
 
-@pytest.mark.slow
 def test_more_than_a_thousand_is_taken_as_a_thousand() -> None:
     with running(SCENARIO | {"resellers": [{"code": "RS001", "balance": "1000000"}]}) as client:
         for number in range(1001):

@@ -14,8 +14,6 @@ from tests.support.client import Client, running
 from tests.support.day_tape import SCENARIO, play
 from tests.support.receivers import Got, Receiver
 
-pytestmark = pytest.mark.slow
-
 
 async def _made(client: Client, sandbox_id: str, seed: int) -> None:
     wanted = {"id": sandbox_id, "seed": seed, "scenario": SCENARIO, "clock": {"mode": "manual"}}
@@ -23,6 +21,7 @@ async def _made(client: Client, sandbox_id: str, seed: int) -> None:
     assert made.status == 201, made.body
 
 
+@pytest.mark.slow
 def test_a_hundred_sandboxes_driven_at_once_give_each_the_bytes_that_it_gives_alone() -> None:
     with running() as client:
 

@@ -15,8 +15,6 @@ from hypothesis import strategies as st
 from simulator.domain.model.transactions import Status
 from tests.support.client import Client, Response, running
 
-pytestmark = pytest.mark.slow
-
 STEPS = 600
 OPENING = Decimal("2000.00")
 THIS_YEAR = "date=2026-01-01%20-%202027-12-31"
@@ -231,6 +229,7 @@ def total(values: Iterable[Any]) -> Decimal:
     return sum(map(exact, values), Decimal(0))
 
 
+@pytest.mark.slow
 @given(st.integers(0, 2**32))
 @settings(max_examples=3)
 def test_after_a_long_day_all_books_agree_to_the_cent(seed: int) -> None:

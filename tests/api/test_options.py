@@ -293,7 +293,6 @@ MANY = {
 }
 
 
-@pytest.mark.slow
 def test_25000_billers_are_paged_like_forty(monkeypatch: pytest.MonkeyPatch) -> None:
     with running({"catalog": {"products": [MANY]}}) as client:
         last = options(client, "INTERBANK", "biller", limit=100, page=250).json
@@ -315,7 +314,6 @@ def test_options_for_one_account_are_written_in_the_scenario() -> None:
         assert "D5" in codes(client, "DATA", "plan", account_number="0199999998")
 
 
-@pytest.mark.slow
 @settings(max_examples=examples(60))
 @given(st.fixed_dictionaries({}, optional=dict.fromkeys(PARAMETERS, st.text() | st.sampled_from(SENT))))
 def test_every_query_is_answered_according_to_the_contract(client: Client, query: dict[str, str]) -> None:

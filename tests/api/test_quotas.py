@@ -26,7 +26,6 @@ def test_without_a_flag_there_is_none() -> None:
         assert "quotas" not in client.sim("GET", "/sandboxes/default").json
 
 
-@pytest.mark.slow
 def test_one_payment_more_than_a_sandbox_may_have_is_refused_and_the_others_are_found_again() -> None:
     with running(quotas=(2, None, None)) as client:
         assert [client.pay(f"r-{number}").status for number in range(2)] == [200, 200]
@@ -47,7 +46,6 @@ def test_one_payment_more_than_a_sandbox_may_have_is_refused_and_the_others_are_
         assert client.pay("r-2").status == 200
 
 
-@pytest.mark.slow
 def test_a_sandbox_that_has_used_its_bytes_answers_nothing_but_why_until_it_is_reset() -> None:
     with running(quotas=(None, 20_000, None)) as client:
         count = 0
@@ -63,7 +61,6 @@ def test_a_sandbox_that_has_used_its_bytes_answers_nothing_but_why_until_it_is_r
         assert client.pay("more").status == 200
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("quotas", "expected"), [((None, 20_000, None), "quota_bytes"), ((None, None, 5), "quota_rate")]
 )
@@ -86,7 +83,6 @@ def test_a_body_that_is_refused_ahead_is_not_read() -> None:
         assert client.live.tape.bytes < 100_000
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("limits", [{"tape": 0}, {"tape": 3}, {"tape_bytes": 1024}])
 def test_bytes_are_counted_also_where_the_tape_has_no_room_for_them(limits: dict[str, int], tmp_path: Path) -> None:
     """A sandbox with a scenario of its own would have no bound otherwise."""
@@ -112,7 +108,6 @@ def test_bytes_are_counted_also_when_the_tapes_of_all_have_used_their_budget() -
         assert client.live.tape.bytes < 5_000
 
 
-@pytest.mark.slow
 def test_more_requests_a_second_than_a_sandbox_may_have_are_refused_until_time_has_passed() -> None:
     wall = Wall()
     with running(wall=wall, quotas=(None, None, 3)) as client:

@@ -108,7 +108,6 @@ def everything_shown(client: Client) -> Iterator[tuple[str, bytes]]:
         yield trxid, client.sim("GET", f"/sandboxes/default/transactions/{trxid}").body
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("assume", [{}, {"bearer-endpoints": "all"}, {"deprecation-header": "none"}], ids=str)
 def test_no_secret_is_found_in_journal_coverage_logs_or_output(
     assume: dict[str, str], capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
@@ -190,7 +189,6 @@ SPELLINGS: dict[str, Callable[[str], str]] = {
 }
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("spelling", SPELLINGS)
 def test_a_secret_sent_by_mistake_in_any_place_is_shown_nowhere(
     spelling: str, capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture

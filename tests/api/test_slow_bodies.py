@@ -106,7 +106,6 @@ def test_an_answer_after_its_sandbox_was_replaced_by_one_of_the_same_id_names_no
         assert row["path"] == "/v2/balance"
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("method", "path", "body"), COMMANDS)
 def test_a_control_command_does_nothing_in_a_sandbox_that_was_deleted_or_reset_meanwhile(
     method: str, path: str, body: dict[str, Any]

@@ -314,7 +314,6 @@ def test_attempts_at_an_unreachable_receiver_are_logged(url: str, ending: str) -
         assert row["error"]
 
 
-@pytest.mark.slow
 def test_a_silent_receiver_is_given_up_after_the_timeout() -> None:
     with hooked(None, 200, webhooks={"timeout": "100ms"}) as (client, _, _):
         deposit(client)
@@ -322,7 +321,6 @@ def test_a_silent_receiver_is_given_up_after_the_timeout() -> None:
         assert [attempt["ending"] for attempt in attempts(client)] == ["timeout", "answered"]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("delay_s", "expected"), [(0.05, ["answered"]), (0.4, ["timeout", "answered"])])
 def test_just_below_the_timeout_is_in_time_and_just_above_it_is_not(delay_s: float, expected: list[str]) -> None:
     with running({"webhooks": {"timeout": "200ms"}}) as client:
@@ -454,7 +452,6 @@ def test_the_same_day_gives_the_same_events_jobs_and_times() -> None:
     assert day() == day()
 
 
-@pytest.mark.slow
 def test_a_fast_clock_tries_again_by_itself() -> None:
     with running({"clock": "x2000"}, wall=wall_clock) as client:
         put(client)

@@ -177,7 +177,6 @@ def test_a_bad_query_is_reported_by_parameter(query: str, field: str) -> None:
         assert (refused.status, list(refused.json["errors"])) == (400, [field])
 
 
-@pytest.mark.slow
 def test_a_page_has_fifty_by_default_and_at_most_a_hundred() -> None:
     with running() as client:
         put(client)

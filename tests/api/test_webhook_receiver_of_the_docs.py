@@ -49,7 +49,6 @@ def test_the_receiver_of_the_docs_accepts_each_genuine_event_once_and_nothing_el
         assert len(names["seen"]) == 2
 
 
-@pytest.mark.slow
 def test_the_receiver_for_tests_of_the_docs_prints_what_the_page_shows(capsys: pytest.CaptureFixture[str]) -> None:
     page = blocks(PAGE.read_text("utf-8"))
     place = next(n for n, block in enumerate(page) if "import Receiver" in block.text)

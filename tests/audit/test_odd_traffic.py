@@ -86,7 +86,6 @@ def notifications(draw: st.DrawFn) -> Notification:
     )
 
 
-@pytest.mark.slow
 @given(st.lists(calls(), max_size=12), st.lists(notifications(), max_size=6))
 def test_no_traffic_is_too_odd(sent: list[Call], notified: list[Notification]) -> None:
     answer = as_json(audited(sent, notified))

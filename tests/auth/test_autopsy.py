@@ -120,7 +120,6 @@ def test_what_is_told_of_a_query_mends_it_also_when_two_things_are_wrong(
     assert "no common mistake" in said or all(BY_ID[name].fix in said for name in found), said
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("steps", "other"),
     [
@@ -171,7 +170,6 @@ PAIRS = [
 FORMS = ["AAAA", "A" * 60, "A" * 87 + "=", "A" * 43, "not Base64", "", "v1=v1=AAAA", "0a" * 30, "b" * 43 + "="]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("spelt", FORMS)
 def test_a_wrong_form_is_told_by_the_header_the_autopsy_and_the_comparison(spelt: str) -> None:
     said = header(POST, "v1=" + spelt)
@@ -200,7 +198,6 @@ def test_fewer_bytes_than_nobody_can_guess_are_not_compared(size: int) -> None:
     assert autopsy(facts(POST, of_hex)).found == ()
 
 
-@pytest.mark.slow
 def test_a_string_that_was_signed_with_the_secret_of_another_is_known_to_be() -> None:
     string = canonical_string(str(NOW).encode(), NONCE.encode(), b"POST", b"mine", body_hash(POST.body))
     sent = Signer(join=lambda *_: string, key=lambda: b64decode(OTHER_SECRET)).sign(POST)
@@ -210,7 +207,6 @@ def test_a_string_that_was_signed_with_the_secret_of_another_is_known_to_be() ->
     assert [one.id for one in compared.found] == ["secret-of-another"]
 
 
-@pytest.mark.slow
 def test_the_secret_of_another_is_tried_with_the_right_form_only() -> None:
     string = canonical_string(str(NOW).encode(), NONCE.encode(), b"POST", b"mine", body_hash(POST.body))
     sent = Signer(join=lambda *_: string, key=lambda: b64decode(OTHER_SECRET), encode=bytes.hex).sign(POST)
@@ -277,7 +273,6 @@ TOGETHER: list[tuple[set[str], Request, dict[str, Any]]] = [
 ]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("names", "request_", "steps"), TOGETHER, ids=[" ".join(sorted(one[0])) for one in TOGETHER])
 def test_two_mistakes_that_go_together_are_named_together(
     names: set[str], request_: Request, steps: dict[str, Any]
@@ -297,7 +292,6 @@ def test_a_long_body_is_not_parsed_for_the_header(monkeypatch: pytest.MonkeyPatc
     assert header(request, signature_).startswith("no common mistake")
 
 
-@pytest.mark.slow
 def test_two_mistakes_of_different_places_are_named_together() -> None:
     assert len(PAIRS) >= 40
     wrong = {}
@@ -315,7 +309,6 @@ def test_a_right_signature_is_right(request_: Request) -> None:
     assert (made.is_right, made.sentence, made.found) == (True, IS_RIGHT, ())
 
 
-@pytest.mark.slow
 @settings(max_examples=10)
 @given(st.binary(min_size=32, max_size=32))
 def test_a_signature_of_nobody_has_no_mistake(digest: bytes) -> None:
@@ -332,7 +325,6 @@ def test_any_request_can_be_looked_at(sent: bytes, query: bytes, body: bytes) ->
     assert not made.is_right
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "body", [b"[" * 5000, b"\xff\xfe", b'{"a":"\\ud800"}', b"NaN", b"1e999", b'{"a":' * 300 + b"1" + b"}" * 300]
 )
@@ -340,7 +332,6 @@ def test_any_body_can_be_looked_at(body: bytes) -> None:
     assert not autopsy(facts(Request(body=body), "v1=" + "A" * 43 + "=")).is_right
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("timestamp", ["", "soon", "9" * 5000, "9" * 18, "0", "-5"])
 def test_any_timestamp_can_be_looked_at(timestamp: str) -> None:
     assert not autopsy(
@@ -348,7 +339,6 @@ def test_any_timestamp_can_be_looked_at(timestamp: str) -> None:
     ).is_right
 
 
-@pytest.mark.slow
 def test_a_search_is_bounded_by_the_bytes_that_it_hashes(monkeypatch: pytest.MonkeyPatch) -> None:
     hashed: list[int] = []
 
@@ -432,7 +422,6 @@ def tried_for(request: Request, monkeypatch: pytest.MonkeyPatch) -> tuple[list[t
     return tried, is_complete
 
 
-@pytest.mark.slow
 def test_each_single_mistake_of_each_form_is_tried_before_the_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     tried, is_complete = tried_for(FOUR_FORMS, monkeypatch)
     assert not is_complete
@@ -448,7 +437,6 @@ def test_each_single_mistake_of_each_form_is_tried_before_the_bound(monkeypatch:
     assert max(singles) < pair
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("request_", [POST, GET, BARE, Request(), FOUR_FORMS])
 def test_hardly_anything_is_tried_twice(request_: Request, monkeypatch: pytest.MonkeyPatch) -> None:
     tried, is_complete = tried_for(request_, monkeypatch)

@@ -196,7 +196,6 @@ def test_who_does_what_is_told_of_one_mistake_signs_rightly(query: str) -> None:
     assert list(filter(None, wrong)) == []
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 def test_who_does_what_is_told_signs_any_query_rightly(seed: int) -> None:
     source = random.Random(seed)  # noqa: S311 - examples, no secret
@@ -214,7 +213,6 @@ def _hides(query: str, rules: QueryRules, client: Client, one: dict[str, Any], o
     return client.sign(request) in alone
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 def test_who_does_what_is_told_of_two_mistakes_signs_rightly(seed: int) -> None:
     source = random.Random(100 + seed)  # noqa: S311 - examples, no secret

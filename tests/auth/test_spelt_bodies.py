@@ -34,7 +34,6 @@ def facts(body: bytes, query: bytes = b"") -> Facts:
     )
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("body", "written_max"), [(NESTED, 40), (MIDDLE, 60), (b"[" * 7500 + b"]" * 7500, 0)])
 @pytest.mark.parametrize("query", [b"", b"s=2&b=&s=1&c=&a=%2F&b=3&flag"])
 def test_a_nested_body_is_written_in_few_ways_and_by_no_slow_writer(
@@ -63,7 +62,6 @@ def test_a_nested_body_is_written_in_few_ways_and_by_no_slow_writer(
     assert sum(written) <= 5_000_000
 
 
-@pytest.mark.slow
 @settings(max_examples=examples(60))
 @given(VALUES, st.booleans())
 def test_indented_is_what_the_standard_library_writes(value: Any, is_ascii: bool) -> None:

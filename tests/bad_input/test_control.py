@@ -15,8 +15,6 @@ from tests.support.bad_requests import (
 from tests.support.bad_values import STRANGE_QUERIES, VALUES
 from tests.support.client import Client
 
-pytestmark = pytest.mark.slow
-
 OPERATIONS = control_operations()
 DEFAULT = "/_sim/sandboxes/default"
 
@@ -161,6 +159,7 @@ QUERIES: list[tuple[str, str]] = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("target", "path"), QUERIES, ids=[target[:60] for target, _ in QUERIES])
 def test_a_query_that_cannot_be_meant(client: Client, target: str, path: str) -> None:
     answer = ask(client, "GET", target)
@@ -277,6 +276,7 @@ BODIES: list[tuple[str, str, Any, str, str]] = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("path", "method", "body", "error", "where"),
     BODIES,

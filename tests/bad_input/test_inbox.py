@@ -32,7 +32,6 @@ NAMES: list[tuple[str, str, str]] = [
 ]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("what", "path", "expected"), NAMES, ids=ids(NAMES))
 def test_an_address_without_an_inbox_is_404(client: Client, what: str, path: str, expected: str) -> None:
     for method in ("POST", "GET", "DELETE"):
@@ -49,7 +48,6 @@ def test_an_inbox_takes_up_to_a_mebibyte(client: Client) -> None:
     client.sim("DELETE", "/sandboxes/default/inbox/large")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "method", ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "PROPFIND", "QUERY"]
 )
@@ -60,7 +58,6 @@ def test_an_inbox_takes_any_method(client: Client, method: str) -> None:
     client.sim("DELETE", "/sandboxes/default/inbox/any")
 
 
-@pytest.mark.slow
 def test_an_inbox_takes_any_body_and_any_query_and_shows_them(client: Client) -> None:
     queries = ["", "&", "=", "%ff=%zz", "a=1&a=2", "a" * 50_000, "%00"]
     for _, body in NOT_AN_OBJECT:

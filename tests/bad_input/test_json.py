@@ -15,13 +15,11 @@ from tests.support.bad_requests import (
 from tests.support.bad_values import GOOD, NOT_AN_OBJECT
 from tests.support.client import Client
 
-pytestmark = pytest.mark.slow
-
-
 BODILY = [one for one in operations() if one.needs_body]
 CONTROLLED = [one for one in control_operations() if one.takes_body]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("what", "body"), NOT_AN_OBJECT, ids=ids(NOT_AN_OBJECT))
 def test_a_payment_in_no_json_object_is_an_invalid_request(client: Client, what: str, body: bytes) -> None:
     assert said(ask(client, "POST", "/v2/topup", body)) == "400 Invalid_Request"
@@ -35,6 +33,7 @@ def test_every_endpoint_refuses_a_body_other_than_a_json_object(client: Client, 
     assert ask(client, one.method, one.path).status in (400, 404)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("one", CONTROLLED, ids=str)
 def test_every_control_path_refuses_a_body_other_than_a_json_object(client: Client, one: Operation) -> None:
     for what, body in NOT_AN_OBJECT:
@@ -62,6 +61,7 @@ STRANGE_OBJECTS: list[tuple[str, bytes]] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("one", BODILY, ids=str)
 def test_every_endpoint_refuses_objects_that_say_nothing(client: Client, one: Operation) -> None:
     for what, body in STRANGE_OBJECTS:
@@ -69,6 +69,7 @@ def test_every_endpoint_refuses_objects_that_say_nothing(client: Client, one: Op
         assert answer.status in ((400, 404) if one.names_nothing else (400,)), (what, answer.body[:300])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("one", [one for one in CONTROLLED if one.needs_body], ids=str)
 def test_every_control_path_refuses_objects_that_say_nothing(client: Client, one: Operation) -> None:
     for what, body in STRANGE_OBJECTS:

@@ -7,8 +7,6 @@ import pytest
 from simulator.runtime.journal import Exchange
 from tests.support.client import Client, running
 
-pytestmark = pytest.mark.slow
-
 LARGE = 50_000
 BOUND = 1024 * 1024
 

@@ -12,8 +12,6 @@ from tests.support.bad_requests import (
 from tests.support.client import Client
 from tests.support.contract_check import is_of_control
 
-pytestmark = pytest.mark.slow
-
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "PROPFIND", "QUERY")
 
 
@@ -24,6 +22,7 @@ def by_template() -> dict[str, tuple[str, set[str]]]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("template", by_template())
 def test_every_path_refuses_every_other_method_and_names_its_own(client: Client, template: str) -> None:
     path, own = by_template()[template]

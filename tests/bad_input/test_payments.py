@@ -83,7 +83,6 @@ AMOUNTS: list[tuple[str, str, str]] = [
 ]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("what", "written", "expected"), AMOUNTS, ids=ids(AMOUNTS))
 def test_an_invalid_amount(client: Client, what: str, written: str, expected: str) -> None:
     body = json.dumps(BILL | {"amount": "@"}).replace('"@"', written)
@@ -165,6 +164,7 @@ TEXTS: list[tuple[str, dict[str, Any], str]] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("what", "changes", "expected"), TEXTS, ids=ids(TEXTS))
 def test_an_invalid_text(client: Client, what: str, changes: dict[str, Any], expected: str) -> None:
     answer = ask(client, "POST", "/v2/topup", json.dumps(RELOAD | changes).encode())

@@ -14,12 +14,10 @@ from tests.support.bad_requests import (
 from tests.support.bad_values import STRANGE_QUERIES, VALUES
 from tests.support.client import Client
 
-pytestmark = pytest.mark.slow
-
-
 READING = [one for one in operations() if one.method == "GET"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("one", [one for one in READING if one.query], ids=str)
 def test_every_reading_endpoint_answers_any_value_of_its_parameters(client: Client, one: Operation) -> None:
     for what, value in VALUES:
@@ -38,6 +36,7 @@ def test_every_reading_endpoint_answers_a_parameter_that_is_sent_twice(client: C
         assert ask(client, one.method, f"{one.path}?" + "&".join([f"{name}=1"] * 5000)).status in (200, 400, 404)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("what", "query"), STRANGE_QUERIES, ids=ids(STRANGE_QUERIES))
 def test_every_reading_endpoint_answers_any_query(client: Client, what: str, query: str) -> None:
     for one in READING:
@@ -71,6 +70,7 @@ CATALOG: list[tuple[str, str, str]] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("what", "query", "expected"), CATALOG, ids=ids(CATALOG))
 def test_a_query_of_the_catalog(client: Client, what: str, query: str, expected: str) -> None:
     assert said(ask(client, "GET", f"/v2/catalog?{query}")) == expected
@@ -131,6 +131,7 @@ CALLBACKS: list[tuple[str, str, str]] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("what", "query", "expected"), CALLBACKS, ids=ids(CALLBACKS))
 def test_an_invalid_callback_address(client: Client, what: str, query: str, expected: str) -> None:
     assert said(ask(client, "POST", f"/v2/callback-url?{query}")) == expected

@@ -221,7 +221,6 @@ def test_every_answer_of_every_layer_has_an_id_of_its_own(simulator: Simulator) 
     assert len(seen) == len(set(seen)) == 2 * len(rows)
 
 
-@pytest.mark.slow
 def test_a_stalled_request_is_refused_and_closed(simulator: Simulator) -> None:
     starts = [
         (b"", (408, "head_timeout")),
@@ -359,7 +358,6 @@ BOUNDS = {
 }
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("path", BOUNDS)
 def test_a_smaller_bound_is_applied_while_a_body_is_read(simulator: Simulator, path: str) -> None:
     post, size = b"POST %b HTTP/1.1\r\n" % path.encode() + H, BOUNDS[path]
@@ -397,7 +395,6 @@ def test_a_body_in_single_bytes_is_one_body(simulator: Simulator) -> None:
     assert b"Invalid_Account" in answer
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "path", ["/_sim/sandboxes", "/_sim/sandboxes/default/clock/advance", "/_sim/inbox/default/raw"]
 )

@@ -3,8 +3,6 @@
 from collections.abc import Callable
 from typing import Any
 
-import pytest
-
 from simulator.api.routes import routes
 from simulator.control.app import ROUTES
 from simulator.runtime.inboxes import INBOX_PATH
@@ -18,7 +16,6 @@ from tests.support.bad_requests import (
 from tests.support.client import running
 
 
-@pytest.mark.slow
 def test_every_kind_of_change_is_seen() -> None:
     with running() as client:
         deeds: list[Callable[[], Any]] = [
@@ -46,7 +43,6 @@ def test_every_kind_of_change_is_seen() -> None:
         assert facts(client) == before
 
 
-@pytest.mark.slow
 def test_the_tables_cover_every_route() -> None:
     assert {(one.method, one.template) for one in operations()} == {
         (method, path) for path, methods in routes().items() for method in methods

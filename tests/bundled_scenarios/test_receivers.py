@@ -63,7 +63,6 @@ def attempts(client: Client) -> list[Any]:
     return found
 
 
-@pytest.mark.slow
 def test_a_flaky_receiver_accepts_the_fourth_attempt_and_refuses_the_next_callback_with_404() -> None:
     with running("flaky-receiver") as client:
         first, _ = buy(client)

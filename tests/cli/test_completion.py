@@ -62,7 +62,6 @@ def test_what_can_be_known_without_a_simulator_is_offered(words: tuple[str, ...]
     assert (offered in found) if offered is not None else found == []
 
 
-@pytest.mark.slow
 def test_what_a_running_simulator_has_is_offered_but_for_what_a_shell_would_run(asking: Asking) -> None:
     for refid in ("order-1", "order-2", "order-$(true)", "order 3"):
         asking.pay(refid)

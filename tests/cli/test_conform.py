@@ -91,7 +91,6 @@ def test_what_cannot_be_understood_is_refused_before_anything_is_sent(arguments:
     assert text in refusal(invoke("conform", "--base-url", NOBODY, *arguments), 2)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
@@ -140,7 +139,6 @@ def test_what_was_not_begun_leaves_no_file(tmp_path: Path) -> None:
     assert [(one.name, one.read_text()) for one in tmp_path.iterdir()] == [("earlier.json", "{}")]
 
 
-@pytest.mark.slow
 def test_everything_passes_and_is_written(server: Serving, tmp_path: Path) -> None:
     files = {name: tmp_path / f"result.{name}" for name in ("junit", "json", "html")}
     flags = [text for name, path in files.items() for text in (f"--{name}", str(path))]
@@ -159,7 +157,6 @@ def test_everything_passes_and_is_written(server: Serving, tmp_path: Path) -> No
         assert secret not in text
 
 
-@pytest.mark.slow
 def test_the_address_and_the_credentials_come_from_the_environment_as_those_of_call(server: Serving) -> None:
     account = server.ready["resellers"][0]
     variables = {"RESELLER_SIM_KEY": account["api_key"], "RESELLER_SIM_SECRET": account["api_secret"]}

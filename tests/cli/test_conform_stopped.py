@@ -12,7 +12,6 @@ import pytest
 from tests.support.processes import DEADLINE_S, PROGRAM, environment
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_ends_it_when_the_callback_url_is_as_before(number: int) -> None:
     methods = ["POST"]

@@ -182,7 +182,6 @@ def test_curl_sends_what_the_table_has(listener: Listener, words: str) -> None:
     assert really_sent(listener, f"curl {U}{words}") == read(f"curl {U}{words}")
 
 
-@pytest.mark.slow
 @needs_curl
 @pytest.mark.parametrize(
     ("words", "said"),
@@ -338,7 +337,6 @@ FEWER = re.compile(
 )
 
 
-@pytest.mark.slow
 @needs_curl
 @settings(max_examples=examples(30), deadline=None)
 @given(command=commands())

@@ -67,7 +67,6 @@ def test_a_sandbox_moves_to_another_folder_and_goes_on_there(tmp_path: Path) -> 
     )
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("shows_secrets", [False, True])
 def test_a_tape_of_a_folder_replays(shows_secrets: bool, tmp_path: Path) -> None:
     folder, file = str(filled(tmp_path / "data")), str(tmp_path / "shop.tape")
@@ -297,7 +296,6 @@ HOSTILE: list[Callable[[Store], object]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("change", HOSTILE)
 def test_what_no_server_could_go_on_with_is_not_imported(change: Callable[[Store], object], tmp_path: Path) -> None:
     file = hostile(tmp_path / "from", change)
@@ -306,7 +304,6 @@ def test_what_no_server_could_go_on_with_is_not_imported(change: Callable[[Store
     assert not (tmp_path / "data").exists()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("change", HOSTILE)
 def test_what_no_server_could_go_on_with_is_no_whole_folder_and_is_not_served(
     change: Callable[[Store], object], tmp_path: Path
@@ -323,7 +320,6 @@ def test_what_no_server_could_go_on_with_is_no_whole_folder_and_is_not_served(
         opened.close()
 
 
-@pytest.mark.slow
 def test_a_sandbox_is_imported_in_the_place_of_another(tmp_path: Path) -> None:
     file, other = str(tmp_path / "default.sandbox"), filled(tmp_path / "other")
     invoke("data", "export", str(filled(tmp_path / "data")), file)

@@ -11,8 +11,6 @@ from tests.support import durations
 from tests.support.asking import Asking
 from tests.support.runner import invoke, refusal
 
-pytestmark = pytest.mark.slow
-
 # What the command line reads as seconds, or never gets to read: a number, and what looks like a flag.
 NUMBERS = {"5", "90"}
 

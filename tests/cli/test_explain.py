@@ -79,7 +79,6 @@ def test_a_secret_can_be_given() -> None:
     assert said.exit_code == 0
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("changed", "said"),
     [
@@ -106,7 +105,6 @@ RIGHT = f"v1:{NOW}:{NONCE}:POST::{Signer().hashed(POST.body)}"
 NOT_OF_IT = "the signature was not made of it with this secret"
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("mine", "says", "fix"),
     [
@@ -162,7 +160,6 @@ def test_without_a_string_the_answer_says_what_to_paste() -> None:
     assert any("--string" in one for one in lines)
 
 
-@pytest.mark.slow
 def test_the_string_comes_from_a_file_or_from_stdin(tmp_path: Path) -> None:
     mine = RIGHT.replace("POST", "PSOT")
     (file := tmp_path / "signed").write_text(mine + "\n")
@@ -204,7 +201,6 @@ def test_a_curl_command_with_get_signs_its_data_as_a_query() -> None:
     assert "the query is not sorted by key" in said.stdout
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("off_s", "said"),
     [

@@ -42,6 +42,7 @@ def test_flags_are_enough(client: Mistaken) -> None:
     assert mistakes(client.request.method, url(client), *headers(client), *body) == named(client)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("client", CLIENTS, ids=NAMES)
 def test_a_curl_command_is_enough(client: Mistaken) -> None:
     words = ["curl", "-sS", "-X", client.request.method, url(client), *headers(client)]

@@ -107,7 +107,6 @@ def test_a_header_that_was_sent_twice_is_named(header: str, said: str) -> None:
     assert "sent more than once" in made.stdout
 
 
-@pytest.mark.slow
 def test_a_long_command_of_many_pieces_is_read_in_one_pass() -> None:
     made = run("-", stdin="curl http://h/v2/topup -d " + "a'b'" * 500_000)
     assert made.exit_code == 1

@@ -143,7 +143,6 @@ def test_a_file_name_that_is_not_utf_8_can_be_printed(tmp_path: Path) -> None:
     assert "\\xff.yaml" in done.stdout
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("flags", [(), ("--coverage",)])
 def test_exec_prints_harmless_reports(hostile_file: Path, flags: tuple[str, ...]) -> None:
     done = invoke("exec", str(hostile_file), *flags, "--", "true")
@@ -153,7 +152,6 @@ def test_exec_prints_harmless_reports(hostile_file: Path, flags: tuple[str, ...]
     assert "\\u202e" in done.stderr
 
 
-@pytest.mark.slow
 def test_explore_escapes_what_its_command_prints(tmp_path: Path) -> None:
     prints = f"import sys; sys.stdout.buffer.write({UNSAFE.encode()!r})"
     asks = "r.urlopen(os.environ['RESELLER_BASE_URL'] + '/v2/balance')"
@@ -180,7 +178,6 @@ def test_the_problems_of_a_scenario_that_is_served_are_harmless(tmp_path: Path) 
         assert len(done.stderr.splitlines()) == 2, done.stderr
 
 
-@pytest.mark.slow
 def test_the_banner_is_harmless(hostile_file: Path) -> None:
     from simulator.cli import banner
     from simulator.cli.running import Running, prepare
@@ -311,7 +308,6 @@ def test_explain_escapes_what_the_server_and_the_client_sent() -> None:
     assert_harmless(invoke("explain", "GET", f"/{hostile}", "-H", f"X-Nonce: {hostile}").stdout)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("body", [b"", b"[]", b"{}", b'"\x1b"', b"7"])
 def test_explain_refuses_an_answer_that_is_none(body: bytes) -> None:
     for words in (("1",), ("--last",), ("GET", "/v2/balance", "-H", "X-Api-Key: unknown")):
@@ -365,7 +361,6 @@ def test_every_verb_is_in_this_module() -> None:
     assert [verb for verb in VERBS if f'"{verb}"' not in source] == []
 
 
-@pytest.mark.slow
 def test_what_is_bundled_is_printed_as_it_is() -> None:
     for arguments in (("scenarios",), ("scenarios", "magic"), ("assumptions",), ("openapi",), ("openapi", "--json")):
         done = invoke(*arguments)

@@ -46,7 +46,6 @@ def advancing(asking: Asking) -> Iterator[subprocess.Popen[str]]:
         yield process
 
 
-@pytest.mark.slow
 def test_an_interrupted_advance_stops_and_says_where_the_clock_stands(asking: Asking) -> None:
     with advancing(asking) as process:
         process.send_signal(signal.SIGINT)
@@ -57,7 +56,6 @@ def test_an_interrupted_advance_stops_and_says_where_the_clock_stands(asking: As
     assert stands["pending"]
 
 
-@pytest.mark.slow
 def test_an_advance_is_stopped_from_elsewhere(asking: Asking) -> None:
     with advancing(asking) as process:
         stopped = asking.json("clock", "stop")
@@ -68,7 +66,6 @@ def test_an_advance_is_stopped_from_elsewhere(asking: Asking) -> None:
     assert "not being advanced" in refusal(asking.verb("clock", "stop"), 1)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("code", ["not_advancing", "forbidden"])
 def test_an_advance_that_ended_before_it_was_stopped_is_no_mistake(
     asking: Asking, monkeypatch: pytest.MonkeyPatch, code: str

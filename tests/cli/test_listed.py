@@ -56,7 +56,6 @@ def test_a_line_is_bounded_and_one_line(tape: Path) -> None:
     assert all(line.lstrip()[0].isdigit() for line in lines)
 
 
-@pytest.mark.slow
 def test_the_number_of_a_line_is_what_until_takes(tape: Path) -> None:
     lines = invoke("replay", str(tape), "--list", "--life", "1").stdout.splitlines()
     for line in lines:
@@ -66,7 +65,6 @@ def test_the_number_of_a_line_is_what_until_takes(tape: Path) -> None:
         assert invoke("replay", str(tape), "--life", "1", "--until", time).exit_code == 0
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("happens", PLAYS)
 def test_every_kind_of_entry_has_words(happens: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(listed, "AT_ONCE", 2)

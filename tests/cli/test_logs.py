@@ -55,7 +55,6 @@ def test_a_traceback_and_a_message_are_masked(app: App, name: str) -> None:
         assert hostile not in printed
 
 
-@pytest.mark.slow
 def test_a_server_that_was_made_from_flags_hides_its_secrets(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

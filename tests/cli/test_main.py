@@ -54,7 +54,6 @@ def test_help_of_a_verb_has_a_summary_a_paragraph_and_an_example(name: str) -> N
     assert len(paragraph) > 80
 
 
-@pytest.mark.slow
 def test_help_and_version_import_nothing_slow() -> None:
     assert imported("--help") == set()
     assert imported("--version") == set()
@@ -66,12 +65,10 @@ def test_help_of_a_verb_imports_nothing_slow(name: str) -> None:
     assert imported(name, "--help") == set()
 
 
-@pytest.mark.slow
 def test_signing_with_given_credentials_imports_nothing_slow() -> None:
     assert imported("sign", "GET", "/v2/balance", "--key", "k", "--secret", "c2VjcmV0") == set()
 
 
-@pytest.mark.slow
 def test_signing_with_the_default_credentials_imports_no_server() -> None:
     assert not imported("sign", "GET", "/v2/balance") & {"uvicorn", "starlette", "aiohttp"}
 

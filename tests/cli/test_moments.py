@@ -5,8 +5,6 @@ import pytest
 from tests.support.asking import Asking
 from tests.support.runner import refusal
 
-pytestmark = pytest.mark.slow
-
 
 def refids(asking: Asking, sandbox: str | None = None) -> list[str]:
     flags = ("--sandbox", sandbox) if sandbox else ()

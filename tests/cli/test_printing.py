@@ -152,7 +152,6 @@ def test_a_report_cannot_control_the_terminal(tmp_path: Path) -> None:
     assert printed.splitlines()[-1].startswith("  observed at ")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("flags", "document"), [((), OPENAPI), (("--control",), CONTROL), (("--proxy",), PROXY)])
 def test_the_contract_is_printed_whole_as_yaml_and_as_json(flags: tuple[str, ...], document: str) -> None:
     as_json = json.loads(invoke("openapi", *flags, "--json").stdout)

@@ -87,7 +87,6 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.mark.slow
 def test_while_a_folder_is_rebuilt_probes_are_answered_and_requests_wait(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -111,7 +110,6 @@ def test_while_a_folder_is_rebuilt_probes_are_answered_and_requests_wait(
     starting.end()
 
 
-@pytest.mark.slow
 def test_within_tls_probes_are_answered_while_a_folder_is_rebuilt_and_requests_are_told_to_come_again(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -146,7 +144,6 @@ def test_within_tls_probes_are_answered_while_a_folder_is_rebuilt_and_requests_a
     starting.end()
 
 
-@pytest.mark.slow
 def test_a_folder_that_cannot_be_rebuilt_leaves_no_one_waiting(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     starting = Starting(folder)
     url = starting.begin(monkeypatch, fails="it is broken")
@@ -161,7 +158,6 @@ def test_a_folder_that_cannot_be_rebuilt_leaves_no_one_waiting(folder: Path, mon
     assert "it is broken" in str(starting.failure)
 
 
-@pytest.mark.slow
 def test_a_server_that_drains_answers_but_is_not_ready_until_its_time_is_over_or_it_is_told_again() -> None:
     with serving("--port", "0", "--json", "--drain", "1h") as server:
         url = server.ready["url"]
@@ -176,7 +172,6 @@ def test_a_server_that_drains_answers_but_is_not_ready_until_its_time_is_over_or
         assert server.stop(signal.SIGTERM) == (0, "", "")
 
 
-@pytest.mark.slow
 def test_health_may_ask_whether_a_server_is_ready() -> None:
     with serving("--port", "0", "--json") as server:
         done = run("health", "--ready", "--url", server.ready["url"], "--wait", "30")

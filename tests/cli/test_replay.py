@@ -69,7 +69,6 @@ def test_each_life_is_played_and_has_a_number(lives: list[list[bytes]], tmp_path
     ]
 
 
-@pytest.mark.slow
 def test_a_life_is_chosen_by_its_number_and_else_is_the_last_one(lives: list[list[bytes]], tmp_path: Path) -> None:
     file = written(tmp_path / "all.tape", *lives)
     default = ("--sandbox", "default")
@@ -174,7 +173,6 @@ def test_a_file_that_was_cut_is_replayed_as_far_as_it_goes(
     assert done.stdout
 
 
-@pytest.mark.slow
 def test_wherever_a_file_is_cut_it_is_said_where_that_was(lives: list[list[bytes]], tmp_path: Path) -> None:
     tapes = [b"".join(packed(one)) for one in lives]
     content, file = b"".join(tapes), tmp_path / "cut.tape"
@@ -300,7 +298,6 @@ def test_what_a_tape_had_no_room_for_is_counted(limit: int, said: str, tmp_path:
     assert f"{said} not on it (limits.tape or --tape-budget)" in done.stdout
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("version", "do"), [("0.0.1", "reseller-sim 0.0.1 wrote it"), ("", "was it changed by hand")])
 def test_a_scenario_that_is_not_accepted_is_called_that_of_the_tape(
     version: str, do: str, lives: list[list[bytes]], tmp_path: Path

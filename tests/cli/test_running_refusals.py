@@ -109,7 +109,6 @@ def test_an_answer_that_never_ends_is_given_up(monkeypatch: pytest.MonkeyPatch) 
         assert "more than 100000 bytes" in refusal(invoke("rule", "list", "--url", url), 3)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("before", [b"", b"HTTP/1.0 200 OK\r\n", b"HTTP/1.0 200 OK\r\n\r\n{"])
 def test_an_answer_that_stalls_is_given_up(before: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(control, "TIMEOUT_S", 0.2)
@@ -126,7 +125,6 @@ def test_an_answer_that_stalls_is_given_up(before: bytes, monkeypatch: pytest.Mo
     assert "did not answer within 0.2 seconds" in refusal(done, 3)
 
 
-@pytest.mark.slow
 def test_an_answer_that_drips_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(control, "TIMEOUT_S", 0.3)
     given_up = threading.Event()

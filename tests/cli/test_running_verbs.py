@@ -13,8 +13,6 @@ from tests.support.asking import Asking
 from tests.support.processes import ask, free_port, run, serving
 from tests.support.runner import invoke, refusal
 
-pytestmark = pytest.mark.slow
-
 HOSTILE = "r\x1b[31m\u202e-1"
 
 

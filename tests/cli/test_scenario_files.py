@@ -40,7 +40,6 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.mark.slow
 def test_show_prints_a_file_as_it_is(folder: Path) -> None:
     result = invoke("scenarios", "show", str(folder / "mine.yaml"))
     assert (result.exit_code, result.stdout, result.stderr) == (0, MINE, "")

@@ -12,7 +12,6 @@ SERVERS = ("a=http://127.0.0.1:8081", "b=http://127.0.0.1:8082", "c=http://[::1]
 
 
 @pytest.mark.needs("haproxy")
-@pytest.mark.slow
 @pytest.mark.parametrize("flags", [(), ("--listen", "*:9000"), ("--listen", "[::1]:9000"), ("--map", "resellers.map")])
 def test_haproxy_finds_no_fault_with_what_is_printed(
     flags: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch

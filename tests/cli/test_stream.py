@@ -185,14 +185,12 @@ def endless(begin: bytes, more: bytes) -> Iterator[str]:
 INTERIM = b"HTTP/1.1 100 Continue\r\n\r\n"
 
 
-@pytest.mark.slow
 def test_a_stream_has_to_begin_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stream_module, "BEGIN_S", 0.2)
     with endless(INTERIM, INTERIM) as url:
         assert "does not answer (nothing within 0.2 seconds)" in refusal(invoke("tail", "--url", url), 3)
 
 
-@pytest.mark.slow
 def test_the_timeout_of_a_message_is_that_of_the_whole_exchange() -> None:
     with endless(INTERIM, INTERIM) as url:
         assert " no answer (nothing within 0.2 seconds) in " in _forwarded(url, SENT, 0.2)
@@ -264,7 +262,6 @@ def test_a_message_goes_to_the_path_of_the_target_or_to_its_own(to: str, sent: s
     assert target_of(to, sent) == expected
 
 
-@pytest.mark.slow
 def test_a_message_that_is_not_answered_in_time_is_given_up() -> None:
     sent = {"method": "POST", "url": "inbox:x", "headers": [["Content-Length", "9"], ["A", "b"]], "body": "{}"}
     with target() as mine:

@@ -10,8 +10,6 @@ from tests.support.asking import Asking
 from tests.support.processes import PROGRAM, environment
 from tests.support.terminal import shown_on_terminal
 
-pytestmark = pytest.mark.slow
-
 
 def test_a_table_fits_the_terminal_and_marks_what_went_wrong(asking: Asking) -> None:
     asking.pay("order-1")

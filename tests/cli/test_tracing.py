@@ -215,7 +215,6 @@ def test_where_opentelemetry_is_not_installed_a_line_says_so(clean: pytest.Monke
     ]
 
 
-@pytest.mark.slow
 def test_nothing_of_opentelemetry_is_imported_where_nobody_asks_for_it() -> None:
     program = (
         "import sys\nfrom simulator.cli import serve, telemetry\nassert telemetry.configured(print) is None\n"
@@ -268,7 +267,6 @@ def collector() -> Iterator[Collector]:
         one.shutdown()
 
 
-@pytest.mark.slow
 def test_a_server_whose_environment_names_a_collector_sends_its_spans_there(collector: Collector) -> None:
     url = f"http://127.0.0.1:{collector.server_address[1]}"
     with serving("--port", "0", "--json", OTEL_EXPORTER_OTLP_ENDPOINT=url, OTEL_TRACES_EXPORTER="") as server:
@@ -307,7 +305,6 @@ def test_a_server_that_stops_does_not_wait_for_a_collector_that_does_not_answer(
     answered.set()
 
 
-@pytest.mark.slow
 def test_a_collector_that_is_not_there_holds_up_nobody() -> None:
     with serving("--port", "0", "--json", OTEL_EXPORTER_OTLP_ENDPOINT="http://127.0.0.1:9") as server:
         for _ in range(3):

@@ -51,7 +51,6 @@ def served() -> Iterator[tuple[str, Pair]]:
         server.server_close()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("variable", ["RESELLER_SIM_CA", "SSL_CERT_FILE"])
 def test_the_client_believes_the_authority_that_a_variable_names(
     served: tuple[str, Pair], variable: str, monkeypatch: pytest.MonkeyPatch
@@ -65,7 +64,6 @@ def test_the_client_believes_the_authority_that_a_variable_names(
     authorities._context.cache_clear()
 
 
-@pytest.mark.slow
 def test_a_health_check_beside_the_server_believes_its_certificate_alone(
     served: tuple[str, Pair], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -81,7 +79,6 @@ def test_a_health_check_beside_the_server_believes_its_certificate_alone(
     assert "no-such-file cannot be used: No such file" in absent.stderr
 
 
-@pytest.mark.slow
 def test_a_certificate_of_another_name_passes_where_it_is_the_file_of_the_server() -> None:
     named = pair("staging", "DNS:sim.example.com")
     flags = ("--tls-cert", str(named.certificate), "--tls-key", str(named.key))
@@ -93,7 +90,6 @@ def test_a_certificate_of_another_name_passes_where_it_is_the_file_of_the_server
         assert (refused.exit_code, "IP address mismatch" in refused.stderr) == (3, True)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("file", "why"),
     [
@@ -120,7 +116,6 @@ def test_a_certificate_that_nobody_vouches_for_is_not_believed(
         assert why in done.stderr
 
 
-@pytest.mark.slow
 def test_the_verbs_believe_it_too(served: tuple[str, Pair]) -> None:
     url, own = served
     done = invoke("health", "--url", url, RESELLER_SIM_CA=str(own.certificate))

@@ -40,7 +40,6 @@ def left(child: Path) -> list[int]:
     return [pid for pid in pids if Path(f"/proc/{pid}").exists()]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("code", "said"),
     [
@@ -68,7 +67,6 @@ def test_a_command_that_is_no_simulator_says_what_it_did(child: Path, code: str,
     assert left(child) == []
 
 
-@pytest.mark.slow
 def test_one_that_ignores_its_end_is_killed(child: Path) -> None:
     written(child, "signal.signal(15, signal.SIG_IGN); " + READY + FOREVER)
     simulator = Simulator.start()
@@ -78,7 +76,6 @@ def test_one_that_ignores_its_end_is_killed(child: Path) -> None:
     assert left(child) == []
 
 
-@pytest.mark.slow
 def test_two_that_start_at_a_time_end_each_by_itself() -> None:
     started: list[Simulator] = []
     threads = [threading.Thread(target=lambda: started.append(Simulator.start())) for _ in range(2)]
@@ -93,7 +90,6 @@ def test_two_that_start_at_a_time_end_each_by_itself() -> None:
         assert second.health()["status"] == "ok"
 
 
-@pytest.mark.slow
 def test_a_parent_that_is_killed_leaves_nothing() -> None:
     """Its stdin ends with the parent, whatever the child is doing then."""
     wait = "import time; time.sleep(600)"

@@ -59,6 +59,7 @@ def test_what_is_no_number_of_seconds_is_refused(value: Any) -> None:
         seconds(value)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("clock", ["x1_0", "x٣", "xabc", "xnan", "xinf", "x", "x-1", "x1e3", "x 1"])
 def test_a_clock_of_no_plain_rate_is_refused_as_the_mode_that_it_is(server: str, clock: str) -> None:
     with pytest.raises(SimulatorError) as raised:

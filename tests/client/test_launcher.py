@@ -35,7 +35,6 @@ def run(project: Path, *command: str, path: str = ".") -> subprocess.CompletedPr
     )
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("path", [".", f".:{ROOT}"])
 def test_the_command_uses_its_own_package(project: Path, path: str) -> None:
     done = run(project, "../reseller-sim", "scenarios", path=path)
@@ -55,7 +54,6 @@ def test_the_tests_of_exec_import_the_project(project: Path) -> None:
     assert "RuntimeError: this is the package of the project" in done.stderr
 
 
-@pytest.mark.slow
 def test_a_started_simulator_uses_its_own_package(project: Path) -> None:
     start = "from reseller_sim import Simulator\nwith Simulator.start() as one: print(one.health()['status'])"
     done = run(project, "-c", start)

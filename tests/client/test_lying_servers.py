@@ -173,7 +173,6 @@ def test_a_lie_ends_in_a_result_or_an_error_of_ours(
     assert (WrongAnswer in seen) == (name not in UNREAD), "lies are noticed where anything is read"
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("call", "address", "holder", "key", "said"),
     [

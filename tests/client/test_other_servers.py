@@ -76,7 +76,6 @@ def test_an_answer_without_end_is_given_up_at_its_limit(monkeypatch: pytest.Monk
         simulator.health()
 
 
-@pytest.mark.slow
 def test_an_answer_that_drips_ends_with_the_time_of_the_whole() -> None:
     asked = threading.Event()
 

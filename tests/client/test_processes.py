@@ -17,7 +17,6 @@ BASE = "extends: default\nseed: 11\n"
 DERIVED = "extends: base.yaml\n"
 
 
-@pytest.mark.slow
 def test_one_is_started_and_ended(tmp_path: Path) -> None:
     (tmp_path / "inner").mkdir()
     (tmp_path / "base.yaml").write_text(BASE)
@@ -35,7 +34,6 @@ def test_one_is_started_and_ended(tmp_path: Path) -> None:
     simulator.close()
 
 
-@pytest.mark.slow
 def test_arguments_go_to_serve() -> None:
     with Simulator.start(scenarios=None, arguments=["--control-token", "of-this-test"]) as simulator:
         assert simulator.control.token == "of-this-test"
@@ -46,7 +44,6 @@ def test_arguments_go_to_serve() -> None:
             Simulator(simulator.url).sandbox()
 
 
-@pytest.mark.slow
 def test_one_that_cannot_start_says_why(tmp_path: Path) -> None:
     file = tmp_path / "bad.yaml"
     file.write_text("payment: []\n")
@@ -59,7 +56,6 @@ def test_an_unknown_flag_is_said() -> None:
         Simulator.start(arguments=["--colour"])
 
 
-@pytest.mark.slow
 def test_the_asynchronous_one_is_started_by_with_and_by_await() -> None:
     async def both() -> list[str]:
         async with AsyncSimulator.start() as simulator:
@@ -110,7 +106,6 @@ def _has_ended(pid: int) -> bool:
         os.close(descriptor)
 
 
-@pytest.mark.slow
 def test_a_fork_of_the_parent_leaves_it_running() -> None:
     forked = """
 import os
@@ -128,7 +123,6 @@ print(simulator.health()["status"])
     assert (done.stdout, done.returncode) == ("ok\n", 0), done.stderr
 
 
-@pytest.mark.slow
 def test_what_was_set_for_another_simulator_does_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
     wrong: dict[str, Any] = {"RESELLER_SIM_HOST": "0.0.0.0", "RESELLER_SIM_CLOCK": "x60", "RESELLER_SIM_SEED": "9"}
     for name, value in wrong.items():

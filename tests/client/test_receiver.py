@@ -49,7 +49,6 @@ def send(
         connection.close()
 
 
-@pytest.mark.slow
 def test_callbacks_are_recorded_as_they_came(own: Sandbox, receiver: Receiver) -> None:
     pay(own, receiver)
     first, second = receiver.wait_for(2)
@@ -64,7 +63,6 @@ def test_callbacks_are_recorded_as_they_came(own: Sandbox, receiver: Receiver) -
     own.expect_callback("order-1", status="Succesful")
 
 
-@pytest.mark.slow
 def test_a_program_of_replies_is_followed_and_its_last_one_repeated(own: Sandbox, receiver: Receiver) -> None:
     receiver.reply(500).reply(disconnect=True).reply(204)
     credit(own, receiver)
@@ -84,7 +82,6 @@ def test_a_reply_can_be_repeated(receiver: Receiver) -> None:
     assert [send(receiver) for _ in range(4)] == [(503, b""), (503, b""), (200, b"welcome"), (200, b"welcome")]
 
 
-@pytest.mark.slow
 def test_a_slow_receiver_answers_after_its_delay(receiver: Receiver) -> None:
     receiver.reply(delay_s=0.05).reply(201)
     assert (send(receiver)[0], send(receiver)[0]) == (200, 201)
@@ -136,7 +133,6 @@ def test_an_event_in_an_inbox_is_verified_with_its_secret(server: str) -> None:
             assert not message.verify(OTHER)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("probe", "reason"),
     [
@@ -205,7 +201,6 @@ def test_what_does_not_come_is_said_with_what_came(receiver: Receiver) -> None:
         receiver.wait_for(2, timeout_s=0)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("method", ["GET", "PUT", "DELETE", "HEAD", "REPORT"])
 def test_every_method_is_received(receiver: Receiver, method: str) -> None:
     assert send(receiver, b"x", method=method) == (200, b"")
@@ -213,7 +208,6 @@ def test_every_method_is_received(receiver: Receiver, method: str) -> None:
     assert (message.method, message.text, message.query) == (method, "x", {"a": "1", "b": ""})
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("headers", "status"),
     [

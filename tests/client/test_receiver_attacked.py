@@ -47,7 +47,6 @@ def answered(receiver: Receiver, sent: bytes) -> bytes:
     return came
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("sent", "status"),
     [
@@ -79,14 +78,12 @@ def test_what_is_no_message_is_refused_and_not_kept(receiver: Receiver, sent: by
     assert receiver.received == []
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("sent", [b"", b"\r\n", b"GET", POST, POST + b"Content-Length: 9\r\n\r\n{}"])
 def test_what_ends_early_is_not_kept(receiver: Receiver, sent: bytes) -> None:
     assert b" 200 " not in answered(receiver, sent)
     assert receiver.received == []
 
 
-@pytest.mark.slow
 def test_pipelined_messages_are_received_in_their_order(receiver: Receiver) -> None:
     one = b"POST /%d HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{}"
     came = answered(receiver, b"".join(one % number for number in range(500)))
@@ -94,7 +91,6 @@ def test_pipelined_messages_are_received_in_their_order(receiver: Receiver) -> N
     assert [message.path for message in receiver.received] == [f"/{number}" for number in range(500)]
 
 
-@pytest.mark.slow
 def test_a_message_that_drips_ends_with_its_time(receiver: Receiver, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each byte comes well within the time that a read may take."""
     monkeypatch.setattr(receiving, "REQUEST_S", 0.5)
@@ -114,7 +110,6 @@ def test_a_message_that_drips_ends_with_its_time(receiver: Receiver, monkeypatch
     assert monotonic() - began < SOON_S
 
 
-@pytest.mark.slow
 def test_a_thousand_connections_are_bounded_and_end_with_it(receiver: Receiver) -> None:
     with ExitStack() as stack:
         for _ in range(1000):
@@ -150,7 +145,6 @@ def test_a_message_without_a_length_has_an_empty_body(receiver: Receiver) -> Non
     receiver.clear()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "planned",
     [
@@ -170,7 +164,6 @@ def test_a_reply_that_cannot_be_answered_is_refused_where_it_is_planned(
         receiver.reply(**planned)
 
 
-@pytest.mark.slow
 def test_the_time_of_a_message_begins_with_the_message(receiver: Receiver, monkeypatch: pytest.MonkeyPatch) -> None:
     """A connection lives longer than one request may take, as long as each keeps its time."""
     monkeypatch.setattr(receiving, "REQUEST_S", 0.6)

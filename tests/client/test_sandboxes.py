@@ -22,14 +22,12 @@ def test_both_clients_offer_the_same_names(sync: type, asynchronous: type) -> No
     assert public(sync) - {"evidence", "control"} == public(asynchronous)
 
 
-@pytest.mark.slow
 def test_a_sandbox_is_deleted_at_the_end_of_with(client: Any) -> None:
     with client.sandbox(id="brief") as sandbox:
         assert sandbox.id in {one["id"] for one in client.sandboxes()}
     assert "brief" not in {one["id"] for one in client.sandboxes()}
 
 
-@pytest.mark.slow
 def test_a_sandbox_has_the_largest_seed_there_is(client: Any) -> None:
     with client.sandbox(id="far", seed=2**63 - 1) as sandbox:
         assert sandbox.seed == 2**63 - 1
@@ -115,7 +113,6 @@ def test_a_reset_returns_to_the_start(client: Any) -> None:
         assert sandbox.balance() == 5000
 
 
-@pytest.mark.slow
 def test_a_rewind_returns_to_a_moment_and_a_fork_begins_there(client: Any) -> None:
     with client.sandbox() as sandbox:
         first = sandbox.now
@@ -147,7 +144,6 @@ def test_a_scenario_is_a_name_a_mapping_or_yaml(client: Any, scenario: Any) -> N
         assert sandbox.ask("GET", "/clock")["mode"] == "manual"
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("kind", [str, Path])
 def test_a_scenario_is_a_file(client: Any, tmp_path: Path, kind: Any) -> None:
     file = tmp_path / "mine.yaml"

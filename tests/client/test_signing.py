@@ -67,13 +67,11 @@ SYNC = [by_httpx, by_httpx2, by_requests]
 ALL: list[Send] = [*SYNC, by_httpx_async, by_httpx2_async]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("send", ALL)
 def test_a_body_is_signed_as_it_is_sent(own: Sandbox, send: Send) -> None:
     assert send("POST", f"{own.url}/v2/topup", PAYMENT, own.auth) == 200
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("query", QUERIES)
 @pytest.mark.parametrize("send", ALL)
 def test_a_query_is_signed_as_it_is_sent(own: Sandbox, send: Send, query: str) -> None:
@@ -171,7 +169,6 @@ assert prepared.headers["X-Signature"].startswith("v1=")
 """
 
 
-@pytest.mark.slow
 def test_one_that_was_made_before_the_clients_were_imported_signs_as_well() -> None:
     done = subprocess.run([sys.executable, "-c", MADE_BEFORE], cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

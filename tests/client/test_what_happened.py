@@ -14,7 +14,6 @@ from reseller_sim.exchange import exchange
 PAYMENT = {"refid": "order-1", "product": "RELOAD", "account": "0123456789", "amount": 10}
 
 
-@pytest.mark.slow
 def test_a_story_has_a_line_for_all_that_happened(client: Any) -> None:
     with client.sandbox() as sandbox:
         sandbox.replies("callbacks", [{"status": 500}, {"status": 200}])
@@ -87,7 +86,6 @@ def test_a_callback_is_awaited(client: Any) -> None:
         assert message.data["status"] == "Succesful"
 
 
-@pytest.mark.slow
 def test_a_cancelled_wait_returns_at_once(server: str) -> None:
     async def cancel() -> int:
         async with AsyncSimulator(server).sandbox() as sandbox:
@@ -120,7 +118,6 @@ def test_a_callback_that_does_not_come_is_explained(client: Any) -> None:
         assert "status Accepted (1) by creation" in text
 
 
-@pytest.mark.slow
 def test_pages_are_read_to_the_last(client: Any) -> None:
     with client.sandbox() as sandbox:
         for _ in range(30):
@@ -162,7 +159,6 @@ def test_another_balance_is_shown_with_the_payments(client: Any) -> None:
             sandbox.expect_balance(5000)
 
 
-@pytest.mark.slow
 def test_a_callback_that_was_not_accepted_is_not_one(client: Any) -> None:
     with client.sandbox() as sandbox:
         sandbox.replies("callbacks", [{"status": 500}])
@@ -180,7 +176,6 @@ def test_refusals_are_shown_with_their_diagnosis(client: Any) -> None:
             sandbox.expect_no_refusals()
 
 
-@pytest.mark.slow
 def test_a_refused_signature_is_shown_with_what_the_journal_found(client: Any) -> None:
     with client.sandbox() as sandbox:
         headers = HMACAuth(sandbox.api_key, sandbox.api_secret).headers("GET", "/v2/balance")
@@ -230,7 +225,6 @@ def test_violations_are_shown_with_what_to_do(client: Any) -> None:
             sandbox.expect_clean_audit()
 
 
-@pytest.mark.slow
 def test_callbacks_to_a_closed_port_are_listed_with_their_error(client: Any) -> None:
     with client.sandbox() as sandbox:
         sandbox.call("POST", "/v2/callback-url?method=POST&url=http%3A%2F%2F127.0.0.1%3A9%2F")

@@ -238,7 +238,6 @@ def test_the_command_line_writes_each_form(tmp_path: Path) -> None:
         assert written == module.render(COLLECTIONS[OPENAPI])
 
 
-@pytest.mark.slow
 def test_the_document_can_be_written_to_a_file(tmp_path: Path) -> None:
     for flags in ((), ("--json",), ("--control", "--json")):
         file = tmp_path / "document"

@@ -43,7 +43,6 @@ def test_every_question_is_about_a_knob_of_assume() -> None:
     assert len(all_questions()) == len(QUESTIONS)
 
 
-@pytest.mark.slow
 def test_nothing_departs_from_the_simulator_with_everything_allowed(client: Client) -> None:
     made = conformed(client, RELOAD, DATA, BILL, FAILING, LOAN, GAME)
     assert made.departed == ()
@@ -51,7 +50,6 @@ def test_nothing_departs_from_the_simulator_with_everything_allowed(client: Clie
     assert [note for result in made.results for note in result.notes] == []
 
 
-@pytest.mark.slow
 def test_without_permission_it_only_reads(client: Client) -> None:
     run = run_of(client, configuration=False)
     made = report(run, "x")
@@ -88,14 +86,12 @@ def debited(client: Client) -> Decimal:
     return -sum((Decimal(str(row["amount"])) for row in entries if row["type"] == "TRANSACTION"), Decimal(0))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("limit", ["20.02", "31", "55.5", "100"])
 def test_no_more_is_spent_than_is_allowed(limit: str, client: Client) -> None:
     conformed(client, RELOAD, RELOAD, FAILING, GAME, limit=limit)
     assert 0 < debited(client) <= Decimal(limit)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("every", [2, 3])
 def test_no_more_is_spent_when_answers_are_lost(every: int, client: Client) -> None:
     count = Counter[str]()

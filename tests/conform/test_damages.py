@@ -27,6 +27,7 @@ def test_every_check_finds_a_damage() -> None:
     assert {row.check for row in DAMAGES.values()} == set(CHECKS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", DAMAGES)
 def test_a_damage_is_found_and_named_by_the_check_that_is_meant_for_it(what: str, client: Client) -> None:
     row = DAMAGES[what]
@@ -39,6 +40,7 @@ def test_a_damage_is_found_and_named_by_the_check_that_is_meant_for_it(what: str
     assert not any("Request(" in one.actual for one in result.departures), "a signature is not for a report"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("check", sorted({row.check for row in DAMAGES.values()}))
 def test_the_same_check_passes_without_a_damage(check: str, client: Client) -> None:
     (result,) = conformed(client, RELOAD, DATA, BILL, only={check}).results

@@ -60,6 +60,7 @@ PAID: dict[str, tuple[Order, ...]] = {
 LESSONS = [(knob, value) for knob in QUESTIONS for value in SEVERAL.get(knob, REGISTER[knob].values)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("knob", "value"), LESSONS)
 def test_what_is_learned_is_what_the_simulator_was_set_to(knob: str, value: Any) -> None:
     with running({"assume": {knob: value}}) as client:

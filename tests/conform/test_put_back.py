@@ -52,6 +52,7 @@ def losing(number: int, *, is_answer: bool) -> Damage:
     return damage
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("check", CHANGING)
 @pytest.mark.parametrize("is_answer", [True, False])
 @pytest.mark.parametrize("number", [1, 2, 3, 4])
@@ -63,6 +64,7 @@ def test_what_was_changed_is_put_back_when_answers_are_lost(
     assert configuration(client) == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("check", CHANGING)
 @pytest.mark.parametrize("number", [1, 2, 3, 4, 5])
 def test_what_was_changed_is_put_back_when_a_signal_ends_the_run(check: str, number: int, client: Client) -> None:

@@ -23,7 +23,6 @@ console.log(JSON.stringify(await Promise.all(requests.map(signed))));
 """
 
 
-@pytest.mark.slow
 def test_the_page_signs_as_the_service_demands() -> None:
     targets = ["/v2/balance", "/v2/options?b=2&a=%20&flag&a=1&=x&b=", "/s/mine/v2/catalog?a=1?b=2#top"]
     bodies = ["", '{"account": "é"}']
@@ -84,7 +83,6 @@ def filled_in(document: dict[str, Any], parameter: dict[str, Any]) -> str | None
     return next((str(value) for value in values if value is not None), None)
 
 
-@pytest.mark.slow
 def test_what_the_page_fills_in_makes_no_request_fail() -> None:
     failed, done = {}, 0
     with running() as client:

@@ -212,6 +212,7 @@ def test_an_encoded_value_is_decoded_to_itself(value: dict[str, Any], ascii_only
     assert decode_object(text.encode(), reject_duplicates=True) == json.loads(text, parse_float=Decimal)
 
 
+@pytest.mark.slow
 @given(pairs=st.lists(st.tuples(st.text(max_size=2), JSON_VALUES), max_size=5), key=st.text(max_size=2))
 def test_no_repeated_key_is_overlooked(pairs: list[tuple[str, Any]], key: str) -> None:
     members = [f"{json.dumps(name)}: {json.dumps(value)}" for name, value in [*pairs, (key, 1), (key, 2)]]

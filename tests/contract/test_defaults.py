@@ -83,7 +83,6 @@ def operations(document: str) -> list[tuple[str, str]]:
     return [(path, each) for path, item in bundled(document)["paths"].items() for each in methods if each in item]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("document", [OPENAPI, CONTROL, PROXY])
 def test_a_parameter_allows_its_default(document: str) -> None:
     for path, method in operations(document):
@@ -94,7 +93,6 @@ def test_a_parameter_allows_its_default(document: str) -> None:
                 assert compiled(checked).is_valid(wanted["default"]), (path, method, one["name"])
 
 
-@pytest.mark.slow
 def test_the_proxy_takes_the_defaults_of_its_parameters_together() -> None:
     async def main() -> int:
         sent = 0

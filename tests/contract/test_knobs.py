@@ -41,6 +41,7 @@ def values_of(one: Assumption, probe: Probe) -> tuple[Any, ...]:
     return probe.values
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("id_", sorted(PROBES))
 def test_each_value_of_a_knob_changes_an_answer(id_: str) -> None:
     one, probe = WITH_KNOB[id_], PROBES[id_]

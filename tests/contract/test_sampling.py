@@ -3,8 +3,6 @@
 import json
 from typing import Any
 
-import pytest
-
 from simulator.contract.openapi import OPENAPI
 from simulator.contract.responses import Departure, departures
 from simulator.contract.sampling import CONTAINERS_MAX, ITEMS_MAX, VALUES_MAX, named_members, sample
@@ -63,7 +61,6 @@ def test_what_no_sample_can_stand_for_has_none() -> None:
     assert sample(value, set()) is None
 
 
-@pytest.mark.slow
 def test_each_odd_item_is_named_up_to_a_number() -> None:
     found = of_catalog(catalog(**{f"P{n}": {} for n in range(5000)}))
     assert len(found) == 20

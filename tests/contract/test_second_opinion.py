@@ -25,8 +25,6 @@ from simulator.contract.validate import validator
 from simulator.scenario.reading.check import schema as scenario_schema
 from tests.support.schema_values import ODD, Maker, Words, absolute, patterns, referred
 
-pytestmark = pytest.mark.slow
-
 VALUES_A_SEED = 6
 CHANGES_A_VALUE = 3
 VALUES_A_DEFINITION = 5
@@ -113,6 +111,7 @@ def words(name: str) -> st.SearchStrategy[Words]:
     )  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", schemas.names())
 def test_both_validators_agree(name: str) -> None:
     opinion, wanted, seen = second(name), absolute(name), Counter[bool]()
@@ -169,6 +168,7 @@ def component_of(definition: str) -> str:
     return "Scenario" + "".join(word.capitalize() for word in definition.split("_"))
 
 
+@pytest.mark.slow
 def test_all_agree_on_scenarios_and_every_definition_of_theirs() -> None:
     opinions, name = ScenarioOpinions(), schemas.SCENARIO
     assert len(opinions.scenario["definitions"]) > 100

@@ -228,7 +228,6 @@ def numbered(count: int) -> dict[str, int]:
     return {str(number): number for number in range(count)}
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("schema", "large"),
     [
@@ -297,7 +296,6 @@ def test_validators_accept_a_decoded_body() -> None:
     assert validator("topup-request").is_valid(decode_object(body))
 
 
-@pytest.mark.slow
 def test_slow_imports_are_made_only_when_used() -> None:
     code = """
 import sys

@@ -186,7 +186,6 @@ def test_every_operation_is_refused_to_whoever_may_not_ask_it_and_changes_nothin
         assert answer.status not in (401, 403), (who, answer.body)
 
 
-@pytest.mark.slow
 def test_a_token_of_a_sandbox_gets_the_list_and_the_events_of_its_own(server: Client) -> None:
     client = server
     for who in ("shop", "shop-screen"):
@@ -229,7 +228,6 @@ def test_a_token_of_a_sandbox_makes_its_own_anew(server: Client) -> None:
     assert ask(server, "POST /_sim/sandboxes", "shop", body={"id": "mine"}).status == 201
 
 
-@pytest.mark.slow
 def test_a_token_that_only_reads_is_shown_no_secret_anywhere(server: Client) -> None:
     live = server.app.sandboxes.get("mine")
     secrets = [one.encode() for one in live.core.state.secrets]

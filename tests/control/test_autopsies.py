@@ -128,7 +128,6 @@ def test_the_nonce_of_the_request_before_is_recognized() -> None:
         assert autopsy(client, refused)["mistakes"] == ["nonce-another"]
 
 
-@pytest.mark.slow
 def test_a_signature_of_nobody_is_compared_with_the_expected_string() -> None:
     with running() as client:
         refused = send(client, BARE, key=lambda: b"nobody's")
@@ -139,7 +138,6 @@ def test_a_signature_of_nobody_is_compared_with_the_expected_string() -> None:
         assert found["expected"]["canonical_string"].startswith("v1:")
 
 
-@pytest.mark.slow
 def test_no_autopsy_has_a_signature_or_a_secret() -> None:
     """The nonce was not spent, so the right signature would be accepted."""
     with running() as client:
@@ -241,7 +239,6 @@ def test_the_journal_names_the_mistake_of_every_client() -> None:
     assert len(named) >= 80
 
 
-@pytest.mark.slow
 def test_a_given_string_is_compared_with_the_expected_one() -> None:
     """The client signs something that no known mistake makes; its string tells what."""
     with running() as client:
@@ -266,7 +263,6 @@ def test_a_given_string_is_compared_with_the_expected_one() -> None:
         assert (found["sentence"], found["fix"]) == (found["compared"]["sentence"], found["compared"]["fix"])
 
 
-@pytest.mark.slow
 def test_a_given_string_that_is_no_text_is_compared_by_its_bytes() -> None:
     with running() as client:
         now = str(int(client.wall().timestamp()))
@@ -277,7 +273,6 @@ def test_a_given_string_that_is_no_text_is_compared_by_its_bytes() -> None:
         assert found["compared"]["is_signed"]
 
 
-@pytest.mark.slow
 def test_a_given_string_is_no_way_to_read_a_secret_of_the_query() -> None:
     with running() as client:
         request = replace(POST, query="token=hunter2hunter2")

@@ -53,7 +53,6 @@ def test_a_token_request_that_is_too_long_to_be_read_is_not_shown() -> None:
     assert Mask().body("/v2/token", body) == f"{MASKED}... (the beginning of {len(body)} bytes)"
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("shift", range(0, 60, 7))
 @pytest.mark.parametrize("spell", [str, lambda text: "".join(f"%{byte:02x}" for byte in text.encode())])
 def test_a_secret_at_the_cut_is_not_shown_in_part(shift: int, spell: type[str]) -> None:
@@ -75,7 +74,6 @@ def test_a_body_within_the_bound_is_shown_whole() -> None:
     assert Mask().body("/v2/topup", body) == body.decode()
 
 
-@pytest.mark.slow
 def test_a_page_is_bounded_by_its_bytes_and_leaves_no_row_out(searched: list[int]) -> None:
     with running() as client:
         for n in range(100):
@@ -93,7 +91,6 @@ def test_a_page_is_bounded_by_its_bytes_and_leaves_no_row_out(searched: list[int
         assert numbers == list(range(100, 0, -1))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("query", ["a=%41%42&" * 100, "token=secret&" * 60, "x" * 900, "%22%5C" * 150])
 def test_a_page_and_its_mask_are_made_in_small_parts_between_which_others_go_on(
     query: str, searched: list[int]

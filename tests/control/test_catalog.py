@@ -57,7 +57,6 @@ def test_a_product_changes_for_everybody() -> None:
         assert client.pay("r", 100, "GAME", account="player1").status == 200
 
 
-@pytest.mark.slow
 def test_last_updated_moves_when_and_only_when_the_catalog_changes() -> None:
     with running() as client:
         first = catalog(client)["last_updated"]

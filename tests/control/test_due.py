@@ -119,7 +119,6 @@ def test_pages_follow_each_other(client: Client) -> None:
     assert [one["refid"] for one in first["due"] + second["due"]] == [f"r{number}" for number in range(5)]
 
 
-@pytest.mark.slow
 def test_only_the_first_are_listed_and_a_page_behind_them_is_refused_with_a_sentence() -> None:
     with running(RICH) as client:
         for number in range(due.LISTED_MAX + 3):

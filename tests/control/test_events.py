@@ -349,7 +349,6 @@ def test_what_was_not_read_before_a_reset_is_told_before_it(client: Client) -> N
     ]
 
 
-@pytest.mark.slow
 def test_readers_that_do_not_read_cost_a_reset_nothing_and_miss_nothing(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -70,7 +70,6 @@ def test_nothing_is_sent_and_no_nonce_is_spent(client: Client) -> None:
     assert explain(client, given)["verdict"] == "nonce_reused"
 
 
-@pytest.mark.slow
 def test_the_command_that_is_signed_anew_is_accepted(client: Client) -> None:
     found = explain(client, request(client, secret="d3Jvbmc="))
     assert found["verdict"] == "invalid_signature"
@@ -123,7 +122,6 @@ def test_another_sandbox_judges_by_its_own_keys(client: Client) -> None:
 # What is wrong
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("changed", "code"),
     [
@@ -152,7 +150,6 @@ def test_the_verdict_is_the_code_of_the_service(client: Client, changed: dict[st
         assert found["expected_signature"], "what it should be is told all the same"
 
 
-@pytest.mark.slow
 def test_the_mistake_is_named_as_in_the_journal(client: Client) -> None:
     target = "/v2/catalog?b=2&a=1"
     signature = sign("GET", "", b"", timestamp=str(int(client.wall().timestamp())), nonce=NONCE, secret=b"x")
@@ -294,7 +291,6 @@ def test_no_file_of_the_server_is_read(client: Client) -> None:
         assert b"root" not in response.body
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("text", ["\u0000", "é", "\u202e", "\udcff", "x" * 100_000, "%ff%00", "&" * 10_000])
 def test_odd_text_anywhere_is_explained_or_refused(client: Client, text: str) -> None:
     usual = request(client)

@@ -262,7 +262,6 @@ def journaled(url: str, target: str, body: bytes = b"") -> tuple[str, dict[str, 
     return ask(f"{base}/{number}.curl").body.decode(), ask(f"{base}.har?limit=1").json["log"]["entries"][0]
 
 
-@pytest.mark.slow
 @needs_curl
 def test_the_command_and_the_har_have_the_target_that_was_sent(url: str) -> None:
     for target in ODD_TARGETS:
@@ -273,7 +272,6 @@ def test_the_command_and_the_har_have_the_target_that_was_sent(url: str) -> None
         assert entry["request"]["url"] == url + "?".join([quote(path, safe="/:%="), *query])
 
 
-@pytest.mark.slow
 def test_a_body_that_was_not_read_is_said_to_be_missing(url: str) -> None:
     text, entry = journaled(url, "/v2/topup", b'{"a":1}')
     assert "# Its body of 7 bytes was not read. Both commands are without it." in text.splitlines()

@@ -131,7 +131,6 @@ def test_a_wallet_is_drawn_from_its_entries(client: Client) -> None:
         assert 1000 + wallet["credited"] - wallet["debited"] == pytest.approx(wallet["balance"])
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("count", [300, 301, 5_000, 40_000])
 def test_a_long_curve_has_few_points_with_first_last_and_extremes(client: Client, count: int) -> None:
     wallet = Wallet(Decimal(0))

@@ -105,7 +105,6 @@ def test_nothing_is_behind_a_cursor_at_or_beyond_the_end(client: Client) -> None
         assert (page["items"], page["cursor"], page["has_more"], page["count"]) == ([], None, False, 2)
 
 
-@pytest.mark.slow
 def test_a_page_of_large_messages_is_short_and_has_one_at_least(client: Client) -> None:
     post(client, *[b"b" * 100_000] * 5, b"c" * MEBIBYTE, b"d")
     found, cursor = [], "0"

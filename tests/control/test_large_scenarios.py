@@ -43,7 +43,6 @@ def fill(client: Client) -> None:
         assert start(client, over(number), id=f"own-{number}").status == 201
 
 
-@pytest.mark.slow
 def test_a_file_of_the_folder_has_the_bounds_of_a_file(client: Client, folder: Path) -> None:
     options = ", ".join(f"{{ code: C{number} }}" for number in range(NODES_MAX // 2))
     field = f"{{ id: f, type: select, label: F, options: [{options}] }}"
@@ -55,7 +54,6 @@ def test_a_file_of_the_folder_has_the_bounds_of_a_file(client: Client, folder: P
     assert [problem["code"] for problem in refused.json["problems"]] == ["too_big"]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("scenario", [{"file": "large.yaml"}, over(7)])
 def test_sandboxes_of_the_same_files_share_one_scenario(client: Client, scenario: dict[str, Any]) -> None:
     for number in range(LARGE_MAX + 2):
@@ -78,7 +76,6 @@ def test_a_file_that_has_changed_is_read_again(client: Client, folder: Path) -> 
     assert start(client, {"file": "large.yaml"}).json["error"] == "unknown_file"
 
 
-@pytest.mark.slow
 def test_there_are_so_many_different_large_scenarios_at_a_time(client: Client) -> None:
     fill(client)
     refused = start(client, over(LARGE_MAX))
@@ -93,14 +90,12 @@ def test_a_deleted_sandbox_makes_room(client: Client) -> None:
     assert start(client, over(LARGE_MAX)).status == 201
 
 
-@pytest.mark.slow
 def test_a_large_file_is_refused_before_it_is_read_as_yaml(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     fill(client)
     monkeypatch.setattr(load, "_Composer", None)
     assert start(client, {"file": "large.yaml"}).json["error"] == "too_many_large_scenarios"
 
 
-@pytest.mark.slow
 def test_all_files_of_a_scenario_have_the_bytes_of_one(client: Client, folder: Path) -> None:
     padding = "#" + "-" * (OWN_FILE.bytes_max // 2) + "\n"
     (folder / "lower.yaml").write_text(padding + "extends: default\n")

@@ -84,7 +84,6 @@ def assert_masked(client: Client, secret: str) -> None:
         assert spelling not in shown
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("what", ["secret", "password", "webhook", "IdToken", "AccessToken", "RefreshToken"])
 def test_a_secret_is_masked_in_every_place(what: str) -> None:
     with running() as client:

@@ -116,7 +116,6 @@ def test_the_same_metrics_come_in_the_same_order() -> None:
     assert [name for name in names[1] if name != new] == names[0]
 
 
-@pytest.mark.slow
 def test_the_lag_of_the_loop_is_measured_while_somebody_looks() -> None:
     async def ticked() -> None:
         """Wait until it has looked at the time once more."""

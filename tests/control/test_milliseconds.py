@@ -49,7 +49,6 @@ def test_a_fresh_sandbox_is_rewound_to_its_present() -> None:
         assert client.sim("POST", "/sandboxes", {"fork": {"of": "default", "to": asked}}).status == 201
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("spelled", [in_milliseconds, str])
 def test_what_happened_in_that_millisecond_has_happened(spelled: Any) -> None:
     with running(SCENARIO) as client:

@@ -13,7 +13,6 @@ FILES = sorted(path for path in WEB.rglob("*") if path.is_file())
 PACKED_BYTES_MAX = 150_000
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("address", "root"),
     [

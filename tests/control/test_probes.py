@@ -178,7 +178,6 @@ def test_a_plain_hmac_has_no_timestamp_to_be_old() -> None:
         assert found == {"webhook-old-timestamp": "skipped", "webhook-changed-body": "finding"}
 
 
-@pytest.mark.slow
 def test_a_receiver_that_is_not_there_or_silent_is_inconclusive() -> None:
     with receiving(lambda got: None, limits={"callback_timeout_manual": "50ms"}) as (client, _, _):
         report = probe(client, probes=["webhook-wrong-signature", "webhook-repeated-event"], timeout=0.05)

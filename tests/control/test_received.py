@@ -174,7 +174,6 @@ def test_every_probe_of_webhooks_is_seen_through(probe: str, ok: bool, why: str)
         assert why in reason
 
 
-@pytest.mark.slow
 def test_a_long_message_is_hashed_so_often_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
     tried: list[int] = []
 

@@ -357,7 +357,6 @@ def test_replies_that_http_cannot_carry_are_refused(client: Client, reply: Any) 
     assert client.sim("PUT", "/sandboxes/default/inbox/x", {"replies": [reply]}).status == 400
 
 
-@pytest.mark.slow
 def test_looking_at_inboxes_makes_none(client: Client) -> None:
     client.sim("PUT", "/sandboxes/default/inbox/keep", {"replies": [{"status": 500}]})
     for number in range(1100):

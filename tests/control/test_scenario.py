@@ -58,7 +58,6 @@ def refusal(response: Response) -> tuple[int, str, str]:
 # What there is
 
 
-@pytest.mark.slow
 def test_the_bundled_scenarios_are_listed_with_their_descriptions(client: Client) -> None:
     found = client.sim("GET", "/scenarios").json
     assert {one["name"]: one["description"] for one in found["scenarios"]} == descriptions()
@@ -240,7 +239,6 @@ def test_a_check_has_no_parameters(client: Client) -> None:
     assert refusal(send(client, OWN, "id=mine")) == (400, "bad_request", "id")
 
 
-@pytest.mark.slow
 def test_rules_of_a_huge_scenario_are_compared_so_often_and_no_more(client: Client) -> None:
     """Each pair of patterns takes microseconds, and a body has thousands of rules."""
     rule = "  - {{ when: {{ account: {{ pattern: '[a-z]{{{n}}}.*x{m}' }} }}, then: {{ status: 500 }} }}\n"

@@ -300,7 +300,6 @@ def test_a_file_that_is_no_name_is_refused(among: Client, wanted: Any) -> None:
     assert start(among, "mine.yaml", seed=1).json["error"] == "bad_request"
 
 
-@pytest.mark.slow
 def test_an_unknown_file_gets_a_suggestion_or_the_list(among: Client, folder: Path) -> None:
     assert start(among, "mien.yaml").json["message"].endswith("(did you mean 'mine.yaml'?)")
     for number in range(LISTED_MAX + 5):

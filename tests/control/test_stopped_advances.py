@@ -65,7 +65,6 @@ def test_an_advance_to_a_time_says_to_which(client: Client) -> None:
     assert clock.json["advancing"]["to"] == "2030-01-01T00:00:00.000000Z"
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("wanted", [IDLE, {"seconds": 3600}, {"to": "2030-01-01T00:00:00Z"}])
 def test_a_stopped_advance_is_answered_as_usual_and_goes_on_where_it_stood(client: Client, wanted: Any) -> None:
     done, [stopped] = during(client, wanted, ("DELETE", ADVANCE))
@@ -107,7 +106,6 @@ def test_an_advance_may_be_stopped_twice(client: Client) -> None:
     assert [one["action"] for one in actions(client)].count("advance_stopped") == 1
 
 
-@pytest.mark.slow
 def test_a_stop_does_not_wait_for_ever_for_a_receiver(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("simulator.control.clock.STOP_TIMEOUT_S", 0.01)
     replies = [{"status": 200, "delay": "300ms"}] * 5

@@ -33,7 +33,6 @@ def test_the_tape_up_to_now_replays() -> None:
         assert [one.refid for one in player.live.core.state.transactions.values()] == ["one"]
 
 
-@pytest.mark.slow
 def test_secrets_are_on_it_only_when_they_are_asked_for() -> None:
     with running(OWN) as client:
         client.pay("one")

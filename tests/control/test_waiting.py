@@ -156,7 +156,6 @@ def test_a_wait_for_what_does_not_match_goes_on(client: Client) -> None:
     client.run(story())
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("path", ["requests?", "callbacks?", "deliveries?", "notifications?", "inbox/callbacks?"])
 def test_more_than_may_wait_are_refused_until_one_has_its_answer(client: Client, path: str) -> None:
     async def story() -> None:

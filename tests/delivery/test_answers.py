@@ -148,7 +148,6 @@ BROKEN = [  # what follows a status line, and how much of a body can be read in 
 @pytest.mark.parametrize(("rest", "body"), BROKEN)
 @pytest.mark.parametrize("status", [200, 404, 503])
 @pytest.mark.parametrize("interim", [b"", b"\r\n", b"HTTP/1.1 100 Continue\r\n\r\n" * 3])
-@pytest.mark.slow
 def test_the_status_line_decides_even_when_the_rest_fails(
     run: Run, interim: bytes, status: int, rest: bytes, body: str
 ) -> None:
@@ -159,7 +158,6 @@ def test_the_status_line_decides_even_when_the_rest_fails(
     assert len(receiver.requests) == 1
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("rest", "body"), BROKEN)
 def test_the_status_line_decides_for_an_answer_in_any_pieces(run: Run, rest: bytes, body: str) -> None:
     """Piece by piece up to where the reading ends, which the receiver sees as a closed connection."""
@@ -214,7 +212,6 @@ def test_a_closed_port_is_a_connection_failure(run: Run) -> None:
     run(main())
 
 
-@pytest.mark.slow
 def test_silence_lasts_until_the_timeout(run: Run) -> None:
     """Not shorter, by the loop's own timers; not longer, as one that waits for more is still waiting."""
 
@@ -239,7 +236,6 @@ def test_silence_lasts_until_the_timeout(run: Run) -> None:
     run(main())
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("status", [200, 404])
 def test_a_slow_body_is_read_until_the_timeout_and_the_status_counts(run: Run, status: int) -> None:
     async def answer(exchange: Exchange) -> None:
@@ -250,7 +246,6 @@ def test_a_slow_body_is_read_until_the_timeout_and_the_status_counts(run: Run, s
     assert outcome == AttemptResult(AttemptEnd.ANSWERED, status, "slow", error, (("Content-Length", "1000"),))
 
 
-@pytest.mark.slow
 def test_a_head_that_does_not_end_leaves_the_status(run: Run) -> None:
     outcome, _ = deliver(run, says(b"HTTP/1.1 404 X\r\nX: "), timeout_s=0.25)
     error = "status 404 came, but not its whole answer within 0.25 s"

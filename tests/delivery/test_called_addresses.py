@@ -146,7 +146,6 @@ def test_a_name_without_an_address_is_a_dns_failure(run: Run) -> None:
     run(main())
 
 
-@pytest.mark.slow
 def test_lookups_that_hang_hold_up_neither_other_names_nor_the_end(run: Run) -> None:
     release = threading.Event()
     asked: list[str] = []
@@ -176,7 +175,6 @@ def test_lookups_that_hang_hold_up_neither_other_names_nor_the_end(run: Run) -> 
         release.set()
 
 
-@pytest.mark.slow
 def test_more_names_than_are_looked_up_at_once_wait_for_their_turn(run: Run) -> None:
     may_end = threading.Event()
     asked: list[str] = []

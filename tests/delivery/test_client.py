@@ -208,6 +208,7 @@ def _is_closed(taken: socket.socket) -> bool:
     return True
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_kept", [False, True])
 @pytest.mark.parametrize("is_tls", [False, True])
 def test_an_attempt_may_be_cancelled_in_any_turn(run: Run, tmp_path: Path, is_tls: bool, is_kept: bool) -> None:
@@ -328,7 +329,6 @@ def test_an_address_without_tls_leaves_it_to_the_next_one(run: Run, tmp_path: Pa
     run(main())
 
 
-@pytest.mark.slow
 def test_a_receiver_that_does_not_part_from_tls_is_left_after_a_while(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -271,7 +271,6 @@ def test_one_receiver_has_a_bounded_number_of_connections(run: Run) -> None:
     run(main())
 
 
-@pytest.mark.slow
 @each_loop
 def test_a_cancelled_delivery_ends_at_once_and_leaves_nothing_behind(run: Run) -> None:
     async def main() -> None:
@@ -322,7 +321,6 @@ def test_a_receiver_that_closes_during_the_tls_handshake_is_said_to(run: Run) ->
     run(main())
 
 
-@pytest.mark.slow
 @each_loop
 def test_tls_to_a_receiver_that_speaks_http_is_a_connection_failure(run: Run) -> None:
     async def main() -> None:
@@ -389,7 +387,6 @@ def python(program: str) -> str:
     ).stdout
 
 
-@pytest.mark.slow
 def test_importing_the_sender_does_not_import_the_client_and_the_client_no_library() -> None:
     program = """
         import sys, simulator.delivery.sender, simulator.delivery.targets
@@ -401,7 +398,6 @@ def test_importing_the_sender_does_not_import_the_client_and_the_client_no_libra
     assert python(program) == "[]\n[]\n"
 
 
-@pytest.mark.slow
 def test_nothing_is_left_open_or_unsaid_at_the_end() -> None:
     program = """
         import asyncio

@@ -179,6 +179,7 @@ BROKEN: dict[str, tuple[Steps, str, str]] = {  # what comes, the body that is ke
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("steps", "body", "error"), BROKEN.values(), ids=BROKEN)
 @each_loop
 def test_of_a_broken_answer_the_status_counts(run: Run, steps: Steps, body: str, error: str) -> None:

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from decimal import Decimal
 
-import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition
@@ -35,8 +34,6 @@ from tests.support.worlds import (
     rule,
     sandbox,
 )
-
-pytestmark = pytest.mark.slow
 
 
 def ends_with(digit: str) -> Callable[[Fields], bool]:

@@ -3,7 +3,6 @@
 from datetime import datetime, timedelta
 from decimal import Decimal
 
-import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition
@@ -23,8 +22,6 @@ from simulator.domain.model.wallet import EntryType
 from simulator.domain.model.webhooks import Delivery, DeliveryState, ReplayRefused
 from tests.support.tiers import examples
 from tests.support.worlds import START, delivered, fire_due, sandbox
-
-pytestmark = pytest.mark.slow
 
 KEPT = 12
 WAITS = [timedelta(seconds=10), timedelta(seconds=60), timedelta(seconds=300)]

@@ -96,7 +96,6 @@ def test_the_same_calls_have_the_same_outcomes_at_the_same_times(scenario: str, 
     assert tellings(again) == tellings(seen)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("scenario", ["mixed-results", "refused-payments", "refunds", "bill-errors"])
 def test_without_accounts_the_same_calls_in_the_same_order_have_the_same_outcomes(
     scenario: str, tmp_path: Path
@@ -109,7 +108,6 @@ def test_without_accounts_the_same_calls_in_the_same_order_have_the_same_outcome
     assert outcomes(replayed(text, steps, tmp_path)) == outcomes(seen)
 
 
-@pytest.mark.slow
 def test_the_same_traffic_gives_the_same_text() -> None:
     with running("mixed-results") as client:
         seen = play(client, OPENING + paid(4))

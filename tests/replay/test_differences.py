@@ -182,7 +182,6 @@ def test_a_request_that_does_not_go_on_was_not_answered() -> None:
     assert difference(Life(tape, 1, 1), found) == f"default: {shown}"
 
 
-@pytest.mark.slow
 def test_what_was_due_and_not_begun_where_a_replay_stops_is_no_difference(recorded: tuple[Client, Lines]) -> None:
     client, lines = recorded
     for place in range(len(lines) - 1):

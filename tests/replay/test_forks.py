@@ -27,7 +27,6 @@ def answers(live: LiveSandbox) -> list[bytes]:
     return [one.content for one in live.journal]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("happens", [a_load, drawn_outcomes])
 def test_a_fork_is_as_its_original_is(happens: Any) -> None:
     with running(FIRST) as client:
@@ -44,7 +43,6 @@ def test_a_fork_is_as_its_original_is(happens: Any) -> None:
         assert_replays(client.app)
 
 
-@pytest.mark.slow
 def test_neither_affects_the_other_and_both_draw_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     rule = {"name": "drawn", "chance": 0.5, "then": [{"status": "Failed"}]}
     with running(FIRST | {"payments": [rule]}) as client:
@@ -69,7 +67,6 @@ def test_neither_affects_the_other_and_both_draw_the_same(monkeypatch: pytest.Mo
         assert_replays(client.app)
 
 
-@pytest.mark.slow
 def test_a_fork_of_a_fork_begins_at_a_mark_of_the_first() -> None:
     with running(FIRST) as client:
         client.pay("one")
@@ -89,7 +86,6 @@ def test_a_fork_of_a_fork_begins_at_a_mark_of_the_first() -> None:
         assert_replays(client.app)
 
 
-@pytest.mark.slow
 def test_a_fork_with_unique_credentials_has_those_of_its_original_which_the_root_leads_to() -> None:
     with running() as client:
         live = client.app.sandboxes.create(SandboxSpec(client.app.scenario, "own", unique_credentials=True))
@@ -157,7 +153,6 @@ def test_what_cannot_be_forked_is_refused_and_makes_nothing() -> None:
         assert forked(client, "default", "second", n=2).tape.left_out == 0
 
 
-@pytest.mark.slow
 def test_a_sandbox_whose_log_was_read_in_pages_is_forked_and_the_fork_reads_on() -> None:
     with running(FIRST) as client:
         put(client)
@@ -176,7 +171,6 @@ def test_a_sandbox_whose_log_was_read_in_pages_is_forked_and_the_fork_reads_on()
         assert_replays(client.app)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("has_unique", [False, True])
 def test_a_fork_has_the_tokens_of_its_original(has_unique: bool) -> None:
     with running(FIRST) as client:

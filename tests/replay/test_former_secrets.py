@@ -64,7 +64,6 @@ def test_nor_does_what_the_sandbox_at_the_root_has(client: Client) -> None:
     assert replayed(client.app, client.app.sandboxes.get("other"))[1] is None
 
 
-@pytest.mark.slow
 def test_a_data_folder_goes_on_though_former_secrets_were_sent(tmp_path: Path) -> None:
     with serving(tmp_path / "data") as client:
         send_everywhere(client, drawn_before_a_reset(client))
@@ -74,7 +73,6 @@ def test_a_data_folder_goes_on_though_former_secrets_were_sent(tmp_path: Path) -
         assert_replays(client.app)
 
 
-@pytest.mark.slow
 def test_a_tape_without_secrets_has_none_of_former_lives_and_replays(client: Client) -> None:
     secret = drawn_before_a_reset(client)
     send_everywhere(client, secret)
@@ -104,7 +102,6 @@ def test_so_has_a_tape_of_exec(client: Client, tmp_path: Path) -> None:
     assert GIVEN.rstrip("=") not in repr(tape.entries)
 
 
-@pytest.mark.slow
 def test_what_the_life_has_itself_is_drawn_again_and_stays(client: Client) -> None:
     before = drawn_before_a_reset(client)
     assert client.sim("POST", KEYS).json["api_secret"] == before  # the same seed draws the same

@@ -95,7 +95,6 @@ async def until_taken(rewinder: Rewinder) -> None:
     await rewinder.taking.finished()
 
 
-@pytest.mark.slow
 def test_a_mark_has_a_snapshot_at_which_rebuilding_begins() -> None:
     taker = Taker()
     with running(FIRST) as client:
@@ -160,7 +159,6 @@ def test_where_something_happens_all_the_time_a_copy_of_the_process_takes_it(mon
         assert [one.n for one in rewinder.kept.of(client.live)] == [1], "of the moment behind what happened"
 
 
-@pytest.mark.slow
 def test_a_busy_sandbox_is_rebuilt_from_what_a_copy_of_the_process_took(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(taking, "SLICE_S", 0.0)
     with running(FIRST) as client:

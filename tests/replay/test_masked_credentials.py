@@ -182,7 +182,6 @@ def test_a_credential_is_not_on_the_tape(place: str, client: Client) -> None:
     assert_hidden(client, [FOREIGN[8:].encode() if place == "unknown key" else FOREIGN.encode()])
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("text", ['{"password":{}}', '{"password":[{}, 1]}', '{"username":"x","password":{}}'])
 @pytest.mark.parametrize("path", ["/v2/topup", "/v2/token"])
 def test_a_number_that_is_a_credential_is_not_on_the_tape(text: str, path: str, client: Client) -> None:
@@ -234,7 +233,6 @@ def test_a_secret_of_the_sandbox_is_not_on_the_tape(secret: str, spelling: str, 
     assert_hidden(client, [secret.encode(), spelled.encode(), of_base64, secret[:14].encode(), KEY])
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("place", ANYWHERE)
 def test_the_key_that_a_secret_is_in_base64_is_not_on_the_tape_either(place: str, client: Client) -> None:
     ANYWHERE[place].to(client, KEY.decode())
@@ -262,7 +260,6 @@ def fault(matcher: Any) -> dict[str, Any]:
     }
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("matcher", [FOREIGN, [FOREIGN, "other"]])
 def test_a_rule_of_a_credential_matches_its_stand_in(matcher: Any) -> None:
     with running(fault(matcher)) as client:
@@ -293,7 +290,6 @@ def test_a_login_with_the_right_password_succeeds_on_the_tape_too(client: Client
     assert_hidden(client, [PASSWORD.encode()])
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("form", "status"),
     {
@@ -312,7 +308,6 @@ def test_a_form_with_names_that_are_not_known_is_answered_alike_on_the_tape(
     assert_hidden(client, [PASSWORD.encode(), FOREIGN.encode()])
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("value", ["Bearer", "BEARER", "Basic"])
 def test_a_scheme_without_a_credential_stays(value: str, client: Client) -> None:
     client.send("GET", "/v2/balance", "", b"", {"authorization": value})
@@ -321,7 +316,6 @@ def test_a_scheme_without_a_credential_stays(value: str, client: Client) -> None
     assert f'["authorization",{json.dumps(value)}]'.encode() in b"".join(lines)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("then", [{"internal_error": True}, {"nonce_service": "down"}])
 def test_a_key_that_was_drawn_is_known_even_when_nobody_was_recognized_by_it(then: dict[str, Any]) -> None:
     with running("default") as client:

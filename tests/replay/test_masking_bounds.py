@@ -23,7 +23,6 @@ def addresses(client: Client, count: int) -> None:
         client.call("GET", f"/v2/balance?next={url}")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("count", [100, 2_000])
 def test_as_many_bytes_are_searched_as_the_tape_has(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
     searched: list[int] = []
@@ -43,7 +42,6 @@ def test_as_many_bytes_are_searched_as_the_tape_has(count: int, monkeypatch: pyt
         assert sum(searched) < 12 * size
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("bound", "reason"),
     [
@@ -64,7 +62,6 @@ def test_beyond_the_bounds_there_is_no_tape_without_secrets(
         assert client.sim("GET", f"{TAPE}?secrets=shown").status == 200
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("query", ["", "?secrets=shown"])
 def test_others_have_their_turn_while_a_tape_is_made(query: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("simulator.control.tapes.SLICE_S", 0)

@@ -90,7 +90,6 @@ def test_a_damaged_line_ends_the_tape_and_says_why(what: str, lines: list[bytes]
     assert not tape.is_cut
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("share", [0.3, 0.6, 0.99])
 def test_a_file_that_was_cut_is_read_as_far_as_it_goes(share: float, tmp_path: Path) -> None:
     with running() as client:

@@ -37,7 +37,6 @@ def rebuilt(
     return player, play(player, tape.entries)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("share", [ITEMS_PER_TURN_MAX, 2])
 @pytest.mark.parametrize("happens", PLAYS)
 def test_a_sandbox_is_rebuilt_with_all_that_it_answered(
@@ -74,7 +73,6 @@ def test_what_was_rebuilt_has_the_same_tape() -> None:
         assert parts(again.live.core) == parts(client.live.core)
 
 
-@pytest.mark.slow
 def test_requests_that_wait_for_a_delay_go_on_in_their_order() -> None:
     delays = {"name": "slow", "when": {"path": "/v2/topup"}, "then": {"delay": "30ms"}}
     late = {"name": "heard late", "when": {"path": "/v2/balance"}, "then": {"after_commit": True, "delay": "1ms"}}
@@ -96,7 +94,6 @@ def payment(number: int) -> dict[str, Any]:
     return {"refid": f"r{number}", "product": "RELOAD", "account": "0123456789", "amount": 10}
 
 
-@pytest.mark.slow
 def test_a_delay_beyond_the_integration_timeout_is_a_504_again() -> None:
     slow = {"when": {"path": "/v2/topup"}, "then": {"delay": "50ms"}}
     with running({"faults": [slow], "limits": {"integration_timeout": "10ms"}}) as client:
@@ -104,7 +101,6 @@ def test_a_delay_beyond_the_integration_timeout_is_a_504_again() -> None:
         assert_replays(client.app)
 
 
-@pytest.mark.slow
 def test_what_comes_between_the_head_and_the_body_of_a_request_is_there_in_time() -> None:
     with running({}, TickingWall()) as client:
         head = client.signature("POST", "", Client.encoded(payment(1)))
@@ -120,7 +116,6 @@ def test_what_comes_between_the_head_and_the_body_of_a_request_is_there_in_time(
         assert_replays(client.app)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("announced", [b"11000000", None])
 def test_a_body_over_its_bound_and_a_client_that_left_are_replayed(announced: bytes | None) -> None:
     with running() as client:
@@ -131,7 +126,6 @@ def test_a_body_over_its_bound_and_a_client_that_left_are_replayed(announced: by
         assert_replays(client.app)
 
 
-@pytest.mark.slow
 def test_a_request_that_outlives_a_reset_is_shown_on_the_next_tape() -> None:
     slow = {"when": {"path": "/v2/topup"}, "then": {"delay": "30ms"}}
     with running({"faults": [slow]}) as client:
@@ -148,7 +142,6 @@ def test_a_request_that_outlives_a_reset_is_shown_on_the_next_tape() -> None:
         assert_replays(client.app)
 
 
-@pytest.mark.slow
 def test_requests_of_unique_credentials_are_on_the_tape_of_their_sandbox() -> None:
     with running() as client:
         spec = SandboxSpec(client.app.scenario, "own", unique_credentials=True)
@@ -161,7 +154,6 @@ def test_requests_of_unique_credentials_are_on_the_tape_of_their_sandbox() -> No
         assert_replays(client.app)
 
 
-@pytest.mark.slow
 def test_inboxes_are_programmed_and_receive_again() -> None:
     one = "/sandboxes/default/inbox/callbacks"
     with running(FIRST, TickingWall()) as client:

@@ -190,7 +190,6 @@ def test_a_callback_that_was_pending_is_sent_again() -> None:
         client.run(twice())
 
 
-@pytest.mark.slow
 def test_an_attempt_in_flight_at_the_moment_has_failed_and_the_next_one_is_made() -> None:
     slow = {"inboxes": {"slow": [{"status": 200, "delay": "60s"}, {"status": 200}]}, "clock": {"mode": "real"}}
     with running(slow) as client:
@@ -236,7 +235,6 @@ def test_attempts_in_flight_have_failed_also_when_what_they_sent_is_remembered_n
         assert [one and one.error for one in results] == ["the sandbox was rewound during this attempt"] * 2
 
 
-@pytest.mark.slow
 def test_a_running_clock_goes_on_from_the_moment() -> None:
     with running(FIRST) as client:
         set_callback(client)
@@ -256,7 +254,6 @@ def test_a_running_clock_goes_on_from_the_moment() -> None:
         assert_replays(client.app)
 
 
-@pytest.mark.slow
 def test_a_manual_clock_stands_at_the_time_that_was_asked_for() -> None:
     with running(FIRST) as client:
         client.pay("one")
@@ -268,7 +265,6 @@ def test_a_manual_clock_stands_at_the_time_that_was_asked_for() -> None:
         assert_replays(client.app)
 
 
-@pytest.mark.slow
 def test_requests_that_wait_end_as_at_a_reset_and_waiters_are_woken() -> None:
     slow = {"when": {"path": "/v2/topup"}, "then": {"delay": "50ms"}}
     with running({"faults": [slow]}) as client:
@@ -296,7 +292,6 @@ def test_requests_that_wait_end_as_at_a_reset_and_waiters_are_woken() -> None:
         assert_replays(client.app)
 
 
-@pytest.mark.slow
 def test_two_rewinds_at_once_and_a_reset_meanwhile_leave_one_life() -> None:
     with running(FIRST) as client:
         set_callback(client)

@@ -34,7 +34,6 @@ def wait_an_hour(client: Client, announced: bytes | None, body: bytes, leaves: b
     client.run(unfinished(client, announced, body, leaves=leaves, meanwhile=advance))
 
 
-@pytest.mark.slow
 @all_ways
 def test_a_request_that_goes_on_late_takes_no_time_back_at_a_restart(
     scenario: dict[str, Any], announced: bytes | None, body: bytes, leaves: bool, tmp_path: Path
@@ -59,7 +58,6 @@ def test_nor_when_it_is_rewound_to_the_present(
         assert client.live.clock.now() == now
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("how", list(WAYS))
 def test_what_fell_due_meanwhile_under_a_running_clock_is_on_the_tape_before_it(how: str) -> None:
     scenario, announced, body, leaves = WAYS[how]

@@ -157,7 +157,6 @@ WORDS = (
 )  # fmt: skip
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("word", WORDS)
 def test_a_wrong_credential_that_is_also_a_word_of_the_tape_leaves_the_rest_as_it_was(word: str) -> None:
     with running("default") as client:
@@ -193,7 +192,6 @@ def test_a_parameter_that_is_a_credential_by_its_name_is_masked(name: str) -> No
 ESCAPED = 'P4ss/w0rd"Long\\Enough'
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "body",
     [
@@ -221,7 +219,6 @@ def test_a_tape_that_would_tell_something_else_is_not_masked() -> None:
         assert client.sim("GET", "/sandboxes/default/tape?secrets=shown").status == 200
 
 
-@pytest.mark.slow
 def test_many_credentials_are_masked_in_one_pass_each() -> None:
     with running("default") as client:
         for number in range(400):
@@ -291,7 +288,6 @@ def test_a_request_that_waits_when_its_tape_gets_full_waits_still_on_it() -> Non
             assert play_whole(player_for(read.head, client.app.again, nowhere()), read) is None
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("ended", ["deleted", "reset", "rewound"])
 def test_a_masked_tape_says_what_ended_it(ended: Ending) -> None:
     users = [{"username": "real", "password": "rewound"}, {"username": "other", "password": "a-long-password"}]

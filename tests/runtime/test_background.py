@@ -98,7 +98,6 @@ def test_requests_are_answered_while_a_sandbox_is_reset(client: Client, gate: Ga
     assert client.run(gate.around(client.asim("POST", "/sandboxes/other/reset"), another(client))).status == 200
 
 
-@pytest.mark.slow
 def test_requests_are_answered_while_a_watched_file_is_read(client: Client, gate: Gate, tmp_path: Path) -> None:
     path = tmp_path / "mine.yaml"
     path.write_text("extends: default\n")
@@ -268,7 +267,6 @@ def stopped_thread(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     may_go_on.set()
 
 
-@pytest.mark.slow
 @pytest.mark.usefixtures("stopped_thread")
 @pytest.mark.parametrize("fails", [False, True])
 def test_the_thread_keeps_nothing_of_work_that_is_done(fails: bool) -> None:

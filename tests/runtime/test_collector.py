@@ -24,7 +24,6 @@ def pay(client: Client, first: int, count: int) -> None:
     client.advance()
 
 
-@pytest.mark.slow
 def test_a_payment_with_its_callbacks_leaves_few_objects_to_the_collector(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

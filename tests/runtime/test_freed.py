@@ -27,7 +27,6 @@ def used(client: Client) -> None:
     assert client.sim("GET", "/sandboxes/a/callbacks?wait_for=1").status == 200
 
 
-@pytest.mark.slow
 @pytest.mark.usefixtures("without_collector")
 def test_a_deleted_sandbox_is_freed() -> None:
     with running() as client:
@@ -39,7 +38,6 @@ def test_a_deleted_sandbox_is_freed() -> None:
         assert (alive(), state()) == (None, None)
 
 
-@pytest.mark.slow
 @pytest.mark.usefixtures("without_collector")
 def test_the_state_before_a_reset_is_freed() -> None:
     with running() as client:

@@ -158,7 +158,6 @@ def test_replies_are_set_for_as_many_inboxes_as_there_may_be_and_strangers_come_
     assert full.counts() == {"a": 0, "b": 0, "c": 0, "d": 1}
 
 
-@pytest.mark.slow
 def test_the_replies_of_all_inboxes_take_no_more_memory_than_the_budget_says() -> None:
     full = inboxes(inboxes_bytes=BOUND)
     gc.collect()

@@ -28,7 +28,6 @@ def test_at_least_the_latest_former_secrets_are_known_at_any_time(monkeypatch: p
     assert hidden(named(0), former.generations) == named(0)
 
 
-@pytest.mark.slow
 def test_an_index_that_grew_too_far_is_made_anew_of_what_it_follows() -> None:
     index = Secrets(map(named, range(FORMER_MAX + 2)))
     assert len(followed(index, [named(0)])) == 1

@@ -48,7 +48,6 @@ def turns(client: Client) -> None:
         client.sim("GET", "/health")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("method", "path"), [("DELETE", "/sandboxes/a"), ("POST", "/sandboxes/a/reset")])
 def test_it_takes_many_turns_of_a_share_each(freed: list[int], method: str, path: str) -> None:
     with running() as client:

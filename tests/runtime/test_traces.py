@@ -114,7 +114,6 @@ def test_a_delivery_that_a_client_replays_continues_its_trace() -> None:
     assert {one[3:35] for one in later} == {TRACE}
 
 
-@pytest.mark.slow
 def test_what_the_control_api_sends_continues_the_trace_of_its_request() -> None:
     with running() as client:
         client.pay(headers=traced())

@@ -131,7 +131,6 @@ def test_the_timer_takes_shares_too(client: Client, turns: Turns) -> None:
     assert max(turns.items.values()) <= ITEMS_PER_TURN_MAX
 
 
-@pytest.mark.slow
 def test_an_advance_of_a_manual_clock_takes_shares(turns: Turns) -> None:
     with running(RICH) as client:
         fill(client.live)
@@ -146,7 +145,6 @@ def test_a_re_query_sees_the_status_that_was_due_before_it_came(client: Client) 
     assert all(one.is_settled for one in client.live.core.state.transactions.values())
 
 
-@pytest.mark.slow
 def test_requests_of_other_sandboxes_are_answered_meanwhile(client: Client) -> None:
     client.sandbox({"scenario": "other", "extends": "default"}, "other")
 
@@ -272,7 +270,6 @@ async def idle(client: Client) -> None:
             await asyncio.sleep(0)
 
 
-@pytest.mark.slow
 def test_the_size_of_the_share_changes_neither_order_nor_outcome(monkeypatch: pytest.MonkeyPatch) -> None:
     at_once = lived(monkeypatch, 1_000_000)
     assert lived(monkeypatch, 3) == at_once
@@ -297,7 +294,6 @@ ENDS: dict[str, tuple[Path, list[int]]] = {
 }
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("end", ENDS)
 def test_a_sandbox_may_end_while_requests_wait_for_it(end: str, turns: Turns) -> None:
     ending, statuses = ENDS[end]

@@ -11,7 +11,6 @@ from tests.support.webhook_campaign import campaign
 from tests.support.webhooks import WEBHOOK, deposit, put
 
 
-@pytest.mark.slow
 def test_a_receiver_that_fails_often_gets_every_event_or_all_its_attempts() -> None:
     ended = campaign(400)
     assert ended["pending"] == 0
@@ -19,7 +18,6 @@ def test_a_receiver_that_fails_often_gets_every_event_or_all_its_attempts() -> N
     assert ended["success"] > 300
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["silent", "refused"])
 def test_a_dead_receiver_does_not_hold_up_the_others(kind: str) -> None:
     secret = "c2VjcmV0LW9mLXRoZS1vdGhlcg=="

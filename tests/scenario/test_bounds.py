@@ -45,7 +45,6 @@ def test_a_file_may_have_more_values_than_a_scenario_from_the_network(file: Path
     assert refused(dict(scenario.document)) == ["too_big"]
 
 
-@pytest.mark.slow
 def test_the_files_that_a_file_names_have_its_bounds(file: Path) -> None:
     over = file.with_name("over.yaml")
     over.write_text("extends: ./large.yaml\n")
@@ -56,7 +55,6 @@ def test_the_files_that_a_file_names_have_its_bounds(file: Path) -> None:
     assert len(load_scenario(over).catalog.products["P"].options["f"]) == OPTIONS
 
 
-@pytest.mark.slow
 def test_a_large_file_can_be_loaded_again_from_the_document_of_its_command(file: Path) -> None:
     scenario = load_scenario(file)
     again = ScenarioCompiler().scenario(scenario.document, scenario.name)

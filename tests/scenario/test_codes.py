@@ -5,8 +5,6 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-
 from simulator.scenario import build
 from tests.support.bad_scenarios import BAD_OBJECTS, HOSTILE, MISTAKES, REFUSED, SECTION_MISTAKES, USELESS_PARTS
 from tests.support.findings import FINDINGS
@@ -31,7 +29,6 @@ def codes() -> Iterator[str]:
                 yield code.value
 
 
-@pytest.mark.slow
 def test_every_code_is_in_a_table() -> None:
     expected = [place for _, _, places in (*MISTAKES, *USELESS_PARTS) for place in places]
     expected += [" ".join(line.split(" ")[:2]) for _, _, lines in FINDINGS for line in lines]

@@ -49,7 +49,6 @@ ACCOUNTS = st.sampled_from(["0123456789", "1029384756", "12345678", "0120000017"
 AMOUNTS: Any = st.sampled_from(["10", 30, "0.50", "25.50", "ten", "-1", Decimal("1e400"), "50"])
 
 
-@pytest.mark.slow
 @settings(max_examples=examples(300))
 @given(st.sampled_from(sorted(SCENARIO.catalog.products)), ACCOUNTS, AMOUNTS, st.dictionaries(NAMES, VALUES))
 def test_any_extras_are_answered_and_a_refusal_changes_nothing(

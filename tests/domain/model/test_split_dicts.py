@@ -1,6 +1,5 @@
 """A dict in parts is a dict, whatever its size and whatever it began with."""
 
-import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
@@ -49,7 +48,6 @@ TestSplitDict = SplitDictMachine.TestCase
 TestSplitDict.settings = settings(max_examples=examples(30), stateful_step_count=30)
 
 
-@pytest.mark.slow
 def test_no_part_is_large_when_all_are_many() -> None:
     many: SplitDict[str, int] = SplitDict()
     for number in range(500 * WHOLE_MAX):

@@ -162,7 +162,6 @@ def steps_of(question: Callable[[], Any]) -> int:
     return count
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "wanted",
     [
@@ -183,7 +182,6 @@ def test_a_page_of_history_takes_as_many_steps_of_many_as_of_few(
     assert many < 1.5 * few + 100
 
 
-@pytest.mark.slow
 def test_a_page_of_the_statement_takes_as_many_steps_of_many_as_of_few(sizes: tuple[Books, Books]) -> None:
     types = frozenset({EntryType.TRANSACTION, EntryType.DEPOSIT})
     few, many = (steps_of(lambda b=books: b.records.statement.find(FIRST, LAST, types, 0, 20)) for books in sizes)  # type: ignore[misc]
@@ -228,7 +226,6 @@ def test_payments_behind_a_snapshot_do_not_wait_for_the_indexes_of_all_before_it
         assert_same(books, wanted, 3, 1_000)
 
 
-@pytest.mark.slow
 def test_what_was_restored_is_indexed_in_slices() -> None:
     books = grown(4_000)
     wanted = HistoryQuery(FIRST, LAST, product="P1")

@@ -81,6 +81,7 @@ def test_who_cancels_a_step_opens_its_part_alone() -> None:
     assert restored.many.removed == {1: 1}
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(st.sampled_from(["cancel", "add", "pop", "again", "order"]), st.integers(0, COUNT + 9))))
 def test_whatever_happens_to_both_they_stay_the_same(steps: list[tuple[str, int]]) -> None:
     agenda = filled(2 * SIZE + 50)

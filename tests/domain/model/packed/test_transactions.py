@@ -218,7 +218,6 @@ def test_a_trxid_that_is_there_twice_is_noticed() -> None:
         list(twice.index_in_slices())
 
 
-@pytest.mark.slow
 def test_finished_payments_leave_nothing_to_the_collector() -> None:
     box = sandbox(balance="100000000")
     box.apply(SetCallback("R1", "", ""), seconds(0))
