@@ -31,7 +31,7 @@ TOOLS = (
 )
 TELLING = ("auth", "cli", "contract", "control", "delivery", "scenario", "server", "tape", "wire")
 ALSO = ("tests/e2e/test_first_payment_page.py", "tests/e2e/test_cli_serve.py", "tests/client/test_processes.py")
-FAST = ("-m", "not slow", "--hypothesis-profile", "fast")
+FAST = ("-m", "not slow")
 TIMEOUT_S = 900.0
 
 

@@ -24,7 +24,7 @@ def examples(full: int) -> int:
     """Return how many examples Hypothesis draws for a property that draws `full` in the slow tier."""
     from hypothesis import settings
 
-    return full if settings.get_current_profile_name() == "full" else min(full, settings.default.max_examples)
+    return full if settings.get_current_profile_name() == "full" else min(full, settings().max_examples)
 
 
 def is_in_quarter(file: str, commit: str) -> bool:
