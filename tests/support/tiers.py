@@ -45,6 +45,7 @@ class Tier:
 
     def __init__(self, commit: str, minutes: float) -> None:
         self._commit = commit
+        # clock: how long a quarter of the slow tier lasts
         self._ends_s = time.monotonic() + 60 * minutes if minutes else None
 
     def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
