@@ -121,3 +121,11 @@ def test_what_helps_tests_imports_no_tool() -> None:
     imported = re.compile(r"^(?:from|import) tools\b", re.MULTILINE)
     paths = our_files(ROOT / "support", ".py")
     assert [path.name for path in paths if imported.search(path.read_text("utf-8"))] == []
+
+
+def test_no_code_asks_how_many_references_an_object_has() -> None:
+    """The number differs between versions of Python, so no program may act on it."""
+    name = "getref" + "count"
+    folders = [ROOT.parent / each for each in ("bench", "campaign", "reseller_sim", "release", "simulator", "tests", "tools")]
+    files = [path for folder in folders for path in our_files(folder, ".py")]
+    assert [str(path) for path in files if name in path.read_text("utf-8")] == []

@@ -17,7 +17,6 @@ from simulator.domain.model.delivery_log import DeliveryLog
 from simulator.domain.model.effects import Send
 from simulator.domain.model.faults import FaultThen
 from simulator.domain.model.happenings import Happening, StatusChanged, nobody
-from simulator.domain.model.holdings import Holding
 from simulator.domain.model.job_counts import JobCounts
 from simulator.domain.model.limits import RequestRates
 from simulator.domain.model.network import Network
@@ -101,21 +100,6 @@ class State:
         self.tell(StatusChanged(number, place))
         if self.on_status is not None:
             self.on_status(number, place)
-
-    def holdings(self) -> list[Holding]:
-        """What it holds by the thousand, for whoever lets go of it."""
-        of_resellers = [
-            holding
-            for one in self.resellers.values()
-            for holding in (*one.refids.holdings(), *one.records.history.holdings())
-        ]
-        return [
-            *self.transactions.holdings(),
-            *self.callbacks.holdings(),
-            *of_resellers,
-            *self.nonces.holdings(),
-            *self.agenda.holdings(),
-        ]
 
     @property
     def books(self) -> dict[str, RuleBook[Any]]:

@@ -18,6 +18,7 @@ from simulator.runtime.clock import Clock, Wall
 from simulator.runtime.counters import Counters
 from simulator.runtime.courier import Courier, Sender
 from simulator.runtime.delays import Delays
+from simulator.runtime.disposal import dispose
 from simulator.runtime.driver import Driver
 from simulator.runtime.event_items import Action
 from simulator.runtime.events import EventLog
@@ -27,7 +28,6 @@ from simulator.runtime.keepers import UNKEPT, Keeper, Place
 from simulator.runtime.known_secrets import FormerSecrets, OwnSecrets, ServerSecrets
 from simulator.runtime.marks import Marks
 from simulator.runtime.noted import apply_noted
-from simulator.runtime.remains import let_go
 from simulator.runtime.ring import Notifier
 from simulator.runtime.sandbox_start import Beginning, Ending, FirstState, SandboxSpec, first_state
 from simulator.runtime.served import Served
@@ -219,7 +219,7 @@ class LiveSandbox:
             self.on_ending(self, "reset")
             self.resets += 1
             self.retire_secrets(kept=first[1].state.secrets)
-            let_go(self.core.state, self.life_tape)
+            dispose(self.core.state, self.life_tape)
             self._begin(first)
             self.keeper.begin(self)
             self.events.note(Action("reset", self.clock.now()))
@@ -239,7 +239,7 @@ class LiveSandbox:
         self.retire_secrets(kept=rebuilt.core.state.secrets)
         self.marks = marks
         self.probed = deque((one for one in self.probed if one.at <= now), maxlen=PROBED_MAX)
-        let_go(self.core.state, self.life_tape)
+        dispose(self.core.state, self.life_tape)
         self._take_over(rebuilt)
         self.go_on(clock)
         self.events.note(Action("rewound", now, about))

@@ -12,13 +12,13 @@ from simulator.domain.reports.coverage import Coverage
 from simulator.runtime.background import in_background
 from simulator.runtime.clock import Wall
 from simulator.runtime.courier import Sender
+from simulator.runtime.disposal import dispose
 from simulator.runtime.event_items import Action
 from simulator.runtime.events import EventHub
 from simulator.runtime.keepers import UNKEPT, Keeper
 from simulator.runtime.known_secrets import FormerSecrets, ServerSecrets, followed
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.quotas import NONE
-from simulator.runtime.remains import let_go
 from simulator.runtime.sandbox_start import Ending, FirstState, SandboxSpec, first_state
 from simulator.runtime.served import Served
 from simulator.runtime.server_budgets import server_budgets
@@ -208,7 +208,7 @@ class Sandboxes:
         sandbox.events.end(sandbox)
         sandbox.stop()
         del self._by_id[sandbox.id]
-        let_go(sandbox.core.state, sandbox.life_tape)
+        dispose(sandbox.core.state, sandbox.life_tape)
         self.unique_keys = {key: owner for key, owner in self.unique_keys.items() if owner is not sandbox}
         self._unique_users = {name: owner for name, owner in self._unique_users.items() if owner is not sandbox}
 

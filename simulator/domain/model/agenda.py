@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Any, Generic, TypeVar
 
-from simulator.domain.model.holdings import Holding
 from simulator.domain.model.packed.due_parts import Due, DueParts, Place
 
 Item = TypeVar("Item")
@@ -95,10 +94,6 @@ class Agenda(Generic[Item]):
         self._heap = [*self.many.firsts(), *((due.at, ticket) for ticket, due in others.items())]
         heapq.heapify(self._heap)
         self._opened(added)
-
-    def holdings(self) -> tuple[Holding, ...]:
-        """Its containers. What is due refers to callbacks and transactions, which it lets go of with the last one."""
-        return Holding(self._heap), *self.many.holdings(), Holding(self._others, 4)
 
     @property
     def next_due(self) -> datetime | None:

@@ -9,7 +9,6 @@ import msgspec
 from msgspec.structs import replace
 
 from simulator.domain.model.effects import Attempt, AttemptEnd, AttemptResult
-from simulator.domain.model.holdings import Holding
 from simulator.domain.model.transactions import Result, Transaction
 
 _TEMPORARY = frozenset({408, 429})
@@ -112,10 +111,6 @@ class CallbackLog:
 
     def __len__(self) -> int:
         return len(self._by_id)
-
-    def holdings(self) -> tuple[Holding, ...]:
-        """Its containers; a callback has its transaction and its attempts."""
-        return Holding(self._by_id, 4), Holding(self._by_trxid)
 
     def find(self, id_: str) -> Callback | None:
         """The callback with this id, if it is still in the log."""

@@ -6,7 +6,6 @@ from datetime import UTC, datetime, timedelta
 from itertools import chain
 from typing import Final
 
-from simulator.domain.model.holdings import Holding
 from simulator.domain.model.packed.nonce_parts import NonceParts, Row, Spent, SpentAt
 from simulator.domain.model.part_counts import PartCounts, parts_between
 from simulator.domain.model.split_dicts import SplitDict
@@ -81,11 +80,6 @@ class Nonces:
     def kept(self) -> tuple[datetime, LatestSpent, int]:
         """What a snapshot has beside `items`: until when nothing expires, the latest, and how many were ever spent."""
         return self._oldest_until, self._latest, self._added
-
-    def holdings(self) -> tuple[Holding, ...]:
-        """Its containers."""
-        orders = (Holding(self._oldest), Holding(self._order))
-        return *self._spent.holdings(), *orders, *self._packed.holdings()
 
     def restore(
         self, packed: NonceParts, spent: Iterable[Row], oldest_until: datetime, latest: LatestSpent, added: int

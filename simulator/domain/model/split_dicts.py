@@ -3,8 +3,6 @@
 from collections.abc import Hashable, Iterable, Iterator
 from typing import Final, Generic, TypeVar
 
-from simulator.domain.model.holdings import Holding
-
 Key = TypeVar("Key", bound=Hashable)
 Value = TypeVar("Value")
 
@@ -57,10 +55,6 @@ class SplitDict(Generic[Key, Value]):
         """Key and value of all."""
         for part in (self._beginning, *self._parts):
             yield from part.items()
-
-    def holdings(self) -> tuple[Holding, ...]:
-        """Its containers."""
-        return tuple(map(Holding, (self._beginning, *self._parts)))
 
     def _part_of(self, key: object) -> dict[Key, Value]:
         return self._parts[hash(key) & self._mask]

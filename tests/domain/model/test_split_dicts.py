@@ -52,7 +52,7 @@ def test_no_part_is_large_when_all_are_many() -> None:
     many: SplitDict[str, int] = SplitDict()
     for number in range(500 * WHOLE_MAX):
         many[f"ref-{number}"] = number
-    sizes = [len(one.records) for one in many.holdings()]
+    sizes = [len(part) for part in (many._beginning, *many._parts)]
     assert sum(sizes) == len(many) == 500 * WHOLE_MAX
     assert len(sizes) == PARTS + 1
     assert max(sizes) < 3 * WHOLE_MAX

@@ -20,7 +20,6 @@ from simulator.domain.model.history.indexes import (
 from simulator.domain.model.history.query import HISTORY_STATUSES, Figures, HistoryQuery
 from simulator.domain.model.history.statement import Statement
 from simulator.domain.model.history.transaction_index import Indexed, TransactionIndex, index_day
-from simulator.domain.model.holdings import Holding
 from simulator.domain.model.packed.transactions import Transactions
 from simulator.domain.model.transactions import PROCESSING, Transaction
 from simulator.domain.model.wallet import Wallet
@@ -75,10 +74,6 @@ class History:
     def at(self, place: int) -> Transaction:
         """The transaction at a place, from 0."""
         return self._transactions.numbered(self._numbers[place])
-
-    def holdings(self) -> tuple[Holding, ...]:
-        """What it has of each account."""
-        return Holding(self._latest_of), Holding(self._counts)
 
     def add(self, one: Transaction) -> bool:
         """Add a new transaction. Returns whether it is time to bring the indexes nearer."""

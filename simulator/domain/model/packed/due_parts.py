@@ -9,7 +9,6 @@ from typing import Any, Final, Generic, TypeVar
 import msgspec
 from msgspec import Raw
 
-from simulator.domain.model.holdings import Holding
 from simulator.domain.model.packed.blocks import Block
 from simulator.domain.model.part_counts import SIZE, PartCounts
 
@@ -118,10 +117,6 @@ class DueParts(Generic[Item]):
     def firsts(self) -> list[Place]:
         """The place of the first item of each packed part."""
         return [one.first for one in self._packed.values()]
-
-    def holdings(self) -> tuple[Holding, ...]:
-        """Its containers."""
-        return *(Holding(part, 4) for part in self._open.values()), Holding(self._packed)
 
     def _rows(self, packed: _Packed) -> Iterator[tuple[int, Due[Item]]]:
         _, tickets, dues = packed.block.columns(self._decoder)

@@ -8,7 +8,6 @@ from typing import Annotated, Final
 
 import msgspec
 
-from simulator.domain.model.holdings import Holding
 from simulator.domain.model.packed.name_filter import NameFilters, filter_of, hashes_of, may_have
 from simulator.domain.model.part_counts import SIZE
 
@@ -132,10 +131,6 @@ class NonceParts:
         if not self._left:
             self._searched = None  # two megabytes of half a million nonces
         return _rows(part)
-
-    def holdings(self) -> tuple[Holding, ...]:
-        """Its containers."""
-        return (Holding(self._left),)
 
 
 def _checked(part: bytes, numbers: range) -> _Columns:

@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Iterator, Mapping
 from operator import itemgetter
 
-from simulator.domain.model.holdings import Holding
 from simulator.domain.model.packed.late_index import Groups, LateIndex, Named
 from simulator.domain.model.packed.name_filter import NameFilters
 from simulator.domain.model.packed.transactions import Transactions
@@ -49,10 +48,6 @@ class Refids(Mapping[str, Transaction]):
     def index_in_slices(self) -> Iterator[None]:
         """Index the restored ones, between whose slices others may be added and looked for."""
         return self._numbers.index_in_slices()
-
-    def holdings(self) -> tuple[Holding, ...]:
-        """Its containers."""
-        return self._numbers.holdings()
 
     def add(self, one: Transaction) -> None:
         """Add a transaction of this reseller, which has its number already."""

@@ -8,7 +8,6 @@ from typing import NamedTuple
 import msgspec
 from msgspec import Raw
 
-from simulator.domain.model.holdings import Holding
 from simulator.domain.model.packed.blocks import SIZE, Block
 from simulator.domain.model.packed.late_index import LateIndex, Named
 from simulator.domain.model.packed.moment import Moment, Rows
@@ -160,10 +159,6 @@ class Transactions(Mapping[str, Transaction]):
     def changes(self) -> Sequence[int]:
         """How often each block has changed since it was made or restored."""
         return self._changes
-
-    def holdings(self) -> tuple[Holding, ...]:
-        """Its containers."""
-        return *self._numbers.holdings(), Holding(self._blocks, SIZE if any(self._open) else 1)
 
     def restore(self, content: bytes) -> list[Restored]:
         """Have one more block. Answers what of it each of its resellers has. Raises `ValueError` for other bytes than

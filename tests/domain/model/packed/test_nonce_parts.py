@@ -92,7 +92,9 @@ def test_a_nonce_that_is_new_unpacks_nothing_and_one_that_is_not_is_refused() ->
     packed = restored(spent(4_000, 10_000), 1_000, has_filter=True, count_max=10_000)
 
     def unpacked() -> int:
-        return sum(len(one.records) for one in packed.holdings()) - 2 * 1_000 - 3  # the newest part, and three packed
+        return (
+            len(list(packed._spent.items())) + len(packed._oldest) + len(packed._order) - 2 * 1_000
+        )  # the newest part
 
     assert unpacked() == 0
     assert all(packed.spend("key", b"new %d" % number, WALL_S, seconds(0), float(WALL_S)) for number in range(500))
@@ -106,7 +108,7 @@ def test_beyond_the_count_the_oldest_part_alone_is_unpacked() -> None:
     packed = restored(spent(4_000, 4_000), 1_000, has_filter=True, count_max=4_000)
     assert packed.spend("key", b"new", WALL_S, seconds(0), float(WALL_S))
     assert len(packed) == 4_000
-    assert [len(one.records) for one in packed.holdings()][-3:] == [999, 1_001, 2], "oldest, newest, packed parts"
+    assert [len(packed._oldest), len(packed._order), len(packed._packed._left)] == [999, 1_001, 2]
     assert packed.spend("key", b"0", WALL_S, seconds(0), float(WALL_S)), "it is forgotten"
     assert not packed.spend("key", b"2", WALL_S, seconds(0), float(WALL_S))
 
