@@ -126,6 +126,8 @@ def test_what_helps_tests_imports_no_tool() -> None:
 def test_no_code_asks_how_many_references_an_object_has() -> None:
     """The number differs between versions of Python, so no program may act on it."""
     name = "getref" + "count"
-    folders = [ROOT.parent / each for each in ("bench", "campaign", "reseller_sim", "release", "simulator", "tests", "tools")]
+    folders = [
+        ROOT.parent / each for each in ("bench", "campaign", "reseller_sim", "release", "simulator", "tests", "tools")
+    ]
     files = [path for folder in folders for path in our_files(folder, ".py")]
     assert [str(path) for path in files if name in path.read_text("utf-8")] == []
