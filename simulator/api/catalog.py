@@ -8,7 +8,7 @@ from simulator.api.versions import wants_denominations
 from simulator.contract.query import flag
 from simulator.domain.model.catalog import Product
 from simulator.domain.model.tree import Group, tree_of
-from simulator.domain.queries import last_updated
+from simulator.domain.queries import last_updated, older
 from simulator.wire import catalog as wire
 from simulator.wire.json import encode
 
@@ -34,7 +34,8 @@ class CatalogEndpoint:
             listed = _listed(call, active)
             products = [listed[code]] if code in listed else [] if code else list(listed.values())
             tree = state.catalog.groups if whole_tree else _tree(state.catalog.groups, listed, products)
-            body = encode(wire.catalog(tree, products, updated, by_denomination=newer))
+            shown = products if newer else [older(state, product) for product in products]
+            body = encode(wire.catalog(tree, shown, updated, by_denomination=newer))
             self._cache.put(key, (state.catalog, owner.overlay), body)
         return Reply(200, body)
 

@@ -38,6 +38,7 @@ def topup(call: Call) -> Reply:
     if isinstance(outcome, PaymentRefused):
         exchange.error, exchange.rule = outcome.reason, outcome.rule
         explain(call, outcome.detail, outcome.rule)
+        explain(call, outcome.warning)
         explain(call, outcome.ignored)
         return Reply(400, payments.refusal(outcome, fields, call.now))
     exchange.trxid = outcome.transaction.trxid

@@ -8,7 +8,7 @@ import msgspec
 from simulator.api.call import Call, Reply
 from simulator.auth import headers as names
 from simulator.domain.model.instants import day, looks_like_day
-from simulator.domain.queries import NEW_VERSION, SWITCH_IN_SERVICE_ZONE, version_switch
+from simulator.domain.queries import NEW_VERSION, SWITCH_IN_SERVICE_ZONE, has_newest_shape, version_switch
 from simulator.wire.diagnoses import shown
 from simulator.wire.tokens import deprecation
 
@@ -39,8 +39,11 @@ def by_denomination(header: bytes | None, now: datetime, switch: datetime = SWIT
 
 
 def wants_denominations(call: Call) -> bool:
-    """The same for a call."""
-    return by_denomination(call.headers.get(names.API_VERSION), call.now, version_switch(call.sandbox.core.state))
+    """The same for a call; always True where the scenario serves these shapes to every request."""
+    state = call.sandbox.core.state
+    if has_newest_shape(state):
+        return True
+    return by_denomination(call.headers.get(names.API_VERSION), call.now, version_switch(state))
 
 
 def marked_deprecated(call: Call, reply: Reply) -> Reply:

@@ -1,12 +1,16 @@
 """Queries of a sandbox's state, for handlers and for those who read from outside; nothing here changes it."""
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
+
+import msgspec
 
 from simulator.domain.errors import Unknown
 from simulator.domain.model.catalog import Product
 from simulator.domain.model.details import Detail, DetailKind, detail, nearest
 from simulator.domain.model.money import SERVICE_ZONE
+from simulator.domain.model.older_mapping import is_paid_by_price, lacks_extra
 from simulator.domain.model.resellers import Reseller
 from simulator.domain.state import State
 
@@ -60,6 +64,29 @@ def on_sale(state: State, buyer: Reseller) -> Iterator[Product]:
 def version_switch(state: State) -> datetime:
     """The moment from which every request defaults to the shapes of `NEW_VERSION`."""
     return SWITCH_IN_UTC if state.assumes("version-switch-zone", "utc") else SWITCH_IN_SERVICE_ZONE
+
+
+def has_newest_shape(state: State) -> bool:
+    """True when the scenario serves the shapes of `NEW_VERSION` to every request."""
+    return state.assumes("old-fulfillment", "denomination")
+
+
+def older(state: State, product: Product) -> Product:
+    """The product as clients see it before `NEW_VERSION`: without the mapping of its amount where that is withheld."""
+    if product.fulfillment.amount is None or not _withholds_amount(state, product):
+        return product
+    return replace(product, fulfillment=msgspec.structs.replace(product.fulfillment, amount=None))
+
+
+def _withholds_amount(state: State, product: Product) -> bool:
+    if state.assumes("old-fulfillment", "price_amount"):
+        return False
+    if lacks_extra(product):
+        return True
+    if product.pricing is None or product.pricing.type != "select":
+        return False
+    always_codes = state.assumes("plan-code-required", "always")
+    return state.assumes("old-fulfillment", "absent") or not is_paid_by_price(product, always_codes=always_codes)
 
 
 def last_updated(state: State, now: datetime, reseller: Reseller | None = None) -> datetime:

@@ -77,12 +77,13 @@ class Catalogs:
         if code not in self._bodies and len(self._bodies) >= PRODUCTS_MAX:
             return
         amount = as_dict(as_dict(body.get("fulfillment")).get("amount"))
-        is_older = amount.get("path") == _OLD_PATH
+        is_older = amount.get("path") == _OLD_PATH or (not amount and _has_pricing(body))
         if is_older:
-            amount["path"] = _NEW_PATH
+            if amount:
+                amount["path"] = _NEW_PATH
             before = self._bodies.get(code)
             extras = {} if before is None else as_dict(as_dict(before.body.get("fulfillment")).get("extras"))
-            if "subproduct_code" in extras and isinstance(body["fulfillment"].get("extras"), dict):
+            if "subproduct_code" in extras and isinstance(as_dict(body.get("fulfillment")).get("extras"), dict):
                 body["fulfillment"]["extras"] = extras
         self._bodies[code] = _Seen(body, is_older)
 
@@ -193,6 +194,11 @@ class Catalogs:
                 for one in found.billers
             ]
             found.offers[name] = [Offer("", items)]
+
+
+def _has_pricing(body: dict[str, Any]) -> bool:
+    """True when the form has a pricing field, which only the older shape may leave without a mapping."""
+    return any(form.get("role") == "pricing" for form in dicts(body.get("fields")))
 
 
 def _whole(items: dict[int, dict[str, Any]], body: dict[str, Any], field_id: str) -> list[dict[str, Any]]:

@@ -147,8 +147,10 @@ def test_fulfillment_changes_at_the_version_gate(client: Client, version: str | 
     headers = None if version is None else {"X-API-Version": version}
     products = catalog(client, headers=headers)["products"]
     is_new = path == "denomination"
-    for code in ("RELOAD", "DATA", "GIFTCARD", "GAME"):
-        assert products[code]["fulfillment"]["amount"]["path"] == path
+    assert products["RELOAD"]["fulfillment"]["amount"]["path"] == path
+    for code in ("DATA", "GIFTCARD", "GAME"):
+        amount = products[code]["fulfillment"]["amount"]
+        assert amount["path"] == path if is_new else amount is None
     assert "path" not in products["ELECTRIC"]["fulfillment"]["amount"]
     for code, product in products.items():
         has_code = "subproduct_code" in product["fulfillment"]["extras"]
@@ -163,7 +165,7 @@ def test_a_malformed_version_is_noted(client: Client) -> None:
 def test_fulfillment_changes_for_everybody_when_the_day_begins() -> None:
     with running({"clock": {"mode": "manual", "start": "2027-01-10T23:59:59+08:00"}}) as client:
         before = catalog(client)
-        assert before["products"]["DATA"]["fulfillment"]["amount"]["path"] == "price.amount"
+        assert before["products"]["DATA"]["fulfillment"]["amount"] is None
         client.advance(1)
         after = catalog(client)
         assert after["products"]["DATA"]["fulfillment"]["amount"]["path"] == "denomination"

@@ -203,9 +203,20 @@ def test_a_loss_risk_that_ends_with_a_plan_is_published_for_the_product_to_those
                 assert risk is is_active
 
 
+def test_a_mapping_of_the_amount_that_changes_with_the_options_is_published() -> None:
+    plans = {"catalog": {"products": [{"code": "DATA", "price_adjustment": None}]}}
+    with running(TARGET | plans) as client:
+        change(client, "DATA", options={"D10M": {"is_active": False}})
+        change(client, "DATA", options={"D10N": {"is_active": False}})
+        client.advance()
+        (product,) = (item["json"] for item in client.inbox("catalog") if item["json"]["type"] == "product.updated")
+        assert product["data"]["fulfillment"]["amount"] == {"from_field": "plan", "path": "price.amount"}
+
+
 def test_events_have_the_shape_that_is_the_default_then_and_keep_it() -> None:
-    def path(event: Any) -> str:
-        return str(event["data"]["fulfillment"]["amount"]["path"])
+    def path(event: Any) -> str | None:
+        amount = event["data"]["fulfillment"]["amount"]
+        return amount and str(amount["path"])
 
     clock = {"clock": {"mode": "manual", "start": "2027-01-10T23:00:00+08:00"}}
     with running(TARGET | clock) as client:
@@ -214,7 +225,7 @@ def test_events_have_the_shape_that_is_the_default_then_and_keep_it() -> None:
         client.advance(to="2027-01-11T00:00:00+08:00")
         change(client, "GAME", note="Two")
         client.advance()
-        assert [path(item["json"]) for item in client.inbox("catalog")] == ["price.amount", "denomination"]
+        assert [path(item["json"]) for item in client.inbox("catalog")] == [None, "denomination"]
         assert published(client) == ["product.updated GAME"] * 2, "the switch itself is no event"
         first = client.sim("GET", "/sandboxes/default/deliveries").json["deliveries"][-1]
         assert first["type"] == "product.updated"

@@ -38,6 +38,7 @@ CHOICES = {
     "unsupported-extras": ("ignore", "check_plan_code", "reject"),
     "extras-size": ("every", "stored"),
     "price-amount": ("refused", "taken"),
+    "old-fulfillment": ("payable", "absent", "price_amount", "denomination"),
     "content-type": ("checked", "ignored"),
     "option-account": ("Invalid_Account", "Invalid_Extras"),
     "webhook-credits": ("deposits", "deposits_and_commissions"),

@@ -21,9 +21,9 @@ Json = dict[str, Any]
 Choose = Callable[[Json, list[Json]], Json]
 
 
-def catalog(client: Client, **more: str) -> dict[str, Json]:
-    """The products of the catalog, in the shapes of API version 2026-09-16."""
-    products: dict[str, Json] = client.call("GET", "/v2/catalog", headers=NEW, **more).json["products"]
+def catalog(client: Client, headers: Mapping[str, str] = NEW, **more: str) -> dict[str, Json]:
+    """The products of the catalog, by default in the shapes of API version 2026-09-16."""
+    products: dict[str, Json] = client.call("GET", "/v2/catalog", headers=dict(headers), **more).json["products"]
     return products
 
 
@@ -34,7 +34,13 @@ def first(field: Json, options: list[Json]) -> Json:
 
 
 def fill(
-    client: Client, product: Json, *, choose: Choose = first, given: Mapping[str, Any] | None = None, **more: str
+    client: Client,
+    product: Json,
+    *,
+    choose: Choose = first,
+    given: Mapping[str, Any] | None = None,
+    headers: Mapping[str, str] = NEW,
+    **more: str,
 ) -> Form:
     """What stands in each field. `given` are values by field id, `choose` picks the option of a select field."""
     form: Form = {}
@@ -42,7 +48,7 @@ def fill(
         if given and field["id"] in given:
             form[field["id"]] = given[field["id"]]
         elif field["type"] == "select":
-            form[field["id"]] = choose(field, fetch(client, field, form, **more))
+            form[field["id"]] = choose(field, fetch(client, field, form, headers, **more))
         elif field["type"] in ("money", "number"):
             form[field["id"]] = str(least(product, field, form))
         else:
@@ -50,7 +56,7 @@ def fill(
     return form
 
 
-def fetch(client: Client, field: Json, form: Form, **more: str) -> list[Json]:
+def fetch(client: Client, field: Json, form: Form, headers: Mapping[str, str] = NEW, **more: str) -> list[Json]:
     """All options of a select field, page by page."""
     source = field["data_source"]
     assert source["endpoint"] == "/options"
@@ -62,7 +68,7 @@ def fetch(client: Client, field: Json, form: Form, **more: str) -> list[Json]:
     page = last = 1
     while page <= last:
         target = f"/v2{source['endpoint']}?{urlencode(params | {'page': page})}"
-        body = client.call("GET", target, headers=NEW, **more).json
+        body = client.call("GET", target, headers=dict(headers), **more).json
         found += body["items"]
         page, last = page + 1, body["meta"]["last_page"]
     return found

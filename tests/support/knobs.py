@@ -18,6 +18,7 @@ PHONE = "0123456789"
 HISTORY = {"date": "2026-11-01 - 2026-11-30", "limit": 10}
 PAID = {"payments": [{"then": [{"status": "Succesful"}]}]}
 FAILED = [{"then": [{"status": "Failed", "remarks": "HC"}]}]
+PRICED = ("RELOAD", "GAME")
 ABSENT: Any = object()
 """A knob that is not turned."""
 
@@ -243,7 +244,7 @@ def overlay_events(client: Client) -> int:
 def event_shape(client: Client) -> Any:
     client.sim("PATCH", "/sandboxes/default/catalog/products/GAME", {"note": "New"})
     client.advance()
-    return client.inbox("catalog")[0]["json"]["data"]["fulfillment"]["amount"]["path"]
+    return client.inbox("catalog")[0]["json"]["data"]["fulfillment"]["amount"]
 
 
 def allowed(*waits_s: float) -> Callable[[Client], Any]:
@@ -281,6 +282,9 @@ ONE_REQUEST = {"limits": {"requests_per_interval": 1}}
 BILL = {"E-Bill": "https://bills.example.com/1", "CustomField": "x", "CustomerName": "Aina Tan"}
 
 PROBES: dict[str, Probe] = {
+    "old-fulfillment": Probe(
+        lambda client: [read(client, "/v2/catalog").json["products"][code]["fulfillment"]["amount"] for code in PRICED]
+    ),
     "tree-products": Probe(lambda client: read(client, "/v2/catalog").json["tree"]["groups"][-1]["categories"]),
     "payment-timestamp": Probe(kept_timestamp),
     "payment-remarks": Probe(lambda client: client.pay(remarks="mine").data["remarks"], (ABSENT, FAILED)),

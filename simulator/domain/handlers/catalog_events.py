@@ -2,7 +2,8 @@
 
 Groups and categories are compared as an unfiltered catalog shows them, with products on sale only. Products are
 identified by code, options by product, field and code. Options of a product that is added or removed have no events of
-their own, and a product whose options alone changed has an event only when its loss risk changed.
+their own, and a product whose options alone changed has an event only when its loss risk or the mapping of its amount
+changed.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -19,7 +20,7 @@ from simulator.domain.model.catalog import Catalog, Option, Overlay, Product
 from simulator.domain.model.resellers import Reseller
 from simulator.domain.model.tree import Category, Group, tree_of
 from simulator.domain.model.webhooks import CatalogEntry
-from simulator.domain.queries import version_switch
+from simulator.domain.queries import has_newest_shape, older, version_switch
 from simulator.domain.state import State
 
 CREATED, UPDATED, DELETED = "created", "updated", "deleted"
@@ -30,11 +31,13 @@ Same = Callable[[Resource, Resource], bool]
 
 
 class Change(NamedTuple):
-    """One difference: the event's type, the resource's identity, and the resource now, or as it was last."""
+    """One difference: the event's type, the resource's identity, and the resource now, or as it was last. `product` is
+    a product with its options, which its entry is without."""
 
     type: str
     key: tuple[str, ...]
     entry: CatalogEntry
+    product: Product | None = None
 
 
 class Offer(NamedTuple):
@@ -52,7 +55,8 @@ def publish(state: State, before: Catalog, now: datetime) -> None:
         return
     state.catalog_changes += 1
     whole_tree = _has_whole_tree(state)
-    shared = list(changes(before, state.catalog, whole_tree=whole_tree))
+    is_same = _comparison(state, now)
+    shared = list(changes(before, state.catalog, whole_tree=whole_tree, is_same=is_same))
     _send(state, shared, "", now)
     if state.assumes("catalog-overlay-events", "not_published"):
         return
@@ -60,7 +64,8 @@ def publish(state: State, before: Catalog, now: datetime) -> None:
     touched = _touched(before, state.catalog)
     for reseller in state.resellers.values():
         if (overlay := reseller.overlay) and not touched.isdisjoint(overlay):
-            own = changes(_seen(before, overlay), _seen(state.catalog, overlay), whole_tree=whole_tree)
+            views = _seen(before, overlay), _seen(state.catalog, overlay)
+            own = changes(*views, whole_tree=whole_tree, is_same=is_same)
             _send(state, [change for change in own if (change.type, change.key) not in published], reseller.code, now)
 
 
@@ -70,20 +75,39 @@ def publish_overlay(state: State, reseller: Reseller, before: Mapping[str, Overl
         return
     state.catalog_changes += 1
     views = _seen(state.catalog, before), _seen(state.catalog, reseller.overlay)
-    _send(state, list(changes(*views, whole_tree=_has_whole_tree(state))), reseller.code, now)
+    found = changes(*views, whole_tree=_has_whole_tree(state), is_same=_comparison(state, now))
+    _send(state, list(found), reseller.code, now)
 
 
-def changes(before: Catalog, after: Catalog, *, whole_tree: bool = False) -> Iterator[Change]:
+def _comparison(state: State, now: datetime) -> Same[Product]:
+    """How products are compared: in the shape that is the default now."""
+    if _is_newer(state, now):
+        return _is_same_product
+    return lambda one, other: _is_same_product(one, other) and _is_same_before(state, one, other)
+
+
+def _is_same_before(state: State, one: Product, other: Product) -> bool:
+    return one is other or older(state, one).fulfillment == older(state, other).fulfillment
+
+
+def _is_newer(state: State, now: datetime) -> bool:
+    is_newest = has_newest_shape(state) or state.assumes("catalog-event-version", "newest")
+    return is_newest or now >= version_switch(state)
+
+
+def changes(
+    before: Catalog, after: Catalog, *, whole_tree: bool = False, is_same: Same[Product] | None = None
+) -> Iterator[Change]:
     """Yield every difference: groups, categories, products, options. With `whole_tree` categories include products that
-    are not on sale."""
+    are not on sale; `is_same` says whether two products look the same."""
     old, new = (_tree(catalog, whole=whole_tree) for catalog in (before, after))
     for change, id_, group in _differences(_groups(old), _groups(new)):
         yield Change(f"group.{change}", (id_,), CatalogEntry(group))
     for change, id_, category in _differences(_categories(old), _categories(new)):
         yield Change(f"category.{change}", (id_,), CatalogEntry(category))
-    for change, code, product in _differences(_shown(before), _shown(after), _is_same_product):
+    for change, code, product in _differences(_shown(before), _shown(after), is_same or _is_same_product):
         entry = CatalogEntry(_without_options(product), has_loss_risk=pricing.has_loss_risk(product))
-        yield Change(f"product.{change}", (code,), entry)
+        yield Change(f"product.{change}", (code,), entry, product)
     for code, product in after.products.items():
         if (was := before.products.get(code)) is not None and _offer_differs(was, product):
             yield from _option_changes(was, product)
@@ -100,10 +124,12 @@ def _touched(before: Catalog, after: Catalog) -> set[str]:
 
 def _send(state: State, found: list[Change], reseller: str, now: datetime) -> None:
     """Emit in the current default shape, which later deliveries and replays keep."""
-    is_new = now >= version_switch(state) or state.assumes("catalog-event-version", "newest")
+    is_new = _is_newer(state, now)
     whose = (reseller,) if reseller else ()
     for change in found:
         entry = msgspec.structs.replace(change.entry, reseller=reseller, by_denomination=is_new)
+        if change.product is not None and not is_new:
+            entry = msgspec.structs.replace(entry, resource=_without_options(older(state, change.product)))
         identity = (*change.key, *whose, state.catalog_changes)
         deliveries.emit(state, state.catalog_webhook, "", change.type, entry, now, *identity)
 

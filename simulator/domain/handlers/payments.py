@@ -21,7 +21,7 @@ from simulator.domain.handlers.extras import (
     kept_extras,
     plan_remarks,
 )
-from simulator.domain.handlers.price_amount import price_detail, priced_option
+from simulator.domain.handlers.price_amount import price_detail, price_of_another, priced_option
 from simulator.domain.handlers.timeline import ORDINARY_STEPS, begin, requery
 from simulator.domain.model import draw, pricing
 from simulator.domain.model.answers import PaymentAnswer, PaymentRefused
@@ -94,12 +94,13 @@ def _check(draft: Draft, reseller: Reseller, command: CreatePayment, now: dateti
     if refused is not None:
         draft, refused, note = _accept_price(draft, refused)
         if refused is not None:
-            return _refuse(state, refused, reseller, product)
+            return _refuse(state, refused, reseller, product, warning=price_of_another(draft))
+    note = note or price_of_another(draft)
     assert draft.amount is not None, "an amount that is not a number was refused"
     cost = pricing.cost(product, draft.amount)
     if cost > reseller.wallet.balance:
         wanting = detail(DetailKind.BALANCE, balance=Money(reseller.wallet.balance), cost=Money(cost))
-        return _refuse(state, Refusal(Reason.BALANCE, detail=wanting), reseller, product)
+        return _refuse(state, Refusal(Reason.BALANCE, detail=wanting), reseller, product, warning=note)
     return _create(draft, reseller, cost, command, now, note)
 
 
@@ -182,7 +183,12 @@ def _is_taken_price(state: State, transaction: Transaction, amount: Decimal | No
 
 
 def _refuse(
-    state: State, refusal: Refusal, reseller: Reseller, product: Product | None, rule: str = ""
+    state: State,
+    refusal: Refusal,
+    reseller: Reseller,
+    product: Product | None,
+    rule: str = "",
+    warning: Detail | None = None,
 ) -> PaymentRefused:
     code = state.codes[refusal.reason] if refusal.code is None else refusal.code
     name = product.name if product else ""
@@ -194,6 +200,7 @@ def _refuse(
         remarks=refusal.remarks,
         rule=rule,
         detail=refusal.detail,
+        warning=warning,
     )
 
 
@@ -207,7 +214,8 @@ def _create(
     if rule is not None and rule.then.refusal is not None:
         refusal = rule.then.refusal
         said = refusal.remarks or plan_remarks(refusal.reason, command.extras, amount)
-        return _refuse(state, msgspec.structs.replace(refusal, remarks=said), reseller, product, rule.label)
+        refusal = msgspec.structs.replace(refusal, remarks=said)
+        return _refuse(state, refusal, reseller, product, rule.label, note)
     trxid = draw.trxid(state.seed, now, reseller.code, command.refid)
     entry = reseller.wallet.post(TRANSACTION, -cost, now, f"{product.name} {command.account}", trxid)
     state.tell(Posted(reseller.code, entry))

@@ -26,7 +26,8 @@ class PaymentAnswer(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 
 class PaymentRefused(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     """Nothing was created and the refid is free. `remarks` default to the reason's name; `rule` is the rule that
-    refused, if any; otherwise `detail` gives the cause; `ignored` names the ignored extras."""
+    refused, if any; otherwise `detail` gives the cause; `ignored` names the ignored extras, `warning` what else the
+    amount could mean."""
 
     reason: Reason
     code: int
@@ -36,6 +37,7 @@ class PaymentRefused(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     rule: str = ""
     detail: Detail | None = None
     ignored: Detail | None = None
+    warning: Detail | None = None
 
 
 class CaseAnswer(msgspec.Struct, frozen=True, gc=False, kw_only=True):
