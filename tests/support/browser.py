@@ -22,14 +22,19 @@ FLAGS = (
 
 
 @contextmanager
-def page() -> Iterator["tuple[Page, list[str]]"]:
-    """An empty page, and the mistakes that it and its requests make from now on. Its context can open others."""
+def page(has_back_cache: bool = False) -> Iterator["tuple[Page, list[str]]"]:
+    """An empty page, and the mistakes that it and its requests make from now on. Its context can open others. With
+    `has_back_cache` the browser keeps pages that are left for its back button, as it does for people."""
     executable = program("chromium")
     from playwright.sync_api import sync_playwright
 
     mistakes: list[str] = []
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=executable, args=list(FLAGS))
+        browser = playwright.chromium.launch(
+            executable_path=executable,
+            args=list(FLAGS),
+            ignore_default_args=["--disable-back-forward-cache"] if has_back_cache else [],
+        )
         opened = browser.new_context().new_page()
         collect_mistakes(opened, mistakes)
         yield opened, mistakes

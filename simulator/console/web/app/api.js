@@ -43,6 +43,9 @@ let asking = null;
 /** Whether this simulator wants its control token, as far as the tab knows. */
 export const wantsToken = () => current !== "";
 
+/** The channel of all tabs that show the same sandbox of this server and have the same token. @param {string} sandbox */
+export const channelName = (sandbox) => ["reseller-sim events", ROOT.href, sandbox, current].join(" ");
+
 /** @returns {Record<string, string>} */
 const authorization = () => (current ? { Authorization: `Bearer ${current}` } : {});
 

@@ -1,13 +1,13 @@
-// Follows an inbox: a page of messages after the other, then one request that waits for the next message. Posts from
-// outside make no event, so the stream of the sandbox does not tell of them.
+// Follows an inbox: one page of messages after the other, then a short request each second. Posts from outside make no
+// event, so the stream of the sandbox does not have them. A request that waited would hold one of the six connections
+// that all tabs share.
 
 import { get, path, query, Refused } from "./api.js";
 import { place } from "./router.js";
 
 const PAGE = 200;
 const KEPT_MAX = 5000;
-// Posts make no event, nor does somebody who clears an inbox: who waits longer notices that later.
-const WAIT_S = 3;
+const POLL_MS = 1000;
 const AGAIN_MS = 2000;
 
 /** What a list shows of a message; headers and body are read when it is opened. @param {any} one */
@@ -50,8 +50,8 @@ async function run(name, then, refused, left) {
 	while (!left.aborted) {
 		try {
 			const cursor = items[0]?.n ?? 0;
-			const waits = isAtEnd ? { wait_for: 1, timeout: WAIT_S } : {};
-			const page = await get(inboxPath(name, { cursor, limit: PAGE, ...waits }), left);
+			if (isAtEnd) await pause(POLL_MS, left);
+			const page = await get(inboxPath(name, { cursor, limit: PAGE }), left);
 			if (left.aborted) return;
 			isAtEnd = !page.has_more;
 			// The numbers begin again when somebody has cleared the inbox.
@@ -65,16 +65,21 @@ async function run(name, then, refused, left) {
 		} catch (failure) {
 			if (!(failure instanceof Refused)) throw failure;
 			refused(failure);
-			await pause(left);
+			await pause(AGAIN_MS, left);
 		}
 	}
 }
 
-/** @param {AbortSignal} left */
-const pause = (left) =>
+/** @param {number} ms @param {AbortSignal} left */
+const pause = (ms, left) =>
 	new Promise((then) => {
-		setTimeout(then, AGAIN_MS);
-		left.addEventListener("abort", () => then(undefined), { once: true });
+		const end = () => {
+			clearTimeout(timer);
+			left.removeEventListener("abort", end);
+			then(undefined);
+		};
+		const timer = setTimeout(end, ms);
+		left.addEventListener("abort", end);
 	});
 
 /** One message whole, null when it is not kept any more. @param {string} name @param {number} n @returns {Promise<any>} */

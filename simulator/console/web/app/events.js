@@ -1,8 +1,9 @@
 // The events of the sandbox that is shown, as rows, newest last. The latest few come at once, the older ones behind them.
 
+import { follow } from "./event-feed.js";
 import { rowOf } from "./rows.js";
 import { changed, readClock, setConnection } from "./store.js";
-import { bootOf, everything, follow } from "./stream.js";
+import { bootOf, everything } from "./stream.js";
 
 /** @typedef {import("./rows.js").Row} Row */
 
@@ -14,6 +15,10 @@ const CLOCK_KINDS = new Set(["action", "status", "callback", "webhook"]);
 export const log = { rows: [], dropped: 0, isWhole: false };
 
 let following = new AbortController();
+
+// A page that is left may be kept by the browser, for its back button: it keeps no connection, and begins again.
+addEventListener("pagehide", () => following.abort());
+addEventListener("pageshow", (event) => event.persisted && changed("restarted"));
 
 /** Follow another sandbox, or none. @param {string} sandbox */
 export function watchEvents(sandbox) {

@@ -1,4 +1,5 @@
-// Every state of the page is an address: `/_sim/s/{sandbox}/{view}/{rest}?…`, and `/_sim/ui/{view}` for the whole server.
+// Every state of the page is an address: `/_sim/s/{sandbox}/{view}/{rest}?…`, and `/_sim/ui/{view}?sandbox=…` for the
+// whole server, which names the sandbox that was shown before.
 
 import { ROOT } from "./api.js";
 import { changed } from "./store.js";
@@ -10,11 +11,17 @@ import { changed } from "./store.js";
 /** @type {Place} */
 export const place = { sandbox: "", view: "", rest: [], query: new URLSearchParams() };
 
+const DEFAULT_SANDBOX = "default";
+
+/** The sandbox that is shown, on a page of the server the one that was shown before. */
+export const latestSandbox = () => place.sandbox || place.query.get("sandbox") || DEFAULT_SANDBOX;
+
 /** The address of a view of a sandbox, or of the server when `sandbox` is empty. @param {string} sandbox @param {string[]} parts @param {Record<string, string>} [query] */
 export function address(sandbox, parts, query = {}) {
 	const below = sandbox ? ["s", sandbox, ...parts] : ["ui", ...parts];
 	const url = new URL(below.map(encodeURIComponent).join("/"), ROOT);
 	for (const [name, value] of Object.entries(query)) if (value) url.searchParams.set(name, value);
+	if (!sandbox && latestSandbox() !== DEFAULT_SANDBOX) url.searchParams.set("sandbox", latestSandbox());
 	return url.pathname + url.search;
 }
 

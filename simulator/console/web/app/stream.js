@@ -1,45 +1,23 @@
-// Server-sent events by fetch, since EventSource can send no token. It resumes where it was, and waits longer each time.
+// Server-sent events by fetch, since EventSource can send no token.
 
 import { Refused, ask, query } from "./api.js";
-import { store } from "./store.js";
-
-const WAIT_MAX_MS = 3000;
-
-/**
- * @typedef {{ onEvents: (events: any[]) => void, onState: (state: import("./store.js").Connection) => void, onRestart: () => void }} Listener
- */
 
 /** The life of the server that numbered an event. @param {string} id */
 export const bootOf = (id) => id.split(".")[0];
 
+/** Whether an event comes after another one of the same life of the server. @param {string} id @param {string} seen may be empty */
+export const isLater = (id, seen) => Number(id.split(".")[1] ?? -1) > Number(seen.split(".")[1] ?? -1);
+
 /**
- * Follow the events of a sandbox, the `last` ones first, until `signal` is aborted. Events come in groups, as they arrived.
- * It ends where the server was started anew, and where there is no such sandbox any more.
- * @param {string} sandbox @param {number} last @param {Listener} listener @param {AbortSignal} signal
+ * The events of a sandbox, in groups, as they arrive.
+ * @param {string} sandbox @param {Record<string, any>} asked the query @param {AbortSignal} signal
+ * @returns {Promise<AsyncGenerator<[string, any[]]>>} the last id of each group, and its events. Throws `Refused`.
  */
-export async function follow(sandbox, last, listener, signal) {
-	let seen = "";
-	for (let wait_ms = 250; !signal.aborted; wait_ms = Math.min(wait_ms * 2, WAIT_MAX_MS)) {
-		try {
-			const where = `sandboxes/${encodeURIComponent(sandbox)}/events${query(seen ? { after: seen } : { last })}`;
-			const answer = await ask("GET", where, null, {}, signal);
-			if (!answer.ok || !answer.body) throw new Refused(answer.status, {});
-			listener.onState("live");
-			for await (const [id, events] of pieces(answer.body)) {
-				wait_ms = 250;
-				if (seen && id && bootOf(id) !== bootOf(seen)) return listener.onRestart();
-				seen = id || seen;
-				if (events.length) listener.onEvents(events);
-			}
-		} catch (failure) {
-			if (signal.aborted) return;
-			const status = failure instanceof Refused ? failure.status : -1;
-			if (status === 404) return listener.onState("gone");
-			listener.onState(status === 0 ? "away" : "connecting");
-		}
-		if (store.connection === "live") listener.onState("connecting");
-		await new Promise((then) => setTimeout(then, wait_ms));
-	}
+export async function readEvents(sandbox, asked, signal) {
+	const where = `sandboxes/${encodeURIComponent(sandbox)}/events${query(asked)}`;
+	const answer = await ask("GET", where, null, {}, signal);
+	if (!answer.ok || !answer.body) throw new Refused(answer.status, {});
+	return pieces(answer.body);
 }
 
 /** All events that are kept, oldest first. @param {string} sandbox @param {AbortSignal} signal @param {Record<string, any>} [asked] @returns {Promise<any[]>} */

@@ -4,7 +4,7 @@ import "./sim-clock.js";
 import { UNANSWERED } from "../app/api.js";
 import { h, put, say } from "../app/dom.js";
 import { SimElement } from "../app/element.js";
-import { address, go, place } from "../app/router.js";
+import { address, go, latestSandbox, place } from "../app/router.js";
 import { store } from "../app/store.js";
 
 const STATES = {
@@ -20,10 +20,11 @@ class SimBar extends SimElement {
 		this.select = /** @type {HTMLSelectElement} */ (
 			h("select", { "aria-label": "Sandbox", onchange: () => this.choose() })
 		);
+		this.home = /** @type {HTMLAnchorElement} */ (h("a", { class: "name" }, "reseller-sim"));
 		this.state = h("span", { role: "status" });
 		put(
 			this,
-			h("a", { class: "name", href: address("", ["sandboxes"]) }, "reseller-sim"),
+			this.home,
 			this.select,
 			this.state,
 			h("sim-clock"),
@@ -36,15 +37,18 @@ class SimBar extends SimElement {
 		);
 		this.watch(["sandboxes", "sandbox", "place"], () => this.offer());
 		this.watch(["connection", "place"], () => this.connection());
+		this.offer();
 		this.connection();
 	}
 
 	offer() {
+		const sandbox = latestSandbox();
+		if (this.home) this.home.href = address("", ["sandboxes"]);
 		const ids = store.sandboxes.map((one) => one.id);
-		if (place.sandbox && !ids.includes(place.sandbox)) ids.push(place.sandbox);
+		if (place.sandbox && !ids.includes(sandbox)) ids.push(sandbox);
 		put(
 			/** @type {HTMLElement} */ (this.select),
-			...ids.map((id) => h("option", { value: id, selected: id === place.sandbox }, id)),
+			...ids.map((id) => h("option", { value: id, selected: id === sandbox }, id)),
 		);
 	}
 

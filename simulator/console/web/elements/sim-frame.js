@@ -8,7 +8,7 @@ import { h, put } from "../app/dom.js";
 import { SimElement } from "../app/element.js";
 import { visible } from "../app/outside.js";
 import { watchEvents } from "../app/events.js";
-import { address, go, here, leaving, place } from "../app/router.js";
+import { address, go, here, latestSandbox, leaving, place } from "../app/router.js";
 import { changed, readClock, readSandboxes, setConnection, store } from "../app/store.js";
 import { SERVER_VIEWS, VIEWS, load, viewOf } from "../app/views.js";
 import { askForToken } from "./ask-token.js";
@@ -53,7 +53,7 @@ class SimFrame extends SimElement {
 				key: `g ${view.key}`,
 				does: view.title,
 				group: "Go to",
-				run: () => go(address(place.sandbox || this.lately(), [view.name])),
+				run: () => go(address(latestSandbox(), [view.name])),
 			})),
 			...SERVER_VIEWS.map((view) => ({
 				key: `g ${view.key}`,
@@ -63,11 +63,6 @@ class SimFrame extends SimElement {
 			})),
 			{ key: "Escape", does: "back", group: "Everywhere", run: () => this.back() },
 		]);
-	}
-
-	/** The sandbox that was shown last, for keys on a page of the server. */
-	lately() {
-		return store.sandbox?.id ?? store.sandboxes[0]?.id ?? "default";
 	}
 
 	back() {
@@ -194,7 +189,6 @@ class SimFrame extends SimElement {
 
 	/** @param {string} current */
 	drawTabs(current) {
-		const sandbox = place.sandbox || this.lately();
 		const link = (
 			/** @type {string} */ where,
 			/** @type {import("../app/views.js").View} */ view,
@@ -203,7 +197,7 @@ class SimFrame extends SimElement {
 		put(
 			/** @type {HTMLElement} */ (this.tabs),
 			...VIEWS.map((view) =>
-				link(address(sandbox, [view.name]), view, Boolean(place.sandbox) && view.name === current),
+				link(address(latestSandbox(), [view.name]), view, Boolean(place.sandbox) && view.name === current),
 			),
 			h("span", { class: "gap" }),
 			...SERVER_VIEWS.map((view) => link(address("", [view.name]), view, !place.sandbox && view.name === current)),

@@ -7,7 +7,7 @@ import { SimElement } from "../app/element.js";
 import { bothTimes, count, dateTime, sum } from "../app/format.js";
 import { form } from "../app/form.js";
 import { short } from "../app/outside.js";
-import { address, go } from "../app/router.js";
+import { address, go, latestSandbox, setQuery } from "../app/router.js";
 import { act, copy } from "../app/said.js";
 import { readSandboxes, store } from "../app/store.js";
 import { table } from "../app/table.js";
@@ -109,6 +109,7 @@ class SimSandboxes extends SimElement {
 				cli: ["sandbox", "rm", id],
 				says: `deleted sandbox ${id}`,
 			});
+			if (id === latestSandbox()) setQuery({ sandbox: "" });
 			await readSandboxes();
 		});
 	}
