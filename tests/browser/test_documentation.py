@@ -1,16 +1,16 @@
 """The documentation's site in a real Chromium, from a file server that knows nothing: search, themes, a phone."""
 
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from http.server import SimpleHTTPRequestHandler
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.support.browser import page as opened_page
+from tests.support.local_server import local_server
 from tests.support.programs import site_tools
 from tests.support.shared_work import once
 from tools.site.__main__ import ROOT, main
@@ -32,14 +32,8 @@ class Quiet(SimpleHTTPRequestHandler):
 @contextmanager
 def served(folder: Path) -> Iterator[str]:
     """The address of a folder."""
-    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(folder))) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        try:
-            yield f"http://127.0.0.1:{server.server_port}"
-        finally:
-            server.shutdown()
-            thread.join()
+    with local_server(partial(Quiet, directory=str(folder))) as url:
+        yield url
 
 
 @pytest.fixture(scope="module")

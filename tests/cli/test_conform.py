@@ -2,10 +2,8 @@
 
 import json
 import ssl
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from itertools import count
 from pathlib import Path
 from xml.etree import ElementTree
@@ -21,6 +19,7 @@ from simulator.upstream.manners import NoAnswer
 from simulator.upstream.signing import Credentials
 from tests.support.client import running
 from tests.support.conforming import InProcess
+from tests.support.local_server import QuietHandler, local_server
 from tests.support.processes import Serving, serving
 from tests.support.runner import invoke, refusal
 
@@ -46,30 +45,16 @@ def answering(status: int, body: bytes, **headers: str) -> Iterator[tuple[str, l
     """A server that answers everything alike: its address, and the paths that were asked for."""
     paths: list[str] = []
 
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(QuietHandler):
         def do_GET(self) -> None:  # named by http.server
             paths.append(self.path)
             self.rfile.read(int(self.headers.get("content-length", 0)))
-            self.send_response(status)
-            for name, value in {"Content-Length": str(len(body)), **headers}.items():
-                self.send_header(name, value)
-            self.end_headers()
-            self.wfile.write(body)
+            self.respond(status, body, headers)
 
-        do_POST = do_GET  # noqa: N815  # named by http.server
+        do_POST = do_GET  # named by http.server
 
-        def log_message(self, format: str, *arguments: object) -> None:
-            """Print nothing."""
-
-    made = HTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=made.serve_forever, args=(0.01,))
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{made.server_port}", paths
-    finally:
-        made.shutdown()
-        thread.join()
-        made.server_close()
+    with local_server(Handler) as url:
+        yield url, paths
 
 
 @pytest.mark.parametrize(

@@ -4,11 +4,11 @@ import json
 import signal
 import subprocess
 import threading
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
+from tests.support.local_server import QuietHandler, local_server
 from tests.support.processes import DEADLINE_S, PROGRAM, environment
 
 
@@ -17,7 +17,7 @@ def test_a_signal_ends_it_when_the_callback_url_is_as_before(number: int) -> Non
     methods = ["POST"]
     started = threading.Event()
 
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(QuietHandler):
         def do_GET(self) -> None:
             shown = {"CallbackUrl": "https://own.example/callback", "Method": methods[-1]}
             self._answer({"data": shown | {"balance": 5000}})
@@ -30,28 +30,15 @@ def test_a_signal_ends_it_when_the_callback_url_is_as_before(number: int) -> Non
             self._answer({"data": {}})
 
         def _answer(self, value: object) -> None:
-            body = json.dumps(value).encode()
-            self.send_response(200)
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
+            self.respond(200, json.dumps(value).encode())
 
-        def log_message(self, format: str, *args: object) -> None:
-            """Say nothing."""
-
-    server = HTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    address = f"http://127.0.0.1:{server.server_port}"
-    arguments = ["conform", "--base-url", address, "--allow-configuration", "--rate", "100"]
-    process = subprocess.Popen([*PROGRAM, *arguments, "--only", "callback-url-set"], env=environment())
-    started.set()
-    try:
-        assert process.wait(DEADLINE_S) == 128 + number
-    finally:
-        process.kill()
-        process.wait()
-        server.shutdown()
-        server.server_close()
-        thread.join()
+    with local_server(Handler) as address:
+        arguments = ["conform", "--base-url", address, "--allow-configuration", "--rate", "100"]
+        process = subprocess.Popen([*PROGRAM, *arguments, "--only", "callback-url-set"], env=environment())
+        started.set()
+        try:
+            assert process.wait(DEADLINE_S) == 128 + number
+        finally:
+            process.kill()
+            process.wait()
     assert methods == ["POST", "GET", "POST"]

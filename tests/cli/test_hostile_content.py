@@ -3,10 +3,8 @@
 import json
 import re
 import sys
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +23,7 @@ from simulator.domain.reports.coverage import Coverage, RuleKey
 from simulator.replay.head import taken
 from simulator.replay.writing import tape_lines
 from tests.support.client import running
+from tests.support.local_server import QuietHandler, local_server
 from tests.support.processes import ROOT
 from tests.support.runner import invoke, refusal
 
@@ -66,21 +65,12 @@ def hostile_file(tmp_path: Path) -> Path:
 def answering(head: bytes, body: bytes) -> Iterator[str]:
     """The URL of a server that answers everything with these lines and this body."""
 
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(QuietHandler):
         def do_GET(self) -> None:
             self.wfile.write(head + b"Content-Length: %d\r\n\r\n" % len(body) + body)
 
-        def log_message(self, format: str, *args: object) -> None:
-            """Nothing."""
-
-    with HTTPServer(("127.0.0.1", 0), Handler) as server:
-        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
-        thread.start()
-        try:
-            yield f"http://127.0.0.1:{server.server_port}"
-        finally:
-            server.shutdown()
-            thread.join()
+    with local_server(Handler) as url:
+        yield url
 
 
 HEAD = "HTTP/1.0 200 O\x1b[2JK\x9b\r\nX-Sim-Rule: a\x1b]0;x\x07\x9b1m\x7f\r\n  folded\r\n".encode("latin-1")

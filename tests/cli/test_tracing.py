@@ -5,8 +5,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import suppress
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
+from http.server import ThreadingHTTPServer
 from urllib.parse import quote
 
 import pytest
@@ -21,6 +20,7 @@ from simulator.cli.collector import ANSWER_BYTES_MAX, session
 from simulator.cli.telemetry import Tracing
 from simulator.cli.tracing import Spans
 from tests.support.client import Client, running
+from tests.support.local_server import QuietHandler, local_server
 from tests.support.processes import DEADLINE_S, ROOT, ask, environment, serving
 
 TRACE, SPAN = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
@@ -144,7 +144,7 @@ def test_another_sandbox_and_one_that_is_deleted_have_spans_too() -> None:
     assert span.attributes["reseller_sim.sandbox"] == "second"
 
 
-class Endless(BaseHTTPRequestHandler):
+class Endless(QuietHandler):
     """A collector whose answers have no end."""
 
     written = 0
@@ -158,19 +158,11 @@ class Endless(BaseHTTPRequestHandler):
             while Endless.written < 64 * 1024 * 1024:
                 Endless.written += self.wfile.write(bytes(64 * 1024))
 
-    def log_message(self, *_: Any) -> None:
-        """Print nothing."""
-
 
 def test_of_a_collector_whose_answer_has_no_end_only_the_beginning_is_read() -> None:
     """Else it takes all memory of the server within seconds."""
-    with ThreadingHTTPServer(("127.0.0.1", 0), Endless) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        try:
-            with session() as asking:
-                answer = asking.post(f"http://127.0.0.1:{server.server_port}/v1/traces", b"spans", timeout=DEADLINE_S)
-        finally:
-            server.shutdown()
+    with local_server(Endless) as url, session() as asking:
+        answer = asking.post(f"{url}/v1/traces", b"spans", timeout=DEADLINE_S)
     assert (answer.status_code, len(answer.content)) == (200, ANSWER_BYTES_MAX)
     assert Endless.written < 64 * 1024 * 1024
 
@@ -236,7 +228,7 @@ class Collector(ThreadingHTTPServer):
         self.changed = threading.Condition()
 
 
-class Receiving(BaseHTTPRequestHandler):
+class Receiving(QuietHandler):
     """One export."""
 
     server: Collector
@@ -254,9 +246,6 @@ class Receiving(BaseHTTPRequestHandler):
         self.send_response(200)
         self.send_header("Content-Length", "0")
         self.end_headers()
-
-    def log_message(self, *_: Any) -> None:
-        """Print nothing."""
 
 
 @pytest.fixture

@@ -4,14 +4,13 @@ import json
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
 from typing import Any
 
 import pytest
 
 from simulator.contract.openapi import CONTROL, OPENAPI, bundled
+from tests.support.local_server import QuietHandler, local_server
 from tests.support.processes import ROOT, Serving, serving
 from tools.fuzzing.bounded import bounded
 from tools.fuzzing.reasons import REASONS, Reason, explained, is_valid_without_nulls
@@ -75,19 +74,12 @@ ANSWERS = {
 }
 
 
-class _Damaged(BaseHTTPRequestHandler):
+class _Damaged(QuietHandler):
     """Answers as `ANSWERS` say, and hands out the control API's contract."""
 
     def do_GET(self) -> None:
         status, body = ANSWERS.get(self.path.partition("?")[0], (404, b"{}"))
-        self.send_response(status)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, format: str, *args: Any) -> None:
-        """Be quiet."""
+        self.respond(status, body, {"Content-Type": "application/json"})
 
 
 class _Place(Serving):
@@ -99,14 +91,8 @@ class _Place(Serving):
 
 @contextmanager
 def _damaged() -> Iterator[_Place]:
-    with ThreadingHTTPServer(("127.0.0.1", 0), _Damaged) as server:
-        thread = Thread(target=server.serve_forever)
-        thread.start()
-        try:
-            yield _Place(f"http://127.0.0.1:{server.server_port}")
-        finally:
-            server.shutdown()
-            thread.join()
+    with local_server(_Damaged) as url:
+        yield _Place(url)
 
 
 @pytest.mark.slow

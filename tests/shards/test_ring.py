@@ -1,50 +1,38 @@
 """The consistent hash, as HAProxy itself computes it."""
 
-import threading
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from http.client import HTTPConnection
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
 import pytest
 
 from simulator.shards.haproxy import configuration
 from simulator.shards.ring import Ring, number_of
 from simulator.shards.servers import Server
+from tests.support.local_server import QuietHandler, local_server
 from tests.support.processes import free_port
 from tests.support.sharded import SHARD, haproxy
 
 IDS = [f"sb-{number * 7919:010x}" for number in range(400)] + ["default", "a", "Z_9", "RS 001", "été"]
 
 
-class Healthy(BaseHTTPRequestHandler):
+class Healthy(QuietHandler):
     """Answers everything with 200 and nothing."""
 
     protocol_version = "HTTP/1.1"
 
     def do_GET(self) -> None:
-        self.send_response(200)
-        self.send_header("content-length", "0")
-        self.end_headers()
-
-    def log_message(self, *_: object) -> None:
-        """Quiet."""
+        self.respond(200)
 
 
 @contextmanager
 def healthy_servers(names: list[str]) -> Iterator[list[Server]]:
-    running = [ThreadingHTTPServer(("127.0.0.1", 0), Healthy) for _ in names]
-    try:
-        for one in running:
-            threading.Thread(target=one.serve_forever, daemon=True).start()
-        yield [Server(name, "127.0.0.1", one.server_port) for name, one in zip(names, running, strict=True)]
-    finally:
-        for one in running:
-            one.shutdown()
-            one.server_close()
+    with ExitStack() as running:
+        urls = {name: urlsplit(running.enter_context(local_server(Healthy))) for name in names}
+        yield [Server(name, "127.0.0.1", url.port or 0) for name, url in urls.items()]
 
 
 @pytest.mark.needs("haproxy")

@@ -1,14 +1,13 @@
 """A server between a client and the simulator that changes the answers of one path after the other."""
 
 import json
-import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from http.client import HTTPConnection, HTTPException
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import urlsplit
 
+from tests.support.local_server import QuietHandler, local_server
 from tests.support.processes import DEADLINE_S
 
 Edit = Callable[[Any], None]
@@ -19,7 +18,7 @@ HEADERS = ("Content-Type", "X-Api-Key", "X-Timestamp", "X-Nonce", "X-Signature")
 def editing(upstream: str, edits: Mapping[str, Edit]) -> Iterator[str]:
     """The URL of a server that passes requests on to `upstream`, and changes what a path's 200 answers say."""
 
-    class Handler(BaseHTTPRequestHandler):
+    class Handler(QuietHandler):
         protocol_version = "HTTP/1.1"
 
         def _pass_on(self) -> None:
@@ -32,23 +31,13 @@ def editing(upstream: str, edits: Mapping[str, Edit]) -> Iterator[str]:
                 edit(value)
                 answer = json.dumps(value).encode()
             if status:
-                self.send_response(status)
-                self.send_header("Content-Type", kind)
-                self.send_header("Content-Length", str(len(answer)))
-                self.end_headers()
-                self.wfile.write(answer)
+                self.respond(status, answer, {"Content-Type": kind})
             self.close_connection = self.close_connection or not status
 
-        do_GET = do_POST = do_PUT = _pass_on  # noqa: N815  # names of the base class
+        do_GET = do_POST = do_PUT = _pass_on  # names of the base class
 
-        def log_message(self, format: str, *args: object) -> None:
-            """Nothing: what it prints nobody reads."""
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        server.daemon_threads = True
-        threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
+    with local_server(Handler) as url:
+        yield url
 
 
 def _asked(upstream: str, method: str, target: str, body: bytes, headers: Mapping[str, str]) -> tuple[int, str, bytes]:

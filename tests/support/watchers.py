@@ -40,7 +40,7 @@ class Target:
                 self.send_header("Content-Length", "0")
                 self.end_headers()
 
-            do_GET = do_POST = answer  # noqa: N815 - the names are the standard library's
+            do_GET = do_POST = answer
 
             def log_message(self, *_: Any) -> None:
                 """Print nothing."""
