@@ -30,6 +30,7 @@ class BillersEndpoint:
             return invalid_parameters(call, {"page": ["must be used with limit"]})
         if "product_code" in fields and state.assumes("billers-product-code", "reject"):
             return invalid_parameters(call, {"product_code": ["must not be sent"]})
+        any_case = state.assumes("suggested-category", "any_case")
         filters = {name: fields[name] for name in FILTERS if name in fields}
         product, found = _billers(call)
         if product is None:
@@ -37,7 +38,7 @@ class BillersEndpoint:
         key = (id(product), id(found), fields.get("page"), fields.get("limit"), call.prefix)
         body = None if filters else self._cache.get(key)
         if body is None:
-            listed = _filtered(found, filters)
+            listed = _filtered(found, filters, any_case=any_case)
             if product is not None and filters and not listed:
                 _note_no_match(call, product, found)
             page = Page.of(len(listed), whole(fields, "page", 1), whole(fields, "limit", len(listed)))
@@ -73,8 +74,13 @@ def _note_no_match(call: Call, product: Product, found: OptionList) -> None:
         note(call, f"biller {code} has the category {shown(found.by_code[code].suggested_category) or '(none)'}")
 
 
-def _filtered(found: OptionList, filters: dict[str, str]) -> OptionList:
+def _filtered(found: OptionList, filters: dict[str, str], *, any_case: bool) -> OptionList:
     code, category = filters.get("biller_code"), filters.get("suggested_category")
     if code:
         found = OptionList(option for option in (found.by_code.get(code),) if option)
-    return OptionList(option for option in found if option.suggested_category == category) if category else found
+    if not category:
+        return found
+    if any_case:
+        folded = category.casefold()
+        return OptionList(option for option in found if (option.suggested_category or "").casefold() == folded)
+    return OptionList(option for option in found if option.suggested_category == category)

@@ -34,6 +34,7 @@ from simulator.domain.model.faults import (
 )
 from simulator.domain.model.http_statuses import WITHOUT_BODY
 from simulator.domain.model.rules import Fields, Rule
+from simulator.domain.queries import payment_with
 from simulator.runtime.journal import CONTENT_TYPE
 from simulator.wire import errors
 from simulator.wire.json import encode
@@ -219,7 +220,8 @@ def _facts(call: Call) -> Fields:
     for name in ("product", "account", "refid", "amount", "extras"):
         facts[name] = call.fields.get(name, "")
     if call.reseller is not None and isinstance(refid := facts["refid"], str) and refid:
-        facts["new"] = "false" if refid in call.reseller.refids else "true"
+        known = payment_with(call.sandbox.core.state, call.reseller, refid)
+        facts["new"] = "true" if known is None else "false"
     return facts
 
 

@@ -37,7 +37,10 @@ def transactions(call: Call) -> Reply:
         account=call.fields.get("account", ""),
     )
     newest_first = not state.assumes("history-order", "oldest_first")
-    page, figures = records.find(wanted, whole(call.fields, "offset", 0), limit, newest_first=newest_first)
+    offset = whole(call.fields, "offset", 0)
+    if state.assumes("history-offset", "pages"):
+        offset *= limit
+    page, figures = records.find(wanted, offset, limit, newest_first=newest_first)
     if state.assumes("history-meta", "page"):
         figures = Figures.of(page)
     return Reply(200, history.body([_record(call, one) for one in page], figures))

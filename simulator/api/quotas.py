@@ -5,6 +5,7 @@ from datetime import datetime
 from weakref import WeakKeyDictionary
 
 from simulator.api.call import Call, Reply
+from simulator.domain.queries import payment_with
 from simulator.runtime.journal import Exchange
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.quotas import Pace, Quotas
@@ -39,7 +40,7 @@ def refuse_payment(call: Call, refid: str) -> Reply | None:
     quotas, state = call.sandbox.spec.quotas, call.sandbox.core.state
     if quotas.transactions is None or len(state.transactions) < quotas.transactions:
         return None
-    if refid in call.owner.refids:
+    if payment_with(state, call.owner, refid) is not None:
         return None
     text = "It has as many payments as it may; a reset empties it."
     return _refuse(call, TRANSACTIONS, f"{quotas.transactions} payments", text)

@@ -34,7 +34,14 @@ def balance_statement(call: Call) -> Reply:
         address=_address(call),
         query=asked,
     )
-    return Reply(200, statement.body(entries, shown, totals, unsigned=state.assumes("statement-summary", "unsigned")))
+    body = statement.body(
+        entries,
+        shown,
+        totals,
+        unsigned=state.assumes("statement-summary", "unsigned"),
+        commissions=state.assumes("statement-commission", "in_deposits"),
+    )
+    return Reply(200, body)
 
 
 def _address(call: Call) -> str:

@@ -32,11 +32,12 @@ def fired(one: Fired) -> dict[str, Any]:
             result = next(result for result in transaction.results if result.status is step.status)
             fields |= {"status": STATUS_NAMES[step.status], "status_code": result.code}
         case CallbackDue(callback):
-            assert one.send is not None
-            ended = one.send.attempt.result
-            fields |= {"kind": "callback", "callback": callback.id, "attempt": one.send.attempt.number}
+            tried = one.send.attempt if one.send is not None else None
+            ended = tried.result if tried is not None else None
+            fields |= {"kind": "callback", "callback": callback.id, "attempt": tried.number if tried else None}
             fields |= {"trxid": callback.transaction.trxid, "refid": callback.transaction.refid}
-            fields |= {"status": CALLBACK_STATUS_NAMES[callback.result.status], "state": one.send.attempt.state}
+            fields |= {"status": CALLBACK_STATUS_NAMES[callback.result.status]}
+            fields |= {"state": tried.state if tried else callback.state.value}
             fields |= {"url": shown_address(callback.url), "ending": ended.kind.value if ended else None}
             fields |= {"answered": ended.status if ended else None}
         case DeliveryDue(delivery):

@@ -1,6 +1,6 @@
 """Queries of a sandbox's state, for handlers and for those who read from outside; nothing here changes it."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 
@@ -11,7 +11,9 @@ from simulator.domain.model.catalog import Product
 from simulator.domain.model.details import Detail, DetailKind, detail, nearest
 from simulator.domain.model.money import SERVICE_ZONE
 from simulator.domain.model.older_mapping import is_paid_by_price, lacks_extra
+from simulator.domain.model.packed.refids import Spelling
 from simulator.domain.model.resellers import Reseller
+from simulator.domain.model.transactions import Transaction
 from simulator.domain.state import State
 
 TICK = timedelta(milliseconds=1)  # the smallest difference that is visible to clients
@@ -22,6 +24,16 @@ NEW_VERSION = date(2026, 9, 16)
 # Both in UTC, as the time of every request is: times of two zones take thirty times as long to compare.
 SWITCH_IN_SERVICE_ZONE = datetime(2027, 1, 11, tzinfo=SERVICE_ZONE).astimezone(UTC)
 SWITCH_IN_UTC = datetime(2027, 1, 11, tzinfo=UTC)
+
+
+# How refids are compared that are not compared exactly.
+SPELLINGS: Mapping[object, Spelling] = {"case_insensitive": str.casefold, "trimmed": str.strip}
+
+
+def payment_with(state: State, reseller: Reseller, refid: str) -> Transaction | None:
+    """The reseller's payment that a request with this refid means, as the scenario compares refids."""
+    spelling = SPELLINGS.get(state.scenario.assume.get("refid-comparison"))
+    return reseller.refids.find(refid) if spelling is None else reseller.refids.find_alike(refid, spelling)
 
 
 def reseller_of(state: State, code: str) -> Reseller:

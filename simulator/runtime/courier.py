@@ -32,8 +32,10 @@ from simulator.tape.entries import AttemptSent, Entry, InboxReceived
 from simulator.wire import outbound
 from simulator.wire.trace_context import passed_on
 
-# SPEC 6.1: a source address of each environment.
-SOURCE_ADDRESSES = {"staging": "3.1.120.89", "production": "18.140.170.98"}
+# SPEC 6.1: the source addresses of each environment.
+_PRODUCTION = ("18.140.170.98", "13.215.6.214")
+SOURCE_ADDRESSES = {"staging": ("3.1.120.89", *_PRODUCTION), "production": _PRODUCTION}
+ROTATE = "rotate"  # each attempt has one of them
 
 
 class Sender(Protocol):
@@ -88,8 +90,8 @@ class Courier:
         self._limits = scenario.limits
         self._webhooks = scenario.webhooks
         self._skew = scenario.clock.skew
-        usual = SOURCE_ADDRESSES[scenario.environment]
-        self._source_address = str(scenario.assume.get("source-address", usual))
+        chosen = str(scenario.assume.get("source-address", ROTATE))
+        self._source_addresses = SOURCE_ADDRESSES[scenario.environment] if chosen == ROTATE else (chosen,)
 
     async def deliver(self, send: Send, clock: Clock) -> AttemptResult:
         """Make one attempt within the receiver timeout."""
@@ -112,7 +114,7 @@ class Courier:
 
     def attempt(self, send: Send, wall: datetime) -> Outgoing:
         """The request of an attempt made at this time of the wall clock, as a span of the trace that it belongs to."""
-        job, request = send.job, self.request(send.job, wall)
+        job, request = send.job, self.request(send.job, wall, send.attempt.number)
         trace = self.trace_of(job)
         if trace is None:
             return request
@@ -124,16 +126,24 @@ class Courier:
         own = self.traces.find(job.id)
         return self.traces.find(job.transaction.number) if own is None and isinstance(job, Callback) else own
 
-    def request(self, job: Job, wall: datetime) -> Outgoing:
-        """The request of one made at this time of the wall clock."""
+    def request(self, job: Job, wall: datetime, number: int = 1) -> Outgoing:
+        """The request of the attempt with this number, made at this time of the wall clock."""
         if isinstance(job, Callback):
-            return outbound.callback(job, self._source_address)
+            identity = job.transaction.trxid, job.result.status.value, job.copy
+            return outbound.callback(job, self._source_address(*identity, number))
         assert isinstance(job, Delivery)
-        return self.webhook(job, self.present(wall))
+        return self.webhook(job, self.present(wall), number)
 
-    def webhook(self, job: Delivery, at: datetime) -> Outgoing:
+    def webhook(self, job: Delivery, at: datetime, number: int = 1) -> Outgoing:
         """The request of a webhook attempt, signed with a timestamp of external time."""
-        return outbound.webhook(job, self._webhooks.signature, at, self._source_address)
+        return outbound.webhook(job, self._webhooks.signature, at, self._source_address(job.id, number))
+
+    def _source_address(self, *identity: object) -> str:
+        """The address that an attempt says it comes from."""
+        if len(self._source_addresses) == 1:
+            return self._source_addresses[0]
+        place = draw.fraction(self._seed, "source address", *identity) * len(self._source_addresses)
+        return self._source_addresses[int(place)]
 
     def present(self, wall: datetime) -> datetime:
         """The time that a receiver compares a timestamp with: its own clock, not the sandbox's."""

@@ -90,7 +90,11 @@ SENTENCES: Mapping[DetailKind, tuple[str, ...]] = {
     ),
     DetailKind.PLAN_MISMATCH: ("amount of {code} is {denomination}, not {amount}",),
     DetailKind.PLAN_REQUIRED: ("{amount} is the amount of {codes}; send one of them as extras.subproduct_code",),
-    DetailKind.BALANCE: ("the wallet has {balance}, this payment costs {cost}",),
+    DetailKind.BALANCE: (
+        "the wallet has {balance}, this payment",
+        " costs {cost}",
+        " needs its face value of {face}",
+    ),
     DetailKind.REFID_EXISTS: ("refid {refid} exists with {kept}; the original was returned",),
     DetailKind.REFID_CONFLICT: ("refid {refid} exists with {kept}; send that again, or a new refid",),
     DetailKind.NO_TRANSACTION: (

@@ -35,9 +35,19 @@ class StatementPage(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def body(
-    entries: list[Entry], sheet: StatementPage, totals: Mapping[EntryType, Totals], *, unsigned: bool = False
+    entries: list[Entry],
+    sheet: StatementPage,
+    totals: Mapping[EntryType, Totals],
+    *,
+    unsigned: bool = False,
+    commissions: bool = False,
 ) -> dict[str, Any]:
-    """The body of a 200. Totals cover the whole search; `unsigned` omits their sign."""
+    """The body of a 200. Totals cover the whole search; `unsigned` omits their sign, and `commissions` counts
+    commissions as deposits."""
+    if commissions:
+        deposits, others = totals[EntryType.DEPOSIT], totals[EntryType.COMMISSION]
+        both = Totals(deposits.entries + others.entries, deposits.amount + others.amount)
+        totals = {**totals, EntryType.DEPOSIT: both}
     return {
         "data": [_entry(one) for one in entries],
         "links": _links(sheet),

@@ -24,6 +24,7 @@ from tests.support.webhooks import (
     secret_of,
 )
 
+SOURCES = {"3.1.120.89", "18.140.170.98", "13.215.6.214"}
 SCHEDULE = ["04:00:00", "04:00:10", "04:01:10", "04:06:10"]
 
 
@@ -61,7 +62,7 @@ def test_an_event_is_a_post_that_standard_webhooks_verifies() -> None:
         (item,) = client.inbox("webhooks")
         headers = dict(item["headers"])
         assert (item["method"], headers["content-type"]) == ("POST", "application/json")
-        assert headers["x-forwarded-for"] == "3.1.120.89"
+        assert headers["x-forwarded-for"] in SOURCES
         event = Webhook(bytes.fromhex(secret)).verify(item["body"], headers)
         assert event["id"] == headers["webhook-id"]
         with pytest.raises(WebhookVerificationError):
@@ -260,15 +261,15 @@ def test_an_attempt_that_a_disabled_webhook_prevents_is_logged_as_failed() -> No
 
 
 @pytest.mark.parametrize(
-    ("scenario", "address"),
+    ("scenario", "known"),
     [
-        ({"environment": "staging"}, "3.1.120.89"),
-        ({"environment": "production"}, "18.140.170.98"),
-        ({"environment": "production", "assume": {"source-address": "192.0.2.1"}}, "192.0.2.1"),
+        ({"environment": "staging"}, SOURCES),
+        ({"environment": "production"}, SOURCES - {"3.1.120.89"}),
+        ({"environment": "production", "assume": {"source-address": "192.0.2.1"}}, {"192.0.2.1"}),
     ],
 )
 def test_the_source_address_is_one_of_the_environment_unless_the_scenario_has_another(
-    scenario: Any, address: str
+    scenario: Any, known: set[str]
 ) -> None:
     with running(scenario) as client:
         put(client)
@@ -277,7 +278,8 @@ def test_the_source_address_is_one_of_the_environment_unless_the_scenario_has_an
         client.pay()
         client.advance()
         items = client.inbox("webhooks") + client.inbox("callbacks")
-        assert [dict(item["headers"])["x-forwarded-for"] for item in items] == [address] * 3
+        assert len(items) == 3
+        assert {dict(item["headers"])["x-forwarded-for"] for item in items} <= known
 
 
 @pytest.mark.parametrize("status", [200, 201, 202, 204, 299])

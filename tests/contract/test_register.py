@@ -38,6 +38,14 @@ CHOICES = {
     "unsupported-extras": ("ignore", "check_plan_code", "reject"),
     "extras-size": ("every", "stored"),
     "price-amount": ("refused", "taken"),
+    "statement-commission": ("left_out", "in_deposits"),
+    "suggested-category": ("exact", "any_case"),
+    "refid-comparison": ("exact", "case_insensitive", "trimmed"),
+    "insufficient-balance": ("cost", "face_value"),
+    "staging-cases": ("run", "responses_only"),
+    "history-offset": ("transactions", "pages"),
+    "reversed-ranges": ("reject", "empty"),
+    "callback-order": ("retry_stale", "skip_stale"),
     "old-fulfillment": ("payable", "absent", "price_amount", "denomination"),
     "content-type": ("checked", "ignored"),
     "option-account": ("Invalid_Account", "Invalid_Extras"),
@@ -133,7 +141,9 @@ def test_descriptions_for_editors_come_from_the_register_only() -> None:
 
 def test_a_knob_accepts_its_values_and_an_object_each_of_its_members() -> None:
     known = scenario_assume()
-    assert {"type": "string", "x-must-be": "an IP address", "maxLength": 45}.items() <= known["source-address"].items()
+    assert {"type": "string", "x-must-be": "an IP address, or rotate", "maxLength": 45}.items() <= known[
+        "source-address"
+    ].items()
     (codes,) = assumed()["payment-status-codes"].values
     for name, value in codes.items():
         assert known["payment-status-codes"]["properties"][name] == {

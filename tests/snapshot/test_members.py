@@ -129,7 +129,7 @@ TABLE: dict[str, tuple[str, dict[str, str]]] = {
             "_inboxes": "the sandbox's", "_sender": AROUND, "_note": "the tape's",
             "served": AROUND, "times": MEASURED, "durations": MEASURED,
             "_limits": SCENARIO, "_webhooks": SCENARIO, "_skew": SCENARIO,
-            "_source_address": SCENARIO,
+            "_source_addresses": SCENARIO,
         },
     ),
     "Traces": ("_by_key", {"_bytes": DERIVED}),

@@ -163,6 +163,31 @@ def callback_sender(client: Client) -> Any:
     return {name.lower(): value for name, value in client.inbox()[0]["headers"]}.get("x-forwarded-for")
 
 
+def callbacks_of_a_slow_receiver(client: Client) -> int:
+    client.call("POST", "/v2/callback-url?url=inbox:callbacks&method=POST")
+    answering(client, 500, 200, inbox="callbacks")
+    client.pay()
+    client.advance()
+    return len(client.inbox())
+
+
+def balance_after_void(client: Client) -> Any:
+    pay_bill(client)
+    void(client)
+    client.advance()
+    return read(client, "/v2/balance").data["balance"]
+
+
+def refids_alike(client: Client) -> Any:
+    client.pay("ref")
+    return [client.pay(refid).data["refid"] for refid in ("REF", " ref")]
+
+
+def deposits_in_summary(client: Client) -> Any:
+    deposit(client, type="COMMISSION")
+    return read(client, "/v2/balance-statement", date=HISTORY["date"]).json["summary"]["total_deposit"]["count"]
+
+
 def called_back_balance(client: Client) -> Any:
     client.call("POST", "/v2/callback-url?url=inbox:callbacks&method=POST")
     client.pay()
@@ -374,7 +399,19 @@ PROBES: dict[str, Probe] = {
     "nonce-503": fault(nonce_service="down"),
     "topup-restriction-delay": Probe(restricted_soon, ("5m", "1s")),
     "bearer-endpoints": Probe(lambda client: get(client, login(client)["IdToken"]).status),
-    "source-address": Probe(callback_sender, ("3.1.120.89", "192.0.2.1")),
+    "source-address": Probe(callback_sender, ("rotate", "192.0.2.1")),
+    "callback-order": Probe(callbacks_of_a_slow_receiver),
+    "staging-cases": Probe(balance_after_void, world=PAID),
+    "refid-comparison": Probe(refids_alike),
+    "insufficient-balance": Probe(
+        lambda client: client.pay().status, world={"resellers": [{"code": "RS001", "balance": "9.80"}]}
+    ),
+    "suggested-category": Probe(
+        lambda client: len(read(client, "/v1/interbank/billers", suggested_category="loans").json["data"])
+    ),
+    "history-offset": Probe(lambda client: len(two_payments(client, "/v2/transactions", limit=2, offset=1)["data"])),
+    "reversed-ranges": Probe(status_of("/v2/transactions", date="2026-11-30 - 2026-11-01", limit=5)),
+    "statement-commission": Probe(deposits_in_summary),
     "callback-redirect": Probe(attempts_after_redirect),
     "callback-balance": Probe(called_back_balance),
     "requery-balance": Probe(requeried_balance),

@@ -14,6 +14,7 @@ from simulator.wire.timestamps import day_range
         ("2026-11-01 - 2026-11-21", (date(2026, 11, 1), date(2026, 11, 21))),
         ("2028-02-29 - 2028-02-29", (date(2028, 2, 29), date(2028, 2, 29))),
         ("0001-01-01 - 9999-12-31", (date.min, date.max)),
+        ("2026-11-02 - 2026-11-01", (date(2026, 11, 2), date(2026, 11, 1))),
     ],
 )
 def test_a_day_or_a_range(text: str, days: tuple[date, date]) -> None:
@@ -33,7 +34,6 @@ def test_a_day_or_a_range(text: str, days: tuple[date, date]) -> None:
         ("2026-11-21\n", "must be a day such as"),
         ("2027-02-29", "must be a day of the calendar"),
         ("2026-11-01 - 2026-11-31", "must be a day of the calendar"),
-        ("2026-11-02 - 2026-11-01", "must not end before it begins"),
     ],
 )
 def test_text_that_is_neither_is_reported(text: str, reason: str) -> None:

@@ -90,17 +90,31 @@ def _add(state: State, transaction: Transaction, result: Result, copy: int, *, i
     return callback
 
 
-def attempt_due(state: State, callback: Callback, now: datetime) -> Send:
-    """Start the next attempt of a callback. One that repeats an earlier status than the current one is stale."""
+def attempt_due(state: State, callback: Callback, now: datetime) -> Send | None:
+    """Start the next attempt of a callback. One that repeats an earlier status than the current one is stale; None when
+    it is a retry and the scenario skips stale ones, which ends the callback."""
+    if callback.attempts and state.assumes("callback-order", "skip_stale") and _is_stale(state, callback):
+        _give_up(state, callback)
+        return None
     if callback.is_repeat and not callback.attempts:
-        is_stale = state.transactions[callback.transaction.trxid].result.status is not callback.result.status
-        state.noted[Noted.CALLBACK_STALE if is_stale else Noted.CALLBACK_DUPLICATED] += 1
+        state.noted[Noted.CALLBACK_STALE if _is_stale(state, callback) else Noted.CALLBACK_DUPLICATED] += 1
     if state.assumes("callback-balance", "at_sending"):
         wallet = state.resellers[callback.transaction.reseller].wallet
         callback.result = msgspec.structs.replace(callback.result, balance=wallet.balance)
     attempt = Attempt(len(callback.attempts) + 1, now)
     callback.attempts += (attempt,)
     return Send(callback, attempt)
+
+
+def _is_stale(state: State, callback: Callback) -> bool:
+    return state.transactions[callback.transaction.trxid].result.status is not callback.result.status
+
+
+def _give_up(state: State, callback: Callback) -> None:
+    """End a callback whose latest attempt has failed and is not retried."""
+    callback.state = callback.attempts[-1].state = CallbackState.FAILED
+    state.noted[Noted.CALLBACK_FAILED] += 1
+    state.callback_counts[callback.transaction.reseller].failed += 1
 
 
 def attempt_ended(state: State, callback: Callback, attempt: Attempt, result: AttemptResult, now: datetime) -> None:

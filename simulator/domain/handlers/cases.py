@@ -2,7 +2,8 @@
 
 Checks in order: the transaction exists and is this reseller's, it succeeded, it was not requested before, its product
 can be voided; then the rules decide. A request that fails before the rules creates no case. An accepted void completes
-later, from the agenda: the wallet is refunded once and the transaction voided, or the biller refuses.
+later, from the agenda: the wallet is refunded once and the transaction voided, or the biller refuses. With the choice
+`responses_only` nothing follows an accepted request in staging.
 """
 
 from collections.abc import Mapping
@@ -30,6 +31,7 @@ from simulator.domain.model.rule_book import RuleBook
 from simulator.domain.model.rules import Rule
 from simulator.domain.model.transactions import Status, Transaction, may_follow
 from simulator.domain.model.wallet import EntryType
+from simulator.domain.queries import payment_with
 from simulator.domain.state import State
 
 # Per transaction. More than one dispute and one void exist only where refused ones may be requested again.
@@ -106,7 +108,7 @@ def case_due(state: State, due: CaseDue, now: datetime) -> None:
 def _find(state: State, command: OpenCase) -> Transaction | None:
     """The referenced transaction, if it is the reseller's own; `trxid` takes precedence over `refid`."""
     if not command.trxid:
-        return state.resellers[command.reseller].refids.find(command.refid)
+        return payment_with(state, state.resellers[command.reseller], command.refid)
     found = state.transactions.get(command.trxid)
     return found if found is not None and found.reseller == command.reseller else None
 
@@ -127,7 +129,7 @@ def _unknown(state: State, command: OpenCase) -> Detail:
 
 
 def _ignored(command: OpenCase, transaction: Transaction) -> Detail | None:
-    if command.refid in ("", transaction.refid):
+    if not command.trxid or command.refid in ("", transaction.refid):
         return None
     return detail(DetailKind.REFID_IGNORED, refid=command.refid, kept=transaction.refid)
 
@@ -199,12 +201,18 @@ def _record(
         case.ended = now
         return case
     case.state = CaseState.OPEN if kind is CaseKind.DISPUTE else CaseState.APPROVED
+    if _only_responds(state):
+        return case
     if then.refund_after is not None:
         state.agenda.add(now + then.refund_after, CaseDue(case, is_refund=True))
     elif then.refused_after is not None:
         state.agenda.add(now + then.refused_after, CaseDue(case, is_refund=False))
     _notify(state, case, now, case.message)
     return case
+
+
+def _only_responds(state: State) -> bool:
+    return state.scenario.environment == "staging" and state.assumes("staging-cases", "responses_only")
 
 
 def _message(state: State, transaction: Transaction, then: CaseThen, kind: CaseKind) -> str:

@@ -28,11 +28,11 @@ from simulator.domain.model.answers import PaymentAnswer, PaymentRefused
 from simulator.domain.model.catalog import Money, Product
 from simulator.domain.model.details import Detail, DetailKind, detail
 from simulator.domain.model.happenings import Posted
-from simulator.domain.model.money import parse_amount
+from simulator.domain.model.money import ZERO, parse_amount
 from simulator.domain.model.resellers import Reseller
 from simulator.domain.model.transactions import Distortion, Reason, Refusal, Transaction
 from simulator.domain.model.wallet import TRANSACTION
-from simulator.domain.queries import not_on_sale
+from simulator.domain.queries import not_on_sale, payment_with
 from simulator.domain.state import State
 
 _DEFAULT_CALLBACKS = Distortion()
@@ -52,7 +52,7 @@ CHECKS: tuple[Callable[[Draft], Refusal | None], ...] = (
 def pay(state: State, command: CreatePayment, now: datetime) -> PaymentAnswer | PaymentRefused:
     """Create the payment, or return the existing one with this refid."""
     reseller = state.resellers[command.reseller]
-    existing = reseller.refids.find(command.refid)
+    existing = payment_with(state, reseller, command.refid)
     if existing is not None:
         outcome = _requery(state, reseller, existing, command, now)
         return _with_ignored(outcome, state, command, existing.product) if command.extras else outcome
@@ -98,10 +98,21 @@ def _check(draft: Draft, reseller: Reseller, command: CreatePayment, now: dateti
     note = note or price_of_another(draft)
     assert draft.amount is not None, "an amount that is not a number was refused"
     cost = pricing.cost(product, draft.amount)
-    if cost > reseller.wallet.balance:
-        wanting = detail(DetailKind.BALANCE, balance=Money(reseller.wallet.balance), cost=Money(cost))
+    if wanting := _wanting(draft, reseller, cost):
         return _refuse(state, Refusal(Reason.BALANCE, detail=wanting), reseller, product, warning=note)
     return _create(draft, reseller, cost, command, now, note)
+
+
+def _wanting(draft: Draft, reseller: Reseller, cost: Decimal) -> Detail | None:
+    """What the wallet has and what it needs; None when it has enough."""
+    assert draft.amount is not None, "an amount that is not a number was refused"
+    balance, face = reseller.wallet.balance, ZERO
+    if draft.state.assumes("insufficient-balance", "face_value"):
+        face = pricing.face_value(draft.product, draft.amount)
+    if max(cost, face) <= balance:
+        return None
+    needed = {"face": Money(face)} if face > cost else {"cost": Money(cost)}
+    return detail(DetailKind.BALANCE, balance=Money(balance), **needed)
 
 
 def _first_failure(draft: Draft) -> Refusal | None:

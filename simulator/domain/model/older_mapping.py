@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from simulator.domain.model import pricing
 from simulator.domain.model.catalog import Option, OptionList, Product
-from simulator.domain.model.options import PLAN_CODE, plan_field
+from simulator.domain.model.options import NO_OPTIONS, PLAN_CODE, plan_field
 
 
 def is_paid_by_price(product: Product, *, always_codes: bool) -> bool:
@@ -31,7 +31,7 @@ def _pricing_lists(product: Product) -> Iterable[OptionList]:
     """The options of the pricing field: its own, and those written for single account numbers."""
     field = product.pricing
     assert field is not None, "a pricing select is a field"
-    yield product.options[field.id]
+    yield product.options.get(field.id, NO_OPTIONS)
     yield from (options for (field_id, _), options in product.options_for.items() if field_id == field.id)
 
 
@@ -42,4 +42,4 @@ def _is_exact(product: Product, options: OptionList) -> bool:
 
 def _costs_denomination(product: Product, option: Option) -> bool:
     face = option.denomination
-    return face is not None and pricing.price(product, face) == face
+    return face is None or pricing.price(product, face) == face  # without a denomination nothing can be paid

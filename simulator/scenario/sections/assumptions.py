@@ -24,9 +24,9 @@ def _status_codes(entry: Reader) -> Mapping[str, int]:
 
 
 def _check_address(entry: Reader) -> None:
-    if not entry.is_given:
+    if not entry.is_given or entry.text() == "rotate":
         return
     try:
         ip_address(entry.text())
     except ValueError:
-        entry.problem("bad_address", f"{entry.text()!r} must be an IP address")
+        entry.problem("bad_address", f"{entry.text()!r} must be an IP address, or rotate")
