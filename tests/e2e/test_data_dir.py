@@ -5,6 +5,7 @@ import re
 import signal
 import sqlite3
 import subprocess
+import threading
 import zlib
 from collections.abc import Callable
 from contextlib import closing, suppress
@@ -61,6 +62,44 @@ def test_all_that_was_answered_is_there_after_a_restart(number: int, durability:
 
 
 LOOKED_AT = ("/default/ledger", "/default/transactions", "/default/due", "/default/clock", "/second/ledger")
+
+
+def use_after_the_kill(path: Path) -> None:
+    with closing(sqlite3.connect(path)) as connection:
+        assert connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0] == 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("durability", ["process", "power"])
+def test_other_programs_may_checkpoint_beside_a_server_and_after_its_kill(durability: str, tmp_path: Path) -> None:
+    flags = ("--port", "0", "--json", "--data-dir", str(tmp_path / "data"), "--durability", durability)
+    refids: list[str] = []
+    path = tmp_path / "data" / DATABASE
+    for number in range(3):
+        is_over = threading.Event()
+        with serving(*flags) as running, closing(sqlite3.connect(path, check_same_thread=False)) as other:
+
+            def checkpoint(other: sqlite3.Connection = other, is_over: threading.Event = is_over) -> None:
+                while not is_over.is_set():
+                    other.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+
+            thread = threading.Thread(target=checkpoint)
+            thread.start()
+            for place in range(40):
+                refids.append(f"order-{number}-{place}")
+                assert pay(running, refid=refids[-1]).status == 200
+            running.process.kill()
+            running.process.wait()
+            is_over.set()
+            thread.join()
+        if number:
+            use_after_the_kill(path)
+        assert run("data", "check", str(tmp_path / "data")).status == 0
+        with serving(*flags) as running:
+            found = {one["refid"] for one in sim(running, "GET", "/default/transactions?limit=1000")["transactions"]}
+            assert found == set(refids)
+            running.process.kill()
+            running.process.wait()
 
 
 @pytest.mark.slow

@@ -136,12 +136,12 @@ class Committer:
     def _try_checkpoint(self, *, is_needed: bool) -> bool:
         """True when all of the log is in the database. A failure counts only when the log must not grow further."""
         try:
-            _, frames, done = self._checkpoints.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+            is_busy, frames, done = self._checkpoints.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
         except sqlite3.Error as error:
             if is_needed:
                 self._transactions.fail(of_writing(error, self._transactions.database))
             return False
-        return bool(frames == done)
+        return not is_busy and bool(frames == done)
 
 
 def _call(done: Done, error: StoreError | None) -> None:

@@ -24,14 +24,13 @@ from simulator.tape.store.layout import (
     UNFINISHED,
     WRITTEN_BY,
 )  # fmt: skip
-from simulator.tape.store.log import Unread, has_log, unread
-from simulator.tape.store.ownership import Owner, Ownership
+from simulator.tape.store.ownership import Ownership
 
 _OURS = {LOCK, *(name + suffix for name in (DATABASE, UNFINISHED) for suffix in ("", "-wal", "-shm", "-journal"))}
 _HEADER_BYTES = 100
 _MAGIC = b"SQLite format 3\0"
 _POWER = "the machine was started since, and without `--durability power` the latest is lost when the power fails"
-_BUSY_S = 1.0  # how long a foreign program that writes is waited for
+_BUSY_S = 10.0  # how long a foreign program is waited for that writes or brings the log into the database
 
 
 def own(folder: Path) -> Ownership:
@@ -81,10 +80,12 @@ def create(folder: Path, version: str) -> None:
 
 
 def examined(folder: Path, ownership: Ownership) -> str:
-    """Look at an owned folder, before its database is opened: what is lost of it, in a line, or nothing. Raises
+    """Look at an owned folder, before its database is opened: what may be lost of it, in a line, or nothing. Raises
     `Unusable`, `Newer` or `Damaged`."""
     _refuse_what_cannot_be_read(folder)
-    return _lost(folder, ownership)
+    before = ownership.before
+    has_lost = before.is_open and not before.is_of_this_boot and not before.waits_for_disk
+    return f"{folder}: the latest may be missing; {_POWER}" if has_lost else ""
 
 
 @contextmanager
@@ -129,9 +130,10 @@ def refuse_no_store(folder: Path) -> None:
 
 
 def connect_to_read(path: Path) -> sqlite3.Connection:
-    """A connection for any one thread at a time, which changes nothing. Of a database without a log, which nobody may
-    have open then, not even the files are made that tell others who reads. Raises `Unusable` or `Damaged`."""
-    mode = "mode=ro" if has_log(path.parent) else "mode=ro&immutable=1"
+    """A connection for any one thread at a time, which changes nothing. Of a database that nobody has open, and that
+    has no log, not even the files are made that tell others who reads. Raises `Unusable` or `Damaged`."""
+    is_in_use = path.with_name(f"{DATABASE}-shm").exists()
+    mode = "mode=ro" if is_in_use or has_log(path.parent) else "mode=ro&immutable=1"
     try:
         return sqlite3.connect(
             f"{path.absolute().as_uri()}?{mode}", uri=True, isolation_level=None, check_same_thread=False
@@ -213,48 +215,17 @@ def _refuse_what_is_foreign(folder: Path) -> None:
 
 def _refuse_what_is_missing(folder: Path, ownership: Ownership) -> None:
     """The text of the lock tells of a store that was here; see `ownership`."""
-    before, path = ownership.before, folder / DATABASE
+    path = folder / DATABASE
     if path.is_symlink() and not path.exists():
         raise Unusable(f"{path}: is a link to a file that is not there: {RESTORE}")
-    if not path.exists():
-        if ownership.text_before or has_log(folder):
-            raise Damaged(f"{folder}: {DATABASE} is missing: {RESTORE}; or empty this one to begin anew")
-    elif before.is_open and before.is_of_this_boot and not has_log(folder):
-        raise Damaged(
-            f"{folder}: {DATABASE}-wal is missing, with the latest that was written: {RESTORE}; if another program has "
-            f"read {DATABASE} since the server was killed, it is in there: remove the file {LOCK} then"
-        )
+    if not path.exists() and (ownership.text_before or has_log(folder)):
+        raise Damaged(f"{folder}: {DATABASE} is missing: {RESTORE}; or empty this one to begin anew")
 
 
-def _lost(folder: Path, ownership: Ownership) -> str:
-    """What is lost of the latest that was written, in a line, or nothing. Raises `Damaged` when that cannot be.
-
-    A process that was killed loses nothing. When the power fails, what was not on the disk yet is lost: of one that
-    waits for the disk at most a commit that nobody was told of. Nobody may have the database open.
-    """
-    before = ownership.before
-    try:
-        what = _told(folder, before, unread(folder, before.committed, is_of_this_boot=before.is_of_this_boot))
-    except Damaged:
-        if before.is_of_this_boot or before.waits_for_disk:
-            raise
-        what = "it cannot be read"
-    if what and (before.is_of_this_boot or before.waits_for_disk):
-        raise Damaged(f"{folder}: {DATABASE}-wal is damaged, {what}: {RESTORE}")
-    if not what and before.is_open and not before.is_of_this_boot and not before.waits_for_disk:
-        what = "the latest may be missing"
-    return f"{folder / DATABASE}-wal: {what}; {_POWER}" if what else ""
-
-
-def _told(folder: Path, before: Owner, found: Unread) -> str:
-    if before.committed and not has_log(folder):
-        return "it is not there"
-    is_untold = before.waits_for_disk and not before.is_of_this_boot and found.commits == 1 and not found.frames
-    if found.commits and not is_untold:
-        return f"{found.commits} commits cannot be read"
-    if found.frames and before.committed:
-        return f"{found.frames} of the {before.committed.frames} pages that were written are missing"
-    return ""
+def has_log(folder: Path) -> bool:
+    """Whether there is a log with anything in it."""
+    path = folder / f"{DATABASE}-wal"
+    return path.exists() and path.stat().st_size > 0
 
 
 def _writer(path: Path) -> str:

@@ -7,20 +7,18 @@ thread; `reading` may be used in any, and sees what was committed.
 
 import sqlite3
 import threading
-from collections.abc import Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 from simulator.tape.store import ends
-from simulator.tape.store.committed import OpenLog
 from simulator.tape.store.committing import LOG_BYTES, Committer, Done, Durability
 from simulator.tape.store.errors import StoreError
 from simulator.tape.store.failures import of_writing, reading_errors
 from simulator.tape.store.layout import DATABASE
 from simulator.tape.store.lives import load_lives
-from simulator.tape.store.opening import connect, connect_to_read, create, examined, own, refuse_what_lacks_tables, sign
+from simulator.tape.store.opening import connect, create, examined, own, refuse_what_lacks_tables, sign
 from simulator.tape.store.ownership import Ownership
 from simulator.tape.store.reading import Reading
 from simulator.tape.store.retention import Retention
@@ -58,9 +56,8 @@ class Store:
         self._connections = connections
         ends.refuse_what_is_missing(commits, self.path)
         sign(commits, version, self.path)
-        self._log = OpenLog(folder)
-        ownership.announce(durability, self._log.length())
-        self._transactions = Transactions(commits, folder, retention, sweeper, self._note)
+        ownership.announce(durability)
+        self._transactions = Transactions(commits, folder, retention, sweeper)
         self._committer = Committer(self._transactions, checkpoints, durability, log_bytes)
 
     @classmethod
@@ -86,7 +83,7 @@ class Store:
             if not (folder / DATABASE).exists():
                 create(folder, version)
             missing = examined(folder, ownership)
-            with reading_errors(folder / DATABASE), _log_as_it_is(folder / DATABASE, connections):
+            with reading_errors(folder / DATABASE):
                 for _ in range(3):
                     connections.append(connect(folder, _SYNCHRONOUS[durability]))
                 refuse_what_lacks_tables(connections[0], folder / DATABASE)
@@ -94,7 +91,9 @@ class Store:
             store.missing = missing
             return store
         except BaseException:
-            ownership.farewell()
+            for connection in connections:
+                connection.close()
+            ownership.mark_closed()
             ownership.release()
             raise
 
@@ -150,7 +149,6 @@ class Store:
             # Earlier versions made this one, and never wrote to it.
             self._connections[0].execute("DROP TABLE IF EXISTS packs")
             self._connections[0].execute("VACUUM")
-            self._ownership.closing()
             self._connections[0].execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
         except sqlite3.Error as error:
             raise of_writing(error, self.path) from None
@@ -173,21 +171,10 @@ class Store:
                     ends.note(self._connections[0])
             self._let_go()
 
-    def _note(self) -> None:
-        self._ownership.note(self._log.length())
-
     def _let_go(self) -> None:
-        log = self.folder / f"{DATABASE}-wal"
-        if log.exists():  # else it was taken away, and is missed the next time
-            self._ownership.closing()
-        is_log_needed = True
-        with suppress(sqlite3.Error):  # then the log stays, and is read the next time
-            is_log_needed = bool(self._connections[0].execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0])
-        if not is_log_needed or log.exists():
-            self._ownership.farewell()
         for connection in reversed(self._connections):
-            connection.close()
-        self._log.close()
+            connection.close()  # the last one brings the log into the database
+        self._ownership.mark_closed()
         self._ownership.release()
 
     def __enter__(self) -> Self:
@@ -197,20 +184,6 @@ class Store:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
-
-
-@contextmanager
-def _log_as_it_is(path: Path, connections: list[sqlite3.Connection]) -> Iterator[None]:
-    """Close the connections if something fails, without a change. The last one to be closed that may write would bring
-    the log of a killed server into the database, and whoever opens the folder next would miss it."""
-    with closing(connect_to_read(path)) as last:
-        try:
-            last.execute("SELECT count(*) FROM sqlite_master").fetchone()
-            yield
-        except BaseException:
-            for connection in reversed(connections):
-                connection.close()
-            raise
 
 
 def _counters(connection: sqlite3.Connection) -> Counters:

@@ -8,7 +8,7 @@ be done.
 import os
 import sqlite3
 import zlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -23,8 +23,7 @@ _SWEPT_ROWS = 64  # with every commit, and twice as many as it writes
 
 
 class Transactions:
-    """The commits of one connection, one at a time, in any thread. `failure` is what ended them; `committed` is called
-    behind each."""
+    """The commits of one connection, one at a time, in any thread. `failure` is what ended them."""
 
     def __init__(
         self,
@@ -32,13 +31,11 @@ class Transactions:
         folder: Path,
         retention: Retention,
         sweeper: Sweeper,
-        committed: Callable[[], None],
     ) -> None:
         self.failure: StoreError | None = None
         self.sweeper = sweeper
         self._connection = connection
         self._retention = retention
-        self._committed = committed
         self.database = folder / DATABASE
         self._log = folder / f"{DATABASE}-wal"
         self._lock = folder / LOCK
@@ -81,7 +78,6 @@ class Transactions:
         if self._identities() != self._files:
             raise WriteFailed(f"{self.database.parent}: its files were removed or replaced while in use: start again")
         self._connection.execute("COMMIT")
-        self._committed()
 
     def _write(self, pending: Pending) -> int:
         """Returns the number of rows."""

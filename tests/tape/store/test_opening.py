@@ -1,9 +1,6 @@
 """Who may open a folder, and what is said of one that cannot be opened. A store that was lost never begins anew."""
 
 import os
-import random
-import re
-import shutil
 import signal
 import sqlite3
 import subprocess
@@ -15,10 +12,10 @@ from pathlib import Path
 import pytest
 
 from simulator.tape.store.checking import check
-from simulator.tape.store.committed import FRAME_BYTES, LOG_HEADER_BYTES
 from simulator.tape.store.committing import Durability
+from simulator.tape.store.compacting import back_up
 from simulator.tape.store.errors import Damaged, InUse, Newer, StoreError, Unusable
-from simulator.tape.store.layout import DATABASE, LOCK
+from simulator.tape.store.layout import DATABASE, LOCK, PAGE_BYTES
 from simulator.tape.store.opening import connect
 from simulator.tape.store.store import Store
 from tests.support.stores import LOG, VERSION, after_a_power_failure, as_killed, fill, filled, held
@@ -174,12 +171,47 @@ def test_what_cannot_be_read_is_refused_with_what_to_do_and_left_as_it_is(
     assert {name: (tmp_path / name).read_bytes() for name in before} == before
 
 
-def test_the_log_of_a_killed_owner_is_missed_when_it_is_gone(tmp_path: Path) -> None:
-    with opened(tmp_path / "a"):
+def read_by_another_program(path: Path) -> None:
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("SELECT count(*) FROM entries").fetchall()
+
+
+def brought_in_by_another_program(path: Path) -> None:
+    with closing(sqlite3.connect(path)) as connection:
+        assert connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0] == 0
+
+
+@pytest.mark.parametrize("durability", ["process", "power"])
+@pytest.mark.parametrize("use", [read_by_another_program, brought_in_by_another_program])
+def test_another_program_may_open_the_folder_of_a_killed_owner(
+    tmp_path: Path, use: Callable[[Path], None], durability: Durability
+) -> None:
+    with Store.open(tmp_path / "a", durability, version=VERSION) as store:
+        fill(store, "shop")
         copy = as_killed(tmp_path / "a", tmp_path / "b")
-    (copy / LOG).unlink()
-    with pytest.raises(Damaged, match=r"sandboxes\.sqlite3-wal is missing, with the latest that was written: restore"):
-        opened(copy)
+        wanted = held(store)
+    use(copy / DATABASE)
+    assert not (copy / LOG).exists()
+    assert check(copy).problems == []
+    with opened(copy) as store:
+        assert store.missing == ""
+        assert held(store) == wanted
+
+
+@pytest.mark.parametrize("durability", ["process", "power"])
+def test_another_program_may_bring_the_log_in_between_commits(tmp_path: Path, durability: Durability) -> None:
+    with (
+        Store.open(tmp_path / "a", durability, version=VERSION) as store,
+        closing(sqlite3.connect(tmp_path / "a" / DATABASE)) as other,
+    ):
+        for name in ("shop", "till", "desk"):
+            fill(store, name)
+            other.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+            assert (tmp_path / "a" / LOG).stat().st_size == 0
+            assert back_up(store, tmp_path / f"backup of {name}") > 0
+            copy = as_killed(tmp_path / "a", tmp_path / name)
+            with opened(copy) as found, opened(tmp_path / f"backup of {name}") as backup:
+                assert held(found) == held(backup) == held(store)
 
 
 def flipped(folder: Path, place: int) -> None:
@@ -192,160 +224,44 @@ def shortened(folder: Path, size: int) -> None:
     os.truncate(folder / LOG, size)
 
 
-DAMAGED_LOGS: list[tuple[Callable[[Path, int], None], int, str]] = [
-    (shortened, 0, r"sandboxes\.sqlite3-wal is missing, with the latest that was written: restore"),
-    (shortened, 32 - 1, r"sandboxes\.sqlite3-wal: its beginning is damaged: restore"),
-    *[(flipped, place, r"sandboxes\.sqlite3-wal: its beginning is damaged: restore") for place in (0, 5, 13, 20, 30)],
-    *[
-        (flipped, place, r"sandboxes\.sqlite3-wal is damaged, [0-9]+ commits cannot be read: restore")
-        for place in (32, 32 + 12, 32 + 23, 32 + 24, 32 + 4120 + 99, -1)
-    ],
-]
+FRAME_BYTES = 24 + PAGE_BYTES
 
 
-@pytest.mark.parametrize(("change", "place", "text"), DAMAGED_LOGS)
-def test_a_damaged_log_of_a_killed_owner_is_refused_and_left_as_it_is(
-    tmp_path: Path, change: Callable[[Path, int], None], place: int, text: str
+@pytest.mark.parametrize("change", [flipped, shortened])
+@pytest.mark.parametrize("place", [0, 5, 31, 32, 32 + 12, 32 + 24, 32 + 7 * FRAME_BYTES + 99, 32 + 9 * FRAME_BYTES])
+def test_sqlite_reads_a_damaged_log_up_to_the_damage(
+    tmp_path: Path, change: Callable[[Path, int], None], place: int
 ) -> None:
+    """What is there then is what was there behind one of the commits."""
     with opened(tmp_path / "a") as store:
-        fill(store, "shop")
+        states = [held(store)]
+        store.writing.new_life("shop", b"head")
+        for number in range(1, 10):
+            store.writing.append("shop", number, b"entry")
+            store.commit()
+            states.append(held(store))
         copy = as_killed(tmp_path / "a", tmp_path / "b")
     change(copy, place)
-    before = {path.name: path.read_bytes() for path in copy.iterdir()}
-    for _ in range(2):
-        with pytest.raises(Damaged, match=text):
-            opened(copy)
-        [problem] = check(copy).problems
-        assert re.search(text, problem)
-    assert {name: (copy / name).read_bytes() for name in before} == before
-
-
-def killed_within_a_commit(folder: Path, target: Path, durability: Durability = "process") -> Path:
-    """The last entry is in the log, and nobody was told so."""
-    with Store.open(folder, durability, version=VERSION) as store:
-        fill(store, "shop")
-        lock = (folder / LOCK).read_bytes()
-        store.writing.append("shop", 21_000, b"entry 21 of shop")
-        store.commit()
-        copy = as_killed(folder, target)
-    (copy / LOCK).write_bytes(lock)
-    return copy
-
-
-def test_a_log_that_is_cut_in_its_last_commit_lost_nothing_that_was_told(tmp_path: Path) -> None:
-    """A process that is killed while it writes leaves a frame that is not whole, or a commit that has no end."""
-    copy = killed_within_a_commit(tmp_path / "a", tmp_path / "b")
-    shortened(copy, (copy / LOG).stat().st_size - 1)
     assert check(copy).problems == []
     with opened(copy) as store:
-        assert store.missing == ""
-        assert len(held(store)["shop"]["entries"]) == 20
+        assert held(store) in states
 
 
-@pytest.mark.slow
-def test_a_log_that_is_cut_anywhere_is_refused_unless_the_machine_was_started_since(tmp_path: Path) -> None:
-    """Also where SQLite takes what is left for all there ever was."""
-    with opened(tmp_path / "a") as store:
-        fill(store, "shop", entries=3)
-        copy = as_killed(tmp_path / "a", tmp_path / "b")
-        wanted = held(store)
-    whole = (copy / LOG).read_bytes()
-    ends = range(LOG_HEADER_BYTES, len(whole), FRAME_BYTES)
-    drawn = random.Random(7).sample(range(len(whole)), 20)  # noqa: S311 - places in a file
-    for size in sorted({0, 1, *ends, *(end + 1 for end in ends), *(end - 1 for end in ends), *drawn, len(whole) - 1}):
-        (copy / LOG).write_bytes(whole[:size])
-        for _ in range(2):
-            with pytest.raises(Damaged, match=r"sandboxes\.sqlite3-wal.* (damaged|missing).*: restore"):
-                opened(copy)
-            assert len(check(copy).problems) == 1
-        assert (copy / LOG).read_bytes() == whole[:size]
-    (copy / LOG).write_bytes(whole)
-    assert check(copy).problems == []
-    for size in (0, 1, 32, 1000, len(whole) // 2, len(whole) - 1, len(whole)):
-        other = tmp_path / f"power-{size}"
-        shutil.copytree(copy, other)
-        (other / LOG).write_bytes(whole[:size])
-        after_a_power_failure(other)
-        checked = check(other)
+def test_a_restart_of_the_machine_is_told_unless_each_commit_waited_for_the_disk(tmp_path: Path) -> None:
+    rows: list[tuple[Durability, bool]] = [("process", True), ("power", False)]
+    for durability, is_told in rows:
+        with Store.open(tmp_path / durability, durability, version=VERSION) as store:
+            fill(store, "shop")
+            copy = as_killed(tmp_path / durability, tmp_path / f"killed {durability}")
+        after_a_power_failure(copy)
+        checked = check(copy)
         assert checked.problems == []
-        assert "the latest is lost when the power fails" in checked.missing
-        with opened(other) as store:
-            assert store.missing == checked.missing
-    with opened(copy) as store:
-        assert held(store) == wanted
-
-
-def test_a_log_of_which_the_end_was_overwritten_or_that_is_an_earlier_one_is_refused(tmp_path: Path) -> None:
-    with Store.open(tmp_path / "a", version=VERSION, log_bytes=20 * FRAME_BYTES) as store:
-        fill(store, "shop", entries=3)
-        earlier = (tmp_path / "a" / LOG).read_bytes()
-        fill(store, "other", entries=60)
-        copy = as_killed(tmp_path / "a", tmp_path / "b")
-    whole = (copy / LOG).read_bytes()
-    assert whole[16:20] != earlier[16:20], "the log has begun again"
-    for content in (whole[:-FRAME_BYTES] + bytes(FRAME_BYTES), whole[:32] + bytes(len(whole) - 32), earlier):
-        (copy / LOG).write_bytes(content)
-        with pytest.raises(Damaged, match=r"sandboxes\.sqlite3(-wal is damaged, |: damaged ).*: restore"):
-            opened(copy)
-    (copy / LOG).write_bytes(whole)
-    opened(copy).close()
-
-
-def test_the_log_of_one_who_waited_for_the_disk_is_missed_after_a_power_failure(tmp_path: Path) -> None:
-    with Store.open(tmp_path / "a", "power", version=VERSION) as store:
-        fill(store, "shop")
-        copy = as_killed(tmp_path / "a", tmp_path / "b")
-    after_a_power_failure(copy)
-    for size in (0, 32, (copy / LOG).stat().st_size - FRAME_BYTES):
-        other = tmp_path / f"{size}"
-        shutil.copytree(copy, other)
-        shortened(other, size)
-        with pytest.raises(Damaged, match=r"sandboxes\.sqlite3-wal is damaged, .*: restore"):
-            opened(other)
-    opened(copy).close()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("place", [0, 32 + 24, -1])
-def test_what_was_not_on_the_disk_when_the_power_failed_is_told(tmp_path: Path, place: int) -> None:
-    with opened(tmp_path / "a") as store:
-        fill(store, "shop")
-        copy = as_killed(tmp_path / "a", tmp_path / "b")
-    flipped(copy, place)
-    after_a_power_failure(copy)
-    checked = check(copy)
-    assert checked.problems == []
-    assert "without `--durability power` the latest is lost when the power fails" in checked.missing
-    with opened(copy) as store:
-        assert store.missing == checked.missing
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("place", "is_damaged"), [(0, True), (32 + 24, True), (-1, False)])
-def test_one_who_waited_for_the_disk_has_lost_what_nobody_was_told_of_at_most(
-    tmp_path: Path, place: int, is_damaged: bool
-) -> None:
-    copy = killed_within_a_commit(tmp_path / "a", tmp_path / "b", "power")
-    flipped(copy, place)
-    after_a_power_failure(copy)
-    if is_damaged:
-        with pytest.raises(Damaged):
-            opened(copy)
-    else:
-        opened(copy).close()
-
-
-def test_a_store_that_was_killed_while_it_closed_has_all(tmp_path: Path) -> None:
-    with opened(tmp_path / "a") as store:
-        fill(store, "shop")
-        wanted = held(store)
-        store._ownership.closing()
-        copies = [as_killed(tmp_path / "a", tmp_path / name) for name in ("b", "c")]
-    for name in (DATABASE, LOG):
-        (copies[1] / name).write_bytes((tmp_path / "a" / name).read_bytes() if name == DATABASE else b"")
-    for copy in copies:
+        assert ("without `--durability power` the latest is lost when the power fails" in checked.missing) is is_told
         with opened(copy) as store:
-            assert held(store) == wanted
+            assert store.missing == checked.missing
+            assert len(held(store)["shop"]["entries"]) == 20
+        with opened(copy) as store:
+            assert store.missing == ""
 
 
 def test_a_link_to_a_database_that_is_not_there_is_no_fresh_start(tmp_path: Path) -> None:
@@ -446,21 +362,17 @@ def test_a_folder_that_cannot_be_written_is_refused(is_database_alone: bool) -> 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "fails", ["connect", "refuse_what_lacks_tables", "load_lives", "sign", "OpenLog", "Transactions"]
-)
+@pytest.mark.parametrize("fails", ["connect", "refuse_what_lacks_tables", "load_lives", "sign", "Transactions"])
 @pytest.mark.parametrize(
     "error", [sqlite3.OperationalError("database is locked"), KeyboardInterrupt()], ids=["e", "^C"]
 )
-def test_a_start_that_fails_leaves_the_folder_of_a_killed_server_as_it_was(
+def test_a_start_that_fails_takes_nothing_from_the_folder_of_a_killed_server(
     error: BaseException, fails: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whoever closes a database last brings its log into it; the next one must not miss that."""
     with opened(tmp_path / "first") as store:
         fill(store, "shop")
         wanted = held(store)
         folder = as_killed(tmp_path / "first", tmp_path / "killed")
-    log, lock = (folder / LOG).read_bytes(), (folder / LOCK).read_bytes()
 
     def failing(*arguments: object, **named: object) -> None:
         if fails == "connect":
@@ -471,8 +383,5 @@ def test_a_start_that_fails_leaves_the_folder_of_a_killed_server_as_it_was(
         patched.setattr(f"simulator.tape.store.store.{fails}", failing)
         with pytest.raises((StoreError, KeyboardInterrupt)):
             opened(folder)
-    assert (folder / LOG).read_bytes().startswith(log)
-    if fails != "Transactions":  # it had been opened then
-        assert (folder / LOCK).read_bytes() == lock
     with opened(folder) as store:
         assert held(store) == wanted
