@@ -52,8 +52,10 @@ def test_where_no_simulator_is_the_line_says_how_to_start_one(arguments: tuple[s
     assert "reseller-sim serve" in line
 
 
-@pytest.mark.parametrize("arguments", ASKING.values(), ids=ASKING)
-@pytest.mark.parametrize("body", USELESS, ids=lambda body: ascii(body[:12]))
+@pytest.mark.parametrize(
+    ("arguments", "body"),
+    [*((words, b"{}") for words in ASKING.values()), *((ASKING["rule list"], body) for body in USELESS)],
+)
 def test_an_answer_that_no_simulator_gives_ends_in_a_line(arguments: tuple[str, ...], body: bytes) -> None:
     with answering_by_path({"*": sends(body)}) as url:
         line = refusal(invoke(*arguments, "--url", url), 3)

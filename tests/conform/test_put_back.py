@@ -1,7 +1,7 @@
 """What `conform` changes of the configuration is put back, whatever happens to requests and answers."""
 
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import pytest
@@ -17,12 +17,23 @@ CHANGING = ["callback-url-set", "webhook-create", "webhook-update", "webhook-ena
             "webhook-updated"]  # fmt: skip
 
 
-@pytest.fixture(params=["a webhook", "a disabled webhook", "no webhook"])
+STATES = ["a webhook", "a disabled webhook", "no webhook"]
+LAST = CHANGING[-1]
+
+
+@pytest.fixture(params=STATES)
 def client(request: pytest.FixtureRequest) -> Iterator[Client]:
+    with configured(request.param) as made:
+        yield made
+
+
+@contextmanager
+def configured(state: str) -> Iterator[Client]:
+    """A client of a service whose balance webhook is in a state."""
     with running({}) as made:
-        if request.param != "no webhook":
+        if state != "no webhook":
             made.call("PUT", WEBHOOK, body={"url": "https://own.example/events"})
-        if request.param == "a disabled webhook":
+        if state == "a disabled webhook":
             made.call("PATCH", f"{WEBHOOK}/enabled", body={"enabled": False})
         yield made
 
@@ -52,22 +63,37 @@ def losing(number: int, *, is_answer: bool) -> Damage:
     return damage
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("check", CHANGING)
-@pytest.mark.parametrize("is_answer", [True, False])
-@pytest.mark.parametrize("number", [1, 2, 3, 4])
+@pytest.mark.parametrize(
+    ("state", "check", "number", "is_answer"),
+    [
+        *(("a webhook", check, 1, True) for check in CHANGING),
+        *((state, LAST, 2, True) for state in STATES),
+        *(("a disabled webhook", LAST, number, False) for number in (1, 2, 3, 4)),
+    ],
+)
 def test_what_was_changed_is_put_back_when_answers_are_lost(
-    check: str, is_answer: bool, number: int, client: Client
+    state: str, check: str, number: int, is_answer: bool
 ) -> None:
-    before = configuration(client)
-    conformed(client, only={check}, damage=losing(number, is_answer=is_answer))
-    assert configuration(client) == before
+    with configured(state) as client:
+        before = configuration(client)
+        conformed(client, only={check}, damage=losing(number, is_answer=is_answer))
+        assert configuration(client) == before
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("check", CHANGING)
-@pytest.mark.parametrize("number", [1, 2, 3, 4, 5])
-def test_what_was_changed_is_put_back_when_a_signal_ends_the_run(check: str, number: int, client: Client) -> None:
+@pytest.mark.parametrize(
+    ("state", "check", "number"),
+    [
+        *(("a webhook", check, 1) for check in CHANGING),
+        *((state, LAST, 1) for state in STATES[1:]),
+        *(("a disabled webhook", LAST, number) for number in (2, 3, 4, 5)),
+    ],
+)
+def test_what_was_changed_is_put_back_when_a_signal_ends_the_run(state: str, check: str, number: int) -> None:
+    with configured(state) as client:
+        _stopped_at_a_change(client, check, number)
+
+
+def _stopped_at_a_change(client: Client, check: str, number: int) -> None:
     before, count = configuration(client), 0
 
     def stopping(send: Sender, request: Request) -> Answer:

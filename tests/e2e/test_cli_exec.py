@@ -23,8 +23,6 @@ from tests.support.processes import (
     serving,
 )
 
-pytestmark = pytest.mark.slow
-
 SHOW = "import json, os; print(json.dumps({n: v for n, v in os.environ.items() if n.startswith('RESELLER_')}))"
 
 
@@ -47,6 +45,7 @@ def test_the_command_finds_the_simulator_in_its_environment() -> None:
     assert found["RESELLER_SANDBOX"] == "default"
 
 
+@pytest.mark.slow
 def test_the_command_finds_a_token_when_there_is_one_and_no_credentials_of_another_service(tmp_path: Path) -> None:
     scenario = tmp_path / "empty.yaml"
     scenario.write_text("clock: manual\n")
@@ -81,6 +80,7 @@ BARE = "/usr/bin:/bin"
 """A PATH without the command."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", [["sh", "-c", "reseller-sim call GET /v2/balance"], ["reseller-sim", "--version"]])
 def test_the_command_finds_reseller_sim_where_the_path_has_none(command: list[str]) -> None:
     """As when it is called out of a virtual environment that is not active, by `pipx run`, or as one file."""
@@ -89,6 +89,7 @@ def test_the_command_finds_reseller_sim_where_the_path_has_none(command: list[st
     assert ("balance" in done.out, "reseller-sim 0." in done.out).count(True) == 1
 
 
+@pytest.mark.slow
 def test_that_folder_of_the_path_has_nothing_else_and_is_gone_in_the_end(tmp_path: Path) -> None:
     script = 'echo "$PATH"; ls "${PATH##*:}"'
     path, *names = run("exec", "--", "sh", "-c", script, PATH=BARE, TMPDIR=str(tmp_path)).out.splitlines()
@@ -97,6 +98,7 @@ def test_that_folder_of_the_path_has_nothing_else_and_is_gone_in_the_end(tmp_pat
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 def test_a_reseller_sim_that_the_path_has_stays_the_one_that_is_found(tmp_path: Path) -> None:
     (tmp_path / "reseller-sim").write_text("#!/bin/sh\necho the project has its own\n")
     (tmp_path / "reseller-sim").chmod(0o755)
@@ -138,6 +140,7 @@ def test_a_signal_goes_to_the_command_and_everything_ends_with_it(number: int) -
         ask(f"{control}/health")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("obeys", [True, False])
 def test_a_command_that_takes_too_long_is_ended_with_what_it_has_started(obeys: bool, tmp_path: Path) -> None:
     result = tmp_path / "result.json"
@@ -150,6 +153,7 @@ def test_a_command_that_takes_too_long_is_ended_with_what_it_has_started(obeys: 
     assert run("replay", str(tmp_path / "run.tape")).status == 0
 
 
+@pytest.mark.slow
 def test_a_command_that_ends_in_time_has_its_own_status() -> None:
     assert run("exec", "--timeout", "10m", "--", "sh", "-c", "exit 7").status == 7
     assert run("exec", "--timeout", "0", "--", "true").status == 2
@@ -176,6 +180,7 @@ def test_a_command_that_cannot_be_run_is_reported_in_one_line(kind: str, tmp_pat
     assert str(command) in done.only_error_line
 
 
+@pytest.mark.slow
 def test_a_program_inside_may_start_a_server_of_its_own() -> None:
     done = run("exec", "--port", "0", "--", *PROGRAM, "exec", "--", "sh", "-c", "echo $RESELLER_BASE_URL; exit 5")
     assert done.status == 5
@@ -204,6 +209,7 @@ def test_coverage_lists_at_the_end_met_and_unmet_outcomes() -> None:
     assert any(line.startswith("    GET /v2/balance: 401 missing_api_key x1; never 200") for line in lines)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("code", [0, 9])
 def test_a_report_that_nobody_can_read_leaves_the_exit_code_of_the_command(code: int) -> None:
     reporting = shlex.join([*PROGRAM, "exec", "--coverage", "--", "sh", "-c", f"exit {code}"])
@@ -211,6 +217,7 @@ def test_a_report_that_nobody_can_read_leaves_the_exit_code_of_the_command(code:
     assert done.status == code
 
 
+@pytest.mark.slow
 def test_an_error_that_nobody_can_read_keeps_its_exit_code() -> None:
     wrong = shlex.join([*PROGRAM, "serve", "--no-such-flag"])
     assert run("exec", "--", "sh", "-c", f"{wrong} 2>/dev/full").status == 2
@@ -219,6 +226,7 @@ def test_an_error_that_nobody_can_read_keeps_its_exit_code() -> None:
 BALANCE = f"{sys.executable} -m simulator call GET /v2/balance >/dev/null 2>&1"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("script", "status", "unmet"),
     [
@@ -288,6 +296,7 @@ pay("default")
 )
 
 
+@pytest.mark.slow
 def test_every_sandbox_of_the_run_is_judged_also_when_it_was_deleted_or_reset(tmp_path: Path) -> None:
     scenario = expecting(tmp_path)
     junit, as_json, folder = tmp_path / "result.xml", tmp_path / "result.json", tmp_path / "report"
@@ -370,6 +379,7 @@ for _ in range(2):
 )
 
 
+@pytest.mark.slow
 def test_sandboxes_of_one_id_are_told_apart_and_those_without_a_file_have_none(tmp_path: Path) -> None:
     text = "extends: default\nexpect: [{ name: looked, calls: { path: /v2/balance, status: 401 }, count: 2 }]\n"
     as_json = tmp_path / "r.json"
@@ -384,6 +394,7 @@ def test_sandboxes_of_one_id_are_told_apart_and_those_without_a_file_have_none(t
     assert case["details"] == ["nearest: 1 call with status 200"]
 
 
+@pytest.mark.slow
 def test_a_refid_counts_also_in_a_request_that_a_fault_answered_unread(tmp_path: Path) -> None:
     scenario = tmp_path / "mine.yaml"
     scenario.write_text(
@@ -403,6 +414,7 @@ def test_annotations_of_unmet_expectations_have_file_and_line(tmp_path: Path) ->
     assert done.out == f"\n::error file={scenario},line=3,title=expectation::looked: expected 1, got 0\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("flags", "line"), [(("--tap",), "TAP version 14"), (("--format", "github"), "::error file=")])
 def test_a_result_on_stdout_begins_a_line_whatever_the_command_printed(
     flags: tuple[str, ...], line: str, tmp_path: Path
@@ -413,6 +425,7 @@ def test_a_result_on_stdout_begins_a_line_whatever_the_command_printed(
     assert second.startswith(line)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("flag", ["--junit", "--json", "--report"])
 def test_a_report_that_cannot_be_written_is_refused_before_the_command_runs(flag: str, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
@@ -421,6 +434,7 @@ def test_a_report_that_cannot_be_written_is_refused_before_the_command_runs(flag
     assert "cannot be written" in done.only_error_line
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("script", "status"), [("", 3), ("exit 7", 7)])
 def test_a_report_that_can_no_longer_be_written_changes_the_exit_code(script: str, status: int, tmp_path: Path) -> None:
     junit = tmp_path / "result.xml"
@@ -429,6 +443,7 @@ def test_a_report_that_can_no_longer_be_written_changes_the_exit_code(script: st
     assert "cannot be written" in done.only_error_line
 
 
+@pytest.mark.slow
 def test_what_the_folder_of_a_report_had_stays_but_for_files_of_the_same_names(tmp_path: Path) -> None:
     (tmp_path / "mine.txt").write_text("mine")
     (tmp_path / "index.html").write_text("old")
@@ -437,6 +452,7 @@ def test_what_the_folder_of_a_report_had_stays_but_for_files_of_the_same_names(t
     assert (tmp_path / "index.html").read_text().startswith("<!doctype html>")
 
 
+@pytest.mark.slow
 def test_an_expectation_and_a_rule_that_are_called_like_a_secret_are_not_shown(tmp_path: Path) -> None:
     scenario = tmp_path / "mine.yaml"
     secret = "bm90LWEtc2VjcmV0LWF0LWFsbA=="
@@ -452,6 +468,7 @@ def test_an_expectation_and_a_rule_that_are_called_like_a_secret_are_not_shown(t
     assert secret not in done.err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_variable", [False, True])
 def test_the_command_starts_sandboxes_from_a_folder_of_scenarios(tmp_path: Path, is_variable: bool) -> None:
     (tmp_path / "mine.yaml").write_text("extends: default\nscenario: mine\n")
@@ -467,6 +484,7 @@ def test_the_command_starts_sandboxes_from_a_folder_of_scenarios(tmp_path: Path,
     assert (done.status, json.loads(done.out)["scenario"]) == (0, "mine")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["scenario", "command", "port"])
 def test_a_run_that_cannot_start_leaves_no_result_of_an_earlier_one(kind: str, tmp_path: Path) -> None:
     junit, as_json, folder = tmp_path / "result.xml", tmp_path / "result.json", tmp_path / "report"
@@ -495,6 +513,7 @@ def test_a_run_that_cannot_start_leaves_no_result_of_an_earlier_one(kind: str, t
     assert all(escape(line) in (folder / "index.html").read_text() for line in done.err.splitlines())
 
 
+@pytest.mark.slow
 def test_a_result_says_that_the_run_has_not_ended_until_it_has(tmp_path: Path) -> None:
     as_json = tmp_path / "result.json"
     done = run("exec", "--json", str(as_json), "--", "cat", str(as_json))

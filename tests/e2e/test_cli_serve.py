@@ -29,8 +29,6 @@ from tests.support.processes import (
 )
 from tests.support.shell import parse_curl, paste
 
-pytestmark = pytest.mark.slow
-
 
 @pytest.fixture(scope="module")
 def page() -> Iterator[list[str]]:
@@ -60,6 +58,7 @@ def test_the_json_line_is_the_only_output_and_has_everything_a_program_needs() -
         assert server.stop(signal.SIGTERM) == (0, "", "")
 
 
+@pytest.mark.slow
 def test_a_signal_ends_it_without_output_in_every_state_of_its_connections(tmp_path: Path) -> None:
     scenario = tmp_path / "slow.yaml"
     scenario.write_text("scenario: slow\nextends: default\nfaults:\n  - { then: { delay: 1h } }\n")
@@ -88,6 +87,7 @@ def silent() -> Iterator[socket.socket]:
         yield listener
 
 
+@pytest.mark.slow
 def test_a_stopping_server_answers_long_polls_and_ends_an_advance(silent: socket.socket) -> None:
     with serving("--clock", "manual", "--port", "0", "--json") as server, ExitStack() as clients:
         url = server.ready["url"]
@@ -132,6 +132,7 @@ def test_a_signal_ends_it_with_exit_code_0_though_clients_are_connected(number: 
             assert server.stop(number) == (0, "", "")
 
 
+@pytest.mark.slow
 def test_a_signal_during_start_up_ends_it_with_exit_code_0() -> None:
     script = (
         "import os, signal, sys\n"
@@ -164,6 +165,7 @@ def test_the_banner_has_addresses_sandbox_clock_credentials_and_callbacks(page: 
     assert json.loads(run(*inbox[inbox.index("inbox") :]).out)["name"] == "callbacks"
 
 
+@pytest.mark.slow
 def test_the_server_s_own_address_leads_a_browser_to_the_page_and_a_program_to_a_404(page: list[str]) -> None:
     [host] = {urlsplit(word).netloc for word in page[0].split() if word.startswith("http://")}
     for accept, status, location in (("text/html,*/*;q=0.8", 303, "_sim/"), ("*/*", 404, None)):
@@ -174,6 +176,7 @@ def test_the_server_s_own_address_leads_a_browser_to_the_page_and_a_program_to_a
             assert (b"/_sim/" in answer.read()) == (status == 404)
 
 
+@pytest.mark.slow
 def test_the_banner_has_no_page_without_what_draws_it(tmp_path: Path) -> None:
     (tmp_path / "swagger_ui.py").touch()  # a module without the files
     with serving("--port", "0", PYTHONPATH=f"{tmp_path}{os.pathsep}{ROOT}") as server:
@@ -201,6 +204,7 @@ def test_the_call_of_the_banner_sends_the_next_one(page: list[str]) -> None:
     assert (done.status, json.loads(done.out)["data"]["status"]) == (0, "Accepted")
 
 
+@pytest.mark.slow
 def test_a_scenario_without_keys_has_no_request_to_paste(tmp_path: Path) -> None:
     scenario = tmp_path / "empty.yaml"
     scenario.write_text("clock: manual\n")
@@ -214,6 +218,7 @@ def test_a_scenario_without_keys_has_no_request_to_paste(tmp_path: Path) -> None
         assert json.loads(run(*words[words.index("advance") :]).out)["idle"]
 
 
+@pytest.mark.slow
 def test_the_banner_signs_for_a_scenario_whose_time_is_not_ours(tmp_path: Path) -> None:
     scenario = tmp_path / "future.yaml"
     scenario.write_text(
@@ -267,6 +272,7 @@ def test_bound_to_every_address_it_wants_a_token_that_it_made_up() -> None:
         assert ask(sandbox, headers={"Authorization": f"Bearer {ready['control_token']}"}).status == 200
 
 
+@pytest.mark.slow
 def test_the_token_of_a_file_is_in_force_and_in_no_list_of_processes(tmp_path: Path) -> None:
     file = tmp_path / "token"
     file.write_text("let-me-in\n")
@@ -296,6 +302,7 @@ def test_a_taken_port_is_reported_in_one_line(taken: int, verb: str) -> None:
     assert "--port" in done.only_error_line
 
 
+@pytest.mark.slow
 def test_an_address_of_another_machine_is_reported_in_one_line() -> None:
     done = run("serve", "--host", "192.0.2.1")
     assert (done.status, "--host" in done.only_error_line) == (3, True)
@@ -328,6 +335,7 @@ def balance_of(server: Serving) -> float:
     return float(server.ready["resellers"][0]["balance"])
 
 
+@pytest.mark.slow
 def test_a_closed_stdout_is_reported_in_one_line() -> None:
     reader, writer = os.pipe()
     os.close(reader)
@@ -356,6 +364,7 @@ CLOSED = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("closed", "words", "status"), CLOSED)
 def test_a_stream_that_the_shell_closed_is_one_that_nobody_reads(closed: str, words: str, status: int) -> None:
     """A socket would have its number otherwise, and what `exec` starts would print into that."""
@@ -372,6 +381,7 @@ def test_a_stream_that_the_shell_closed_is_one_that_nobody_reads(closed: str, wo
     assert (done.returncode, "Traceback" in done.stderr) == (status, False), done
 
 
+@pytest.mark.slow
 def test_as_many_connections_may_be_open_as_the_system_grants() -> None:
     import resource
 
@@ -388,6 +398,7 @@ def test_as_many_connections_may_be_open_as_the_system_grants() -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, before)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("verb", [["assumptions"], ["openapi"], ["scenarios", "show", "default"], ["--help"]])
 def test_a_full_disk_is_reported_in_one_line(verb: list[str]) -> None:
     if not Path("/dev/full").exists():  # a device of Linux alone
@@ -400,6 +411,7 @@ def test_a_full_disk_is_reported_in_one_line(verb: list[str]) -> None:
     assert done.stderr.decode().splitlines() == ["reseller-sim: stdout cannot be written: No space left on device"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("verb", [["assumptions"], ["openapi"]])
 def test_a_reader_that_has_enough_ends_a_verb_quietly(verb: list[str]) -> None:
     with subprocess.Popen(
@@ -412,6 +424,7 @@ def test_a_reader_that_has_enough_ends_a_verb_quietly(verb: list[str]) -> None:
         assert process.wait(DEADLINE_S) == 1
 
 
+@pytest.mark.slow
 def test_it_ends_with_its_stdin_when_it_is_asked_to() -> None:
     """As a test runner does that was killed."""
     command = [*PROGRAM, "serve", "--port", "0", "--json", "--until-stdin-ends"]
@@ -427,6 +440,7 @@ def test_it_ends_with_its_stdin_when_it_is_asked_to() -> None:
     assert process.returncode == 0
 
 
+@pytest.mark.slow
 def test_its_stdin_may_end_otherwise() -> None:
     command = [*PROGRAM, "serve", "--port", "0", "--json"]
     pipe = subprocess.PIPE

@@ -3,13 +3,9 @@
 import os
 from pathlib import Path
 
-import pytest
-
 from tests.support.pages import ADDRESS, assert_shown, blocks, empty_folder
 from tests.support.processes import ROOT, environment, serving
 from tests.support.terminal import shown_on_terminal
-
-pytestmark = pytest.mark.slow
 
 PAGE = (ROOT / "docs" / "first-payment.md").read_text("utf-8")
 

@@ -26,8 +26,6 @@ from tests.support.processes import DEADLINE_S, ask, environment
 from tests.support.shell import parse_curl
 from tests.support.terminal import shown_on_terminal
 
-pytestmark = pytest.mark.slow
-
 ROOT = Path(__file__).parents[2]
 README, QUICK_START, CONTRIBUTING = (
     (ROOT / name).read_text("utf-8") for name in ("README.md", "docs/quickstart.md", "docs/contributing.md")

@@ -7,8 +7,6 @@ import pytest
 from tests.support.pages import SCENARIOS, blocks, empty_folder, follow, printed, printed_on_terminal
 from tests.support.processes import serving
 
-pytestmark = pytest.mark.slow
-
 TUTORIAL = SCENARIOS.partition("## In ten minutes\n")[2].partition("\n## ")[0]
 
 

@@ -13,8 +13,6 @@ import pytest
 
 from simulator.scenario.library import names, text
 
-pytestmark = pytest.mark.slow
-
 ROOT = Path(__file__).parent.parent.parent
 SHOW_ALL = """
 import json
@@ -76,6 +74,7 @@ def _assert_tests_can_use_it(tmp_path: Path, python: str, libraries: str) -> Non
     assert "default" in run([command, "scenarios"], shadow.parent, **path)
 
 
+@pytest.mark.slow
 def test_a_source_distribution_has_both_packages(tmp_path: Path) -> None:
     run([sys.executable, "-m", "build", "--sdist", "--no-isolation", "--outdir", str(tmp_path), str(ROOT)], tmp_path)
     (archive,) = tmp_path.glob("*.tar.gz")

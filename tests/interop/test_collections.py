@@ -16,6 +16,8 @@ from simulator.contract.openapi import CONTROL, OPENAPI
 from tests.support.processes import serving
 from tests.support.programs import node_command
 
+pytestmark = pytest.mark.slow
+
 DEADLINE_S = 240.0
 COLLECTIONS = {name: plan.plan(name, known()) for name in (OPENAPI, CONTROL)}
 STATUSES = (0, 1, 20)  # of a tool that ran all requests, whatever they came to

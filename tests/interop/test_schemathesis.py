@@ -16,6 +16,8 @@ from tools.fuzzing.bounded import bounded
 from tools.fuzzing.reasons import REASONS, Reason, explained, is_valid_without_nulls
 from tools.fuzzing.run import SERVER_ARGUMENTS, SETTINGS, Run, findings, prepare, schemathesis, started
 
+pytestmark = pytest.mark.slow
+
 ALL_CHECKS = {
     *("not_a_server_error", "status_code_conformance", "content_type_conformance", "response_headers_conformance"),
     *("response_schema_conformance", "negative_data_rejection", "positive_data_acceptance", "missing_required_header"),
