@@ -11,6 +11,8 @@ from ipaddress import ip_address
 
 from simulator.control.access import EVERYTHING, Access, Token, Tokens
 
+DELIVERY_HEADER = "x-sim-delivery"
+
 _HOST = re.compile(r"(\[[^\[\]@]+\]|[^:\[\]@]+)(?::[0-9]{0,5})?")
 
 
@@ -44,6 +46,9 @@ class Guard:
 
     def access(self, headers: Mapping[str, str]) -> Access | Forbidden:
         """What a request with these headers (names in lower case) may do, or why it is rejected."""
+        if DELIVERY_HEADER in headers:
+            text = f"a callback or webhook of a simulator may not use the control API: it carries {DELIVERY_HEADER}"
+            return Forbidden(403, "delivery_refused", f"{text}; send it to /_sim/inbox/SANDBOX/NAME or inbox:NAME")
         host = headers.get("host", "")
         if not self._is_own_host(_name_of(host)):
             name = _name_of(host) or host

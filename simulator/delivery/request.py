@@ -1,4 +1,5 @@
-"""The bytes of a request as they are sent, and where to. Only Host and Content-Length are added to what is given."""
+"""The bytes of a request as they are sent, and where to. Only Host, Content-Length and the mark of a delivery are added
+to what is given."""
 
 import re
 from functools import lru_cache
@@ -8,9 +9,12 @@ from simulator.delivery.connecting import Origin
 from simulator.delivery.targets import DEFAULT_PORTS, MAX_TARGET_CHARS, HttpTarget, split_url
 from simulator.domain.model.effects import Outgoing
 
+DELIVERY_HEADER = "X-Sim-Delivery"
+"""Marks a callback or webhook. The control API of every simulator refuses a request that has it."""
+
 _is_token = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+").fullmatch
 _forbidden = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]").search
-_OURS = frozenset({"host", "content-length", "transfer-encoding"})
+_OURS = frozenset({"host", "content-length", "transfer-encoding", DELIVERY_HEADER.lower()})
 _WITHOUT_BODY = frozenset({"GET", "HEAD", "OPTIONS", "TRACE"})
 
 
@@ -62,7 +66,7 @@ def request_bytes(outgoing: Outgoing, way: Route) -> bytes:
             host = f"{name}: {value}"
     if body is not None or method not in _WITHOUT_BODY:
         lines.append(f"Content-Length: {len(body or b'')}\r\n")
-    head = f"{method} {way.path} HTTP/1.1\r\n{host}\r\n{''.join(lines)}\r\n"
+    head = f"{method} {way.path} HTTP/1.1\r\n{host}\r\n{DELIVERY_HEADER}: 1\r\n{''.join(lines)}\r\n"
     try:
         return head.encode() + (body or b"")
     except UnicodeEncodeError:

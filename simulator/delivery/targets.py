@@ -8,6 +8,7 @@ from urllib.parse import SplitResult, quote, urlsplit
 import msgspec
 
 from simulator.delivery.addresses import AddressPolicy
+from simulator.delivery.control_paths import leads_to_control_api
 from simulator.domain.model.inboxes import INBOX_NAME, INBOX_SCHEME
 
 MAX_TARGET_CHARS = 2000
@@ -102,6 +103,10 @@ def _http(text: str) -> HttpTarget:
     if not 1 <= port <= 65535:
         raise BadTarget("the port must be between 1 and 65535")
     host = _host(written.lower())
+    if leads_to_control_api(parts.path):
+        raise BadTarget(
+            "the path leads to the control API of a simulator; below /_sim only inbox/SANDBOX/NAME is called"
+        )
     if host != written.lower():
         text = parts._replace(netloc=host + parts.netloc[len(written) :]).geturl()
     url = text if text.isascii() else quote(text, safe=_ASCII)

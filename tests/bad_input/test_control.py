@@ -43,6 +43,8 @@ FOREIGN_REQUESTS: list[tuple[str, dict[str, str], str]] = [
     ("upper case", {"Host": "LOCALHOST"}, "200"),
     ("50,000 characters", {"Host": "h" * 50_000}, "403 foreign_host"),
     ("high bytes", {"Host": "\xff\xfe"}, "403 foreign_host"),
+    ("a callback of a simulator", {"X-Sim-Delivery": "1"}, "403 delivery_refused"),
+    ("one that was changed on the way", {"x-SIM-delivery": ""}, "403 delivery_refused"),
     ("another origin", {"Origin": "http://evil.example"}, "403 foreign_origin"),
     ("another port of ours", {"Origin": "http://127.0.0.1:9999"}, "403 foreign_origin"),
     ("a sandboxed page", {"Origin": "null"}, "403 foreign_origin"),

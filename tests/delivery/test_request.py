@@ -12,10 +12,20 @@ from simulator.domain.model.effects import Outgoing
 Headers = tuple[tuple[str, str], ...]
 
 
+MARK = b"X-Sim-Delivery: 1\r\n"
+
+
 def sent(method: str, url: str, headers: Headers = (), body: bytes | None = None) -> bytes:
+    """The bytes without the mark of a delivery, which every request has once."""
     target = parse_target(url)
     assert isinstance(target, HttpTarget)
-    return request_bytes(Outgoing(method, target.url, headers, body), route(target))
+    request = request_bytes(Outgoing(method, target.url, headers, body), route(target))
+    assert request.lower().count(b"\r\nx-sim-delivery:") == 1
+    return request.replace(MARK, b"")
+
+
+def test_a_delivery_is_marked_once_whatever_it_was_given() -> None:
+    assert sent("GET", "http://h.test/", (("x-sim-delivery", "0"),)) == b"GET / HTTP/1.1\r\nHost: h.test\r\n\r\n"
 
 
 def test_a_request_has_what_it_was_given_and_host_and_length() -> None:
