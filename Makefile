@@ -80,7 +80,7 @@ fuzz: $(DEV_READY)   ## ten minutes of Schemathesis over both documents: what wa
 	$(BIN)/python -m tools.fuzzing $(ARGS)
 
 docs: $(DEV_READY)   ## write what follows from contracts/, the audit and the known mistakes and the commands: the schema's `assume` section, three pages, tables of three
-	$(BIN)/python -m tools.pages.generated
+	$(BIN)/python -m tools.pages
 
 screenshots: $(DEV_READY)  ## the pictures of the console in README and docs, by Chromium
 	@$(BIN)/python -m tools.screenshots

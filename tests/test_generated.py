@@ -6,8 +6,8 @@ import pytest
 
 from simulator.scenario.reading.check import schema
 from tools.pages import mistakes, tape
+from tools.pages.__main__ import GENERATED, ROOT
 from tools.pages.assume_section import NOTICE
-from tools.pages.generated import GENERATED, ROOT
 
 IN_PART = "docs/service.md"
 ONE_PART = {"docs/debug-a-signature.md": mistakes, "docs/tape.md": tape}

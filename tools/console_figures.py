@@ -1,6 +1,6 @@
-"""`make console-figures`: how long the console takes to its first paint, and how evenly it draws what is streamed.
+"""`make console-figures`: measure the first paint of the console, and how evenly it draws a stream of events.
 
-Server, browser and generator share the cores that are given: one for the first paint, all for the stream.
+Server, browser and generator share the cores: one core for the first paint, all for the stream.
 """
 
 import os
@@ -38,7 +38,7 @@ FIRST_ROW = """() => new Promise((then) => {
 
 
 def pay(shown: Console, first: int, payments: int, per_s: float = 0) -> None:
-    """So many payments, not faster than `per_s` when one is given."""
+    """Make so many payments, at most `per_s` a second when given."""
     began = time.perf_counter()
     for number in range(payments):
         if per_s:
@@ -47,7 +47,7 @@ def pay(shown: Console, first: int, payments: int, per_s: float = 0) -> None:
 
 
 def beside(work: Callable[[], None], shown: Console) -> None:
-    """Do the work while the page's own loop, which is in this thread, goes on."""
+    """Do the work in a thread while the page's loop runs in this one."""
     done = threading.Event()
     with ThreadPoolExecutor(1) as worker:
         task = worker.submit(work)
@@ -58,7 +58,7 @@ def beside(work: Callable[[], None], shown: Console) -> None:
 
 
 def taken_s(of: int) -> float:
-    """Seconds of processor that the living children of a process, and theirs, have taken."""
+    """Return the processor seconds of a process's living descendants."""
     stats = [_stat(one) for one in Path("/proc").glob("[0-9]*")]
     parents = {int(pid): int(fields[1]) for pid, fields in stats if fields}
     ticks = {int(pid): int(fields[11]) + int(fields[12]) for pid, fields in stats if fields}
@@ -69,7 +69,7 @@ def taken_s(of: int) -> float:
 
 
 def _stat(process: Path) -> tuple[str, list[str]]:
-    """The fields of a process behind its name, none when it has ended meanwhile."""
+    """Return the fields of /proc/PID/stat after the name, empty when the process has ended."""
     try:
         return process.name, (process / "stat").read_text().rpartition(")")[2].split()
     except OSError:
@@ -77,7 +77,7 @@ def _stat(process: Path) -> tuple[str, list[str]]:
 
 
 def paints(shown: Console) -> list[tuple[float, float]]:
-    """Milliseconds to the first row, and those worked for it, of pages that are opened anew."""
+    """Return the milliseconds to the first row, and the processor milliseconds for it, of newly opened pages."""
     found = []
     for _ in range(PAINTS):
         shown.page.goto("about:blank")
@@ -90,8 +90,8 @@ def paints(shown: Console) -> list[tuple[float, float]]:
 
 
 def streamed(shown: Console) -> tuple[list[float], dict[str, float]]:
-    """The gaps between frames in milliseconds, and the seconds of its core that the page's thread took for what, while
-    payments come at the rate."""
+    """Return the gaps between frames in milliseconds, and the processor seconds of the page by task, while payments
+    arrive at the rate."""
     shown.open()
     shown.row("order").first.wait_for()
     shown.page.wait_for_timeout(3000)
@@ -108,7 +108,7 @@ def streamed(shown: Console) -> tuple[list[float], dict[str, float]]:
 
 
 def metrics(session: "CDPSession") -> dict[str, float]:
-    """Seconds of its core that the page's thread has taken."""
+    """Return the processor seconds of the page's thread by task."""
     return {one["name"]: one["value"] for one in session.send("Performance.getMetrics")["metrics"]}
 
 
@@ -116,7 +116,7 @@ METRICS = ("TaskDuration", "ScriptDuration", "LayoutDuration", "RecalcStyleDurat
 
 
 def at(values: list[float], part: float) -> float:
-    """The value below which this part of them is."""
+    """Return the value below which this share of the values is."""
     return sorted(values)[min(len(values) - 1, int(len(values) * part))]
 
 

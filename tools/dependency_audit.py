@@ -1,7 +1,8 @@
-"""`make audit`: known vulnerabilities of the pinned packages, by pip-audit, and in one line what was not audited.
+"""`make audit`: report known vulnerabilities of the pinned packages by pip-audit, and the packages that it could not
+audit.
 
-It fails for a vulnerability alone. Without a network, or where the advisory database does not know a package, nothing
-is known, and that is said: pip-audit itself calls it success.
+Only a vulnerability fails the audit. pip-audit itself also succeeds without a network, so this says when nothing was
+audited.
 """
 
 import json
@@ -27,7 +28,7 @@ def main() -> int:
 
 
 def audited() -> tuple[list[str], int]:
-    """Install pip-audit, which is not needed otherwise, run it, and judge its report."""
+    """Install pip-audit if it is missing, run it, and judge its report."""
     if find_spec("pip_audit") is None:
         install = ["pip", "install", "--quiet", "--disable-pip-version-check", "--retries", "0", "--timeout", "10"]
         done = _run([*install, "-c", CONSTRAINTS, "-e", ".[audit]"])
@@ -47,7 +48,7 @@ def _run(module: Sequence[str]) -> "subprocess.CompletedProcess[str] | None":
 
 
 def verdict(report: str, errors: str) -> tuple[list[str], int]:
-    """The lines to print for a report in JSON and the exit code: 1 for a vulnerability."""
+    """Return the lines to print for a report in JSON, and the exit code: 1 for a vulnerability."""
     try:
         packages: list[dict[str, Any]] = json.loads(report)["dependencies"]
     except (ValueError, KeyError, TypeError):

@@ -1,4 +1,5 @@
-"""`make screenshots`: the pictures of the console in README, of a real server with the same day each time."""
+"""`make screenshots`: take the pictures of the console for README and docs, of a real server with the same day each
+time."""
 
 from pathlib import Path
 
@@ -10,7 +11,7 @@ ORDERS = (("order-1", "0123456789"), ("order-2", "0123456701"), ("order-3", "012
 
 
 def day(shown: Console) -> str:
-    """Some payments, a receiver that fails once, a refusal; the trxid of the payment to look at."""
+    """Make some payments, a failing receiver and a refusal; return the trxid of the payment to show."""
     shown.control("DELETE", "sandboxes/day")
     made = shown.control("POST", "sandboxes", {"id": "day", "seed": 7, "clock": {"mode": "manual", "start": START}})
     shown.sandbox, shown.reseller = made["id"], made["resellers"][0]

@@ -12,7 +12,7 @@ import pytest
 from simulator.contract.openapi import CONTROL, OPENAPI, bundled
 from tests.support.local_server import QuietHandler, local_server
 from tests.support.processes import ROOT, Serving, serving
-from tools.fuzzing.bounded import bounded
+from tools.fuzzing.bounded_bodies import bounded
 from tools.fuzzing.reasons import REASONS, Reason, explained, is_valid_without_nulls
 from tools.fuzzing.run import SERVER_ARGUMENTS, SETTINGS, Run, findings, prepare, schemathesis, started
 

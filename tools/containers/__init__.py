@@ -1,1 +1,1 @@
-"""Our image without a container engine."""
+"""Build and run our image without a container engine."""

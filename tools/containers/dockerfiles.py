@@ -1,4 +1,4 @@
-"""Reads the instructions of a Dockerfile, as far as ours has them, and what `.dockerignore` lets into the build."""
+"""Parse the Dockerfile instructions that we use, and the names that `.dockerignore` admits."""
 
 import json
 import re
@@ -10,7 +10,7 @@ from pathlib import Path
 
 @dataclass
 class Stage:
-    """One `FROM`: its steps in order, and what the last instruction of a kind says of the image."""
+    """One `FROM` stage: its steps in order, and the last value of each other instruction."""
 
     base: str
     name: str
@@ -27,7 +27,7 @@ class Stage:
 
 
 def stages(text: str, base_variables: dict[str, str]) -> list[Stage]:
-    """The stages of a Dockerfile; an instruction that is not understood is an error."""
+    """Parse a Dockerfile into stages; an unknown instruction is an error."""
     found: list[Stage] = []
     for word, rest in _instructions(text):
         if word == "FROM":
@@ -72,7 +72,7 @@ def _apply(stage: Stage, word: str, rest: str) -> None:
 
 
 def context(folder: Path) -> set[str]:
-    """The names at the top of a folder that `.dockerignore` lets in: ours ignores all but what it lists."""
+    """Return the top-level names that `.dockerignore` admits. Ours excludes everything and lists the exceptions."""
     first, *lines = (folder / ".dockerignore").read_text("utf-8").splitlines()
     assert first == "*"
     return {line[1:] for line in lines if line.startswith("!")}

@@ -1,7 +1,7 @@
-"""Plays containers without an engine: an image is a folder, a process has a root, a network and a number of its own.
+"""Run containers without an engine: an image is a folder, and a process has its own root, network and process id.
 
-`unshare` gives it those, as an engine would; the base image is this machine, read-only. What an engine does beside that
-(layers, names of services, limits) is not played.
+`unshare` creates these as an engine would. The base image is this machine, read-only. Layers, service names and limits
+are not emulated.
 """
 
 import os
@@ -33,7 +33,7 @@ sys.stdin.read()
 
 @dataclass(frozen=True)
 class Image:
-    """A folder that is a root, and how processes start in it."""
+    """A root folder, and the stage that describes how processes start in it."""
 
     root: Path
     stage: Stage
@@ -41,14 +41,15 @@ class Image:
 
 @dataclass(frozen=True)
 class Network:
-    """A network with a loopback address alone, which several containers share."""
+    """A network with only a loopback address, shared by several containers."""
 
     holder: int
 
     def command(
         self, image: Image, words: Sequence[str], *, binds: dict[str, Path], read_only: bool, **variables: str
     ) -> list[str]:
-        """What starts a process in an image: as its user, without any privilege, in its folder, with its variables."""
+        """Return the command that starts a process in an image: its user without privileges, its folder, its
+        variables."""
         stage = image.stage
         uid, _, gid = stage.user.partition(":")
         drop = [
@@ -84,7 +85,7 @@ def _apart(script: str) -> list[str]:
 
 @contextmanager
 def network() -> Iterator[Network]:
-    """A network of its own, as long as the context."""
+    """Create a network that exists as long as the context."""
     command = [program("unshare"), "--net", sys.executable, "-c", LOOPBACK_UP]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as holder:
         assert holder.stdin is not None
@@ -98,7 +99,7 @@ def network() -> Iterator[Network]:
 
 
 def _living_in(holder: int) -> list[str]:
-    """The commands of all other processes that have the network of this one."""
+    """Return the commands of all other processes in the network of this process."""
     here = os.readlink(f"/proc/{holder}/ns/net")
     found = []
     for process in Path("/proc").glob("[0-9]*"):
@@ -109,7 +110,7 @@ def _living_in(holder: int) -> list[str]:
 
 
 def _mounts(root: Path, binds: dict[str, Path], *, read_only: bool) -> str:
-    """The commands that make a folder a root: this machine as the base, devices, and folders of the outside."""
+    """Return the shell commands that turn a folder into a root: this machine as base, devices, and bind mounts."""
     tops = (Path("/", name) for name in BASE_FOLDERS)
     base = [path for path in tops if path.is_dir() and not path.is_symlink()]
     base.append(Path(sys.base_prefix))
@@ -125,7 +126,7 @@ def _mounts(root: Path, binds: dict[str, Path], *, read_only: bool) -> str:
 
 
 def empty_root(root: Path, places: Sequence[str] = ()) -> Path:
-    """A root on which a base can be mounted."""
+    """Create a root on which the base can be mounted."""
     for name in ("dev", "proc", "tmp", "etc", *places):
         (root / name.lstrip("/")).mkdir(parents=True, exist_ok=True)
     root.chmod(0o755)
@@ -145,14 +146,14 @@ def empty_root(root: Path, places: Sequence[str] = ()) -> Path:
 
 
 def images(folder: Path) -> list[Image]:
-    """The stages of the Dockerfile of the checkout, of which the last one is the image, built in a folder or not."""
+    """Return the stages of our Dockerfile as images in a folder, built or not; the last one is the final image."""
     base = {"PATH": f"{sys.base_prefix}/bin:{SYSTEM_PATH}:{NAMED}"}
     read = stages((ROOT / "Dockerfile").read_text("utf-8"), base)
     return [Image(folder / str(number), stage) for number, stage in enumerate(read)]
 
 
 def build(folder: Path, wheels: Path) -> None:
-    """Play the Dockerfile of the checkout into a folder; packages come from a folder of wheels, without an index."""
+    """Build our Dockerfile in a folder. Packages come from a folder of wheels, without an index."""
     made: dict[str, Image] = {}
     for image in images(folder):
         empty_root(image.root, ("wheels",))

@@ -16,7 +16,7 @@ TOPICS = ("phases", "checks", "payments", "links", "answers", "reasons")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Print what was tried and what was found."""
+    """Run campaigns for the given time, and print requests, refusals and findings."""
     parser = argparse.ArgumentParser(prog="make fuzz", description=__doc__)
     parser.add_argument("--seed", type=int, default=1, help="of the first round; each round has the next one")
     parser.add_argument("--examples", type=int, default=50, help="cases of an operation in the fuzzing phase")
@@ -63,7 +63,7 @@ def _report(found: list[str], totals: dict[str, Counter[str]]) -> int:
 
 
 def _round(document: str, seed: int, examples: int, seconds: float, totals: dict[str, Counter[str]]) -> list[str]:
-    """Runs over a document, with a server of its own."""
+    """Run Schemathesis on one document, with a new server."""
     with (
         tempfile.TemporaryDirectory(prefix="fuzz-") as folder,
         serving(*SERVER_ARGUMENTS, served_s=seconds + 3600) as server,

@@ -1,4 +1,5 @@
-"""What Schemathesis loads (SCHEMATHESIS_HOOKS): signing, good values, reasons, and a count of what was done."""
+"""The hooks that Schemathesis loads (SCHEMATHESIS_HOOKS): sign requests, insert existing values, explain refusals,
+count."""
 
 import base64
 import json
@@ -14,7 +15,7 @@ from schemathesis.cli import EventHandler, handler
 from schemathesis.engine.events import EngineFinished, ScenarioFinished
 
 from tests.support.signing import sign
-from tools.fuzzing.bounded import bound_bodies
+from tools.fuzzing.bounded_bodies import bound_bodies
 from tools.fuzzing.reasons import LENIENT, NULL_MEMBERS, answered, explained, is_valid_without_nulls
 from tools.fuzzing.values import (
     BILL_PRODUCTS,
@@ -44,7 +45,7 @@ VOIDABLE: deque[str] = deque()
 
 
 class Signing:
-    """Signs the bytes as they are sent (SPEC 5.1), with a new nonce; the control API gets its token."""
+    """Sign each request as it is sent (SPEC 5.1) with a new nonce, or add the token of the control API."""
 
     def __call__(self, request: Any) -> Any:
         """Take a request as `requests` has prepared it, and return it with its headers."""
@@ -68,20 +69,20 @@ schemathesis.auth.set_from_requests(Signing())  # type: ignore[attr-defined]  # 
 
 @schemathesis.hook
 def before_load_schema(context: Any, raw_schema: dict[str, Any]) -> None:
-    """Bodies that the coverage phase can combine, where a run asks for them."""
+    """Bound the bodies of the coverage phase, in a run that asks for it."""
     if "FUZZ_BOUNDED" in os.environ:
         bound_bodies(raw_schema)
 
 
 @schemathesis.hook
 def map_path_parameters(context: Any, path_parameters: Any) -> Any:
-    """Objects that exist, in most cases; what a link brings stands above this."""
+    """Insert existing objects in most cases; the value of a followed link takes precedence."""
     return good_paths(_operation(context), path_parameters, share=0.8) if path_parameters else path_parameters
 
 
 @schemathesis.hook
 def map_case(context: Any, case: Any) -> Any:
-    """Values that exist, in those parts of a request that are meant to be valid."""
+    """Insert existing values into the parts of a request that should be valid."""
     operation, phase = _operation(context), case.meta.phase.name.value
     valid = {location.value for location, part in case.meta.components.items() if part.mode.is_positive}
     if "path" in valid and case.path_parameters and phase in ("examples", "coverage"):
@@ -100,7 +101,7 @@ def map_case(context: Any, case: Any) -> Any:
 
 @schemathesis.hook
 def before_call(context: Any, case: Any, kwargs: Any) -> None:
-    """Nothing waits for long or calls anybody else; voids are of payments that can be voided, while there are any."""
+    """Shorten waits, replace web addresses by loopback, and void payments that can be voided while there are any."""
     is_void = _operation(context) == "voidPayment" and isinstance(case.body, dict)
     if is_void and VOIDABLE and all(part.mode.is_positive for part in case.meta.components.values()):
         case.body = {name: value for name, value in case.body.items() if name != "trxid"} | {
@@ -116,7 +117,7 @@ def before_call(context: Any, case: Any, kwargs: Any) -> None:
 
 @schemathesis.hook
 def after_call(context: Any, case: Any, response: Any) -> None:
-    """Remember what can be voided."""
+    """Record payments that can be voided."""
     if _operation(context) == "createPayment" and response.status_code == 200:
         data = response.json()["data"]
         if data["status"] == "Succesful" and data["product"] in BILL_PRODUCTS:
@@ -125,7 +126,7 @@ def after_call(context: Any, case: Any, response: Any) -> None:
 
 @schemathesis.hook
 def filter_failure(context: Any, failure: Any, case: Any, response: Any) -> bool:
-    """Drop what is explained."""
+    """Drop failures that a reason explains."""
     check, operation = type(failure).__name__, _operation(context)
     if check == "JsonSchemaError" and response.headers.get("content-type", [""])[0].startswith("text/event-stream"):
         return False  # it reads the events of a stream, whose schema is that of the text; tests of ours read them all
@@ -143,13 +144,13 @@ def filter_failure(context: Any, failure: Any, case: Any, response: Any) -> bool
 
 @handler()
 class Counting(EventHandler):  # type: ignore[type-arg]
-    """Counts what was tried, from the records of each scenario, and writes it down at the end."""
+    """Count what was tried from the records of each scenario, and write the counts at the end."""
 
     def __init__(self, *args: Any, **params: Any) -> None:
         self._refids: set[str] = set()
 
     def handle_event(self, ctx: Any, event: Any) -> None:
-        """Count a scenario when it is over."""
+        """Count a finished scenario."""
         if isinstance(event, ScenarioFinished):
             for case_id, checks in event.recorder.checks.items():
                 COUNTS["phases"][event.phase.value] += 1
@@ -178,7 +179,7 @@ class Counting(EventHandler):  # type: ignore[type-arg]
 
 
 def _is_valid_without_nulls(case: Any) -> bool:
-    """Whether a body is what makes a request invalid, and only by optional members that are null."""
+    """Return True when the body alone makes a request invalid, and only by null for optional members."""
     others = (part for location, part in case.meta.components.items() if location.value != "body")
     if not all(part.mode.is_positive for part in others):
         return False
@@ -188,5 +189,5 @@ def _is_valid_without_nulls(case: Any) -> bool:
 
 
 def _operation(owner: Any) -> str:
-    """The operation's id, of a context or a case."""
+    """Return the operation id of a context or a case."""
     return str(owner.operation.definition.raw["operationId"])

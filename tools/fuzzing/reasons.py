@@ -1,4 +1,4 @@
-"""Findings of Schemathesis that are no defects: each with what the answer says, and where that is documented."""
+"""Documented refusals that Schemathesis reports: the text of the answer, and the place that documents it."""
 
 import json
 import re
@@ -15,9 +15,9 @@ from tools.fuzzing.refusals import CONTROL, RESELLER
 class Reason:
     """One kind of refusal of a request that its schema allows.
 
-    `operations` and `said` are patterns: of operation ids, and of one of the things that the answer says (`answered`).
-    `where` names a section of docs/service.md ("SPEC 4.11"), an entry of the register ("bill-400") or a section of
-    docs/control-api.md ("Sandboxes"); `names` is what that place calls it; `why` says it in a few words.
+    `operations` and `said` are patterns for the operation id and for one text of the answer (`answered`). `where`
+    names a section of docs/service.md ("SPEC 4.11"), an assumption ("bill-400") or a section of docs/control-api.md
+    ("Sandboxes"). `names` is the term used there; `why` is a short explanation.
     """
 
     operations: str
@@ -29,11 +29,11 @@ class Reason:
 
     @property
     def label(self) -> str:
-        """How it is counted."""
+        """The label under which refusals are counted."""
         return f"{self.status} of {self.operations}, {self.where}: {self.why}"
 
     def explains(self, operation: str, status: int, said: str) -> bool:
-        """True when this is about such an answer."""
+        """Return True when this reason explains the answer."""
         return (
             self.status == status
             and re.fullmatch(self.operations, operation) is not None
@@ -53,8 +53,8 @@ NULL_MEMBERS = "null-members"
 
 
 def is_valid_without_nulls(body: object, schema: Mapping[str, Any], components: Mapping[str, Any]) -> bool:
-    """Whether members that are null, or extras that are no text, are all that is wrong with a body. The service reads
-    the extras of the product alone, and ignores others (`unsupported-extras`)."""
+    """Return True when the only mistakes of a body are null members, or extras that are no text. The service reads
+    only the extras of the product (`unsupported-extras`)."""
     wanted = jsonschema_rs.validator_for({**schema, "components": components})
     return not wanted.is_valid(body) and wanted.is_valid(_with_texts(_without_nulls(body)))
 
@@ -72,7 +72,7 @@ def _without_nulls(value: object) -> object:
 
 
 def explained(check: str, operation: str, status: int, body: bytes) -> list[Reason] | None:
-    """The reasons for all that an answer says; None when one of them is missing."""
+    """Return the reasons for all texts of an answer, or None when one text has no reason."""
     if check != REFUSED:
         return None
     found = [
@@ -83,7 +83,7 @@ def explained(check: str, operation: str, status: int, body: bytes) -> list[Reas
 
 
 def answered(body: bytes) -> list[str]:
-    """What a refusal says, one text for each thing that is wrong, with its field, or its code and place."""
+    """Return the texts of a refusal, one for each mistake, with its field or its code and place."""
     try:
         whole = json.loads(body)
     except ValueError:

@@ -1,4 +1,4 @@
-"""A run of Schemathesis over one document of a server: settings, the process, and what its hooks counted."""
+"""Run Schemathesis on one document of a server: settings, the process, and the counts of its hooks."""
 
 import json
 import subprocess
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.support.processes import ROOT, Serving, ask, environment
-from tools.fuzzing.bounded import SCENARIO_TYPED
+from tools.fuzzing.bounded_bodies import SCENARIO_TYPED
 
 DOCUMENTS = {"reseller": "/openapi.json", "control": "/_sim/openapi.json"}
 BOUNDED = {"control": SCENARIO_TYPED}
@@ -56,7 +56,7 @@ phases.coverage.enabled = false
 
 @dataclass(frozen=True)
 class Run:
-    """What became of it: Schemathesis' exit code and text, and the counts of `hooks`, by topic."""
+    """The result of a run: exit code and output of Schemathesis, and the counts of `hooks` by topic."""
 
     status: int
     text: str
@@ -66,10 +66,10 @@ class Run:
 def schemathesis(
     server: Serving, document: str, folder: Path, *, seed: int, examples: int, seconds: float = 0, bodies: bool = False
 ) -> list[Run]:
-    """Run all phases over a document of a server; whatever is written is below `folder`.
+    """Run all phases on a document of a server. All files are written below `folder`.
 
-    The run ends between two cases after `seconds`, and fuzzing repeats until then; 0 is one pass of each phase. With
-    `bodies` the operations of `BOUNDED` have their own run for the coverage phase, without it none.
+    The run ends after `seconds`, between two cases, and repeats fuzzing until then; 0 is one pass of each phase. With
+    `bodies`, the operations of `BOUNDED` have a separate coverage run; without it they have none.
     """
     settings = SETTINGS.format(seed=seed, examples=examples, chains=4 * examples, payments=4 * examples)
     url = server.ready["url"] + DOCUMENTS[document]
@@ -90,7 +90,7 @@ def _at_most(seconds: float) -> list[str]:
 
 
 def started(server: Serving, place: str, folder: Path, settings: str, *options: str, **variables: str) -> Run:
-    """One process of Schemathesis over a document, which is a URL or a file, to its end."""
+    """Run one process of Schemathesis on a document, a URL or a file, to its end."""
     configuration, report = folder / "schemathesis.toml", folder / "report.json"
     configuration.write_text(settings)
     report.unlink(missing_ok=True)
@@ -121,7 +121,7 @@ def started(server: Serving, place: str, folder: Path, settings: str, *options: 
 
 
 def findings(run: Run) -> list[str]:
-    """What no reason explains, one line each; how Schemathesis itself failed, if it did."""
+    """Return the unexplained failures, one line each, and the error of Schemathesis itself if it failed."""
     unexplained = [f"{count} x {what}" for what, count in sorted(run.counts.get("unexplained", {}).items())]
     if not unexplained and (run.status or not run.counts):
         return [f"Schemathesis ended with {run.status}: {run.text[-3000:]}"]
@@ -129,7 +129,7 @@ def findings(run: Run) -> list[str]:
 
 
 def prepare(server: Serving) -> None:
-    """Something to list, to read and to replay in the default sandbox: deposits whose events failed at first."""
+    """Fill the default sandbox with deposits whose events failed at first, to be listed, read and replayed."""
     for amount in ("10.00", "20.00", "30.00"):
         ask(
             f"{server.ready['url']}/_sim/sandboxes/default/resellers/RS001/deposits",

@@ -1,4 +1,4 @@
-"""Values that exist in the fuzzed scenario, put where random ones would never get past the first check."""
+"""Values that exist in the fuzzed scenario, for places where random values never pass the first check."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -70,7 +70,7 @@ _LONGEST_WAIT_S = 0.02
 
 
 def good_paths(operation: str, parameters: Mapping[str, Any], *, share: float) -> dict[str, Any]:
-    """Path parameters of which this share names something that exists."""
+    """Return path parameters that name existing objects in a share of the cases."""
     known = PATH_VALUES | PATH_VALUES_OF.get(operation, {})
     return {
         name: one_of(value, known[name]) if name in known and _is_chosen((name, value), share) else value
@@ -79,7 +79,7 @@ def good_paths(operation: str, parameters: Mapping[str, Any], *, share: float) -
 
 
 def good_query(operation: str, query: dict[str, Any]) -> dict[str, Any]:
-    """The query with values that exist, in some of the cases."""
+    """Return the query with existing values in some of the cases."""
     known = QUERY_VALUES_OF.get(operation, {})
     chosen_ones = {name: one_of((name, query), known[name]) for name in query if name in known}
     if operation in _QUERIES and _is_chosen(query, 0.7):
@@ -88,14 +88,14 @@ def good_query(operation: str, query: dict[str, Any]) -> dict[str, Any]:
 
 
 def good_body(operation: str, body: dict[str, Any]) -> dict[str, Any]:
-    """The body with members that fit together and exist, in some of the cases."""
+    """Return the body with existing and matching members in some of the cases."""
     if operation not in _BODIES or not _is_chosen(body, 0.7):
         return body
     return {name: value for name, value in body.items() if name != "extras"} | one_of(body, _BODIES[operation])
 
 
 def sent_home(value: Any) -> Any:
-    """A copy in which each web address leads to this machine: nothing that is tried may call anybody else."""
+    """Return a copy in which each web address is a loopback address, so that nothing else is called."""
     if isinstance(value, str):
         return _HOST.sub(_NOBODY, value)
     if isinstance(value, list):
@@ -106,7 +106,7 @@ def sent_home(value: Any) -> Any:
 
 
 def not_waiting(query: dict[str, Any]) -> dict[str, Any]:
-    """The query with a valid `timeout`, or the default one, made short: ten seconds are as good as an instant."""
+    """Return the query with a short `timeout` instead of a valid or default one."""
     default = 10 if "wait_for" in query else -1
     try:
         waits = 0 <= float(query.get("timeout", default)) <= 300

@@ -1,1 +1,1 @@
-"""Kills a real server that keeps its sandboxes on disk, over and over, and holds what is left against what it told."""
+"""Kill real servers that keep their sandboxes on disk, and compare what is on disk with what clients were answered."""

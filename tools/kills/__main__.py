@@ -15,7 +15,8 @@ SHOWN = 10
 
 
 def main() -> int:
-    """Run what the arguments say; 1 when something was lost. The folder of an episode that failed stays."""
+    """Run the episodes that the arguments ask for; return 1 when something was lost. The folder of a failed episode
+    is kept."""
     parser = argparse.ArgumentParser(prog="make campaign-kill", description=__doc__)
     parser.add_argument("--kills", type=int, default=200, help="how many servers (200)")
     parser.add_argument("--seed", type=int, default=1, help="the first episode's seed (1)")

@@ -1,4 +1,4 @@
-"""What a server has, read from its control API: payments, ledger, callback attempts, its own check of them."""
+"""The state of a server, read from its control API: payments, ledger, callback attempts, and its own invariants."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -36,7 +36,7 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class Books:
-    """All of it. The ledger and the attempts are oldest first."""
+    """The state of a sandbox. The ledger and the attempts are ordered from old to new."""
 
     payments: dict[str, tuple[str, str]]  # by refid: trxid and status
     twice: list[str]  # refids that more than one payment has
@@ -47,7 +47,7 @@ class Books:
 
 
 def read_books(url: str) -> Books:
-    """Everything of the default sandbox, attempts first: a callback is there when its payment is."""
+    """Read the default sandbox. Attempts are read first, so that the payment of each attempt is read after it."""
     attempts = _attempts(url)
     found = _all(url, "transactions", "transactions")
     payments = {one["refid"]: (one["trxid"], one["status"]) for one in found}
@@ -67,7 +67,8 @@ def read_books(url: str) -> Books:
 
 
 def _attempts(url: str) -> list[Attempt]:
-    """Since rows are ordered by callback, a new attempt moves later ones to the next page, where they come again."""
+    """Read all pages of attempts, without duplicates: rows are ordered by callback, so a new attempt shifts later
+    pages."""
     found: list[Attempt] = []
     for page in _pages(url, "callbacks"):
         before = {(one.callback, one.number) for one in found}

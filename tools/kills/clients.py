@@ -9,15 +9,15 @@ from typing import Any
 
 from bench.sign import signed
 from tests.support.contract_check import assert_in_contract
+from tools.kills.client_record import ClientRecord
 from tools.kills.connection import Answer, Connection
-from tools.kills.told import Told
 
 RESELLER = "/_sim/sandboxes/default/resellers/RS001"
 
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """With which requests to one server are signed."""
+    """The credentials and the server for which requests are signed."""
 
     key: str
     secret: str
@@ -30,10 +30,10 @@ class Key:
 
 
 class Client:
-    """One of them. It outlives its servers: what was not answered is asked again, and what was is sent once more as it
-    was, which has to be refused since its nonce is used."""
+    """A client that outlives its servers. It repeats each unanswered request, and replays an answered one, which
+    must be rejected for its used nonce."""
 
-    def __init__(self, name: str, draw: random.Random, told: Told) -> None:
+    def __init__(self, name: str, draw: random.Random, told: ClientRecord) -> None:
         self._name = name
         self._draw = draw
         self._told = told
@@ -42,7 +42,7 @@ class Client:
         self._made = 0
 
     async def work(self, connection: Connection, key: Key, is_over: Callable[[], bool]) -> None:
-        """Ask until there is no answer, or it is over."""
+        """Send requests until the server is gone or the episode ends."""
         if self._answered is not None and not await self._repeat(connection, self._answered):
             return
         while not is_over() and await self._step(connection, key):

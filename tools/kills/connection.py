@@ -10,7 +10,7 @@ from tests.support.processes import DEADLINE_S
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A whole response; with status 0 the connection ended first, and `body` is what had come of one."""
+    """A whole response. Status 0 means that the connection closed first; `body` is then what had arrived."""
 
     status: int
     headers: dict[str, str] = field(default_factory=dict)
@@ -18,8 +18,8 @@ class Answer:
 
 
 class Connection(asyncio.Protocol):
-    """Asks one thing after the other; connects again when the connection has ended. `on_answer` is called when the
-    last byte of an answer has come, before anything else happens."""
+    """A connection that sends one request at a time and reconnects when it was closed. `on_answer` is called as
+    soon as the last byte of an answer has arrived."""
 
     def __init__(self, host: str, port: int, on_answer: Callable[[], object] = lambda: None) -> None:
         self._address = host, port
@@ -29,7 +29,7 @@ class Connection(asyncio.Protocol):
         self._buffer = b""
 
     async def ask(self, raw: bytes) -> Answer:
-        """Send one whole request, and wait for its answer."""
+        """Send one whole request and wait for its answer."""
         loop = asyncio.get_running_loop()
         if self._transport is None:
             try:
@@ -44,7 +44,7 @@ class Connection(asyncio.Protocol):
             return await self._coming
 
     def close(self) -> None:
-        """End it, whatever is on its way."""
+        """Close the connection, even in the middle of an answer."""
         if self._transport is not None:
             self._transport.abort()
 

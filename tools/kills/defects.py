@@ -1,4 +1,4 @@
-"""`python -m tools.kills.defects NAME serve ...`: a server with one deliberate defect, for kills to show."""
+"""`python -m tools.kills.defects NAME serve ...`: a server with one planted defect, which the kills must find."""
 
 import sys
 from collections.abc import Callable
@@ -16,7 +16,7 @@ from simulator.runtime.marks import Marks
 from simulator.server.held import HeldTransport
 from simulator.tape.tape import Tape
 from tests.support.processes import PROGRAM
-from tools.kills.often import take_often
+from tools.kills.frequent_snapshots import use_short_intervals
 
 LATE_S = 0.05
 
@@ -32,7 +32,7 @@ def _commits_come_late() -> None:
 
 
 def answers_do_not_wait() -> None:
-    """An answer leaves at once; its input is written some time later."""
+    """Send answers at once, and write their inputs later."""
     _commits_come_late()
     HeldTransport.write = lambda transport, data: transport._transport.write(data)  # type: ignore[assignment, method-assign]
     Gate.is_open = _is_open_without_commit  # type: ignore[assignment, method-assign]
@@ -43,7 +43,7 @@ def _is_open_without_commit(gate: Gate, act: Act) -> bool:
 
 
 def callbacks_do_not_wait() -> None:
-    """A callback leaves at once; that it was made is written some time later."""
+    """Send callbacks at once, and write their attempts later."""
     _commits_come_late()
 
     def ungated(folder: DataFolder, sender: Sender) -> Sender:
@@ -53,7 +53,7 @@ def callbacks_do_not_wait() -> None:
 
 
 def interrupted_attempts_are_forgotten() -> None:
-    """What was in the air when the server ended is neither over nor made again."""
+    """Neither end nor repeat the attempts that were in flight when the server ended."""
     left = continuing.left
 
     def forgetful(player: Player, *arguments: object, **named: object) -> object:
@@ -66,8 +66,8 @@ def interrupted_attempts_are_forgotten() -> None:
 
 
 def rewinds_are_not_written() -> None:
-    """What a rewind has undone stays on disk, and what comes then is written behind it."""
-    take_often()
+    """Leave rewound entries on disk, and append new entries after them."""
+    use_short_intervals()
 
     def forgetful(keeper: StoreKeeper, live: LiveSandbox, place: Place, tape: Tape, marks: Marks) -> None:
         before = keeper._kept[live]
@@ -88,7 +88,7 @@ DEFECTS: dict[str, Callable[[], None]] = {
 
 
 def program(defect: str) -> list[str]:
-    """The command of a server that has it."""
+    """Return the command that starts a server with a defect."""
     return [*PROGRAM[:-1], __name__, defect]
 
 

@@ -1,4 +1,5 @@
-"""One folder, and some servers on it that are killed one after the other; the last one is left to come to rest."""
+"""An episode: one folder, and several servers on it that are killed one after the other. The last server runs until
+it is idle."""
 
 import asyncio
 import random
@@ -11,13 +12,13 @@ from pathlib import Path
 from simulator.tape.store.checking import check
 from tests.support.processes import ask, run
 from tools.kills.books import SANDBOX, Books, read_books
+from tools.kills.client_record import ClientRecord
 from tools.kills.clients import Client
 from tools.kills.connection import Connection
+from tools.kills.frequent_snapshots import SERVER
 from tools.kills.judging import after_a_restart, at_the_end, nothing_untold
-from tools.kills.often import OFTEN
 from tools.kills.receiver import Called, receiver
 from tools.kills.server import Died, Server, begin, is_ready
-from tools.kills.told import Told
 from tools.kills.traveller import Traveller
 
 CLIENTS = 4
@@ -32,14 +33,14 @@ MARKET = Path(__file__).with_name("market.yaml")
 
 @dataclass
 class Episode:
-    """What is the same for all servers of a folder. `complaints` ends it."""
+    """The folder, clients and receiver of an episode. The first entry of `complaints` ends it."""
 
     seed: int
     folder: Path
-    program: Sequence[str] = tuple(OFTEN)
+    program: Sequence[str] = tuple(SERVER)
     durability: str = "process"
     moments: Sequence[str] = MOMENTS
-    told: Told = field(default_factory=Told)
+    told: ClientRecord = field(default_factory=ClientRecord)
     counts: Counter[str] = field(default_factory=Counter)
     complaints: list[str] = field(default_factory=list)
     before: Books | None = None
@@ -55,7 +56,8 @@ class Episode:
         self.clients.append(Traveller(random.Random(f"{self.seed} traveller"), self.told))  # noqa: S311
 
     async def run(self, kills: int, stops: int = 0) -> None:
-        """Kill so many servers, stop so many by SIGTERM, then let one live. What is wrong is in `complaints`."""
+        """Kill `kills` servers, stop `stops` servers by SIGTERM, then run one until it is idle. Findings are in
+        `complaints`."""
         await self.receiver.start()
         (self.folder / "market.yaml").write_text(MARKET.read_text().replace('"URL"', f'"{self.receiver.url}"'))
         try:
@@ -93,7 +95,7 @@ class Episode:
         await server.ended()
 
     async def _stopped(self) -> None:
-        """Whatever a server that is asked to stop has done, it has said so, and the next one has it."""
+        """Stop a server by SIGTERM: everything that it did is acknowledged, and the next server has it."""
         server = await begin(self.folder, self.program, self.durability)
         try:
             await self._judge(server)
@@ -109,8 +111,8 @@ class Episode:
             await server.process.wait()
 
     async def _under_load(self, server: Server, end: Callable[[], object]) -> None:
-        """Let all clients work until the server is gone: at a moment, or with an answer or a callback; or let them
-        leave, and end it while it makes callbacks alone, when nothing else is written."""
+        """Let all clients work until the server is gone: after a delay, at an answer or at a callback. In the quiet
+        case the clients leave first, and the server ends while it only makes callbacks."""
         quiet, later = asyncio.Event(), asyncio.get_running_loop().call_later
         on_answer: Callable[[], object] = lambda: None  # noqa: E731
         kind = self.draw.choice(self.moments)
@@ -154,7 +156,7 @@ class Episode:
         return books
 
     async def _rested(self) -> None:
-        """All that is due happens, and the tape says the same when it is played again."""
+        """Run everything that is due, and check that the tape replays to the same state."""
         server = await begin(self.folder, self.program, self.durability)
         try:
             await self._judge(server)
@@ -195,7 +197,7 @@ class Episode:
 
 
 def _at_last(count: int, act: Callable[[], object]) -> Callable[[], None]:
-    """What acts when it is called for the time of this number."""
+    """Return a function that runs `act` when it is called the `count`-th time."""
     left = count
 
     def counted() -> None:

@@ -1,4 +1,4 @@
-"""What a server has, held against what clients and the receiver were told: each complaint is one sentence."""
+"""Compare the state of a server with what clients and the receiver saw. Each complaint is one sentence."""
 
 import re
 from collections import Counter
@@ -7,15 +7,15 @@ from decimal import Decimal
 from itertools import pairwise
 
 from tools.kills.books import Attempt, Books
+from tools.kills.client_record import AFTER, FINAL, ClientRecord
 from tools.kills.receiver import Which
-from tools.kills.told import AFTER, FINAL, Told
 
 LETTERS = {"delivered": "d", "failed": "f", "silent": "s"}
 
 
-def after_a_restart(told: Told, called: Counter[Which], before: Books | None, books: Books) -> list[str]:
-    """What is wrong with the books of a server that was started again. `called` is what had come to the receiver before
-    it was, `before` the books of an earlier server of the folder."""
+def after_a_restart(told: ClientRecord, called: Counter[Which], before: Books | None, books: Books) -> list[str]:
+    """Return complaints about a restarted server. `called` is what the receiver saw before the restart; `before` is
+    the state of an earlier server of the folder."""
     return [
         *_payments(told, books),
         *_ledger(told, books),
@@ -24,20 +24,20 @@ def after_a_restart(told: Told, called: Counter[Which], before: Books | None, bo
     ]
 
 
-def at_the_end(told: Told, seen: dict[Which, list[str]], books: Books) -> list[str]:
-    """What else is wrong when all has come to rest."""
+def at_the_end(told: ClientRecord, seen: dict[Which, list[str]], books: Books) -> list[str]:
+    """Return complaints about a server that is idle."""
     return [*_over(told, books), *_arrived(seen, books)]
 
 
-def nothing_untold(told: Told, books: Books) -> list[str]:
-    """What was done and not answered, by servers that had the time to."""
+def nothing_untold(told: ClientRecord, books: Books) -> list[str]:
+    """Return complaints about requests that a server executed and did not answer although it had time to."""
     untold = [f"{refid} is there, and was not answered" for refid in books.payments.keys() - told.payments.keys()]
     deposits = {one.id for one in books.ledger if one.type == "DEPOSIT"}
     untold += [f"the deposit {number} is there, and was not answered" for number in deposits - told.deposits.keys()]
     return untold
 
 
-def _payments(told: Told, books: Books) -> Iterator[str]:
+def _payments(told: ClientRecord, books: Books) -> Iterator[str]:
     yield from (f"{refid} is there twice" for refid in books.twice)
     yield from (f"{refid} was never asked for" for refid in books.payments.keys() - told.orders.keys())
     for refid, payment in told.payments.items():
@@ -47,7 +47,7 @@ def _payments(told: Told, books: Books) -> Iterator[str]:
             yield f"{refid} was answered {payment.status}, and is {books.payments[refid][1]}"
 
 
-def _ledger(told: Told, books: Books) -> Iterator[str]:
+def _ledger(told: ClientRecord, books: Books) -> Iterator[str]:
     yield from (f"the server says of its own books: {violation}" for violation in books.violations)
     for earlier, later in pairwise(books.ledger):
         if later.id != earlier.id + 1 or later.balance != earlier.balance + later.amount:
@@ -58,7 +58,7 @@ def _ledger(told: Told, books: Books) -> Iterator[str]:
     yield from _told_amounts(told, books)
 
 
-def _told_amounts(told: Told, books: Books) -> Iterator[str]:
+def _told_amounts(told: ClientRecord, books: Books) -> Iterator[str]:
     debits = {one.refid: one for one in books.ledger if one.type == "TRANSACTION"}
     for refid, payment in told.created.items():
         entry = debits.get(refid)
@@ -102,7 +102,7 @@ def _kept(before: Books, books: Books) -> Iterator[str]:
     yield from (f"{one} is {entries.get(one.id)} now" for one in before.ledger if entries.get(one.id) != one)
 
 
-def _over(told: Told, books: Books) -> Iterator[str]:
+def _over(told: ClientRecord, books: Books) -> Iterator[str]:
     for refid, (_, status) in books.payments.items():
         if status not in FINAL:
             yield f"{refid} is {status} for ever"
@@ -117,8 +117,8 @@ def _first_balance(books: Books) -> Decimal:
 
 
 def _arrived(seen: dict[Which, list[str]], books: Books) -> Iterator[str]:
-    """Each callback was delivered, and its attempts are those that the receiver saw: all that the server has an answer
-    of, in their order, and of the others some."""
+    """Check that each callback was delivered and that the log matches the receiver: all answered attempts in order,
+    and some unanswered ones."""
     made = {(attempts[0].refid, attempts[0].payment_status): attempts for attempts in _by_callback(books).values()}
     for refid, (_, status) in books.payments.items():
         last = "Failed" if status == "Refund" else status

@@ -1,4 +1,4 @@
-"""A receiver of callbacks that outlives the servers that call it, and sometimes fails or says nothing."""
+"""A receiver of callbacks that outlives the servers, and sometimes fails or does not answer."""
 
 import random
 from collections import Counter
@@ -14,14 +14,14 @@ Which = tuple[str, str]  # refid, status
 
 @dataclass
 class Called:
-    """What came, and how it was answered, by payment and status. `on_call` is called before anything is answered."""
+    """The callbacks that arrived and their answers, by payment and status. `on_call` runs before each answer."""
 
     draw: random.Random
     on_call: Callable[[], object] = lambda: None
     seen: dict[Which, list[str]] = field(default_factory=dict)
 
     def judge(self, got: Got) -> Answer:
-        """Answer one, mostly well."""
+        """Choose the answer to a callback, a success in most cases."""
         (answer,) = self.draw.choices(list(ANSWERS), [90, 8, 2])
         data = got.data
         self.seen.setdefault((data["refid"], data["status"]), []).append(answer)
@@ -29,11 +29,11 @@ class Called:
         return ANSWERS[answer]
 
     def counted(self) -> Counter[Which]:
-        """How often each has come until now."""
+        """Count the arrivals of each payment and status."""
         return Counter({which: len(answers) for which, answers in self.seen.items()})
 
 
 def receiver(draw: random.Random) -> tuple[Receiver, Called]:
-    """One that is not started yet, and what it will have seen."""
+    """Return a receiver that is not started yet, and its record."""
     called = Called(draw)
     return Receiver(judge=called.judge), called

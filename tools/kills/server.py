@@ -16,12 +16,12 @@ ERRORS = "stderr.txt"
 
 
 class Died(Exception):
-    """A server ended that nobody had killed; the text is what it said."""
+    """A server ended without a kill; the text is its output."""
 
 
 @dataclass
 class Server:
-    """A process. `ready` is its first line, empty until it has said it."""
+    """A server process. `ready` is its first line, empty before it is printed."""
 
     process: asyncio.subprocess.Process
     folder: Path
@@ -34,22 +34,22 @@ class Server:
 
     @property
     def key(self) -> Key:
-        """The first reseller's."""
+        """The credentials of the first reseller."""
         reseller = self.ready["resellers"][0]
         return Key(reseller["api_key"], reseller["api_secret"], urlsplit(self.url).netloc)
 
     def kill(self) -> None:
-        """Kill it, if it still runs."""
+        """Kill the process if it still runs."""
         if self.process.returncode is None:
             self.process.kill()
 
     def stop(self) -> None:
-        """Ask it to stop, if it still runs."""
+        """Send SIGTERM if the process still runs."""
         if self.process.returncode is None:
             self.process.terminate()
 
     async def ended(self, number: int = signal.SIGKILL) -> None:
-        """Wait until it has ended, by this signal. Raises `Died` when it ended in another way."""
+        """Wait for the end of the process. Raise `Died` unless this signal ended it."""
         async with asyncio.timeout(DEADLINE_S):
             status = await self.process.wait()
         expected = 0 if number == signal.SIGTERM else -number
@@ -58,7 +58,7 @@ class Server:
 
 
 async def begin(folder: Path, program: Sequence[str] = PROGRAM, durability: str = "process") -> Server:
-    """Start a server of `folder/market.yaml` on `folder/data`, in so many arguments more."""
+    """Start a server with `folder/market.yaml` on `folder/data` and additional arguments."""
     kept = ("--data-dir", str(folder / "data"), "--durability", durability)
     with (folder / ERRORS).open("a") as errors:
         process = await asyncio.create_subprocess_exec(
@@ -73,7 +73,7 @@ async def begin(folder: Path, program: Sequence[str] = PROGRAM, durability: str 
 
 
 async def is_ready(server: Server) -> bool:
-    """Wait until it answers; False when it ended first."""
+    """Wait for its first line; return False when the process ended first."""
     assert server.process.stdout is not None
     async with asyncio.timeout(DEADLINE_S):
         line = await server.process.stdout.readline()

@@ -1,5 +1,7 @@
-"""A client that goes back in time: it pays at a sandbox of its own, marks it, rewinds it and forks it, until its server
-is gone. Its sandbox has what it was told; of what was not answered it has all or nothing."""
+"""A client that pays in its own sandbox, marks, rewinds and forks it, until the server is gone.
+
+The sandbox must have every acknowledged change; a change without an answer is either complete or absent.
+"""
 
 import json
 import random
@@ -7,9 +9,9 @@ from collections.abc import Callable
 from typing import Any
 
 from tests.support.contract_check import assert_in_contract
+from tools.kills.client_record import ClientRecord
 from tools.kills.clients import Key
 from tools.kills.connection import Answer, Connection
-from tools.kills.told import Told
 
 BOX, ASIDE = "trip", "aside"
 SCENARIO = {"scenario": "trip", "extends": "default", "limits": {"requests_per_interval": None}}
@@ -18,9 +20,9 @@ Paid = frozenset[str]
 
 
 class Traveller:
-    """One of them, which outlives its servers."""
+    """A client of marks, rewinds and forks that outlives its servers."""
 
-    def __init__(self, draw: random.Random, told: Told) -> None:
+    def __init__(self, draw: random.Random, told: ClientRecord) -> None:
         self._draw = draw
         self._told = told
         self._paid: Paid | None = None  # None as long as nobody has said that there is a sandbox
@@ -29,7 +31,7 @@ class Traveller:
         self._made = 0
 
     async def work(self, connection: Connection, key: Key, is_over: Callable[[], bool]) -> None:
-        """Look at what there is, then go on until there is no answer, or it is over."""
+        """Read the state of the sandbox, then change it until the server is gone or the episode ends."""
         if await self._is_there(connection, key):
             while not is_over() and await self._step(connection, key):
                 pass
@@ -98,7 +100,7 @@ class Traveller:
         return self._paid or frozenset()
 
     def _changed(self, answer: Answer, then: Paid) -> bool:
-        """Its sandbox has this now, or may have, when there was no answer."""
+        """Record the new state of the sandbox; without an answer, record it as possible."""
         if answer.status:
             self._paid = then
         else:
@@ -124,7 +126,7 @@ class Traveller:
     async def _asked(
         self, connection: Connection, method: str, path: str, raw: bytes, expected: tuple[int, ...]
     ) -> Answer:
-        """An answer with an expected status; none when the server is gone, or about to be."""
+        """Return an answer with an expected status, or None when the server is gone or about to end."""
         answer = await connection.ask(raw)
         if not answer.status:
             return answer

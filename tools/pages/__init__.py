@@ -1,1 +1,1 @@
-"""`make docs`: what is generated of pages and of contracts/."""
+"""`make docs`: generate pages, tables and parts of contracts/."""

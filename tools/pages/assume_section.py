@@ -1,4 +1,4 @@
-"""Generates the `assume` section of `contracts/scenario.schema.json` from the register of assumptions."""
+"""Render the `assume` section of `contracts/scenario.schema.json` from the assumptions."""
 
 import json
 from typing import Any
@@ -11,7 +11,7 @@ NOTICE = "Generated from assumptions.yaml by `make docs`; change it there."
 
 
 def as_json() -> str:
-    """`contracts/scenario.schema.json` with the `assume` section generated from the register."""
+    """Return `contracts/scenario.schema.json` with the generated `assume` section."""
     schema = json.loads((data_dir("contracts") / "scenario.schema.json").read_text("utf-8"))
     schema["definitions"]["assume"] = {
         "$comment": NOTICE,
@@ -24,7 +24,7 @@ def as_json() -> str:
 
 
 def _key(row: dict[str, Any]) -> dict[str, Any]:
-    """The schema of one knob: an enum of its values, or what it `accepts` in place of the single listed one."""
+    """Return the schema of one knob: an enum of its values, or the schema that it `accepts`."""
     default = row["values"][0]
     if isinstance(default, dict):
         members = {

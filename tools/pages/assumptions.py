@@ -1,4 +1,4 @@
-"""Renders the register of assumptions as a page."""
+"""Render docs/assumptions.md."""
 
 from simulator.contract.register import Assumption, assumptions
 from tools.pages.service import anchors, plain, written
@@ -16,7 +16,7 @@ SPEC 2.1 and the like name the section of [service.md](service.md) that it belon
 
 
 def as_markdown() -> str:
-    """The content of `docs/assumptions.md`."""
+    """Return the content of `docs/assumptions.md`."""
     anchor_of = anchors(written())
     return "\n".join([_INTRODUCTION, *(_section(one, anchor_of[one.spec]) for one in assumptions())])
 

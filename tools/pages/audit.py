@@ -1,4 +1,4 @@
-"""Renders the obligations of the audit as a page."""
+"""Render docs/audit.md from the obligations of the audit."""
 
 from simulator.audit.audit import EVIDENCE_MAX, FINDINGS_MAX
 from simulator.audit.obligations import ORDER, all_clauses
@@ -56,7 +56,7 @@ first {EVIDENCE_MAX}), and what to do. An `error` is about money or correctness:
 
 
 def as_markdown() -> str:
-    """The content of `docs/audit.md`."""
+    """Return the content of `docs/audit.md`."""
     anchor_of = anchors(written())
     parts = [_INTRODUCTION]
     for module in ORDER:

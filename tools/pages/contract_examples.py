@@ -1,4 +1,4 @@
-"""`contracts/examples.json`: made of what the stories play."""
+"""Render `contracts/examples.json` from the exchanges of the stories."""
 
 import json
 from typing import Any
@@ -17,7 +17,7 @@ _WEBHOOK_HEADERS = ("webhook-id", "webhook-timestamp", "webhook-signature")
 
 
 class Examples:
-    """Collects the first example of each operation, parameter, body and response."""
+    """Collect the first example of each operation, parameter, body and response."""
 
     def __init__(self) -> None:
         self.documents: dict[str, Any] = {
@@ -25,7 +25,7 @@ class Examples:
         }
 
     def add(self, one: Exchange) -> None:
-        """Take what is new of an exchange."""
+        """Take the parts of an exchange that have no example yet."""
         found = self.documents[one.document]
         described = one.operation.get("responses", {}).get(str(one.status), {})
         shared = described.get("$ref", "" if one.operation else "#/components/responses/MethodNotAllowed")
@@ -47,7 +47,7 @@ class Examples:
             found.setdefault("responses", {}).setdefault(str(one.status), _written(one))
 
     def _parameters(self, one: Exchange) -> list[tuple[str, Any]]:
-        """Those of the operation; what is written once for several operations gets its example there."""
+        """Return the parameters of an operation; a shared parameter gets its example where it is defined."""
         own = []
         item = load(one.document)["paths"][one.template]
         for parameter in [*item.get("parameters", ()), *one.operation.get("parameters", ())]:
@@ -63,7 +63,7 @@ class Examples:
         return own
 
     def _add_received(self, inbox: str, item: dict[str, Any]) -> None:
-        """What the simulator itself sent."""
+        """Take a callback or webhook that the simulator sent."""
         found = self.documents[OPENAPI]
         if item["method"] == "GET":
             told = {**item["query"], "message": json.loads(item["query"]["message"])}
@@ -78,7 +78,7 @@ class Examples:
 
 
 def _written(one: Exchange) -> Any:
-    """The body as an example has it: of a stream its first event, as it is sent."""
+    """Return the body as an example shows it: of a stream, its first event as sent."""
     value = shown(one)
     if not one.template.endswith("/events"):
         return value
@@ -86,12 +86,12 @@ def _written(one: Exchange) -> Any:
 
 
 def _typed(document: str, text: str, name: str) -> Any:
-    """The control API's numbers are numbers; the other's are texts, as its schemas say."""
+    """Return a query value with its type: numbers in the control API, text elsewhere."""
     return int(text) if document == CONTROL and name in _NUMBERS else text
 
 
 def as_json() -> str:
-    """The file as it should be."""
+    """Return the content of the file."""
     examples = Examples()
     for story, _ in STORIES:
         play(story, examples.add)

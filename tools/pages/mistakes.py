@@ -1,4 +1,4 @@
-"""Renders the table of known mistakes into its place in docs/debug-a-signature.md."""
+"""Render the table of known mistakes in docs/debug-a-signature.md."""
 
 from simulator.auth.autopsy.mistakes import MISTAKES, Place
 from simulator.contract.files import data_dir
@@ -21,7 +21,7 @@ _TITLES = {
 
 
 def as_markdown() -> str:
-    """The content of the page."""
+    """Return the content of the page."""
     before, _, rest = PAGE.read_text("utf-8").partition(BEGIN)
     after = rest.partition(END)[2]
     return before + BEGIN + "".join(map(_section, Place)) + "\n" + END + after

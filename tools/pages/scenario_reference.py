@@ -1,4 +1,4 @@
-"""Renders the scenario language as a page: every key of `contracts/scenario.schema.json` with its type and meaning."""
+"""Render docs/scenario-reference.md: every key of `contracts/scenario.schema.json` with its type and meaning."""
 
 import math
 from collections.abc import Iterator, Mapping
@@ -31,7 +31,7 @@ _KINDS = {
 
 
 def as_markdown() -> str:
-    """The content of `docs/scenario-reference.md`."""
+    """Return the content of `docs/scenario-reference.md`."""
     definitions: dict[str, Part] = schema()["definitions"]
     objects = [name for name, one in definitions.items() if _has_keys(one)]
     values = [name for name in definitions if name not in objects]
@@ -62,7 +62,7 @@ def _table(one: Part) -> str:
 
 
 def _rows(one: Part, prefix: str) -> Iterator[tuple[str, Part]]:
-    """Every key, followed by those of inline objects."""
+    """Yield every key, followed by the keys of inline objects."""
     required = one.get("required", one.get("else", {}).get("required", ()))  # unless it removes an inherited one
     for name, part in one.get("properties", {}).items():
         key = f"`{prefix}{name}`"
@@ -75,7 +75,7 @@ def _rows(one: Part, prefix: str) -> Iterator[tuple[str, Part]]:
 
 
 def _takes(part: Part) -> str:
-    """The valid values, in a few words."""
+    """Describe the valid values in a few words."""
     if "$ref" in part:
         name = part["$ref"].rpartition("/")[2]
         return f"[{name}](#{name})"
@@ -100,7 +100,7 @@ def _meaning(part: Part) -> str:
 
 
 def _examples(part: Part) -> str:
-    """What the schema's `examples` are in YAML, on one line."""
+    """Return the schema's `examples` as YAML on one line."""
     found = [
         yaml.safe_dump(value, default_flow_style=True, width=math.inf, sort_keys=False)
         for value in part.get("examples", ())

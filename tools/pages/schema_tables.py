@@ -1,4 +1,4 @@
-"""Tables of fields as the schemas of `contracts/schemas/` describe them: name, type, meaning."""
+"""Render tables of the fields of `contracts/schemas/`: name, type, meaning."""
 
 from collections.abc import Iterator
 
@@ -6,9 +6,10 @@ from simulator.contract.schemas import Schema, at_pointer, schema
 
 
 def fields_table(name: str) -> str:
-    """The fields of a schema, inline objects included; `catalog-answer#product` names one of its definitions.
+    """Return the table of a schema's fields, inline objects included.
 
-    What has a definition of its own is named by it, since it has its own table.
+    `catalog-answer#product` names a definition of a schema. A field whose type is a definition names it, since the
+    definition has its own table.
     """
     file, _, definition = name.partition("#")
     whole = _merged(schema(file)["$defs"][definition] if definition else schema(file))
@@ -20,7 +21,7 @@ def fields_table(name: str) -> str:
 
 
 def _merged(whole: Schema) -> Schema:
-    """A schema with the fields of those that it extends."""
+    """Return a schema with the fields of the schemas that it extends."""
     extended = [
         _merged(schema(part["$ref"].removesuffix(".json"))) for part in whole.get("allOf", ()) if "$ref" in part
     ]
@@ -33,7 +34,7 @@ def _merged(whole: Schema) -> Schema:
 
 
 def _rows(whole: Schema, prefix: str, file: str) -> Iterator[tuple[str, Schema]]:
-    """Every field, followed by those of the objects and lists in it."""
+    """Yield every field, followed by the fields of objects and lists in it."""
     required = whole.get("required", ())
     for name, part in whole.get("properties", {}).items():
         shown = f"`{prefix}{name}`"
@@ -47,13 +48,13 @@ def _rows(whole: Schema, prefix: str, file: str) -> Iterator[tuple[str, Schema]]
 
 
 def _inline(part: Schema) -> list[Schema]:
-    """The part itself, or its alternatives."""
+    """Return the part itself, or its alternatives."""
     return list(part.get("anyOf", [part]))
 
 
 def _resolved(part: Schema, file: str) -> tuple[str, Schema]:
-    """The name of what a reference names, and its content with what stands beside the reference. A part without one has
-    no name."""
+    """Return the name that a reference has, and its content merged with the keywords next to it. A part without a
+    reference has no name."""
     reference = str(part.get("$ref", ""))
     if not reference:
         return "", part
@@ -64,7 +65,7 @@ def _resolved(part: Schema, file: str) -> tuple[str, Schema]:
 
 
 def _takes(part: Schema, file: str) -> str:
-    """The values of a field, in a few words."""
+    """Describe the values of a field in a few words."""
     name, content = _resolved(part, file)
     if name and "properties" in content:
         return name.replace("-", " ").replace("_", " ")

@@ -1,4 +1,4 @@
-"""`docs/service.md`: its sections, and what of it is generated: the contents, tables of fields, and what is assumed.
+"""Render the generated parts of docs/service.md: contents, tables of fields, tables of assumptions.
 
 A part between `<!-- generated: KIND NAME -->` and `<!-- end -->` is generated; everything else is written by hand.
 """
@@ -44,24 +44,24 @@ ASSUMED_FIELDS = {
 
 
 def written() -> str:
-    """The page as it is now."""
+    """Return the page as it is in the repository."""
     return PATH.read_text("utf-8")
 
 
 def as_markdown() -> str:
-    """The page with its generated parts as they should be."""
+    """Return the page with current generated parts."""
     page = written()
     return _GENERATED.sub(lambda found: found[1] + _content(page, found[2], found[3]) + "\n" + found[4], page)
 
 
 def sections(page: str) -> dict[str, str]:
-    """The text of each numbered section, without its heading and its subsections, by number."""
+    """Map the number of each section to its text, without its heading and subsections."""
     parts = _HEADING.split(page)
     return dict(zip(parts[2::3], parts[3::3], strict=True))
 
 
 def anchors(page: str) -> dict[str, str]:
-    """The fragment that leads to each numbered section, as GitHub makes it, by number."""
+    """Map the number of each section to its fragment, as GitHub makes it."""
     return {number: _slug(heading) for heading, number in _HEADING.findall(page)}
 
 
@@ -76,7 +76,7 @@ def _content(page: str, kind: str, name: str) -> str:
 
 
 def _marked(table: str, assumed: Mapping[str, str]) -> str:
-    """A table of fields with a mark, and the assumption, in the rows of those that are assumed."""
+    """Return a table of fields in which assumed fields have a mark and their assumption."""
     for field, id_ in assumed.items():
         row = re.compile(rf"^(\| (?:\*\*)?`{re.escape(field)}`(?:\*\*)? \|.*) \|$", re.MULTILINE)
         table, count = row.subn(rf"\1 *Assumed*: [{id_}](assumptions.md#{id_}). |", table)
@@ -98,7 +98,7 @@ def _assumed(number: str) -> str:
 
 
 def _row(one: Assumption, is_seen: bool) -> str:
-    """An assumption in brief, and whether `conform` can see it; the page of assumptions has the rest."""
+    """Return an assumption in brief, and whether `conform` can see it."""
     knob = f"`{one.knob}`" if one.knob else "none"
     link = f"[{one.id}](assumptions.md#{one.id})"
     seen = "by `conform`" if is_seen else ""
@@ -107,7 +107,7 @@ def _row(one: Assumption, is_seen: bool) -> str:
 
 
 def _beginning(text: str) -> str:
-    """As many whole sentences as a cell takes, but at least one."""
+    """Return as many whole sentences as fit into a cell, at least one."""
     begun, *others = _SENTENCE_END.split(text)
     for sentence in others:
         if len(begun) + len(sentence) > _CELL_LENGTH:
@@ -117,5 +117,5 @@ def _beginning(text: str) -> str:
 
 
 def plain(text: str) -> str:
-    """A text as Markdown that shows it as it is, in a cell of a table, too."""
+    """Escape a text so that Markdown shows it as it is, also in a table."""
     return re.sub(r"([<|])", r"\\\1", text)

@@ -1,4 +1,4 @@
-"""Renders the tables of commands, and of what they consist of, into their place in docs/tape.md."""
+"""Render the tables of commands and their parts in docs/tape.md."""
 
 import re
 from functools import cache
@@ -32,7 +32,7 @@ _SIMPLE = {"string": "text", "integer": "whole number", "number": "number", "boo
 
 
 def as_markdown() -> str:
-    """The content of the page."""
+    """Return the content of the page."""
     before, _, rest = PAGE.read_text("utf-8").partition(BEGIN)
     after = rest.partition(END)[2]
     rows = {name: _row(name, _components()[name], "command") for name in on_tapes()}
@@ -44,7 +44,7 @@ def as_markdown() -> str:
 
 @cache
 def on_tapes() -> tuple[str, ...]:
-    """The commands that something beside a request of the reseller API makes, by name."""
+    """Return the names of the commands that are entries of a tape, rather than results of a request."""
     paths = [path for part in BESIDE_REQUESTS for path in sorted((ROOT / "simulator" / part).rglob("*.py"))]
     source = "\n".join(path.read_text("utf-8") for path in paths)
     made = set(re.findall(r"\b([A-Z][A-Za-z]+)\(", source))
@@ -58,7 +58,7 @@ def _components() -> dict[str, Any]:
 
 
 def _used(names: tuple[str, ...]) -> set[str]:
-    """What commands consist of that has members itself."""
+    """Return the names of the structures that commands contain."""
     return {name for name, part in _components().items() if "properties" in part and name not in names}
 
 
@@ -71,7 +71,7 @@ def _row(name: str, part: dict[str, Any], tag: str) -> str:
 
 
 def _type(wanted: dict[str, Any]) -> str:
-    """What a member is, in words."""
+    """Describe the type of a member in words."""
     if "$ref" in wanted:
         part = _components()[wanted["$ref"]]
         return " or ".join(f"`{one}`" for one in part["enum"]) if "enum" in part else f"`{wanted['$ref']}`"

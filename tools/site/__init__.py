@@ -1,1 +1,1 @@
-"""`make site`: the documentation as static pages with a search of their own, checked link by link."""
+"""`make site`: build the documentation as static pages with search, and check every link."""

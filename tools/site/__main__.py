@@ -1,4 +1,5 @@
-"""`make site`: the documentation of the working tree and of each release, in `site/`; a broken link is a failure."""
+"""`make site`: build the documentation of the working tree and of each release in `site/`; a broken link fails the
+build."""
 
 import argparse
 import shutil
@@ -17,7 +18,7 @@ LIST = "index.html"
 
 
 def main(words: Sequence[str] | None = None) -> int:
-    """Build, check, replace what was there, and return the exit code; after a failure the old site is still there."""
+    """Build, check and replace the site; return the exit code. After a failure the old site stays."""
     parser = argparse.ArgumentParser(prog="make site", description="The documentation as static pages.")
     parser.add_argument("--root", type=Path, default=ROOT, help="the repository")
     parser.add_argument("--out", type=Path, default=ROOT / "site", help="the folder to write")
@@ -46,8 +47,8 @@ def main(words: Sequence[str] | None = None) -> int:
 
 
 def _built(root: Path, made: Path, tags: dict[str, str]) -> list[str]:
-    """Build all versions, and return the mistakes of the working tree; what a tag has wrong nobody can mend, so it is
-    told and does not count."""
+    """Build all versions and return the mistakes of the working tree. Mistakes of released versions are printed and
+    not counted, since a tag cannot be changed."""
     if not (root / INDEX).is_file():
         return [f"{INDEX}: it is missing"]
     with tempfile.TemporaryDirectory() as temporary:

@@ -1,4 +1,4 @@
-"""A tree of the repository as the folder that Sphinx reads: its pages, the files that they link, its pictures."""
+"""Copy a tree of the repository into the folder that Sphinx reads: pages, linked files and pictures."""
 
 import shutil
 from pathlib import Path, PurePosixPath
@@ -22,7 +22,7 @@ _LANGUAGES = {
 
 
 class Assembly:
-    """The pages of `tree` written to `folder`; `names` has the path in the repository of each that is one there."""
+    """The pages of `tree` in `folder`. `names` maps each page of the folder to its path in the repository."""
 
     def __init__(self, tree: Path, folder: Path) -> None:
         self._tree, self._folder = tree.resolve(), folder
@@ -44,7 +44,8 @@ class Assembly:
             shutil.copytree(self._tree / IMAGES, folder / "images")
 
     def _elsewhere(self, path: str) -> str | None:
-        """Where the site has a path of the repository; a file that is no page gets one here, with its text."""
+        """Return the site's path for a path of the repository. A linked file that is no page gets a page with its
+        text."""
         if path in self._names:
             return self._names[path]
         if path.startswith(f"{IMAGES}/"):
@@ -55,7 +56,7 @@ class Assembly:
         return self._source(path, found)
 
     def _source(self, path: str, file: Path) -> str | None:
-        """A page that shows a file. It is not searched, and no other page has it in its contents."""
+        """Write a page that shows a file. Search and tables of contents leave it out."""
         name = f"{SOURCES}/{path}.md"
         if name not in self.names:
             if file.stat().st_size > SOURCE_BYTES_MAX:

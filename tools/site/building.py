@@ -1,4 +1,4 @@
-"""One version of the site: a tree, assembled and given to Sphinx."""
+"""Build one version of the site: assemble a tree and run Sphinx on it."""
 
 import os
 import subprocess
@@ -23,7 +23,7 @@ _ACCESS = (
 
 
 def built(tree: Path, out: Path, version: str, versions: Sequence[str]) -> list[str]:
-    """Build a tree into a folder. What Sphinx warned of, one line each, with the paths of the repository."""
+    """Build a tree into a folder. Return Sphinx's warnings, one line each, with paths of the repository."""
     with tempfile.TemporaryDirectory() as temporary:
         source = Path(temporary) / "pages"
         names = Assembly(tree, source).names
@@ -44,7 +44,7 @@ def built(tree: Path, out: Path, version: str, versions: Sequence[str]) -> list[
 
 
 def _finish(out: Path) -> None:
-    """Mend the pages, and remove what no reader needs."""
+    """Fix the built pages, and remove files that no reader needs."""
     for path in out.rglob("*.html"):
         text = path.read_text("utf-8")
         for before, after in _ACCESS:
@@ -57,7 +57,7 @@ def _finish(out: Path) -> None:
 
 
 def _placed(line: str, source: str, names: dict[str, str]) -> str:
-    """A line of Sphinx's, with the path of the repository in place of the temporary one."""
+    """Replace the temporary path in a line of Sphinx by the path in the repository."""
     if not line.startswith(source):
         return line
     name, colon, rest = line.removeprefix(source).partition(":")

@@ -1,4 +1,4 @@
-"""What is wrong with a built site: links that lead nowhere, what a page would load from elsewhere, headings."""
+"""Check a built site: broken links, resources from other hosts, and levels of headings."""
 
 import posixpath
 import re
@@ -24,7 +24,7 @@ _CSS_ELSEWHERE = re.compile(r"(?:url\(\s*['\"]?|@import\s+['\"])((?:https?:)?//[
 
 
 class _Page(HTMLParser):
-    """The ids of a page, its links, what it loads, and the levels of its headings."""
+    """The ids, links, loaded resources and heading levels of a page."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -60,12 +60,12 @@ class Site:
 
     @cached_property
     def pages(self) -> dict[str, _Page]:
-        """By their paths in the folder."""
+        """The pages by their paths in the folder."""
         paths = sorted(self._folder.rglob("*.html"))
         return {path.relative_to(self._folder).as_posix(): _Page(path.read_text("utf-8")) for path in paths}
 
     def mistakes(self) -> list[str]:
-        """One line each; empty when all is well."""
+        """Return the mistakes of all pages, one line each."""
         found = [f"{name}: {said}" for name, page in self.pages.items() for said in self._of(name, page)]
         return found + [
             f"{path.relative_to(self._folder).as_posix()}: it loads {url}"
@@ -85,7 +85,7 @@ class Site:
                 yield f"a heading of level {level} follows one of level {before}"
 
     def _leads_somewhere(self, name: str, page: _Page, target: str) -> bool:
-        """True as well for an address elsewhere, which nothing here can know."""
+        """Return True for a link that exists, and for every link to another host, which is not checked."""
         parts = urlsplit(target)
         if parts.scheme or parts.netloc:
             return True

@@ -1,4 +1,4 @@
-"""Sphinx reads this: MyST for the pages as the repository has them, Furo for how they look."""
+"""The configuration of Sphinx: MyST reads the pages, Furo is the theme."""
 
 import os
 

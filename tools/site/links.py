@@ -1,4 +1,4 @@
-"""Markdown of the repository as markdown of the site: links lead to the site's pages, and each line stays a line."""
+"""Rewrite markdown of the repository for the site: links lead to pages of the site, and line numbers stay the same."""
 
 import posixpath
 import re
@@ -15,19 +15,21 @@ _PICTURE = re.compile(
 
 
 def for_site(text: str, page: str, elsewhere: Callable[[str], str | None], anchors: dict[str, set[str]]) -> str:
-    """A page for the site. `elsewhere` has the site's name of a path of the repository, or None, and then the link
-    stays as it is; `anchors` has the ids that pages of the site set by themselves, which no heading has.
+    """Return a page for the site.
+
+    `elsewhere` maps a path of the repository to the site, or returns None to keep the link. `anchors` has the ids that
+    pages set by themselves, in addition to their headings.
     """
     return _PICTURE.sub(_by_theme, "\n".join(_lines(text, page, elsewhere, anchors)))
 
 
 def own_anchors(text: str) -> set[str]:
-    """The ids that a page sets by `<a id="..."></a>`."""
+    """Return the ids that a page sets by `<a id="..."></a>`."""
     return set(_ANCHOR.findall(text))
 
 
 def outside_code(text: str) -> Iterator[tuple[str, bool]]:
-    """Each line, and whether it is prose: no part of a block of code."""
+    """Yield each line, and whether it is prose rather than part of a code block."""
     fence = ""
     for line in text.split("\n"):
         found = _FENCE.match(line)
@@ -65,7 +67,7 @@ def _lines(text: str, page: str, elsewhere: Callable[[str], str | None], anchors
 
 
 def _by_theme(found: re.Match[str]) -> str:
-    """A picture of two, which follow the reader's choice on the page and not the system's alone."""
+    """Replace a `<picture>` by two images, of which the page shows the one of its theme."""
     first, dark, second, alt, light, third = found.groups()
     images = (f'<img class="only-{name}" alt="{alt}" src="{src}">' for name, src in (("dark", dark), ("light", light)))
     return f"<div>{first}{next(images)}{second}{next(images)}{third}</div>"

@@ -1,4 +1,4 @@
-"""The pages of a tree as the site has them: which there are, under which names, and in which order they are read."""
+"""The pages of a tree: which pages the site has, their names, and their reading order."""
 
 import re
 from collections.abc import Mapping
@@ -25,7 +25,7 @@ class Section(NamedTuple):
 
 
 def site_names(tree: Path) -> dict[str, str]:
-    """The name on the site of each page of a tree, such as `example-go.md` of `examples/go/README.md`."""
+    """Map each page of a tree to its name on the site, such as `example-go.md` for `examples/go/README.md`."""
     names = {page: name for page, name in _NAMED.items() if (tree / page).is_file()}
     for path in sorted((tree / "docs").glob("*.md")):
         names.setdefault(f"docs/{path.name}", path.name)
@@ -35,14 +35,15 @@ def site_names(tree: Path) -> dict[str, str]:
 
 
 def reading_order(index: str) -> list[Section]:
-    """The sections of the index that list pages; a page is listed by a line that begins with its link."""
+    """Return the sections of the index that list pages. A line that begins with a link lists the page."""
     _, *parts = _SECTION.split(index)
     sections = [Section(title, tuple(_ITEM.findall(text))) for title, text in zip(parts[::2], parts[1::2], strict=True)]
     return [section for section in sections if section.links]
 
 
 def contents(index: str, names: Mapping[str, str]) -> str:
-    """The site's own table of contents, behind the index: each section, and last the pages that no section lists."""
+    """Return the table of contents that is appended to the index: each section, then the pages that no section
+    lists."""
     order = [(section.title, [_linked(link, names) for link in section.links]) for section in reading_order(index)]
     listed = {name for _, pages in order for name in pages}
     others = [name for page, name in names.items() if name not in listed and page != INDEX]

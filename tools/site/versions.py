@@ -1,4 +1,4 @@
-"""The versions of the documentation: one for each tag of a release, read from git, and the list of all."""
+"""The versions of the documentation, one for each release tag in git, and the page that lists them."""
 
 import html
 import io
@@ -40,7 +40,7 @@ a {{ color: #0b5f75 }}
 
 
 def releases(root: Path) -> dict[str, str]:
-    """The tag of each release, such as `v0.2.0` of `0.2.0`, newest first; none without a repository."""
+    """Map each release to its tag, such as `0.2.0` to `v0.2.0`, newest first; empty without a repository."""
     if shutil.which("git") is None or not (root / ".git").exists():
         return {}
     tags = _git(root, "tag", "--list").decode().split()
@@ -55,7 +55,7 @@ def extract(root: Path, tag: str, folder: Path) -> None:
 
 
 def list_page(names: Sequence[str]) -> str:
-    """The first page of the site: its versions, the newest release first."""
+    """Return the first page of the site, which lists the versions, newest first."""
     newest = next((name for name in names if name != WORKING_TREE), None)
     said = {WORKING_TREE: "what is not released yet", newest: "the newest release"}
     items = (

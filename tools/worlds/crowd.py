@@ -40,7 +40,7 @@ from tests.support.wall import START
 from tools.worlds.background import LoopWorker, beside_nothing
 from tools.worlds.loop import Stalled, virtual_loop
 from tools.worlds.randomness import drawn_for
-from tools.worlds.seen import seen_of
+from tools.worlds.sandbox_view import view_of
 
 BOXES = ("default", "box-a", "box-b", "box-c")
 MARKS = ("early", "late")
@@ -222,7 +222,7 @@ class Crowd:
         for live in self._app.sandboxes:
             player, difference = replayed(self._app, live)
             self.problems += [] if difference is None else [f"{live.id}: {difference}"]
-            found[live.id] = seen_of(player.live) | {"marks": list(live.marks)}  # which no tape has
+            found[live.id] = view_of(player.live) | {"marks": list(live.marks)}  # which no tape has
         return found
 
     def _resumed(self) -> dict[str, dict[str, Any]]:
@@ -259,7 +259,7 @@ _TRAVELS: tuple[Act, ...] = (
 
 
 def _seen(live: LiveSandbox) -> dict[str, Any]:
-    return seen_of(live) | {"marks": list(live.marks)}
+    return view_of(live) | {"marks": list(live.marks)}
 
 
 def _unlike(now: "Seen", other: "Seen", what: str) -> list[str]:

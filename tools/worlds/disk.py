@@ -25,7 +25,7 @@ from simulator.tape.store.errors import StoreError
 from simulator.tape.store.store import Store
 from tests.support.stores import as_killed
 from tools.worlds.randomness import drawn_for
-from tools.worlds.seen import kept_of
+from tools.worlds.sandbox_view import stored_view_of
 from tools.worlds.snapshots import take
 
 if TYPE_CHECKING:
@@ -133,7 +133,7 @@ class Disk:
 
     def _go_on(self, player: Player, *arguments: Any, **more: Any) -> LiveSandbox:
         player.end()
-        self.went_on[player.live.id] = kept_of(player.live)
+        self.went_on[player.live.id] = stored_view_of(player.live)
         return go_on(player, *arguments, **more)
 
     def _commit(self, done: Callable[[StoreError | None], object]) -> None:
@@ -162,7 +162,7 @@ class Disk:
 
     def _sandboxes(self) -> dict[str, Sandbox]:
         running = (live for live in self._world.app.sandboxes if not live.is_closed)
-        return {live.id: Sandbox(live, live.core, kept_of(live)) for live in running}
+        return {live.id: Sandbox(live, live.core, stored_view_of(live)) for live in running}
 
     def _take_snapshots(self) -> None:
         saver = self._kept._saving
@@ -180,7 +180,7 @@ class Disk:
                 except CannotGoOn as error:
                     return [f"killed {one.when}: {error}"]
                 resumed.player.end()
-                found[kept.name] = kept_of(resumed.player.live)
+                found[kept.name] = stored_view_of(resumed.player.live)
         return lacking(one, found)
 
     def _failed(self, error: StoreError) -> None:

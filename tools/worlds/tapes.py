@@ -8,7 +8,7 @@ from simulator.replay.proof import player_for
 from simulator.replay.rebuilding import nowhere
 from simulator.replay.writing import tape_lines
 from tests.support.replaying import play_whole, read_back, replayed
-from tools.worlds.seen import seen_of
+from tools.worlds.sandbox_view import view_of
 from tools.worlds.world import World
 
 
@@ -22,7 +22,7 @@ def tapes(made: World) -> list[str]:
         if difference is not None:
             problems.append(_said(live.id, difference))
         else:
-            before, after = seen_of(live), seen_of(player.live)
+            before, after = view_of(live), view_of(player.live)
             problems += [f"{live.id}: {name}: {before[name]} was {after[name]} when replayed"
                          for name in before if before[name] != after[name]]  # fmt: skip
     return problems

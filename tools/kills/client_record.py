@@ -1,4 +1,4 @@
-"""What clients asked for, and what they were told: only the latter has to survive."""
+"""What clients sent and which answers they received. Only acknowledged requests have to survive a kill."""
 
 from collections import Counter
 from dataclasses import dataclass, field
@@ -18,7 +18,7 @@ AFTER = {
 
 @dataclass(frozen=True, slots=True)
 class Payment:
-    """What an answer said of a payment, without what changes with its status."""
+    """The status, cost and balance of a payment in one answer."""
 
     status: str
     cost: Decimal
@@ -26,13 +26,13 @@ class Payment:
 
     @staticmethod
     def of(data: dict[str, Any]) -> "Payment":
-        """The `data` of a topup's answer (SPEC 2.3)."""
+        """Parse the `data` of a topup's answer (SPEC 2.3)."""
         return Payment(data["status"], Decimal(str(data["cost"])), Decimal(str(data["balance"])))
 
 
 @dataclass(slots=True)
-class Told:
-    """All clients' knowledge, in the order in which it came."""
+class ClientRecord:
+    """The requests and answers of all clients, in the order in which they arrived."""
 
     orders: dict[str, dict[str, Any]] = field(default_factory=dict)  # by refid, whether they were answered or not
     payments: dict[str, Payment] = field(default_factory=dict)  # by refid, the furthest that was told
@@ -44,8 +44,8 @@ class Told:
     counts: Counter[str] = field(default_factory=Counter)
 
     def pay(self, refid: str, data: dict[str, Any], *, is_first: bool) -> None:
-        """A topup was answered with 200; `is_first` when the refid had not been sent before. What came over another
-        connection may have been said earlier."""
+        """Record a topup that was answered with 200. `is_first`: the refid had not been sent before. Answers of
+        other connections may arrive out of order."""
         new, before = Payment.of(data), self.payments.get(refid)
         self.balances.append(new.balance)
         if is_first:
@@ -56,7 +56,7 @@ class Told:
             self.complaints.append(f"{refid} was {before.status}, and is answered {new.status} later")
 
     def finals(self) -> list[str]:
-        """The bills that are known to be paid, and that nobody wanted back."""
+        """Return the refids of bills that are paid and that no client asked to void."""
         return [
             refid
             for refid, one in self.payments.items()

@@ -9,7 +9,7 @@ from simulator.domain.model.webhooks import Delivery
 from simulator.runtime.live_sandbox import LiveSandbox
 
 
-def seen_of(live: LiveSandbox) -> dict[str, Any]:
+def view_of(live: LiveSandbox) -> dict[str, Any]:
     """What can be seen of a sandbox when nothing happens in it."""
     state = live.core.state
     return {
@@ -37,9 +37,9 @@ def _attempts(job: Callback | Delivery) -> list[tuple[datetime, AttemptResult | 
     return [(one.at, one.result) for one in job.attempts]
 
 
-def kept_of(live: LiveSandbox) -> dict[str, Any]:
+def stored_view_of(live: LiveSandbox) -> dict[str, Any]:
     """The same with what is kept beside the tape."""
     sent, in_flight = live.courier.sent, live.core.state.in_flight
     begun = [(job, send.attempt.number) for job, send in in_flight.items() if sent.is_begun(job)]
     marks = [(one.name, one.n, one.at) for one in live.marks]
-    return {**seen_of(live), "begun": sorted(begun), "marks": marks}
+    return {**view_of(live), "begun": sorted(begun), "marks": marks}

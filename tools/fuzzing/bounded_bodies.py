@@ -1,4 +1,4 @@
-"""Smaller schemas for the coverage phase, which combines all members of a body and would not end with a scenario's."""
+"""Smaller request schemas for the coverage phase, which combines all members of a body and would not end otherwise."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -11,7 +11,7 @@ _CONDITIONS = ("if", "then", "else")
 
 
 def bound_bodies(document: dict[str, Any]) -> None:
-    """Bound the JSON bodies of `SCENARIO_TYPED` operations in a document that is one object."""
+    """Bound the JSON bodies of the `SCENARIO_TYPED` operations of a document, in place."""
     for path in document["paths"].values():
         for operation in path.values():
             if isinstance(operation, dict) and operation.get("operationId") in SCENARIO_TYPED:
@@ -20,7 +20,7 @@ def bound_bodies(document: dict[str, Any]) -> None:
 
 
 def bounded(schema: Mapping[str, Any], components: Mapping[str, Any]) -> dict[str, Any]:
-    """A schema without references: objects keep what they must have and what is neither an object nor a list."""
+    """Return a schema without references that has only required and scalar members."""
     whole = _resolved(schema, components)
     needed = {*whole.get("required", ()), *whole.get("else", {}).get("required", ())}
     kept = {name: value for name, value in whole.items() if name not in _CONDITIONS}
@@ -46,7 +46,7 @@ def _is_scalar(schema: Mapping[str, Any], components: Mapping[str, Any]) -> bool
 
 
 def _resolved(schema: Mapping[str, Any], components: Mapping[str, Any]) -> dict[str, Any]:
-    """The schema with what it refers to beside its own words."""
+    """Return the schema that `$ref` leads to, merged with the keywords next to it."""
     own = {name: value for name, value in schema.items() if name != "$ref"}
     if "$ref" not in schema:
         return own

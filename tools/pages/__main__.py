@@ -1,4 +1,4 @@
-"""The files that `make docs` generates from contracts/, the audit, the known mistakes and the commands."""
+"""`make docs`: the generated files, and the function that renders each."""
 
 from collections.abc import Callable, Mapping
 

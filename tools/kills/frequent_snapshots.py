@@ -1,5 +1,7 @@
-"""`python -m tools.kills.often serve ...`: a server that takes snapshots whenever a few entries have come, so
-that they are due while it is rewound, forked and killed."""
+"""`python -m tools.kills.frequent_snapshots serve ...`: a server that takes a snapshot after a few entries.
+
+So a snapshot is likely to be due while the server is rewound, forked or killed.
+"""
 
 import sys
 from collections.abc import Sequence
@@ -12,12 +14,12 @@ from tests.support.processes import PROGRAM
 ENTRIES: Final = 20
 LOOK_S: Final = 0.01
 
-OFTEN: Final[Sequence[str]] = [*PROGRAM[:-1], "tools.kills.often"]
+SERVER: Final[Sequence[str]] = [*PROGRAM[:-1], "tools.kills.frequent_snapshots"]
 """The command of such a server."""
 
 
-def take_often() -> None:
-    """From now on in this process."""
+def use_short_intervals() -> None:
+    """Set the intervals of snapshots in this process."""
     for name, value in {
         "ENTRIES": ENTRIES,
         "ENTRIES_MIN": ENTRIES,
@@ -29,5 +31,5 @@ def take_often() -> None:
 
 
 if __name__ == "__main__":
-    take_often()
+    use_short_intervals()
     sys.exit(main())
