@@ -1,1 +1,1 @@
-"""Seeded worlds around the real application: one process, no sockets, threads, real time or real randomness."""
+"""Run the real application in seeded worlds: one process, without sockets, threads, real time or real randomness."""

@@ -1,4 +1,4 @@
-"""`make simulate`: many seeds on all cores; of each that fails the shortest steps that do."""
+"""`make simulate`: run many seeds on all cores, and report the shortest failing steps of each seed that fails."""
 
 import argparse
 import os
@@ -11,13 +11,13 @@ FAILURES_MAX = 5
 
 
 def one_seed(seed: int, count: int) -> str:
-    """What is said of a seed; empty when all is well."""
+    """Return the report of a seed, empty for a success."""
     broken = failure_of(seed, count)
     return "" if broken is None else explained(seed, count, broken)
 
 
 def main() -> int:
-    """Run what the arguments say; 1 when a seed failed."""
+    """Run the seeds that the arguments ask for; return 1 when one failed."""
     parser = argparse.ArgumentParser(prog="make simulate", description=__doc__)
     parser.add_argument("--seeds", type=int, default=10_000, help="how many (10000)")
     parser.add_argument("--first", type=int, default=0, help="the first of them (0)")

@@ -1,5 +1,5 @@
-"""What is held against each answer, in the turn in which it was given: no mistake of ours, the contract, one number in
-the journal, the statuses that its request may have, and for payments that what was acknowledged once stays true."""
+"""Check each answer as soon as it is given: no internal error, valid by the contract, one number in the journal, a
+status that the request may have, and consistent with every acknowledged payment."""
 
 from collections.abc import Callable
 from decimal import Decimal
@@ -26,8 +26,8 @@ NEVER_CREATED = ("Invalid_Request", "Refid_Conflict")
 
 
 class Answers:
-    """The judge of all answers. `life_of` is the life of a sandbox that is now, `check_clocks` looks at the time of
-    all; `log` writes down every byte; `offset` chooses which answers are held against the contract."""
+    """The checks of all answers. `life_of` returns the current life of a sandbox, `check_clocks` checks all clocks,
+    `log` records every byte, and `offset` selects the answers that are validated against the contract."""
 
     def __init__(
         self,
@@ -46,7 +46,7 @@ class Answers:
         self.count = 0
 
     def judge(self, asked: Asked, answered: Answered) -> None:
-        """Look at an answer; what is wrong with it goes to `problems`."""
+        """Check an answer and append mistakes to `problems`."""
         self.count += 1
         self._check_clocks()
         self._log(f"{asked.method} {asked.box} {asked.target} {answered.status}\n", answered.lines + answered.body)
@@ -90,7 +90,7 @@ class Answers:
             self._object(asked, answered, str(error))
 
     def _number(self, life: Life, asked: Asked, answered: Answered) -> Exchange | None:
-        """The journal's record of this answer, which is the next number."""
+        """Check the journal's record of this answer, which has the next number."""
         life.answers += 1
         if life.journal.last_n != life.answers:
             text = f"is number {life.journal.last_n} of the journal, and answer {life.answers} of this sandbox"
@@ -142,7 +142,7 @@ class Answers:
             self._object(asked, answered, "shuts out an address of a reseller that allows all")
 
     def _note_nonce(self, life: Life, exchange: Exchange, asked: Asked, answered: Answered) -> None:
-        """A nonce was accepted: neither within its window, nor with the timestamp of its last use."""
+        """Check an accepted nonce: it must be outside its window and have another timestamp than its last use."""
         at = life.live.clock.now()
         key = (asked.key, asked.nonce)
         window = life.live.scenario.limits.nonce_window
@@ -174,7 +174,7 @@ class Answers:
 def _told(
     acknowledged: dict[str, Payment], known: Payment | None, wanted: dict[str, Any], data: dict[str, Any], is_now: bool
 ) -> str:
-    """What is wrong with the answer to a topup; remembers what it acknowledges."""
+    """Check the answer to a topup, and record what it acknowledges."""
     told = Payment(
         data["refid"], data["product"], data["account"], Decimal(str(data["amount"])), Decimal(str(data["cost"]))
     )

@@ -1,5 +1,5 @@
-"""What the application does in a thread, done by the world's loop: each piece at once when its time has come, which may
-be later than others' that came after the request that asked for it."""
+"""Run the application's background work in the world's loop. Each piece runs after its own delay, so pieces may
+overtake each other."""
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
@@ -12,7 +12,7 @@ from tools.worlds.loop import VirtualLoop
 
 
 class LoopWorker:
-    """In place of the thread; `delay_s` says how long each piece takes."""
+    """A replacement for the worker thread; `delay_s` returns the duration of each piece."""
 
     def __init__(self, loop: VirtualLoop, delay_s: Callable[[], float]) -> None:
         self._loop = loop
@@ -20,7 +20,7 @@ class LoopWorker:
         self.waiting = 0
 
     def submit(self, function: Callable[[], Any], size: int) -> "Future[list[background._Outcome]]":
-        """Have `function` called, as `background._Worker` does."""
+        """Schedule a call of `function`, like `background._Worker`."""
         work = background._Work(0, 0, Future(), function)
         self.waiting += 1
         self._loop.call_later(self._delay_s(), self._do, work)
@@ -33,6 +33,6 @@ class LoopWorker:
 
 @contextmanager
 def beside_nothing(worker: LoopWorker) -> Iterator[None]:
-    """Let the application use this worker, and places that nobody holds yet."""
+    """Give the application this worker and free places."""
     with patch.object(background, "_WORKER", worker), patch.object(background._PLACES, "_sizes", []):
         yield

@@ -1,5 +1,5 @@
-"""What clients read when all is over agrees with what they were told, by the reseller API alone: every payment that was
-acknowledged is in the history, and balance, statement and history add up to each other."""
+"""Compare what clients read at the end with what they were answered: every acknowledged payment is in the history,
+and balance, statement and history agree."""
 
 from collections import Counter
 from decimal import Decimal
@@ -18,7 +18,7 @@ LIMIT = 1000
 
 
 def books(made: World) -> list[str]:
-    """A proof of a run: what does not add up, of each reseller of each sandbox whose key still works."""
+    """Return the inconsistencies of each reseller whose key still works. This is a proof of a run."""
     found: list[str] = []
     for box, life in made.lives.items():
         if made.find(box) is not life.live:
@@ -40,7 +40,7 @@ def _of_one(made: World, life: Life, code: str, account: Account) -> list[str]:
 
 
 def _read(made: World, life: Life, code: str, target: str) -> Any:
-    """The body of an answer; None when it is damaged, or a refusal since too many came before."""
+    """Return the body of an answer, or None when it is damaged or rate-limited."""
     asked = Asked(life.live.id, code, "GET", target)
     answered = made.wait_for(made.clients.send(asked))
     exchange = life.journal.find(life.journal.last_n)
@@ -80,6 +80,6 @@ def _compared(account: Account, history: Any, statement: list[Any], balance: Dec
 
 
 def _status(one: Any) -> str:
-    """The status of a record, in the words of the history's filter."""
+    """Return the status of a record as the history's filter spells it."""
     by_name = {"Successful": "SUCCESSFUL", "Failed": "FAILED", "Refund": "REFUND"}
     return by_name.get(one["status_name"], "PENDING")

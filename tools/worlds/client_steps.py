@@ -1,4 +1,4 @@
-"""What clients do: pay, ask, dispute, configure, and make mistakes."""
+"""Steps of clients: pay, ask, dispute, configure, and make mistakes."""
 
 import asyncio
 from random import Random
@@ -19,7 +19,7 @@ REFIDS = 60
 
 
 def _account(random: Random) -> str:
-    """Ordinary ones, whose last digit selects a rule, and magic ones, which select an outcome."""
+    """Draw an ordinary account, whose last digit selects a rule, or a magic account."""
     if random.random() < 0.3:
         return f"0000{random.choice('00012')}{random.randrange(18):02}"
     return f"{random.randrange(1, 30):07}"
@@ -30,18 +30,18 @@ BEFORE_ACCOUNT = {"RELOAD": "012", "ELECTRIC": "21001", "WATER": "300", "NONE": 
 
 
 def refid_of(place: int) -> str:
-    """Most are short; some are as long as one may be."""
+    """Return a refid, in most cases short, in some as long as allowed."""
     return f"r{place}" if place % 9 else f"r{place}".ljust(50, "x")
 
 
 def payment(place: int, product: str, account: str, amount: str) -> dict[str, Any]:
-    """The body of a topup."""
+    """Return the body of a topup."""
     account = BEFORE_ACCOUNT[product] + account
     return {"refid": refid_of(place), "product": product, "account": account, "amount": amount}
 
 
 def asked_for(world: World, box: str, code: str, wanted: dict[str, Any]) -> Asked:
-    """A topup, which the world remembers somebody asked for."""
+    """Return the body of a topup, and record its refid as asked for."""
     world.invariants.asked.add((box, code, wanted["refid"]))
     return Asked(box, code, "POST", "/v2/topup", msgspec.json.encode(wanted), payment=wanted)
 
@@ -60,7 +60,7 @@ def pay(world: World, box: str, who: str, refid: int, product: str, account: str
 
 @step(7, box=BOX, who=WHO, place=number(0, 20))
 def requery(world: World, box: str, who: str, place: int) -> None:
-    """Send one of the payments that were acknowledged lately again, as it was."""
+    """Repeat one of the latest acknowledged payments."""
     life = world.life(box)
     account = None if life is None else life.accounts.get(who)
     if account is not None and account.acknowledged:
@@ -69,7 +69,7 @@ def requery(world: World, box: str, who: str, place: int) -> None:
 
 
 def again(world: World, box: str, who: str, refid: str) -> "asyncio.Task[Answered] | None":
-    """Send an acknowledged payment again; None when nobody was told of one."""
+    """Repeat an acknowledged payment; return None when there is none."""
     life = world.life(box)
     account = None if life is None else life.accounts.get(who)
     known = None if account is None else account.acknowledged.get(refid)
@@ -86,7 +86,7 @@ def again(world: World, box: str, who: str, refid: str) -> "asyncio.Task[Answere
 def pay_at_once(
     world: World, box: str, who: str, refid: int, product: str, account: str, amount: str, count: int
 ) -> None:
-    """Send one payment several times in one instant."""
+    """Send one payment several times at the same instant."""
     for _ in range(count):
         world.clients.send(asked_for(world, box, who, payment(refid, product, account, amount)))
 
@@ -96,13 +96,13 @@ def pay_slowly(
     world: World, box: str, who: str, refid: int, product: str, account: str, amount: str,
     pauses: int, pause_s: float, is_cut: bool,
 ) -> None:  # fmt: skip
-    """Send a payment in pieces, and perhaps leave before its end."""
+    """Send a payment in pieces, and sometimes disconnect before its end."""
     asked = asked_for(world, box, who, payment(refid, product, account, amount))
     world.clients.send_slowly(asked, [pause_s] * pauses, is_cut)
 
 
 async def call_back(world: World, how: str, live: LiveSandbox, outgoing: Outgoing) -> None:
-    """What a receiver asks of the API before it answers the attempt that it was sent."""
+    """Send a request that a receiver makes before it answers a callback."""
     code = next((code for code, url in CALLBACKS.items() if outgoing.url.startswith(url)), "R1")
     refid = _told_refid(outgoing)
     if how == "balance" or not refid:
@@ -118,7 +118,7 @@ async def call_back(world: World, how: str, live: LiveSandbox, outgoing: Outgoin
 
 
 def _told_refid(outgoing: Outgoing) -> str:
-    """The refid in a callback; empty for anything else."""
+    """Return the refid in a callback, empty for anything else."""
     if outgoing.body is None:
         return parse_qs(urlsplit(outgoing.url).query).get("refid", [""])[0]
     refid: str = msgspec.json.decode(outgoing.body)["data"].get("refid", "")
@@ -135,13 +135,13 @@ READS = (
 
 @step(6, box=BOX, who=WHO, target=one_of(*READS))
 def read(world: World, box: str, who: str, target: str) -> None:
-    """Ask for something."""
+    """Send a GET request."""
     world.clients.send(Asked(box, who, "GET", target))
 
 
 @step(2, box=BOX, who=WHO)
 def read_catalog(world: World, box: str, who: str) -> None:
-    """Ask for the catalog, which must be the one of now."""
+    """Read the catalog, which must be the current one."""
     asked = Asked(box, who, "GET", "/v2/catalog?include_inactive=true")
     world.clients.send(asked).add_done_callback(lambda task: _compare_catalog(world, asked, task))
 
@@ -160,7 +160,7 @@ def _compare_catalog(world: World, asked: Asked, task: "asyncio.Task[Answered]")
 
 @step(7, box=BOX, place=number(0, 3), is_told=one_of(True, True, True, False))
 def void(world: World, box: str, place: int, is_told: bool) -> None:
-    """Ask for the money of a payment, of one of the latest that succeeded if it was told of that."""
+    """Void one of the latest payments that were answered as successful."""
     life = world.life(box)
     paid = [] if life is None else [
         one for one in life.core.state.transactions.values() if one.is_settled or not is_told
@@ -173,7 +173,7 @@ def void(world: World, box: str, place: int, is_told: bool) -> None:
 
 @step(2, box=BOX, who=WHO, refid=number(0, REFIDS))
 def dispute(world: World, box: str, who: str, refid: int) -> None:
-    """Ask what became of a payment."""
+    """Dispute a payment."""
     body = {"refid": refid_of(refid)}
     world.clients.send(Asked(box, who, "POST", "/v2/transactions/check", msgspec.json.encode(body)))
 
@@ -183,7 +183,7 @@ URLS = ("http://one.example/cb", "http://two.example/cb", "inbox:callbacks", "in
 
 @step(1, box=BOX, who=WHO, url=one_of(*URLS), method=one_of("GET", "POST"))
 def set_callback_url(world: World, box: str, who: str, url: str, method: str) -> None:
-    """Send callbacks elsewhere from now on."""
+    """Set another callback URL."""
     target = f"/v2/callback-url?url={url.replace(':', '%3A').replace('/', '%2F')}&method={method}"
     world.clients.send(Asked(box, who, "POST", target))
 
@@ -202,14 +202,14 @@ WEBHOOK: tuple[tuple[str, str, Any], ...] = (
 
 @step(2, box=BOX, who=WHO, change=number(0, len(WEBHOOK) - 1))
 def change_webhook(world: World, box: str, who: str, change: int) -> None:
-    """Change where and whether events are sent."""
+    """Set another webhook URL, or enable or disable the webhook."""
     method, target, body = WEBHOOK[change]
     world.clients.send(Asked(box, who, method, target, b"" if body is None else msgspec.json.encode(body)))
 
 
 @step(3, box=BOX, who=WHO, place=number(0, 3))
 def replay_delivery(world: World, box: str, who: str, place: int) -> None:
-    """Have a failed delivery sent again; an event at most three times."""
+    """Replay a failed delivery; an event at most three times."""
     life = world.life(box)
     failed = [
         one
@@ -236,7 +236,7 @@ MISTAKES = ("signature", "key", "late", "json", "path", "method", "empty")
 
 @step(4, box=BOX, who=WHO, mistake=one_of(*MISTAKES))
 def mistake(world: World, box: str, who: str, mistake: str) -> None:
-    """A request that is refused, whatever else happens."""
+    """Send a request that is always refused."""
     wanted = payment(0, "RELOAD", "0000001", "5")
     asked = Asked(box, who, "POST", "/v2/topup", msgspec.json.encode(wanted), expects=(401, 503))
     match mistake:
@@ -256,7 +256,7 @@ def mistake(world: World, box: str, who: str, mistake: str) -> None:
 
 @step(4, box=BOX, place=number(1, 40), skew_s=one_of(0, 0, -30))
 def reuse_nonce(world: World, box: str, place: int, skew_s: int) -> None:
-    """Use a nonce that was accepted lately once more, with a fresh signature."""
+    """Send an accepted nonce again with a new signature."""
     life = world.life(box)
     if life is None or not life.nonces:
         return

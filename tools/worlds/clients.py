@@ -1,4 +1,4 @@
-"""Clients of the reseller API: they sign, send in one of several ways, and remember what they are told."""
+"""Clients of the reseller API: they sign, send in several ways, and record the answers."""
 
 import asyncio
 import base64
@@ -22,8 +22,8 @@ ADDRESS = "127.0.0.1"
 
 @dataclass
 class Asked:
-    """A request as it was sent. `expects` are the statuses that it may have; none for all but mistakes. `payment` is
-    what a topup asked for; `live` was the sandbox of this name when it was sent, and `core` its state."""
+    """A request as it was sent. `expects` are its possible statuses; empty allows all but internal errors.
+    `payment` is the order of a topup. `live` and `core` are the sandbox and its state when the request was sent."""
 
     box: str
     code: str
@@ -42,7 +42,7 @@ class Asked:
 
 
 class Answered(NamedTuple):
-    """An answer as it left the application: `is_whole` unless its connection ended before its end."""
+    """An answer as it left the application. `is_whole` is False when its connection closed before its end."""
 
     status: int
     lines: bytes
@@ -55,11 +55,11 @@ Then = Callable[[Answered], None]
 
 
 def nobody(answered: Answered) -> None:
-    """Nobody looks at the answer."""
+    """Ignore the answer."""
 
 
 class Clients:
-    """All clients of a world. `judge` looks at each answer in the turn in which it was given, `when_durable`."""
+    """All clients of a world. `judge` checks each answer as soon as it is given, `when_durable`."""
 
     def __init__(
         self, loop: VirtualLoop, app: App, wall_s: Callable[[], float], judge: Judge, when_durable: Callable[[], None]
@@ -75,15 +75,15 @@ class Clients:
         self.served = 0
 
     def go_on(self, before: "Clients") -> None:
-        """Be the clients of another process, who remember what they knew."""
+        """Continue with the application of another process, and keep all records."""
         self._nonces, self.secrets = before._nonces, before.secrets
 
     def new_nonce(self) -> str:
-        """A nonce that nobody has used."""
+        """Return an unused nonce."""
         return f"nonce-{next(self._nonces):014d}"
 
     def sign(self, asked: Asked, *, damaged: bool = False, skew_s: int = 0) -> list[tuple[bytes, bytes]]:
-        """The headers of a request, whose nonce and timestamp it gets."""
+        """Return the headers of a request, with a nonce and a timestamp."""
         asked.nonce = asked.nonce or self.new_nonce()
         asked.key = asked.key or key_of(asked.code)
         asked.timestamp_s = int(self._wall_s()) + skew_s
@@ -106,11 +106,12 @@ class Clients:
         return headers
 
     def send(self, asked: Asked, headers: list[tuple[bytes, bytes]] | None = None) -> "asyncio.Task[Answered]":
-        """Send a whole request; the server answers it at once where it can."""
+        """Send a whole request; the server answers it without a task where it can."""
         return self._start(self._exchange(partial(self._whole, asked, headers or self.sign(asked)), asked))
 
     def send_slowly(self, asked: Asked, pauses_s: list[float], is_cut: bool) -> "asyncio.Task[Answered]":
-        """Send the head, and the body in pieces after these pauses; the client may leave before the last."""
+        """Send the head, then the body in pieces with these pauses; the client may disconnect before the last
+        piece."""
         return self._start(self._exchange(partial(self._in_pieces, asked, self.sign(asked), pauses_s, is_cut), asked))
 
     def _start(self, exchange: Any) -> "asyncio.Task[Answered]":
@@ -130,7 +131,7 @@ class Clients:
         return answered
 
     def find(self, box: str) -> LiveSandbox | None:
-        """The sandbox of this name, if there is one."""
+        """Return the sandbox of this name, or None."""
         return self.app.sandboxes.find(box)
 
     async def _whole(self, asked: Asked, headers: list[tuple[bytes, bytes]]) -> Answered:
@@ -168,7 +169,7 @@ class Clients:
     async def by_asgi(
         self, method: str, path: str, query: str, headers: list[tuple[bytes, bytes]], receive: Any
     ) -> Answered:
-        """One request through the application as any server calls it."""
+        """Send a request through the ASGI application."""
         scope = {
             "type": "http", "http_version": "1.1", "method": method, "scheme": "http", "path": path,
             "raw_path": path.encode(), "query_string": query.encode(), "headers": headers, "client": (ADDRESS, 50_000),
@@ -186,7 +187,7 @@ class Clients:
         return Answered(sent[0]["status"], lines, b"".join(one.get("body", b"") for one in sent[1:]), True)
 
     def control(self, method: str, path: str, body: bytes = b"", then: Then = nobody) -> "asyncio.Task[Answered]":
-        """Send a request of the control API; `path` comes after `/_sim`. `then` looks at its answer."""
+        """Send a request to the control API; `path` follows `/_sim`, and `then` gets the answer."""
         return self._start(self._controlled(method, path, body, then))
 
     async def _controlled(self, method: str, path: str, body: bytes, then: Then) -> Answered:

@@ -1,4 +1,4 @@
-"""What is configured while the sandboxes run: money, rules, faults, scenarios, products, keys."""
+"""Steps that configure running sandboxes: money, rules, faults, scenarios, products, keys."""
 
 from decimal import Decimal
 from typing import Any
@@ -15,7 +15,7 @@ from tools.worlds.world import World
 
 @step(3, box=BOX, who=WHO, amount=one_of("1.00", "50.00", "400.00", "2.50"))
 def deposit(world: World, box: str, who: str, amount: str) -> None:
-    """Put money into a wallet, which its webhook is told."""
+    """Deposit money, which sends a webhook."""
     life = world.life(box)
     if life is not None and not life.live.is_closed and who in life.core.state.resellers:
         account = life.account(life.core.state.resellers[who])
@@ -36,14 +36,14 @@ def deposit(world: World, box: str, who: str, amount: str) -> None:
     when=one_of({}, {"when": {"product": "RELOAD"}}, {"times": 1}),
 )
 def add_payment_rule(world: World, box: str, steps: str, way: int, when: dict[str, Any]) -> None:
-    """Decide otherwise what becomes of payments."""
+    """Add a rule for payments."""
     rule: dict[str, Any] = {"then": STEPS[steps], "callbacks": WAYS[way], **when}
     world.to(box, "POST", "/rules", {"section": "payments", "rule": rule})
 
 
 @step(2, box=BOX, fault=number(0, len(FAULTS) - 1), times=one_of(1, 1, 2, 5))
 def add_fault(world: World, box: str, fault: int, times: int) -> None:
-    """Damage the next requests."""
+    """Add a fault for the next requests."""
     life = world.life(box)
 
     def then(answered: Answered) -> None:
@@ -64,13 +64,13 @@ def add_fault(world: World, box: str, fault: int, times: int) -> None:
     ),
 )
 def add_void_rule(world: World, box: str, then: dict[str, Any]) -> None:
-    """Decide otherwise what becomes of voids."""
+    """Add a rule for voids."""
     world.to(box, "POST", "/rules", {"section": "voids", "rule": {"then": then}})
 
 
 @step(2, box=BOX, place=number(0, 5))
 def remove_rule(world: World, box: str, place: int) -> None:
-    """Remove one of the rules, the latest ones first."""
+    """Remove a rule, the latest first."""
     life = world.life(box)
     if life is not None:
         ids = [rule.id for book in life.core.state.books.values() for rule, _ in book.listed()]
@@ -81,7 +81,7 @@ def remove_rule(world: World, box: str, place: int) -> None:
 
 @step(0.6, box=BOX, number=number(0, VARIANTS - 1))
 def load_scenario(world: World, box: str, number: int) -> None:
-    """Switch to another scenario, as `serve --watch` does when its file is written."""
+    """Load another scenario, as `serve --watch` does when its file changes."""
     live = world.find(box)
     if live is not None and not live.is_closed:
         scenario = variant(number, "manual")
@@ -96,7 +96,7 @@ def load_scenario(world: World, box: str, number: int) -> None:
 
 @step(1, box=BOX, product=one_of("WATER", "ELECTRIC", "RELOAD"), is_active=one_of(True, True, False))
 def change_product(world: World, box: str, product: str, is_active: bool) -> None:
-    """Take a product off sale, or put it back."""
+    """Deactivate or activate a product."""
     live = world.find(box)
 
     def then(answered: Answered) -> None:
@@ -109,13 +109,13 @@ def change_product(world: World, box: str, product: str, is_active: bool) -> Non
 
 @step(0.7, box=BOX, product=one_of("WATER", "RELOAD"), status=one_of("Healthy", "Interruption"))
 def set_network(world: World, box: str, product: str, status: str) -> None:
-    """Let a product's network fail, or heal."""
+    """Set the network of a product to failing or healthy."""
     world.to(box, "PUT", f"/network/{product}", {"status": status})
 
 
 @step(0.2, box=BOX, who=WHO)
 def revoke_key(world: World, box: str, who: str) -> None:
-    """Revoke a reseller's key, and give it another one."""
+    """Revoke a reseller's key and add another."""
     life = world.life(box)
     if life is not None and not life.live.is_closed:
         key = f"key-{who}"
@@ -129,7 +129,7 @@ def revoke_key(world: World, box: str, who: str) -> None:
 
 @step(0.6, box=BOX, who=WHO, is_shut=one_of(True, False, False))
 def set_allowlist(world: World, box: str, who: str, is_shut: bool) -> None:
-    """Let a reseller's clients come from nowhere, or from everywhere."""
+    """Allow no address or every address of a reseller."""
     life = world.life(box)
     if life is not None and not life.live.is_closed:
         life.shut[who] = False  # until it is known
@@ -144,7 +144,7 @@ def set_allowlist(world: World, box: str, who: str, is_shut: bool) -> None:
 
 @step(1, box=BOX, place=number(0, 10))
 def send_callback(world: World, box: str, place: int) -> None:
-    """Send the callback of a payment once more."""
+    """Repeat the callback of a payment."""
     life = world.life(box)
     if life is not None and life.core.state.transactions:
         trxids = list(life.core.state.transactions)
@@ -153,7 +153,7 @@ def send_callback(world: World, box: str, place: int) -> None:
 
 @step(1, box=BOX)
 def replay_any_delivery(world: World, box: str) -> None:
-    """Have the latest failed delivery sent again, as the console does."""
+    """Replay the latest failed delivery, as the console does."""
     life = world.life(box)
     failed = [one for one in (life.core.state.deliveries if life else ()) if one.state is DeliveryState.FAILED]
     if failed and life is not None:

@@ -1,9 +1,9 @@
-"""A crowd in one folder: sandboxes are paid at, rewound, forked, reset, deleted, made anew and written down at once.
+"""Many clients of one data folder: they pay, rewind, fork, reset, delete and create sandboxes while snapshots are
+written.
 
-A crowd goes in rounds of some things that begin at about the same time, in a loop of virtual time, so that each seed is
-one order of all that they do. Every second one is of travellers, who pay, rewind and fork at one sandbox. Behind each
-round the process is killed, in effect, and what it left has to be what its sandboxes are, payment by payment, and what
-their tapes make of them. So has whatever it leaves in the middle of a round to be something that can be gone on with.
+A crowd runs in rounds of actions that begin at about the same virtual time, so each seed is one order of them. In
+every second round all actions use one sandbox. After each round the process is killed: its folder must restore every
+sandbox, payment by payment, and so must the tapes in memory. A copy from the middle of a round must be usable as well.
 """
 
 import asyncio
@@ -53,7 +53,7 @@ KILLED_EVERY = 40
 
 
 class Silent:
-    """A network in which nobody answers."""
+    """A network in which every attempt fails."""
 
     async def send(self, outgoing: Outgoing, timeout_s: float, owner: str) -> AttemptResult:
         """Fail."""
@@ -61,7 +61,8 @@ class Silent:
 
 
 class Crowd:
-    """One of them. `problems` are what was wrong, in sentences; `counts` say how often what was asked for was done."""
+    """A crowd. `problems` are sentences about what was wrong; `counts` has the number of successful actions of each
+    kind."""
 
     def __init__(self, seed: int, folder: Path) -> None:
         self._draw = drawn_for("crowd", seed)
@@ -90,11 +91,11 @@ class Crowd:
         self._boxes = list(BOXES)
 
     def wall(self) -> Any:
-        """The time of the wall."""
+        """Return the wall-clock time."""
         return START + timedelta(microseconds=self.loop.now_us)
 
     def round(self) -> None:
-        """Let some things happen at once, and kill the process behind them."""
+        """Run some actions at once, then kill the process."""
         if not self.problems:
             self._boxes = self._draw.sample(BOXES, 1 if self._is_of_travellers else BOXES_AT_ONCE)
             possible = _TRAVELS if self._is_of_travellers else _ACTS
@@ -108,7 +109,7 @@ class Crowd:
             self.problems += self._differences()
 
     def close(self) -> None:
-        """Let it end as a server does."""
+        """Stop the process as a server stops."""
         self.loop.run(self._app.sandboxes.close(), PATIENCE_S)
         self._kept.close()
         if not self.problems:
@@ -133,7 +134,7 @@ class Crowd:
         return self._draw.choice(self._boxes)
 
     async def _asked(self, what: str, method: str, path: str, body: Any = None) -> Response:
-        """An answer of the control API, whose status and form the client holds against the contract."""
+        """Send a request to the control API; the client validates the answer."""
         answer = await self._client.asim(method, path, body)
         key = f"{what} {answer.status}"
         self.counts[key] = self.counts.get(key, 0) + 1
@@ -145,27 +146,27 @@ class Crowd:
         await self._client.acall("POST", "/v2/topup", body, sandbox=box)
 
     async def pay_often(self, box: str) -> None:
-        """The same some times."""
+        """Pay several times at a sandbox."""
         for _ in range(5):
             await self.pay(box)
             await asyncio.sleep(self._delay_s())
 
     async def advance(self, box: str) -> None:
-        """Let its time pass."""
+        """Advance its clock."""
         await self._asked("advance", "POST", f"/sandboxes/{box}/clock/advance", {"seconds": 20})
 
     async def create(self, box: str) -> None:
-        """Make a sandbox."""
+        """Create a sandbox."""
         await self._asked("create", "POST", "/sandboxes", {"id": box})
 
     async def fork(self, box: str) -> None:
-        """Fork one from somewhere, most often from now."""
+        """Fork a sandbox, in most cases from its present."""
         moments: list[dict[str, Any]] = [{}, {}, {"n": 4}, {"mark": self._draw.choice(MARKS)}]
         wanted = {"id": self._draw.choice(BOXES), "fork": {"of": box, **self._draw.choice(moments)}}
         await self._asked("fork", "POST", "/sandboxes", wanted)
 
     async def rewind(self, box: str) -> None:
-        """Return to somewhere."""
+        """Rewind to an earlier place."""
         live = self._app.sandboxes.find(box) or self._app.sandboxes.get("default")
         last, started = len(live.tape), live.beginning.started
         to = started + (live.clock.now() - started) * self._draw.random()
@@ -178,26 +179,26 @@ class Crowd:
         await self._asked("mark", "POST", f"/sandboxes/{box}/marks", {"name": self._draw.choice(MARKS)})
 
     async def unmark(self, box: str) -> None:
-        """Forget a mark."""
+        """Delete a mark."""
         await self._asked("unmark", "DELETE", f"/sandboxes/{box}/marks/{self._draw.choice(MARKS)}")
 
     async def reset(self, box: str) -> None:
-        """Begin it anew."""
+        """Reset the sandbox."""
         await self._asked("reset", "POST", f"/sandboxes/{box}/reset")
 
     async def delete(self, box: str) -> None:
-        """Delete it."""
+        """Delete the sandbox."""
         await self._asked("delete", "DELETE", f"/sandboxes/{box}")
 
     async def snapshot(self, box: str) -> None:
-        """Write it down as it is."""
+        """Write a snapshot."""
         live = self._app.sandboxes.find(box)
         if live is not None and not live.is_closed and self._kept._saving is not None:
             is_taken = await self._kept._saving.save(live)
             self.counts["snapshots"] = self.counts.get("snapshots", 0) + is_taken
 
     async def pieces(self, parts: Parts, is_known: IsKnown) -> AsyncIterator[tuple[str, bytes | None]]:
-        """The parts of a snapshot, which come one after the other from something that has them as they are now."""
+        """Yield the parts of a snapshot one by one, all as of the same moment."""
         made = list(parts())
         for name, content in made:
             if self._delays.random() < 0.1:
@@ -217,7 +218,7 @@ class Crowd:
         return [*_unlike(now, self._resumed(), "after a restart"), *_unlike(now, self._replayed(), "by its tape")]
 
     def _replayed(self) -> dict[str, dict[str, Any]]:
-        """What the tapes in memory make of the sandboxes, each from its beginning, without any snapshot."""
+        """Rebuild the sandboxes from the tapes in memory, without snapshots."""
         found = {}
         for live in self._app.sandboxes:
             player, difference = replayed(self._app, live)
@@ -226,7 +227,7 @@ class Crowd:
         return found
 
     def _resumed(self) -> dict[str, dict[str, Any]]:
-        """What a process would go on with that began on a copy of the folder."""
+        """Start on a copy of the folder and return its sandboxes."""
         copy = as_killed(self._folder / "data", self._folder / f"killed-{next(self._killed)}")
         found = {}
         try:
@@ -263,7 +264,7 @@ def _seen(live: LiveSandbox) -> dict[str, Any]:
 
 
 def _unlike(now: "Seen", other: "Seen", what: str) -> list[str]:
-    """What sandboxes are, and were not."""
+    """Return the differences between two states of the sandboxes."""
     return [
         f"{box}: {name}: {now.get(box, {}).get(name)} was {other.get(box, {}).get(name)} {what}"
         for box in sorted(now.keys() | other.keys())
@@ -274,7 +275,7 @@ def _unlike(now: "Seen", other: "Seen", what: str) -> list[str]:
 
 @contextmanager
 def crowd(seed: int) -> Iterator[Crowd]:
-    """A crowd of this seed, which is over afterwards."""
+    """Run a crowd of this seed, and close it afterwards."""
     folder = Path(tempfile.mkdtemp())
     made = Crowd(seed, folder)
     try:
@@ -293,7 +294,7 @@ def crowd(seed: int) -> Iterator[Crowd]:
 
 
 def problems_of(seed: int, rounds: int) -> list[str]:
-    """What is wrong with so many rounds of a seed."""
+    """Return the problems of a seed after so many rounds."""
     with crowd(seed) as made:
         for _ in range(rounds):
             made.round()

@@ -1,7 +1,7 @@
-"""Deliberate defects: small mistakes in real functions, one at a time, each of which the worlds must find.
+"""Planted defects: small mistakes in real functions, one at a time, which the worlds must find.
 
-A defect is a part of a function's text and what stands there instead. The function keeps its identity and gets other
-code, so that everybody who has it, tables of handlers included, has the defect.
+A defect replaces a part of a function's source. The function object stays the same and gets new code, so tables of
+handlers have the defect as well.
 """
 
 import inspect
@@ -15,8 +15,8 @@ from types import CodeType, FunctionType
 
 @dataclass(frozen=True)
 class Defect:
-    """A mistake in the function `where`, which is `module:name` below `simulator`: `instead` of `text`. `seed` is one
-    that found it once: it is tried first."""
+    """A mistake in the function `where` (`module:name` below `simulator`): `instead` replaces `text`. `seed` found
+    it before and is tried first."""
 
     name: str
     where: str
@@ -27,7 +27,7 @@ class Defect:
 
 @contextmanager
 def with_defect(defect: Defect) -> Iterator[None]:
-    """Run with a defect."""
+    """Plant a defect for the time of the context."""
     function = _function(defect.where)
     healthy = function.__code__
     function.__code__ = _mistaken(function, defect)

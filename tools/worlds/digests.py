@@ -1,5 +1,4 @@
-"""`python -m tools.worlds.digests STEPS SEED…`: the digest of each seed's bytes, a line each, so that
-another process can compare."""
+"""`python -m tools.worlds.digests STEPS SEED…`: print the digest of each seed's bytes, to compare processes."""
 
 import sys
 

@@ -1,8 +1,7 @@
-"""The disk of a world: a real folder in which its sandboxes are kept, and what a killed process leaves of it.
+"""The disk of a world: a real folder that keeps the sandboxes, and copies of it as killed processes would leave it.
 
-The process is killed, in effect, just before and just after some of the commits: the folder is copied as it is then.
-Some of these copies are opened when the world is over, and have to have what the sandboxes were at the commit before;
-from others the world goes on, see `restarts`.
+The folder is copied just before and just after some commits. At the end some copies are opened, and must have the
+sandboxes as of the commit before. The world continues from other copies, see `restarts`.
 """
 
 import shutil
@@ -40,7 +39,7 @@ SNAPSHOTS = 12
 
 
 class Sandbox(NamedTuple):
-    """A sandbox that ran, and what was seen of it."""
+    """A running sandbox, and the view of it at a commit."""
 
     live: LiveSandbox
     core: Core
@@ -49,7 +48,7 @@ class Sandbox(NamedTuple):
 
 @dataclass(frozen=True)
 class Killed:
-    """What a process left that was killed, and what its sandboxes were then, those that ran."""
+    """The folder that a killed process left, and its running sandboxes at that moment."""
 
     folder: Path
     when: str
@@ -57,7 +56,7 @@ class Killed:
 
 
 class ProcessKilled(KeyboardInterrupt):
-    """Nothing of the process happens any more: a loop lets this through."""
+    """The process was killed; the loop does not catch this."""
 
     def __init__(self, left: Killed) -> None:
         super().__init__(left.when)
@@ -65,12 +64,12 @@ class ProcessKilled(KeyboardInterrupt):
 
 
 def kept(made: "World") -> list[str]:
-    """A proof of a run: what a restart would lack, or would have lacked on the way."""
+    """Return what a restart would lack, now or at an earlier kill. This is a proof of a run."""
     return [problem for disk in made.disks for problem in disk.problems(is_in_use=disk is made.disks[-1])]
 
 
 class Disk:
-    """Keeps the sandboxes of one process of a world, from its beginning on, which is what another left or nothing."""
+    """Keep the sandboxes of one process of a world in a folder, new or left by an earlier process."""
 
     def __init__(self, world: "World", name: str, found: Killed | None) -> None:
         random = drawn_for(f"disk {name}", world.seed)
@@ -91,17 +90,17 @@ class Disk:
         world.network.is_durable = self._is_durable
 
     def keep(self) -> None:
-        """Let the application have what is in the folder, and keep what it has."""
+        """Restore the application from the folder, then keep its sandboxes."""
         with patch.object(folders, "go_on", self._go_on):
             self._kept.keep(self._world.app)
         self._world.loop.call_soon(self._kept.start)
 
     def gated(self, sender: Sender) -> Sender:
-        """A sender that waits for the disk."""
+        """Return a sender that waits for commits."""
         return self._kept.gated(sender)
 
     def commit(self) -> None:
-        """Commit what was written until now."""
+        """Commit everything written so far."""
         self._kept.gate.commit()
 
     def kill_in(self, commits: int, *, is_before: bool) -> None:
@@ -111,17 +110,17 @@ class Disk:
             self._before = self._sandboxes()  # all that happened is on the disk between two steps
 
     def left_now(self) -> Killed:
-        """What the process would leave."""
+        """Return the state that a kill would leave now."""
         self.kill_at = None
         return self._copy("between two steps", self._sandboxes())
 
     def remove(self) -> None:
-        """Take it down."""
+        """Close the store and delete the folder."""
         self._kept.close()
         shutil.rmtree(self._own)
 
     def problems(self, *, is_in_use: bool) -> list[str]:
-        """What copies of the folder lacked, and what it lacks now, if the process still runs."""
+        """Return what the copies lack, and what the folder lacks now if the process still runs."""
         if is_in_use:
             self.commit()
             self.killed.append(self._copy("at the end", self._sandboxes()))
@@ -192,7 +191,7 @@ class Disk:
 
 
 def lacking(left: Killed, found: dict[str, dict[str, Any]]) -> list[str]:
-    """What was otherwise in the sandboxes that were `found` than when the process was killed."""
+    """Return the differences between the `found` sandboxes and those at the time of the kill."""
     return [
         f"killed {left.when}: {box}: {name}: {was} was {found.get(box, {}).get(name)} after a restart"
         for box, one in left.sandboxes.items()

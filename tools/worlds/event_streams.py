@@ -1,4 +1,4 @@
-"""Streams of events as they were sent: their numbers have no gaps but those that they tell."""
+"""Check streams of events: their numbers have no gaps except announced ones."""
 
 import re
 from collections.abc import Iterator
@@ -9,8 +9,8 @@ _EVENT = re.compile(rb"id: [0-9a-f]{8}\.([0-9]+)\.([0-9]+)\nevent: ([a-z_]+)\nda
 
 
 def gaps(stream: bytes, *, may_miss: bool) -> Iterator[str]:
-    """What is missing in a stream. Of all sandboxes the numbers are the server's, of one they are its own. It
-    `may_miss` some when logs have evicted what they are about."""
+    """Yield the gaps of a stream. The stream of all sandboxes has the server's numbers, the stream of one sandbox
+    its own. It `may_miss` events when logs have evicted their records."""
     last: int | None = None
     for serial, number, kind, data in _EVENT.findall(stream):
         n = int(number) or int(serial)

@@ -1,6 +1,6 @@
-"""What must be true after each step, and what is looked at more rarely since it takes longer.
+"""The invariants of a world, some checked after each step, the expensive ones more rarely.
 
-The ledger is followed entry by entry, events and attempts one by one, so that a step costs what it did.
+Each ledger entry, event and attempt is checked once, so the cost of a check is the cost of the step.
 """
 
 from collections import Counter
@@ -28,8 +28,8 @@ FINAL = (Status.SUCCESSFUL, Status.FAILED)
 
 
 class Invariants:
-    """Checks one world. `asked` are the refids that clients asked for, by sandbox and reseller; problems are collected,
-    a sentence each."""
+    """The checks of one world. `asked` are the refids that clients asked for, by sandbox and reseller; problems are
+    collected as sentences."""
 
     def __init__(self, network: Network) -> None:
         self._network = network
@@ -42,7 +42,7 @@ class Invariants:
     # After each step
 
     def check(self, life: Life) -> None:
-        """What costs as much as happened since."""
+        """Check everything that happened since the last check."""
         now = self.check_clock(life)
         due, driver = life.core.state.agenda.next_due, life.live.driver
         if due is not None and due <= now and driver.clock.runs and not driver.is_settling and driver.advancing is None:
@@ -64,7 +64,7 @@ class Invariants:
         self._check_events(life)
 
     def check_clock(self, life: Life) -> datetime:
-        """The time of a sandbox, which never goes back."""
+        """Check that the time of a sandbox never goes back."""
         now = life.live.clock.now()
         if life.now is not None and now < life.now:
             self._object(life, f"the clock went back from {life.now} to {now}")
@@ -99,7 +99,7 @@ class Invariants:
             self._object(life, f"nobody asked for the payment {transaction.refid!r}")
 
     def _check_numbers(self, life: Life) -> None:
-        """Numbers without gaps: of the journal, of inboxes and of events."""
+        """Check that the numbers of the journal, inboxes and events have no gaps."""
         journal, events = life.journal, life.live.events
         if journal.last_n != journal.left_out + len(journal):
             self._object(life, f"the journal has {len(journal)} and left out {journal.left_out} of {journal.last_n}")
@@ -114,7 +114,7 @@ class Invariants:
             self._object(life, "the events begin anew")
 
     def _check_events(self, life: Life) -> None:
-        """What happened since: statuses along the table, attempts that end once and not too early."""
+        """Check new events: statuses follow the table, attempts end once and not too early."""
         events = life.live.events
         new = events.count - life.events_read
         if not new:
@@ -190,14 +190,14 @@ class Invariants:
     # Sometimes
 
     def check_all(self, life: Life) -> None:
-        """What walks all records."""
+        """Check all records."""
         self.problems += [f"{life.live.id}: {text}" for part in reported.violations(life.core.state) for text in part]
         self._check_jobs(life)
         self._check_payments(life)
         self._check_bills(life)
 
     def _check_jobs(self, life: Life) -> None:
-        """Whatever is not over is on the agenda or in the air, once."""
+        """Check that every unfinished job is on the agenda or in flight, once."""
         state = life.core.state
         waiting: Counter[str] = Counter()
         for _, _, item in state.agenda.waiting():
@@ -237,7 +237,7 @@ class Invariants:
             self._object(life, f"{state.callbacks_made} callbacks were made, {len(state.callbacks)} are in the log")
 
     def _check_payments(self, life: Life) -> None:
-        """What was acknowledged is there, was debited once, and its callbacks are in the log."""
+        """Check that every acknowledged payment exists, was debited once, and has its callbacks in the log."""
         state = life.core.state
         for code, account in life.accounts.items():
             refids = state.resellers[code].refids
@@ -265,7 +265,7 @@ class Invariants:
                     self._object(life, text)
 
     def check_rest(self, life: Life) -> None:
-        """What must be over when nothing is left to do."""
+        """Check that nothing is unfinished at the end."""
         state, driver = life.core.state, life.live.driver
         if driver.is_busy or state.in_flight:
             self._object(life, "is busy at rest")
@@ -279,7 +279,7 @@ class Invariants:
                 self._object(life, f"{one.trxid} is {one.result.status} for ever, with {one.steps}")
 
     def _check_bills(self, life: Life) -> None:
-        """What was paid of a bill is what its successful payments add up to."""
+        """Check that the paid amount of a bill is the sum of its successful payments."""
         state = life.core.state
         paid: dict[object, Decimal] = {}
         for one in state.transactions.values():

@@ -1,7 +1,7 @@
-"""An event loop whose time is the world's: it jumps from timer to timer, and nothing in it waits.
+"""An event loop with virtual time: it jumps from timer to timer and never waits.
 
-Callbacks that are ready run in the order in which they became so, as asyncio promises. Timers that are due at the same
-instant have no order there, nor here: it is drawn from the seed.
+Ready callbacks run in the order in which they became ready, as in asyncio. The seed decides the order of timers that
+are due at the same instant.
 """
 
 import asyncio
@@ -23,12 +23,12 @@ TURNS_MAX = 100_000
 
 
 class Stalled(AssertionError):
-    """Something keeps the loop busy without any time passing."""
+    """The loop is busy without any time passing."""
 
 
 class VirtualLoop(asyncio.AbstractEventLoop):
-    """A loop in whole microseconds since its start. `errors` are the exceptions that nobody caught. It has what the
-    application uses of a loop: neither sockets nor processes nor signals."""
+    """A loop that counts microseconds since its start. `errors` are the uncaught exceptions. It has the methods
+    that the application uses: no sockets, processes or signals."""
 
     def __init__(self, random: Random) -> None:
         self.now_us = 0
@@ -50,7 +50,7 @@ class VirtualLoop(asyncio.AbstractEventLoop):
         return False
 
     def get_task_factory(self) -> None:
-        """There is none."""
+        """Return None."""
 
     def is_running(self) -> bool:
         return self._is_running
@@ -92,7 +92,7 @@ class VirtualLoop(asyncio.AbstractEventLoop):
         return handle
 
     def _timer_handle_cancelled(self, handle: asyncio.TimerHandle) -> None:
-        """Asyncio tells of each timer that is cancelled; it stays in the heap until its time."""
+        """Ignore the notice of a cancelled timer; it stays in the heap until its time."""
 
     def create_future(self) -> "asyncio.Future[Any]":
         return asyncio.Future(loop=self)
@@ -122,7 +122,7 @@ class VirtualLoop(asyncio.AbstractEventLoop):
         raise Stalled(f"{TURNS_MAX} callbacks ran without any time passing; next is {ready[0]!r}")
 
     def pass_time(self, seconds: float) -> None:
-        """Let so much time pass, with all that is due in it."""
+        """Let so much time pass, and run everything that is due in it."""
         until_us = self.now_us + _microseconds(seconds)
         self.settle()
         while self._jump(until_us):
@@ -130,8 +130,7 @@ class VirtualLoop(asyncio.AbstractEventLoop):
         self.now_us = until_us
 
     def run(self, main: Coroutine[Any, Any, Any], seconds_max: float) -> Any:
-        """The result of a coroutine, for which as much time passes as it takes. Raises `Stalled` when that is over
-        `seconds_max`."""
+        """Run a coroutine to its end and return its result. Raise `Stalled` when it takes more than `seconds_max`."""
         task = self.create_task(main)
         until_us = self.now_us + _microseconds(seconds_max)
         self.settle()
@@ -142,19 +141,19 @@ class VirtualLoop(asyncio.AbstractEventLoop):
         return task.result()
 
     def forget(self) -> None:
-        """Drop all that is ready or waits, as the end of a process does: nothing of it ever runs. It is kept until
-        `bury`, since a coroutine that is collected runs its last lines."""
+        """Drop all ready and waiting callbacks, as the end of a process does. They are kept until `bury`, since a
+        collected coroutine runs its `finally` blocks."""
         self._dropped += [*asyncio.all_tasks(self), *self._ready, *self._timers]
         self._ready.clear()
         self._timers.clear()
 
     def tasks(self) -> list[asyncio.Task[Any]]:
-        """Those that have not ended and were not dropped."""
+        """Return the unfinished tasks that were not dropped."""
         dropped = {id(one) for one in self._dropped}
         return [task for task in asyncio.all_tasks(self) if id(task) not in dropped]
 
     def bury(self) -> None:
-        """Let every task end, however it does."""
+        """Let every task end in whatever way."""
         self.forget()
         for task in asyncio.all_tasks(self):
             task.cancel()
@@ -169,8 +168,7 @@ class VirtualLoop(asyncio.AbstractEventLoop):
         self._dropped.clear()
 
     def _jump(self, until_us: int) -> bool:
-        """Go to the next instant at which a timer is due, and make its callbacks ready; False when that is later than
-        `until_us`. Something is ready then."""
+        """Jump to the next due timer and make its callbacks ready. Return False when it is later than `until_us`."""
         timers = self._timers
         while timers and timers[0][3].cancelled():
             heapq.heappop(timers)
@@ -191,11 +189,11 @@ class VirtualLoop(asyncio.AbstractEventLoop):
 
 
 def _microseconds(seconds: float) -> int:
-    """Rounded up, so that no timer is early, and some time passes for whoever waits for the rest of it again."""
+    """Convert seconds, rounded up, so that no timer is early and repeated waits make progress."""
     exact = round(seconds * 1e6, 3)
     return int(exact) + (exact > int(exact)) or int(seconds > 0)
 
 
 def virtual_loop(seed: int) -> VirtualLoop:
-    """A loop at the beginning of its time."""
+    """Return a new loop."""
     return VirtualLoop(drawn_for("ties", seed))  # type: ignore[abstract]  # of what no loop has to have, see `VirtualLoop`

@@ -1,5 +1,5 @@
-"""What the world remembers of each life of a sandbox: what was acknowledged to clients, and how far its records were
-checked. A life begins with the sandbox and with each reset."""
+"""The record of each life of a sandbox: acknowledged payments, and the progress of the checks. A life begins with
+the sandbox and with each reset."""
 
 import asyncio
 from collections import Counter
@@ -17,7 +17,7 @@ from simulator.runtime.live_sandbox import LiveSandbox
 
 @dataclass
 class Payment:
-    """A payment that a client was told of: what it said then, and the final status that it was told, if any."""
+    """A payment that was answered: its first answer, and the final status that the client knows, if any."""
 
     refid: str
     product: str
@@ -30,9 +30,8 @@ class Payment:
 
 @dataclass
 class Account:
-    """A reseller's money as far as it was checked: the balance that its entries lead to, the payments that were debited
-    and returned, the credits that somebody asked for and that were not found in the wallet yet,
-    and what was acknowledged of them together."""
+    """The checked part of a reseller's ledger: the balance of its entries, debited and refunded payments, deposits
+    that are not in the wallet yet, and the total of the acknowledged ones."""
 
     opening: Decimal
     balance: Decimal
@@ -46,11 +45,13 @@ class Account:
 
 @dataclass
 class Life:
-    """One life of a sandbox. `nonces` are those that were accepted: when, and with which timestamp. `ended_at` are the
-    ends of a job's attempts; `revoked` keys are so for sure, or unless a scenario that was loaded says otherwise;
-    `shut` resellers allow no address that anybody has; faults apply as often as `fault_times` says; `tokens` are the
-    latest of each reseller; `gone` requests waited when the process was killed; of one that `is_rebuilt` all is looked
-    at."""
+    """One life of a sandbox.
+
+    `nonces` maps accepted nonces to their time and timestamp. `ended_at` has the ends of a job's attempts. `revoked`
+    keys stay revoked unless a loaded scenario changes them. `shut` resellers allow no address. Faults apply
+    `fault_times` times. `tokens` are the latest of each reseller. `gone` requests were open at a kill. A life that
+    `is_rebuilt` is checked as a whole.
+    """
 
     live: LiveSandbox
     core: Sandbox
@@ -73,7 +74,7 @@ class Life:
     tokens: dict[str, str] = field(default_factory=dict)
 
     def account(self, reseller: Reseller) -> Account:
-        """The account of a reseller, which begins with its opening balance."""
+        """Return the account of a reseller, which begins with its opening balance."""
         known = self.accounts.get(reseller.code)
         if known is None:
             opening = reseller.wallet.opening
@@ -81,9 +82,8 @@ class Life:
         return known
 
     def gone_on(self, live: LiveSandbox) -> "Life":
-        """The same life of a sandbox that was rebuilt: what was told stays, what is counted is counted again. What has
-        happened in it until now was looked at, or is not looked at one by one; but the ledger is, whose last entries
-        may have come just before."""
+        """Return the life of a rebuilt sandbox: acknowledged payments stay, counters start at zero. Past records
+        count as checked, but for the ledger, whose last entries may be new."""
         state = live.core.state
         found = replace(self, live=live, core=live.core, journal=live.journal, answers=live.journal.last_n, now=None)
         found.events_read, found.is_rebuilt = live.events.count, True
@@ -112,16 +112,16 @@ def _job(item: object) -> Any:
 
 @dataclass
 class Awaited:
-    """A request that waits until the journal has reached a number, or for so long."""
+    """A request that waits until the journal reaches a number, with a timeout."""
 
     task: "asyncio.Task[Any]"
     journal: Journal
     n: int
 
     def is_over(self) -> bool:
-        """True when there is nothing more to wait for."""
+        """Return True when the wait must have ended."""
         return self.task.done() or self.journal.last_n >= self.n
 
     def problem(self) -> list[str]:
-        """What is wrong when it is over: the answer has to come with the request that was waited for."""
+        """Return a problem when the request it waited for arrived without waking it."""
         return [] if self.task.done() else [f"request {self.n} of the journal was awaited, came, and woke nobody"]

@@ -1,7 +1,7 @@
-"""The network between the application and the receivers of callbacks and webhooks, in place of `HttpSender`.
+"""The network between the application and its receivers, instead of `HttpSender`.
 
-What a receiver does with an attempt depends on the seed, on its mood, and on what the request is, never on how many
-came before it: so a sequence of steps that is shortened meets the same network.
+The reaction of a receiver depends on the seed, its mood and the request, never on the number of earlier requests. So a
+shortened sequence of steps meets the same network.
 """
 
 import asyncio
@@ -20,7 +20,7 @@ ANSWERED, TIMEOUT = AttemptEnd.ANSWERED, AttemptEnd.TIMEOUT
 
 @dataclass(frozen=True)
 class Reaction:
-    """What a receiver does: how long it takes, what comes of it, and whether it calls the API back meanwhile."""
+    """The reaction of a receiver: its duration, its result, and whether it calls the API before it answers."""
 
     delay_s: float
     result: AttemptResult
@@ -66,7 +66,7 @@ MOODS: dict[str, tuple[Reaction, ...]] = {
 
 @dataclass
 class Arrival:
-    """An attempt that left: its request, when it did by its sandbox's time, and what came of it and when."""
+    """An attempt that was sent: its request, its sandbox time, its result and the time of that."""
 
     sandbox: LiveSandbox
     outgoing: Outgoing
@@ -76,8 +76,8 @@ class Arrival:
 
 
 class Network:
-    """Implements `Sender`. `arrivals` are the attempts by their sandbox's core, of which each life has its own, job and
-    number; `on_call` is asked to call the API back on behalf of a receiver."""
+    """An implementation of `Sender`. `arrivals` are the attempts by core (each life has its own), job and number;
+    `on_call` calls the API for a receiver."""
 
     def __init__(self, seed: int, find: Callable[[str], LiveSandbox | None]) -> None:
         self._seed = seed
@@ -92,7 +92,7 @@ class Network:
         self.on_call: Callable[[str, LiveSandbox, Outgoing], Awaitable[None]] | None = None
 
     async def send(self, outgoing: Outgoing, timeout_s: float, owner: str) -> AttemptResult:
-        """One attempt, as `Sender` asks."""
+        """Send one attempt."""
         live = self._find(owner)
         assert live is not None, "who sends exists"
         job, number = next(reversed(live.courier.sent._by_attempt))  # the courier has just written that down
@@ -121,8 +121,7 @@ class Network:
         return arrival
 
     def carry(self, before: Sandbox, live: LiveSandbox) -> None:
-        """What was sent in the life of the core `before` was sent by a sandbox that goes on from it, as far as that
-        knows of it."""
+        """Move the arrivals of the core `before` to the sandbox that continues it, as far as it knows them."""
         state = live.core.state
         for (core, job, number), arrival in list(self.arrivals.items()):
             if core is before:

@@ -1,8 +1,8 @@
-"""Randomness that can be repeated: whatever is drawn is drawn from a seed and from what it is for."""
+"""Repeatable randomness: each draw depends on the seed and on its purpose."""
 
 from random import Random
 
 
 def drawn_for(what: str, seed: int) -> Random:
-    """The draws for one purpose of one seed."""
+    """Return the random generator of a purpose and a seed."""
     return Random(f"{what} of {seed}")  # noqa: S311  # it keeps no secret

@@ -1,4 +1,4 @@
-"""What is said of a seed that fails: what was not true, the shortest steps that lead there, and how to do it again."""
+"""Report a failing seed: the broken invariant, the shortest steps that break it, and the command that repeats it."""
 
 from collections.abc import Sequence
 
@@ -14,13 +14,13 @@ WRITTEN_EVERY = 10
 
 
 def failure_of(seed: int, count: int) -> Broken | None:
-    """How a seed fails with so many steps; None when all is well."""
+    """Return the failure of a seed with so many steps, or None."""
     return failure(seed, draw_steps(seed, count), setting_of(seed))
 
 
 def failure(seed: int, steps: Sequence[Step], setting: Setting, *, wants_tape: bool = False) -> Broken | None:
-    """How these steps fail in a world; None when they do not. Every sandbox is also rebuilt from its tape, in some
-    worlds from what is written of it, in some from a folder on disk."""
+    """Run steps in a world and return the failure, or None. Every sandbox is also rebuilt from its tape, in some
+    worlds from a written tape, in some from a folder on disk."""
     proofs = (tapes.tapes, tapes.written_tapes) if seed % WRITTEN_EVERY == 0 else (tapes.tapes, kept)
     try:
         live_through(seed, steps, setting, proofs=proofs, wants_tape=wants_tape)
@@ -30,7 +30,7 @@ def failure(seed: int, steps: Sequence[Step], setting: Setting, *, wants_tape: b
 
 
 def explained(seed: int, count: int, broken: Broken) -> str:
-    """A report on a seed that failed with so many steps."""
+    """Return the report on a seed that failed with so many steps."""
     setting = setting_of(seed)
     steps = draw_steps(seed, count)[: broken.place + 1]
     left, is_certain = shortest(steps, lambda some: failure(seed, some, setting) is not None)

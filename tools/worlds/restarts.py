@@ -1,7 +1,7 @@
-"""The world goes on from the disk of a process that was killed: what it remembers of each sandbox stays true.
+"""Continue a world from the disk of a killed process, and check that all acknowledged records are still true.
 
-Only what was on the disk was told to anybody, so that nothing of it may be lost. What was there and was not told yet
-may have happened.
+Only committed inputs are acknowledged, so every acknowledged input must be there. Committed inputs without an
+acknowledgement are allowed.
 """
 
 from typing import TYPE_CHECKING
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def go_on(world: "World", left: Killed) -> None:
-    """Compare what the application went on with, and have a life for each of its sandboxes."""
+    """Compare the restored application with the records, and start a new life for each of its sandboxes."""
     world.answers.problems += lacking(left, world.disks[-1].went_on)
     lives = dict(world.lives)
     world.lives.clear()
@@ -36,7 +36,7 @@ def go_on(world: "World", left: Killed) -> None:
 
 
 def _interrupted(live: LiveSandbox, begun: list[tuple[str, int]]) -> list[str]:
-    """Attempts that were in the air have ended, and were not accepted."""
+    """Check that the attempts that were in flight have ended without success."""
     found = []
     for job, number in begun:
         one = live.core.state.callbacks.find(job) or live.core.state.deliveries.find(job)

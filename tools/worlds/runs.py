@@ -1,6 +1,6 @@
-"""Lives through the steps of a seed: each is done, what it sets off happens, and what must be true is looked at.
+"""Run the steps of a seed: do each step, let its effects happen, and check the invariants.
 
-One seam is for what is proved of a run when it is over: a `Proof` sees the world as it ended.
+A `Proof` is a check of the whole world when a run is over.
 """
 
 from collections.abc import Callable, Sequence
@@ -23,8 +23,8 @@ ADVANCES_MAX = 200
 
 
 class Broken(AssertionError):
-    """What must be true was not, after the step with this `place`. `tape` has the tapes of all sandboxes, if they were
-    asked for."""
+    """An invariant was broken after the step at `place`. `tape` has the tapes of all sandboxes, if they were
+    requested."""
 
     def __init__(self, place: int, problems: Sequence[str]) -> None:
         super().__init__(f"after step {place}: " + "; ".join(problems[:5]))
@@ -44,7 +44,7 @@ def live_through(
     keeps_bytes: bool = False,
     wants_tape: bool = False,
 ) -> World:
-    """Run these steps in a world of this seed, and bring it to rest. Raises `Broken`."""
+    """Run steps in a world of this seed until it is idle. Raise `Broken`."""
     with world(seed, setting or setting_of(seed), keeps_bytes=keeps_bytes) as made:
         made.network.on_call = partial(client_steps.call_back, made)
         try:
@@ -74,7 +74,7 @@ def _prove(made: World, proof: Proof) -> None:
 
 
 def _attempt(made: World, place: int, do: Callable[[], None]) -> None:
-    """Do something, let all that is ready happen, and look. Raises `Broken`."""
+    """Do something, run the loop until nothing is ready, and check. Raise `Broken`."""
     try:
         try:
             do()
@@ -92,8 +92,7 @@ def _attempt(made: World, place: int, do: Callable[[], None]) -> None:
 
 
 def come_to_rest(made: World) -> None:
-    """Let receivers be kind and time pass, until nothing is left to do: then everything must be over.
-    Raises `Stalled`."""
+    """Make receivers succeed and let time pass until nothing is left to do. Raise `Stalled`."""
     made.network.usual_mood = "fine"
     made.network.moods.clear()
     made.loop.pass_time(400.0)  # whoever waits for a body, a fault or a slow receiver
@@ -112,7 +111,7 @@ def come_to_rest(made: World) -> None:
 
 
 def end(made: World) -> None:
-    """End the process as it ends when it is told to. Raises `Stalled` when a task is left."""
+    """End the process as SIGTERM does. Raise `Stalled` when a task is left."""
     made.app.sandboxes.end_waits()
     made.loop.settle()
     made.loop.run(made.app.sandboxes.close(), PATIENCE_S)

@@ -1,4 +1,4 @@
-"""Sandboxes are read and watched, begin anew, come and go, and change while requests arrive."""
+"""Steps that read, watch, reset, create and delete sandboxes, and change them while requests arrive."""
 
 from typing import Any
 
@@ -26,7 +26,7 @@ def look_at(world: World, box: str, path: str) -> None:
 
 @step(1, box=BOX, more=number(1, 3), timeout=one_of(1, 20, 60))
 def await_requests(world: World, box: str, more: int, timeout: int) -> None:
-    """Wait until the journal has more requests."""
+    """Wait for more requests in the journal."""
     life = world.life(box)
     if life is not None and not life.live.is_closed:
         target = f"/sandboxes/{box}/requests?limit=1&wait_for={len(life.journal) + more}&timeout={timeout}"
@@ -36,13 +36,13 @@ def await_requests(world: World, box: str, more: int, timeout: int) -> None:
 
 @step(1, box=BOX, more=number(1, 3), timeout=one_of(1, 20, 60))
 def await_callbacks(world: World, box: str, more: int, timeout: int) -> None:
-    """Wait until an inbox has more callbacks."""
+    """Wait for more callbacks in an inbox."""
     world.to(box, "GET", f"/inbox/callbacks?limit=1&wait_for={more}&timeout={timeout}")
 
 
 @step(0.7, box=one_of("default", "default", "box-a", ""), timeout=one_of(5, 60, 300))
 def watch_events(world: World, box: str, timeout: int) -> None:
-    """Read what happens, of one sandbox or of all, which must be all that happens or say how much is missing."""
+    """Read the events of one sandbox or of all; they must be complete or say how many are missing."""
     path = f"/sandboxes/{box}/events" if box else "/events"
     life = world.life(box) if box else None
 
@@ -58,28 +58,29 @@ def watch_events(world: World, box: str, timeout: int) -> None:
 
 @step(0.4, box=BOX)
 def reset(world: World, box: str) -> None:
-    """Begin a sandbox anew."""
+    """Reset a sandbox."""
     world.renewed[box] += 1
     world.to(box, "POST", "/reset")
 
 
 @step(3, box=one_of("box-a", "box-b"), number=number(0, VARIANTS - 1), mode=one_of("manual", "real", "xN"))
 def create(world: World, box: str, number: int, mode: str) -> None:
-    """Make one more sandbox."""
+    """Create a sandbox."""
     if world.find(box) is None:
         world.renewed[box] += 1
         world.control(_build(world, SandboxSpec(variant(number, mode), box)))
 
 
 async def _build(world: World, spec: SandboxSpec) -> None:
-    """As the control API does, once it has read the scenario, which takes long and is not the subject here."""
+    """Build a sandbox as the control API does after it has read the scenario, which takes long and is not tested
+    here."""
     live = await world.app.sandboxes.build(spec)
     live.start()
 
 
 @step(0.1)
 def restart(world: World) -> None:
-    """The process is killed and started again; what it had in memory alone is gone."""
+    """Kill and restart the process; everything in memory is lost."""
     if world.disks:
         world.killed(world.disks[-1].left_now())
     else:
@@ -89,7 +90,7 @@ def restart(world: World) -> None:
 
 @step(1, commits=one_of(0, 1, 1, 2, 3, 5, 9, 30), is_before=one_of(True, False))
 def kill(world: World, commits: int, is_before: bool) -> None:
-    """The process is killed around one of the next commits, and another goes on from what is on its disk."""
+    """Kill the process around one of the next commits, and continue from its disk."""
     if world.disks:
         world.disks[-1].kill_in(commits, is_before=is_before)
 
@@ -102,7 +103,7 @@ def delete(world: World, box: str) -> None:
 
 @step(0.5, **PAY, change=one_of("key", "addresses", "addresses", "sandbox"))
 def change_while_sending(world: World, change: str, **of_payment: Any) -> None:
-    """Revoke a key, shut out its clients or reset the sandbox while the body of a payment arrives."""
+    """Revoke a key, block its clients or reset the sandbox while the body of a payment arrives."""
     box, who = of_payment["box"], of_payment["who"]
     pay_slowly(world, **of_payment, pauses=2, pause_s=2.0, is_cut=False)
     world.loop.pass_time(1.0)

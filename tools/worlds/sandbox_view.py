@@ -1,4 +1,4 @@
-"""What can be seen of a sandbox of a world, in values that can be compared."""
+"""The observable state of a sandbox, as values that can be compared."""
 
 from datetime import datetime
 from typing import Any
@@ -10,7 +10,7 @@ from simulator.runtime.live_sandbox import LiveSandbox
 
 
 def view_of(live: LiveSandbox) -> dict[str, Any]:
-    """What can be seen of a sandbox when nothing happens in it."""
+    """Return the observable state of an idle sandbox."""
     state = live.core.state
     return {
         "clock": (live.clock.mode, live.clock.rate if live.clock.runs else 0),
@@ -38,7 +38,7 @@ def _attempts(job: Callback | Delivery) -> list[tuple[datetime, AttemptResult | 
 
 
 def stored_view_of(live: LiveSandbox) -> dict[str, Any]:
-    """The same with what is kept beside the tape."""
+    """Return the observable state with everything else that is stored."""
     sent, in_flight = live.courier.sent, live.core.state.in_flight
     begun = [(job, send.attempt.number) for job, send in in_flight.items() if sent.is_begun(job)]
     marks = [(one.name, one.n, one.at) for one in live.marks]

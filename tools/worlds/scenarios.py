@@ -1,6 +1,7 @@
-"""The scenarios of the worlds: variants of one small shop, so that any may be loaded over any other while it runs.
+"""The scenarios of the worlds: variants of one small shop, any of which may be loaded over another.
 
-Beside the one reseller of the default scenario, who does nothing, there are one to three."""
+Each has one to three resellers besides the idle one of the default scenario.
+"""
 
 import base64
 import hashlib
@@ -17,23 +18,23 @@ OPENING = {"R1": "2000.00", "R2": "300.00", "R3": "40.00"}
 
 
 def key_of(code: str) -> str:
-    """The API key that a reseller has from the start."""
+    """Return the first API key of a reseller."""
     return f"key-{code}"
 
 
 @cache
 def secret_of(code: str) -> bytes:
-    """The secret of that key."""
+    """Return the secret of that key."""
     return hashlib.sha256(code.encode()).digest()
 
 
 def user_of(code: str) -> str:
-    """The name under which a reseller asks for tokens."""
+    """Return the username of a reseller for tokens."""
     return f"user-{code}"
 
 
 def password_of(code: str) -> str:
-    """The password that belongs to it."""
+    """Return the password of that username."""
     return f"password-of-{code}"
 
 
@@ -101,7 +102,7 @@ def _reseller(code: str) -> dict[str, Any]:
 
 
 def _rules(number: int) -> list[dict[str, Any]]:
-    """The payment rules of a variant: by the account's last digit."""
+    """Return the payment rules of a variant, which match the account's last digit."""
     names = list(STEPS)
     shifted = names[number:] + names[:number]
     return [
@@ -116,7 +117,7 @@ VARIANTS = 8
 
 @cache
 def variant(number: int, mode: str) -> Scenario:
-    """One of the `VARIANTS`, for a sandbox whose clock begins in a mode. Odd ones have small logs."""
+    """Return one of the `VARIANTS` for a sandbox with this clock mode. Odd variants have small logs."""
     limits = {"requests_per_interval": 60, "rate_limit_interval": "1m", "rate_limit_block": "2m"} if number == 6 else {}
     small = {"journal": 40, "callbacks": 25, "deliveries": 12, "inbox": 20} if number % 2 else {}
     whole = {

@@ -1,4 +1,4 @@
-"""The shortest sequence of steps that still fails: parts are left out, smaller and smaller ones (delta debugging)."""
+"""Find the shortest sequence of steps that still fails, by leaving out smaller and smaller parts (delta debugging)."""
 
 from collections.abc import Callable, Sequence
 from time import monotonic
@@ -12,15 +12,15 @@ TRIED_S = 120.0
 
 
 class Shortest(NamedTuple, Generic[One]):
-    """The steps that are left; `is_certain` when none of them can be left out, else fewer may do."""
+    """The remaining steps. `is_certain` means that no step can be left out."""
 
     steps: list[One]
     is_certain: bool
 
 
 def shortest(steps: Sequence[One], fails: Callable[[list[One]], bool], trials_max: int = TRIALS_MAX) -> Shortest[One]:
-    """A part of `steps` of which nothing can be left out without that it no longer `fails`, or what is left after so
-    many trials or seconds. The steps themselves fail."""
+    """Return a minimal part of `steps` that still `fails`, or the best one after so many trials or seconds. The
+    whole sequence must fail."""
     left, parts, trials, until = list(steps), 2, 0, monotonic() + TRIED_S
     while len(left) > 1 and trials < trials_max:
         size = -(-len(left) // parts)

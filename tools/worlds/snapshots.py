@@ -1,5 +1,5 @@
-"""Snapshots of the sandboxes of a world as a server takes them, but for the copy of the process that writes them: here
-all is read at once, as such a copy has it, and written while the sandbox goes on."""
+"""Snapshots of a world's sandboxes. A server forks a process to write them; here the state is read at once, and
+written while the sandbox continues."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Iterator
@@ -16,7 +16,7 @@ Object = Callable[[str], None]
 
 
 async def take(saver: Saving, sandboxes: list[LiveSandbox]) -> None:
-    """Take one of each."""
+    """Take a snapshot of each sandbox."""
     for live in sandboxes:
         if not live.is_deleted:
             await saver.save(live)
@@ -24,8 +24,7 @@ async def take(saver: Saving, sandboxes: list[LiveSandbox]) -> None:
 
 @contextmanager
 def taken_here(delay_s: Callable[[], float], objected: Object) -> Iterator[None]:
-    """Let snapshots be taken in the loop, each of which is half written for a while; `objected` is told of those that
-    fail."""
+    """Take snapshots in the loop, each half written for a while; `objected` gets the ones that fail."""
 
     def apart(parts: Parts, is_known: IsKnown) -> Pieces:
         return _pieces(parts, is_known, delay_s())

@@ -1,7 +1,6 @@
-"""Steps of a world: values that are drawn before anything runs, and can be left out one by one.
+"""Steps of a world: values that are drawn before the run and can be left out one by one.
 
-A step names what it is about by numbers and names that mean something in any world; what it finds there when it runs
-is another matter, and a step that finds nothing does nothing.
+The arguments of a step have a meaning in any world. A step that finds nothing to act on does nothing.
 """
 
 from collections.abc import Callable, Sequence
@@ -19,7 +18,7 @@ Draw = Callable[[Random], Any]
 
 @dataclass(frozen=True)
 class Step:
-    """One thing that somebody does."""
+    """One action in a world."""
 
     kind: str
     arguments: dict[str, Any]
@@ -30,7 +29,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of step: how often it is drawn, what its arguments are drawn by, and what it does."""
+    """A kind of step: its frequency, the draws of its arguments, and its function."""
 
     weight: float
     draws: dict[str, Draw]
@@ -41,7 +40,7 @@ KINDS: dict[str, Kind] = {}
 
 
 def step(weight: float, **draws: Draw) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Register what a function does in a world as a kind of step of its name."""
+    """Register a function as the kind of step with its name."""
 
     def register(run: Callable[..., None]) -> Callable[..., None]:
         assert run.__name__ not in KINDS, "each kind has a name of its own"
@@ -52,7 +51,7 @@ def step(weight: float, **draws: Draw) -> Callable[[Callable[..., None]], Callab
 
 
 def one_of(*choices: Any) -> Draw:
-    """Draw one of these; what stands there twice is drawn twice as often."""
+    """Draw one of these values; a repeated value is drawn more often."""
     return lambda random: random.choice(choices)
 
 
@@ -66,8 +65,8 @@ WHO = one_of(*["R1"] * 4, *["R2"] * 3, "R3")
 
 
 def draw_steps(seed: int, count: int) -> list[Step]:
-    """The steps of a seed. Each seed has kinds that come often, and others that hardly come at all, so that what is
-    rare together happens in some world."""
+    """Draw the steps of a seed. Each seed has frequent and rare kinds, so that rare combinations occur in some
+    world."""
     random = drawn_for("steps", seed)
     names = list(KINDS)
     weights = [KINDS[name].weight * random.choice((0.2, 1.0, 1.0, 3.0)) for name in names]
@@ -76,10 +75,10 @@ def draw_steps(seed: int, count: int) -> list[Step]:
 
 
 def run_step(world: "World", one: Step) -> None:
-    """Do what a step says."""
+    """Run a step."""
     KINDS[one.kind].run(world, **one.arguments)
 
 
 def written(steps: Sequence[Step]) -> str:
-    """Steps as lines that can be read, and pasted into a test."""
+    """Return steps as readable lines that can be pasted into a test."""
     return "\n".join(f"    {one!r}," for one in steps)

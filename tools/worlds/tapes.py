@@ -1,4 +1,4 @@
-"""The tapes of a world: what each sandbox did is what its tape makes of it again."""
+"""Check that each sandbox of a world can be rebuilt from its tape."""
 
 from itertools import chain
 
@@ -13,7 +13,7 @@ from tools.worlds.world import World
 
 
 def tapes(made: World) -> list[str]:
-    """A proof of a run: what is otherwise when a sandbox is rebuilt from its tape as it is in memory."""
+    """Return the differences after a rebuild from the tape in memory. This is a proof of a run."""
     problems = []
     for live in made.app.sandboxes:
         if live.is_closed:  # its tape is that of its next life already, which has not begun
@@ -29,7 +29,8 @@ def tapes(made: World) -> list[str]:
 
 
 def written_tapes(made: World) -> list[str]:
-    """The same of tapes that were written and read, once with secrets and once without."""
+    """Return the differences after a rebuild from written tapes, with and without secrets. This is a proof of a
+    run."""
     problems = []
     for live in (one for one in made.app.sandboxes if not one.is_closed):
         for shows_secrets in (True, False):
@@ -46,5 +47,5 @@ def _said(box: str, found: Difference) -> str:
 
 
 def lines(made: World) -> bytes:
-    """The tapes of all sandboxes, as a file that `replay` reads."""
+    """Return the tapes of all sandboxes as a file that `replay` reads."""
     return b"".join(chain.from_iterable(tape_lines(taken(live)) for live in made.app.sandboxes))

@@ -1,4 +1,4 @@
-"""Time passes, clocks are moved, and receivers begin to behave otherwise."""
+"""Steps of time: it passes, clocks are moved, and receivers change their behaviour."""
 
 from typing import Any
 
@@ -9,31 +9,31 @@ from tools.worlds.world import World
 
 @step(22, seconds=one_of(0.0, 0.05, 0.3, 1.0, 2.0, 2.0, 5.0, 5.0, 12.0, 31.0, 60.0, 61.0, 130.0, 320.0, 700.0))
 def wait(world: World, seconds: float) -> None:
-    """Time passes."""
+    """Let time pass."""
     world.loop.pass_time(seconds)
 
 
 @step(6, box=BOX, by=one_of(0, 0.5, 2, 5, 20, 60, 60, 300, 3600, "idle"))
 def advance(world: World, box: str, by: float | str) -> None:
-    """Move a sandbox's time, while everything else goes on."""
+    """Advance a sandbox's clock while everything else continues."""
     world.to(box, "POST", "/clock/advance", {"until": "idle"} if by == "idle" else {"seconds": by})
 
 
 @step(0.5, box=BOX)
 def stop_advance(world: World, box: str) -> None:
-    """End the advance that runs, if one does."""
+    """Stop the running advance, if any."""
     world.to(box, "DELETE", "/clock/advance")
 
 
 @step(2, box=BOX, change=one_of({"mode": "real"}, {"mode": "manual"}, {"mode": "xN", "rate": 60}, {"rate": 0.5}))
 def set_clock(world: World, box: str, change: dict[str, Any]) -> None:
-    """Let a sandbox's time go otherwise."""
+    """Change the mode or the rate of a clock."""
     world.to(box, "PUT", "/clock", change)
 
 
 @step(1, box=BOX, seconds=one_of(-5, 1, 60, 4000))
 def jump(world: World, box: str, seconds: float) -> None:
-    """Set a sandbox's time, which what is overdue meets late."""
+    """Set a sandbox's time; overdue items happen later."""
     life = world.life(box)
     if life is not None and life.now is not None:
         to = life.now.timestamp() + seconds
@@ -42,7 +42,7 @@ def jump(world: World, box: str, seconds: float) -> None:
 
 @step(3, host=one_of("one.example", "two.example", "hooks.example"), mood=one_of(*MOODS, "mixed", "mixed"))
 def change_mood(world: World, host: str, mood: str) -> None:
-    """A receiver begins to behave otherwise."""
+    """Change the behaviour of a receiver."""
     world.network.moods[host] = mood
 
 
@@ -60,5 +60,5 @@ def set_replies(world: World, box: str, name: str, replies: int) -> None:
 
 @step(0.5, box=BOX, name=one_of("callbacks", "webhooks"))
 def clear_inbox(world: World, box: str, name: str) -> None:
-    """Forget what an inbox received."""
+    """Clear an inbox."""
     world.to(box, "DELETE", f"/inbox/{name}")

@@ -1,4 +1,4 @@
-"""Clients that do not sign: legacy ones with a bearer token, and testers who name the rule that decides."""
+"""Steps of clients that do not sign: legacy clients with a bearer token, and testers who name a rule."""
 
 import msgspec
 
@@ -11,7 +11,7 @@ from tools.worlds.world import World
 
 @step(1.5, box=BOX, who=WHO, is_right=one_of(True, True, True, False))
 def fetch_token(world: World, box: str, who: str, is_right: bool) -> None:
-    """Ask for a token, perhaps with a wrong password."""
+    """Ask for a token, sometimes with a wrong password."""
     life = world.life(box)
     body = msgspec.json.encode({"username": user_of(who), "password": password_of(who) if is_right else "wrong"})
     asked = Asked(box, who if is_right else "", "POST", "/v2/token", body)
@@ -28,7 +28,7 @@ def fetch_token(world: World, box: str, who: str, is_right: bool) -> None:
 
 @step(3, box=BOX, who=WHO, target=one_of(*READS, "/v2/balance"))
 def read_by_token(world: World, box: str, who: str, target: str) -> None:
-    """Ask for something with the latest token, whatever has become of it."""
+    """Send a GET request with the latest token, valid or not."""
     life = world.life(box)
     if life is not None and who in life.tokens:
         asked = Asked(box, who, "GET", target)
@@ -48,7 +48,7 @@ def pay_by_token(world: World, box: str, who: str, refid: int, product: str, acc
 def pay_by_rule(
     world: World, box: str, who: str, refid: int, product: str, account: str, amount: str, rule: int
 ) -> None:
-    """Pay and say which rule decides, one that there is or was."""
+    """Pay and name the rule that decides, one that exists or existed."""
     life = world.life(box)
     names = sorted(life.core.state.rule_names()) if life is not None else []
     name = names[rule % len(names)] if names else "none"

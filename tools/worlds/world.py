@@ -1,7 +1,6 @@
-"""A world: the application in a loop of virtual time, with clients, receivers and a network that lie.
+"""A world: the application in a loop of virtual time, with clients, receivers and an unreliable network.
 
-One seam is for what a sandbox keeps beside its memory: `begin` builds the process and `crash` throws it away, so that
-whatever outlives it is what `begin` finds.
+`begin` starts the process from what is on disk, `crash` throws the process away.
 """
 
 import asyncio
@@ -47,10 +46,9 @@ START = datetime(2026, 11, 21, 4, 0, tzinfo=UTC)
 
 @dataclass(frozen=True)
 class Setting:
-    """How a world begins, drawn from its seed: the variant of the scenario, the mode of the clock, how much the
-    application does in one turn, which is little in some worlds so that turns are many, after how long idle
-    sandboxes are deleted, if they are, whether the process is told to end in the middle of its work, and whether it has
-    a disk."""
+    """The setting of a world, drawn from its seed: variant of the scenario, clock mode, work for one turn of the
+    loop (small in some worlds), idle time after which sandboxes are deleted, whether the process is stopped in the
+    middle of its work, and whether it has a disk."""
 
     variant: int
     mode: str
@@ -63,7 +61,7 @@ class Setting:
 
 
 def setting_of(seed: int) -> Setting:
-    """The setting of a seed."""
+    """Return the setting of a seed."""
     random = drawn_for("setting", seed)
     return Setting(
         variant=random.randrange(VARIANTS),
@@ -78,7 +76,7 @@ def setting_of(seed: int) -> Setting:
 
 
 class World:
-    """One world. `digest` is of every byte that left the application, to clients and to receivers."""
+    """A world. `digest` covers every byte that left the application, to clients and to receivers."""
 
     def __init__(self, seed: int, setting: Setting, *, keeps_bytes: bool = False) -> None:
         self.seed = seed
@@ -103,7 +101,7 @@ class World:
     # The process
 
     def begin(self, found: Killed | None = None) -> None:
-        """Start the process: the application, with what outlived an earlier one, if anything did."""
+        """Start the process from what an earlier process left, if any."""
         mode = None if self.setting.mode == "xN" else self.setting.mode
         options = Options(mode=mode, sandbox_ttl_s=self.setting.sandbox_ttl_s)
         first = variant(self.setting.variant, self.setting.mode)
@@ -130,7 +128,7 @@ class World:
         self.look()
 
     def crash(self) -> None:
-        """End the process as `kill -9` does: nothing that it would have done happens any more."""
+        """End the process as `kill -9` does."""
         self.loop.forget()
         self.loop.errors.clear()
         self.network.in_air = 0
@@ -138,40 +136,39 @@ class World:
         self.awaited.clear()
 
     def killed(self, found: Killed) -> None:
-        """The process was killed, and left this; another one goes on from it."""
+        """Continue from what a killed process left."""
         self.crash()
         self.begin(found)
 
     def spare(self) -> None:
-        """Kill the process no more."""
+        """Stop killing the process."""
         for disk in self.disks:
             disk.kill_at = None
 
     def _when_durable(self) -> None:
-        """Nobody is answered before what led to the answer is on the disk, which is looked at by the server: here it is
-        committed at once."""
+        """Commit before an answer is sent. The server waits for the commit; here it is made at once."""
         if self.disks:
             self.disks[-1].commit()
 
     def wall(self) -> datetime:
-        """The time of the wall."""
+        """Return the wall-clock time."""
         return START + timedelta(microseconds=self.loop.now_us)
 
     def wall_s(self) -> float:
-        """The same as Unix time, in seconds."""
+        """Return the wall-clock time as Unix time in seconds."""
         return self.wall().timestamp()
 
     def moment(self, unix_s: float) -> datetime:
-        """A moment as others write it."""
+        """Format a moment for requests."""
         return datetime.fromtimestamp(unix_s, UTC)
 
     def to(self, box: str, method: str, path: str, body: Any = None, then: Then = nobody) -> None:
-        """Send a sandbox's control API a request; `then` looks at the answer."""
+        """Send a request to a sandbox's control API; `then` gets the answer."""
         content = b"" if body is None else msgspec.json.encode(body)
         self.clients.control(method, f"/sandboxes/{box}{path}", content, then)
 
     def control(self, work: Coroutine[Any, Any, Any]) -> None:
-        """Do something to the application that comes from no request; a refusal is its answer."""
+        """Change the application without a request; a refusal counts as an answer."""
 
         async def refusable() -> None:
             with suppress(DomainError):
@@ -182,7 +179,7 @@ class World:
         task.add_done_callback(self.clients.tasks.discard)
 
     def wait_for(self, task: "asyncio.Task[Answered]") -> Answered:
-        """The answer to a request, for which as much time passes as it takes. Raises `Stalled`."""
+        """Return the answer to a request, however long it takes. Raise `Stalled`."""
 
         async def answer() -> Answered:
             return await task
@@ -193,7 +190,7 @@ class World:
     # What is seen of it
 
     def log(self, what: str, content: bytes) -> None:
-        """Write down bytes that left the application."""
+        """Add bytes that left the application to the digest."""
         if self.bytes is not None:
             self.bytes.append((what, content))
         self._digest.update(what.encode())
@@ -201,15 +198,15 @@ class World:
 
     @property
     def digest(self) -> str:
-        """Of all bytes until now."""
+        """The digest of all bytes so far."""
         return self._digest.hexdigest()
 
     def find(self, box: str) -> LiveSandbox | None:
-        """The sandbox of this name, if there is one."""
+        """Return the sandbox of this name, or None."""
         return self.app.sandboxes.find(box)
 
     def life(self, box: str) -> Life | None:
-        """The present life of a sandbox; one that is being reset has its new journal, and its old core."""
+        """Return the current life of a sandbox. During a reset, the journal is new and the core is old."""
         live = self.find(box)
         if live is None:
             return None
@@ -226,13 +223,13 @@ class World:
         return known
 
     def check_clocks(self) -> None:
-        """Look at the time of every sandbox."""
+        """Check the time of every sandbox."""
         for life in self.lives.values():
             if life.live.core is life.core and not life.live.is_closed:
                 self.invariants.check_clock(life)
 
     def look(self) -> None:
-        """Check what must be true after each step."""
+        """Check the invariants that hold after each step."""
         for live in self.app.sandboxes:
             life = self.life(live.id)
             if life is not None and not live.is_closed:
@@ -249,7 +246,7 @@ class World:
                 self.invariants.check_all(life)
 
     def problems(self) -> list[str]:
-        """What was not true until now."""
+        """Return the broken invariants so far."""
         mistakes = reported() - self._mistakes
         told = [f"nothing foresaw {mistakes} exceptions, which the log has"] if mistakes else []
         return [*self.invariants.problems, *self.answers.problems, *self.network.problems, *self.loop.errors, *told]
@@ -257,7 +254,7 @@ class World:
 
 @contextmanager
 def world(seed: int, setting: Setting, *, keeps_bytes: bool = False) -> Iterator[World]:
-    """A world that is taken down afterwards, whatever happened in it."""
+    """Create a world and remove it afterwards."""
     with ExitStack() as stack:
         stack.enter_context(patch.object(driver, "ITEMS_PER_TURN_MAX", setting.items_per_turn))
         stack.enter_context(patch.object(lanes, "STARTED_PER_TURN_MAX", setting.started_per_turn))
