@@ -1,8 +1,7 @@
-"""Many clients of one data folder: they pay, rewind, fork, reset, delete and create sandboxes while snapshots are
-written.
+"""A crowd of clients of one data folder: they pay, rewind, fork, reset and delete sandboxes while snapshots are made.
 
 A crowd runs in rounds of actions that begin at about the same virtual time, so each seed is one order of them. In
-every second round all actions use one sandbox. After each round the process is killed: its folder must restore every
+every second crowd all actions use one sandbox. After each round the process is killed: its folder must restore every
 sandbox, payment by payment, and so must the tapes in memory. A copy from the middle of a round must be usable as well.
 """
 

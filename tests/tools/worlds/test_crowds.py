@@ -25,6 +25,12 @@ DEFECTS = (
 )  # fmt: skip
 
 
+@pytest.mark.parametrize("defect", DEFECTS, ids=lambda defect: defect.name)
+def test_a_defect_replaces_a_part_of_a_function(defect: Defect) -> None:
+    with with_defect(defect):
+        pass
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("first", range(0, SEEDS, 10))
 def test_what_a_crowd_was_answered_is_there_after_a_kill(first: int) -> None:

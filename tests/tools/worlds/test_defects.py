@@ -16,6 +16,13 @@ def test_there_are_enough_defects_each_with_a_name_of_its_own() -> None:
     assert all(defect.seed < SEEDS_MAX for defect in DEFECTS)
 
 
+@pytest.mark.parametrize("defect", DEFECTS, ids=lambda defect: defect.name)
+def test_a_defect_replaces_a_part_of_a_function(defect: Defect) -> None:
+    """Whoever changes the function adapts the defect."""
+    with with_defect(defect):
+        pass
+
+
 def test_a_short_world_shows_a_deliberate_defect() -> None:
     defect = next(one for one in DEFECTS if one.name == "a payment that fails at once is refunded twice")
     with with_defect(defect):
