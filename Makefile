@@ -24,7 +24,7 @@ FROM_WHEELHOUSE := --no-index --find-links $(WHEELHOUSE)
 PIP_SAID := $(VENV)/pip.log
 NO_INDEX := no package index was reached, or it lacks something: run 'make wheelhouse ARGS=--dev' where there is one, copy the folder $(WHEELHOUSE) here, and run make again; pip's own words are in $(PIP_SAID)
 
-.PHONY: run help test test-all test-quarter interop check lint types audit docs bench bench-history bench-scale bench-peers campaign campaign-kill simulate fuzz screenshots console-figures interop-tools site site-tools wheel sdist pyz wheelhouse sbom ranges npm-package clean
+.PHONY: run help test test-all test-quarter coverage mutation interop check lint types audit docs bench bench-history bench-scale bench-peers campaign campaign-kill simulate fuzz screenshots console-figures interop-tools site site-tools wheel sdist pyz wheelhouse sbom ranges npm-package clean
 
 run: $(READY)        ## serve the default scenario
 	@$(BIN)/reseller-sim serve $(ARGS)
@@ -42,6 +42,13 @@ test-all: $(DEV_READY)  ## every test; says first what this machine lacks, and w
 
 test-quarter: $(DEV_READY)  ## a quarter of the slow tests, which the commit's hash chooses, for eight minutes
 	$(PYTEST) -m slow --hypothesis-profile full --quarter $(COMMIT) --minutes 8 $(ARGS)
+
+coverage: $(DEV_READY)  ## how much of simulator/domain tests/domain covers, with branches; fails below 90 %
+	$(BIN)/python -m coverage run -m pytest tests/domain -m "not slow"
+	@$(BIN)/python -m coverage report
+
+mutation: $(DEV_READY)  ## how many of 100 small changes of the domain the tests detect; ARGS="--seed 2" draws others
+	@$(BIN)/python -m tools.mutation $(ARGS)
 
 check: lint types audit test  ## what has to pass before a commit
 

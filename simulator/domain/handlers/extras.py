@@ -176,7 +176,7 @@ def _refusal(wrong: Detail) -> Refusal:
 
 def _is_needed(draft: Draft, field: FormField, source: Source) -> bool:
     if field is plan_field(draft.product):
-        return False  # `check_plan_needed` says whether it is
+        return draft.state.assumes("plan-code-required", "always")
     return field.required and not source.omit_if_empty
 
 
@@ -218,7 +218,7 @@ def check_plan_code(draft: Draft) -> Refusal | None:
 
 
 def check_plan_needed(draft: Draft) -> Refusal | None:
-    """Without a plan code, exactly one plan may have this amount; where a code is always required, none may."""
+    """Without a plan code, exactly one plan may have this amount."""
     product = draft.product
     if not product.fulfillment.extras or draft.extras.get(PLAN_CODE):
         return None
@@ -227,7 +227,7 @@ def check_plan_needed(draft: Draft) -> Refusal | None:
         return None
     assert draft.amount is not None, "the amount was checked before"
     sharing = offered_to(draft, field.id).by_denomination[draft.amount]
-    if len(sharing) == 1 and not draft.state.assumes("plan-code-required", "always"):
+    if len(sharing) == 1:
         return None
     wrong = detail(DetailKind.PLAN_REQUIRED, amount=draft.amount, codes=tuple(plan.code for plan in sharing))
     return _refuse_plan(Reason.PLAN_REQUIRED, draft, wrong)

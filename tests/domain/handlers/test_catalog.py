@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from simulator.domain.commands import ChangeProduct
+from simulator.domain.commands import ChangeProduct, ChangeTree
 from simulator.domain.errors import Unacceptable, Unknown
-from simulator.domain.model.answers import ProductChange
+from simulator.domain.model.answers import ProductChange, TreeChange
 from simulator.domain.model.catalog import (
     Adjustment,
     Catalog,
@@ -17,8 +17,10 @@ from simulator.domain.model.catalog import (
     OptionList,
 )
 from simulator.domain.model.transactions import Reason
+from simulator.domain.model.tree import Category, Group, TreeKind
 from simulator.domain.sandbox import Sandbox
 from tests.support.worlds import (
+    CATALOG,
     START,
     fixed_product,
     order,
@@ -164,3 +166,67 @@ def test_an_invalid_change_is_refused_and_nothing_changes(
     assert box.state.catalog is catalog
     assert box.state.resellers["R1"].overlay is overlay
     assert box.state.catalog_updated == START
+
+
+TREE = (
+    Group(
+        "g1",
+        "First",
+        "https://img.example/1.png",
+        (Category("c1", "One", ("BILL", "CARD")), Category("c2", "Two", ("PIN",))),
+    ),
+    Group("g2", "Second", "https://img.example/2.png", (Category("c3", "Three", ("CARD",)),)),
+)
+
+
+def with_tree() -> Sandbox:
+    return sandbox(catalog=Catalog(TREE, CATALOG.products))
+
+
+def change_tree(box: Sandbox, kind: TreeKind, id_: str, **changes: Any) -> TreeChange:
+    done: TreeChange = box.apply(ChangeTree(kind, id_, changes), seconds(10))
+    return done
+
+
+@pytest.mark.parametrize(
+    ("kind", "id_", "changes", "changed"),
+    [
+        (TreeKind.CATEGORY, "c2", {"name": "New"}, ("name",)),
+        (TreeKind.CATEGORY, "c3", {"product_codes": ("PIN", "CARD"), "name": "Three"}, ("product_codes",)),
+        (TreeKind.GROUP, "g2", {"name": "New", "icon_url": "https://x"}, ("icon_url", "name")),
+        (TreeKind.GROUP, "g1", {"name": "First"}, ()),
+    ],
+)
+def test_a_category_or_group_changes_in_its_place(
+    kind: TreeKind, id_: str, changes: dict[str, Any], changed: tuple[str, ...]
+) -> None:
+    box = with_tree()
+    done = change_tree(box, kind, id_, **changes)
+    assert done.changed == changed
+    assert box.state.catalog.part(kind, id_) == done.after
+    assert all(getattr(done.after, name) == value for name, value in changes.items())
+    assert box.state.catalog_updated == (seconds(10) if changed else START)
+    for other in TreeKind:
+        parts = zip(box.state.catalog.parts(other), Catalog(TREE).parts(other), strict=True)
+        assert [now.id for now, _ in parts] == [one.id for one in Catalog(TREE).parts(other)]
+    same = [one for one in box.state.catalog.parts(TreeKind.CATEGORY) if one.id != id_]
+    assert same == [one for one in Catalog(TREE).parts(TreeKind.CATEGORY) if one.id != id_]
+
+
+@pytest.mark.parametrize(
+    ("kind", "id_", "changes", "error", "message"),
+    [
+        (TreeKind.CATEGORY, "c9", {"name": "x"}, Unknown, "this sandbox has no category 'c9'"),
+        (TreeKind.GROUP, "c1", {"name": "x"}, Unknown, "this sandbox has no group 'c1'"),
+        (TreeKind.CATEGORY, "c1", {"icon_url": "x"}, Unacceptable, "'icon_url' cannot be changed"),
+        (TreeKind.GROUP, "g1", {"product_codes": ("CARD",)}, Unacceptable, "'product_codes' cannot be changed"),
+        (TreeKind.CATEGORY, "c1", {"product_codes": ("CARD", "X")}, Unknown, "this sandbox has no product 'X'"),
+    ],
+)
+def test_a_change_of_the_tree_is_refused_whole(
+    kind: TreeKind, id_: str, changes: dict[str, Any], error: type[Exception], message: str
+) -> None:
+    box = with_tree()
+    with pytest.raises(error, match=message):
+        change_tree(box, kind, id_, **changes)
+    assert box.state.catalog.groups == TREE

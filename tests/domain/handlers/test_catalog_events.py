@@ -8,11 +8,12 @@ import msgspec
 import pytest
 
 from simulator.contract.validate import validator
+from simulator.domain.commands import ChangeProduct
 from simulator.domain.handlers.catalog_events import changes, publish
 from simulator.domain.handlers.deliveries import emit
 from simulator.domain.model.catalog import Adjustment, Catalog, Discount, Option, OptionList, Product, Receipt
 from simulator.domain.model.tree import Category, Group
-from simulator.domain.model.webhooks import WebhookPolicy, WebhookStart
+from simulator.domain.model.webhooks import CatalogEntry, WebhookPolicy, WebhookStart
 from simulator.domain.sandbox import Sandbox
 from simulator.wire import webhooks
 from tests.support.worlds import (
@@ -121,8 +122,10 @@ def test_each_difference_is_one_event(after: Catalog, expected: list[str]) -> No
     )
 
 
-def box_with(catalog: WebhookStart | None) -> Sandbox:
-    return sandbox(catalog=BEFORE, webhooks=WebhookPolicy(catalog=catalog))
+def box_with(catalog: WebhookStart | None, **assume: str) -> Sandbox:
+    """A sandbox whose events have the newest shape, in which no mapping is withheld."""
+    chosen = {"catalog-event-version": "newest"} | {name.replace("_", "-"): choice for name, choice in assume.items()}
+    return sandbox(catalog=BEFORE, webhooks=WebhookPolicy(catalog=catalog), assume=chosen)
 
 
 def test_each_event_is_a_delivery_to_the_scenarios_target_in_the_shape_of_the_contract() -> None:
@@ -206,3 +209,84 @@ def test_a_deleted_option_is_published_with_the_prices_that_it_had() -> None:
     assert (gone.type, gone.key[-1]) == ("option.deleted", five.code)
     assert gone.entry.product is not None
     assert gone.entry.product.price_adjustment is None
+
+
+TARGET = WebhookStart("inbox:catalog")
+DEARER = Adjustment("fixed", Decimal(1))
+
+
+def events(box: Sandbox) -> list[tuple[str, str]]:
+    """The type of each event so far, and the reseller that it is for."""
+    data = [(one.event.type, one.event.data) for one in box.state.deliveries]
+    return [(type_, entry.reseller) for type_, entry in data if isinstance(entry, CatalogEntry)]
+
+
+OPTIONS_CHANGE = ["option.updated"] * 2
+
+
+@pytest.mark.parametrize(
+    ("assume", "expected"),
+    [
+        ({}, ["product.updated", *OPTIONS_CHANGE]),
+        ({"catalog_overlay_events": "not_published"}, []),
+    ],
+)
+def test_a_change_for_one_reseller_is_published_for_this_one(assume: dict[str, str], expected: list[str]) -> None:
+    box = box_with(TARGET, **assume)
+    box.apply(ChangeProduct("CARD", {"price_adjustment": DEARER}, reseller="R1"), seconds(1))
+    assert events(box) == [(type_, "R1") for type_ in expected]
+    assert box.state.catalog_changes == bool(expected)
+
+
+def test_a_change_for_all_is_published_again_for_a_reseller_that_sees_another_one() -> None:
+    box = box_with(TARGET)
+    box.apply(ChangeProduct("CARD", {"is_active": False}, reseller="R1"), START)
+    seen = len(events(box))
+    box.apply(ChangeProduct("CARD", {"note": "for all"}), START)
+    assert events(box)[seen:] == [("product.updated", "")], "R1's event would be the same one"
+    box.apply(ChangeProduct("CARD", {"is_active": False}), START)
+    assert ("product.updated", "R1") not in events(box)[seen:], "R1 did not see it on sale"
+    seen = len(events(box))
+    box.apply(ChangeProduct("BILL", {"note": "other"}), START)
+    assert events(box)[seen:] == [("product.updated", "")]
+
+
+def test_an_option_whose_price_changes_for_one_reseller_alone_is_published_for_it() -> None:
+    box = box_with(TARGET)
+    box.apply(ChangeProduct("CARD", {"is_active": True}, reseller="R1"), START)
+    assert events(box) == [], "its view is the same"
+    box.apply(ChangeProduct("CARD", {"price_adjustment": DEARER}, reseller="R1"), START)
+    seen = len(events(box))
+    box.apply(ChangeProduct("CARD", {"price_adjustment": Adjustment("fixed", Decimal(2))}), START)
+    assert [whom for _, whom in events(box)[seen:]] == ["", "", ""], "R1 keeps its own price"
+
+
+@pytest.mark.parametrize(
+    ("assume", "at", "is_new"),
+    [
+        ({}, 0, True),
+        ({"catalog_event_version": "default"}, 0, False),
+        ({"catalog_event_version": "default"}, 90 * 86400, True),  # after 2027-01-11
+        ({"catalog_event_version": "default", "old_fulfillment": "denomination"}, 0, True),
+    ],
+)
+def test_an_event_has_the_shape_that_is_the_default_then(assume: dict[str, str], at: float, is_new: bool) -> None:
+    box = box_with(TARGET, **assume)
+    box.apply(ChangeProduct("BILL", {"name": "New"}), seconds(at))
+    (one,) = box.state.deliveries
+    assert isinstance(one.event.data, CatalogEntry)
+    assert one.event.data.by_denomination is is_new
+
+
+def test_two_changes_have_events_of_their_own() -> None:
+    box = box_with(TARGET)
+    for name in ("A", "B", "A"):
+        box.apply(ChangeProduct("BILL", {"name": name}), START)
+    assert len({one.event.id for one in box.state.deliveries}) == 3
+
+
+@pytest.mark.parametrize(("choice", "expected"), [("listed", ["group.updated", "category.updated"]), ("whole", [])])
+def test_a_product_off_sale_leaves_the_tree_unless_the_tree_is_whole(choice: str, expected: list[str]) -> None:
+    box = box_with(TARGET, tree_products=choice)
+    box.apply(ChangeProduct("BILL", {"is_active": False}), START)
+    assert [type_ for type_, _ in events(box)] == [*expected, "product.updated"]

@@ -18,8 +18,10 @@ from simulator.domain.model.catalog import (
     Money,
     Option,
     OptionList,
+    Product,
     Source,
 )
+from simulator.domain.model.details import DetailKind, detail
 from simulator.domain.model.transactions import Reason
 from simulator.domain.sandbox import Sandbox
 from simulator.scenario.library import load_scenario
@@ -142,3 +144,140 @@ def test_the_limits_of_a_product_apply_to_chosen_options_too(limits: dict[str, A
         answer = box.apply(order(f"r{amount}", "CARD", amount), START)
         assert isinstance(answer, PaymentAnswer) is (amount in sold)
         assert isinstance(answer, PaymentAnswer) or answer.reason is Reason.DENOMINATION
+
+
+FREE = money_product("FREE", fields=())
+WHOLE = money_product("WHOLE", fields=(FormField("amount", "number", "numeric", "Amount", role="pricing"),))
+OPEN = money_product("OPEN", fields=(FormField("amount", "money", "decimal", "Amount", role="pricing"),))
+LIMITS_OF_FIELD = money_product("FIELD")  # 1 to 10000
+NOT_POSITIVE, NO_CENTS, NOT_WHOLE = DetailKind.NOT_POSITIVE, DetailKind.NO_CENTS, DetailKind.NOT_WHOLE
+TOO_LITTLE, TOO_MUCH, NOT_SOLD = DetailKind.TOO_LITTLE, DetailKind.TOO_MUCH, DetailKind.NOT_SOLD
+
+
+@pytest.mark.parametrize(
+    ("product", "amount", "wrong"),
+    [
+        (FREE, "0.001", None),  # any positive amount of a product without a pricing field
+        (FREE, "0", NOT_POSITIVE),
+        (FREE, "-1", NOT_POSITIVE),
+        (WHOLE, "1", None),
+        (WHOLE, "1.00", None),
+        (WHOLE, "1.5", NOT_WHOLE),
+        (WHOLE, "0", NOT_POSITIVE),
+        (OPEN, "0.01", None),
+        (OPEN, "0.005", NO_CENTS),
+        (OPEN, "0", NOT_POSITIVE),
+        (LIMITS_OF_FIELD, "1", None),
+        (LIMITS_OF_FIELD, "0.99", TOO_LITTLE),
+        (LIMITS_OF_FIELD, "0.999", NO_CENTS),  # what is wrong with the number is said first
+        (LIMITS_OF_FIELD, "900.01", None),
+        (LIMITS_OF_FIELD, "10000.01", TOO_MUCH),
+        (CARD, "5", None),
+        (CARD, "7", NOT_SOLD),
+        (CARD, "-5", NOT_POSITIVE),
+        (replace(CARD, max_amount=Money(Decimal(10))), "20", TOO_MUCH),
+        (replace(CARD, min_amount=Money(Decimal(6))), "5", TOO_LITTLE),
+        (replace(OPEN, max_amount=Money(Decimal(10))), "10", None),
+        (replace(OPEN, max_amount=Money(Decimal(10))), "10.01", TOO_MUCH),
+    ],
+)
+def test_an_amount_is_positive_of_the_fields_kind_and_within_the_limits(
+    product: Product, amount: str, wrong: DetailKind | None
+) -> None:
+    box = sandbox(catalog=Catalog(products={product.code: product}))
+    if wrong is None:
+        assert pay(box, order(product=product.code, amount=amount)).created
+        return
+    answer = refused(box, order(product=product.code, amount=amount))
+    assert (answer.reason, answer.code, answer.detail and answer.detail.kind) == (Reason.DENOMINATION, 58, wrong)
+
+
+@pytest.mark.parametrize(
+    ("amount", "kind", "shown"),
+    [
+        ("ten", DetailKind.NO_NUMBER, '"ten"'),
+        ("x" * 60, DetailKind.NO_NUMBER, '"' + "x" * 60 + '"'),
+        ("x" * 61, DetailKind.NO_NUMBER, '"' + "x" * 60 + '..."'),
+        (None, DetailKind.NO_NUMBER, None),
+        (True, DetailKind.NO_NUMBER, True),
+        ("1e30", DetailKind.TOO_MANY_DIGITS, '"1e30"'),
+        (10**16, DetailKind.TOO_MANY_DIGITS, 10**16),
+    ],
+)
+def test_an_amount_that_is_no_number_is_quoted(amount: object, kind: DetailKind, shown: object) -> None:
+    answer = refused(sandbox(), order(amount=amount))
+    assert answer.reason is Reason.DENOMINATION
+    assert answer.detail == detail(kind, amount=shown)
+
+
+@pytest.mark.parametrize(("length", "is_long"), [(100, False), (101, True)])
+def test_an_amount_of_too_many_characters_is_counted_and_not_quoted(length: int, is_long: bool) -> None:
+    found = refused(sandbox(), order(amount="9" * length)).detail
+    assert found is not None
+    expected = detail(DetailKind.TOO_LONG, length=length, most=100)
+    assert (found == expected) is is_long
+    assert found.kind is (DetailKind.TOO_LONG if is_long else DetailKind.TOO_MANY_DIGITS)
+
+
+@pytest.mark.parametrize(
+    ("denominations", "amount", "sold", "left_out"),
+    [
+        ((5, 10, 20), 11, (5, 10, 20), None),
+        (tuple(range(1, 13)), 20, tuple(range(3, 13)), 2),
+        (tuple(range(10, 24)), "15.5", tuple(range(11, 21)), 4),
+    ],
+)
+def test_the_ten_nearest_denominations_are_named(
+    denominations: tuple[int, ...], amount: object, sold: tuple[int, ...], left_out: int | None
+) -> None:
+    box = sandbox(catalog=Catalog(products={"CARD": fixed_product(denominations=denominations)}))
+    found = refused(box, order(product="CARD", amount=amount)).detail
+    assert found is not None
+    assert (found.facts["sold"], found.facts["left_out"], found.facts["whom"]) == (sold, left_out, {})
+
+
+def test_denominations_beyond_the_limits_are_not_named() -> None:
+    product = replace(CARD, min_amount=Money(Decimal(10)), max_amount=Money(Decimal(10)))
+    box = sandbox(catalog=Catalog(products={"CARD": product}))
+    found = refused(box, order(product="CARD", amount=7)).detail
+    assert found is not None
+    assert found.facts["sold"] == (10,)
+    empty = sandbox(catalog=Catalog(products={"CARD": replace(CARD, options={})}))
+    assert refused(empty, order(product="CARD", amount=5)).detail == detail(
+        DetailKind.NOTHING_SOLD, product="CARD", whom={}
+    )
+
+
+@pytest.mark.parametrize(("biller", "code"), [("BOTH", "BOTH"), ("LEAST", "LEAST"), ("NONE", "")])
+def test_a_limit_names_the_option_that_sets_it(biller: str, code: str) -> None:
+    box = sandbox(catalog=Catalog(products={"LOAN": lender(*LIMITED)}))
+    command = order(
+        product="LOAN", account="1", amount="101" if biller == "BOTH" else "4.99", extras={"subproduct_code": biller}
+    )
+    found = refused(box, command).detail
+    assert found is not None
+    assert found.facts["biller"] == code
+
+
+@pytest.mark.parametrize(
+    ("account", "kind"), [("", DetailKind.NO_ACCOUNT), ("abc", DetailKind.ACCOUNT_PATTERN), ("123", None)]
+)
+def test_an_account_is_there_and_fits_its_field(account: str, kind: DetailKind | None) -> None:
+    pattern = FormField(
+        "account", "text", "tel", "Account", role="account", pattern="digits", accepts=str.isdigit, message="Digits."
+    )
+    box = sandbox(catalog=Catalog(products={"P": money_product("P", fields=(pattern,))}))
+    command = order(product="P", account=account)
+    if kind is None:
+        assert pay(box, command).created
+        return
+    answer = refused(box, command)
+    assert (answer.reason, answer.detail) == (Reason.ACCOUNT, detail(kind, pattern="digits", message="Digits."))
+
+
+def test_a_product_without_an_account_field_takes_any_account_but_none() -> None:
+    box = sandbox()
+    assert pay(box, order("r1", "CARD", 5, account="whatever")).created
+    assert refused(box, order("r2", "CARD", 5, account="")).detail == detail(
+        DetailKind.NO_ACCOUNT, pattern=None, message=None
+    )

@@ -2,13 +2,16 @@
 
 from dataclasses import replace
 from decimal import Decimal
+from typing import Any
 
 import msgspec
 import pytest
 
-from simulator.domain.model.catalog import Catalog, Discount, Fulfillment, Overlay, Source
-from simulator.domain.model.details import DetailKind
-from simulator.domain.model.transactions import Reason, Status, Step
+from simulator.domain.model.catalog import Catalog, Discount, Fulfillment, Money, Overlay, Source
+from simulator.domain.model.details import DetailKind, detail
+from simulator.domain.model.rules import Rule
+from simulator.domain.model.transactions import PaymentThen, Reason, Refusal, Status, Step
+from simulator.domain.model.tree import Category, Group
 from simulator.domain.model.wallet import EntryType
 from simulator.domain.sandbox import Sandbox
 from tests.support.worlds import (
@@ -222,3 +225,128 @@ def test_a_scenario_may_ignore_the_size_of_extras_that_are_not_stored() -> None:
     answer = pay(box, order(product="CODED", extras={"code": "123", "note": "x" * 5000}))
     assert answer.transaction.extras == {"code": "123"}
     assert refused(box, order("ref-2", product="CODED", extras={"code": "1" * 997})).reason is Reason.EXTRAS
+
+
+REJECT = {"refid-reused-with-other-parameters": "reject"}
+
+
+@pytest.mark.parametrize(
+    ("other", "kept", "rejected"),
+    [
+        ({"amount": "1E+2"}, {}, False),
+        ({"amount": 50}, {"amount": Decimal(100)}, True),
+        ({"amount": "ten"}, {"amount": Decimal(100)}, True),
+        ({"account": "1"}, {"account": "123456"}, True),
+        ({"product": "CARD"}, {"product": "BILL"}, True),
+        ({"remarks": "other"}, {"remarks": ""}, False),
+        ({"remarks": "other", "account": "1"}, {"account": "123456", "remarks": ""}, True),
+        ({"extras": {"unknown": "x"}}, {}, False),
+    ],
+)
+def test_a_reused_refid_says_what_is_kept_or_is_rejected(other: Any, kept: dict[str, object], rejected: bool) -> None:
+    box = sandbox()
+    pay(box)
+    answer = pay(box, order(**other))
+    note = detail(DetailKind.REFID_EXISTS, refid="ref-1", kept=kept)
+    assert (answer.created, answer.detail) == (False, note if kept else None)
+    box = sandbox(assume=REJECT)
+    pay(box)
+    if not rejected:
+        assert pay(box, order(**other)).detail == (note if kept else None)
+        return
+    conflict = refused(box, order(**other))
+    assert (conflict.reason, conflict.code, conflict.balance) == (Reason.REFID, 46, Decimal(903))
+    assert conflict.product_name == "Product BILL"
+    assert conflict.detail == detail(DetailKind.REFID_CONFLICT, refid="ref-1", kept=kept)
+
+
+def test_a_reused_refid_names_extras_that_differ() -> None:
+    product = fixed_product(
+        "DATA",
+        fulfillment=Fulfillment(None, Source("amount"), {"subproduct_code": Source("amount", "code")}),
+    )
+    box = sandbox(catalog=Catalog(products={"DATA": product}))
+    pay(box, order(product="DATA", amount=5, extras={"subproduct_code": "DATA-5"}))
+    for extras, kept in [({"subproduct_code": "DATA-5"}, None), ({"subproduct_code": "x"}, "DATA-5"), ({}, "DATA-5")]:
+        answer = pay(box, order(product="DATA", amount=5, extras=extras))
+        expected = detail(DetailKind.REFID_EXISTS, refid="ref-1", kept={"extras.subproduct_code": kept})
+        assert answer.detail == (expected if kept else None)
+
+
+@pytest.mark.parametrize(("choice", "balance_told"), [(None, "806.00"), ("own_entry", "903.00")])
+def test_which_balance_a_requery_tells_is_a_choice(choice: str | None, balance_told: str) -> None:
+    box = sandbox(assume={"requery-balance": choice})
+    pay(box)
+    assert pay(box, order("ref-2")).balance == Decimal("806.00")
+    assert pay(box).balance == Decimal(balance_told)
+
+
+def test_a_product_that_is_not_sold_says_why_and_what_was_meant() -> None:
+    off, hidden = fixed_product("OFF", is_active=False), fixed_product("HIDDEN", is_hidden=True)
+    box = sandbox(catalog=Catalog(products={one.code: one for one in (fixed_product(), off, hidden)}))
+    for product, wrong in [
+        ("OFF", detail(DetailKind.INACTIVE_PRODUCT, product="OFF")),
+        (" ", detail(DetailKind.BLANK_PRODUCT)),
+        ("CARDS", detail(DetailKind.NO_PRODUCT, product="CARDS", nearest="CARD")),
+        ("HIDDE", detail(DetailKind.NO_PRODUCT, product="HIDDE", nearest="")),
+        ("OF", detail(DetailKind.NO_PRODUCT, product="OF", nearest="")),
+    ]:
+        answer = refused(box, order(product=product))
+        assert (answer.reason, answer.code, answer.detail) == (Reason.PRODUCT, 41, wrong)
+        assert answer.product_name == ("Product OFF" if product == "OFF" else "")
+
+
+def test_an_insufficient_balance_names_balance_and_cost() -> None:
+    answer = refused(sandbox(balance="96.99"), order())
+    assert answer.code == 40
+    assert answer.detail == detail(DetailKind.BALANCE, balance=Money(Decimal("96.99")), cost=Money(Decimal("97.00")))
+    assert pay(sandbox(balance="97.00")).balance == 0
+
+
+@pytest.mark.parametrize(
+    ("refusal", "code", "remarks"),
+    [
+        (Refusal(Reason.EXTRAS), 43, ""),
+        (Refusal(Reason.EXTRAS, 99, "custom"), 99, "custom"),
+        (Refusal(Reason.PLAN_REQUIRED), 44, "several plans share this amount and a plan code is required"),
+        (Refusal(Reason.BALANCE, 0), 0, ""),
+    ],
+)
+def test_a_rule_may_refuse_a_payment(refusal: Refusal, code: int, remarks: str) -> None:
+    one = Rule("r1", lambda facts: True, PaymentThen((), refusal=refusal), "no")
+    box = sandbox(one)
+    answer = refused(box, order())
+    assert (answer.reason, answer.code, answer.remarks, answer.rule) == (refusal.reason, code, remarks, "no")
+    assert (balance(box), len(box.state.transactions), box.next_due) == (Decimal(1000), 0, None)
+
+
+def test_a_payment_records_what_it_was_and_where_it_came_from() -> None:
+    category = Category("c", "Category", ("ABROAD",))
+    abroad = money_product("ABROAD", denomination_unit_price=Decimal("0.5"), denomination_currency="THB")
+    catalog = Catalog((Group("g", "Group", "", (category,)),), {"ABROAD": abroad})
+    box = sandbox(catalog=catalog)
+    made = pay(box, order(product="ABROAD", sender="10.0.0.9"), at=3).transaction
+    assert (made.face, made.cost, made.currency, made.category) == (Decimal(50), Decimal("48.50"), "THB", category)
+    assert (made.created, made.sender, made.entry_ids, made.rule) == (seconds(3), "10.0.0.9", (1,), "")
+    (entry,) = box.state.resellers["R1"].wallet.entries
+    assert (entry.remarks, entry.trxid, entry.amount) == ("Product ABROAD 123456", made.trxid, Decimal("-48.50"))
+    assert pay(sandbox(), order()).transaction.currency == "MYR"
+
+
+def test_rules_see_the_payment() -> None:
+    seen: dict[str, object] = {}
+    one = rule(after(0, Status.SUCCESSFUL), when=lambda facts: seen.update(facts) or True)
+    box = sandbox(one)
+    pay(box, order(product="BILL", amount="10.00", extras={"x": "y"}), at=5)
+    unpaid = seen.pop("outstanding")
+    assert callable(unpaid)
+    assert seen == {
+        "now": seconds(5),
+        "start": START,
+        "reseller": "R1",
+        "product": "BILL",
+        "account": "123456",
+        "amount": Decimal(10),
+        "extras": {"x": "y"},
+        "refid": "ref-1",
+    }

@@ -152,12 +152,13 @@ def steps_of(question: Callable[[], Any]) -> int:
         return trace
 
     question()  # what is new is indexed, and modules are warm
+    tracer = sys.gettrace()  # that of a coverage run
     sys.setprofile(trace)
     sys.settrace(trace)
     try:
         question()
     finally:
-        sys.settrace(None)
+        sys.settrace(tracer)
         sys.setprofile(None)
     return count
 
