@@ -32,7 +32,7 @@ from simulator.runtime.sandbox_start import SandboxSpec
 from simulator.runtime.sandboxes import DEFAULT, Sandboxes
 from simulator.scenario.library import load_scenario
 from simulator.scenario.overrides import with_callback
-from simulator.server.asgi import is_browser_at_root, unusual_target
+from simulator.server.asgi import is_browser_at_root, unusual_target, use_host_of_target
 from simulator.server.limits import REFUSED
 from simulator.server.memory import trim_memory
 from simulator.server.message import HttpRequest
@@ -161,6 +161,7 @@ class App:
                 folder,
                 self.options.shards,
             )
+        use_host_of_target(scope)
         self._front.tell(scope)
         responder = responder_of(scope)
         if responder is not None:

@@ -17,6 +17,7 @@ from simulator.proxy.pool import Pool
 from simulator.proxy.relay import Relay
 from simulator.proxy.targets import has_dots, is_control
 from simulator.proxy.watcher import Watcher
+from simulator.server.asgi import use_host_of_target
 from simulator.server.responder import responder_of
 
 CALLBACKS_PATH: Final = CONTROL_PATH + "/callbacks"
@@ -65,6 +66,7 @@ class Proxy:
             responder = responder_of(scope)
             if responder is not None:
                 responder.cancel_when_left()  # it changes nothing, but may wait for minutes
+            use_host_of_target(scope)
             await self.control(scope, receive, send)
         elif is_control(raw_path) or is_control(self._upstream.base.encode() + raw_path):
             await _refuse(f"what leads to {CONTROL_PATH} is written so")(scope, receive, send)

@@ -1,5 +1,6 @@
 """What the form of a request tells: its target as it was sent, which ASGI leaves out, and whether a person sent it."""
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -15,6 +16,16 @@ def unusual_target(scope: Any, below: Callable[[bytes], bytes]) -> bytes:
     if responder is None and sent:
         sent += query
     return sent if sent != scope["path"].encode("utf-8", "surrogatepass") + query else b""
+
+
+def use_host_of_target(scope: Any) -> None:
+    """Let `host` be that of a target in absolute form, which wins over the header (RFC 9112 3.2.2)."""
+    responder = responder_of(scope)
+    sent = responder.request.as_sent if responder is not None else scope.get("raw_path") or b""
+    if not sent or sent.startswith(b"/"):
+        return
+    authority = re.split(rb"[/?#]", sent.partition(b"://")[2], maxsplit=1)[0]
+    scope["headers"] = [(b"host", authority), *(pair for pair in scope["headers"] if pair[0] != b"host")]
 
 
 def is_browser_at_root(method: str, path: str, headers: Mapping[bytes, bytes]) -> bool:
