@@ -1,11 +1,15 @@
 """TLS in front of the protocol: a certificate that can be replaced while connections live, and handshakes with an end.
 
 A connection is our protocol's only once its handshake is done. Until then it has a place among a bounded number of
-those that are shaking hands, of which the oldest goes when there are too many, and `HANDSHAKE_S` seconds.
+those that are shaking hands, of which the oldest goes when there are too many, and `HANDSHAKE_S` seconds. A client that
+sends plain HTTP gets an answer that it can read.
 """
 
 import asyncio
+import logging
+import re
 import ssl
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Final, cast
@@ -17,6 +21,16 @@ HANDSHAKE_S: Final = 10.0
 SHUTDOWN_S: Final = 30.0  # how long a client may take to read the rest of its answers and to say farewell
 HANDSHAKES_MAX: Final = 1024
 FILE_BYTES_MAX: Final = 1024 * 1024
+PLAIN_LINES_EVERY_S: Final = 60.0
+PLAIN_CLOSE_S: Final = 1.0  # how long a client of plain HTTP may take to read its answer
+
+_LOG: Final = logging.getLogger(__name__)
+_is_plain_http: Final = re.compile(rb"[A-Z]{3,16} ").match
+_USE_HTTPS: Final = b"This port speaks TLS: use https:// instead of http:// in the address.\n"
+_PLAIN_ANSWER: Final = (
+    b"HTTP/1.1 400 Bad Request\r\ncontent-type: text/plain; charset=utf-8\r\ncontent-length: %d\r\n"
+    b"connection: close\r\n\r\n%b" % (len(_USE_HTTPS), _USE_HTTPS)
+)
 _REASONS: Final = {
     "KEY_VALUES_MISMATCH": "the key is not that of the certificate",
     "KEY_TYPE_MISMATCH": "the key is not that of the certificate",
@@ -78,6 +92,7 @@ class Handshakes:
         self.limit_s = limit_s
         self._count_max = count_max
         self._under_way: dict[TlsEntry, None] = {}
+        self._plain_logged_at = -PLAIN_LINES_EVERY_S
 
     def __len__(self) -> int:
         return len(self._under_way)
@@ -94,6 +109,13 @@ class Handshakes:
         """Take the place back."""
         self._under_way.pop(entry, None)
 
+    def log_plain_http(self) -> None:
+        """Write a line about a client that speaks plain HTTP, one a minute at most."""
+        now = time.monotonic()
+        if now - self._plain_logged_at >= PLAIN_LINES_EVERY_S:
+            self._plain_logged_at = now
+            _LOG.warning("a client sent plain HTTP to this port, which speaks TLS: use https:// in its address")
+
     def close(self) -> None:
         """Close all that are under way: the server stops."""
         for entry in list(self._under_way):
@@ -109,17 +131,20 @@ class TlsEntry(asyncio.Protocol):
         self._make = make
         self._transport: asyncio.Transport
         self._shaking: asyncio.Task[None]
-        self._first: list[bytes] = []  # what came of the handshake before TLS was there to take it
+        self._has_begun: asyncio.Future[None]
+        self._first: list[bytes] = []  # the beginning of the handshake, which came before TLS was there to take it
         self._early: list[bytes] = []  # what came with its end
         self._is_inside = False
         self._has_ended = False
+        self._is_refused = False
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Begin the handshake."""
         self._transport = cast(asyncio.Transport, transport)
-        self._transport.pause_reading()  # what comes is for TLS
         self._handshakes.begin(self)
-        self._shaking = asyncio.get_running_loop().create_task(self._shake())
+        loop = asyncio.get_running_loop()
+        self._has_begun = loop.create_future()
+        self._shaking = loop.create_task(self._shake())
 
     def abort(self) -> None:
         """Close at once."""
@@ -128,16 +153,21 @@ class TlsEntry(asyncio.Protocol):
 
     async def _shake(self) -> None:
         loop = asyncio.get_running_loop()
-        self._is_inside = True
-        if self._first:  # behind what `start_tls` lets be called soon
-            loop.call_soon(loop.call_soon, self._feed)
+        ends_at = loop.time() + self._handshakes.limit_s
         try:
+            async with asyncio.timeout_at(ends_at):
+                await self._has_begun
+            if _is_plain_http(self._first[0]):
+                await self._refuse_plain_http()
+                return
+            self._is_inside = True
+            loop.call_soon(loop.call_soon, self._feed)  # behind what `start_tls` lets be called soon
             inside = await loop.start_tls(
                 self._transport,
                 self,
                 self._handshakes.context,
                 server_side=True,
-                ssl_handshake_timeout=self._handshakes.limit_s,
+                ssl_handshake_timeout=max(ends_at - loop.time(), 0.001),
                 ssl_shutdown_timeout=SHUTDOWN_S,
             )
         except (OSError, asyncio.CancelledError):  # no TLS, too slow, or gone: nobody to tell
@@ -149,6 +179,15 @@ class TlsEntry(asyncio.Protocol):
             self._transport.abort()
             return
         self._hand_over(inside)
+
+    async def _refuse_plain_http(self) -> None:
+        self._is_refused = True
+        self._handshakes.log_plain_http()
+        self._transport.write(_PLAIN_ANSWER)
+        self._transport.write_eof()
+        self._transport.resume_reading()  # a connection with unread bytes would be reset, and the answer lost
+        await asyncio.sleep(PLAIN_CLOSE_S)
+        self._transport.abort()
 
     def _hand_over(self, inside: asyncio.Transport) -> None:
         protocol = self._make()
@@ -162,14 +201,21 @@ class TlsEntry(asyncio.Protocol):
             inside.close()
 
     def data_received(self, data: bytes) -> None:
-        """Keep what comes too early: uvloop reads in the turn in which it accepts, and the request may come with the
-        end of the handshake."""
-        (self._early if self._is_inside else self._first).append(data)
+        """Keep the beginning of the handshake for TLS, and what comes with its end for the protocol."""
+        if self._is_refused:
+            return
+        if self._is_inside:
+            self._early.append(data)
+            return
+        self._first.append(data)
+        self._transport.pause_reading()  # the rest is for TLS
+        if not self._has_begun.done():
+            self._has_begun.set_result(None)
 
     def eof_received(self) -> None:
         """Note that the client sends no more."""
         self._has_ended = True
-        if not self._is_inside:
+        if not self._is_inside and not self._is_refused:
             self.abort()
 
     def _feed(self) -> None:

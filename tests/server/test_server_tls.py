@@ -126,7 +126,9 @@ def test_a_session_is_not_resumed_under_a_certificate_of_before(served: tuple[Se
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("sent", [GET, b"\x00" * 100, b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + b"\xff" * 600])
+@pytest.mark.parametrize(
+    "sent", [b"get /", b"\x00" * 100, b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + b"\xff" * 600]
+)
 def test_what_is_no_tls_is_closed_and_others_are_answered(served: tuple[Served, Handshakes], sent: bytes) -> None:
     server, _ = served
 
@@ -140,6 +142,29 @@ def test_what_is_no_tls_is_closed_and_others_are_answered(served: tuple[Served, 
             assert (await client.answer()).status == 200
 
     run(main)
+
+
+@pytest.mark.parametrize("sent", [GET, b"OPTIONS * HTTP/1.1\r\n\r\n", b"POST / HTTP/1.1\r\n\r\n" + b"x" * 300_000])
+def test_plain_http_is_answered_in_plain_text(
+    served: tuple[Served, Handshakes], sent: bytes, caplog: pytest.LogCaptureFixture
+) -> None:
+    server, _ = served
+
+    async def main() -> None:
+        for _ in range(3):
+            async with connected(server.port) as (reader, writer):
+                writer.write(sent)
+                answered = await asyncio.wait_for(reader.read(), PATIENCE_S)
+            assert answered.startswith(b"HTTP/1.1 400 Bad Request\r\ncontent-type: text/plain")
+            assert answered.endswith(b"\r\n\r\nThis port speaks TLS: use https:// instead of http:// in the address.\n")
+        async with talking(server, pair("first")) as client:
+            await client.send(GET)
+            assert (await client.answer()).status == 200
+
+    run(main)
+    lines = [record.getMessage() for record in caplog.records if record.name == "simulator.server.tls"]
+    caplog.clear()
+    assert lines == ["a client sent plain HTTP to this port, which speaks TLS: use https:// in its address"]
 
 
 @pytest.mark.slow
