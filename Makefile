@@ -59,7 +59,7 @@ lint: $(DEV_READY)   ## style and form of the code
 types: $(DEV_READY)  ## types, strictly
 	$(BIN)/mypy
 
-audit: $(DEV_READY)  ## known vulnerabilities of the pinned packages; says what could not be audited
+audit: $(DEV_READY)  ## report known vulnerabilities of the pinned packages, and the packages that were not audited
 	@$(BIN)/python -m tools.dependency_audit
 
 bench: $(DEV_READY) $(if $(findstring peers,$(ARGS)),bench-peers)  ## ratios to a bare server, measured in the same run, and bench/RESULTS.md
@@ -77,22 +77,22 @@ bench-scale: $(DEV_READY)  ## what a million payments, thousands of rules and ho
 campaign: $(DEV_READY)  ## load, floods, faults, races and a soak: what is promised, tried and counted
 	$(BIN)/python -m campaign $(ARGS)
 
-campaign-kill: $(DEV_READY)  ## 200 servers with a data folder, killed by SIGKILL under load: nothing that they told is lost
+campaign-kill: $(DEV_READY)  ## kill 200 servers with a data folder under load: no acknowledged input may be lost
 	$(BIN)/python -m tools.kills $(ARGS)
 
-simulate: $(DEV_READY)  ## ten thousand seeded worlds around the core, in virtual time: the shortest steps that break what must be true
+simulate: $(DEV_READY)  ## run 10,000 seeded worlds in virtual time, and print the shortest steps that break an invariant
 	$(BIN)/python -m tools.worlds $(ARGS)
 
-fuzz: $(DEV_READY)   ## ten minutes of Schemathesis over both documents: what was tried, what was refused and why, what was found
+fuzz: $(DEV_READY)   ## run Schemathesis on both documents for ten minutes
 	$(BIN)/python -m tools.fuzzing $(ARGS)
 
-docs: $(DEV_READY)   ## write what follows from contracts/, the audit and the known mistakes and the commands: the schema's `assume` section, three pages, tables of three
+docs: $(DEV_READY)   ## generate pages, tables of pages, contracts/examples.json and the schema's `assume` section
 	$(BIN)/python -m tools.pages
 
-screenshots: $(DEV_READY)  ## the pictures of the console in README and docs, by Chromium
+screenshots: $(DEV_READY)  ## take the pictures of the console for README and docs, with Chromium
 	@$(BIN)/python -m tools.screenshots
 
-console-figures: $(DEV_READY)  ## the console: its first paint on one core beside 10,000 entries, its frames under a stream
+console-figures: $(DEV_READY)  ## measure the first paint of the console with 10,000 entries, and its frames during a stream of events
 	@$(BIN)/python -m tools.console_figures
 
 interop: $(DEV_READY) $(INTEROP_READY)  ## other people's linters, generators, clients and a fuzzer, on the served documents
@@ -100,7 +100,7 @@ interop: $(DEV_READY) $(INTEROP_READY)  ## other people's linters, generators, c
 
 interop-tools: $(INTEROP_READY)  ## what `make interop` needs from npm
 
-site: $(SITE_READY)  ## the documentation as static pages with search, in site/; fails for a broken link
+site: $(SITE_READY)  ## build the documentation as static pages with search in site/; a broken link fails the build
 	@$(BIN)/python -m tools.site $(ARGS)
 
 site-tools: $(SITE_READY)  ## what `make site` needs from the package index
