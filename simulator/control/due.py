@@ -13,6 +13,7 @@ from simulator.control.http import InvalidInput, page, reply, sandbox_of
 from simulator.control.parameters import page_of, query_of
 from simulator.domain.due import AgendaItem, CallbackDue, CaseDue, DeliveryDue, ScheduleDue, StepDue
 from simulator.domain.model.cases import Case
+from simulator.domain.model.effects import counted
 from simulator.domain.model.schedule import Scheduled
 from simulator.domain.model.transactions import Status, Transaction, may_follow
 from simulator.domain.model.webhooks import Delivery
@@ -54,7 +55,7 @@ def _told(state: State, item: AgendaItem) -> dict[str, str]:
             transaction = state.transactions.shown(number)
             return _of(transaction) | {"kind": "status", "about": _step(transaction, transaction.steps[place].status)}
         case CallbackDue(callback):
-            which = f"{len(callback.attempts) + 1} of {state.scenario.limits.callback_retry.retries + 1}"
+            which = f"{counted(callback.attempts) + 1} of {state.scenario.limits.callback_retry.retries + 1}"
             about = f"callback {which} for {callback.transaction.refid}"
             return _of(callback.transaction) | {"kind": "callback", "about": about, "job": callback.id}
         case DeliveryDue(delivery):
@@ -83,7 +84,7 @@ def _case(case: Case, is_refund: bool) -> str:
 
 
 def _webhook(delivery: Delivery) -> str:
-    which = f"{len(delivery.attempts) + 1} of {delivery.retry_limit + 1}"
+    which = f"{counted(delivery.attempts) + 1} of {delivery.retry_limit + 1}"
     return f"webhook {which}: {delivery.event.type}" + (f" to {delivery.reseller}" if delivery.reseller else "")
 
 

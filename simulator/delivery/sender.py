@@ -1,5 +1,6 @@
 """Sends callbacks and webhooks over HTTP: single attempts, bounded in time and size, with the result as a value."""
 
+from contextlib import AbstractAsyncContextManager, nullcontext
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -52,8 +53,16 @@ class HttpSender:
         self._client: Client | None = None
         self._closed = False
 
+    def turn(self, url: str, owner: str = "") -> AbstractAsyncContextManager[None]:
+        """Wait for the turn of `owner` at the receiver of this URL, and hold it."""
+        try:
+            target = _target(url)
+        except BadTarget:
+            return nullcontext()
+        return self._slots.hold(owner, (target.host, target.port)) if isinstance(target, HttpTarget) else nullcontext()
+
     async def send(self, outgoing: Outgoing, timeout_s: float, owner: str = "") -> AttemptResult:
-        """Make one attempt of at most `timeout_s` seconds, counted from its turn among those of `owner`.
+        """Make one attempt of at most `timeout_s` seconds; call it within `turn`.
 
         Network failures are `AttemptResult`s. Raises RuntimeError after `close`.
         """
@@ -64,8 +73,7 @@ class HttpSender:
         if not isinstance(target, HttpTarget):
             return AttemptResult(AttemptEnd.BLOCKED, error="an inbox has no address of its own in HTTP")
         client = self._client or self._open()
-        async with self._slots.hold(owner, (target.host, target.port)):
-            return await client.exchange(outgoing, target, timeout_s, owner)
+        return await client.exchange(outgoing, target, timeout_s, owner)
 
     def _open(self) -> "Client":
         if self._closed:

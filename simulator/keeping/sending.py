@@ -1,5 +1,7 @@
 """Sends callbacks and webhooks when the inputs that led to them are durable."""
 
+from contextlib import AbstractAsyncContextManager
+
 from simulator.domain.model.effects import AttemptResult, Outgoing
 from simulator.keeping.gate import Gate
 from simulator.runtime.courier import Sender
@@ -11,6 +13,10 @@ class GatedSender:
     def __init__(self, sender: Sender, gate: Gate) -> None:
         self.sender = sender
         self._gate = gate
+
+    def turn(self, url: str, owner: str) -> AbstractAsyncContextManager[None]:
+        """See `Sender`."""
+        return self.sender.turn(url, owner)
 
     async def send(self, outgoing: Outgoing, timeout_s: float, owner: str) -> AttemptResult:
         """Send when all is durable that was written until now."""

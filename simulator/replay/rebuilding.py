@@ -1,6 +1,7 @@
 """Begins to rebuild a sandbox as it once began, beside those that run."""
 
 from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager, nullcontext
 from datetime import UTC, datetime
 from functools import partial
 
@@ -22,6 +23,9 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 class _Nobody:
     """A sender for what is rebuilt, which sends nothing: what receivers answered is on the tape."""
+
+    def turn(self, url: str, owner: str) -> AbstractAsyncContextManager[None]:
+        return nullcontext()
 
     async def send(self, outgoing: Outgoing, timeout_s: float, owner: str) -> AttemptResult:
         """Answer that nothing was sent."""

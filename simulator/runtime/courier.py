@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
 from datetime import datetime
 from time import perf_counter
 from typing import Protocol
@@ -40,6 +41,10 @@ ROTATE = "rotate"  # each attempt has one of them
 
 class Sender(Protocol):
     """Sends over the network; implemented by `simulator.delivery.sender.HttpSender`."""
+
+    def turn(self, url: str, owner: str) -> AbstractAsyncContextManager[None]:
+        """Wait for the turn of the sandbox `owner` at this receiver, and hold it. `send` is called within."""
+        ...
 
     async def send(self, outgoing: Outgoing, timeout_s: float, owner: str) -> AttemptResult:
         """Make one attempt for the sandbox `owner`; network failures are `AttemptResult`s."""
@@ -94,7 +99,13 @@ class Courier:
         self._source_addresses = SOURCE_ADDRESSES[scenario.environment] if chosen == ROTATE else (chosen,)
 
     async def deliver(self, send: Send, clock: Clock) -> AttemptResult:
-        """Make one attempt within the receiver timeout."""
+        """Make one attempt within the receiver timeout. The tape has it once it is its turn."""
+        if send.job.url.startswith(INBOX_SCHEME):
+            return await self._attempted(send, clock)
+        async with self._sender.turn(send.job.url, self._owner):
+            return await self._attempted(send, clock)
+
+    async def _attempted(self, send: Send, clock: Clock) -> AttemptResult:
         wall = clock.wall()
         now = clock.at(wall)
         request = self.attempt(send, wall)
@@ -159,7 +170,8 @@ class Courier:
     async def carry(self, url: str, request: Outgoing, clock: Clock, timeout_s: float) -> AttemptResult:
         """Send a request that is no attempt of a job to the target `url`."""
         if not url.startswith(INBOX_SCHEME):
-            return await self._sender.send(request, timeout_s, self._owner)
+            async with self._sender.turn(url, self._owner):
+                return await self._sender.send(request, timeout_s, self._owner)
         wall = clock.wall()
         message = _message(url, request, clock.at(wall), wall)
         if isinstance(message, InboxReceived):

@@ -15,7 +15,8 @@ BOUNDS_US: Final = (
 """The upper bounds of the durations that are counted together, in microseconds."""
 
 CALLBACK, WEBHOOK = "callback", "webhook"
-OUTCOMES: Final = ("accepted", "refused", *(str(one) for one in AttemptEnd if one is not AttemptEnd.ANSWERED))
+_FAILURES: Final = (AttemptEnd.TIMEOUT, AttemptEnd.CONNECTION, AttemptEnd.DNS, AttemptEnd.BLOCKED)
+OUTCOMES: Final = ("accepted", "refused", *map(str, _FAILURES))
 """How attempts end: with a status of 2xx, with another one, or without an answer as `AttemptEnd` says."""
 
 # Method, path as the contract writes it, status, error, ending of the connection, as `Counters` has them.

@@ -3,7 +3,7 @@
 from typing import Any
 
 from simulator.domain.model.catalog import Option, Product
-from simulator.domain.model.effects import AttemptEnd
+from simulator.domain.model.effects import AttemptEnd, counted
 from simulator.domain.model.webhooks import (
     REPLAYS_MAX,
     BalanceAdded,
@@ -104,7 +104,7 @@ def record(one: Delivery, *, counts_attempts: bool = False) -> dict[str, Any]:
         "eventId": one.event.id,
         "status": one.state.value,
         "error": one.error,
-        "retryCount": len(one.attempts) if counts_attempts else max(0, len(one.attempts) - 1),
+        "retryCount": counted(one.attempts) if counts_attempts else max(0, counted(one.attempts) - 1),
         "retryLimit": one.retry_limit,
         "createdAt": iso_utc(one.created),
         "completedAt": iso_utc(one.completed) if one.completed else None,

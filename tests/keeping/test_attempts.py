@@ -1,11 +1,18 @@
 """Attempts that were in the air when the server was killed, or its sandbox rewound: a restart knows how they ended."""
 
 import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
+from simulator.delivery.sender import HttpSender
+from simulator.domain.model.callbacks import Callback
+from simulator.domain.model.effects import AttemptEnd, AttemptResult, Outgoing
+from simulator.tape.entries import AttemptSent
 from tests.support.client import Client
 from tests.support.data_folders import DEFAULT, killed, saving_of, serving
 from tests.support.replaying import assert_replays
@@ -47,7 +54,7 @@ def attempts(client: Client) -> list[tuple[int | None, str]]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("has_snapshot", [False, True])
-def test_a_second_attempt_in_the_air_has_failed_at_a_restart(has_snapshot: bool, tmp_path: Path) -> None:
+def test_a_second_attempt_in_the_air_is_made_again_after_a_restart(has_snapshot: bool, tmp_path: Path) -> None:
     wall = Wall()
     with serving(tmp_path / "data", scenario({"status": 500}, SLOW), wall) as client:
         deposit(client)
@@ -58,9 +65,9 @@ def test_a_second_attempt_in_the_air_has_failed_at_a_restart(has_snapshot: bool,
             assert client.run(saving_of(client).save(client.live))
         folder = killed(client, tmp_path)
     with serving(folder, FIRST, wall) as client:
-        assert attempts(client) == [(500, ""), (None, ENDED)]
-        assert not client.live.core.state.in_flight
-        assert client.live.core.next_due is not None
+        assert attempts(client) == [(500, ""), (None, ENDED), (None, "")]
+        assert len(client.live.core.state.in_flight) == 1
+        assert client.live.core.next_due is None
         assert_replays(client.app)
 
 
@@ -76,5 +83,134 @@ def test_what_a_rewind_adds_to_the_tape_is_on_disk(tmp_path: Path) -> None:
         arrived(client, 2)
         folder = killed(client, tmp_path)
     with serving(folder, FIRST, wall) as client:
-        assert attempts(client) == [(None, REWOUND), (None, ENDED)]
+        assert attempts(client) == [(None, REWOUND), (None, ENDED), (None, "")]
         assert_replays(client.app)
+
+
+URL = "http://127.0.0.1:9099/hook"
+ANSWERED_500 = AttemptResult(AttemptEnd.ANSWERED, 500)
+
+
+class Receiver:
+    """A network whose one receiver takes `room` requests at once, and answers what the test says, or never."""
+
+    def __init__(self, room: int, *answers: AttemptResult) -> None:
+        self.answers = list(answers)
+        self.received: list[Outgoing] = []
+        self._room = asyncio.Semaphore(room)
+
+    @asynccontextmanager
+    async def turn(self, url: str, owner: str) -> AsyncIterator[None]:
+        async with self._room:
+            yield
+
+    async def send(self, outgoing: Outgoing, timeout_s: float, owner: str) -> AttemptResult:
+        self.received.append(outgoing)
+        if not self.answers:
+            await asyncio.Event().wait()
+        return self.answers.pop(0)
+
+    async def close(self) -> None:
+        pass
+
+
+@pytest.fixture
+def deliver_by(monkeypatch: pytest.MonkeyPatch) -> Callable[[Receiver], None]:
+    def patched(receiver: Receiver) -> None:
+        monkeypatch.setattr(HttpSender, "turn", lambda _, url, owner: receiver.turn(url, owner))
+        monkeypatch.setattr(
+            HttpSender, "send", lambda _, request, limit_s, owner: receiver.send(request, limit_s, owner)
+        )
+
+    return patched
+
+
+def turns(client: Client) -> None:
+    async def wait() -> None:
+        await client.acall("GET", "/v2/balance")
+        for _ in range(20):
+            await asyncio.sleep(0)
+
+    client.run(wait())
+
+
+def callbacks(client: Client) -> list[Callback]:
+    return list(client.live.core.state.callbacks)
+
+
+def endings(callback: Callback) -> list[tuple[str, int | None]]:
+    return [(one.result.kind, one.result.status) for one in callback.attempts if one.result]
+
+
+CALLED = FIRST | {
+    "clock": {"mode": "real"},
+    "schedule": [],
+    "payments": [{"then": [{"status": "Accepted"}, {"after": "1s", "status": "Succesful"}]}],
+}
+
+
+def pay_many(client: Client, count: int) -> None:
+    assert client.call("POST", f"/v2/callback-url?method=POST&url={quote(URL, safe='')}").status == 200
+    for number in range(count):
+        assert client.pay(f"order-{number}").status == 200
+    client.pass_time(3600)
+    turns(client)
+
+
+def test_an_attempt_is_on_the_tape_once_it_is_its_turn_at_the_receiver(
+    deliver_by: Callable[[Receiver], None], tmp_path: Path
+) -> None:
+    deliver_by(receiver := Receiver(3))
+    with serving(tmp_path / "data", CALLED, Wall()) as client:
+        pay_many(client, 10)
+        sent = [entry for entry in client.live.tape if isinstance(entry, AttemptSent)]
+        assert len(client.live.core.state.in_flight) == 10
+        assert len(sent) == len(receiver.received) == 3
+        assert_replays(client.app)
+
+
+def test_attempts_that_kills_cut_are_made_again_and_count_for_no_limit(
+    deliver_by: Callable[[Receiver], None], tmp_path: Path
+) -> None:
+    wall, folder, begun = Wall(), tmp_path / "data", 0
+    for number in range(6):
+        deliver_by(receiver := Receiver(3))
+        with serving(folder, CALLED, wall) as client:
+            if not number:
+                pay_many(client, 10)
+            turns(client)
+            assert len(receiver.received) == 3
+            begun += 3
+            (tmp_path / f"{number}").mkdir()
+            folder = killed(client, tmp_path / f"{number}")
+    deliver_by(Receiver(3, *[AttemptResult(AttemptEnd.ANSWERED, 200)] * 10))
+    with serving(folder, CALLED, wall) as client:
+        for _ in range(10):
+            turns(client)
+        assert [one.state for one in callbacks(client)] == ["delivered"] * 10
+        ended = [each for one in callbacks(client) for each in endings(one)]
+        assert ended.count(("interrupted", None)) == begun
+        assert len(ended) == begun + 10
+        assert client.sim("GET", f"{DEFAULT}/invariants").json["violations"] == []
+        assert_replays(client.app)
+
+
+def test_the_last_attempt_that_a_kill_cut_is_made_again(deliver_by: Callable[[Receiver], None], tmp_path: Path) -> None:
+    wall = Wall()
+    deliver_by(receiver := Receiver(1, *[ANSWERED_500] * 3))
+    with serving(tmp_path / "data", CALLED, wall) as client:
+        pay_many(client, 1)
+        for _ in range(3):
+            client.pass_time(60)
+            turns(client)
+        assert len(receiver.received) == 4, "the last one hangs"
+        folder = killed(client, tmp_path)
+    deliver_by(receiver := Receiver(1, ANSWERED_500))
+    with serving(folder, CALLED, wall) as client:
+        turns(client)
+        assert len(receiver.received) == 1
+        (callback,) = callbacks(client)
+        assert callback.state == "failed"
+        answered = ("answered", 500)
+        assert endings(callback) == [answered, answered, answered, ("interrupted", None), answered]
+        assert client.live.core.next_due is None

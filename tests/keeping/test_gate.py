@@ -1,6 +1,7 @@
 """Nothing leaves before its inputs are durable, and nothing at all when they cannot be."""
 
 import asyncio
+from contextlib import AbstractAsyncContextManager, nullcontext
 from pathlib import Path
 from typing import cast
 
@@ -139,6 +140,9 @@ class Sent:
 
     def __init__(self) -> None:
         self.given: list[Outgoing] = []
+
+    def turn(self, url: str, owner: str) -> AbstractAsyncContextManager[None]:
+        return nullcontext()
 
     async def send(self, outgoing: Outgoing, timeout_s: float, owner: str) -> AttemptResult:
         self.given.append(outgoing)

@@ -20,7 +20,7 @@ from simulator.delivery.addresses import AddressPolicy
 from simulator.delivery.lookup import Lookup, system_lookup
 from simulator.delivery.sender import HttpSender
 from simulator.delivery.slots import PER_RECEIVER, Slots
-from simulator.domain.model.effects import Outgoing
+from simulator.domain.model.effects import AttemptResult, Outgoing
 from tests.support.connections import hang_up
 
 Run = Callable[[Coroutine[None, None, None]], None]
@@ -115,6 +115,14 @@ def proof(folder: Path) -> SSLContext:
     return context
 
 
+class SenderInTurn(HttpSender):
+    """One whose attempts wait for their turn, as those of a sandbox do."""
+
+    async def send(self, outgoing: Outgoing, timeout_s: float, owner: str = "") -> AttemptResult:
+        async with self.turn(outgoing.url, owner):
+            return await super().send(outgoing, timeout_s, owner)
+
+
 @asynccontextmanager
 async def sender(
     *,
@@ -124,7 +132,7 @@ async def sender(
     per_receiver: int = PER_RECEIVER,
 ) -> AsyncIterator[HttpSender]:
     """A sender, which is closed in the end."""
-    made = HttpSender(
+    made = SenderInTurn(
         AddressPolicy(public_only), verify_tls=verify_tls, lookup=lookup, slots=Slots(per_receiver=per_receiver)
     )
     try:

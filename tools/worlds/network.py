@@ -7,6 +7,7 @@ shortened sequence of steps meets the same network.
 import asyncio
 import hashlib
 from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass
 from datetime import datetime
 from urllib.parse import urlsplit
@@ -90,6 +91,9 @@ class Network:
         self.is_durable: Callable[[], bool] = lambda: True
         self.log: Callable[[str, bytes], None] = lambda what, content: None
         self.on_call: Callable[[str, LiveSandbox, Outgoing], Awaitable[None]] | None = None
+
+    def turn(self, url: str, owner: str) -> AbstractAsyncContextManager[None]:
+        return nullcontext()
 
     async def send(self, outgoing: Outgoing, timeout_s: float, owner: str) -> AttemptResult:
         """Send one attempt."""

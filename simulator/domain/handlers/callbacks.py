@@ -10,8 +10,10 @@ from simulator.domain.errors import Conflict, Unknown
 from simulator.domain.model.callbacks import Callback, CallbackState, is_retried
 from simulator.domain.model.effects import (
     Attempt,
+    AttemptEnd,
     AttemptResult,
     Send,
+    counted,
     is_accepted,
 )
 from simulator.domain.model.happenings import Attempted
@@ -118,18 +120,20 @@ def _give_up(state: State, callback: Callback) -> None:
 
 
 def attempt_ended(state: State, callback: Callback, attempt: Attempt, result: AttemptResult, now: datetime) -> None:
-    """Record an attempt's result; a temporary failure schedules the next attempt (SPEC 6.1)."""
+    """Record an attempt's result. A temporary failure schedules a retry (SPEC 6.1), an interruption one at once."""
     assert attempt.result is None, "an attempt ends once"
     state.callbacks.end_attempt(callback, attempt, result)
     policy = state.scenario.limits.callback_retry
+    is_interrupted = result.kind is AttemptEnd.INTERRUPTED
+    next_at = now if is_interrupted else now + policy.after
     retried = is_retried(result, redirects=state.assumes("callback-redirect", "retry"))
     if is_accepted(result):
         callback.state = CallbackState.DELIVERED
         state.noted[Noted.CALLBACK_DELIVERED] += 1
         if attempt.number > 1:
             state.noted[Noted.CALLBACK_DELIVERED_LATE] += 1
-    elif retried and attempt.number <= policy.retries:
-        state.agenda.add(now + policy.after, CallbackDue(callback))
+    elif is_interrupted or (retried and counted(callback.attempts) <= policy.retries):
+        state.agenda.add(next_at, CallbackDue(callback))
         state.noted[Noted.CALLBACK_RETRIED] += 1
     else:
         callback.state = CallbackState.FAILED
@@ -137,5 +141,5 @@ def attempt_ended(state: State, callback: Callback, attempt: Attempt, result: At
     attempt.state = ended = callback.state
     counts = state.callback_counts[callback.transaction.reseller]
     counts.count_attempt(delivered=ended is CallbackState.DELIVERED, failed=ended is CallbackState.FAILED)
-    next_due = now + policy.after if callback.state is CallbackState.PENDING else None
+    next_due = next_at if callback.state is CallbackState.PENDING else None
     state.tell(Attempted(callback.id, attempt.number, now, next_due))

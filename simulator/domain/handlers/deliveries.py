@@ -9,8 +9,10 @@ from simulator.domain.due import DeliveryDue
 from simulator.domain.model import draw
 from simulator.domain.model.effects import (
     Attempt,
+    AttemptEnd,
     AttemptResult,
     Send,
+    counted,
     is_accepted,
 )
 from simulator.domain.model.happenings import Attempted
@@ -84,14 +86,17 @@ def attempt_due(state: State, delivery: Delivery, now: datetime) -> Send | None:
 
 
 def attempt_ended(state: State, delivery: Delivery, attempt: Attempt, result: AttemptResult, now: datetime) -> None:
-    """Record an attempt's result; anything but 2xx is retried until the retries are exhausted."""
+    """Record an attempt's result; anything but 2xx is retried until the retries are exhausted, an interruption at
+    once."""
     assert attempt.result is None, "an attempt ends once"
+    is_interrupted, count = result.kind is AttemptEnd.INTERRUPTED, counted(delivery.attempts)
+    next_at = now if is_interrupted else now + state.scenario.webhooks.wait(count)
     attempt.result = msgspec.structs.replace(result, body=result.body[:RESPONSE_CHARS_MAX], headers=())
     if is_accepted(result):
         state.deliveries.end(delivery, DeliveryState.SUCCEEDED, "", now)
         state.noted[Noted.WEBHOOK_DELIVERED] += 1
-    elif attempt.number <= delivery.retry_limit:
-        state.agenda.add(now + state.scenario.webhooks.wait(attempt.number), DeliveryDue(delivery))
+    elif is_interrupted or count <= delivery.retry_limit:
+        state.agenda.add(next_at, DeliveryDue(delivery))
         state.noted[Noted.WEBHOOK_RETRIED] += 1
     else:
         text = result.error or f"the receiver answered {result.status}"
@@ -101,7 +106,7 @@ def attempt_ended(state: State, delivery: Delivery, attempt: Attempt, result: At
     counts = state.webhook_counts[delivery.reseller]
     counts.count_attempt(delivered=ended is DeliveryState.SUCCEEDED, failed=ended is DeliveryState.FAILED)
     is_over = delivery.state is not DeliveryState.UNDER_WAY
-    next_due = None if is_over else now + state.scenario.webhooks.wait(attempt.number)
+    next_due = None if is_over else next_at
     state.tell(Attempted(delivery.id, attempt.number, now, next_due))
 
 

@@ -1,5 +1,6 @@
 """Network work that leaves the domain as a value, and the result of each attempt."""
 
+from collections.abc import Iterable
 from datetime import datetime
 from enum import StrEnum
 from typing import Protocol
@@ -24,6 +25,7 @@ class AttemptEnd(StrEnum):
     CONNECTION = "connection"  # refused, reset or closed before a status line, not HTTP
     DNS = "dns"  # the name did not resolve
     BLOCKED = "blocked"  # the policy forbids this address
+    INTERRUPTED = "interrupted"  # the simulator ended meanwhile; the attempt is made again, and counts for no limit
 
 
 class AttemptResult(msgspec.Struct, frozen=True, gc=False):
@@ -72,6 +74,11 @@ class Send(msgspec.Struct, frozen=True):
 
     job: Job
     attempt: Attempt
+
+
+def counted(attempts: Iterable[Attempt]) -> int:
+    """How many attempts count for the limit of retries."""
+    return sum(one.result is None or one.result.kind is not AttemptEnd.INTERRUPTED for one in attempts)
 
 
 def is_accepted(result: AttemptResult) -> bool:

@@ -16,6 +16,7 @@ from decimal import Decimal
 from itertools import chain, islice
 
 from simulator.domain.model.cases import CaseState
+from simulator.domain.model.effects import counted
 from simulator.domain.model.resellers import Reseller
 from simulator.domain.model.transactions import (
     SETTLED,
@@ -118,15 +119,16 @@ def _money(transaction: Transaction, reseller: Reseller, name: str) -> Iterator[
 def _callbacks(state: State) -> Iterator[list[str]]:
     most = state.scenario.limits.callback_retry.retries + 1
     for callback in list(state.callbacks):
-        count = len(callback.attempts)
+        count = counted(callback.attempts)
         yield [f"callback {callback.id}: {count} attempts, at most {most} are allowed"] if count > most else []
 
 
 def _deliveries(state: State) -> Iterator[list[str]]:
     for delivery in list(state.deliveries):
         name, found = f"delivery {delivery.id}", []
-        if len(delivery.attempts) > delivery.retry_limit + 1:
-            found.append(f"{name}: {len(delivery.attempts)} attempts, at most {delivery.retry_limit + 1} are allowed")
+        count = counted(delivery.attempts)
+        if count > delivery.retry_limit + 1:
+            found.append(f"{name}: {count} attempts, at most {delivery.retry_limit + 1} are allowed")
         if delivery.event.replays > REPLAYS_MAX:
             found.append(f"{name}: its event was replayed {delivery.event.replays} times, at most {REPLAYS_MAX}")
         yield found
