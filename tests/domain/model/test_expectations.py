@@ -1,5 +1,6 @@
 """Counts and balances held against what was expected."""
 
+from datetime import timedelta
 from decimal import Decimal
 
 import pytest
@@ -8,6 +9,7 @@ from simulator.domain.model.expectations import (
     Count,
     Expectation,
     ExpectationKind,
+    continued,
     judge_balance,
     judge_count,
 )
@@ -41,3 +43,51 @@ def test_a_balance_is_met_to_the_sen(actual: str, is_met: bool) -> None:
     verdict = judge_balance(Expectation("it", ExpectationKind.BALANCE, amount=Decimal("4990.25")), Decimal(actual))
     assert verdict.ok is is_met
     assert verdict.message == f"it: expected 4990.25, got {Decimal(actual):.2f}"
+
+
+@pytest.mark.parametrize(
+    ("count", "actual", "outside"),
+    [
+        (Count(2, 4), 0, 2),
+        (Count(2, 4), 1, 1),
+        (Count(2, 4), 2, 0),
+        (Count(2, 4), 4, 0),
+        (Count(2, 4), 6, 2),
+        (Count(1, None), 0, 1),
+        (Count(1, None), 99, 0),
+        (Count(0, 0), 3, 3),
+    ],
+)
+def test_a_count_says_how_far_it_is_outside_of_its_bounds(count: Count, actual: int, outside: int) -> None:
+    assert count.exceeds(actual) == outside
+
+
+@pytest.mark.parametrize(
+    ("count", "is_any"), [(Count(0, None), True), (Count(1, None), False), (Count(0, 5), False), (Count(), False)]
+)
+def test_a_count_without_bounds_admits_all(count: Count, is_any: bool) -> None:
+    assert count.is_any is is_any
+
+
+@pytest.mark.parametrize(("actual", "text"), [(2, "got 2 of 5 calls"), (1, "got 1")])
+def test_too_many_are_told_where(actual: int, text: str) -> None:
+    verdict = judge_count(Expectation("it", ExpectationKind.CALLS, Count(1, 1)), actual, where=" of 5 calls")
+    assert verdict.message == f"it: expected 1, {text}"
+
+
+@pytest.mark.parametrize(
+    ("per", "apart", "has_values"), [("", None, False), ("refid", None, True), ("", timedelta(0), True)]
+)
+def test_calls_may_be_told_apart_by_a_value_or_by_their_time(
+    per: str, apart: timedelta | None, has_values: bool
+) -> None:
+    assert Expectation("it", ExpectationKind.CALLS, per=per, apart=apart).has_values is has_values
+
+
+def test_an_old_count_continues_in_one_equal_statement() -> None:
+    one, same, other = (
+        Expectation("it", ExpectationKind.CALLS, written=written) for written in ("one", "one", "other")
+    )
+    another_kind = Expectation("it", ExpectationKind.RULE, written="one")
+    assert continued({0: one, 1: other}, {5: other, 6: one, 7: same, 8: another_kind}) == {5: 1, 6: 0}
+    assert continued({0: one, 1: same}, {5: one, 6: same}) == {5: 0, 6: 1}

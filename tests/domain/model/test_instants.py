@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulator.domain.model.instants import EARLIEST, LATEST, day, instant, sandbox_time
+from simulator.domain.model.instants import EARLIEST, LATEST, day, instant, sandbox_time, times_of
 from simulator.domain.model.money import SERVICE_ZONE
 
 AT = datetime(2027, 1, 10, 15, 59, tzinfo=UTC)
@@ -63,3 +63,36 @@ def test_a_day_has_one_form() -> None:
             day(text)
     with pytest.raises(ValueError, match="must be a day of the calendar"):
         day("2027-02-29")
+
+
+@pytest.mark.parametrize(
+    ("text", "rest"),
+    [
+        ("2027-01-10T15:59:00.123Z", 999),  # a client that knows milliseconds alone
+        ("2027-01-10T15:59:00,1Z", 999),
+        ("2027-01-10T15:59:00Z", 0),
+        ("2027-01-10T15:59:00.123456Z", 0),
+        ("2027-01-10T15:59:00.000+08:00", 999),
+    ],
+)
+def test_a_time_in_milliseconds_means_all_times_that_it_may_be_cut_from(text: str, rest: int) -> None:
+    found = times_of(text)
+    assert found.said == sandbox_time(text)
+    assert found.latest - found.said == timedelta(microseconds=rest)
+
+
+@pytest.mark.parametrize(
+    ("text", "is_in_range"),
+    [
+        ("1990-01-01T00:00:00Z", True),
+        ("1989-12-31T23:59:59Z", False),
+        ("2199-12-31T23:59:59Z", True),
+        ("2200-01-01T00:00:00Z", False),
+    ],
+)
+def test_a_sandboxs_time_is_between_1990_and_2200(text: str, is_in_range: bool) -> None:
+    if is_in_range:
+        assert sandbox_time(text) == datetime.fromisoformat(text)
+        return
+    with pytest.raises(ValueError, match="must be between 1990 and 2200"):
+        sandbox_time(text)

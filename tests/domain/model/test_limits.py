@@ -72,3 +72,15 @@ def test_memory_is_bounded_by_count(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_an_interval_of_nothing_never_fills() -> None:
     kept = RequestRates(1, timedelta(0), timedelta(0))
     assert all(kept.allow("a", seconds(0)) for _ in range(10))
+
+
+def test_what_was_kept_of_intervals_and_blocks_goes_on() -> None:
+    old, new = rates(2), rates(2)
+    for at, address in ((0, "a"), (1, "a"), (2, "a"), (3, "b"), (4, "b")):
+        old.allow(address, seconds(at))
+    windows, blocked = old.kept()
+    assert windows == [("b", seconds(303), 2)]
+    assert blocked == [("a", seconds(2 + BLOCK_S))]
+    new.restore(windows, blocked)
+    assert [new.allow(address, seconds(5)) for address in ("a", "b", "c")] == [False, False, True]
+    assert len(new) == len(old) + 1

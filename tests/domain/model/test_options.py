@@ -9,6 +9,7 @@ from simulator.domain.model.catalog import (
     DataSource,
     FormField,
     Fulfillment,
+    Money,
     Option,
     OptionList,
     Product,
@@ -16,9 +17,13 @@ from simulator.domain.model.catalog import (
 )
 from simulator.domain.model.options import (
     account_source,
+    amount_range,
     biller_field,
     biller_product,
+    dependencies,
+    limiting_biller,
     offered,
+    subproduct_field,
 )
 from simulator.scenario.library import load_scenario
 from tests.support.worlds import money_product
@@ -121,3 +126,88 @@ def test_an_identity_has_one_to_four_loan_accounts_of_different_kinds() -> None:
     assert loans.account.accepts is not None
     assert all(loans.account.accepts(loan.account_number or "") for each in seen for loan in each)
     assert [loan.account_number for loan in offered(5, loans, "loan", "900101145678")] == ["1029384756", "837465920"]
+
+
+IC = FormField("ic", "text", "text", "IC")
+
+
+def dynamic(type_: str = "dynamic", depends_on: tuple[str, ...] = ("ic",)) -> Product:
+    params = {
+        "account_number": {"from_field": "account"},
+        "ic_number": {"from_field": "ic"},
+        "other": {"from_field": "other"},
+        "field_id": {"static": "pick"},
+    }
+    pick = FormField("pick", "select", "text", "Pick", data_source=DataSource(type_, depends_on, params))
+    return money_product(fields=(pick, IC))
+
+
+def test_a_dynamic_field_requires_what_its_options_depend_on() -> None:
+    assert dependencies(dynamic(), "pick") == {"account_number": "account", "ic_number": "ic"}
+    assert dependencies(dynamic(depends_on=()), "pick") == {"account_number": "account"}
+    assert dependencies(dynamic("reference"), "pick") == {}
+    assert dependencies(dynamic(), "ic") == dependencies(dynamic(), "unknown") == {}
+
+
+@pytest.mark.parametrize(
+    ("extras", "found"),
+    [
+        ({"subproduct_code": Source("pick", "code")}, "pick"),
+        ({"subproduct_code": Source("text"), "biller_code": Source("pick", "code")}, "pick"),
+        ({"biller_code": Source("pick", "code")}, "pick"),
+        ({"subproduct_code": Source("text")}, None),
+        ({}, None),
+    ],
+)
+def test_sub_products_are_the_options_of_a_plan_code_or_else_the_billers(
+    extras: dict[str, Source], found: str | None
+) -> None:
+    one = product(Option("A", "a"), fulfillment=Fulfillment(None, None, extras))
+    assert subproduct_field(one) == found
+
+
+@pytest.mark.parametrize(
+    ("codes_", "limiting"),
+    [
+        ([None, "A"], ""),
+        (["A", "LOW", "HIGH"], "LOW"),
+        (["HIGH", "LOW"], "HIGH"),
+        ([], ""),
+    ],
+)
+def test_the_first_option_with_limits_of_its_own_is_the_limiting_one(codes_: list[str | None], limiting: str) -> None:
+    low, high = Money(Decimal(5)), Money(Decimal(9))
+    known = {
+        "A": Option("A", ""),
+        "LOW": Option("LOW", "", min_amount=low),
+        "HIGH": Option("HIGH", "", max_amount=high),
+    }
+    assert limiting_biller(*(known[code] if code else None for code in codes_)) == limiting
+
+
+@pytest.mark.parametrize(
+    ("limits", "options", "expected"),
+    [
+        ({}, [], (1, 10000)),
+        ({"min_amount": Money(Decimal(3))}, [], (3, 10000)),
+        ({"max_amount": Money(Decimal(7))}, [None], (1, 7)),
+        ({"min_amount": Money(Decimal(3))}, [Option("A", "", min_amount=Money(Decimal(2)))], (2, 10000)),
+        ({}, [Option("A", "", max_amount=Money(Decimal(5))), Option("B", "")], (1, 5)),
+        ({"fields": ()}, [], (None, None)),
+    ],
+)
+def test_limits_are_those_of_the_options_else_of_the_product_else_of_the_field(
+    limits: Any, options: Any, expected: tuple[int | None, int | None]
+) -> None:
+    assert amount_range(money_product(**limits), *options) == expected
+
+
+def test_a_drawn_account_number_has_its_digits_and_begins_with_none_of_zero() -> None:
+    accounts = set()
+    for number in IDENTITIES[:100]:
+        (one,) = offered(1, product(Option("A", "a", account_digits=2)), "pick", number)
+        assert one.account_number is not None
+        accounts.add(one.account_number)
+        assert len(one.account_number) == 2
+    assert {account[0] for account in accounts} == set("123456789")
+    assert {account[1] for account in accounts} == set("0123456789")

@@ -1,6 +1,6 @@
 """The small parts of the domain: agenda, draw, limits, money, pricing, wallet, accounts."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from decimal import Decimal
 
 import pytest
@@ -12,11 +12,12 @@ from simulator.domain.errors import Conflict, DomainError, Unacceptable, Unknown
 from simulator.domain.model import draw, pricing
 from simulator.domain.model.agenda import Agenda
 from simulator.domain.model.catalog import Adjustment, Discount, Product
-from simulator.domain.model.money import cents, parse_amount, parse_number
+from simulator.domain.model.money import cents, decimal_text, is_bounded, is_whole_cents, parse_amount, parse_number
+from simulator.domain.model.notifications import NotificationKind, NotificationLog
 from simulator.domain.model.resellers import KeyState
 from simulator.domain.model.scenario import ResellerStart
 from simulator.domain.model.schedule import ScheduledDeposit
-from simulator.domain.model.wallet import EntryType
+from simulator.domain.model.wallet import EntryType, Wallet
 from tests.support.worlds import (
     START,
     fire_due,
@@ -197,3 +198,98 @@ def test_scheduled_deposits_come_when_they_are_due() -> None:
     fire_due(box, seconds(10))
     (entry,) = box.state.resellers["R1"].wallet.entries
     assert (entry.at, entry.amount, entry.remarks) == (seconds(10), Decimal("500"), "bank")
+
+
+def test_the_agenda_lists_what_is_to_come_in_order_and_looks_at_so_many_places() -> None:
+    agenda: Agenda[str] = Agenda()
+    tickets = {item: agenda.add(seconds(at), item) for at, item in ((5, "c"), (1, "a"), (3, "b"), (9, "d"), (7, "e"))}
+    agenda.cancel(tickets["b"])
+    assert list(agenda.in_order(9)) == [(seconds(at), item) for at, item in ((1, "a"), (5, "c"), (7, "e"), (9, "d"))]
+    assert [item for _, item in agenda.in_order(2)] == ["a"], "the cancelled one has the second place"
+    assert sorted((at, item) for at, _, item in agenda.waiting())[0] == (seconds(1), "a")
+    assert (len(agenda), agenda.added) == (4, 5)
+
+
+def test_the_agenda_cancels_all_of_some_types() -> None:
+    agenda: Agenda[object] = Agenda()
+    for at, item in ((3, "x"), (1, 5), (2, "y")):
+        agenda.add(seconds(at), item)
+    assert agenda.cancel_all((str,)) == ["x", "y"]
+    assert (len(agenda), agenda.next_due) == (1, seconds(1))
+
+
+@pytest.mark.parametrize(
+    ("raw", "shown"),
+    [
+        ("30", "30"),
+        ("30.00", "30"),
+        ("5.2", "5.20"),
+        ("5.25", "5.25"),
+        ("0.045", "0.045"),
+        ("1E+3", "1000"),
+        ("100", "100"),
+        ("-0.5", "-0.50"),
+    ],
+)
+def test_an_amount_in_a_sentence_has_two_decimals_or_none_or_all(raw: str, shown: str) -> None:
+    assert decimal_text(Decimal(raw)) == shown
+
+
+@pytest.mark.parametrize(("raw", "is_whole"), [("1", True), ("1.10", True), ("1.100", True), ("1.001", False)])
+def test_whole_cents_have_two_significant_decimals(raw: str, is_whole: bool) -> None:
+    assert is_whole_cents(Decimal(raw)) is is_whole
+
+
+@pytest.mark.parametrize(
+    ("raw", "bounded"),
+    [
+        ("9" * 15, True),
+        ("1" + "0" * 15, False),
+        ("0.00000001", True),
+        ("0.000000001", False),
+        ("NaN", False),
+        ("-Infinity", False),
+        ("-" + "9" * 15, True),
+    ],
+)
+def test_an_amount_has_fifteen_digits_before_the_point_and_eight_behind_it(raw: str, bounded: bool) -> None:
+    assert is_bounded(Decimal(raw)) is bounded
+
+
+def test_a_wallet_is_restored_with_its_threshold_and_the_last_balance() -> None:
+    wallet = Wallet(Decimal(10))
+    wallet.restore(Decimal(5))
+    assert (wallet.balance, wallet.threshold) == (Decimal(10), Decimal(5))
+    first, second = (wallet.post(EntryType.DEPOSIT, Decimal(amount), START, "") for amount in (1, 2))
+    wallet.balance = Decimal(0)
+    wallet.restore(Decimal(6))
+    assert (wallet.balance, wallet.threshold) == (Decimal(13), Decimal(6))
+    assert (wallet.entry(1), wallet.entry(2), first.id, second.id) == (first, second, 1, 2)
+
+
+def test_hexadecimal_digits_depend_on_seed_and_identity_and_are_not_all_zero() -> None:
+    assert draw.hexadecimal(1, 32, "a") == draw.hexadecimal(1, 32, "a") != draw.hexadecimal(2, 32, "a")
+    assert len(draw.hexadecimal(1, 16, "a")) == 16
+    assert int(draw.hexadecimal(1, 16, "a"), 16) > 0
+
+
+@pytest.mark.parametrize(
+    ("at", "day"),
+    [("2026-11-01T15:59:59Z", "261101"), ("2026-11-01T16:00:00Z", "261102"), ("2026-11-02T15:59:59Z", "261102")],
+)
+def test_a_transaction_id_begins_with_the_services_day_and_has_sixteen_digits_more(at: str, day: str) -> None:
+    found = draw.trxid(1, datetime.fromisoformat(at), "R1", "ref-1")
+    assert (found[:6], len(found), found.isdigit()) == (day, 22, True)
+    assert found != draw.trxid(1, datetime.fromisoformat(at), "R2", "ref-1")
+
+
+def test_the_latest_notifications_are_kept_and_the_others_counted() -> None:
+    log = NotificationLog(2)
+    for number in range(3):
+        log.add(at=START, kind=NotificationKind.VOID, reseller="R1", to=["a"], subject=f"{number}", text="")
+    assert ([one.subject for one in log], [one.n for one in reversed(log)]) == (["1", "2"], [3, 2])
+    assert (len(log), log.left_out) == (2, 1)
+    other = NotificationLog(2)
+    other.restore(log, log.left_out)
+    added = other.add(at=START, kind=NotificationKind.VOID, reseller="R1", to=["a"], subject="3", text="")
+    assert (added.n, other.left_out, [one.subject for one in other]) == (4, 2, ["2", "3"])

@@ -125,6 +125,24 @@ RISKS: list[tuple[Product, bool]] = [
     (card(price_adjustment=MINUS_1, options={"amount": plans({5: False})}), False),
     (card(price_adjustment=MINUS_1, min_amount=Money(Decimal(50))), False),  # 100 alone is sold
     (card(price_adjustment=MINUS_1, options={"amount": plans({100: True})}, options_for=ONLY_5), True),
+    # Both limits are amounts that are sold.
+    (card(price_adjustment=MINUS_1, min_amount=Money(Decimal(5)), max_amount=Money(Decimal(5))), True),
+    (card(price_adjustment=MINUS_1, min_amount=Money(Decimal("5.01"))), False),
+    (card(price_adjustment=LOWER, discount=SEN_30, max_amount=Money(Decimal(100))), True),
+    (card(price_adjustment=LOWER, discount=SEN_30, max_amount=Money(Decimal("99.99"))), False),
+    # At 0.12 both are 0.12, rounded.
+    (bill(price_adjustment=LOWER, fields=(UNBOUNDED,), max_amount=Money(Decimal("0.12"))), False),
+    # Without a maximum the greatest amount is 10**9: it sells for a sen less than it costs, or for just that.
+    (
+        bill(price_adjustment=Adjustment("percentage", Decimal("0.9999999999")), discount=NOTHING, fields=(UNBOUNDED,)),
+        True,
+    ),
+    (
+        bill(
+            price_adjustment=Adjustment("percentage", Decimal("0.999999999999")), discount=NOTHING, fields=(UNBOUNDED,)
+        ),
+        False,
+    ),
 ]
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from simulator.domain.model.rule_book import MagicRules, RuleBook
-from simulator.domain.model.rules import Rule
+from simulator.domain.model.rules import Rule, matches_all
 
 ANY = {"product": "BILL"}
 
@@ -132,3 +132,108 @@ def test_rules_are_placed_first_and_taken_out() -> None:
     assert book.remove("a")
     assert not book.remove("a")
     assert chosen(book, 1) == ["b"]
+
+
+def magic_book(*rules: Rule[str]) -> RuleBook[str]:
+    return RuleBook(1, rules, MagicRules({"001": Rule("magic-01", always, "magic")}))
+
+
+@pytest.mark.parametrize(
+    ("account", "is_magic"),
+    [("0120000001", True), ("0000001", True), ("0120000002", False), ("0120001001", False), ("", False), (5, False)],
+)
+def test_an_account_is_magic_by_its_last_seven_digits(account: object, is_magic: bool) -> None:
+    book = magic_book()
+    assert book.is_magic(account) is is_magic
+    chosen_rule = book.choose(lambda: ANY, account=account)
+    assert (chosen_rule is not None) is is_magic
+    assert book.magic_chosen == ({"magic-01": 1} if is_magic else {})
+
+
+def test_own_rules_come_before_magic_accounts_and_fallbacks_after_them() -> None:
+    own = Rule("own", lambda facts: facts["product"] == "CARD", "own")
+    book = magic_book(Rule("last", always, "last", fallback=True), own)
+    magic = "0120000001"
+    for product, account, then in [("CARD", magic, "own"), ("BILL", magic, "magic"), ("BILL", "1", "last")]:
+        found = book.choose(lambda product=product: {"product": product}, account=account)  # type: ignore[misc]
+        assert found is not None
+        assert found.then == then
+    assert [rule.id for rule, _ in book.listed()] == ["own", "last"]
+    assert list(book.names()) == ["magic-01"]
+    assert [book.times_chosen(rule) for rule, _ in book.listed()] == [1, 1]
+
+
+def test_a_fallback_that_decides_all_is_counted() -> None:
+    last = Rule("last", matches_all, "last", name="always", fallback=True)
+    book = RuleBook(1, (last,))
+    assert book.choose(dict) is last
+    (count,) = (count for _, count in book.listed())
+    assert (count.matched, count.chosen, count.selected) == (1, 1, 0)
+    book.put_first(Rule("first", always, "first", fallback=True))
+    assert chosen(book, 1) == ["first"]
+    book.remove("first")
+    book.put_first(Rule("own", always, "own"))
+    assert chosen(book, 1) == ["own"]
+
+
+def test_a_book_finds_rules_by_name_and_by_id() -> None:
+    book = magic_book(Rule("a", always, "a", name="first"), Rule("b", always, "b"))
+    named = [rule.then if (rule := book.named(label)) else None for label in ("first", "a", "b", "magic-01", "x")]
+    assert named == ["a", "a", "b", "magic", None]
+    assert list(book.names()) == ["first", "magic-01"]
+
+
+def test_a_search_before_the_body_stops_at_the_rule_that_needs_it() -> None:
+    early = Rule("early", lambda facts: "product" in facts, "early")
+    needs_body = Rule("body", lambda facts: True, "body", before_body=lambda facts: True)
+    elsewhere = Rule("other", lambda facts: True, "other", before_body=lambda facts: False)
+    book = RuleBook(1, (elsewhere, Rule("counts", always, "counts", nth=9), needs_body, early))
+    first = book.find(dict, before_body=True)
+    assert (first.rule, first.matched, first.waits) == (None, ("counts",), True)
+    second = book.find(lambda: ANY, passed=frozenset({"counts"}))
+    assert (second.rule and second.rule.id, second.matched, second.waits) == ("other", ("other",), False)
+    decided = RuleBook(1, (early, needs_body)).find(lambda: ANY, before_body=True)
+    assert (decided.rule and decided.rule.id, decided.waits) == ("early", False)
+
+
+def test_a_search_before_the_body_waits_for_a_magic_account() -> None:
+    assert magic_book().find(dict, before_body=True).waits
+    assert not RuleBook(1, ()).find(dict, before_body=True).waits
+    assert not magic_book(Rule("a", always, "a")).find(dict, before_body=True).waits
+
+
+def test_rules_by_exact_values_are_found_in_their_order() -> None:
+    def exactly(id_: str, **wanted: str) -> Rule[str]:
+        exact = {name: frozenset([text]) for name, text in wanted.items()}
+        return Rule(id_, lambda facts: all(facts.get(name) == text for name, text in wanted.items()), id_, exact=exact)
+
+    book = RuleBook(1, (exactly("bill", product="BILL"), exactly("one", account="1"), Rule("any", always, "any")))
+    for facts, then in [
+        ({"product": "BILL", "account": "1"}, "bill"),
+        ({"product": "CARD", "account": "1"}, "one"),
+        ({"product": "CARD", "account": "2"}, "any"),
+        ({"account": None}, "any"),
+        ({"product": 5}, "any"),
+        ({}, "any"),
+    ]:
+        found = book.choose(lambda facts=facts: facts)  # type: ignore[misc]
+        assert found is not None
+        assert found.then == then
+
+
+@pytest.mark.parametrize(("selected", "times"), [(0, 2), (3, 2)])
+def test_requests_that_name_a_rule_use_up_none_of_its_times(selected: int, times: int) -> None:
+    book = RuleBook(1, (Rule("a", always, "a", name="named", times=times),))
+    assert chosen(book, selected, "named") == ["a"] * selected
+    assert chosen(book, times + 1) == ["a"] * times + ["-"]
+
+
+def test_a_restored_book_goes_on() -> None:
+    rules = (Rule("a", always, "a", times=1), Rule("last", always, "last", fallback=True))
+    book, other = magic_book(*rules), magic_book()
+    chosen(book, 1)
+    book.choose(lambda: ANY, account="0000001", wanted="magic-01")
+    other.restore(book.listed(), book.magic_chosen)
+    assert other.magic_chosen == {"magic-01": 1}
+    assert chosen(other, 1) == ["last"]
+    assert [rule.id for rule, _ in other.listed()] == ["a", "last"]
