@@ -1,6 +1,7 @@
 """Transaction callbacks: which are sent, and how an outcome determines the next attempt (SPEC 6.1)."""
 
 from datetime import timedelta
+from decimal import Decimal
 
 import pytest
 
@@ -11,8 +12,12 @@ from simulator.domain.model.callbacks import (
     CallbackLog,
     CallbackState,
     RetryPolicy,
+    is_retried,
 )
 from simulator.domain.model.effects import AttemptEnd, AttemptResult, Send
+from simulator.domain.model.happenings import Attempted, Happening
+from simulator.domain.model.job_counts import JobCounts
+from simulator.domain.model.outcomes import Noted
 from simulator.domain.model.scenario import Limits
 from simulator.domain.model.transactions import Distortion, Status, Step
 from simulator.domain.sandbox import Sandbox
@@ -317,3 +322,120 @@ def test_a_callback_that_was_evicted_is_sent_and_retried_and_keeps_no_answers() 
     assert (job.state, len(job.attempts)) == (CallbackState.DELIVERED, 4)
     assert {one.result.body for one in job.attempts if one.result} == {""}
     assert box.violations() == []
+
+
+FAILURE = AttemptResult(AttemptEnd.ANSWERED, 500)
+
+
+def test_each_attempt_is_counted_and_tells_when_the_next_one_is_due() -> None:
+    box, told = sandbox(rule(ACCEPTED, after(1, Status.SUCCESSFUL))), list[Happening]()
+    pay(box)
+    box.watch(told.append)
+    for at, outcome in ((1, FAILURE), (61, OK)):
+        (send,) = sends(box, at)
+        delivered(box, send, outcome, seconds(at))
+    attempts = [one for one in told if isinstance(one, Attempted)]
+    assert attempts == [Attempted("cb-1", 1, seconds(1), seconds(61)), Attempted("cb-1", 2, seconds(61), None)]
+    assert box.state.callback_counts["R1"] == JobCounts(begun=1, attempts=2, delivered=1, failed=0)
+    (callback,) = box.state.callbacks
+    assert [attempt.state for attempt in callback.attempts] == [CallbackState.PENDING, CallbackState.DELIVERED]
+
+
+@pytest.mark.parametrize(
+    ("distortion", "outcomes", "noted"),
+    [
+        (Distortion(), [OK], {Noted.CALLBACK_DELIVERED: 1}),
+        (
+            Distortion(),
+            [FAILURE, OK],
+            {Noted.CALLBACK_DELIVERED: 1, Noted.CALLBACK_DELIVERED_LATE: 1, Noted.CALLBACK_RETRIED: 1},
+        ),
+        (Distortion(), [FAILURE] * 4, {Noted.CALLBACK_RETRIED: 3, Noted.CALLBACK_FAILED: 1}),
+        (Distortion(duplicates=2), [OK] * 3, {Noted.CALLBACK_DELIVERED: 3, Noted.CALLBACK_DUPLICATED: 2}),
+        (Distortion(drop=True, duplicates=1), [], {Noted.CALLBACK_DROPPED: 2}),
+        (Distortion(reverse=True), [OK], {Noted.CALLBACKS_REVERSED: 1, Noted.CALLBACK_DELIVERED: 1}),
+        (
+            Distortion(again_after=timedelta(seconds=3)),
+            [OK] * 2,
+            {Noted.CALLBACK_DELIVERED: 2, Noted.CALLBACK_DUPLICATED: 1},
+        ),
+    ],
+)
+def test_outcomes_of_callbacks_are_noted(
+    distortion: Distortion, outcomes: list[AttemptResult], noted: dict[Noted, int]
+) -> None:
+    box = sandbox(rule(ACCEPTED, after(1, Status.SUCCESSFUL), callbacks=distortion))
+    pay(box)
+    left = iter(outcomes)
+    while box.next_due is not None:
+        at = (box.next_due - START).total_seconds()
+        for send in sends(box, at):
+            delivered(box, send, next(left), seconds(at))
+    assert next(left, None) is None
+    assert {name: count for name, count in box.state.noted.items() if name.startswith("callback")} == noted
+    begun = box.state.callback_counts["R1"].begun
+    assert begun == (0 if distortion.drop else len(list(box.state.callbacks))), "a dropped one is not begun"
+
+
+def test_an_earlier_status_that_is_told_again_is_stale() -> None:
+    again = Distortion(by_status={Status.PROCESSING: Distortion(again_after=timedelta(seconds=9))})
+    box = sandbox(rule(*STEPS, callbacks=again))
+    pay(box)
+    assert statuses_sent(sends(box, 60)) == [Status.PROCESSING, Status.SUCCESSFUL, Status.PROCESSING]
+    assert box.state.noted[Noted.CALLBACK_STALE] == 1
+
+
+def test_the_balance_of_a_callback_is_that_of_the_sending_when_the_scenario_says_so() -> None:
+    for choice, expected in (("at_sending", "806.00"), ("at_change", "903.00")):
+        box = sandbox(rule(ACCEPTED, after(1, Status.SUCCESSFUL)), assume={"callback-balance": choice})
+        pay(box)
+        pay(box, order("ref-2", reseller="R1"))
+        first = sends(box, 1)[0]
+        assert callback_of(first).result.balance == Decimal(expected)
+
+
+def test_a_callback_is_as_large_as_its_url_and_its_answers() -> None:
+    box = sandbox(rule(ACCEPTED, after(1, Status.SUCCESSFUL)), url="https://receiver.example/" + "x" * 100)
+    pay(box)
+    (send,) = sends(box, 1)
+    callback = callback_of(send)
+    before = callback.size
+    assert before - 1000 == len(callback.url)
+    delivered(box, send, AttemptResult(AttemptEnd.ANSWERED, 500, "x" * 10, "no"), seconds(1))
+    assert callback.size - before == 500 + 4 * 12
+    assert box.state.callbacks.size == callback.size
+    assert (callback.serial, callback.lane) == (1, callback.transaction.trxid)
+
+
+@pytest.mark.parametrize(
+    ("status", "redirects", "retried"),
+    [
+        (299, True, False),
+        (300, True, True),
+        (300, False, False),
+        (399, True, True),
+        (400, True, False),
+        (407, True, False),
+        (408, False, True),
+        (428, False, False),
+        (429, False, True),
+        (499, True, False),
+        (500, False, True),
+        (599, False, True),
+        (600, True, False),
+    ],
+)
+def test_a_status_is_retried_by_the_table_of_the_specification(status: int, redirects: bool, retried: bool) -> None:
+    assert is_retried(AttemptResult(AttemptEnd.ANSWERED, status), redirects=redirects) is retried
+
+
+def test_a_restored_log_goes_on_where_the_old_one_was() -> None:
+    box = sandbox(rule(*STEPS), limits=Limits(callbacks=3))
+    for number in range(2):
+        pay(box, order(f"r{number}"))
+    fire_due(box, seconds(9))
+    old, new = box.state.callbacks, CallbackLog(3, 10**6)
+    new.restore(old, old.left_out)
+    assert [one.id for one in new] == ["cb-2", "cb-3", "cb-4"]
+    assert (new.size, new.left_out, new.find("cb-1")) == (old.size, 1, None)
+    assert [new.of(one.transaction.trxid) for one in new] == [old.of(one.transaction.trxid) for one in old]

@@ -4,7 +4,9 @@ from datetime import datetime, time, timedelta
 
 import pytest
 
+from simulator.domain.commands import PassTime, RecordTime
 from simulator.domain.due import StepTaken
+from simulator.domain.model.outcomes import Noted
 from simulator.domain.model.transactions import TRANSITIONS, Status, Step, may_follow
 from simulator.domain.sandbox import Sandbox
 from tests.support.worlds import (
@@ -151,3 +153,49 @@ def test_nothing_leads_out_of_failure_and_refund_and_only_a_void_out_of_success(
     assert TRANSITIONS[Status.FAILED] == TRANSITIONS[Status.REFUNDED] == frozenset()
     assert TRANSITIONS[Status.SUCCESSFUL] == {Status.REFUNDED}
     assert not may_follow(Status.PROCESSING, Status.ACCEPTED)
+
+
+@pytest.mark.parametrize(
+    ("steps", "requeries", "noted"),
+    [
+        ((ACCEPTED,), 0, {Noted.STUCK: 1}),
+        ((ACCEPTED,), 2, {Noted.STUCK: 1, Noted.REQUERIED: 1}),
+        ((ACCEPTED, Step(Status.SUCCESSFUL, requery=2)), 1, {Noted.REQUERIED: 1}),
+        ((ACCEPTED, Step(Status.PROCESSING, requery=1)), 0, {}),
+        ((ACCEPTED, Step(Status.PROCESSING, requery=1)), 3, {Noted.STUCK: 1, Noted.REQUERIED: 1}),
+        ((ACCEPTED, after(1, Status.PROCESSING)), 0, {Noted.STUCK: 1}),
+        ((after(0, Status.SUCCESSFUL),), 1, {Noted.SUCCESSFUL_AT_ONCE: 1}),
+        ((after(0, Status.FAILED),), 0, {Noted.FAILED_AT_ONCE: 1}),
+        ((ACCEPTED, after(1, Status.FAILED)), 0, {Noted.FAILED_AFTER_ACCEPTED: 1}),
+        ((ACCEPTED, after(1, Status.PROCESSING), after(2, Status.FAILED)), 0, {Noted.FAILED_AFTER_PROCESSING: 1}),
+        (
+            (ACCEPTED, after(1, Status.PROCESSING), after(2, Status.SUCCESSFUL)),
+            0,
+            {Noted.SUCCESSFUL_AFTER_PROCESSING: 1},
+        ),
+    ],
+)
+def test_the_course_of_a_payment_is_noted(steps: tuple[Step, ...], requeries: int, noted: dict[Noted, int]) -> None:
+    box = sandbox(rule(*steps), url="")
+    pay(box)
+    for _ in range(requeries):
+        pay(box)
+    fire_due(box, seconds(9))
+    assert box.state.noted == noted
+
+
+def test_so_many_events_happen_at_once_and_the_time_waits_for_the_others() -> None:
+    box = sandbox(url="")
+    pay(box)
+    assert box.apply(PassTime(0), seconds(9)) == []
+    (fired,) = box.apply(PassTime(1), seconds(9))
+    assert (fired.at, box.state.now, box.next_due) == (seconds(2), seconds(2), seconds(5))
+    (fired,) = box.apply(PassTime(2), seconds(9))
+    assert (fired.at, box.state.now) == (seconds(5), seconds(9))
+
+
+def test_a_time_that_was_recorded_is_when_overdue_steps_happen() -> None:
+    box = sandbox(url="")
+    pay(box)
+    box.apply(RecordTime(), seconds(7))
+    assert [fired.at for fired in fire_due(box, seconds(9))] == [seconds(7), seconds(7)]

@@ -84,3 +84,13 @@ def test_what_was_kept_of_intervals_and_blocks_goes_on() -> None:
     new.restore(windows, blocked)
     assert [new.allow(address, seconds(5)) for address in ("a", "b", "c")] == [False, False, True]
     assert len(new) == len(old) + 1
+
+
+def test_an_interval_that_ends_takes_no_other_with_it() -> None:
+    limiter = rates(1)
+    assert [limiter.allow(address, seconds(at)) for at, address in ((0, "a"), (299, "b"), (300, "c"))] == [True] * 3
+    assert len(limiter) == 2
+    assert not limiter.allow("b", seconds(300)), "the second of its interval"
+    limiter.allow("c", seconds(301))
+    limiter.allow("d", seconds(300 + BLOCK_S))
+    assert [limiter.blocked_until(one, seconds(300 + BLOCK_S)) for one in "bc"] == [None, seconds(301 + BLOCK_S)]
