@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from reseller_sim.asynchronous import AsyncRule, AsyncSandbox, AsyncSimulator
     from reseller_sim.auth import HMACAuth
-    from reseller_sim.errors import NoAnswer, NotRunning, NotStarted, SimulatorError, WrongAnswer
+    from reseller_sim.errors import NoAnswer, NotIdle, NotRunning, NotStarted, SimulatorError, WrongAnswer
     from reseller_sim.exchange import Answer
     from reseller_sim.messages import Message
     from reseller_sim.receiver import Receiver
@@ -27,6 +27,7 @@ _MODULES = {
     "HMACAuth": "auth",
     "Message": "messages",
     "NoAnswer": "errors",
+    "NotIdle": "errors",
     "NotRunning": "errors",
     "NotStarted": "errors",
     "Receiver": "receiver",
@@ -48,6 +49,7 @@ __all__ = [
     "HMACAuth",
     "Message",
     "NoAnswer",
+    "NotIdle",
     "NotRunning",
     "NotStarted",
     "Receiver",
@@ -64,7 +66,9 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     if name not in _MODULES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from reseller_sim.arguments import did_you_mean
+
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}{did_you_mean(name, __all__)}")
     found = getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
     globals()[name] = found
     return found

@@ -5,21 +5,23 @@ A cancelled call returns at once; its thread ends with its request, and the simu
 
 import asyncio
 import threading
-from collections.abc import Awaitable, Callable, Coroutine, Generator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Generator
 from contextlib import suppress
 from datetime import datetime
-from functools import update_wrapper
-from pathlib import Path
+from functools import update_wrapper, wraps
 from types import TracebackType
 from typing import Any, Concatenate, Generic, ParamSpec, Protocol, Self, TypeVar
 
+from reseller_sim.arguments import checked
 from reseller_sim.identity import Identity
+from reseller_sim.parameters import Header, Url
 from reseller_sim.rule import Rule
 from reseller_sim.sandbox import Sandbox
-from reseller_sim.simulator import Scenario, Simulator
+from reseller_sim.simulator import Simulator
 
 P = ParamSpec("P")
 T = TypeVar("T")
+W = TypeVar("W")
 
 
 async def in_thread(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
@@ -49,9 +51,16 @@ async def in_thread(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs)
 
 def awaited(method: Callable[Concatenate[Any, P], T]) -> Callable[Concatenate[Any, P], Coroutine[Any, Any, T]]:
     """The same method for what has a synchronous one inside, in a thread."""
+    return awaited_as(lambda result: result, method)
 
-    async def call(self: Any, /, *args: P.args, **kwargs: P.kwargs) -> T:
-        return await in_thread(method, self.sync, *args, **kwargs)
+
+def awaited_as(
+    wrap: Callable[[T], W], method: Callable[Concatenate[Any, P], T]
+) -> Callable[Concatenate[Any, P], Coroutine[Any, Any, W]]:
+    """The same, whose result is wrapped."""
+
+    async def call(self: Any, /, *args: P.args, **kwargs: P.kwargs) -> W:
+        return wrap(await in_thread(method, self.sync, *args, **kwargs))
 
     return update_wrapper(call, method)
 
@@ -88,6 +97,14 @@ class Opening(Generic[C]):
             await self._opened.__aexit__(kind, error, trace)
 
 
+def opened(
+    wrap: Callable[[T], C], method: Callable[Concatenate[Any, P], T]
+) -> Callable[Concatenate[Any, P], Opening[C]]:
+    """The same, whose result is awaited or used with `async with`."""
+    call = awaited_as(wrap, method)
+    return update_wrapper(lambda self, /, *args, **kwargs: Opening(lambda: call(self, *args, **kwargs)), method)
+
+
 class AsyncRule:
     """A rule that was added; `remove` deletes it."""
 
@@ -110,14 +127,9 @@ class AsyncSandbox(Identity):
         """The sandbox's time: `await sandbox.now`."""
         return in_thread(lambda: self.sync.now)
 
-    async def rule(self, section: str, rule: Mapping[str, Any]) -> AsyncRule:
-        """As `Sandbox.rule`."""
-        return AsyncRule(await in_thread(self.sync.rule, section, rule))
-
-    async def fault(self, rule: Mapping[str, Any]) -> AsyncRule:
-        """As `Sandbox.fault`."""
-        return AsyncRule(await in_thread(self.sync.fault, rule))
-
+    rule = awaited_as(AsyncRule, Sandbox.rule)
+    fault = awaited_as(AsyncRule, Sandbox.fault)
+    fork = opened(lambda sync: AsyncSandbox(sync), Sandbox.fork)
     call = awaited(Sandbox.call)
     ask = awaited(Sandbox.ask)
     clock = awaited(Sandbox.clock)
@@ -146,21 +158,6 @@ class AsyncSandbox(Identity):
     expect_no_refusals = awaited(Sandbox.expect_no_refusals)
     expect_clean_audit = awaited(Sandbox.expect_clean_audit)
 
-    def fork(
-        self,
-        mark: str | None = None,
-        *,
-        to: str | datetime | None = None,
-        n: int | None = None,
-        id: str | None = None,
-    ) -> "Opening[AsyncSandbox]":
-        """As `Sandbox.fork`: `await` it, or `async with` it, which deletes it."""
-
-        async def opening() -> AsyncSandbox:
-            return AsyncSandbox(await in_thread(self.sync.fork, mark, to=to, n=n, id=id))
-
-        return Opening(opening)
-
     async def __aenter__(self) -> Self:
         return self
 
@@ -173,29 +170,9 @@ class AsyncSandbox(Identity):
 class AsyncSimulator:
     """A `Simulator` whose calls are awaited."""
 
-    def __init__(self, url: str | None = None, token: str | None = None) -> None:
+    @checked
+    def __init__(self, url: Url | None = None, token: Header | None = None) -> None:
         self.sync = Simulator(url, token)
-
-    @classmethod
-    def start(
-        cls,
-        scenario: str | Path | None = None,
-        *,
-        clock: str | None = None,
-        seed: int | None = None,
-        scenarios: str | Path | None = ".",
-        arguments: Sequence[str] = (),
-    ) -> "Opening[AsyncSimulator]":
-        """As `Simulator.start`: `await` it, or `async with` it."""
-
-        async def opening() -> AsyncSimulator:
-            simulator = cls.__new__(cls)
-            simulator.sync = await in_thread(
-                Simulator.start, scenario, clock=clock, seed=seed, scenarios=scenarios, arguments=arguments
-            )
-            return simulator
-
-        return Opening(opening)
 
     @property
     def url(self) -> str:
@@ -212,46 +189,23 @@ class AsyncSimulator:
         """The latest lines that the process printed."""
         return self.sync.output
 
+    @staticmethod
+    @wraps(Simulator.start)
+    def start(*args: Any, **kwargs: Any) -> "Opening[AsyncSimulator]":
+        """As `Simulator.start`: `await` it, or `async with` it."""
+
+        async def opening() -> AsyncSimulator:
+            simulator = AsyncSimulator.__new__(AsyncSimulator)
+            simulator.sync = await in_thread(Simulator.start, *args, **kwargs)
+            return simulator
+
+        return Opening(opening)
+
+    sandbox = opened(AsyncSandbox, Simulator.sandbox)
+    open = opened(AsyncSandbox, Simulator.open)
     health = awaited(Simulator.health)
     sandboxes = awaited(Simulator.sandboxes)
     close = awaited(Simulator.close)
-
-    def sandbox(
-        self,
-        scenario: Scenario | None = None,
-        *,
-        id: str | None = None,
-        clock: str | None = "manual",
-        start: str | datetime | None = None,
-        seed: int | None = None,
-        credentials: str | None = None,
-        audit: bool = True,
-    ) -> Opening[AsyncSandbox]:
-        """As `Simulator.sandbox`: `await` it, or `async with` it, which deletes it."""
-
-        async def opening() -> AsyncSandbox:
-            return AsyncSandbox(
-                await in_thread(
-                    self.sync.sandbox,
-                    scenario,
-                    id=id,
-                    clock=clock,
-                    start=start,
-                    seed=seed,
-                    credentials=credentials,
-                    audit=audit,
-                )
-            )
-
-        return Opening(opening)
-
-    def open(self, id: str = "default") -> Opening[AsyncSandbox]:
-        """As `Simulator.open`."""
-
-        async def opening() -> AsyncSandbox:
-            return AsyncSandbox(await in_thread(self.sync.open, id))
-
-        return Opening(opening)
 
     async def __aenter__(self) -> Self:
         return self

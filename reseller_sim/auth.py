@@ -10,6 +10,9 @@ from hmac import digest
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
+from reseller_sim.arguments import checked
+from reseller_sim.parameters import Header, Method
+
 Request = TypeVar("Request")
 
 # The classes that HTTP clients want an auth object to be of; only what is imported already is looked at.
@@ -31,7 +34,8 @@ class HMACAuth:
         bases = [getattr(sys.modules.get(module), name, None) for module, name in _BASES]
         return super().__new__(_kind(cls, tuple(base for base in bases if base is not None)))
 
-    def __init__(self, api_key: str, api_secret: str) -> None:
+    @checked
+    def __init__(self, api_key: Header, api_secret: Header) -> None:
         self.api_key = api_key
         try:
             self._secret = b64decode(api_secret, validate=True)
@@ -41,7 +45,8 @@ class HMACAuth:
     def __repr__(self) -> str:
         return f"HMACAuth({self.api_key!r})"
 
-    def headers(self, method: str, url: str, body: bytes | str = b"") -> dict[str, str]:
+    @checked
+    def headers(self, method: Method, url: str, body: bytes | bytearray | str = b"") -> dict[str, str]:
         """The four headers for a request, with a new nonce; `url` may be complete or a path, with the query as it is
         sent."""
         sent = body.encode() if isinstance(body, str) else body

@@ -4,11 +4,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 from urllib.parse import quote, urlencode
 
-from reseller_sim.checking import Mismatch, Shape, check
+from reseller_sim.decoding import Row, decoded
 from reseller_sim.errors import NotRunning, SimulatorError, WrongAnswer
 from reseller_sim.exchange import Answer, Malformed, Unanswered, encoded, exchange
 from reseller_sim.printable import shortened
-from reseller_sim.shapes import ANYTHING, page_of
 
 CONTROL_PATH = "/_sim"
 TIMEOUT_S = 60.0
@@ -38,12 +37,11 @@ class Control:
         *,
         query: Query | None = None,
         timeout_s: float = TIMEOUT_S,
-        shape: Shape = ANYTHING,
     ) -> Any:
-        """The decoded answer, None for 204, which has this shape. Raises `SimulatorError` for a refusal, `NotRunning`
-        when nobody answers and `WrongAnswer` for what the control API would not."""
+        """The decoded answer, None for 204. Raises `SimulatorError` for a refusal, `NotRunning` when nobody answers and
+        `WrongAnswer` for what the control API would not."""
         body = None if json is None else encoded(json)
-        return self.send(method, path, body, "application/json", query or {}, timeout_s, shape)
+        return self.send(method, path, body, "application/json", query or {}, timeout_s)
 
     def send(
         self,
@@ -53,7 +51,6 @@ class Control:
         content_type: str,
         query: Query,
         timeout_s: float = TIMEOUT_S,
-        shape: Shape = ANYTHING,
     ) -> Any:
         """The same for a body of any type."""
         headers = {"Content-Type": content_type} if body is not None else {}
@@ -67,7 +64,7 @@ class Control:
             raise wrong_answer(method, self.url + path, shortened(str(error))) from None
         except Unanswered as error:
             raise self.not_running(error) from None
-        return _decoded(method, self.url + path, answer, shape)
+        return _decoded(method, self.url + path, answer)
 
     def not_running(self, reason: Unanswered) -> NotRunning:
         """What to do when nobody answers."""
@@ -76,12 +73,12 @@ class Control:
             "`Simulator.start()`, or name another address in RESELLER_SIM_URL"
         )
 
-    def pages(self, path: str, member: str, row: Shape, filters: Query) -> Iterator[dict[str, Any]]:
-        """Every item of a list, each of this shape, over all of its pages."""
+    def pages(self, path: str, member: str, filters: Query) -> Iterator[dict[str, Any]]:
+        """Every item of a list, over all of its pages."""
         cursor: Any = None
         for _ in range(PAGES_MAX):
             query = {**filters, "limit": PAGE, "cursor": cursor}
-            page = self.ask("GET", path, query=query, shape=page_of(member, row))
+            page = self.ask("GET", path, query=query)
             yield from page[member]
             if not page["has_more"]:
                 return
@@ -96,19 +93,15 @@ def wrong_answer(method: str, url: str, wrong: str) -> WrongAnswer:
     return WrongAnswer(f"{method} {url} was not answered as by a simulator of this version: {wrong}")
 
 
-def _decoded(method: str, url: str, answer: Answer, shape: Shape) -> Any:
+def _decoded(method: str, url: str, answer: Answer) -> Any:
     try:
-        found = answer.json() if answer.body else None
+        found = decoded(answer.body, Row) if answer.body else None
     except ValueError:
         raise wrong_answer(method, url, f"{answer.status} without JSON") from None
     if answer.status >= HTTP_ERROR:
         raise _refusal(answer.status, found)
     if answer.status >= HTTP_REDIRECT or not isinstance(found, dict | None):
         raise wrong_answer(method, url, f"{answer.status}, and not with an object")
-    try:
-        check(found, shape)
-    except Mismatch as mismatch:
-        raise wrong_answer(method, url, str(mismatch)) from None
     return found
 
 

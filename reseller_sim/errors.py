@@ -1,5 +1,7 @@
 """What can go wrong between a test and the simulator."""
 
+from typing import Any
+
 
 class SimulatorError(Exception):
     """The control API refused a request: `status` of HTTP, `code`, the sentence `message`, `path`, the member of the
@@ -25,6 +27,14 @@ class WrongAnswer(NotRunning):
 
 class NotStarted(Exception):
     """A simulator of its own could not start; the text is what it said on stderr."""
+
+
+class NotIdle(AssertionError):
+    """Something is always left to happen in the sandbox; the text says what. `report` is what `advance` returns."""
+
+    def __init__(self, message: str, report: dict[str, Any]) -> None:
+        super().__init__(message)
+        self.report = report
 
 
 class NoAnswer(ConnectionError):

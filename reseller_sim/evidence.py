@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from reseller_sim.sandbox import Sandbox
 
 LINES_MAX = 20
+DUE_MAX = 3
+LATEST_MAX = 5
 WARNING = "warning"
 
 
@@ -43,7 +45,7 @@ class Evidence:
             happened = str(self._sandbox.story(refid))
         else:
             happened = self._attempts()
-        return "\n".join([f"no callback{about} {where}{self._hint()}", happened])
+        return "\n".join([f"no callback{about} {where}{self.hint()}", happened])
 
     def _attempts(self) -> str:
         rows = [
@@ -52,12 +54,33 @@ class Evidence:
         ]
         return "\n".join(["callbacks:", *_indented(rows)]) if rows else "there were no callbacks"
 
-    def _hint(self) -> str:
+    def hint(self) -> str:
+        """What a manual clock keeps pending, and what to call; empty when that explains nothing."""
         clock = self._sandbox.clock()
         if clock["mode"] != "manual" or not clock["pending"]:
             return ""
         due = "is" if clock["pending"] == 1 else "are"
-        return f"; the clock is manual and {clock['pending']} {due} pending: call advance() or run_until_idle() first"
+        count = f"{clock['pending']} {due} pending ({'; '.join(self._due())})"
+        return f"; the clock is manual and {count}: call advance() or run_until_idle() first"
+
+    def _due(self) -> list[str]:
+        """What happens next."""
+        rows = self._sandbox.ask("GET", "/due", query={"limit": DUE_MAX})["due"]
+        return [f"{row['about']} at {row['at']}" for row in rows]
+
+    def not_idle(self, done: Mapping[str, Any]) -> str:
+        """Why something is always left to happen, what happens next, and the latest payments."""
+        reason = done.get("reason") or "something is left to happen"
+        latest = [_payment(one) for one in self._sandbox.transactions()[:LATEST_MAX]]
+        return "\n".join(
+            [
+                f"the sandbox is not idle: {reason}",
+                "next:",
+                *_indented(self._due()),
+                "latest payments:",
+                *_indented(latest),
+            ]
+        )
 
     def refusals(self, refused: Iterable[Mapping[str, Any]]) -> str:
         """A line for each refused request, oldest first."""

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from reseller_sim.arguments import checked
 from reseller_sim.decoding import decoded
 from reseller_sim.webhooks import Verdict, verify_webhook
 
@@ -46,6 +47,7 @@ class Message:
         inner = found.get("data", found)
         return inner if isinstance(inner, dict) else {}
 
+    @checked
     def verify(self, secret: str) -> Verdict:
         """Judge its signature by a webhook's secret; the timestamp is compared with the present."""
         return verify_webhook(secret, self.headers, self.body)

@@ -4,12 +4,10 @@ import re
 from collections.abc import Container, Iterable, Iterator
 from typing import Any
 
-from reseller_sim.checking import Shape
 from reseller_sim.control import below
 from reseller_sim.printable import printable_line
 from reseller_sim.refusals import explained
 from reseller_sim.sandbox import Sandbox
-from reseller_sim.shapes import PAYMENTS_PAGE, REQUESTS_PAGE, STORY
 from reseller_sim.story import Story, attempt_line, request_line
 
 Section = tuple[str, str]  # title and text, as pytest's reports have them
@@ -40,11 +38,9 @@ def evidence(sandbox: Sandbox) -> list[Section]:
 
 def _sections(sandbox: Sandbox) -> Iterator[tuple[str, list[str]]]:
     payments = transactions(sandbox)
-    requests = sandbox.ask("GET", "/requests", query={"limit": RECENT}, timeout_s=TIMEOUT_S, shape=REQUESTS_PAGE)[
-        "requests"
-    ]
+    requests = sandbox.ask("GET", "/requests", query={"limit": RECENT}, timeout_s=TIMEOUT_S)["requests"]
     for payment in payments[:STORIES_MAX]:
-        story = Story(sandbox.ask("GET", below("/transactions", payment["trxid"]), shape=STORY))
+        story = Story(sandbox.ask("GET", below("/transactions", payment["trxid"])))
         yield f"story of {payment['refid']}", _ends(story.lines)
     if others := payments[STORIES_MAX:]:
         yield f"{len(others)} more payments", _first([f"{one['refid']} {one['status']}" for one in others], OTHERS_MAX)
@@ -70,12 +66,12 @@ def _is_told(line: str, told: Container[str]) -> bool:
 
 def transactions(sandbox: Sandbox) -> list[dict[str, Any]]:
     """The latest payments of a sandbox, those that have not succeeded first, and of each the newest first."""
-    found = _latest(sandbox, "transactions", PAYMENTS_PAGE)
+    found = _latest(sandbox, "transactions")
     return sorted(found, key=lambda one: bool(one["status"] == SETTLED_WELL))
 
 
-def _latest(sandbox: Sandbox, name: str, page: Shape) -> list[dict[str, Any]]:
-    asked = sandbox.ask("GET", f"/{name}", query={"limit": RECENT}, timeout_s=TIMEOUT_S, shape=page)
+def _latest(sandbox: Sandbox, name: str) -> list[dict[str, Any]]:
+    asked = sandbox.ask("GET", f"/{name}", query={"limit": RECENT}, timeout_s=TIMEOUT_S)
     found: list[dict[str, Any]] = asked[name]
     return found
 

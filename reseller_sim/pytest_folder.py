@@ -16,7 +16,6 @@ from reseller_sim.printable import printable_line
 from reseller_sim.pytest_evidence import transactions
 from reseller_sim.refusals import explained
 from reseller_sim.sandbox import Sandbox
-from reseller_sim.shapes import STORY
 
 OPTION = "--reseller-sim-report"
 INDEX = "index.html"
@@ -77,7 +76,7 @@ def _name(sandbox: str) -> str:
 def _stories(sandbox: Sandbox) -> dict[str, Any]:
     """The stories of payments, those that have not succeeded first."""
     payments = transactions(sandbox)
-    stories = [sandbox.ask("GET", below("/transactions", one["trxid"]), shape=STORY) for one in payments[:STORIES_MAX]]
+    stories = [sandbox.ask("GET", below("/transactions", one["trxid"])) for one in payments[:STORIES_MAX]]
     return {"payments": stories, "left_out": len(payments) - len(stories)}
 
 

@@ -1,72 +1,82 @@
 """What the sandbox of a test begins with: its marks, the ini file, and defaults."""
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
-from difflib import get_close_matches
+from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from reseller_sim.arguments import checked
+from reseller_sim.likeness import likeness
+from reseller_sim.parameters import Clock, Credentials, Name, Scenario
+
 SUFFIXES = (".yaml", ".yml")
+MARK = "scenario"
 EXAMPLE = '@pytest.mark.scenario("bad-day", clock="x60")'
+MISSPELT_MIN = 0.8
 
 
+@checked
 @dataclass(frozen=True)
 class Settings:
     """`scenario` is as `Simulator.sandbox` takes it, a file with its whole path; None is the server's own. With `audit`
     false, --reseller-sim-audit and `reseller-sim exec --audit` pass the test over."""
 
-    scenario: str | Path | Mapping[str, Any] | None = None
-    clock: str | None = "manual"
-    start: Any = None
+    scenario: Scenario | None = None
+    clock: Clock | None = "manual"
+    start: Name | datetime | None = None
     seed: int | None = None
-    credentials: str | None = None
+    credentials: Credentials | None = None
     audit: bool = True
-    problem: str = field(default="", compare=False)
-    """Why the marks cannot be followed, for whoever wrote them."""
 
 
-NAMES = tuple(one.name for one in fields(Settings) if one.name != "problem")
+class BadMark(Exception):
+    """The marks of a test cannot be followed; the text is for their author."""
 
 
 def settings_of(item: pytest.Item) -> Settings:
-    """The settings of a test: each argument is that of the closest mark that has it, otherwise the ini file's."""
+    """The settings of a test: each argument is that of the closest mark that has it, otherwise the ini file's. Raises
+    `BadMark`."""
     found: dict[str, Any] = {}
-    for mark in item.iter_markers("scenario"):
-        if problem := _problem(mark):
-            return Settings(problem=problem)
-        arguments = dict(mark.kwargs)
-        if mark.args:
-            arguments["scenario"] = mark.args[0]
-        found = arguments | found
+    _refuse_misspelt(item)
+    for mark in item.iter_markers(MARK):
+        found = _arguments(mark) | found
     beside = item.path.parent
     if "scenario" not in found and (name := item.config.getini("reseller_sim_scenario")):
         found["scenario"], beside = name, item.config.rootpath
-    found.setdefault("clock", item.config.getini("reseller_sim_clock"))
+    if "clock" not in found:
+        found["clock"] = _checked(
+            "reseller_sim_clock of the ini file", clock=item.config.getini("reseller_sim_clock")
+        ).clock
     return _with_file(found, [beside, item.config.rootpath])
 
 
-def _problem(mark: pytest.Mark) -> str:
+def _refuse_misspelt(item: pytest.Item) -> None:
+    known = {line.partition(":")[0].partition("(")[0].strip() for line in item.config.getini("markers")}
+    for mark in item.iter_markers():
+        if mark.name not in known and likeness(mark.name.lower(), MARK) >= MISSPELT_MIN:
+            raise BadMark(f"there is no mark {mark.name!r}: did you mean {EXAMPLE}?")
+
+
+def _arguments(mark: pytest.Mark) -> dict[str, Any]:
+    """What a mark says. Raises `BadMark`."""
     if len(mark.args) > 1:
-        return f"@pytest.mark.scenario takes one scenario, not {len(mark.args)}: {EXAMPLE}"
-    if mark.args and "scenario" in mark.kwargs:
-        return f"@pytest.mark.scenario names the scenario twice: {EXAMPLE}"
-    for name in mark.kwargs:
-        if name not in NAMES:
-            near = get_close_matches(name, NAMES, 1)
-            meant = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(NAMES)}"
-            return f"@pytest.mark.scenario has no argument {name!r}: {meant}"
-    scenario = mark.args[0] if mark.args else mark.kwargs.get("scenario")
-    if scenario is not None and not isinstance(scenario, str | Path | Mapping):
-        kind = type(scenario).__name__
-        return f"@pytest.mark.scenario takes a name, a file, YAML text or a mapping, not {kind}: {EXAMPLE}"
-    return ""
+        raise BadMark(f"@pytest.mark.scenario takes one scenario, not {len(mark.args)}: {EXAMPLE}")
+    _checked("@pytest.mark.scenario", *mark.args, **mark.kwargs)
+    return dict(zip([MARK], mark.args, strict=False)) | dict(mark.kwargs)
+
+
+def _checked(who: str, /, *args: Any, **kwargs: Any) -> Settings:
+    try:
+        return Settings(*args, **kwargs)
+    except (TypeError, ValueError) as error:
+        raise BadMark(f"{who}{str(error).removeprefix('Settings()')}") from None
 
 
 def _with_file(found: dict[str, Any], folders: list[Path]) -> Settings:
-    """A scenario that is named as files are is looked for in these folders."""
+    """A scenario that is named as files are is looked for in these folders. Raises `BadMark`."""
     named = found.get("scenario")
     if not _is_file_name(named):
         return Settings(**found)
@@ -74,7 +84,7 @@ def _with_file(found: dict[str, Any], folders: list[Path]) -> Settings:
     there = next((place for place in places if place.is_file()), None)
     if there is None:
         looked = " and ".join(map(str, places))
-        return Settings(problem=f"@pytest.mark.scenario: there is no file {named}; looked for {looked}")
+        raise BadMark(f"@pytest.mark.scenario: there is no file {named}; looked for {looked}")
     return Settings(**(found | {"scenario": there}))
 
 

@@ -13,7 +13,7 @@ from reseller_sim.asynchronous import AsyncSandbox
 from reseller_sim.errors import NotRunning, NotStarted, SimulatorError
 from reseller_sim.pytest_audit import Audited, audited
 from reseller_sim.pytest_evidence import Section, evidence, untold
-from reseller_sim.pytest_marks import Settings, settings_of
+from reseller_sim.pytest_marks import BadMark, Settings, settings_of
 from reseller_sim.sandbox import Sandbox
 from reseller_sim.simulator import Simulator
 
@@ -36,7 +36,7 @@ def _found(root: Path) -> Simulator | str:
     try:
         found = Simulator() if os.environ.get("RESELLER_SIM_URL") else Simulator.start(scenarios=root)
         found.health()
-    except (NotRunning, NotStarted, SimulatorError) as error:
+    except (NotRunning, NotStarted, SimulatorError, ValueError) as error:
         return str(error)
     return found
 
@@ -90,23 +90,20 @@ class Watched:
 @contextmanager
 def watched(item: pytest.Item, of: Simulator) -> Iterator[Watched]:
     """A new sandbox as the marks of the test say. What they cannot say is the test's error, in one sentence."""
-    settings = settings_of(item)
-    if settings.problem:
-        pytest.fail(settings.problem, pytrace=False)
-    sandbox = _made(item, settings, of)
-    if isinstance(sandbox, str):
-        pytest.fail(f"reseller-sim: the sandbox of this test cannot be made: {sandbox}", pytrace=False)
-    found = Watched(item, settings, sandbox)
+    found = _made(item, of)
+    if isinstance(found, str):  # failing outside of `except` shows this alone
+        pytest.fail(f"reseller-sim: {found}", pytrace=False)
     try:
         yield found
     finally:
         found.end()
 
 
-def _made(item: pytest.Item, settings: Settings, of: Simulator) -> Sandbox | str:
-    """A new sandbox, or why there can be none: failing the test outside of `except` shows that alone."""
+def _made(item: pytest.Item, of: Simulator) -> Watched | str:
+    """A new sandbox, or why there can be none."""
     try:
-        return of.sandbox(
+        settings = settings_of(item)
+        sandbox = of.sandbox(
             settings.scenario,
             id=_id(item),
             clock=settings.clock,
@@ -115,8 +112,11 @@ def _made(item: pytest.Item, settings: Settings, of: Simulator) -> Sandbox | str
             credentials=settings.credentials,
             audit=settings.audit,
         )
-    except (SimulatorError, NotRunning, ValueError, TypeError, OSError) as error:
+    except BadMark as error:
         return str(error)
+    except (SimulatorError, NotRunning, ValueError, TypeError, OSError) as error:
+        return f"the sandbox of this test cannot be made: {error}"
+    return Watched(item, settings, sandbox)
 
 
 @contextmanager

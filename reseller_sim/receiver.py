@@ -5,16 +5,22 @@ from collections import deque
 from dataclasses import replace
 from datetime import UTC, datetime
 from types import TracebackType
+from typing import Annotated
 from urllib.parse import parse_qsl, urlsplit
 
+from reseller_sim.arguments import checked
+from reseller_sim.clocks import real_time
 from reseller_sim.messages import UNCHECKED, UNSIGNED, Message
-from reseller_sim.receiving import LOOPBACK, Reply, Server, check_reply, check_times
+from reseller_sim.parameters import Count, Header, Seconds, between
+from reseller_sim.receiving import LOOPBACK, Reply, Server
 from reseller_sim.webhooks import Verdict, key_of, verify_webhook
 
 MESSAGES_MAX = 10_000
 BYTES_MAX = 64 << 20
+Status = Annotated[int, between(200, 599, "a status")]
 
 
+@checked
 class Receiver:
     """Listens on a free port of 127.0.0.1 from its creation until `close`, which `with` calls.
 
@@ -61,26 +67,24 @@ class Receiver:
 
     def reply(
         self,
-        status: int = 200,
+        status: Status = 200,
         *,
-        delay_s: float = 0.0,
+        delay_s: Seconds = 0.0,
         disconnect: bool = False,
-        body: str | bytes = b"",
-        content_type: str = "text/plain",
-        times: int = 1,
+        body: str | bytes | bytearray = b"",
+        content_type: Header = "text/plain",
+        times: Count = 1,
     ) -> "Receiver":
         """Answer the next `times` messages that nothing is planned for like this, and the last plan all that follow.
-        Raises `ValueError` for a status outside 200 to 599, a delay of more than a day, a body that is neither text nor
-        bytes, a bad content type, and times outside 1 to 10,000."""
-        check_times(times)
-        sent = body.encode() if isinstance(body, str) else bytes(body) if isinstance(body, bytearray) else body
+        Raises `ValueError` for a status outside 200 to 599, a delay of more than a day, a bad content type, and times
+        outside 1 to 10,000."""
+        sent = body.encode() if isinstance(body, str) else bytes(body)
         planned = Reply(status, delay_s, disconnect, sent, content_type)
-        check_reply(planned)
         with self._changed:
             self._replies.extend([planned] * times)
         return self
 
-    def wait_for(self, n: int = 1, *, timeout_s: float = 10) -> list[Message]:
+    def wait_for(self, n: Count = 1, *, timeout_s: Seconds = 10) -> list[Message]:
         """All messages as soon as there were `n` since the beginning or the latest `clear`. Raises `AssertionError`
         with those that came when `timeout_s` seconds pass before."""
         with self._changed:
@@ -136,7 +140,7 @@ class Receiver:
             reply = self._last = self._replies.popleft() if self._replies else self._last
             self._count += 1
             status = None if reply.disconnect else reply.status
-            at = datetime.now(UTC)
+            at = datetime.fromtimestamp(real_time(), UTC)
             self._messages.append(Message(self._count, at, method, parts.path, query, headers, body, status, UNSIGNED))
             self._bytes += _size(self._messages[-1])
             while len(self._messages) > MESSAGES_MAX or self._bytes > BYTES_MAX:

@@ -7,17 +7,18 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from reseller_sim.arguments import checked
 from reseller_sim.control import Control, sandbox_path
 from reseller_sim.durations import RATE, moment
+from reseller_sim.parameters import Clock, Credentials, Header, Name, Scenario, Url, is_url
 from reseller_sim.process import Process
 from reseller_sim.sandbox import Sandbox
-from reseller_sim.shapes import HEALTH, SANDBOX, SANDBOXES
 
 DEFAULT_URL = "http://127.0.0.1:8080"
 YAML = "application/yaml"
-Scenario = str | Path | Mapping[str, Any]
 
 
+@checked
 class Simulator:
     """The simulator at `url`, with the control API's `token` where it wants one.
 
@@ -25,9 +26,11 @@ class Simulator:
     one at http://127.0.0.1:8080. `with` closes it, which ends a process that `start` started and nothing else.
     """
 
-    def __init__(self, url: str | None = None, token: str | None = None) -> None:
+    def __init__(self, url: Url | None = None, token: Header | None = None) -> None:
         own = os.environ if url is None else {}
         address = url or own.get("RESELLER_SIM_URL") or DEFAULT_URL
+        if not is_url(address):
+            raise ValueError(f"RESELLER_SIM_URL must be a URL such as {DEFAULT_URL}, not {address!r:.200}")
         found = token or own.get("RESELLER_SIM_TOKEN") or own.get("RESELLER_SIM_CONTROL_TOKEN")
         self.control = Control(address, found)
         self._process: Process | None = None
@@ -36,11 +39,11 @@ class Simulator:
     @classmethod
     def start(
         cls,
-        scenario: str | Path | None = None,
+        scenario: Name | Path | None = None,
         *,
-        clock: str | None = None,
+        clock: Clock | None = None,
         seed: int | None = None,
-        scenarios: str | Path | None = ".",
+        scenarios: Name | Path | None = ".",
         arguments: Sequence[str] = (),
     ) -> "Simulator":
         """Start one on a free port and wait until it answers.
@@ -76,23 +79,23 @@ class Simulator:
 
     def health(self) -> dict[str, Any]:
         """`{"status": "ok", "version"}`. Raises `NotRunning`."""
-        found: dict[str, Any] = self.control.ask("GET", "/health", shape=HEALTH)
+        found: dict[str, Any] = self.control.ask("GET", "/health")
         return found
 
     def sandboxes(self) -> list[dict[str, Any]]:
         """Every sandbox, as the control API describes it."""
-        found: list[dict[str, Any]] = self.control.ask("GET", "/sandboxes", shape=SANDBOXES)["sandboxes"]
+        found: list[dict[str, Any]] = self.control.ask("GET", "/sandboxes")["sandboxes"]
         return found
 
     def sandbox(
         self,
         scenario: Scenario | None = None,
         *,
-        id: str | None = None,
-        clock: str | None = "manual",
-        start: str | datetime | None = None,
+        id: Name | None = None,
+        clock: Clock | None = "manual",
+        start: Name | datetime | None = None,
         seed: int | None = None,
-        credentials: str | None = None,
+        credentials: Credentials | None = None,
         audit: bool = True,
     ) -> Sandbox:
         """Make a sandbox, which `with` deletes.
@@ -109,16 +112,16 @@ class Simulator:
         text, value = self._read(scenario)
         if text is not None:
             query = own | {"clock": clock, "start": first, "audit": None if audit else "false"}
-            made = self.control.send("POST", "/sandboxes", text.encode(), YAML, query, shape=SANDBOX)
+            made = self.control.send("POST", "/sandboxes", text.encode(), YAML, query)
         else:
             wanted = own | {"scenario": value, "clock": _clock(clock, first), "audit": judged}
             body = {name: part for name, part in wanted.items() if part is not None}
-            made = self.control.ask("POST", "/sandboxes", body, shape=SANDBOX)
+            made = self.control.ask("POST", "/sandboxes", body)
         return Sandbox(self.control, made, is_ours=True)
 
-    def open(self, id: str = "default") -> Sandbox:
+    def open(self, id: Name = "default") -> Sandbox:
         """One that exists, which `with` does not delete. Raises `SimulatorError`."""
-        return Sandbox(self.control, self.control.ask("GET", sandbox_path(id), shape=SANDBOX))
+        return Sandbox(self.control, self.control.ask("GET", sandbox_path(id)))
 
     def _read(self, scenario: Scenario | None) -> tuple[str | None, Any]:
         """The scenario as YAML, or what the control API takes in its place."""
@@ -131,7 +134,10 @@ class Simulator:
         path = Path(scenario)
         if isinstance(scenario, str) and path.suffix not in (".yaml", ".yml"):
             return None, scenario
-        text = path.read_text("utf-8")
+        try:
+            text = path.read_text("utf-8")
+        except UnicodeDecodeError:
+            raise ValueError(f"the scenario {path} is not text in UTF-8") from None
         if self._folder is not None and path.resolve().is_relative_to(self._folder):
             return None, {"file": path.resolve().relative_to(self._folder).as_posix()}
         return text, None

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from hmac import compare_digest, digest
 
+from reseller_sim.arguments import checked
+
 TOLERANCE_S = 300
 HEADERS = ("webhook-id", "webhook-timestamp", "webhook-signature")
 
@@ -24,7 +26,10 @@ class Verdict:
         return "verified" if self.verified else f"not verified: {self.reason}"
 
 
-def verify_webhook(secret: str, headers: Mapping[str, str], body: bytes, *, now: float | None = None) -> Verdict:
+@checked
+def verify_webhook(
+    secret: str, headers: Mapping[str, str], body: bytes | bytearray, *, now: float | None = None
+) -> Verdict:
     """Judge a webhook by the 64 hexadecimal digits that the service showed as its secret; `now` in Unix seconds.
 
     Raises `ValueError` for a secret that is not hexadecimal.
@@ -49,9 +54,12 @@ def verify_webhook(secret: str, headers: Mapping[str, str], body: bytes, *, now:
 def key_of(secret: str) -> bytes:
     """The key that a webhook's secret stands for. Raises `ValueError`."""
     try:
-        return bytes.fromhex(secret)
+        key = bytes.fromhex(secret)
     except ValueError:
-        raise ValueError("a webhook secret is hexadecimal; give it as PUT /v2/balance-webhook showed it") from None
+        key = b""
+    if not key:
+        raise ValueError("a webhook secret is hexadecimal; give it as PUT /v2/balance-webhook showed it")
+    return key
 
 
 def _is(wanted: bytes, signature: str) -> bool:

@@ -13,7 +13,7 @@ from simulator.auth import headers as names
 from simulator.contract.body import looks_like_json, repeated_keys
 from simulator.contract.query import TOO_MANY_PARAMETERS, admits_several, decode_query, has_too_many, parameters
 from simulator.contract.schemas import Schema
-from simulator.domain.model.details import nearest
+from simulator.domain.model.likeness import nearest
 from simulator.domain.model.options import data_source
 from simulator.wire.diagnoses import shown
 

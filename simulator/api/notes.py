@@ -4,7 +4,8 @@ from collections.abc import Collection, Iterable
 from itertools import islice
 
 from simulator.api.call import Call, Problems
-from simulator.domain.model.details import NAMES_MAX, nearest
+from simulator.domain.model.details import NAMES_MAX
+from simulator.domain.model.likeness import nearest
 from simulator.runtime.journal import Exchange
 from simulator.wire.secrets import Secrets, hidden
 from simulator.wire.userinfo import without_userinfo

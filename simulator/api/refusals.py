@@ -1,7 +1,6 @@
 """Refusals that are the same for every endpoint."""
 
 import re
-from difflib import get_close_matches
 
 from simulator.api.call import (
     Call,
@@ -11,6 +10,7 @@ from simulator.api.call import (
 )
 from simulator.api.notes import hint, note, note_problems, suggestion
 from simulator.auth.signature import BODY_BYTES_MAX, Denied
+from simulator.domain.model.likeness import nearest
 from simulator.runtime.unexpected import report
 from simulator.shortened import shortened
 from simulator.wire import errors
@@ -19,7 +19,6 @@ from simulator.wire.diagnoses import shown
 RETRY_AFTER_S = 5
 BODY_BOUND = f"at most {BODY_BYTES_MAX} bytes are read"
 NAME_CHARS_MAX = 100
-PATHS_ALIKE_MIN = 0.75
 _VERSION = re.compile(r"^/v[0-9]+(?=/)")
 CONSOLE_HINT = " The simulator's own pages are at /_sim/."
 UNKNOWN_PRODUCT = "must be a product of the catalog"
@@ -84,8 +83,7 @@ def address_not_allowed(address: str) -> Reply:
 def unknown_path(call: Call, known: list[str]) -> Reply:
     """404 for a path that the service does not have."""
     by_name = {_unversioned(each): each for each in known}
-    near = get_close_matches(_unversioned(call.exchange.path), by_name, 1, PATHS_ALIKE_MIN)
-    likely = by_name[near[0]] if near else ""
+    likely = by_name.get(nearest(_unversioned(call.exchange.path), by_name), "")
     note(call, f"the service has no such path{suggestion(likely)}")
     hint = f" Did you mean {likely}?" if likely else CONSOLE_HINT if call.exchange.path == "/" else ""
     return Reply(404, errors.parameters(f"There is no such path.{hint}", {}))

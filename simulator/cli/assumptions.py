@@ -2,7 +2,6 @@
 
 import json as json_module
 from dataclasses import asdict
-from difflib import get_close_matches
 from pathlib import Path
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
@@ -13,6 +12,7 @@ from simulator.cli import complete
 from simulator.cli.flags import json_flag, option, verb
 from simulator.cli.observed import Observed, read_observed
 from simulator.cli.output import echo, echo_json, one_line
+from simulator.domain.model.likeness import nearest
 
 if TYPE_CHECKING:
     from simulator.contract.register import Assumption
@@ -53,8 +53,8 @@ def command(id: str | None, observed: Path | None, json: bool) -> None:
         return
     found = next((one for one in register if one.id == id), None)
     if found is None:
-        near = get_close_matches(id, [one.id for one in register], 1)
-        hint = f"did you mean {near[0]}?" if near else "`reseller-sim assumptions` lists them"
+        near = nearest(id, [one.id for one in register])
+        hint = f"did you mean {near}?" if near else "`reseller-sim assumptions` lists them"
         raise click.ClickException(f"reseller-sim assumptions: there is no assumption {id!r}; {hint}")
     _print(_fields(found, seen), _whole(found) + _mark(found, seen), json)
 

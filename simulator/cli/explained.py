@@ -4,7 +4,6 @@ import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC
-from difflib import get_close_matches
 from typing import Any, NamedTuple
 from urllib.parse import SplitResult, urlsplit
 
@@ -20,6 +19,7 @@ from simulator.auth.form import FIX
 from simulator.auth.signature import BODY_BYTES_MAX, MILLISECONDS_DIGITS, Denied, check_headers
 from simulator.control.autopsies import joined, rendered
 from simulator.domain.model.instants import sandbox_time
+from simulator.domain.model.likeness import nearest
 from simulator.upstream.signing import CannotSign, secret_bytes
 from simulator.wire.pasted_curl import Pasted
 from simulator.wire.tokens import PATHS
@@ -150,8 +150,8 @@ def _reason(denied: Denied, headers: Mapping[bytes, bytes], known: Known, *, sec
         key = headers[names.API_KEY].decode("utf-8", "replace")
         if ", " in key:
             return f"X-Api-Key was sent more than once, or with a comma: {key}; send one key"
-        near = get_close_matches(key, known, 1)
-        return f"no secret is known for the key {key}" + (f"; did you mean {near[0]}?" if near else "; give --secret")
+        near = nearest(key, known)
+        return f"no secret is known for the key {key}" + (f"; did you mean {near}?" if near else "; give --secret")
     if denied.code == "timestamp_expired":
         if len(headers[names.TIMESTAMP]) == MILLISECONDS_DIGITS:
             return "the timestamp is in milliseconds; send seconds"

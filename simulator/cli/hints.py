@@ -1,9 +1,8 @@
 """What somebody meant who wrote a word or a flag that a verb does not have."""
 
-from difflib import get_close_matches
-
 import click
 
+from simulator.domain.model.likeness import nearest
 from simulator.options import DEFAULT_PORT, LOOPBACK
 
 SPELT = {"remove": "rm", "delete": "rm", "del": "rm", "create": "new", "make": "new", "add": "new", "ls": "list"}
@@ -19,8 +18,8 @@ class Actions(click.Group):
         """Suggest the right word."""
         if args[0] not in self.commands and not args[0].startswith("-"):
             meant = SPELT.get(args[0])
-            near = [meant] if meant in self.commands else get_close_matches(args[0], self.commands, 1)
-            hint = f"did you mean {self.name} {near[0]}?" if near else f"choose one of {', '.join(self.commands)}"
+            near = meant if meant in self.commands else nearest(args[0], self.commands)
+            hint = f"did you mean {self.name} {near}?" if near else f"choose one of {', '.join(self.commands)}"
             raise click.UsageError(f"there is no verb '{self.name} {args[0]}'; {hint}", ctx)
         return super().resolve_command(ctx, args)
 

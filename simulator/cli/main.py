@@ -2,7 +2,6 @@
 
 import sys
 from collections.abc import Sequence
-from difflib import get_close_matches
 from importlib import import_module
 from keyword import iskeyword
 from os import environ
@@ -15,6 +14,7 @@ from simulator.cli.complete import VARIABLE
 from simulator.cli.hints import SWITCHES
 from simulator.cli.output import give_up, open_what_is_closed, print_to_stderr
 from simulator.cli.wrong_usage import text_of
+from simulator.domain.model.likeness import nearest
 
 PROGRAM = "reseller-sim"
 INTERRUPTED = 130
@@ -80,8 +80,8 @@ class Verbs(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Suggest the nearest verb for an unknown name."""
         if args[0] not in VERBS and not args[0].startswith("-"):
-            near = [SWITCHES[args[0]]] if args[0] in SWITCHES else get_close_matches(args[0], VERBS, 1)
-            hint = f"did you mean {near[0]}?" if near else f"choose one of {', '.join(VERBS)}"
+            near = SWITCHES.get(args[0]) or nearest(args[0], VERBS)
+            hint = f"did you mean {near}?" if near else f"choose one of {', '.join(VERBS)}"
             raise click.UsageError(f"there is no verb {args[0]!r}; {hint}", ctx)
         return super().resolve_command(ctx, args)
 

@@ -2,12 +2,12 @@
 
 import re
 from collections.abc import Collection, Iterable
-from difflib import get_close_matches
 from typing import Final
 
 import click
 
 from simulator.cli.flags import VARIABLES
+from simulator.domain.model.likeness import likeness, nearest
 
 # Those of other verbs that resemble ours.
 OF_OTHERS: Final = frozenset(("CALLBACKS_TO", "CONTROL", "KEY", "RATE", "SANDBOX", "STATE", "TOKEN"))
@@ -35,5 +35,5 @@ def misspelt(command: click.Command, names: Iterable[str]) -> list[str]:
 
 
 def _meant(name: str, known: Collection[str]) -> str | None:
-    near = get_close_matches(name, known, 1, NEAR) or [one for one in known if one.endswith(f"_{name}")]
-    return near[0] if len(near) == 1 else None
+    near = nearest(name, known)
+    return near if near and likeness(name.lower(), near.lower()) >= NEAR else None

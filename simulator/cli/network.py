@@ -1,7 +1,6 @@
 """`reseller-sim network`: shows the networks of products, interrupts that of one, and restores it."""
 
 from collections.abc import Iterable, Iterator
-from difflib import get_close_matches
 from typing import Any
 
 import click
@@ -12,6 +11,7 @@ from simulator.cli.errors import Refused
 from simulator.cli.flags import json_flag, running_flags, verb
 from simulator.cli.output import echo_value, one_line
 from simulator.cli.tables import print_line, wants_json
+from simulator.domain.model.likeness import nearest
 
 TITLE = "reseller-sim network"
 STATUSES = {"on": "Healthy", "off": "Interruption"}
@@ -61,8 +61,8 @@ def _status_of(control: Control, product: str) -> dict[str, str]:
         if one["product"] == product:
             return one
         codes.append(one["product"])
-    near = get_close_matches(product, codes, 1)
-    hint = f"; did you mean {near[0]!r}?" if near else ""
+    near = nearest(product, codes)
+    hint = f"; did you mean {near!r}?" if near else ""
     raise Refused(one_line(f"{TITLE}: this sandbox has no product {product!r}{hint}"))
 
 

@@ -49,14 +49,14 @@ def money(ctx: click.Context, param: click.Parameter, text: str | None) -> Decim
 
 def only(ctx: click.Context, param: click.Parameter, names: tuple[str, ...]) -> tuple[str, ...]:
     """Names of checks and questions."""
-    from difflib import get_close_matches
-
     from simulator.conform.run import known_names
+    from simulator.domain.model.likeness import nearest
 
     known = known_names()
     for name in names:
         if name not in known:
-            near = get_close_matches(name, sorted(known), 1, 0)
-            text = f"there is no check or question {name!r}; the nearest is {near[0]!r}, and --list prints all"
+            near = nearest(name, sorted(known))
+            hint = f"; did you mean {near!r}?" if near else ""
+            text = f"there is no check or question {name!r}{hint} --list prints all"
             raise click.BadParameter(text, ctx, param)
     return names

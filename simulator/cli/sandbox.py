@@ -1,7 +1,6 @@
 """`reseller-sim sandbox`: makes, lists and deletes sandboxes of a running simulator."""
 
 from datetime import datetime
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -98,10 +97,7 @@ def new(
         "audit": False if no_audit else None,
     }
     asked = {name: value for name, value in wanted.items() if value is not None}
-    try:
-        made = control.post("/sandboxes", asked, "sandbox-answer", is_root=True)
-    except Refused as refused:
-        raise Refused(refused.message + _similar(scenario, refused.message), refused.code) from None
+    made = control.post("/sandboxes", asked, "sandbox-answer", is_root=True)
     show_made(control, made, export=export, json=json)
 
 
@@ -162,14 +158,6 @@ def _scenario(wanted: str | None) -> Any:
         return load_scenario(wanted).document
     except ScenarioError as error:
         raise Refused("\n".join(map(one_line, error.problems))) from None
-
-
-def _similar(wanted: str | None, said: str) -> str:
-    """The bundled scenario that was meant by a name that the simulator does not know."""
-    from simulator.scenario.reading.bundled import names
-
-    near = get_close_matches(wanted, names(), 1) if wanted and repr(wanted) in said else []
-    return f"; did you mean {near[0]!r}?" if near else ""
 
 
 def _clock(mode: values.ClockMode | None, start: datetime | None) -> dict[str, Any] | None:

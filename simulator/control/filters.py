@@ -10,7 +10,7 @@ from starlette.requests import Request
 from simulator.auth.signature import MESSAGES
 from simulator.control.http import InvalidInput
 from simulator.domain.model.bills import BillError
-from simulator.domain.model.details import nearest
+from simulator.domain.model.likeness import nearest
 from simulator.domain.model.transactions import Reason
 from simulator.domain.model.webhooks import ReplayRefused
 from simulator.runtime.live_sandbox import LiveSandbox

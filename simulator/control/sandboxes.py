@@ -126,7 +126,8 @@ async def _scenario(request: Request, wanted: str | dict[str, Any]) -> Scenario:
             return await _scenario_in_file(request, wanted)
         return await in_background(scenario_from_object, wanted, files_of(request))
     if wanted not in names():
-        raise InvalidInput(f"there is no bundled scenario {wanted!r}; choose one of {', '.join(names())}", "scenario")
+        hint = suggestion(wanted, names()) or f"; choose one of {', '.join(names())}"
+        raise InvalidInput(f"there is no bundled scenario {wanted!r}{hint}", "scenario")
     return await in_background(load_scenario, wanted)
 
 

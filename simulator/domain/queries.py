@@ -8,7 +8,8 @@ import msgspec
 
 from simulator.domain.errors import Unknown
 from simulator.domain.model.catalog import Product
-from simulator.domain.model.details import Detail, DetailKind, detail, nearest
+from simulator.domain.model.details import Detail, DetailKind, detail
+from simulator.domain.model.likeness import nearest
 from simulator.domain.model.money import SERVICE_ZONE
 from simulator.domain.model.older_mapping import is_paid_by_price, lacks_extra
 from simulator.domain.model.packed.refids import Spelling
@@ -40,7 +41,7 @@ def reseller_of(state: State, code: str) -> Reseller:
     """The reseller with this code, or `Unknown`."""
     reseller = state.resellers.get(code)
     if reseller is None:
-        raise Unknown("unknown_reseller", f"this sandbox has no reseller {code!r}")
+        raise Unknown("unknown_reseller", f"this sandbox has no reseller {code!r}{_hint(code, state.resellers)}")
     return reseller
 
 
@@ -48,10 +49,13 @@ def product_of(state: State, code: str) -> Product:
     """The product with this code. Raises `Unknown`."""
     product = state.catalog.products.get(code)
     if product is None:
-        near = nearest(code, state.catalog.products)
-        hint = f"; did you mean {near!r}?" if near else ""
-        raise Unknown("unknown_product", f"this sandbox has no product {code!r}{hint}")
+        raise Unknown("unknown_product", f"this sandbox has no product {code!r}{_hint(code, state.catalog.products)}")
     return product
+
+
+def _hint(code: str, known: Iterable[str]) -> str:
+    likely = nearest(code, known)
+    return f"; did you mean {likely!r}?" if likely else ""
 
 
 def not_on_sale(state: State, product: Product | None, code: str, buyer: Reseller | None = None) -> Detail:

@@ -97,7 +97,8 @@ def text(wanted: str) -> str:
     """The YAML of a bundled scenario or of a file, as it is. Raises `ScenarioError`."""
     if _is_bundled(wanted):
         return bundled_path(wanted).read_text("utf-8")
-    return file_text(_file(wanted, "there is no bundled scenario", f"; choose one of {', '.join(names())}"))
+    hint = suggestion(wanted, names()) or f"; choose one of {', '.join(names())}"
+    return file_text(_file(wanted, "there is no bundled scenario", hint))
 
 
 def _is_bundled(wanted: str | FilePath) -> bool:

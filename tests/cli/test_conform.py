@@ -68,7 +68,7 @@ def answering(status: int, body: bytes, **headers: str) -> Iterator[tuple[str, l
         (("--bill", "ELECTRIC"), "is not PRODUCT:ACCOUNT"),
         (("--spend-at-most", "-1"), "is not an amount of money above 0"),
         (("--only", "nothing"), "there is no check or question 'nothing'"),
-        (("--only", "auth-kee"), "the nearest is 'auth-key', and --list prints all"),
+        (("--only", "auth-kee"), "did you mean 'auth-key'? --list prints all"),
         (("--rate", "0"), "0"),
     ],
 )

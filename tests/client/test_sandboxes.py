@@ -201,7 +201,12 @@ def test_without_a_simulator_the_error_says_what_to_start() -> None:
 
 
 def test_a_request_to_a_simulator_that_is_gone_says_what_to_start() -> None:
-    described = {"id": "gone", "scenario": "default", "seed": 1, "resellers": [{"api_key": "key", "api_secret": ""}]}
+    described = {
+        "id": "gone",
+        "scenario": "default",
+        "seed": 1,
+        "resellers": [{"api_key": "key", "api_secret": "c2VjcmV0"}],
+    }
     with pytest.raises(NotRunning, match="start one with"):
         Sandbox(Control("http://127.0.0.1:9"), described).call("GET", "/v2/balance")
 

@@ -26,20 +26,9 @@ def test_repeated_keys_keep_the_order_in_which_they_are_sent(client: Any) -> Non
             assert sandbox.call("GET", f"/v2/balance?{query}").status == 200
 
 
-@pytest.mark.parametrize(
-    ("path", "said"),
-    [
-        ("v2/balance", "begin it with /, as in /v2/balance"),
-        ("", "begin it with /"),
-        (None, "begin it with /"),
-        ("/v2/\u00e9", "percent-encode its '\u00e9'"),
-        ("/v2/a b", "percent-encode its ' '"),
-        ("/v2/balance#now", "percent-encode its '#'"),
-        ("/v2/\nbalance", "percent-encode its '.n'"),
-    ],
-)
-def test_a_path_that_would_not_arrive_as_it_is_written_is_refused(client: Any, path: Any, said: str) -> None:
+@pytest.mark.parametrize("path", ["v2/balance", "", None, "/v2/\u00e9", "/v2/a b", "/v2/balance#now", "/v2/\nbalance"])
+def test_a_path_that_would_not_arrive_as_it_is_written_is_refused(client: Any, path: Any) -> None:
     with client.sandbox() as sandbox:
-        with pytest.raises(ValueError, match=said):
+        with pytest.raises((TypeError, ValueError), match=r"path must be a path such as /v2/balance"):
             sandbox.call("GET", path)
         assert sandbox.requests() == []

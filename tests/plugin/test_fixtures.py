@@ -93,8 +93,26 @@ class TestMisuse:
     @pytest.mark.scenario(7)
     def test_a_number(self, sandbox): ...
 
-    @pytest.mark.scenario(clock="fast")
+    @pytest.mark.scenario(clock=7)
     def test_an_unknown_clock(self, sandbox): ...
+
+    @pytest.mark.scenario(clock="manul")
+    def test_a_clock_of_another_name(self, sandbox): ...
+
+    @pytest.mark.scenario(credentials="uniqe")
+    def test_credentials(self, sandbox): ...
+
+    @pytest.mark.scenario(audit="no")
+    def test_audit(self, sandbox): ...
+
+    @pytest.mark.scenario("")
+    def test_an_empty_scenario(self, sandbox): ...
+
+    @pytest.mark.scenario(seed="7")
+    def test_a_seed(self, sandbox): ...
+
+    @pytest.mark.scenario("default", scenario="default")
+    def test_twice(self, sandbox): ...
 
     @pytest.mark.scenario("mistaken.yaml")
     def test_a_mistake_in_a_file(self, sandbox): ...
@@ -138,12 +156,18 @@ FILES = {
     "inner/mistaken.yaml": "scenario: mistaken\nextends: default\npayment: []\n",
 }
 ERRORS = {
-    "test_an_unknown_name": "there is no bundled scenario 'bad-dya'; choose one of default, api-key-only",
+    "test_an_unknown_name": "there is no bundled scenario 'bad-dya' (did you mean 'bad-day'?)",
     "test_an_unknown_file": "@pytest.mark.scenario: there is no file nowhere.yaml; looked for ",
     "test_two_scenarios": '@pytest.mark.scenario takes one scenario, not 2: @pytest.mark.scenario("bad-day"',
     "test_an_unknown_argument": "@pytest.mark.scenario has no argument 'clokc': did you mean 'clock'?",
-    "test_a_number": "@pytest.mark.scenario takes a name, a file, YAML text or a mapping, not int",
-    "test_an_unknown_clock": "clock",
+    "test_a_number": "@pytest.mark.scenario: scenario must be a bundled scenario's name, a file, YAML text or",
+    "test_an_unknown_clock": "clock must be manual, real or a rate such as x60 or None, not 7 (int)",
+    "test_a_clock_of_another_name": "did you mean 'manual'?",
+    "test_credentials": "credentials must be one of scenario, unique, not 'uniqe'; did you mean 'unique'?",
+    "test_audit": "audit must be True or False, not 'no' (str)",
+    "test_an_empty_scenario": "scenario must be a bundled scenario's name",
+    "test_a_seed": "seed must be a whole number or None, not '7' (str)",
+    "test_twice": "@pytest.mark.scenario has scenario twice",
     "test_a_mistake_in_a_file": "line 3",
 }
 
@@ -158,7 +182,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
 
 
 def test_the_fixtures_and_marks_do_what_the_tests_say(run: Run) -> None:
-    assert "16 passed, 7 errors" in run.shown, run.shown
+    assert "16 passed, 13 errors" in run.shown, run.shown
 
 
 @pytest.mark.parametrize("test", ERRORS)

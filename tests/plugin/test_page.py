@@ -2,13 +2,14 @@
 
 import re
 import sys
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
 
 from reseller_sim import pytest_plugin
 from reseller_sim.pytest_folder import FILES, TEST
-from reseller_sim.pytest_marks import NAMES
+from reseller_sim.pytest_marks import Settings
 from tests.support.pages import blocks, empty_folder, follow, printed_on_terminal
 from tests.support.processes import ROOT, serving
 
@@ -19,6 +20,7 @@ REFERENCE = (ROOT / "docs" / "pytest.md").read_text("utf-8")
 SUITE = next(block.text for block in blocks(PAGE) if block.name == "test_shop.py")
 SERVE = "reseller-sim serve "
 SET_UP_LINES_MAX = 12
+NAMES = [one.name for one in fields(Settings)]
 
 
 def folder_with_pytest(tmp_path: Path) -> Path:

@@ -1,14 +1,15 @@
 """How much work a hostile scenario can cause, counted."""
 
-import difflib
 from typing import Any
 
 import pytest
 
+from simulator.domain.model import likeness
+from simulator.domain.model.likeness import COMPARED_MAX
 from simulator.scenario.library import scenario_from_object
 from simulator.scenario.reading import load
 from simulator.scenario.reading.bounds import BYTES_MAX, NODES_MAX
-from simulator.scenario.reading.check import COMPARED_MAX, suggestion
+from simulator.scenario.reading.check import suggestion
 from simulator.scenario.reading.document import PROBLEMS_MAX, Node, ScenarioError
 from simulator.scenario.reading.load import load_object, load_text
 from simulator.scenario.sections.options import GENERATED_MAX
@@ -80,13 +81,13 @@ def test_near_names_are_looked_for_a_hundred_times_among_a_hundred(
     wrong: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     compared: list[int] = []
-    near = difflib.get_close_matches
+    most_alike = likeness._most_alike
 
-    def counted(word: str, names: Any, **named: Any) -> list[str]:
+    def counted(word: str, names: tuple[str, ...]) -> str:
         compared.append(len(names))
-        return near(word, names, **named)
+        return most_alike(word, names)
 
-    monkeypatch.setattr(difflib, "get_close_matches", counted)
+    monkeypatch.setattr(likeness, "_most_alike", counted)
     assert len(refused({"catalog": PRODUCTS} | wrong)) == PROBLEMS_MAX
     assert len(compared) <= PROBLEMS_MAX
     assert max(compared) <= COMPARED_MAX

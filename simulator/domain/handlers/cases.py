@@ -22,8 +22,9 @@ from simulator.domain.model.cases import (
     CaseState,
     CaseThen,
 )
-from simulator.domain.model.details import FUZZY_WORDS_MAX, Detail, DetailKind, detail, nearest
+from simulator.domain.model.details import Detail, DetailKind, detail
 from simulator.domain.model.happenings import Posted
+from simulator.domain.model.likeness import nearest
 from simulator.domain.model.money import ZERO
 from simulator.domain.model.notifications import NotificationKind
 from simulator.domain.model.outcomes import Noted
@@ -121,7 +122,7 @@ def _unknown(state: State, command: OpenCase) -> Detail:
         return detail(DetailKind.OTHER_REFERENCE, reference=reference, field="refid")
     found = state.transactions.get(reference)
     if found is None:
-        likely = nearest(reference, refids) if field == "refid" and len(refids) <= FUZZY_WORDS_MAX else ""
+        likely = nearest(reference, refids) if field == "refid" else ""
         return detail(DetailKind.NO_TRANSACTION, field=field, reference=reference, nearest=likely)
     if found.reseller == command.reseller:
         return detail(DetailKind.OTHER_REFERENCE, reference=reference, field="trxid")

@@ -20,7 +20,8 @@ from simulator.domain.model.catalog import (
     Product,
     Source,
 )
-from simulator.domain.model.details import NAMES_MAX, Detail, DetailKind, detail, nearest
+from simulator.domain.model.details import NAMES_MAX, Detail, DetailKind, detail
+from simulator.domain.model.likeness import nearest
 from simulator.domain.model.money import decimal_text
 from simulator.domain.model.options import PLAN_CODE, account_source, plan_field
 from simulator.domain.model.transactions import Reason, Refusal

@@ -5,7 +5,8 @@ from collections.abc import Mapping
 
 from simulator.domain.handlers.checks import Draft, offered_to, offered_whom
 from simulator.domain.model.catalog import Option, OptionList, Product
-from simulator.domain.model.details import Detail, DetailKind, detail, nearest
+from simulator.domain.model.details import Detail, DetailKind, detail
+from simulator.domain.model.likeness import nearest
 
 EVERYBODY: Mapping[str, str] = {}
 

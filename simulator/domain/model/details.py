@@ -3,18 +3,10 @@
 A detail is created only for a problem, so that valid requests pay nothing for it.
 """
 
-from collections.abc import Iterable, Mapping
-from difflib import get_close_matches
+from collections.abc import Mapping
 from enum import StrEnum, auto
-from functools import lru_cache
-from itertools import islice
 
 import msgspec
-
-# Above these, fuzzy matching is skipped, which takes milliseconds; above `FOLDED_WORDS_MAX`, case folding, too.
-FUZZY_WORDS_MAX = 100
-FOLDED_WORDS_MAX = 2000
-FUZZY_CHARS_MAX = 40
 
 # A diagnosis names at most this many things that are wrong in the same way.
 NAMES_MAX = 5
@@ -81,18 +73,3 @@ class Detail(msgspec.Struct, frozen=True, gc=False):
 def detail(kind: DetailKind, /, **facts: object) -> Detail:
     """Create a detail with these facts."""
     return Detail(kind=kind, facts=facts)
-
-
-def nearest(word: str, known: Iterable[str]) -> str:
-    """The known word that was probably meant, ignoring case; empty when none is similar."""
-    words = tuple(islice(known, FOLDED_WORDS_MAX + 1))
-    by_folded = {one.casefold(): one for one in words} if len(words) <= FOLDED_WORDS_MAX else {}
-    folded = word.strip().casefold()
-    if folded in by_folded or len(by_folded) > FUZZY_WORDS_MAX or len(word) > FUZZY_CHARS_MAX:
-        return by_folded.get(folded, "")
-    return by_folded.get(_alike(folded, tuple(by_folded)), "")
-
-
-@lru_cache(maxsize=256)
-def _alike(word: str, words: tuple[str, ...]) -> str:
-    return next(iter(get_close_matches(word, words, 1)), "")

@@ -7,12 +7,10 @@ from typing import Any
 import jsonschema_rs
 
 from simulator.contract import schemas
+from simulator.domain.model.likeness import nearest
 from simulator.scenario.reading.document import Document, Path, Report, shown, shown_at
 from simulator.scenario.reading.patterns import finder
 from simulator.scenario.reading.synonyms import explained, meant, noted
-
-SUGGESTED_LENGTH_MAX = 64
-COMPARED_MAX = 100
 
 _KINDS: Mapping[str, str] = {
     "array": "a list",
@@ -23,7 +21,6 @@ _KINDS: Mapping[str, str] = {
     "object": "an object",
     "string": "text",
 }
-
 
 _RANGES: Mapping[str, str] = {
     "minimum": "must be at least {0.limit}",
@@ -171,18 +168,5 @@ def _pattern_code(schema_path: list[Any]) -> str:
 
 def suggestion(wrong: object, known: Iterable[str]) -> str:
     """` (did you mean 'x'?)` when one of `known` is similar, else empty."""
-    import difflib  # imported lazily, only for mistakes
-    from heapq import nlargest
-
-    if not isinstance(wrong, str) or len(wrong) > SUGGESTED_LENGTH_MAX:
-        return ""
-    lower = {name.lower(): name for name in known}
-    if len(lower) > COMPARED_MAX:  # fuzzy matching with thousands would take seconds
-        lower = {name: lower[name] for name in nlargest(COMPARED_MAX, lower, lambda name: _alike(wrong.lower(), name))}
-    near = difflib.get_close_matches(wrong.lower(), lower, n=1, cutoff=0.6)
-    return f" (did you mean {lower[near[0]]!r}?)" if near else ""
-
-
-def _alike(one: str, other: str) -> int:
-    """The length of the common prefix of two texts."""
-    return next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
+    likely = nearest(wrong, known) if isinstance(wrong, str) else ""
+    return f" (did you mean {likely!r}?)" if likely else ""

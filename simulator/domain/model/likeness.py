@@ -1,0 +1,56 @@
+"""Which of several known names was probably meant.
+
+`reseller_sim` and `simulator/domain/model` have the same file, since neither imports the other.
+"""
+
+import re
+from collections.abc import Iterable
+from difflib import SequenceMatcher
+from functools import lru_cache
+from heapq import nlargest
+from itertools import islice
+
+# Comparing takes some microseconds a name; of more names, those with the longest common beginning are compared.
+COMPARED_MAX = 100
+NAMES_MAX = 5000
+CHARS_MAX = 64
+LIKENESS_MIN = 0.66
+SHARED_CHARS_MIN = 4
+BEGINS_ALIKE = 0.85
+CONTAINS = 0.8
+_PARTS = re.compile(r"[^_\-. /]+")
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    """Return the known name that is most like `word`, ignoring case; empty when none is similar."""
+    by_folded = {name.casefold(): name for name in islice(known, NAMES_MAX)}
+    folded = word.strip().casefold()
+    if folded in by_folded or not folded or len(folded) > CHARS_MAX:
+        return by_folded.get(folded, "")
+    names = tuple(by_folded)
+    if len(names) > COMPARED_MAX:
+        names = tuple(nlargest(COMPARED_MAX, names, lambda name: _common_beginning(folded, name)))
+    return by_folded.get(_most_alike(folded, names), "")
+
+
+@lru_cache(maxsize=256)
+def _most_alike(word: str, names: tuple[str, ...]) -> str:
+    best = max(names, key=lambda name: likeness(word, name), default="")
+    return best if likeness(word, best) >= LIKENESS_MIN else ""
+
+
+def likeness(word: str, name: str) -> float:
+    """Return how alike two names are, from 0 to 1. `low_balance` is more like `low_balance_threshold`, which begins
+    with it, than like `balance`, which is a part of it."""
+    ratio = SequenceMatcher(None, name, word).ratio()
+    shorter, longer = sorted((_PARTS.findall(word), _PARTS.findall(name)), key=len)
+    if sum(map(len, shorter)) >= SHARED_CHARS_MIN and len(shorter) < len(longer):
+        if longer[: len(shorter)] == shorter:
+            return max(BEGINS_ALIKE, ratio)
+        if any(longer[at : at + len(shorter)] == shorter for at in range(len(longer))):
+            return max(CONTAINS, ratio)
+    return ratio
+
+
+def _common_beginning(one: str, other: str) -> int:
+    return next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))

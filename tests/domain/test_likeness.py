@@ -1,0 +1,34 @@
+"""One function finds what was probably meant; both packages have it."""
+
+from pathlib import Path
+
+import pytest
+
+import reseller_sim.likeness
+from simulator.domain.model import likeness
+from simulator.domain.model.likeness import nearest
+
+MEANT = [
+    ("low_balance", ("balance", "low_balance_threshold", "settings"), "low_balance_threshold"),
+    ("low_balance", ("code", "balance", "api_keys"), "balance"),
+    ("sequence", ("since", "until", "nth", "chance"), ""),
+    ("webhook", ("webhooks", "balance_webhook"), "webhooks"),
+    ("statusCod", ("status", "statusCode"), "statusCode"),
+    ("statuss", ("status_min", "status"), "status"),
+    ("bad-dya", ("bad-day", "balance-day"), "bad-day"),
+    ("callback", ("callback_url", "callbacks"), "callbacks"),
+    ("retry", ("retry_limit", "entry"), "retry_limit"),
+    ("PAYMENTS", ("payments",), "payments"),
+    ("fial", ("fail", "file"), "fail"),
+    ("", ("a",), ""),
+    ("in_time", ("in", "out"), ""),
+]
+
+
+@pytest.mark.parametrize(("word", "known", "meant"), MEANT)
+def test_names_rank_by_their_likeness(word: str, known: tuple[str, ...], meant: str) -> None:
+    assert nearest(word, known) == meant
+
+
+def test_both_packages_have_the_same_file() -> None:
+    assert Path(reseller_sim.likeness.__file__).read_bytes() == Path(likeness.__file__).read_bytes()
