@@ -14,6 +14,7 @@ TIMEOUT_S = 60.0
 PAGE = 1000
 PAGES_MAX = 10_000
 PROBLEMS_MAX = 1000
+HTTP_NO_CONTENT = 204
 HTTP_REDIRECT = 300
 HTTP_ERROR = 400
 HTTP_UNAUTHORIZED = 401
@@ -100,7 +101,7 @@ def _decoded(method: str, url: str, answer: Answer) -> Any:
         raise wrong_answer(method, url, f"{answer.status} without JSON") from None
     if answer.status >= HTTP_ERROR:
         raise _refusal(answer.status, found)
-    if answer.status >= HTTP_REDIRECT or not isinstance(found, dict | None):
+    if answer.status >= HTTP_REDIRECT or not (isinstance(found, dict) or answer.status == HTTP_NO_CONTENT):
         raise wrong_answer(method, url, f"{answer.status}, and not with an object")
     return found
 

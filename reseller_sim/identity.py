@@ -1,9 +1,11 @@
 """What a sandbox is called and who may call it: what is known without asking."""
 
+import os
 from typing import Any
 
 from reseller_sim.auth import HMACAuth
 from reseller_sim.control import Control, sandbox_path
+from reseller_sim.proxies import bypass
 
 
 class Identity:
@@ -81,7 +83,8 @@ class Identity:
 
     @property
     def environment(self) -> dict[str, str]:
-        """The variables that `reseller-sim exec` sets, for a program that reads them."""
+        """The variables that `reseller-sim exec` sets, for a program that reads them. NO_PROXY is that of this process
+        with the simulator's host."""
         wanted = {
             "RESELLER_BASE_URL": self.url,
             "RESELLER_API_KEY": self.api_key,
@@ -95,7 +98,7 @@ class Identity:
             "RESELLER_SIM_TOKEN": self._control.token or "",
             "RESELLER_SIM_CONTROL_TOKEN": self._control.token or "",
         }
-        return {name: value for name, value in wanted.items() if value}
+        return {name: value for name, value in wanted.items() if value} | bypass(os.environ, self.url)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.id!r} at {self.url}>"

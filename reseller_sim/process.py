@@ -12,6 +12,7 @@ from typing import IO, Any
 
 from reseller_sim.decoding import decoded
 from reseller_sim.errors import NotStarted
+from reseller_sim.proxies import bypass
 
 CHILD = str(Path(__file__).absolute().parent / "child.py")
 START_TIMEOUT_S = 60.0
@@ -111,5 +112,6 @@ class Process:
 
 
 def _environment() -> dict[str, str]:
-    """This process's, without what was set for another simulator or for its clients."""
-    return {name: value for name, value in os.environ.items() if not name.startswith("RESELLER_")}
+    """This process's, without what was set for another simulator or for its clients; no proxy leads to this host."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("RESELLER_")}
+    return kept | bypass(kept, "http://127.0.0.1")

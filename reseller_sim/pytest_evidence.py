@@ -1,11 +1,13 @@
 """What stands under a test that failed: the stories of its payments, the refused requests, the callbacks."""
 
+import os
 import re
 from collections.abc import Container, Iterable, Iterator
 from typing import Any
 
 from reseller_sim.control import below
 from reseller_sim.printable import printable_line
+from reseller_sim.proxies import proxy_hint
 from reseller_sim.refusals import explained
 from reseller_sim.sandbox import Sandbox
 from reseller_sim.story import Story, attempt_line, request_line
@@ -49,7 +51,8 @@ def _sections(sandbox: Sandbox) -> Iterator[tuple[str, list[str]]]:
     if callbacks := sandbox.callbacks():
         yield "callbacks", _last([_callback(one) for one in callbacks], CALLBACKS_MAX)
     if not requests:
-        yield "requests", [f"none has reached the sandbox: does the code under test use {sandbox.url}?"]
+        text = f"none has reached the sandbox: does the code under test use {sandbox.url}?"
+        yield "requests", [text + proxy_hint(os.environ)]
     elif not payments and not refused:
         yield "requests", _last([request_line(one) for one in reversed(requests)], REFUSED_MAX)
 

@@ -11,6 +11,7 @@ import pytest
 
 from reseller_sim.asynchronous import AsyncSandbox
 from reseller_sim.errors import NotRunning, NotStarted, SimulatorError
+from reseller_sim.proxies import bypass
 from reseller_sim.pytest_audit import Audited, audited
 from reseller_sim.pytest_evidence import Section, evidence, untold
 from reseller_sim.pytest_marks import BadMark, Settings, settings_of
@@ -27,8 +28,18 @@ def simulator(root: Path) -> Iterator[Simulator]:
     found = _found(root)
     if isinstance(found, str):
         pytest.fail(f"reseller-sim: {found}", pytrace=False)
-    with found:
-        yield found
+    variables = bypass(os.environ, found.url)  # the code under test inherits them
+    before = {name: os.environ.get(name) for name in variables}
+    os.environ.update(variables)
+    try:
+        with found:
+            yield found
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
 
 
 def _found(root: Path) -> Simulator | str:

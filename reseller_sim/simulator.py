@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import Any
 
 from reseller_sim.arguments import checked
-from reseller_sim.control import Control, sandbox_path
+from reseller_sim.control import Control, sandbox_path, wrong_answer
 from reseller_sim.durations import RATE, moment
 from reseller_sim.parameters import Clock, Credentials, Header, Name, Scenario, Url, is_url
 from reseller_sim.process import Process
@@ -80,6 +80,8 @@ class Simulator:
     def health(self) -> dict[str, Any]:
         """`{"status": "ok", "version"}`. Raises `NotRunning`."""
         found: dict[str, Any] = self.control.ask("GET", "/health")
+        if found["status"] != "ok":
+            raise wrong_answer("GET", f"{self.control_url}/health", "its status is not ok")
         return found
 
     def sandboxes(self) -> list[dict[str, Any]]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.shell_completion import CompletionItem
 
+from reseller_sim.proxies import bypass
 from simulator.cli.child import STOP_TIMEOUT_S, run
 from simulator.cli.complete import BEHIND_DASHES
 from simulator.cli.flags import CannotStart, ServerFlags, option, own_option, server_flags, verb
@@ -141,7 +142,8 @@ def _reported(
     from simulator.environment import environment
 
     try:
-        status = run(to_run, environment(running.app, running.url), timeout_s)
+        variables = environment(running.app, running.url)
+        status = run(to_run, variables | bypass(variables, running.url), timeout_s)
     finally:
         running.server.should_exit = True
         thread.join(STOP_TIMEOUT_S)

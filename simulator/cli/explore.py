@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from reseller_sim.proxies import bypass
 from simulator.cli.exec import WithCommand
 from simulator.cli.flags import CannotStart, ServerFlags, own_option, server_flags, verb
 from simulator.cli.numbers import Number, Whole
@@ -38,8 +39,8 @@ ACTIVE = "active"
     type=Number(0, 7 * 24 * 60),
     default=MINUTES,
     show_default=True,
-    help="Send storms over COMMAND until so long after the beginning; 0 for none. Every single fault is tried however "
-    "long that takes.",
+    help="End so long after the beginning, whatever is left to be tried; with 0 every single fault is tried, however "
+    "long that takes, and no storm.",
 )
 @own_option("--workers", metavar="N", type=Whole(1, WORKERS_MAX), help="Runs at once.  [default: one a core]")
 @own_option(
@@ -122,6 +123,8 @@ def _explored(
     from simulator.explore.workers import CannotRun
     from simulator.scenario.reading.document import ScenarioError
 
+    host = f"[{flags.host}]" if ":" in flags.host else flags.host
+    os.environ.update(bypass(os.environ, f"http://{host}"))  # COMMAND inherits them
     if shutil.which(to_run[0]) is None:
         raise CannotStart(f"{TITLE}: {to_run[0]!r} cannot be run: check its name and PATH")
     try:

@@ -12,7 +12,7 @@ from simulator.explore.repeating import ATTEMPTS, Failure, Repetition, repeated
 from simulator.explore.report import Listener, Report, words_of
 from simulator.explore.shrinking import shrunk
 from simulator.explore.storms import storms
-from simulator.explore.trials import Faults, Trial, Trials, now_s
+from simulator.explore.trials import Faults, TimeIsOver, Trial, Trials, now_s
 from simulator.explore.weather import weathers
 
 STORMS_AT_ONCE = 8
@@ -26,13 +26,14 @@ STORM_FINDINGS_MAX = 20
 SILENT_BATCHES_MAX = 50
 """So many times no new storm could be drawn: there are no others."""
 
-TIME_IS_OVER = "the time was over when the single faults had been tried; give more --minutes"
+TIME_IS_OVER = "the time was over before storms began; give more --minutes"
 NONE_ARE_LEFT = "none could be drawn of what is survived alone"
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What is to be explored: `seed` draws the storms, which go on until `seconds` after the beginning; with
+    """What is to be explored: all of it ends `seconds` after the beginning, 0 for no bound and no storms, which `seed`
+    draws; with
     `ends_at_first` the first finding is the last. `keys` are the API keys that a storm may revoke, as (reseller, key);
     `has_start` is true when the user decides at what time the sandbox starts, and `rate` is how many times as fast as
     the wall its clock runs. `again` as in `findings.written`."""
@@ -58,13 +59,18 @@ class Campaign:
         self._writer = Writer(trials.base, plan.folder, record, plan.again, trials.limit_s)
         self._alone_left = ALONE_ENOUGH
         self._began_s = now_s()
+        trials.ends_s = self._began_s + plan.seconds if plan.seconds else None
 
     def explore(self) -> Report:
         """All of it, after the calm run. Raises `CannotRun` and `OSError`."""
         self.report.singles = single_faults(self._trials.calm.seen)
-        self._run_singles()
+        try:
+            self._run_singles()
+            if not self._is_over:
+                self._run_storms()
+        except TimeIsOver:
+            self._trials.tapes.clear()
         if not self._is_over:
-            self._run_storms()
             self._note_no_storms()
         self.report.put_in_order()
         return self.report
@@ -77,6 +83,14 @@ class Campaign:
         """What fails is repeated at once, so that it is told and written however the exploration ends."""
         left = deque(Trial((one,)) for one in self.report.singles)
         under_way: dict[Faults, Repetition] = {}
+        try:
+            self._run_each(left, under_way)
+        except TimeIsOver:
+            for repetition in under_way.values():
+                self._add(repetition.failure(self._trials.tapes))
+            raise
+
+    def _run_each(self, left: deque[Trial], under_way: dict[Faults, Repetition]) -> None:
         for trial, verdict in self._trials.run(left):
             if trial.attempt == 0:
                 self.report.results[trial.faults[0].words] = verdict

@@ -38,15 +38,21 @@ class AsksNothing(Exception):
     """The command asks the service for nothing, so that nothing can go wrong. The text says so."""
 
 
+class TimeIsOver(Exception):
+    """The exploration has no time left, and some of its runs have no verdict."""
+
+
 class Trials:
     """Tests with all workers. `rate` is how many times as fast as the wall the sandbox's clock runs; `timeout_s` bounds
-    a run instead of what `SLOWER_MAX` says. `tapes` are those of runs that failed and are not dealt with yet."""
+    a run instead of what `SLOWER_MAX` says. Nothing runs after `ends_s`, a time of `now_s`. `tapes` are those of runs
+    that failed and are not dealt with yet."""
 
     def __init__(
         self, workers: Workers, base: Base, record: Record, rate: float = 1.0, timeout_s: float | None = None
     ) -> None:
         self.base = base
         self.calm: Outcome
+        self.ends_s: float | None = None
         self.tapes: dict[Trial, bytes] = {}
         self.on_judged: Callable[[Trial, Verdict], None] = lambda trial, verdict: None
         self._workers = workers
@@ -68,20 +74,36 @@ class Trials:
         self.calm = outcome
         return outcome
 
+    def left_s(self) -> float | None:
+        """How long runs may take from now on, None without a bound."""
+        return None if self.ends_s is None else max(0.0, self.ends_s - now_s())
+
     def run(self, tests: Iterable[Trial]) -> Iterator[tuple[Trial, Verdict]]:
-        """The verdicts as they come, those that are known before others. To a deque tests may be added meanwhile."""
+        """The verdicts as they come, those that are known before others. To a deque tests may be added meanwhile.
+        Raises `TimeIsOver` when some of them have none by then."""
         left = tests if isinstance(tests, deque) else deque(tests)
+        under_way = 0
+
+        def following() -> tuple[Trial, Job] | None:
+            nonlocal under_way
+            job = None if self.left_s() == 0 else self._next_job(left)
+            under_way += job is not None
+            return job
+
         while left:
             while (found := self._taken(left, is_known=True)) is not None:
                 verdict = self._record.get(self._key(found))
                 assert verdict is not None
                 self.on_judged(found, verdict)
                 yield found, verdict
-            for trial, outcome in self._workers.run(lambda: self._next_job(left)):
+            for trial, outcome in self._workers.run(following, self.left_s):
+                under_way -= 1
                 verdict = self._judged(trial, outcome)
                 self._record.add(self._key(trial), verdict)
                 self.on_judged(trial, verdict)
                 yield trial, verdict
+            if under_way or (left and self.left_s() == 0):
+                raise TimeIsOver
 
     def all_run(self, tests: Iterable[Trial]) -> list[tuple[Trial, Verdict]]:
         """The same when all are there, in the order of the tests."""

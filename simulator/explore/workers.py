@@ -53,16 +53,21 @@ class Workers:
             process.join(STOP_TIMEOUT_S)
             (self._setting.folder / f"{RUNNING}{process.pid}.yaml").unlink(missing_ok=True)
 
-    def run(self, following: Callable[[], tuple[Key, Job] | None]) -> Iterator[tuple[Key, Outcome | str]]:
+    def run(
+        self, following: Callable[[], tuple[Key, Job] | None], left_s: Callable[[], float | None] = lambda: None
+    ) -> Iterator[tuple[Key, Outcome | str]]:
         """The outcomes as they come, a text for a scenario that cannot be loaded. `following` is asked for a job when
-        there is a worker for it, and again after each outcome although it had none before. Who stops reading leaves
-        behind what has begun. Raises `CannotRun`."""
+        there is a worker for it, and again after each outcome although it had none before. It ends when no time is
+        left. Who stops reading leaves behind what has begun. Raises `CannotRun`."""
         owner, held = object(), None
         while True:
             held = self._give(owner, held, following)
             if held is None and all(whose is not owner for whose, _ in self._busy.values()):
                 return
-            for ready in wait(list(self._busy)):
+            found = wait(list(self._busy), left_s())
+            if not found:
+                return
+            for ready in found:
                 assert isinstance(ready, Connection)
                 whose, done = self._busy.pop(ready)
                 self._is_alone = False

@@ -6,7 +6,6 @@ from contextlib import AbstractAsyncContextManager
 from datetime import datetime
 from time import perf_counter
 from typing import Protocol
-from urllib.parse import urlsplit
 
 import msgspec
 
@@ -49,15 +48,6 @@ class Sender(Protocol):
     async def send(self, outgoing: Outgoing, timeout_s: float, owner: str) -> AttemptResult:
         """Make one attempt for the sandbox `owner`; network failures are `AttemptResult`s."""
         ...
-
-
-def receiver_of(send: Send) -> str:
-    """The receiver of an attempt: an inbox, or a scheme with host and port."""
-    url = send.job.url
-    if url.startswith(INBOX_SCHEME):
-        return url
-    parts = urlsplit(url)
-    return f"{parts.scheme}://{parts.netloc}"
 
 
 def _reseller(job: Job) -> str:

@@ -2,7 +2,7 @@
 
 Under a running clock a timer waits for the next due item, and deliveries are concurrent, so that a dead receiver
 blocks no other. Under a manual clock only `advance` does anything. `advance` processes the agenda in order of (due,
-sequence): deliveries to one receiver are sequential, to different receivers concurrent, and results are applied in the
+sequence): deliveries that are due at one instant are sent side by side, begun in order, and results are applied in the
 order of sending, so that the speed of receivers does not affect the result.
 
 One turn of the event loop processes a bounded share of the agenda. When a running clock has made more due, who needs
@@ -136,7 +136,7 @@ class Driver:
         Raises `Conflict` while another advance runs, and when the sandbox is deleted or the server stopped meanwhile.
         """
         self.refuse_while_advancing()
-        self.advancing = report = Advance(self.clock.now(), target, self.clock.latest)
+        self.advancing = report = Advance(self.clock.now(), target, self.clock.latest, pending=len(self._agenda))
         self._advancing_task = asyncio.create_task(self._advance(report))
         try:
             await self._advancing_task

@@ -6,8 +6,9 @@ from itertools import islice
 from typing import Any
 
 from simulator.domain.model.effects import AttemptResult, Send
-from simulator.runtime.courier import receiver_of
+from simulator.domain.model.inboxes import INBOX_SCHEME
 
+SIDE_BY_SIDE_MAX = 64  # of an advance
 STARTED_PER_TURN_MAX = 25  # each takes some tenths of a millisecond, until it waits for its receiver or is done
 
 
@@ -63,17 +64,27 @@ class Lanes:
 async def results_in_order(
     sends: list[Send], deliver: Callable[[Send], Awaitable[AttemptResult]]
 ) -> list[AttemptResult]:
-    """Deliver to different receivers concurrently, to each one sequentially; the results in the order of `sends`."""
-    receivers: dict[str, list[Send]] = {}
-    for send in sends:
-        receivers.setdefault(receiver_of(send), []).append(send)
-    results: dict[int, AttemptResult] = {}
+    """Deliver side by side, at most `SIDE_BY_SIDE_MAX` at a time; the results in the order of `sends`.
 
-    async def work_through(lane: list[Send]) -> None:
-        for send in lane:
-            results[id(send)] = await deliver(send)
+    Deliveries begin in that order too, so that what they note does not depend on how fast receivers are. Those to an
+    inbox, and those about one transaction or event, wait for each other.
+    """
+    free = asyncio.Semaphore(SIDE_BY_SIDE_MAX)
+    tasks: list[asyncio.Task[AttemptResult]] = []
+    latest: dict[str, asyncio.Task[AttemptResult]] = {}
+
+    async def attempt(send: Send) -> AttemptResult:
+        try:
+            return await deliver(send)
+        finally:
+            free.release()
 
     async with asyncio.TaskGroup() as group:
-        for lane in receivers.values():
-            group.create_task(work_through(lane))
-    return [results[id(send)] for send in sends]
+        for send in sends:
+            queue = send.job.url if send.job.url.startswith(INBOX_SCHEME) else send.job.lane
+            if queue in latest:
+                await asyncio.wait([latest[queue]])
+            await free.acquire()
+            latest[queue] = group.create_task(attempt(send))
+            tasks.append(latest[queue])
+    return [task.result() for task in tasks]

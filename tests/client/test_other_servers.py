@@ -57,7 +57,7 @@ def test_an_answer_without_a_member_is_a_wrong_one_that_names_it() -> None:
         answering(lambda connection: connection.sendall(HEAD + b'{"statuz": "ok"}')) as simulator,
         pytest.raises(WrongAnswer, match="answer has no member 'status': did you mean 'statuz'"),
     ):
-        simulator.health()["status"]  # noqa: B018
+        simulator.health()["status"]
 
 
 def test_a_refusal_of_another_shape_is_a_simulator_error() -> None:

@@ -1,5 +1,6 @@
 """The client makes sandboxes, moves their time and changes their rules; both clients alike."""
 
+import re
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -7,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from reseller_sim import NoAnswer, NotRunning, Sandbox, Simulator, SimulatorError
+from reseller_sim import NoAnswer, NotIdle, NotRunning, Sandbox, Simulator, SimulatorError
 from reseller_sim.control import Control
 from tests.support.both_clients import PAIRS, public
 
@@ -85,6 +86,18 @@ def test_until_idle_everything_happens(client: Any) -> None:
         sandbox.call("POST", "/v2/topup", PAYMENT)
         done = sandbox.run_until_idle()
         assert (done["idle"], done["fired"][-1]["status"]) == (True, "Succesful")
+
+
+def test_a_sandbox_that_is_never_idle_says_what_is_left(client: Any) -> None:
+    distant = {"at": "400d", "deposit": {"reseller": "RS001", "amount": "1.00"}}
+    with client.sandbox({"extends": "default", "schedule": [distant]}) as sandbox:
+        sandbox.call("POST", "/v2/topup", PAYMENT)
+        with pytest.raises(NotIdle) as raised:
+            sandbox.run_until_idle()
+        assert re.search(
+            r"(?s)^the sandbox is not idle: .*days.*next:\n  deposit .*order-1: .*Succesful", str(raised.value)
+        )
+        assert raised.value.report["idle"] is False
 
 
 def test_a_rule_decides_until_it_is_removed(client: Any) -> None:
@@ -169,7 +182,9 @@ def test_unique_credentials_lead_to_the_sandbox_from_the_root(client: Any) -> No
         assert sandbox.environment["RESELLER_API_KEY"] == sandbox.api_key
 
 
-def test_the_environment_is_what_exec_sets(own: Any) -> None:
+def test_the_environment_is_what_exec_sets(own: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("NO_PROXY", "no_proxy"):
+        monkeypatch.delenv(name, raising=False)
     assert own.environment == {
         "RESELLER_BASE_URL": own.url,
         "RESELLER_API_KEY": own.api_key,
@@ -180,6 +195,8 @@ def test_the_environment_is_what_exec_sets(own: Any) -> None:
         "RESELLER_SIM_URL": own.control_url.partition("/sandboxes")[0],
         "RESELLER_SIM_KEY": own.api_key,
         "RESELLER_SIM_SECRET": own.api_secret,
+        "NO_PROXY": "127.0.0.1",
+        "no_proxy": "127.0.0.1",
     }
 
 

@@ -1,13 +1,14 @@
 """What a campaign tells: at once, certain or not, with a tape, and nothing twice."""
 
-from collections.abc import Callable, Iterator
+import multiprocessing
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager
 from itertools import count
 from pathlib import Path
 
 import pytest
 
-from simulator.cli.exploring import UNREPEATED, Screen, suites
+from simulator.cli.exploring import UNREPEATED, Screen, result, suites
 from simulator.explore import campaign
 from simulator.explore.campaign import Campaign, Plan
 from simulator.explore.catalogue import single_faults
@@ -15,7 +16,10 @@ from simulator.explore.findings import Finding, Once
 from simulator.explore.judging import Kind, Reason
 from simulator.explore.record import Record, Verdict
 from simulator.explore.report import Report
-from simulator.explore.trials import Faults, Trial
+from simulator.explore.run import Job, Setting
+from simulator.explore.trials import Faults, TimeIsOver, Trial
+from simulator.explore.workers import Workers
+from simulator.options import Options
 from tests.support.explored import Foretold, seen
 
 EXIT = Reason(Kind.EXIT, "exit 1", "the command exited with 1")
@@ -164,6 +168,36 @@ def test_it_is_said_when_storms_were_wanted_and_there_was_no_time_for_them(
     assert (line in printed.out) is (printed.err == f"reseller-sim explore: {line}") is bool(said)
     skipped = [case.skipped for suite in suites(report) if suite.name == "storms" for case in suite.cases]
     assert skipped == ([said] if said else [""] if report.storms else [])
+
+
+def test_nothing_is_tried_when_the_time_is_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What has failed by then and was not repeated is a finding; the rest is counted."""
+    failing = SINGLES[1].words
+    run = Foretold.run
+
+    def bounded(trials: Foretold, tests: Iterable[Trial]) -> Iterator[tuple[Trial, Verdict]]:
+        assert trials.ends_s == 30
+        for made, found in enumerate(run(trials, tests)):
+            if made == 2:
+                raise TimeIsOver
+            yield found
+
+    monkeypatch.setattr(Foretold, "run", bounded)
+    with explored(tmp_path, lambda trial: (EXIT,) if failing in words(trial.faults) else (), 30) as (report, _):
+        assert len(report.results) == 2
+        assert [words(one.failure.faults) for one in report.findings] == [[failing]]
+    assert f"({len(SINGLES) - 2} not tried)" in "".join(result(report))
+
+
+def test_workers_are_not_waited_for_when_no_time_is_left() -> None:
+    setting = Setting(("true",), Options(), "127.0.0.1", 0, Path())
+    workers = Workers(setting, 0)
+    ours, theirs = multiprocessing.Pipe()
+    job = Job({}, 60.0)
+    workers._processes[ours] = multiprocessing.Process()
+    jobs = iter([("one", job)])
+    assert list(workers.run(lambda: next(jobs, None), lambda: 0.0)) == []
+    assert theirs.recv() == job
 
 
 def test_it_is_said_when_no_storm_can_be_drawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

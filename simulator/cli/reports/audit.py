@@ -1,8 +1,10 @@
 """An audit as people and CI servers read it. Rows are obligations as the control API answers them."""
 
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
+from reseller_sim.proxies import proxy_hint
 from simulator.cli.reports.cases import Case, Suite
 
 CODE, WARNING, NOTHING = "audit", "audit_warning", "audit_of_nothing"
@@ -81,7 +83,7 @@ class Totals:
         if self._unreached:
             return NO_ENDPOINT
         if not self._passed_over:
-            return NO_REQUEST
+            return NO_REQUEST + proxy_hint(os.environ)
         those = "the only sandbox" if self._passed_over == 1 else f"all {self._passed_over} sandboxes"
         were = "was" if self._passed_over == 1 else "were"
         return f"nothing was judged: {those} that got a request {were} made with audit: false"

@@ -1,10 +1,12 @@
 """What `exec` says at the end of a run about all of its sandboxes."""
 
+import os
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from reseller_sim.proxies import proxy_hint
 from simulator.cli.output import one_line, print_to_stderr
 from simulator.cli.reports import earlier
 from simulator.cli.reports.audit import CODE, WARNING, Totals
@@ -37,6 +39,7 @@ class Judge:
         self._audits = audits
         self._path = folder
         self._totals = Totals()
+        self._got_request = False
         self._folder: Folder | None = None
         self._backlog = Backlog("report")
 
@@ -67,6 +70,7 @@ class Judge:
     def _add(self, live: "LiveSandbox", ending: "Ending" = "") -> None:
         """Judge and write a sandbox beside the event loop, since that takes seconds when it has thousands of payments.
         Nothing changes any more in what it was until now, and that is kept by a copy of the object."""
+        self._got_request |= live.life_journal.last_n > 0
         label = self._lives.label(live, ending)
         is_judged = self._folder is not None or live.counters.expected or self._audits
         if not is_judged and self._tapes is None:
@@ -114,6 +118,8 @@ class Judge:
         for live in sandboxes:
             self._add(live)
         self._backlog.end()
+        if not self._got_request and not self._audits and (hint := proxy_hint(os.environ)):
+            print_to_stderr(f"reseller-sim exec: no sandbox got a request;{hint}")
         of_nothing = self._totals.of_nothing if self._audits else []
         suites = self._lives.suites(sandboxes.secrets) + self._audited.suites(sandboxes.secrets) + of_nothing
         is_written = self._is_written(suites, Run(status, self._scenario, self._seed, self._began))

@@ -1,0 +1,50 @@
+"""Deliveries of an advance are side by side, begin in order, and their results are in order."""
+
+import asyncio
+from types import SimpleNamespace
+from typing import Any
+
+from simulator.runtime.lanes import SIDE_BY_SIDE_MAX, results_in_order
+
+
+def send(number: int, lane: str = "", url: str = "http://127.0.0.1/") -> Any:
+    return SimpleNamespace(number=number, job=SimpleNamespace(lane=lane or f"lane {number}", url=url))
+
+
+class Receiver:
+    """Answers in the reverse order when as many as there can be are in the air."""
+
+    def __init__(self, together: int) -> None:
+        self.begun: list[int] = []
+        self.most = 0
+        self._together = together
+        self._waiting: list[asyncio.Future[None]] = []
+
+    async def deliver(self, one: Any) -> Any:
+        self.begun.append(one.number)
+        answered: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting.append(answered)
+        self.most = max(self.most, len(self._waiting))
+        if len(self._waiting) == self._together:
+            for each in reversed(self._waiting):
+                each.set_result(None)
+            self._waiting.clear()
+        await answered
+        return one.number
+
+
+def test_one_receiver_gets_many_at_a_time_and_no_more_than_there_may_be() -> None:
+    receiver = Receiver(SIDE_BY_SIDE_MAX)
+    sends = [send(number) for number in range(2 * SIDE_BY_SIDE_MAX)]
+    results: list[Any] = asyncio.run(results_in_order(sends, receiver.deliver))
+    assert results == list(range(2 * SIDE_BY_SIDE_MAX))
+    assert receiver.begun == list(range(2 * SIDE_BY_SIDE_MAX))
+    assert receiver.most == SIDE_BY_SIDE_MAX
+
+
+def test_those_of_one_transaction_and_to_one_inbox_wait_for_each_other() -> None:
+    for same in ([send(0, "one"), send(1, "one")], [send(0, url="inbox:a"), send(1, url="inbox:a")]):
+        receiver = Receiver(1)
+        results: list[Any] = asyncio.run(results_in_order(same, receiver.deliver))
+        assert results == [0, 1]
+        assert receiver.most == 1
