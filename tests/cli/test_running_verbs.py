@@ -470,7 +470,7 @@ def test_a_file_that_is_no_scenario_is_reported_as_check_does(simulator_url: str
     assert done.stderr.splitlines()[0].startswith(f"{bad}:2:1: unknown_key ")
     wrong = refusal(invoke("sandbox", "new", "bad-dya", "--url", simulator_url), 1)
     assert "'bad-dya'" in wrong
-    assert wrong.endswith("; did you mean 'bad-day'?")
+    assert "(did you mean 'bad-day'?)" in wrong
 
 
 def test_exported_variables_make_all_verbs_use_the_sandbox(simulator_url: str) -> None:
