@@ -35,5 +35,9 @@ def misspelt(command: click.Command, names: Iterable[str]) -> list[str]:
 
 
 def _meant(name: str, known: Collection[str]) -> str | None:
-    near = nearest(name, known)
-    return near if near and likeness(name.lower(), near.lower()) >= NEAR else None
+    # A name that only begins as one of ours is that of something else: DATA is not DATA_DIR.
+    near = nearest(name, [one for one in known if not one.startswith(f"{name}_")])
+    if near and likeness(name.lower(), near.lower()) >= NEAR:
+        return near
+    ending = [one for one in known if one.endswith(f"_{name}")]
+    return ending[0] if len(ending) == 1 else None
