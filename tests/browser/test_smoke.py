@@ -13,9 +13,9 @@ REFID = "order-7"
 WEBHOOK = {"id": "evt_1", "type": "balance.added", "data": {"resellerCode": "nobody"}}
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def server() -> Iterator[Console]:
-    """One server and one browser for all tests of this file that a process runs."""
+    """One server and one browser for all tests of this file. Playwright allows one of its kind in a process."""
     with console() as shown:
         yield shown
 
