@@ -65,7 +65,7 @@ def reason_to_stop(report: Advance, due: datetime) -> str:
         return f"stopped after {EVENTS_MAX} events; advance again to go on"
     if report.target is None and report.events >= IDLE_EVENTS_MAX + IDLE_EVENTS_PENDING_MAX * report.pending:
         return (
-            f"stopped after {report.events} events, though {report.pending} were pending when this began: something "
+            f"stopped after {report.events} events, with {report.pending} pending at the beginning: something "
             "always follows, such as a payment that a receiver makes for each callback; advance again to go on"
         )
     if report.target is None and due - report.began > IDLE_SPAN_MAX:

@@ -419,7 +419,7 @@ def test_until_idle_gives_up_on_a_day_that_never_ends(monkeypatch: pytest.Monkey
         client.pay()
         done = client.advance(until="idle")
         assert done["idle"] is False
-        assert re.match(r"stopped after \d+ events, though 1 were pending .* a receiver makes for each", done["reason"])
+        assert re.match(r"stopped after \d+ events, with 1 pending .* a receiver makes for each", done["reason"])
         assert (len(done["fired"]), done["left_out"] >= 40) == (10, True)
 
 
