@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Callable, Coroutine
-from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -26,10 +25,12 @@ from simulator.runtime.journal import Exchange
 from simulator.runtime.keepers import Kept
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.loading import load
+from simulator.runtime.machine_time import MachineTime, wall_clock
 from simulator.runtime.operations import STOPPING, Operations
 from simulator.runtime.quotas import quotas
 from simulator.runtime.sandbox_start import SandboxSpec
 from simulator.runtime.sandboxes import DEFAULT, Sandboxes
+from simulator.runtime.wall_steps import follow_machine, leave_machine
 from simulator.scenario.library import load_scenario
 from simulator.scenario.overrides import with_callback
 from simulator.server.asgi import is_browser_at_root, unusual_target, use_host_of_target
@@ -47,8 +48,6 @@ if TYPE_CHECKING:
 SANDBOX_PREFIX = "/s/"
 CONTROL_PREFIX = CONTROL_PATH + "/"
 DOCUMENT_PATH = "/openapi.json"
-
-wall_clock: Wall = partial(datetime.now, UTC)  # the current time
 
 
 class App:
@@ -225,6 +224,7 @@ class App:
         await receive()
         if self.kept is not None:
             self.kept.start()
+        follow_machine(self.wall, self.sandboxes, self.operations)
         self.sandboxes.start(asyncio.get_running_loop().time)
         if self.kept is not None:
             await self.kept.go_on()
@@ -234,6 +234,7 @@ class App:
         await receive()
         self.operations.not_ready = STOPPING
         self.operations.lag.close()
+        leave_machine(self.wall)
         preparing.cancel()
         if self.kept is not None:
             await self.kept.rest()
@@ -265,7 +266,7 @@ async def _deliver(scope: Any, send: Any, answer: EncodedReply) -> None:
 
 def build_app(
     options: Options,
-    clock: Wall = wall_clock,
+    clock: Wall | None = None,
     sender: Sender | None = None,
     *,
     scenario: Scenario | None = None,
@@ -273,9 +274,10 @@ def build_app(
 ) -> App:
     """Build the application. Raises `ScenarioError` for a scenario that cannot be loaded.
 
-    `clock` is the wall clock of all sandboxes; `sender` delivers over the network; `scenario` replaces the one that the
-    options name; callbacks go `through` what is made of the sender.
+    `clock` is the wall clock of all sandboxes, by default the machine's; `sender` delivers over the network;
+    `scenario` replaces the one that the options name; callbacks go `through` what is made of the sender.
     """
+    clock = clock or MachineTime(wall_clock)
     if scenario is None:
         scenario = load_scenario(options.scenario)
     if options.callback is not None:
@@ -283,8 +285,7 @@ def build_app(
     http = None
     if sender is None:
         sender = http = HttpSender(AddressPolicy(public_only=options.public_callbacks_only))
-    if through is not None:
-        sender = through(sender)
+    sender = sender if through is None else through(sender)
     tapes_bytes_max, keeps_coverage = options.tapes_bytes_max, options.keeps_coverage
     sandboxes = Sandboxes(
         clock, sender, options.sandbox_ttl_s, keeps_coverage=keeps_coverage, tapes_bytes_max=tapes_bytes_max

@@ -84,6 +84,7 @@ def _of_server(operations: Operations) -> Iterator[Metric]:
     yield single(f"{OWN}ready", GAUGE, "1 when /_sim/ready answers 200.", is_ready)
     lag: dict[Labels, list[float]] = {(): _in_seconds(operations.lag.lags)}
     yield Metric(f"{OWN}event_loop_lag_seconds", HISTOGRAM, "How late timers were, since metrics are read.", lag)
+    yield single(f"{OWN}wall_steps_total", COUNTER, "How often the machine's clock was set.", operations.wall_steps)
     yield single(f"{OWN}mistakes_total", COUNTER, "Exceptions that nothing foresaw.", unexpected.reported())
     refused: dict[Labels, int] = {(("code", code),): count for code, count in operations.refused.items()}
     yield Metric(f"{OWN}server_refusals_total", COUNTER, "What was no request, or too much of one.", refused)

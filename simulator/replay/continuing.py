@@ -43,5 +43,9 @@ def left(
         if live.courier.sent.is_begun(job):
             live.enter(EndAttempt(job, send.attempt.number, interrupted), now)
     if live.clock.runs and left_at is not None:
-        now += max(timedelta(), wall() - left_at) * live.clock.rate
+        passed = wall() - left_at
+        clock = Clock(wall, live.clock.mode, live.clock.rate or 1.0, now + max(timedelta(), passed) * live.clock.rate)
+        if clock.mode == "real":
+            clock.behind = min(timedelta(), passed)  # the machine's clock was ahead then, and was set back
+        return clock
     return Clock(wall, live.clock.mode, live.clock.rate or 1.0, now)

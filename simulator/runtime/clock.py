@@ -14,7 +14,11 @@ RATE_MAX = 100_000.0
 
 
 class Clock:
-    """Sandbox time is `origin` plus the wall time since `anchor`, times `rate`; a manual clock has the rate 0."""
+    """Sandbox time is `origin` plus the wall time since `anchor`, times `rate`; a manual clock has the rate 0.
+
+    `behind` is how far a real clock has to catch up with the wall since `anchor`, after the machine's clock was set. It
+    runs twice as fast until then, or half as fast when it is ahead, so that it neither leaps nor goes back.
+    """
 
     def __init__(self, wall: Wall, mode: str, rate: float, start: datetime | None) -> None:
         self.wall = wall  # the wall's time
@@ -22,6 +26,7 @@ class Clock:
         self._origin = start or self._anchor
         self.mode = mode
         self.rate = effective_rate(mode, rate)
+        self.behind = timedelta()
 
     @property
     def runs(self) -> bool:
@@ -39,20 +44,36 @@ class Clock:
         if not rate:
             return self._origin
         passed = wall - self._anchor
+        if self.behind:
+            return self._origin + passed + self._caught_up(passed)
         return self._origin + (passed if rate == 1.0 else passed * rate)
+
+    def _caught_up(self, passed: timedelta) -> timedelta:
+        """How far it has caught up with the wall in so much time; negative when it was ahead."""
+        return min(self.behind, passed) if self.behind > timedelta() else max(self.behind, -passed / 2)
+
+    def wall_was_set(self, step: timedelta) -> None:
+        """The wall's time has just changed by `step`. The clock goes on from where it was, and a real one returns to
+        its distance from the wall."""
+        wall = self.wall()
+        now = self.at(wall - step)
+        behind = self.behind - self._caught_up(wall - step - self._anchor)
+        self._anchor, self._origin, self.latest = wall, now, wall
+        self.behind = behind + step if self.mode == "real" else timedelta()
 
     def wall_seconds(self, span: timedelta) -> float:
         """Seconds of wall time for a real wait of `span`: less under a fast clock, never more."""
         return span.total_seconds() / max(1.0, self.rate)
 
     def seconds_between(self, now: datetime, due: datetime) -> float:
-        """Wall seconds from sandbox time `now` until `due`; only for running clocks."""
-        return max(0.0, (due - now).total_seconds() / self.rate)
+        """Wall seconds from sandbox time `now` until `due`, or fewer while it catches up; only for running clocks."""
+        rate = 2.0 if self.behind > timedelta() else self.rate
+        return max(0.0, (due - now).total_seconds() / rate)
 
     def move_to(self, now: datetime) -> None:
         """Move forward to `now`; an earlier time is ignored."""
         if now > self.now():
-            self._anchor, self._origin = self.wall(), now
+            self._anchor, self._origin, self.behind = self.wall(), now, timedelta()
 
     def set(self, mode: str | None = None, rate: float | None = None, now: datetime | None = None) -> None:
         """Change mode, rate or time atomically. Raises `Unacceptable` before any change."""
@@ -62,7 +83,7 @@ class Clock:
             raise Unacceptable("clock_goes_back", text, "now")
         new_mode = mode or self.mode
         new_rate = effective_rate(new_mode, rate if rate is not None else (self.rate or 1.0))
-        self._anchor, self._origin = self.wall(), now or current
+        self._anchor, self._origin, self.behind = self.wall(), now or current, timedelta()
         self.mode, self.rate = new_mode, new_rate
 
 

@@ -122,8 +122,10 @@ class Driver:
         self.lanes.start()
         return True
 
-    def rearm(self, now: datetime) -> None:
-        """Set the timer for the next due item, if the clock runs; call it after any change to the agenda."""
+    def rearm(self, now: datetime, *, is_anew: bool = False) -> None:
+        """Set the timer for the next due item, if the clock runs; call it after any change to agenda or clock."""
+        if is_anew:
+            self._disarm()
         if not self.clock.rate or self._closed:
             return
         due = self._agenda.next_due
@@ -151,8 +153,7 @@ class Driver:
             self._advancing_task = self.advancing = None
             report.is_over.set()
             if not self.is_stopping:
-                self._disarm()  # what was set before would be late by as much as the clock was moved
-                self.rearm(self.clock.now())
+                self.rearm(self.clock.now(), is_anew=True)
         return report
 
     def refuse_while_advancing(self) -> None:
@@ -176,7 +177,6 @@ class Driver:
             self.refuse_while_advancing()
             self.catch_up(self.clock.now())
         self.clock.set(mode, rate, now)
-        self._disarm()
         current = self.clock.now()
         self._note(ClockSet(current, self.clock.mode, self.clock.rate))
         self._enter(RecordTime(), current)
@@ -185,7 +185,7 @@ class Driver:
             await self.settle(current)
         if self.clock.runs:
             self.lanes.start()
-        self.rearm(current)
+        self.rearm(current, is_anew=True)
 
     def end_waits(self) -> None:
         """Wake everybody who waits, and end an advance: the server is about to stop."""

@@ -25,7 +25,8 @@ STOPPING: Final = NotReady("stopping", "the server is being stopped")
 class Operations:
     """`not_ready` says why it is not, None when it is. `answered` counts what the control API answered, by status;
     `refused` what the server refused before anything looked at it, by its code; `certificate_ends_s` is when the
-    first of its certificates expires, as a time of Unix, None without TLS."""
+    first of its certificates expires, as a time of Unix, None without TLS; `wall_steps` counts how often the machine's
+    clock was set."""
 
     def __init__(self, refused: Mapping[str, int]) -> None:
         self.not_ready: NotReady | None = STARTING
@@ -34,3 +35,4 @@ class Operations:
         self.lag = LoopLag()
         self.began_s = time()
         self.certificate_ends_s: float | None = None
+        self.wall_steps = 0

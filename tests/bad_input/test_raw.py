@@ -17,8 +17,9 @@ from typing import Any
 import pytest
 import uvloop
 
-from simulator.app import App, build_app, wall_clock
+from simulator.app import App, build_app
 from simulator.options import Options
+from simulator.runtime.machine_time import wall_clock
 from simulator.scenario.library import scenario_from_object
 from simulator.server.limits import HttpLimits
 from simulator.server.serve import make_server

@@ -59,6 +59,7 @@ const DONE = {
 	forked: "forked it from",
 	reset: "reset the sandbox",
 	rewound: "rewound it to",
+	wall_set: "noticed:",
 	deleted: "deleted the sandbox",
 	clock_set: "set the clock",
 	clock_advanced: "advanced the clock",
