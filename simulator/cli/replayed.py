@@ -20,12 +20,21 @@ def proved(life: Life, played: int) -> str:
     """All that was played is as it was."""
     entries = life.tape.entries
     text = f"{life}: {_of(played, len(entries))} replayed, {_counts(entries[:played])}: all as it was"
-    return text if played < len(entries) else text + _left_out(life.tape) + _ended(life.tape)
+    if played < len(entries):
+        return text
+    return text + _left_out(life.tape) + _ended(life.tape) + _without_state(life.tape)
 
 
 def _ended(tape: ReadTape) -> str:
     """What ended the life, if something did before the tape was taken."""
     return f"; then it was {tape.end.ended}" if tape.end is not None and tape.end.ended else ""
+
+
+def _without_state(tape: ReadTape) -> str:
+    """What an older tape does not say, so that it could not be compared."""
+    if tape.end is None or tape.end.state or tape.end.left_out:
+        return ""
+    return "; an earlier version wrote it, without answers of commands and without a digest of the state"
 
 
 def _left_out(tape: ReadTape) -> str:

@@ -6,6 +6,7 @@ import msgspec
 
 from simulator.domain.model.effects import Outgoing
 from simulator.runtime.journal import Exchange
+from simulator.tape.entries import CommandApplied
 
 _NOT_COMPARED: Final = frozenset({"duration_us", "owner"})  # measured by the wall; the sandbox's own id, if any
 _FIRST: Final = ("status", "content", "own_headers")  # what clients see
@@ -32,6 +33,13 @@ def of_requests(entry: int, recorded: Exchange, replayed: Exchange) -> Differenc
             called = f"{recorded.method} {recorded.path}"
             return Difference(entry, f"request {recorded.n} ({called}): {name}", before, after)
     return None
+
+
+def of_answers(entry: int, recorded: CommandApplied, replayed: str) -> Difference | None:
+    """Whether a command was answered otherwise; an older tape does not say how."""
+    if recorded.answer in ("", replayed):
+        return None
+    return Difference(entry, f"{type(recorded.command).__name__}: answer", recorded.answer, replayed)
 
 
 def of_attempts(entry: int, job: str, number: int, recorded: Outgoing, replayed: Outgoing) -> Difference | None:

@@ -77,7 +77,7 @@ def _message(line: lines.InboxMessageLine, began: Began) -> Entry:
 _ENTRIES: dict[type, Callable[[Any, Began], Entry | Answered]] = {
     lines.ResumedLine: _resumed,
     lines.AnsweredLine: _answered,
-    lines.CommandLine: lambda one, _: CommandApplied(one.now, one.command, one.due, one.trace),
+    lines.CommandLine: lambda one, _: CommandApplied(one.now, one.command, one.due, one.trace, one.answer),
     lines.AttemptLine: _attempt,
     lines.ClockLine: lambda one, _: ClockSet(one.now, one.mode, one.rate),
     lines.InboxMessageLine: _message,

@@ -8,6 +8,7 @@ import msgspec
 
 from simulator import __version__
 from simulator.replay.attempts import unbegun
+from simulator.replay.state_digest import state_digest
 from simulator.runtime.known_secrets import Strangers
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.quotas import NONE, Quotas
@@ -51,21 +52,33 @@ class Head(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     quotas: Quotas | None = None
 
 
+class MarkState(msgspec.Struct, frozen=True, kw_only=True):
+    """A mark behind the first `n` entries, and the digest of the state there."""
+
+    mark: str
+    n: int
+    state: str
+
+
 class End(msgspec.Struct, frozen=True, kw_only=True):
     """The last line: the number of entries, and of the inputs that the tape had no room for; `now` is the sandbox's
     time when the tape was taken. `due` are the attempts that were due then and not begun, None where nobody knows, as
-    of a tape that was full by then. `ended` says what ended the life, empty of one that went on."""
+    of a tape that was full by then. `ended` says what ended the life, empty of one that went on. `state` is
+    the digest of the state, empty of a tape that was full and of an older one; `marks` are those with a digest."""
 
     end: int
     left_out: int = 0
     now: datetime | None = None
     due: Due | None = None
     ended: Ending = ""
+    state: str = ""
+    marks: tuple[MarkState, ...] = ()
 
 
 class TakenTape(NamedTuple):
     """A tape as it was at one moment; `left_out` inputs came when it was full. `now`, `due` and `ended` are what `End`
-    calls so; None when they are not known. `strangers` are the secrets of former lives, `server` the server's."""
+    calls so, as `state` and `marks` are; None or empty when they are not known. `strangers` are the secrets of former
+    lives, `server` the server's."""
 
     head: Head
     entries: list[Entry]
@@ -75,6 +88,8 @@ class TakenTape(NamedTuple):
     ended: Ending = ""
     strangers: Strangers = Strangers()
     server: tuple[str, ...] = ()
+    state: str = ""
+    marks: tuple[MarkState, ...] = ()
 
 
 def taken(live: LiveSandbox, now: datetime | None = None, ended: Ending = "") -> TakenTape:
@@ -84,7 +99,9 @@ def taken(live: LiveSandbox, now: datetime | None = None, ended: Ending = "") ->
     due = None if left_out else unbegun(live)
     head, at = head_of(live, len(entries)), now or live.clock.now()
     strangers = Strangers.to(live.core.state.secrets, live.former_secrets)
-    return TakenTape(head, entries, left_out, at, due, ended, strangers, live.server_secrets.all)
+    state = "" if left_out else state_digest(live)
+    marks = tuple(MarkState(mark=one.name, n=one.n, state=one.state) for one in live.marks if one.state)
+    return TakenTape(head, entries, left_out, at, due, ended, strangers, live.server_secrets.all, state, marks)
 
 
 def head_of(live: LiveSandbox, entries: int = 0) -> Head:

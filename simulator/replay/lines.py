@@ -85,12 +85,14 @@ class ResumedLine(Line, frozen=True, tag="resumed", kw_only=True):
 
 
 class CommandLine(Line, frozen=True, tag="command", kw_only=True):
-    """A command of the control API, of the clock, or the end of an attempt, and the attempts that it made due."""
+    """A command of the control API, of the clock, or the end of an attempt, the attempts that it made due, and what it
+    answered."""
 
     now: datetime
     command: AnyCommand
     due: Due = ()
     trace: Pairs = ()
+    answer: str = ""
 
 
 class AttemptLine(Line, frozen=True, tag="attempt", kw_only=True):

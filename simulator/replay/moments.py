@@ -6,6 +6,7 @@ from typing import NamedTuple
 from simulator.domain.errors import Conflict, Unacceptable
 from simulator.domain.model.instants import Times
 from simulator.replay.proof import is_within, place_at, shown_time, time_behind
+from simulator.replay.state_digest import state_digest
 from simulator.runtime.background import in_background
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.marks import Mark
@@ -33,7 +34,7 @@ def mark_here(live: LiveSandbox, name: str) -> Mark:
     """Mark the present. Raises `Conflict` when the tape is full, during an advance, and as `Marks.add`."""
     live.driver.refuse_while_advancing()
     _refuse_full(live)
-    mark = Mark(name, len(live.tape), live.clock.now())
+    mark = Mark(name, len(live.tape), live.clock.now(), state_digest(live))
     live.marks.add(mark)
     live.keeper.mark(live, mark)
     return mark

@@ -14,9 +14,11 @@ from simulator.domain.commands import EndAttempt, LoadScenario, PassTime
 from simulator.domain.errors import DomainError
 from simulator.domain.model.inboxes import INBOX_SCHEME
 from simulator.replay import attempts
-from simulator.replay.differences import Difference, of_attempts, of_requests
+from simulator.replay.differences import Difference, of_answers, of_attempts, of_requests
+from simulator.replay.state_digest import state_digest
 from simulator.replay.tape_clock import TapeClock
 from simulator.runtime import inbox_inputs
+from simulator.runtime.command_answers import SCENARIO, answer_text, refusal_text
 from simulator.runtime.journal import Exchange
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.traces import trace_from
@@ -124,13 +126,21 @@ class Player:
         replayed = self._unanswered.pop(id(recorded), None)
         return None if replayed is None else self._compare_with(recorded, replayed[1])
 
-    def of_end(self, due: Due | None) -> Difference | None:
+    def of_state(self, where: str, recorded: str) -> Difference | None:
+        """Whether the state is another one than the tape says of this place; `recorded` is its digest there, empty when
+        the tape has none."""
+        if not recorded or recorded == (replayed := state_digest(self.live)):
+            return None
+        return Difference(self.place, f"the state {where}", recorded, replayed)
+
+    def of_end(self, due: Due | None, state: str = "") -> Difference | None:
         """What is otherwise where the tape ends, if anything is; `due` are the attempts that were not begun there, None
-        when the tape does not say."""
+        when the tape does not say, and `state` is the digest of the state."""
         for _, recorded in self._waiting.values():
             if recorded.n or recorded.status:
                 return Difference(self.place, _called(recorded), "was answered", "waits")
-        return None if due is None else attempts.of_end(self.place, due, self.live)
+        found = None if due is None else attempts.of_end(self.place, due, self.live)
+        return found or self.of_state("at the end", state)
 
     def end(self) -> None:
         """Leave the requests that wait still."""
@@ -217,13 +227,15 @@ class Player:
             return found
         try:
             answer = self.live.enter(command, entry.now, trace_from(entry.trace))
-        except (DomainError, ScenarioError):
-            return None  # as it was refused before
+        except DomainError as error:
+            return of_answers(self.place, entry, refusal_text(error.code))
+        except ScenarioError:
+            return of_answers(self.place, entry, refusal_text(SCENARIO))
         if isinstance(command, PassTime):
             return attempts.of_time(self.place, entry.due, answer)
         if isinstance(command, LoadScenario):
             self.live.follow(self._compiler.scenario(command.document, command.name))
-        return None
+        return of_answers(self.place, entry, answer_text(answer)) if entry.answer else None
 
     def _attempt(self, entry: AttemptSent) -> Difference | None:
         live = self.live

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from simulator.domain.model.instants import Times
 from simulator.domain.model.money import SERVICE_ZONE
 from simulator.replay.differences import Difference
-from simulator.replay.head import Head, beginning_of
+from simulator.replay.head import Head, MarkState, beginning_of
 from simulator.replay.player import Again, Player
 from simulator.replay.reading import ReadTape
 from simulator.replay.rebuilding import Surroundings, player_of
@@ -47,11 +47,21 @@ def prove(
     """Rebuild a sandbox from its tape, up to its end, to the first `count` entries, or to the first difference. Raises
     `ScenarioError` for a scenario that this version does not accept."""
     player = player_for(tape.head, again, around, compiler)
+    end = tape.end
+    marks = () if end is None else end.marks
+    if found := of_marks(player, marks):
+        return Proof(player, found)
     for entry in islice(tape.entries, count):
-        if found := player.play(entry):
+        if found := player.play(entry) or of_marks(player, marks):
             return Proof(player, found)
-    is_whole = tape.end is not None and (count is None or count >= len(tape.entries))
-    return Proof(player, player.of_end(tape.end.due) if tape.end is not None and is_whole else None)
+    is_whole = end is not None and (count is None or count >= len(tape.entries))
+    return Proof(player, player.of_end(end.due, end.state) if end is not None and is_whole else None)
+
+
+def of_marks(player: Player, marks: Sequence[MarkState]) -> Difference | None:
+    """Whether the state is another one than at a mark that is where the player is."""
+    here = (one for one in marks if one.n == player.place)
+    return next((found for one in here if (found := player.of_state(f"at the mark {one.mark!r}", one.state))), None)
 
 
 def compiler_for(head: Head) -> ScenarioCompiler:

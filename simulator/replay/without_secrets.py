@@ -15,13 +15,14 @@ import msgspec
 
 from simulator.replay.credentials import Credentials
 from simulator.replay.given_secrets import Given, published
-from simulator.replay.head import TakenTape, taken
+from simulator.replay.head import MarkState, TakenTape, taken
 from simulator.replay.masking import Masking
 from simulator.replay.player import Again, Player
 from simulator.replay.proof import player_for
 from simulator.replay.reading import ReadTape, read_tapes
 from simulator.replay.rebuilding import nowhere
 from simulator.replay.stand_ins import StandIns, TooManyStandIns
+from simulator.replay.state_digest import state_digest
 from simulator.replay.writing import tape_lines
 from simulator.runtime.journal import Exchange
 from simulator.scenario.compiler import ScenarioCompiler
@@ -101,8 +102,10 @@ def _played(masked: ReadTape, tape: TakenTape, again: Again) -> Iterator[bytes |
     """The lines of what the masked inputs make."""
     head = msgspec.structs.replace(masked.head, masked=True)
     player = player_for(head, again, nowhere())
+    marks = _marks_here(player, tape)
     for entry in masked.entries:
         player.play(entry)
+        marks += _marks_here(player, tape)
         yield None
     made = _taken(player)
     if _told(made.entries) != _told(masked.entries):
@@ -111,7 +114,17 @@ def _played(masked: ReadTape, tape: TakenTape, again: Again) -> Iterator[bytes |
         raise CannotMask("a secret of it is also something else: other callbacks or webhooks are sent")
     whole, now = msgspec.structs.replace(head, entries=len(made.entries)), masked.end.now if masked.end else None
     due = None if tape.left_out else made.due
-    yield from tape_lines(TakenTape(whole, made.entries, tape.left_out, now, due, tape.ended))
+    state = made.state if tape.state else ""
+    yield from tape_lines(
+        TakenTape(whole, made.entries, tape.left_out, now, due, tape.ended, state=state, marks=tuple(marks))
+    )
+
+
+def _marks_here(player: Player, tape: TakenTape) -> list[MarkState]:
+    """The marks where the player is, with the digest of what the masked inputs made."""
+    here = [one for one in tape.marks if one.n == player.place]
+    state = state_digest(player.live) if here else ""
+    return [msgspec.structs.replace(one, state=state) for one in here]
 
 
 def _taken(player: Player) -> TakenTape:

@@ -33,7 +33,17 @@ def tape_lines(tape: TakenTape) -> Iterator[bytes]:
     """A tape, line by line, each with its line end; with all secrets that are on it."""
     yield written_line(tape.head)
     yield from entry_lines(tape.entries)
-    yield written_line(End(end=len(tape.entries), left_out=tape.left_out, now=tape.now, due=tape.due, ended=tape.ended))
+    yield written_line(
+        End(
+            end=len(tape.entries),
+            left_out=tape.left_out,
+            now=tape.now,
+            due=tape.due,
+            ended=tape.ended,
+            state=tape.state,
+            marks=tape.marks,
+        )
+    )
 
 
 def entry_lines(entries: Sequence[Entry]) -> Iterator[bytes]:
@@ -118,7 +128,9 @@ _LINES: dict[type, Callable[[Any, Began], lines.Line]] = {
     RequestBegan: lambda one, _: lines.request_line(one.exchange, waits=True),
     RequestShown: lambda one, _: lines.request_line(one.exchange, shown=True),
     RequestResumed: _resumed,
-    CommandApplied: lambda one, _: lines.CommandLine(now=one.now, command=one.command, due=one.due, trace=one.trace),
+    CommandApplied: lambda one, _: lines.CommandLine(
+        now=one.now, command=one.command, due=one.due, trace=one.trace, answer=one.answer
+    ),
     AttemptSent: _attempt,
     ClockSet: lambda one, _: lines.ClockLine(now=one.now, mode=one.mode, rate=one.rate),
     InboxReceived: _message,

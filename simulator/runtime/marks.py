@@ -11,11 +11,13 @@ MARKS_MAX = 100
 
 
 class Mark(msgspec.Struct, frozen=True, gc=False):
-    """A place on the tape: behind so many entries, and at this time of the sandbox."""
+    """A place on the tape: behind so many entries, and at this time of the sandbox. `state` is the digest of the state
+    there, empty of a mark that an earlier version kept."""
 
     name: str
     n: int
     at: datetime
+    state: str = ""
 
 
 class Marks:

@@ -6,10 +6,13 @@ from typing import Any
 
 from simulator.domain.commands import Command, EndAttempt, PassTime
 from simulator.domain.due import Fired
+from simulator.domain.errors import DomainError
 from simulator.domain.model.callbacks import Callback
 from simulator.domain.model.delivery_log import DeliveryLog
+from simulator.runtime.command_answers import SCENARIO, answer_text, refusal_text
 from simulator.runtime.courier import Courier
-from simulator.runtime.traces import Trace, Traces
+from simulator.runtime.traces import Trace
+from simulator.scenario.reading.document import ScenarioError
 from simulator.tape.entries import CommandApplied, Due
 from simulator.tape.tape import ENTRY_BYTES, Tape
 from simulator.wire.trace_context import TraceContext, passed_on
@@ -27,23 +30,35 @@ def apply_noted(
     deliveries: DeliveryLog,
     trace: Trace,
 ) -> Any:
-    """The answer to a command, which is noted before it is applied, since it may be refused. That time passes is noted
-    behind it, in the same turn, with the attempts that are due by that: a replay that makes others due repeats nothing.
-    The callback or the deliveries that it begins belong to its trace.
+    """The answer to a command, which is noted in the same turn: the end of an attempt ahead of it, all others behind it
+    with what they answered, also when they were refused. That time passes is noted with the attempts that are due by
+    that: a replay that makes others due repeats nothing. The callback or the deliveries that a command begins belong to
+    its trace.
     """
     if type(command) is PassTime:
         fired: list[Fired] = apply(command, now)
         due = due_of(fired)
         tape.add(CommandApplied(now, command, due), ENTRY_BYTES + DUE_BYTES * len(due))
         return fired
-    if trace is not None:
-        headers = passed_on(trace, trace.parent_id)
-        tape.add(CommandApplied(now, command, trace=headers), ENTRY_BYTES + sum(map(len, headers[-1])))
-        return _traced(apply, command, now, courier.traces, deliveries, trace)
-    tape.add(CommandApplied(now, command))
-    answer = apply(command, now)
     if type(command) is EndAttempt:
+        tape.add(CommandApplied(now, command))
+        apply(command, now)
         courier.sent.end(command.job)
+        return None
+    headers = () if trace is None else passed_on(trace, trace.parent_id)
+    text = refusal_text("error")
+    try:
+        answer = apply(command, now) if trace is None else _traced(apply, command, now, courier, deliveries, trace)
+        text = answer_text(answer)
+    except DomainError as refused:
+        text = refusal_text(refused.code)
+        raise
+    except ScenarioError:
+        text = refusal_text(SCENARIO)
+        raise
+    finally:
+        size = ENTRY_BYTES + len(text) + sum(len(value) for _, value in headers)
+        tape.add(CommandApplied(now, command, trace=headers, answer=text), size)
     return answer
 
 
@@ -51,16 +66,16 @@ def _traced(
     apply: Callable[[Command, datetime], Any],
     command: Command,
     now: datetime,
-    traces: Traces,
+    courier: Courier,
     deliveries: DeliveryLog,
     trace: TraceContext,
 ) -> Any:
     serial, _ = deliveries.last
     answer = apply(command, now)
     if isinstance(answer, Callback):
-        traces.note(answer.id, trace)
+        courier.traces.note(answer.id, trace)
     for delivery in deliveries.after(serial):
-        traces.note(delivery.id, trace)
+        courier.traces.note(delivery.id, trace)
     return answer
 
 

@@ -60,12 +60,14 @@ Due = tuple[tuple[str, int], ...]
 class CommandApplied(msgspec.Struct, frozen=True, gc=False):
     """A command came from anywhere but a request of the reseller API: the control API, the clock, the end of an
     attempt. It may have been refused. `due` are the attempts that it made due, which are begun later; `trace` are the
-    headers that say which trace it belongs to, if it does."""
+    headers that say which trace it belongs to, if it does; `answer` says what it answered, empty of the clock, of the
+    end of an attempt and on older tapes."""
 
     now: datetime
     command: Command
     due: Due = ()
     trace: tuple[tuple[str, str], ...] = ()
+    answer: str = ""
 
 
 class AttemptSent(msgspec.Struct, frozen=True, gc=False):

@@ -45,7 +45,7 @@ def play_whole(player: Player, tape: ReadTape) -> Difference | None:
     """Play all of a tape that was read, its end included."""
     found = next((found for entry in tape.entries if (found := _play_next(player, entry))), None)
     assert tape.end is not None, "it was read whole"
-    found = found or player.of_end(tape.end.due)
+    found = found or player.of_end(tape.end.due, tape.end.state)
     player.end()
     return found
 

@@ -179,8 +179,9 @@ DEFECTS = (
     Defect("the end of a wait has the time of its beginning", "api.call:Call._note_resumed",
            "RequestResumed(self.exchange, now,", "RequestResumed(self.exchange, self.exchange.at,"),
     Defect("a network that is set is not on the tape", "runtime.noted:apply_noted",
-           "tape.add(CommandApplied(now, command))",
-           "type(command).__name__ == 'SetNetwork' or tape.add(CommandApplied(now, command))", seed=54),
+           "tape.add(CommandApplied(now, command, trace=headers, answer=text), size)",
+           "type(command).__name__ == 'SetNetwork' or tape.add(CommandApplied(now, command, trace=headers), size)",
+           seed=54),
     Defect("ids of callbacks depend on more than the sandbox", f"{HANDLERS}.callbacks:_add",
            'id=f"cb-{state.callbacks_made}"', 'id=f"cb-{state.callbacks_made}-{id(state) % 97}"'),
     # The disk
