@@ -293,7 +293,7 @@ def test_a_view_that_is_left_reads_nothing_more_while_the_next_one_is_loading(pa
     shown.on("request", lambda request: asked.append(request.url))
     shown.evaluate("""
         document.querySelector('sim-rules').later();  // as after an event
-        document.querySelector('nav a[href$=scenarios]').click();
+        document.querySelector('nav a[href*=scenarios]').click();
     """)
     asked.clear()
     shown.wait_for_timeout(600)
