@@ -37,7 +37,12 @@ def sandbox(live: LiveSandbox, base_url: str, *, shows_secrets: bool = True) -> 
         "origin": _origin(live.scenario.origin),
         "seed": live.seed,
         "url": f"{base_url}/s/{live.id}",
-        "clock": {"mode": live.clock.mode, "now": moment(live.clock.now()), "rate": live.clock.rate},
+        "clock": {
+            "mode": live.clock.mode,
+            "now": moment(live.clock.now()),
+            "rate": live.clock.rate,
+            "signature": live.scenario.clock.signature,
+        },
         "audit": live.spec.is_audited,
         **({"quotas": to_builtins(live.spec.quotas)} if live.spec.quotas else {}),
         "resellers": [reseller(one, shows_secrets=shows_secrets) for one in resellers],

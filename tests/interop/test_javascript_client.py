@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 import sys
 import tarfile
 import tomllib
@@ -85,7 +86,8 @@ def test_version_licence_and_tools_are_those_of_the_project() -> None:
         assert f"dist/reseller-sim-{version()}.tgz" in page
         assert "pip install FOLDER-OF-THE-CLONE\n" in page
     assert (CLIENT / "LICENSE").read_text() == (ROOT / "LICENSE").read_text()
-    assert PACKAGE["devDependencies"].items() <= pinned.items()
+    assert PACKAGE["devDependencies"] == {"typescript": pinned["typescript"]}
+    assert f"typescript@{pinned['typescript']} " in PACKAGE["scripts"]["prepare"]
 
 
 def test_the_oldest_vitest_is_one_that_takes_a_chosen_scenario() -> None:
@@ -99,7 +101,7 @@ def test_the_oldest_vitest_is_one_that_takes_a_chosen_scenario() -> None:
 OWN_TESTS = sorted(f"test/{path.name}" for path in (CLIENT / "test").iterdir())
 
 
-@pytest.mark.parametrize("name", [*OWN_TESTS, "shop.test.js", "readme.test.js"])
+@pytest.mark.parametrize("name", [*OWN_TESTS, "shop.test.js", "frozen.test.js", "readme.test.js"])
 def test_its_own_tests_and_those_of_the_page_and_of_the_readme_pass(
     project: Path, simulator: dict[str, str], name: str
 ) -> None:
@@ -120,10 +122,10 @@ def test_the_bounds_on_the_page_are_those_of_the_code(project: Path) -> None:
     """By what the package was compiled to; the messages of its own tests show that the code keeps to them."""
     said = [[number(one) for one in re.findall(NUMBER, text)] for text in BOUNDED.findall(PAGE)]
     receiver, exchange = constants(project, "receiver"), constants(project, "exchange")
-    behaviours, time = constants(project, "behaviours"), constants(project, "time")
+    parameters, time = constants(project, "parameters"), constants(project, "time")
     assert said == [
         [constants(project, "control")["TIMEOUT_S"], exchange["BODY_BYTES_MAX"] >> 20],
-        [behaviours["STATUS_MIN"], behaviours["STATUS_MAX"]],
+        [parameters["STATUS_MIN"], parameters["STATUS_MAX"]],
         [receiver["MESSAGES_MAX"], receiver["BYTES_MAX"] >> 20],
         [receiver["TOO_LARGE"]],
         [receiver["REQUEST_MS"] // 1000],
@@ -139,7 +141,7 @@ BOUNDED = re.compile(
     r"An answer may take \d+ s in all [^|]* MiB|a status from \d+ to \d+|the latest [\d,]+ requests, at most \d+ MiB"
     r"|more than one MiB is answered \d+|a request has \d+ s|\d+ connections may be|connection may send [\d,]+ requests"
 )
-CONSTANT = re.compile(r"^(?:export )?const ([A-Z_]+) = (\d[\d_]*)(?: << (\d+))?;", re.MULTILINE)
+CONSTANT = re.compile(r"^(?:const |exports\.)([A-Z_]+) = (\d[\d_]*)(?: << (\d+))?;", re.MULTILINE)
 
 
 def number(text: str) -> int:
@@ -258,6 +260,27 @@ def test_tests_that_use_it_are_typed(project: Path) -> None:
     assert ran(project, "tsc", "-p", "tsconfig.test.json") == ""
 
 
+def test_the_sources_are_typed_though_a_build_does_not_check_them(project: Path) -> None:
+    """A build has no types of Node or Vitest beside it; those that it writes are the same."""
+    checked = project.parent / "checked"
+    assert ran(project.parent / "js", "tsc", "--outDir", str(checked)) == ""
+    built = project / "node_modules" / "reseller-sim" / "dist"
+    assert {path.name: path.read_text() for path in checked.iterdir()} == {
+        path.name: path.read_text() for path in built.iterdir()
+    }
+
+
+def test_a_folder_of_the_sources_is_installed_by_npm_and_required(project: Path, tmp_path: Path) -> None:
+    """As CommonJS has it, which Jest's own loader reads, too."""
+    shutil.copytree(project.parent / "js", tmp_path / "js", symlinks=True)
+    shutil.rmtree(tmp_path / "js" / "dist")
+    (tmp_path / "shop").mkdir()
+    ran(tmp_path / "shop", "npm", "init", "-y")
+    ran(tmp_path / "shop", "npm", "install", "--offline", "--no-audit", "--no-fund", "../js")
+    code = 'const { Simulator } = require("reseller-sim"); console.log(typeof Simulator.start, typeof Simulator);'
+    assert ran(tmp_path / "shop", "node", "-e", code) == "function function\n"
+
+
 @pytest.mark.parametrize("name", ["shop.test.js", "shop.spec.js"])
 def test_setting_up_takes_few_lines(name: str) -> None:
     (text,) = [step.text for step in STEPS if step.name == name]
@@ -285,7 +308,7 @@ def test_the_page_has_every_name_that_the_package_exports_and_every_method() -> 
 
 
 def test_modules_are_short_and_say_what_they_are_for() -> None:
-    for path in (CLIENT / "src").glob("*.ts"):
+    for path in (CLIENT / "src").glob("*.*ts"):
         lines = [line for line in path.read_text().splitlines() if not line.startswith("/// ")]
         assert lines[0].startswith("/** "), path.name
         assert len(lines) <= SOURCE_LINES_MAX, path.name

@@ -1,12 +1,12 @@
 /** A process of our own: what it prints first, what it complains about, and its end. */
 
 import { spawn, type ChildProcessWithoutNullStreams } from "node:child_process";
-import { setTimeout as sleep } from "node:timers/promises";
 
 import { endWithThisProcess } from "./at-end.js";
+import { after, within } from "./machine.js";
 
-const STOP_MS = 5_000; // one that ignores its end for longer is killed
-const CLOSED_MS = 1_000; // between its end and that of its output, which a process of its own may hold
+const STOP_S = 5; // one that ignores its end for longer is killed
+const CLOSED_S = 1; // between its end and that of its output, which a process of its own may hold
 const LINE_CHARS_MAX = 16_384;
 const COMPLAINTS_CHARS_MAX = 8_000;
 const LINES_SHOWN = 20;
@@ -45,22 +45,15 @@ export class Child {
 
   /** Its first line on stdout, or what it begins with. Throws `NoLine`, and what keeps it from being run. */
   async firstLine(timeoutS: number): Promise<string> {
-    const given = new AbortController();
-    const late = sleep(timeoutS * 1000, undefined, { signal: given.signal }).then(
-      () => Promise.reject(new NoLine(`was not ready in ${timeoutS} s`)),
-      () => "",
-    );
-    try {
-      return await Promise.race([this.#failed, late, this.#lineOrEnd()]);
-    } finally {
-      given.abort();
-    }
+    const line = await within(timeoutS, Promise.race([this.#failed, this.#lineOrEnd()]));
+    if (line === undefined) throw new NoLine(`was not ready in ${timeoutS} s`);
+    return line;
   }
 
   async #lineOrEnd(): Promise<string> {
-    const line = await Promise.race([this.#line, this.#exited.then(() => within(CLOSED_MS, this.#line))]);
+    const line = await Promise.race([this.#line, this.#exited.then(() => within(CLOSED_S, this.#line))]);
     if (line !== undefined) return line;
-    const end = await within(CLOSED_MS, this.#exited);
+    const end = await within(CLOSED_S, this.#exited);
     throw new NoLine(end === undefined ? "closed its output before it was ready" : `ended at once, ${end}`);
   }
 
@@ -85,21 +78,10 @@ export class Child {
     if (child.pid === undefined) return;
     child.stdin.end();
     child.kill();
-    const deaf = setTimeout(() => child.kill("SIGKILL"), STOP_MS);
+    const cancel = after(STOP_S, () => child.kill("SIGKILL"));
     await this.#exited;
-    clearTimeout(deaf);
-    await within(CLOSED_MS, this.#closed);
+    cancel();
+    await within(CLOSED_S, this.#closed);
     for (const pipe of child.stdio) pipe?.destroy();
-  }
-}
-
-/** What is awaited, if it comes in this time. */
-async function within<T>(limitMs: number, awaited: Promise<T>): Promise<T | undefined> {
-  const come = new AbortController();
-  const late = sleep(limitMs, undefined, { signal: come.signal, ref: false }).catch(() => undefined);
-  try {
-    return await Promise.race([awaited, late]);
-  } finally {
-    come.abort();
   }
 }

@@ -2,19 +2,17 @@
 
 import { randomUUID } from "node:crypto";
 
-import { check, isObject, Mismatch, type Shape } from "./checking.js";
-import { NotRunning, SimulatorError, WrongAnswer, type Problem } from "./errors.js";
+import { inspected, isObject } from "./arguments.js";
+import { NotRunning, shortened, SimulatorError, WrongAnswer, type Problem } from "./errors.js";
 import { exchange, Malformed, Unanswered, type Answer } from "./exchange.js";
-import { inspected, shortened } from "./printable.js";
-import { checkRequest } from "./requesting.js";
 import { parsed } from "./seeds.js";
-import { ANYTHING, pageOf } from "./shapes.js";
 
 type Query = Record<string, string | number | bigint | boolean | undefined>;
 
 const TIMEOUT_S = 60;
 const PAGE = 1000;
 const PROBLEMS_MAX = 1000;
+const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"];
 
 /** How many pages a list may have. */
 export const PAGES_MAX = 10_000;
@@ -37,37 +35,36 @@ export class Control {
     readonly token: string | undefined,
   ) {}
 
-  /** The JSON of an answer, undefined when it has no body, which has this shape. A refusal is a `SimulatorError`; `NotRunning` when
-   * nobody answers, `WrongAnswer` for what the control API would not, a RangeError for a method or a path that it cannot have. */
-  async ask<T>(method: string, path: string, sent: Sent = {}, shape: Shape = ANYTHING): Promise<T> {
+  /** The JSON of an answer, undefined when it has no body. A refusal is a `SimulatorError`; `NotRunning` when nobody answers,
+   * `WrongAnswer` for what the control API would not, a RangeError for a method or a path that it cannot have. */
+  async ask<T>(method: string, path: string, sent: Sent = {}): Promise<T> {
     checkRequest(method, path);
     const { query = {}, json, yaml, timeoutS = TIMEOUT_S } = sent;
-    const parameters = new URLSearchParams();
+    const url = new URL(`${this.url}${path}`);
     for (const [name, value] of Object.entries(query)) {
-      if (value !== undefined) parameters.set(name, `${value}`);
+      if (value !== undefined) url.searchParams.set(name, `${value}`);
     }
     const headers: Record<string, string> = {
       "Content-Type": yaml === undefined ? "application/json" : "application/yaml",
     };
     if (this.token) headers["Authorization"] = `Bearer ${this.token}`;
     const body = yaml ?? (json === undefined ? null : encoded(json));
-    const address = `${this.url}${path}${parameters.size ? `?${parameters}` : ""}`;
-    const answer = await exchange(address, { method, headers, body }, timeoutS).catch((error: unknown) => {
+    const answer = await exchange(url, { method, headers, body }, timeoutS).catch((error: unknown) => {
       if (error instanceof Malformed) throw this.wrongAnswer(method, path, shortened(error.message));
       throw error instanceof Unanswered ? this.#notRunning(error) : error;
     });
-    return this.#decoded(method, path, answer, shape) as T;
+    return this.#decoded(method, path, answer) as T;
   }
 
   /** All items of a list that comes in pages, in the order of the pages. `name` is the member that has them. */
-  async all<T>(path: string, name: string, row: Shape, query: Query = {}): Promise<T[]> {
+  async all<T>(path: string, name: string, query: Query = {}): Promise<T[]> {
     const lists: T[][] = [];
     let cursor: string | undefined;
     for (let count = 0; count < PAGES_MAX; count += 1) {
-      const sent = { query: { limit: PAGE, ...query, cursor } };
-      const page: Record<string, unknown> = await this.ask("GET", path, sent, pageOf(name, row));
-      const items = page[name] as T[];
-      lists.push(items);
+      const page: Record<string, unknown> = await this.ask("GET", path, { query: { limit: PAGE, ...query, cursor } });
+      const items = page[name];
+      if (!Array.isArray(items)) throw this.wrongAnswer("GET", path, `its ${name} is not a list`);
+      lists.push(items as T[]);
       if (!page["has_more"]) return lists.flat();
       const next = `${(page["cursor"] ?? cursor ?? "") as string}`;
       if (next === (cursor ?? "") || items.length === 0) throw this.wrongAnswer("GET", path, "it has more, but the same page again");
@@ -86,7 +83,7 @@ export class Control {
     return new NotRunning(said, { cause: reason.cause });
   }
 
-  #decoded(method: string, path: string, { status, bytes }: Answer, shape: Shape): unknown {
+  #decoded(method: string, path: string, { status, bytes }: Answer): unknown {
     let found: unknown;
     try {
       found = bytes.length > 0 ? parsed(new TextDecoder("utf-8", { fatal: true }).decode(bytes)) : undefined;
@@ -97,18 +94,19 @@ export class Control {
     if (status >= 300 || !(found === undefined || isObject(found))) {
       throw this.wrongAnswer(method, path, `${status}, and not with an object`);
     }
-    return this.checked(method, path, found, shape);
-  }
-
-  /** An answer that has this shape, or a `WrongAnswer`. */
-  checked(method: string, path: string, found: unknown, shape: Shape): unknown {
-    try {
-      check(found, shape);
-    } catch (error) {
-      throw error instanceof Mismatch ? this.wrongAnswer(method, path, error.message) : error;
-    }
     return found;
   }
+}
+
+/** Throw a RangeError for a method that the control API has not, and for a path that a URL would change: `/a/..` is `/`. */
+export function checkRequest(method: string, path: string): void {
+  if (!METHODS.includes(method)) throw new RangeError(`${inspected(method)} is no method of the control API: give ${METHODS.join(", ")}`);
+  const [named = ""] = path.split(/[?#]/);
+  if (!/^($|\/)/.test(named)) throw new RangeError(`${inspected(path)} is no path of the control API: begin it with /`);
+  const parts = named.replace(/[\t\r\n]/g, "").split(/[/\\]/).slice(1); // as a URL is read
+  const odd = parts.find((part) => /^(\.|%2e){0,2}$/i.test(part));
+  if (odd === undefined) return;
+  throw new RangeError(`${inspected(path)} is no path of the control API: its part ${inspected(odd)} would lead elsewhere, so give a name`);
 }
 
 /** A value as JSON, a bigint as its digits; a RangeError for a number that JSON has not, such as NaN. */

@@ -2,6 +2,21 @@
 
 import { AssertionError } from "node:assert";
 
+const CHARS_MAX = 4000;
+const UNPRINTABLE = /(?!\n)[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}]/gu;
+
+/** The text with an escape for each character that does not print; lines stay lines. */
+export function printable(text: string): string {
+  return text.replace(UNPRINTABLE, (one) => `\\u{${(one.codePointAt(0) ?? 0).toString(16)}}`);
+}
+
+/** A decoded value as printable text of at most 4000 characters and an ellipsis; of an object or a list only its kind. */
+export function shortened(value: unknown): string {
+  if (typeof value === "object" && value !== null) return Array.isArray(value) ? "(list)" : "(object)";
+  const text = String(value);
+  return printable(text.slice(0, CHARS_MAX)) + (text.length > CHARS_MAX ? "…" : "");
+}
+
 /** One of the mistakes in a scenario or rule that was refused. */
 export interface Problem {
   message: string;

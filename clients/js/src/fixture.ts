@@ -2,8 +2,10 @@
 
 import { randomUUID } from "node:crypto";
 
+import { checkArguments } from "./arguments.js";
 import { evidence } from "./evidence.js";
-import type { Sandbox } from "./sandbox.js";
+import { FUNCTIONS } from "./parameters.js";
+import { Sandbox } from "./sandbox.js";
 import { Simulator, type SandboxOptions } from "./simulator.js";
 
 const ID_CHARS_MAX = 48;
@@ -14,7 +16,8 @@ export function findOrStart(): Promise<Simulator> {
 }
 
 /** The options of a test's sandbox, whose id begins with the name of the test unless it is given. */
-export function named(options: SandboxOptions, test: string): SandboxOptions {
+export function named(options: string | SandboxOptions, test: string): SandboxOptions {
+  if (typeof options === "string") return named({ scenario: options }, test);
   const name = test.toLowerCase().match(/[a-z0-9]+/g)?.join("-").slice(0, ID_CHARS_MAX) ?? "test";
   return { id: `${name}-${randomUUID().slice(0, 8)}`, ...options };
 }
@@ -36,13 +39,18 @@ export class CurrentSandbox {
   #sandbox: Sandbox | undefined;
   #owner: string | undefined;
 
-  constructor(private readonly options: SandboxOptions) {
+  /** `given`: the arguments of `useSandbox`. */
+  constructor(
+    private readonly options: string | SandboxOptions,
+    given: ArrayLike<unknown>,
+  ) {
+    checkArguments("useSandbox", given, FUNCTIONS.useSandbox);
     users += 1;
   }
 
   /** What tests use: each member is that of the sandbox of the test that runs. */
   get facade(): Sandbox {
-    return new Proxy({} as Sandbox, {
+    return new Proxy(Object.create(Sandbox.prototype) as Sandbox, {
       get: (_, name) => {
         if (this.#sandbox === undefined) throw new Error("there is a sandbox only while a test or its hooks run");
         const member: unknown = Reflect.get(this.#sandbox, name, this.#sandbox);

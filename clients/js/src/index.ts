@@ -1,11 +1,10 @@
 /** Client of a running `reseller-sim`: sandboxes, time, failures, and what happened. */
 
-export type { Behaviour } from "./behaviours.js";
 export { ExpectationFailed, NotRunning, NotStarted, SimulatorError, WrongAnswer, type Problem } from "./errors.js";
 export { evidence } from "./evidence.js";
 export type { StartOptions } from "./launch.js";
 export { Message, type CallbackData } from "./messages.js";
-export { Received, Receiver } from "./receiver.js";
+export { Received, Receiver, type Behaviour } from "./receiver.js";
 export type * from "./records.js";
 export { Sandbox } from "./sandbox.js";
 export { hmacHeaders, type Signable } from "./signing.js";

@@ -1,5 +1,7 @@
 /** What an inbox received: a callback or a webhook. */
 
+import { checkArguments, guard } from "./arguments.js";
+import { MESSAGE } from "./parameters.js";
 import type { InboxRecord } from "./records.js";
 import { judgeWebhook, type Verdict } from "./webhooks.js";
 
@@ -24,6 +26,7 @@ export class Message {
   readonly body: string;
 
   constructor(record: InboxRecord) {
+    checkArguments("new Message", arguments, MESSAGE.constructor);
     ({ n: this.n, at: this.at, method: this.method, query: this.query, body: this.body } = record);
     this.headers = Object.fromEntries(record.headers.map(([name, value]) => [name.toLowerCase(), value]));
   }
@@ -53,3 +56,5 @@ export class Message {
     return judgeWebhook(secret, this.headers, this.body);
   }
 }
+
+guard(Message, "message", MESSAGE);

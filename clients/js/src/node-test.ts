@@ -10,8 +10,8 @@ import type { SandboxOptions } from "./simulator.js";
  * The sandbox of the test that runs, for all tests of a file or, inside `describe`, of a suite. A test that fails prints the
  * stories of its payments and its refused requests.
  */
-export function useSandbox(options: SandboxOptions = {}): Sandbox {
-  const current = new CurrentSandbox(options);
+export function useSandbox(options: string | SandboxOptions = {}): Sandbox {
+  const current = new CurrentSandbox(options, arguments);
   beforeEach((context) => {
     const { fullName, name } = context as TestContext;
     return current.begin(fullName, " > ", name);

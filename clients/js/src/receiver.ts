@@ -3,13 +3,12 @@
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { setTimeout as sleep } from "node:timers/promises";
 
-import { planned, type Behaviour } from "./behaviours.js";
+import { guard } from "./arguments.js";
 import { ExpectationFailed } from "./errors.js";
-import { inspected } from "./printable.js";
-import { waitS } from "./time.js";
-import { judgeWebhook, keyOf, UNCHECKED, UNSIGNED, Verdict } from "./webhooks.js";
+import { after, sleep, steadyS, wallMs } from "./machine.js";
+import { RECEIVED, RECEIVER } from "./parameters.js";
+import { judgeWebhook, UNCHECKED, UNSIGNED, Verdict } from "./webhooks.js";
 
 const MESSAGES_MAX = 10_000;
 const BODY_BYTES_MAX = 1 << 20;
@@ -18,8 +17,21 @@ const CONNECTIONS_MAX = 256;
 const REQUESTS_OF_CONNECTION_MAX = 1_000; // so that one who never waits for answers does not fill the memory
 const DISCARDED_BYTES_MAX = 16 << 20; // of a body that is too large; then it is answered, and its connection ends
 const REQUEST_MS = 30_000;
-const LINGER_MS = 1_000;
+const LINGER_S = 1;
 const TOO_LARGE = 413;
+
+/** How a request is answered. */
+export interface Behaviour {
+  /** From 200 to 599. */
+  status?: number;
+  /** Seconds before the answer, of wall time; a day at most. */
+  delayS?: number;
+  /** Close the connection instead of answering. */
+  disconnect?: boolean;
+  body?: string | Uint8Array;
+  /** `text/plain` by default. */
+  contentType?: string;
+}
 
 /** A request that came. */
 export class Received {
@@ -101,16 +113,18 @@ export class Receiver {
 
   /** Adds an answer: they are used in order, the last one again and again. Without any it is 200. A RangeError for what cannot be
    * answered: a status outside 200 to 599, a delay of more than a day, a bad content type. */
-  reply(status: number, behaviour?: Behaviour): this;
+  reply(status: number, behaviour?: Omit<Behaviour, "status">): this;
   reply(behaviour: Behaviour): this;
-  reply(first: number | Behaviour, more: Behaviour = {}): this {
-    this.#behaviours.push(planned(typeof first === "object" ? first : { ...more, status: first }));
+  reply(first: number | Behaviour, more?: Omit<Behaviour, "status">): this {
+    if (typeof first === "object" && more !== undefined) throw new TypeError("receiver.reply: give one object with all options");
+    const behaviour = typeof first === "object" ? first : { ...more, status: first };
+    const { body = "" } = behaviour;
+    this.#behaviours.push({ ...behaviour, body: typeof body === "string" ? body : Uint8Array.from(body) });
     return this;
   }
 
   /** Judges webhooks, earlier ones too, by this secret: see `verified` of what came. After several calls each is right. */
   verify(secret: string): this {
-    keyOf(secret);
     this.#secrets.push(secret);
     return this;
   }
@@ -124,23 +138,19 @@ export class Receiver {
 
   /** Waits until `count` requests have come since the beginning or the latest `clear`; returns those that are kept. */
   async waitFor(count: number, { timeoutS = 10 }: { timeoutS?: number } = {}): Promise<readonly Received[]> {
-    if (!Number.isSafeInteger(count) || count < 0) throw new RangeError(`${inspected(count)} is no count of requests: give 0, 1, 2, …`);
-    const until = Date.now() + waitS(timeoutS) * 1000;
-    while (this.#count < count) {
-      const left = until - Date.now();
-      if (left <= 0) {
-        const came = this.received.map(({ method, path, body }) => `${method} ${path} ${body.slice(0, 200)}`).join("\n");
-        throw new ExpectationFailed(`${this.#count} requests came in ${timeoutS} s, expected ${count}`, came);
+    const until = steadyS() + timeoutS;
+    this.#server.ref(); // the process waits
+    try {
+      while (this.#count < count) {
+        const leftS = until - steadyS();
+        if (leftS <= 0) {
+          const came = this.received.map(({ method, path, body }) => `${method} ${path} ${body.slice(0, 200)}`).join("\n");
+          throw new ExpectationFailed(`${this.#count} requests came in ${timeoutS} s, expected ${count}`, came);
+        }
+        await this.#next(leftS);
       }
-      await new Promise<void>((resolve) => {
-        const wake = () => {
-          clearTimeout(timer);
-          this.#waiting.delete(wake);
-          resolve();
-        };
-        const timer = setTimeout(wake, left);
-        this.#waiting.add(wake);
-      });
+    } finally {
+      this.#server.unref();
     }
     return this.received;
   }
@@ -157,6 +167,19 @@ export class Receiver {
     await this.close();
   }
 
+  /** Wait until a request comes, but no longer than this. */
+  #next(timeoutS: number): Promise<void> {
+    return new Promise<void>((resolve) => {
+      const wake = (): void => {
+        cancel();
+        this.#waiting.delete(wake);
+        resolve();
+      };
+      const cancel = after(timeoutS, wake);
+      this.#waiting.add(wake);
+    });
+  }
+
   async #receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const body = await bodyOf(request);
     if (body === "gone") return;
@@ -164,7 +187,7 @@ export class Receiver {
       this.leftOut += 1;
       // To close at once would reset the connection, and the sender might never read why.
       response.writeHead(TOO_LARGE, { Connection: "close", "Content-Length": 0 }).flushHeaders();
-      await sleep(LINGER_MS, undefined, { ref: false, signal: this.#closed.signal });
+      await sleep(LINGER_S, this.#closed.signal);
       response.end();
       return;
     }
@@ -175,7 +198,7 @@ export class Receiver {
     }
     const headers = Object.fromEntries(Object.entries(request.headers).map(([name, value]) => [name, value?.toString()]));
     const { method = "", url = "" } = request;
-    this.#keep(new Received(new Date(), method, url, headers, body, this.#secrets));
+    this.#keep(new Received(new Date(wallMs()), method, url, headers, body, this.#secrets));
     this.#last = this.#behaviours.shift() ?? this.#last;
     for (const wake of [...this.#waiting]) wake();
     await answer(response, this.#last, this.#closed.signal);
@@ -191,6 +214,9 @@ export class Receiver {
     }
   }
 }
+
+guard(Receiver, "receiver", RECEIVER);
+guard(Received, "received", RECEIVED);
 
 function sizeOf({ bytes, headers }: Received): number {
   return Object.entries(headers).reduce((sum, [name, value = ""]) => sum + name.length + value.length, bytes.length);
@@ -216,7 +242,7 @@ async function bodyOf(request: IncomingMessage): Promise<Uint8Array | "too large
 
 async function answer(response: ServerResponse, behaviour: Behaviour, closed: AbortSignal): Promise<void> {
   const { status = 200, delayS = 0, disconnect, body = "", contentType = "text/plain" } = behaviour;
-  if (delayS > 0) await sleep(delayS * 1000, undefined, { ref: false, signal: closed });
+  if (delayS > 0) await sleep(delayS, closed);
   if (disconnect) {
     response.socket?.destroy();
   } else {

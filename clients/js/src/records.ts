@@ -13,6 +13,8 @@ export interface Clock {
   mode: "real" | "manual" | "xN";
   now: string;
   rate: number;
+  /** The clock that `X-Timestamp` is compared with. */
+  signature: "wall" | "sandbox";
 }
 
 /** A named moment of a sandbox. */

@@ -1,13 +1,14 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 /** A sandbox: a service of its own, with wallet, payments, keys and time, and what a test asks of it. */
 
-import type { Shape } from "./checking.js";
-import { PAGES_MAX, type Control, type Sent } from "./control.js";
-import { environmentOf } from "./environment.js";
-import { ExpectationFailed, SimulatorError } from "./errors.js";
+import { guard, nearest } from "./arguments.js";
+import { checkRequest, Control, PAGES_MAX, type Sent } from "./control.js";
+import { SimulatorError } from "./errors.js";
+import { exchange, Unanswered } from "./exchange.js";
 import * as expectations from "./expectations.js";
+import { steadyS } from "./machine.js";
 import { Message } from "./messages.js";
-import { type ForkFrom, type Moment, sentMoment } from "./moments.js";
+import { SANDBOX } from "./parameters.js";
 import type {
   Advanced,
   Audit,
@@ -22,15 +23,14 @@ import type {
   SandboxRecord,
   TransactionRecord,
 } from "./records.js";
-import { checkRequest, checkTarget } from "./requesting.js";
-import * as shapes from "./shapes.js";
-import { hmacHeaders } from "./signing.js";
-import { checkCallbackStatus } from "./statuses.js";
+import { checkTarget, hmacHeaders } from "./signing.js";
 import { Story } from "./story.js";
-import { iso, seconds, WAIT_S_MAX, waitS } from "./time.js";
-import type { AdvanceBy, CallbackFilters, CallbackWanted, PaymentFilters, RequestFilters, Rule } from "./wanted.js";
+import { iso, seconds } from "./time.js";
+import type { AdvanceBy, CallbackFilters, CallbackWanted, ForkFrom, Moment, PaymentFilters, RequestFilters, RequestInit, Rule } from "./wanted.js";
 
+const POLL_S_MAX = 300; // the longest that the control API waits
 const LATE_S = 60; // what an answer may take beyond the wait that it was asked for
+const FETCH_S = 300;
 
 /** A sandbox of a running simulator. */
 export class Sandbox {
@@ -42,10 +42,13 @@ export class Sandbox {
   readonly #control: Control;
   readonly #path: string;
   readonly #isOurs: boolean;
+  readonly #signsByItsClock: boolean;
 
   /** `isOurs`: `await using` deletes it. */
   constructor(control: Control, record: SandboxRecord, isOurs = false) {
+    if (!(control instanceof Control)) throw new TypeError("new Sandbox: simulator.sandbox() creates a sandbox, and simulator.open() finds one");
     this.#isOurs = isOurs;
+    this.#signsByItsClock = record.clock?.signature === "sandbox";
     this.id = record.id;
     this.url = record.url;
     this.resellers = record.resellers;
@@ -70,94 +73,112 @@ export class Sandbox {
 
   /** The variables that `reseller-sim exec` sets, for a program that reads its settings from its environment. */
   get environment(): Record<string, string> {
-    return environmentOf(this, this.#control);
+    const { url, apiKey, apiSecret, username, password, id } = this;
+    const { url: controlUrl, token } = this.#control;
+    return {
+      RESELLER_BASE_URL: url,
+      RESELLER_API_KEY: apiKey,
+      RESELLER_API_SECRET: apiSecret,
+      RESELLER_USERNAME: username,
+      RESELLER_PASSWORD: password,
+      RESELLER_SANDBOX: id,
+      RESELLER_SIM_URL: controlUrl,
+      RESELLER_SIM_KEY: apiKey,
+      RESELLER_SIM_SECRET: apiSecret,
+      ...(token ? { RESELLER_SIM_TOKEN: token, RESELLER_SIM_CONTROL_TOKEN: token } : {}),
+    };
   }
 
-  /** `fetch` to a path of the reseller API, such as `/v2/balance`, signed over the bytes that are sent. Text is sent as JSON
-   * unless the headers say otherwise. A RangeError for a path that would not arrive as it is written. */
+  /** A request to a path of the reseller API, such as `/v2/balance`, signed over the bytes that are sent. Text is sent as JSON
+   * unless the headers say otherwise. A RangeError for a path that would not arrive as it is written, a TypeError for a request
+   * without a whole answer, as of `fetch`, which tests may mock: this is not it. */
   async fetch(path: string, init: RequestInit = {}): Promise<Response> {
     checkTarget(path);
-    const request = new Request(`${this.url}${path}`, init);
-    const body = new Uint8Array(await request.arrayBuffer());
-    const headers = new Headers(request.headers);
-    if (typeof init.body === "string" && !new Headers(init.headers).has("Content-Type")) {
-      headers.set("Content-Type", "application/json");
-    }
-    const { method, url } = request;
+    const { method = "GET", body = null, signal = null } = init;
+    const url = new URL(`${this.url}${path}`);
+    const { bytes, type } = await contentOf(body);
+    const given = new Headers(init.headers);
+    if (type && !given.has("Content-Type")) given.set("Content-Type", type);
     const { apiKey, apiSecret } = this;
-    for (const [name, value] of Object.entries(hmacHeaders({ apiKey, apiSecret, method, url, body }))) {
-      headers.set(name, value);
-    }
-    const { signal, redirect } = request;
-    return fetch(url, { method, headers, signal, redirect, body: body.length > 0 ? body : null });
+    const timestamp = this.#signsByItsClock ? Math.floor((await this.now()).getTime() / 1000) : undefined;
+    const headers = { ...Object.fromEntries(given), ...hmacHeaders({ apiKey, apiSecret, method, url, body: bytes, timestamp }) };
+    const sent = { method: method.toUpperCase(), headers, body: bytes, signal };
+    const answer = await exchange(url, sent, FETCH_S).catch((error: unknown) => {
+      throw error instanceof Unanswered ? new TypeError(`fetch failed: ${error.message}`, { cause: error.cause }) : error;
+    });
+    const { status } = answer;
+    return new Response([204, 205, 304].includes(status) ? null : answer.bytes, { status, headers: answer.headers });
   }
 
   /** A signed request with a JSON body or none: `call("POST", "/v2/topup", { refid: "order-1", ... })`. */
-  call(method: string, path: string, json?: unknown): Promise<Response> {
+  async call(method: string, path: string, json?: unknown): Promise<Response> {
     return this.fetch(path, { method, body: json === undefined ? null : JSON.stringify(json) });
   }
 
   /** A request to the control API below this sandbox, for what has no method here. */
-  ask<T = unknown>(method: string, path: string, sent: Sent = {}): Promise<T> {
-    return this.#read(method, path, shapes.ANYTHING, sent);
+  async ask<T = unknown>(method: string, path: string, sent: Sent = {}): Promise<T> {
+    return this.#read(method, path, sent);
   }
 
   /** Moves time on: `"90s"`, `90` seconds, or `{ to }` a time. Without an argument, what is due now happens. */
-  advance(by: AdvanceBy = 0): Promise<Advanced> {
+  async advance(by: AdvanceBy = 0): Promise<Advanced> {
     const json = typeof by === "object" && by !== null ? { to: iso(by.to) } : { seconds: seconds(by) };
-    return this.#read("POST", "/clock/advance", shapes.ADVANCED, { json });
+    return this.#read("POST", "/clock/advance", { json });
   }
 
-  /** Moves time on until nothing is left to happen. */
-  runUntilIdle(): Promise<Advanced> {
-    return this.#read("POST", "/clock/advance", shapes.ADVANCED, { json: { until: "idle" } });
+  /** Moves time on until nothing is left to happen. Fails, and says why, when something always is. */
+  async runUntilIdle(): Promise<Advanced> {
+    const done = await this.#read<Advanced>("POST", "/clock/advance", { json: { until: "idle" } });
+    if (done.idle === false) throw await expectations.neverIdle(this, done);
+    return done;
   }
 
   /** Its time now. */
   async now(): Promise<Date> {
-    return new Date((await this.#read<Clock>("GET", "/clock", shapes.CLOCK)).now);
+    return new Date((await this.#read<Clock>("GET", "/clock")).now);
   }
 
   /** Adds a rule, which comes before those that are there. `section`: `payments`, `voids`, `disputes`, `bills` or `faults`. */
   async rule(section: string, rule: object): Promise<Rule> {
-    const { id } = await this.#read<{ id: string }>("POST", "/rules", shapes.MADE_RULE, { json: { section, rule } });
+    const { id } = await this.#read<{ id: string }>("POST", "/rules", { json: { section, rule } });
     return { id, remove: () => this.ask("DELETE", `/rules/${encodeURIComponent(id)}`) };
   }
 
   /** Adds a fault: `{ when: { path: "/v2/topup" }, times: 1, then: { status: 503 } }`. */
-  fault(rule: object): Promise<Rule> {
+  async fault(rule: object): Promise<Rule> {
     return this.rule("faults", rule);
   }
 
-  /** Credits a wallet, by default the first reseller's. */
-  deposit(amount: string | number, options: { reseller?: string; description?: string } = {}): Promise<LedgerEntry> {
-    const { reseller = this.resellers[0]?.code ?? "", description } = options;
+  /** Credits a wallet, by default the first reseller's. A text is the reseller. */
+  async deposit(amount: string | number, options: string | { reseller?: string; description?: string } = {}): Promise<LedgerEntry> {
+    const { reseller = this.resellers[0]?.code ?? "", description } = typeof options === "string" ? { reseller: options } : { description: undefined, ...options };
+    await this.#wallet(reseller);
     const path = `/resellers/${encodeURIComponent(reseller)}/deposits`;
-    return this.#read("POST", path, shapes.ENTRY, { json: { amount, description } });
+    return this.#read("POST", path, { json: { amount, description } });
   }
 
   /** The latest payment with this reference; null if there is none. */
   async transaction(refid: string): Promise<TransactionRecord | null> {
     const query = { refid, limit: 1 };
-    const page = await this.#read<{ transactions: TransactionRecord[] }>("GET", "/transactions", shapes.PAYMENTS_PAGE, { query });
+    const page = await this.#read<{ transactions: TransactionRecord[] }>("GET", "/transactions", { query });
     return page.transactions[0] ?? null;
   }
 
   /** All payments, newest first. */
-  transactions(filters: PaymentFilters = {}): Promise<TransactionRecord[]> {
-    return this.#control.all(`${this.#path}/transactions`, "transactions", shapes.PAYMENT, { ...filters });
+  async transactions(filters: PaymentFilters = {}): Promise<TransactionRecord[]> {
+    return this.#rows("transactions", filters);
   }
 
   /** All that happened to the latest payment with this reference. */
   async story(refid: string): Promise<Story> {
     const payment = await this.transaction(refid);
     if (payment === null) throw await expectations.noPayment(this, refid);
-    return new Story(await this.#read("GET", `/transactions/${encodeURIComponent(payment.trxid)}`, shapes.STORY));
+    return new Story(await this.#read("GET", `/transactions/${encodeURIComponent(payment.trxid)}`));
   }
 
   /** The journal of requests, newest first. */
-  requests(filters: RequestFilters = {}): Promise<RequestRecord[]> {
-    return this.#control.all(`${this.#path}/requests`, "requests", shapes.REQUEST, { ...filters });
+  async requests(filters: RequestFilters = {}): Promise<RequestRecord[]> {
+    return this.#rows("requests", filters);
   }
 
   /** The requests that were refused, newest first: `status` is 400 or more. `diagnosis` says why. */
@@ -166,36 +187,37 @@ export class Sandbox {
   }
 
   /** Every attempt of a callback, oldest first. */
-  callbacks(filters: CallbackFilters = {}): Promise<CallbackRecord[]> {
-    return this.#control.all(`${this.#path}/callbacks`, "callbacks", shapes.CALLBACK, { ...filters });
+  async callbacks(filters: CallbackFilters = {}): Promise<CallbackRecord[]> {
+    return this.#rows("callbacks", filters);
   }
 
   /** What the service asks of a client, and whether this one did it. */
-  audit(): Promise<Audit> {
-    return this.#read("GET", "/audit", shapes.AUDIT);
+  async audit(): Promise<Audit> {
+    return this.#read("GET", "/audit");
   }
 
   /** What an inbox received, oldest first. Callbacks go to `callbacks` until the client sets a URL of its own. */
   async inbox(name = "callbacks"): Promise<Message[]> {
-    return (await this.#control.all<InboxRecord>(this.#inbox(name), "items", shapes.RECEIVED)).map((item) => new Message(item));
+    return (await this.#control.all<InboxRecord>(this.#inbox(name), "items")).map((item) => new Message(item));
   }
 
   /** What an inbox replies: in this order, the last one again and again. */
-  replies(name: string, replies: readonly Reply[]): Promise<void> {
+  async replies(name: string, replies: readonly Reply[]): Promise<void> {
     return this.#control.ask("PUT", this.#inbox(name), { json: { replies } });
   }
 
   /** The first callback of this payment, with this status, that an inbox received or receives in `timeoutS` seconds, by
    * default 10. */
-  async waitForCallback(wanted: CallbackWanted = {}): Promise<Message> {
-    const { refid, status, timeoutS = 10, inbox = "callbacks" } = wanted;
-    checkCallbackStatus(status);
-    const until = Date.now() + waitS(timeoutS) * 1000;
+  async waitForCallback(wanted: string | CallbackWanted = {}): Promise<Message> {
+    const given: CallbackWanted = typeof wanted === "string" ? { refid: wanted } : wanted;
+    const { refid, status, timeoutS = 10, inbox = "callbacks" } = given;
+    const until = steadyS() + timeoutS;
     for (let cursor = 0, late = 0; ; ) {
-      const left = Math.max(0, (until - Date.now()) / 1000);
-      const sent = { query: { cursor, wait_for: 1, timeout: left.toFixed(3) }, timeoutS: Math.min(left + LATE_S, WAIT_S_MAX) };
+      const leftS = Math.max(0, until - steadyS());
+      const askedS = Math.min(leftS, POLL_S_MAX);
+      const sent = { query: { cursor, wait_for: 1, timeout: askedS.toFixed(3) }, timeoutS: askedS + LATE_S };
       const path = this.#inbox(inbox);
-      const { items } = await this.#control.ask<{ items: InboxRecord[] }>("GET", path, sent, shapes.RECEIVED_PAGE);
+      const { items } = await this.#control.ask<{ items: InboxRecord[] }>("GET", path, sent);
       const found = items
         .map((item) => new Message(item))
         .find(({ data }) => (refid ?? data.refid) === data.refid && (status ?? data.status) === data.status);
@@ -203,49 +225,47 @@ export class Sandbox {
       const last = items.at(-1)?.n ?? cursor;
       if (items.length > 0 && last <= cursor) throw this.#control.wrongAnswer("GET", path, "it has the same messages again");
       cursor = last;
-      if (Date.now() < until) continue;
-      late += 1; // what has come already is read to its end
-      if (items.length === 0 || late > PAGES_MAX) throw await this.#noCallback(wanted, timeoutS);
+      if (steadyS() >= until) late += 1; // what has come already is read to its end
+      const isOver = askedS === leftS || late > 0;
+      if ((isOver && items.length === 0) || late > PAGES_MAX) throw await expectations.noCallback(this, given, timeoutS);
     }
   }
 
   /** Fails with the payment's story unless it has this status. */
-  expectStatus(refid: string, status: string): Promise<void> {
+  async expectStatus(refid: string, status: string): Promise<void> {
     return expectations.expectStatus(this, refid, status);
   }
 
   /** The balance of a wallet, by default the first reseller's. */
-  async balance(reseller?: string): Promise<number> {
-    const { resellers } = await this.record();
-    const found = reseller === undefined ? resellers[0] : resellers.find(({ code }) => code === reseller);
-    if (found === undefined) throw new RangeError(`sandbox ${this.id} has no reseller ${reseller ?? ""}`);
-    return found.balance;
+  async balance(reseller = this.resellers[0]?.code ?? ""): Promise<number> {
+    return (await this.#wallet(reseller)).balance;
   }
 
   /** Fails with the payments unless a wallet, by default the first reseller's, has this balance. */
-  expectBalance(amount: string | number, reseller?: string): Promise<void> {
+  async expectBalance(amount: string | number, reseller?: string): Promise<void> {
     return expectations.expectBalance(this, amount, reseller);
   }
 
-  /** Fails with the payment's story unless a receiver has accepted such a callback, which is returned. Does not wait. */
-  expectCallback(refid: string, wanted: { status?: string } = {}): Promise<CallbackRecord> {
-    return expectations.expectCallback(this, refid, wanted);
+  /** Fails with the payment's story unless a receiver has accepted such a callback, which is returned. Does not wait. A text is
+   * the status. */
+  async expectCallback(refid: string, wanted: string | { status?: string } = {}): Promise<CallbackRecord> {
+    return expectations.expectCallback(this, refid, typeof wanted === "string" ? wanted : wanted.status);
   }
 
   /** Fails with the refused requests and their diagnoses if there are any. */
-  expectNoRefusals(): Promise<void> {
+  async expectNoRefusals(): Promise<void> {
     return expectations.expectNoRefusals(this);
   }
 
   /** Fails with the violations, and what to do about them, if the client did what the service forbids. Warnings are
    * allowed. */
-  expectCleanAudit(): Promise<void> {
+  async expectCleanAudit(): Promise<void> {
     return expectations.expectCleanAudit(this);
   }
 
   /** What it is like now: clock, resellers, balances. */
-  record(): Promise<SandboxRecord> {
-    return this.#read("GET", "", shapes.SANDBOX);
+  async record(): Promise<SandboxRecord> {
+    return this.#read("GET", "");
   }
 
   /** Returns to the state in which it began. */
@@ -254,20 +274,19 @@ export class Sandbox {
   }
 
   /** Names the present, to return to it. */
-  mark(name: string): Promise<Mark> {
-    return this.#read("POST", "/marks", shapes.MARK, { json: { name } });
+  async mark(name: string): Promise<Mark> {
+    return this.#read("POST", "/marks", { json: { name } });
   }
 
-  /** Returns to `{ mark }`, `{ to }` a time, or `{ n }` entries of its tape; what came later is gone. */
-  async rewind(moment: Moment): Promise<void> {
-    await this.ask("POST", "/rewind", { json: sentMoment(moment) });
+  /** Returns to `{ mark }`, `{ to }` a time, or `{ n }` entries of its tape; what came later is gone. A text is the mark. */
+  async rewind(moment: string | Moment): Promise<void> {
+    await this.ask("POST", "/rewind", { json: sentMoment(typeof moment === "string" ? { mark: moment } : moment) });
   }
 
   /** A second sandbox that begins as this one is now, or was at a moment. */
   async fork(moment: ForkFrom = {}): Promise<Sandbox> {
     const { id, ...at } = moment;
-    const json = { id, fork: { of: this.id, ...sentMoment(at) } };
-    return new Sandbox(this.#control, await this.#control.ask("POST", "/sandboxes", { json }, shapes.SANDBOX), true);
+    return opened(this.#control, "POST", "/sandboxes", { json: { id, fork: { of: this.id, ...sentMoment(at) } } });
   }
 
   async delete(): Promise<void> {
@@ -282,20 +301,45 @@ export class Sandbox {
     });
   }
 
-  async #read<T>(method: string, path: string, shape: Shape, sent: Sent = {}): Promise<T> {
+  async #read<T>(method: string, path: string, sent: Sent = {}): Promise<T> {
     checkRequest(method, path); // by itself, since "clock" would make another sandbox's name of this one's
-    return this.#control.ask(method, `${this.#path}${path}`, sent, shape);
+    return this.#control.ask(method, `${this.#path}${path}`, sent);
+  }
+
+  /** All rows of a list. Nothing is of a reseller that there is not. */
+  async #rows<T>(name: string, filters: PaymentFilters & RequestFilters): Promise<T[]> {
+    if (filters.reseller !== undefined) await this.#wallet(filters.reseller);
+    return this.#control.all(`${this.#path}/${name}`, name, { ...filters });
+  }
+
+  async #wallet(reseller: string): Promise<Reseller> {
+    const { resellers } = await this.record();
+    const found = resellers.find(({ code }) => code === reseller);
+    if (found !== undefined) return found;
+    const codes = resellers.map(({ code }) => code);
+    throw new RangeError(`sandbox ${this.id} has no reseller ${reseller}; did you mean ${nearest(reseller, codes) ?? codes.join(", ")}?`);
   }
 
   #inbox(name: string): string {
     return `${this.#path}/inbox/${encodeURIComponent(name)}`;
   }
-
-  async #noCallback({ refid, status }: CallbackWanted, timeoutS: number): Promise<ExpectationFailed> {
-    const what = ["no callback", refid && `for ${refid}`, status && `with the status ${status}`].filter(Boolean).join(" ");
-    const { mode, pending } = await this.#read<Clock & { pending: number }>("GET", "/clock", shapes.CLOCK);
-    const hint = mode === "manual" && pending > 0 ? "; time stands still: call advance() or runUntilIdle() first" : "";
-    const evidence = refid === undefined ? "" : await expectations.storyOrRefusals(this, refid);
-    return new ExpectationFailed(`${what} came in ${timeoutS} s${hint}`, evidence);
-  }
 }
+
+guard(Sandbox, "sandbox", SANDBOX);
+
+/** The sandbox of an answer of the control API. One that was created is deleted at the end of `await using`. */
+export async function opened(control: Control, method: "GET" | "POST", path: string, sent: Sent = {}): Promise<Sandbox> {
+  const record = await control.ask<SandboxRecord | undefined>(method, path, sent);
+  if (record?.id === undefined || !Array.isArray(record.resellers)) throw control.wrongAnswer(method, path, "it is no sandbox");
+  return new Sandbox(control, record, method === "POST");
+}
+
+/** The bytes of a body, and the type that `fetch` gives them; a text is JSON. */
+async function contentOf(body: RequestInit["body"]): Promise<{ bytes: Uint8Array; type?: string }> {
+  if (typeof body === "string") return { bytes: Buffer.from(body), type: "application/json" };
+  if (!body || body instanceof Uint8Array) return { bytes: body || new Uint8Array() };
+  const content = new Response(body);
+  return { bytes: new Uint8Array(await content.arrayBuffer()), type: content.headers.get("Content-Type") ?? "" };
+}
+
+const sentMoment = (moment: Moment | object): object => ("to" in moment ? { ...moment, to: iso(moment.to as string | Date) } : moment);

@@ -2,6 +2,10 @@
 
 import { createHash, createHmac, randomUUID } from "node:crypto";
 
+import { checkArguments, inspected } from "./arguments.js";
+import { wallMs } from "./machine.js";
+import { FUNCTIONS } from "./parameters.js";
+
 /** A request that is to be signed. */
 export interface Signable {
   apiKey: string;
@@ -12,15 +16,16 @@ export interface Signable {
   url: string | URL;
   /** The bytes that are sent, or their text; none for an empty body. */
   body?: string | Uint8Array | undefined;
-  /** Unix time in seconds; by default now. */
-  timestamp?: number;
+  /** Unix time in seconds; by default the machine's, whatever a test has made of `Date`. */
+  timestamp?: number | undefined;
   /** 16 to 128 letters, digits, `-` and `_`; by default a new one. */
-  nonce?: string;
+  nonce?: string | undefined;
 }
 
 /** The four headers that sign a request, for any HTTP client. A request that is sent again has to be signed again. */
 export function hmacHeaders(request: Signable): Record<string, string> {
-  const timestamp = request.timestamp ?? Math.floor(Date.now() / 1000);
+  checkArguments("hmacHeaders", arguments, FUNCTIONS.hmacHeaders);
+  const timestamp = request.timestamp ?? Math.floor(wallMs() / 1000);
   const nonce = request.nonce ?? randomUUID();
   const hash = createHash("sha256")
     .update(request.body ?? "")
@@ -46,4 +51,16 @@ function sortedQuery(url: string | URL): string {
     .sort((one, other) => (one.key < other.key ? -1 : one.key > other.key ? 1 : 0))
     .map(({ parameter }) => parameter)
     .join("&");
+}
+
+/** Throw a RangeError for a path of the reseller API that would not arrive as it is written: a URL escapes, cuts and resolves
+ * without a word, and then something else is signed and sent. */
+export function checkTarget(path: string): void {
+  if (!path.startsWith("/")) {
+    throw new RangeError(`${inspected(path)} is no path of the reseller API: begin it with /, as in /v2/balance`);
+  }
+  const { pathname, search } = new URL(`http://sandbox${path}`);
+  if (path.split("?", 1)[0] === pathname && !/[\p{Cc}#]/u.test(path)) return; // blanks of a query are escaped, then signed
+  const arrives = `${pathname}${search}`;
+  throw new RangeError(`${inspected(path)} would not arrive as it is written, but as ${inspected(arrives)}: write it as it is sent, percent-encoded`);
 }

@@ -3,12 +3,12 @@
 
 import { readFile } from "node:fs/promises";
 
+import { checkArguments, guard } from "./arguments.js";
 import { Control } from "./control.js";
 import { launch, type StartOptions } from "./launch.js";
+import { SIMULATOR } from "./parameters.js";
 import type { SandboxRecord } from "./records.js";
-import { Sandbox } from "./sandbox.js";
-import { checkSeed } from "./seeds.js";
-import { HEALTH, MADE, SANDBOX, SANDBOXES } from "./shapes.js";
+import { opened, Sandbox } from "./sandbox.js";
 import { clockOf, iso } from "./time.js";
 
 /** What a new sandbox is like. */
@@ -23,7 +23,7 @@ export interface SandboxOptions {
   /** A bigint beyond Number.MAX_SAFE_INTEGER. */
   seed?: number | bigint | undefined;
   /** `unique`: keys that no other sandbox has. */
-  credentials?: "unique" | undefined;
+  credentials?: "scenario" | "unique" | undefined;
   /** False for one that `reseller-sim exec --audit` passes over, as obligations are violated in it on purpose. */
   audit?: boolean | undefined;
 }
@@ -43,55 +43,53 @@ export class Simulator {
   readonly #control: Control;
   #stop: (() => Promise<void>) | undefined;
 
-  constructor({ url, token }: SimulatorOptions = {}) {
+  /** A text is the URL. */
+  constructor(options: string | SimulatorOptions = {}) {
+    checkArguments("new Simulator", arguments, SIMULATOR.constructor);
+    const { url, token } = typeof options === "string" ? { url: options } : { token: undefined, ...options };
     const { RESELLER_SIM_URL, RESELLER_SIM_TOKEN, RESELLER_SIM_CONTROL_TOKEN } = process.env;
-    const address = (url ?? RESELLER_SIM_URL) || "http://127.0.0.1:8080";
+    const address = (url || RESELLER_SIM_URL) || "http://127.0.0.1:8080";
     this.url = address.replace(/\/+$/, "").replace(/\/_sim$/, "");
     this.controlUrl = `${this.url}/_sim`;
     this.#control = new Control(this.controlUrl, token ?? (RESELLER_SIM_TOKEN || RESELLER_SIM_CONTROL_TOKEN));
   }
 
-  /** Starts a simulator on a free port, which `close` ends, as does the end of this process. */
-  static async start(options: StartOptions = {}): Promise<Simulator> {
-    const { url, token, stop } = await launch(options);
+  /** Starts a simulator on a free port, which `close` ends, as does the end of this process. A text is the scenario. */
+  static async start(options: string | StartOptions = {}): Promise<Simulator> {
+    const { url, token, stop } = await launch(typeof options === "string" ? { scenario: options } : options);
     const simulator = new Simulator({ url, token: token ?? "" });
     simulator.#stop = stop;
     return simulator;
   }
 
   /** `{ status, version }`. */
-  health(): Promise<{ status: string; version: string }> {
-    return this.#control.ask("GET", "/health", {}, HEALTH);
+  async health(): Promise<{ status: string; version: string }> {
+    const found = await this.#control.ask<{ status: string; version: string }>("GET", "/health");
+    if (found?.status !== "ok") throw this.#control.wrongAnswer("GET", "/health", "its status is not ok");
+    return found;
   }
 
   /** All sandboxes. */
   async sandboxes(): Promise<SandboxRecord[]> {
-    return (await this.#control.ask<{ sandboxes: SandboxRecord[] }>("GET", "/sandboxes", {}, SANDBOXES)).sandboxes;
+    return (await this.#control.ask<{ sandboxes: SandboxRecord[] }>("GET", "/sandboxes")).sandboxes;
   }
 
-  /** Creates a sandbox: a service of its own, with wallet, payments, time and keys. */
-  async sandbox(options: SandboxOptions = {}): Promise<Sandbox> {
-    const { id, clock = "manual", start, credentials } = options;
-    const seed = checkSeed(options.seed);
-    const audit = (options.audit ?? true) ? undefined : false; // said only then, since a simulator before this one does not know it
-    const yaml = await yamlOf(options.scenario);
+  /** Creates a sandbox: a service of its own, with wallet, payments, time and keys. A text is the scenario. */
+  async sandbox(options: string | SandboxOptions = {}): Promise<Sandbox> {
+    const wanted: SandboxOptions = typeof options === "string" ? { scenario: options } : options;
+    const { id, clock = "manual", start, seed, credentials } = wanted;
+    const audit = (wanted.audit ?? true) ? undefined : false; // said only then, since a simulator before this one does not know it
+    const yaml = await yamlOf(wanted.scenario);
     const sent =
       yaml === undefined
-        ? { json: { id, seed, credentials, audit, scenario: options.scenario, clock: clockOf(clock, start) } }
+        ? { json: { id, seed, credentials, audit, scenario: wanted.scenario, clock: clockOf(clock, start) } }
         : { yaml, query: { id, seed, credentials, audit, clock, start: start && iso(start) } };
-    const made = await this.#control.ask<SandboxRecord>("POST", "/sandboxes", sent, MADE);
-    try {
-      this.#control.checked("POST", "/sandboxes", made, SANDBOX);
-    } catch (error) {
-      await this.#control.ask("DELETE", `/sandboxes/${made.id}`).catch(() => undefined); // nobody else knows of it
-      throw error;
-    }
-    return new Sandbox(this.#control, made, true);
+    return opened(this.#control, "POST", "/sandboxes", sent);
   }
 
   /** A sandbox that exists, such as `default`. */
   async open(id: string): Promise<Sandbox> {
-    return new Sandbox(this.#control, await this.#control.ask("GET", `/sandboxes/${encodeURIComponent(id)}`, {}, SANDBOX));
+    return opened(this.#control, "GET", `/sandboxes/${encodeURIComponent(id)}`);
   }
 
   /** Ends a simulator that `start` started; does nothing to another. */
@@ -103,6 +101,8 @@ export class Simulator {
     await this.close();
   }
 }
+
+guard(Simulator, "simulator", SIMULATOR);
 
 /** The text of a scenario file that was given as text or by its path; undefined for a name, an object or nothing. */
 async function yamlOf(scenario: string | object | undefined): Promise<string | undefined> {

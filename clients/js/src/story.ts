@@ -1,5 +1,7 @@
 /** What happened to one payment, as lines to read: those of the Python client and of `reseller-sim story`. */
 
+import { checkArguments, guard } from "./arguments.js";
+import { STORY } from "./parameters.js";
 import type { CallbackAttempt, CallbackRecord, RequestRecord, StoryRecord } from "./records.js";
 
 /** Time, order within an instant, and text. */
@@ -27,7 +29,9 @@ const TIME_CHARS = 23;
 
 /** A payment with all that happened to it. As a string it is lines that people read. */
 export class Story {
-  constructor(readonly data: StoryRecord) {}
+  constructor(readonly data: StoryRecord) {
+    checkArguments("new Story", arguments, STORY.constructor);
+  }
 
   toString(): string {
     const { refid, product, amount, account, trxid, reseller, rule, requests_left_out, callbacks_left_out } = this.data;
@@ -41,6 +45,8 @@ export class Story {
     ].join("\n");
   }
 }
+
+guard(Story, "story", STORY);
 
 /** One row of the journal: number, request, status and what explains it. */
 export function requestLine(row: RequestRecord): string {

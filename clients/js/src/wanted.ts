@@ -56,3 +56,6 @@ export interface Rule {
   id: string;
   remove(): Promise<void>;
 }
+
+/** What `sandbox.fetch` takes of a request. */
+export type RequestInit = Pick<globalThis.RequestInit, "method" | "headers" | "body" | "signal">;

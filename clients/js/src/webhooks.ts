@@ -2,6 +2,10 @@
 
 import { createHmac, timingSafeEqual } from "node:crypto";
 
+import { checkArguments, guard } from "./arguments.js";
+import { wallMs } from "./machine.js";
+import { FUNCTIONS, VERDICT } from "./parameters.js";
+
 const TOLERANCE_S = 300;
 const HEADERS = ["webhook-id", "webhook-timestamp", "webhook-signature"] as const;
 
@@ -9,8 +13,8 @@ const HEADERS = ["webhook-id", "webhook-timestamp", "webhook-signature"] as cons
 export const UNSIGNED = "it has no header webhook-signature, as transaction callbacks have none";
 export const UNCHECKED = "no secret was given; name it with verify(secret)";
 
-/** Headers of a received request, by their names in lower case. */
-export type ReceivedHeaders = Record<string, string | undefined>;
+/** Headers of a received request: `Headers`, or an object of them. */
+export type ReceivedHeaders = Headers | Record<string, string | readonly string[] | undefined>;
 
 /** Whether a signature is right, and if not why. */
 export class Verdict {
@@ -25,20 +29,30 @@ export class Verdict {
   }
 }
 
+guard(Verdict, "verdict", VERDICT);
+
 /** True if a webhook is genuine: see `judgeWebhook`, which says why not. */
-export function verifyWebhook(secret: string, headers: ReceivedHeaders, body: string | Uint8Array, now = new Date()): boolean {
-  return judgeWebhook(secret, headers, body, now).verified;
+export function verifyWebhook(secret: string, headers: ReceivedHeaders, body: string | Uint8Array, now?: string | Date): boolean {
+  checkArguments("verifyWebhook", arguments, FUNCTIONS.verifyWebhook);
+  return judged(secret, headers, body, now).verified;
 }
 
 /**
  * Whether a webhook was signed with this secret, of 64 hexadecimal digits, less than five minutes from `now`. `body` has the bytes
  * as they came. Signatures are compared in constant time. A RangeError for a secret that is not hexadecimal.
  */
-export function judgeWebhook(secret: string, headers: ReceivedHeaders, body: string | Uint8Array, now = new Date()): Verdict {
-  const key = keyOf(secret);
-  const missing = HEADERS.filter((name) => !headers[name]);
+export function judgeWebhook(secret: string, headers: ReceivedHeaders, body: string | Uint8Array, now?: string | Date): Verdict {
+  checkArguments("judgeWebhook", arguments, FUNCTIONS.judgeWebhook);
+  return judged(secret, headers, body, now);
+}
+
+function judged(secret: string, headers: ReceivedHeaders, body: string | Uint8Array, now: string | Date = new Date(wallMs())): Verdict {
+  const key = Buffer.from(secret, "hex");
+  const all = Symbol.iterator in headers ? [...(headers as Headers)] : Object.entries(headers);
+  const found = new Map(all.map(([name, value]) => [name.toLowerCase(), `${value ?? ""}`]));
+  const missing = HEADERS.filter((name) => !found.get(name));
   if (missing.length > 0) return wrong(`it has no ${missing.join(", ")}`);
-  const [id, timestamp, signatures] = HEADERS.map((name) => headers[name] ?? "") as [string, string, string];
+  const [id, timestamp, signatures] = HEADERS.map((name) => found.get(name)) as [string, string, string];
   if (!/^\d+$/.test(timestamp)) return wrong(`webhook-timestamp is not Unix seconds: '${timestamp}'`);
   const mac = createHmac("sha256", key).update(`${id}.${timestamp}.`).update(body).digest();
   const isGenuine = signatures
@@ -47,17 +61,9 @@ export function judgeWebhook(secret: string, headers: ReceivedHeaders, body: str
     .map((signature) => Buffer.from(signature.slice("v1,".length), "base64"))
     .some((signature) => signature.length === mac.length && timingSafeEqual(signature, mac));
   if (!isGenuine) return wrong("the signature is not that of this id, timestamp, body and secret");
-  const ageS = now.getTime() / 1000 - Number(timestamp);
+  const ageS = new Date(now).getTime() / 1000 - Number(timestamp);
   if (Math.abs(ageS) <= TOLERANCE_S) return new Verdict(true, "");
   return wrong(`webhook-timestamp is ${Math.abs(ageS).toFixed(0)} s ${ageS > 0 ? "old" : "ahead"}; 300 are allowed`);
-}
-
-/** The key that a secret stands for; a RangeError when it is not hexadecimal. */
-export function keyOf(secret: string): Uint8Array {
-  if (!/^([0-9a-f]{2})+$/i.test(secret)) {
-    throw new RangeError("a webhook secret is hexadecimal; give it as PUT /v2/balance-webhook showed it");
-  }
-  return Buffer.from(secret, "hex");
 }
 
 function wrong(reason: string): Verdict {

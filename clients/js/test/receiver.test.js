@@ -62,7 +62,7 @@ test("it says why a signature is not genuine", async () => {
   assert.match(receiver.received[1]?.signature.reason ?? "", /^it has no header webhook-signature/);
   receiver.verify(secret);
   assert.equal(`${receiver.received[0]?.signature}`, "verified");
-  assert.throws(() => receiver.verify("not hexadecimal"), /a webhook secret is hexadecimal/);
+  assert.throws(() => receiver.verify("not hexadecimal"), /give the hexadecimal secret/);
   await receiver.close();
 });
 

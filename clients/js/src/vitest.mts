@@ -8,8 +8,8 @@ import type { SandboxOptions, Simulator } from "./simulator.js";
 
 /** What a test of ours gets. */
 export interface Fixtures {
-  /** What its sandbox is like; `test.extend({ sandboxOptions: { scenario: "bad-day" } })` changes it. */
-  sandboxOptions: SandboxOptions;
+  /** What its sandbox is like, or its scenario; `test.extend({ sandboxOptions: { scenario: "bad-day" } })` changes it. */
+  sandboxOptions: string | SandboxOptions;
   simulator: Simulator;
   sandbox: Sandbox;
 }
@@ -37,8 +37,8 @@ export const test: TestAPI<Fixtures> = base.extend<Fixtures>({
  * The sandbox of the test that runs, for suites that keep Vitest's own `test`: all tests of a file or, inside `describe`, of a
  * suite.
  */
-export function useSandbox(options: SandboxOptions = {}): Sandbox {
-  const current = new CurrentSandbox(options);
+export function useSandbox(options: string | SandboxOptions = {}): Sandbox {
+  const current = new CurrentSandbox(options, arguments);
   beforeEach(({ task }) => current.begin(task.id, " > ", task.name));
   afterEach(({ task }) => current.end(task.id, task.result?.state === "fail", (text) => console.error(text)));
   afterAll(() => current.close());
