@@ -112,12 +112,6 @@ def test_its_own_tests_and_those_of_the_page_and_of_the_readme_pass(
     assert found, printed
 
 
-def test_many_more_lies_of_a_server_end_in_a_result_or_an_error_of_the_client(project: Path) -> None:
-    named = ("--test-name-pattern", "a lie ends in", "test/lying.test.js")
-    printed = ran(project, "node", "--test", "--test-reporter", "tap", *named, variables={"LIES_OF_A_CALL": "300"})
-    assert re.search(r"^ok \d+ - a lie ends in a result or an error of ours$", printed, re.MULTILINE), printed
-
-
 def test_the_bounds_on_the_page_are_those_of_the_code(project: Path) -> None:
     """By what the package was compiled to; the messages of its own tests show that the code keeps to them."""
     said = [[number(one) for one in re.findall(NUMBER, text)] for text in BOUNDED.findall(PAGE)]
