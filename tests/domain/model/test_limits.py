@@ -5,7 +5,9 @@ from datetime import timedelta
 import pytest
 
 from simulator.domain.model import limits
+from simulator.domain.model.callbacks import RetryPolicy
 from simulator.domain.model.limits import RequestRates
+from simulator.domain.model.scenario import Limits
 from tests.support.worlds import seconds
 
 INTERVAL_S, BLOCK_S = 300, 14_400
@@ -94,3 +96,21 @@ def test_an_interval_that_ends_takes_no_other_with_it() -> None:
     limiter.allow("c", seconds(301))
     limiter.allow("d", seconds(300 + BLOCK_S))
     assert [limiter.blocked_until(one, seconds(300 + BLOCK_S)) for one in "bc"] == [None, seconds(301 + BLOCK_S)]
+
+
+def test_the_oldest_address_is_evicted_and_the_others_keep_their_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "ADDRESSES_MAX", 2)
+    limiter = rates(1)
+    assert [limiter.allow(address, seconds(0)) for address in "abcb"] == [True, True, True, False]
+
+
+def test_the_limits_are_those_of_the_specification() -> None:
+    default = Limits()
+    assert (default.requests_per_interval, default.rate_limit_interval) == (30_000, timedelta(minutes=5))
+    assert (default.rate_limit_block, default.integration_timeout) == (timedelta(minutes=240), timedelta(seconds=29))
+    assert (default.timestamp_tolerance, default.nonce_window) == (timedelta(minutes=5), timedelta(minutes=10))
+    assert (default.callback_timeout, default.callback_retry) == (
+        timedelta(seconds=30),
+        RetryPolicy(3, timedelta(seconds=60)),
+    )
+    assert default.settings_delay == timedelta(minutes=5)
