@@ -30,6 +30,8 @@ def show(call: Call) -> Reply:
             ref2=fields.get("ref2", ""),
             amount=fields.get("amount", ""),
             rule=exchange.selected_rule,
+            sender=exchange.client,
+            key=call.key,
         ),
         call.now,
     )

@@ -171,6 +171,11 @@ class Call(msgspec.Struct, kw_only=True, gc=False):
         assert self.reseller is not None, "only after authentication"
         return self.reseller
 
+    @property
+    def key(self) -> str:
+        """The API key that authenticated it; "" with a bearer token."""
+        return "" if self.named is None else self.named[1].key
+
 
 Problems = Mapping[str, list[str]]
 

@@ -42,6 +42,8 @@ def _open(call: Call, kind: CaseKind) -> Reply:
             refund_type=None if refund_type is None else int(refund_type),
             refund_reason=fields.get("refund_reason", ""),
             rule=exchange.selected_rule,
+            sender=exchange.client,
+            key=call.key,
         ),
         call.now,
     )

@@ -32,6 +32,7 @@ def topup(call: Call) -> Reply:
             extras=fields.get("extras", NO_EXTRAS),
             sender=exchange.client,
             rule=exchange.selected_rule,
+            key=call.key,
         ),
         call.now,
     )

@@ -25,7 +25,7 @@ class Command(msgspec.Struct, frozen=True, gc=False, tag=True, tag_field="comman
 
 class CreatePayment(Command, frozen=True):
     """Create a payment, or re-query it when `refid` exists. `amount` is as the client sent it; `rule` names the payment
-    rule that the client requested."""
+    rule that the client requested; `sender` is the client's address and `key` its API key, "" when it has none."""
 
     reseller: str
     refid: str
@@ -36,6 +36,7 @@ class CreatePayment(Command, frozen=True):
     extras: Mapping[str, object] = {}
     sender: str = ""
     rule: str = ""
+    key: str = ""
 
 
 class SetCallback(Command, frozen=True):
@@ -147,7 +148,8 @@ class SendCallback(Command, frozen=True):
 
 class OpenCase(Command, frozen=True):
     """Dispute or void a payment (SPEC 4.12, 4.13). `trxid` takes precedence over `refid`; an empty one counts as
-    absent; `rule` names the rule that the client requested."""
+    absent; `rule` names the rule that the client requested; `sender` is the client's address and `key` its API key, ""
+    when it has none."""
 
     kind: CaseKind
     reseller: str
@@ -157,11 +159,13 @@ class OpenCase(Command, frozen=True):
     refund_type: int | None = None
     refund_reason: str = ""
     rule: str = ""
+    sender: str = ""
+    key: str = ""
 
 
 class LookUpBill(Command, frozen=True):
     """Look up what is outstanding on a bill (SPEC 4.10). `amount` is as the client sent it; `rule` names the rule that
-    the client requested."""
+    the client requested; `sender` is the client's address and `key` its API key, "" when it has none."""
 
     reseller: str
     product: str
@@ -170,6 +174,8 @@ class LookUpBill(Command, frozen=True):
     ref2: str = ""
     amount: str = ""
     rule: str = ""
+    sender: str = ""
+    key: str = ""
 
 
 class SetNetwork(Command, frozen=True):

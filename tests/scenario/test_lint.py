@@ -62,6 +62,24 @@ def test_a_rule_that_only_looks_useless_is_not_reported(tmp_path: Path, text: st
     assert problems(path) == []
 
 
+THEN = {
+    "payments": "[{status: Failed}]",
+    "voids": "{status: Failed}",
+    "disputes": "{status: Failed}",
+    "bills": "{error: unavailable}",
+    "faults": "{status: 500}",
+}
+
+
+@pytest.mark.parametrize("per", ["account", "reseller", "key", "address"])
+@pytest.mark.parametrize("section", THEN)
+def test_every_section_counts_per_account_reseller_key_and_address(tmp_path: Path, section: str, per: str) -> None:
+    path = tmp_path / "f.yaml"
+    for rule in (f"nth: 2, per: {per}", f"when: {{every: 2, per: {per}}}"):
+        path.write_text(f"extends: default\n{section}: [{{{rule}, then: {THEN[section]}}}]\n")
+        assert problems(path) == []
+
+
 def test_errors_and_useless_parts_are_reported_together(tmp_path: Path) -> None:
     path = tmp_path / "f.yaml"
     path.write_text(f"sed: 1\nresellers: []\npayments:\n- {FAILS}\n- {{when: {{account: a}}, {FAILS}}}\n")

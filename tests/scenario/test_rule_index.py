@@ -30,7 +30,7 @@ MATCHERS = st.one_of(
 PLAIN_WHENS = st.dictionaries(st.sampled_from(INDEXED), MATCHERS, max_size=3)
 BRANCHES = st.lists(PLAIN_WHENS, min_size=1, max_size=2)
 WHENS = st.one_of(PLAIN_WHENS, st.builds(lambda when, branches: when | {"any": branches}, PLAIN_WHENS, BRANCHES))
-PER = ["account", "refid", "reseller"]
+PER = ["account", "refid", "reseller", "key", "address"]
 CHANCES = st.sampled_from([Decimal("0.5"), Decimal("0.1")])
 NUMBERS = st.integers(1, 3)
 COUNTS: st.SearchStrategy[dict[str, Any]] = st.one_of(

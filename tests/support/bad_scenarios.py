@@ -554,7 +554,11 @@ MISTAKES: list[tuple[str, str, list[str]]] = [
         "payments: [{when: {query: {page: '2'}}, then: [{status: Failed}]}]\n",
         ["1:20: unknown_key"],
     ),
-    ("per the key of payments", "payments: [{nth: 2, per: key, then: [{status: Failed}]}]\n", ["1:26: unknown_value"]),
+    (
+        "per the trxid of payments",
+        "payments: [{nth: 2, per: trxid, then: [{status: Failed}]}]\n",
+        ["1:26: unknown_value"],
+    ),
     ("per the refid of bills", "bills: [{nth: 2, when: {per: refid}, then: {error: a}}]\n", ["1:30: unknown_value"]),
     (
         "per written twice",

@@ -81,11 +81,14 @@ def new_reseller() -> ResellerStart:
     )
 
 
+EACH_KEY = c.AddRule("voids", {"times": 1, "per": "key", "then": {"status": "Failed"}})
+EACH_ADDRESS = c.AddRule("bills", {"times": 1, "per": "address", "then": {"error": "unavailable"}})
+
 # What is applied before, and the command that is written down and read back.
 CASES: list[tuple[list[c.Command], Callable[[Sandbox], c.Command]]] = [
     ([], lambda box: paid()),
     ([], lambda box: paid(amount=10)),
-    ([], lambda box: paid(amount=Decimal("10.00"), remarks="näh", rule="magic-01", sender="::1")),
+    ([], lambda box: paid(amount=Decimal("10.00"), remarks="näh", rule="magic-01", sender="::1", key="rk")),
     ([], lambda box: paid(product="ELECTRIC", account="210012345648", amount="12.34", extras={"a": [1, {"b": None}]})),
     ([paid()], lambda box: paid()),
     ([], lambda box: c.SetCallback("RS001", "http://127.0.0.1:9/x?y=1", "GET")),
@@ -104,6 +107,8 @@ CASES: list[tuple[list[c.Command], Callable[[Sandbox], c.Command]]] = [
     ([paid()], lambda box: sent_callback(box)),
     ([paid()], lambda box: c.OpenCase(CaseKind.VOID, "RS001", refid="r1", user_email=("a@b.c",), refund_type=1)),
     ([], lambda box: c.LookUpBill("RS001", "ELECTRIC", "210012345648", amount="5")),
+    ([paid(), EACH_KEY], lambda box: c.OpenCase(CaseKind.VOID, "RS001", "r1", sender="::1", key="rk")),
+    ([EACH_ADDRESS], lambda box: c.LookUpBill("RS001", "ELECTRIC", "210012345648", sender="::1", key="rk")),
     ([], lambda box: c.SetNetwork("RELOAD", NetworkStatus.INTERRUPTION)),
     ([], lambda box: c.ChangeProduct("RELOAD", {"is_active": False, "note": None, "name": "New"})),
     (
@@ -176,6 +181,23 @@ def test_a_command_that_was_read_back_does_the_same(
     before: list[c.Command], make: Callable[[Sandbox], c.Command]
 ) -> None:
     assert applied(before, make, read_back=True) == applied(before, make, read_back=False)
+
+
+OLDER: list[tuple[bytes, c.Command]] = [
+    (
+        b'{"command":"CreatePayment","reseller":"R","refid":"r","product":"P","account":"1","amount":"10"}',
+        c.CreatePayment("R", "r", "P", "1", "10"),
+    ),
+    (b'{"command":"OpenCase","kind":"void","reseller":"R","refid":"r"}', c.OpenCase(CaseKind.VOID, "R", "r")),
+    (b'{"command":"LookUpBill","reseller":"R","product":"P","account":"1"}', c.LookUpBill("R", "P", "1")),
+]
+
+
+@pytest.mark.parametrize(("line", "expected"), OLDER)
+def test_a_command_of_an_older_tape_has_neither_key_nor_address(line: bytes, expected: Any) -> None:
+    found: Any = read(line)
+    assert found == expected
+    assert (found.sender, found.key) == ("", "")
 
 
 def test_each_kind_of_command_is_tried_and_changes_or_answers_something() -> None:

@@ -75,7 +75,7 @@ def outstanding(state: State, product: Product, payment: CreatePayment, now: dat
     codes = {
         name: text for name in ("biller_code", SECOND_REFERENCE) if isinstance(text := payment.extras.get(name), str)
     }
-    asked = LookUpBill(payment.reseller, product.code, payment.account, **codes)
+    asked = LookUpBill(payment.reseller, product.code, payment.account, sender=payment.sender, key=payment.key, **codes)
     rule = state.bills.find(lambda: _facts(state, asked, product, now), account=asked.account).rule
     if rule is not None and rule.then.refused is not None:
         return None
@@ -104,6 +104,8 @@ def _facts(state: State, asked: LookUpBill, product: Product, now: datetime) -> 
         "account": asked.account,
         "amount": asked.amount or None,
         "extras": {name: text for name in ("biller_code", "ref2") if (text := getattr(asked, name))},
+        "key": asked.key,
+        "address": asked.sender,
     }
 
 

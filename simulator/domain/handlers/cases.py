@@ -172,6 +172,8 @@ def _facts(state: State, command: OpenCase, transaction: Transaction, now: datet
         "refid": transaction.refid,
         "trxid": transaction.trxid,
         "refund_type": "" if command.refund_type is None else str(command.refund_type),
+        "key": command.key,
+        "address": command.sender,
     }
 
 

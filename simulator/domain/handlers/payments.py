@@ -279,4 +279,6 @@ def _facts(draft: Draft, command: CreatePayment, amount: Decimal, now: datetime)
         "amount": amount,
         "extras": command.extras,
         "refid": command.refid,
+        "key": command.key,
+        "address": command.sender,
     }
