@@ -257,12 +257,13 @@ def test_rules_see_the_look_up() -> None:
         return False
 
     box = sandbox(bills=(bill_rule(when=when),))
-    look_up(box, biller_code="7", ref2="8", amount="10")
+    look_up(box, biller_code="7", ref2="8", amount="10", sender="::1", key="rk")
     look_up(box, reseller="R2")
     common = {"product": "BILL", "account": "123456", "now": box.state.now, "start": box.state.started}
+    signed = {"key": "rk", "address": "::1"}
     assert seen == [
-        {**common, "reseller": "R1", "amount": "10", "extras": {"biller_code": "7", "ref2": "8"}},
-        {**common, "reseller": "R2", "amount": None, "extras": {}},
+        {**common, "reseller": "R1", "amount": "10", "extras": {"biller_code": "7", "ref2": "8"}, **signed},
+        {**common, "reseller": "R2", "amount": None, "extras": {}, "key": "", "address": ""},
     ]
 
 

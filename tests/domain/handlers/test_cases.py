@@ -210,7 +210,7 @@ def test_rules_see_the_payment_and_the_reason() -> None:
     catalog = Catalog(products={"BILL": money_product(voidable=True, fulfillment=mapped)})
     box = sandbox(PAID, voids=(case_rule(CaseThen(is_accepted=False), when=when),), catalog=catalog)
     transaction = pay(box, order(extras={"biller_code": "7"})).transaction
-    ask(box, refund_type=3)
+    ask(box, refund_type=3, sender="::1", key="rk")
     assert seen == [
         {
             "now": box.state.now,
@@ -223,6 +223,8 @@ def test_rules_see_the_payment_and_the_reason() -> None:
             "refid": "ref-1",
             "trxid": transaction.trxid,
             "refund_type": "3",
+            "key": "rk",
+            "address": "::1",
         }
     ]
 

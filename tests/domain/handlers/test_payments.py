@@ -337,7 +337,7 @@ def test_rules_see_the_payment() -> None:
     seen: dict[str, object] = {}
     one = rule(after(0, Status.SUCCESSFUL), when=lambda facts: seen.update(facts) or True)
     box = sandbox(one)
-    pay(box, order(product="BILL", amount="10.00", extras={"x": "y"}), at=5)
+    pay(box, order(product="BILL", amount="10.00", extras={"x": "y"}, sender="::1", key="rk"), at=5)
     unpaid = seen.pop("outstanding")
     assert callable(unpaid)
     assert seen == {
@@ -349,4 +349,6 @@ def test_rules_see_the_payment() -> None:
         "amount": Decimal(10),
         "extras": {"x": "y"},
         "refid": "ref-1",
+        "key": "rk",
+        "address": "::1",
     }
