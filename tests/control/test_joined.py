@@ -33,7 +33,7 @@ ROW: dict[str, Any] = {
     "origin": None,
     "seed": 1,
     "url": "http://127.0.0.1:8080/s/x",
-    "clock": {"mode": "manual", "now": "2026-11-21T04:00:00.000000Z", "rate": 1},
+    "clock": {"mode": "manual", "now": "2026-11-21T04:00:00.000000Z", "rate": 1, "signature": "wall"},
     "audit": True,
     "resellers": [],
 }

@@ -39,6 +39,7 @@ def test_a_request_has_exactly_the_given_headers_and_body(run: Run) -> None:
             assert receiver.requests[0].head == [
                 "POST /a%2Fb/%7e//?x=%41+b&&x&refid=%E2%82%AC HTTP/1.1",
                 f"Host: 127.0.0.1:{receiver.port}",
+                "X-Sim-Delivery: 1",
                 "X-One: 1",
                 "content-type: application/json",
                 "X-One: 2",
@@ -46,7 +47,11 @@ def test_a_request_has_exactly_the_given_headers_and_body(run: Run) -> None:
                 "Content-Length: 7",
             ]
             assert receiver.requests[0].body == b'{"a":1}'
-            assert receiver.requests[1].head == ["GET /?q HTTP/1.1", f"Host: 127.0.0.1:{receiver.port}"]
+            assert receiver.requests[1].head == [
+                "GET /?q HTTP/1.1",
+                f"Host: 127.0.0.1:{receiver.port}",
+                "X-Sim-Delivery: 1",
+            ]
 
     run(main())
 

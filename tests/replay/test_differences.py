@@ -1,10 +1,12 @@
 """What is otherwise on a tape is found, and shown with both sides."""
 
-import json
 import re
 from collections.abc import Callable
+from copy import deepcopy
+from decimal import Decimal
 from typing import Any
 
+import msgspec
 import pytest
 
 from simulator.cli.replayed import difference
@@ -20,6 +22,10 @@ from tests.support.taped_plays import FIRST, set_callback
 
 Lines = list[dict[str, Any]]
 
+# A number keeps its digits, since a catalog shows them.
+DECODER = msgspec.json.Decoder(float_hook=Decimal)
+ENCODER = msgspec.json.Encoder(decimal_format="number")
+
 
 @pytest.fixture(scope="module")
 def recorded() -> Any:
@@ -28,7 +34,7 @@ def recorded() -> Any:
         client.pay("one")
         client.pay("two", amount=20)
         client.advance()
-        yield client, [json.loads(line) for line in tape_lines(taken(client.live))]
+        yield client, [DECODER.decode(line) for line in tape_lines(taken(client.live))]
 
 
 def of_kind(lines: Lines, kind: str, place: int = 0) -> dict[str, Any]:
@@ -53,7 +59,7 @@ def without_the_last_attempt(lines: Lines) -> None:
 
 
 def found_in(client: Client, lines: Lines) -> tuple[ReadTape, Difference | None]:
-    (tape,) = read_tapes(json.dumps(line).encode() + b"\n" for line in lines)
+    (tape,) = read_tapes(ENCODER.encode(line) + b"\n" for line in lines)
     assert not tape.damage, tape.damage
     return tape, prove(tape, client.app.again, nowhere()).difference
 
@@ -150,7 +156,7 @@ CHANGES: dict[str, tuple[Callable[[Lines], Any], str]] = {
 @pytest.mark.parametrize("what", CHANGES)
 def test_the_first_difference_is_shown_with_both_sides(recorded: tuple[Client, Lines], what: str) -> None:
     client, lines = recorded
-    copied: Lines = json.loads(json.dumps(lines))
+    copied: Lines = deepcopy(lines)
     change, shown = CHANGES[what]
     change(copied)
     counted(copied)
@@ -173,7 +179,7 @@ def test_nothing_differs_where_nothing_was_changed(recorded: tuple[Client, Lines
 def test_a_request_that_does_not_go_on_was_not_answered() -> None:
     with running() as client:
         client.pay()
-        lines = [json.loads(line) for line in tape_lines(taken(client.live))]
+        lines = [DECODER.decode(line) for line in tape_lines(taken(client.live))]
         lines.remove(of_kind(lines, "resumed"))
         counted(lines)
         tape, found = found_in(client, lines)
@@ -185,13 +191,13 @@ def test_a_request_that_does_not_go_on_was_not_answered() -> None:
 def test_what_was_due_and_not_begun_where_a_replay_stops_is_no_difference(recorded: tuple[Client, Lines]) -> None:
     client, lines = recorded
     for place in range(len(lines) - 1):
-        (tape,) = read_tapes(json.dumps(line).encode() + b"\n" for line in lines)
+        (tape,) = read_tapes(ENCODER.encode(line) + b"\n" for line in lines)
         assert prove(tape, client.app.again, nowhere(), place).difference is None, place
 
 
 def test_what_was_measured_may_differ(recorded: tuple[Client, Lines]) -> None:
     client, lines = recorded
-    copied: Lines = json.loads(json.dumps(lines))
+    copied: Lines = deepcopy(lines)
     of_kind(copied, "request")["answer"]["duration_us"] = 987_654
     assert found_in(client, copied)[1] is None
 

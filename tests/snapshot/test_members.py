@@ -136,7 +136,10 @@ TABLE: dict[str, tuple[str, dict[str, str]]] = {
     "SentRequests": ("_by_attempt _begun", {"_bytes": DERIVED}),
     "Clock": (
         "latest mode rate",
-        {"wall": AROUND, "_anchor": "the time itself is written", "_origin": "the time itself is written"},
+        {
+            "wall": AROUND, "_anchor": "the time itself is written", "_origin": "the time itself is written",
+            "behind": "found again at a restart, from the time and the wall",
+        },
     ),
     "Agenda": ("many _others added", {"_heap": DERIVED, "_is_many": "a class"}),
     "DueParts": ("_open _packed", {"removed": COMPARED, "_count": DERIVED, "_decoder": "a decoder"}),
