@@ -52,6 +52,10 @@ def _facts(running: Running) -> list[tuple[str, str]]:
     facts = [("console", f"{running.control_url}/"), ("control API", running.control_url)]
     if running.control_token is not None:
         facts.append(("", f"Authorization: Bearer {running.control_token}"))
+    is_shared = running.control_token is not None or running.app.tokens
+    if is_shared and not running.app.options.public_callbacks_only:
+        text = "--callbacks any: whoever has a reseller's key can have addresses of this machine and its network called"
+        facts.append(("risk", text))
     if swagger_ui() is not None:
         facts.append(("page", f"{running.control_url}/docs"))
     facts.append(("sandbox", f"{sandbox.id}, scenario {sandbox.scenario.name!r}, seed {sandbox.seed}"))

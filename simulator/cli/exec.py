@@ -156,10 +156,10 @@ def _reported(
 
 def _serve_in_thread(flags: ServerFlags, judge: Judge, *, keeps_coverage: bool) -> "tuple[Running, threading.Thread]":
     """Start a server. A thread ends with this process, however that ends, unlike a child process."""
-    from simulator.cli.running import prepare
+    from simulator.cli.running import of_one_command, prepare
 
     answers_or_ended = threading.Event()
-    running = prepare(flags, lambda _: answers_or_ended.set(), keeps_coverage=keeps_coverage)
+    running = prepare(of_one_command(flags), lambda _: answers_or_ended.set(), keeps_coverage=keeps_coverage)
     judge.follow(running, flags.scenario)
 
     def serve() -> None:

@@ -166,7 +166,7 @@ def _campaign(
 ) -> "Report":
     from simulator.cli.explore_files import about, base_of, repeated
     from simulator.cli.exploring import Screen
-    from simulator.cli.running import options_of
+    from simulator.cli.running import of_one_command, options_of
     from simulator.explore.campaign import Campaign, Plan
     from simulator.explore.quoting import joined
     from simulator.explore.record import Record
@@ -178,7 +178,7 @@ def _campaign(
     minutes, resume, first, timeout = how
     scenario, screen = load_scenario(flags.scenario), Screen()
     base, rate = base_of(flags, out, scenario)
-    plain = options_of(flags)._replace(mode=None, rate=None, start=None, seed=None)
+    plain = options_of(of_one_command(flags))._replace(mode=None, rate=None, start=None, seed=None)
     setting = Setting(tuple(to_run), plain, flags.host, flags.port, out)
     plan = Plan(
         folder=out,

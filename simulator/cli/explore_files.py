@@ -56,7 +56,7 @@ def repeated(flags: ServerFlags) -> str:
         ("--host", flags.host, LOOPBACK),
         ("--port", flags.port, 0),
         ("--callback", flags.callback, None),
-        ("--callbacks", flags.callbacks, "any"),
+        ("--callbacks", flags.callbacks, None),
         ("--sandbox-ttl", flags.sandbox_ttl, None),
         ("--tape-budget", flags.tape_budget, None),
         ("--scenarios", flags.scenarios, None),

@@ -43,7 +43,7 @@ class ServerFlags(NamedTuple):
     control_token: str | None
     control_token_file: values.TokenFile | None
     allow_host: tuple[str, ...]
-    callbacks: str
+    callbacks: str | None
     trust_forwarded: bool
     sandbox_ttl: float | None
     scenarios: Path | None
@@ -144,9 +144,8 @@ def _callbacks_flag() -> Callable[[Any], Any]:
     return option(
         "--callbacks",
         type=click.Choice(["any", "public"]),
-        default="any",
-        show_default=True,
-        help="Where callbacks may go: anywhere but to addresses of clouds' metadata, or to public addresses only.",
+        help="Where callbacks may go: anywhere but to addresses of clouds' metadata, or to public addresses only.  "
+        "[default: public with a control token or on an address other than loopback, otherwise any]",
     )
 
 

@@ -206,7 +206,7 @@ def options_of(flags: ServerFlags) -> Options:
         seed=flags.seed,
         control_token=_control_token(flags),
         allowed_hosts=hosts,
-        public_callbacks_only=flags.callbacks == "public",
+        public_callbacks_only=(flags.callbacks or _default_callbacks(flags)) == "public",
         trust_forwarded=flags.trust_forwarded,
         sandbox_ttl_s=flags.sandbox_ttl,
         scenarios=flags.scenarios,
@@ -217,6 +217,19 @@ def options_of(flags: ServerFlags) -> Options:
         is_tls=flags.tls_cert is not None,
         tapes_bytes_max=None if flags.tape_budget is None else flags.tape_budget * MIB,
     )
+
+
+def of_one_command(flags: ServerFlags) -> ServerFlags:
+    """The flags of a server that one command alone uses. Its token changes nothing about callbacks."""
+    without = flags._replace(control_token=None, control_token_file=None, control_tokens=None)
+    return flags._replace(callbacks=flags.callbacks or _default_callbacks(without))
+
+
+def _default_callbacks(flags: ServerFlags) -> str:
+    """Where callbacks may go unless `--callbacks` says it: a server that others use calls nobody on its own network."""
+    given = flags.control_token if flags.control_token_file is None else flags.control_token_file.token
+    is_shared = given or flags.control_tokens is not None or token_for(flags.host) is not None
+    return "public" if is_shared else "any"
 
 
 def _control_token(flags: ServerFlags) -> str | None:
