@@ -30,19 +30,20 @@ class BillersEndpoint:
             return invalid_parameters(call, {"page": ["must be used with limit"]})
         if "product_code" in fields and state.assumes("billers-product-code", "reject"):
             return invalid_parameters(call, {"product_code": ["must not be sent"]})
+        prefix = "" if state.assumes("biller-links", "unprefixed") else call.prefix
         any_case = state.assumes("suggested-category", "any_case")
         filters = {name: fields[name] for name in FILTERS if name in fields}
         product, found = _billers(call)
         if product is None:
             note(call, "no product that is paid to billers is on sale")
-        key = (id(product), id(found), fields.get("page"), fields.get("limit"), call.prefix)
+        key = (id(product), id(found), fields.get("page"), fields.get("limit"), prefix)
         body = None if filters else self._cache.get(key)
         if body is None:
             listed = _filtered(found, filters, any_case=any_case)
             if product is not None and filters and not listed:
                 _note_no_match(call, product, found)
             page = Page.of(len(listed), whole(fields, "page", 1), whole(fields, "limit", len(listed)))
-            body = encode(wire.billers(product, listed, page, call.prefix, filters, is_paged="limit" in fields))
+            body = encode(wire.billers(product, listed, page, prefix, filters, is_paged="limit" in fields))
             if not filters:
                 self._cache.put(key, (product, found), body)
         return Reply(200, body)

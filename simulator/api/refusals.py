@@ -20,6 +20,7 @@ RETRY_AFTER_S = 5
 BODY_BOUND = f"at most {BODY_BYTES_MAX} bytes are read"
 NAME_CHARS_MAX = 100
 _VERSION = re.compile(r"^/v[0-9]+(?=/)")
+_PREFIX = re.compile(r"/s/[^/]+(?:/|$)")
 CONSOLE_HINT = " The simulator's own pages are at /_sim/."
 UNKNOWN_PRODUCT = "must be a product of the catalog"
 
@@ -82,11 +83,29 @@ def address_not_allowed(address: str) -> Reply:
 
 def unknown_path(call: Call, known: list[str]) -> Reply:
     """404 for a path that the service does not have."""
+    if repeated := _repeated_prefix(call):
+        note(call, repeated)
+        return Reply(404, errors.parameters("There is no such path.", {}))
     by_name = {_unversioned(each): each for each in known}
     likely = by_name.get(nearest(_unversioned(call.exchange.path), by_name), "")
     note(call, f"the service has no such path{suggestion(likely)}")
     hint = f" Did you mean {likely}?" if likely else CONSOLE_HINT if call.exchange.path == "/" else ""
     return Reply(404, errors.parameters(f"There is no such path.{hint}", {}))
+
+
+def _repeated_prefix(call: Call) -> str:
+    """What is wrong with a path that names a sandbox behind its own name; empty for any other."""
+    found = _PREFIX.match(call.exchange.path)
+    if not call.prefix or found is None:
+        return ""
+    own = call.prefix[call.prefix.rindex("/s/") :]
+    again, rest = found[0].rstrip("/"), "/" + call.exchange.path[found.end() :]
+    begins = f"{_shown(own)} twice" if again == own else f"{_shown(own)} and then {_shown(again)}"
+    text = f"the path begins with {begins}"
+    if again != own:
+        return f"{text}; a request names one sandbox"
+    links = "links of a list have the sandbox's path already: resolve them against the host, not against the base URL"
+    return f"{text}: send {_shown(own + rest)}; {links}"
 
 
 def _unversioned(path: str) -> str:

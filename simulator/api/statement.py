@@ -46,7 +46,10 @@ def balance_statement(call: Call) -> Reply:
 
 def _address(call: Call) -> str:
     """The statement's own address, as links begin with it."""
-    if not call.sandbox.core.state.assumes("statement-links", "absolute"):
+    state = call.sandbox.core.state
+    if state.assumes("statement-links", "unprefixed"):
+        return STATEMENT
+    if not state.assumes("statement-links", "absolute"):
         return call.prefix + STATEMENT
     host = call.headers.get(b"host", b"").decode("latin-1")
     return f"{call.exchange.scheme or 'http'}://{host}{call.prefix}{STATEMENT}"

@@ -74,6 +74,7 @@ def _scenario(document: Document, report: Report, name: str, origin: Origin | No
         description=root["description"].text(),
         seed=root["seed"].integer(0),
         environment=environment,
+        realistic_times=root["realistic_times"].boolean(),
         clock=clock_start,
         resellers=starts,
         catalog=products,

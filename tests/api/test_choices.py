@@ -190,3 +190,83 @@ def test_callbacks_come_from_every_address_of_the_environment(environment: str, 
         other = list(addresses(client, 20))
     assert set(first) == set(other) == known
     assert first == again != other
+
+
+@pytest.mark.parametrize(("choice", "prefix"), [("relative", "/s/default"), ("unprefixed", "")])
+def test_links_of_the_billers_have_the_sandboxs_path_or_not(choice: str, prefix: str) -> None:
+    with running(assuming(biller_links=choice)) as client:
+        for sandbox, begins in (("default", prefix), (None, "")):
+            answer = client.call("GET", "/v1/interbank/billers?limit=1", sandbox=sandbox).json
+            assert answer["links"]["first"].startswith(f"{begins}/v1/interbank/billers?")
+            assert answer["meta"]["path"] == f"{begins}/v1/interbank/billers"
+
+
+@pytest.mark.parametrize(
+    ("choice", "begins"),
+    [
+        ("relative", "/s/default/v2/"),
+        ("absolute", "http://127.0.0.1:8080/s/default/v2/"),
+        ("unprefixed", "/v2/"),
+    ],
+)
+def test_links_of_the_statement_have_host_and_path_as_the_scenario_says(choice: str, begins: str) -> None:
+    with running(assuming(statement_links=choice)) as client:
+        answer = client.call("GET", f"/v2/balance-statement?{DAYS}", sandbox="default").json
+        assert answer["links"]["first"].startswith(begins + "balance-statement?")
+        assert answer["meta"]["path"] == begins + "balance-statement"
+
+
+def test_a_link_that_was_appended_to_the_base_url_is_diagnosed() -> None:
+    with running() as client:
+        twice = client.send("GET", "/s/default/s/default/v1/interbank/billers", "limit=1", b"", {})
+        assert twice.status == 404
+        said = twice.headers["x-sim-diagnosis"]
+        assert said.startswith("the path begins with '/s/default' twice: send '/s/default/v1/interbank/billers'")
+        assert "resolve them against the host" in said
+        other = client.send("GET", "/s/default/s/mine/v2/balance", "", b"", {})
+        assert "the path begins with '/s/default' and then '/s/mine'" in other.headers["x-sim-diagnosis"]
+        assert "twice" not in client.send("GET", "/s/default/v2/nothing", "", b"", {}).headers["x-sim-diagnosis"]
+
+
+def status_after(client: Client, product: str, account: str, seconds: float) -> str:
+    client.pay(product, "10", product, account=account)
+    client.advance(seconds)
+    return str(client.pay(product, "10", product, account=account).data["status"])
+
+
+@pytest.mark.parametrize(
+    ("product", "account", "takes_s"),
+    [("RELOAD", "0123456789", 5), ("ELECTRIC", "210012345678", 86_400), ("WATER", "1234567890", 86_400)],
+)
+def test_with_realistic_times_a_payment_takes_as_long_as_its_product(product: str, account: str, takes_s: int) -> None:
+    with running({"realistic_times": True}) as client:
+        assert status_after(client, product, account, takes_s - 1) == "Processing"
+        client.advance(1)
+        assert client.pay(product, "10", product, account=account).data["status"] == "Succesful"
+    with running() as client:
+        assert status_after(client, product, account, 5) == "Succesful", "it is off by default"
+
+
+def test_with_realistic_times_three_days_are_three_days_and_rules_have_their_own() -> None:
+    biller = {"extras": {"biller_code": "1001", "ic_number": "900101145678"}}
+    with running({"realistic_times": True}) as client:
+        client.pay("a", "10", "INTERBANK", account="12345678", **biller)
+        client.advance(3 * 86_400 - 1)
+        assert client.pay("a", "10", "INTERBANK", account="12345678", **biller).data["status"] == "Processing"
+        client.advance(1)
+        assert client.pay("a", "10", "INTERBANK", account="12345678", **biller).data["status"] == "Succesful"
+    rule = {"when": {"product": "WATER"}, "then": [{"status": "Accepted"}, {"after": "9s", "status": "Failed"}]}
+    with running({"realistic_times": True, "payments": [rule]}) as client:
+        assert status_after(client, "WATER", "1234567890", 9) == "Failed"
+
+
+def test_nothing_that_is_refundable_is_instant_in_the_default_scenario() -> None:
+    with running() as client:
+        listed = client.call("GET", "/v2/product-list").json["data"]
+        times = {
+            code: product["processing_time"]
+            for code, product in client.call("GET", "/v2/catalog").json["products"].items()
+        }
+        refundable = {one["product_code"] for one in listed if one["is_refundable"]}
+        assert refundable == {"ELECTRIC", "WATER", "INTERBANK"}
+        assert {times[code] for code in refundable} == {"24_hours", "3_days"}

@@ -69,7 +69,7 @@ def test_the_product_list_is_the_catalog_in_its_order_with_inactive_products_too
             "ELECTRIC",
             {
                 "has_subproduct": False,
-                "product_remarks": "Bills are settled within seconds",
+                "product_remarks": "Bills are settled within a business day",
                 "keyboard_type": "numeric",
                 "account_type": "account_number",
                 "denomination": "1-10000",

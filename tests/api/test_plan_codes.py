@@ -163,8 +163,10 @@ def test_a_plan_that_becomes_the_only_one_needs_no_code() -> None:
 
 def test_a_scenario_may_want_the_code_always() -> None:
     with running({"assume": {"plan-code-required": "always"}}) as client:
-        refuse(client, plan(None, "30"), 43, "Invalid_Extras")
-        refuse(client, plan("", "10"), 43, "Invalid_Extras")
+        shared = "several plans share this amount and a plan code is required"
+        refuse(client, plan(None, "30"), 44, shared)
+        refuse(client, plan("", "10"), 44, shared)
+        refuse(client, plan(None, "7"), 58, "Invalid_Denomination")
         assert pay(client, plan("D30", "30")).status == 200
 
 

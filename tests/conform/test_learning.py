@@ -18,7 +18,8 @@ from tests.support.webhooks import failed_job, put
 
 REGISTER = {one.id: one for one in assumptions()}
 CODES: tuple[Any, ...] = ({"Accepted": 1, "Succesful": 20}, {"Accepted": 101, "Succesful": 9, "Invalid_Product": 77})
-SEVERAL = {"payment-status-codes": CODES}
+# At the root, links without the sandbox's path look as relative ones do.
+SEVERAL: dict[str, Any] = {"payment-status-codes": CODES, "statement-links": ("relative", "absolute")}
 
 
 def some_history(client: Client) -> None:

@@ -113,6 +113,12 @@ FINDINGS: list[tuple[str, str, list[str]]] = [
     ('items of any that are a list together', f'payments:\n- {{when: {{any: [{{account: a}}, {{account: b}}]}}, {FAILS}}}\n- {{when: {{account: [a, b]}}, {FAILS}}}\n', ['4:3: unreachable this rule never applies: the one on line 3 matches everything that it matches, and nothing else; remove one of them']),
     ('items of any that are more than a list together', f'payments:\n- {{when: {{any: [{{account: {{prefix: a}}}}, {{account: b}}]}}, {FAILS}}}\n- {{when: {{account: [aa, b], product: GAME}}, {FAILS}}}\n', ['4:3: unreachable this rule never applies: the one on line 3 matches everything that it matches; put this one above it']),
     ('items of any that are a list of paths together', 'faults:\n- {when: {any: [{path: /v2/topup}, {path: /v2/balance}]}, then: {status: 500}}\n- {when: {path: [/v2/topup, /v2/balance]}, then: {status: 501}}\n', ['4:3: unreachable this rule never applies: the one on line 3 matches everything that it matches, and nothing else; remove one of them']),
+    ("FP is healthy in staging", "network: {FP: Healthy}\n", ["2:15: always_interrupted staging reports an interruption of FP at all times; `environment: production` need not"]),
+    ("FP recovers in staging", "network: {FP: [{at: 0s, status: Interruption}, {at: 1h, status: Healthy}]}\n", ["2:65: always_interrupted staging reports an interruption of FP at all times; `environment: production` need not"]),
+    ("FP is healed by the schedule", "schedule: [{at: 1m, network: {product: FP, status: Healthy}}]\n", ["2:52: always_interrupted staging reports an interruption of FP at all times; `environment: production` need not"]),
+    ("an adjustment in a foreign currency", "catalog: {products: [{code: RELOAD, price_adjustment: {type: fixed, value: 5, currency: USD}}]}\n", ["2:89: foreign_currency prices of RELOAD are in MYR: an adjustment in USD is added without conversion"]),
+    ("a foreign adjustment of one reseller", "resellers: [{code: RS001, catalog: {RELOAD: {price_adjustment: {type: fixed, value: 5, currency: USD}}}}]\n", ["2:98: foreign_currency prices of RELOAD are in MYR: an adjustment in USD is added without conversion"]),
+    ("a foreign adjustment of the schedule", "schedule: [{at: 1m, product: {code: RELOAD, set: {price_adjustment: {type: fixed, value: 5, currency: USD}}}}]\n", ["2:103: foreign_currency prices of RELOAD are in MYR: an adjustment in USD is added without conversion"]),
 ]  # fmt: skip
 
 # What might look vain and is not.
@@ -183,4 +189,7 @@ MEANT: list[tuple[str, str]] = [
     ("without a parameter", 'faults: [{when: {path: /v2/balance, query: {page: {not: "2"}}}, then: {status: 500}}]\n'),
     ("per what the headers say", "faults: [{when: {path: /v2/balance}, times: 2, per: key, then: {status: 500}}]\n"),
     ("two paths in two items", "faults: [{when: {any: [{path: /v2/topup}, {path: /v2/balance}], path: /v2/*}, then: {status: 500}}]\n"),
+    ("FP is healthy in production", "environment: production\nnetwork: {FP: Healthy}\n"),
+    ("another product recovers", "network: {GAME: [{at: 0s, status: Interruption}, {at: 1h, status: Healthy}]}\n"),
+    ("an adjustment in the currency of the prices", "catalog: {products: [{code: RELOAD, price_adjustment: {type: fixed, value: 5, currency: MYR}}]}\n"),
 ]  # fmt: skip

@@ -188,6 +188,22 @@ def deposits_in_summary(client: Client) -> Any:
     return read(client, "/v2/balance-statement", date=HISTORY["date"]).json["summary"]["total_deposit"]["count"]
 
 
+def status_of_bill_after_a_minute(client: Client) -> Any:
+    pay_bill(client)
+    client.advance(60)
+    return client.pay("ref-1", "100", "ELECTRIC", account="210012345678").data["status"]
+
+
+def billers_under_the_prefix(client: Client) -> Any:
+    return client.call("GET", "/v1/interbank/billers?limit=1", sandbox="default").json["links"]["next"]
+
+
+def statement_under_the_prefix(client: Client) -> Any:
+    client.pay()
+    path = f"/v2/balance-statement?{urlencode(HISTORY)}"
+    return client.call("GET", path, sandbox="default").json["links"]["last"]
+
+
 def called_back_balance(client: Client) -> Any:
     client.call("POST", "/v2/callback-url?url=inbox:callbacks&method=POST")
     client.pay()
@@ -322,7 +338,7 @@ PROBES: dict[str, Probe] = {
     "statement-summary": Probe(
         lambda client: two_payments(client, "/v2/balance-statement")["summary"]["total_transactions"]["amount"]
     ),
-    "statement-links": Probe(lambda client: two_payments(client, "/v2/balance-statement")["links"]["last"]),
+    "statement-links": Probe(statement_under_the_prefix),
     "bill-fields": Probe(lambda client: look_up(client).data["CustomField"], (ABSENT, [{"then": {"bill": BILL}}])),
     "bill-drawn": Probe(lambda client: look_up(client).data["CustomerName"], (ABSENT, [{"then": {"bill": BILL}}])),
     "bill-holder": Probe(
@@ -391,6 +407,8 @@ PROBES: dict[str, Probe] = {
     "balance-record": Probe(lambda client: sorted(read(client, "/v2/balance").json)),
     "low-balance-at-setting": Probe(alerted_at_setting),
     "statement-order": Probe(lambda client: two_payments(client, "/v2/balance-statement")["data"][0]["balance"]),
+    "realistic-times": Probe(status_of_bill_after_a_minute),
+    "biller-links": Probe(billers_under_the_prefix),
     "environment": Probe(insecure_webhook),
     "signature-clock": Probe(after_a_while, world={"clock": {"mode": "manual"}}),
     "repeated-query-keys": Probe(lambda client: signed_as(client, "/v2/balance", "a=2&a=1", "a=2&a=1", "a=1&a=2")),

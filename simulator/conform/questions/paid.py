@@ -10,7 +10,7 @@ from simulator.conform.findings import NotExercised
 from simulator.conform.payment import PENDING, STATUSES, state_of
 from simulator.conform.purse import Order
 from simulator.conform.registry import question
-from simulator.conform.selection import lists, selects
+from simulator.conform.selection import known_lists, lists, selects
 from simulator.conform.service import Answer
 
 MOMENT_S = 2.0
@@ -157,6 +157,15 @@ def extras_size(run: Run) -> tuple[Any, str]:
     return ("stored" if status == 200 else "every"), f"an extra of {EXTRA_CHARS} characters that is not used {evidence}"
 
 
+def _plans_at(run: Run, order: Order) -> int:
+    """How many options of the product's pricing field have the amount of a payment."""
+    lists_of_product = (where for where in known_lists(run, "pricing") if where["product_code"] == order.product)
+    items = (
+        item for where in lists_of_product for item in run.good("/v2/options", "2026-09-16", **where).rows("items")
+    )
+    return sum(Decimal(item["denomination"]) == order.amount for item in items)
+
+
 @question("plan-code-required", needs="payments")
 def plan_code_required(run: Run) -> tuple[Any, str]:
     order = plan_order(run)
@@ -164,7 +173,7 @@ def plan_code_required(run: Run) -> tuple[Any, str]:
     answer = run.till.post(body, run.till.purse.ceiling(order))
     status, _, evidence = _outcome(answer)
     code = state_of(answer).get("statusCode")
-    if status == 400 and code == 44:
+    if status == 400 and code == 44 and _plans_at(run, order) != 1:
         raise NotExercised("several plans have the amount: --pay one whose amount is its own")
     return ("when_ambiguous" if status == 200 else "always"), f"{order.product} without a plan code {evidence}"
 

@@ -177,7 +177,7 @@ def _refusal(wrong: Detail) -> Refusal:
 
 def _is_needed(draft: Draft, field: FormField, source: Source) -> bool:
     if field is plan_field(draft.product):
-        return draft.state.assumes("plan-code-required", "always")
+        return False  # `check_plan_needed` says whether it is
     return field.required and not source.omit_if_empty
 
 
@@ -219,7 +219,7 @@ def check_plan_code(draft: Draft) -> Refusal | None:
 
 
 def check_plan_needed(draft: Draft) -> Refusal | None:
-    """Without a plan code, exactly one plan may have this amount."""
+    """Without a plan code, exactly one plan may have this amount; where a code is always required, none may."""
     product = draft.product
     if not product.fulfillment.extras or draft.extras.get(PLAN_CODE):
         return None
@@ -228,7 +228,7 @@ def check_plan_needed(draft: Draft) -> Refusal | None:
         return None
     assert draft.amount is not None, "the amount was checked before"
     sharing = offered_to(draft, field.id).by_denomination[draft.amount]
-    if len(sharing) == 1:
+    if len(sharing) == 1 and not draft.state.assumes("plan-code-required", "always"):
         return None
     wrong = detail(DetailKind.PLAN_REQUIRED, amount=draft.amount, codes=tuple(plan.code for plan in sharing))
     return _refuse_plan(Reason.PLAN_REQUIRED, draft, wrong)

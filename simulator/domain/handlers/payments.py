@@ -22,7 +22,7 @@ from simulator.domain.handlers.extras import (
     plan_remarks,
 )
 from simulator.domain.handlers.price_amount import price_detail, price_of_another, priced_option
-from simulator.domain.handlers.timeline import ORDINARY_STEPS, begin, requery
+from simulator.domain.handlers.timeline import ORDINARY_STEPS, begin, realistic, requery
 from simulator.domain.model import draw, pricing
 from simulator.domain.model.answers import PaymentAnswer, PaymentRefused
 from simulator.domain.model.catalog import Money, Product
@@ -30,7 +30,8 @@ from simulator.domain.model.details import Detail, DetailKind, detail
 from simulator.domain.model.happenings import Posted
 from simulator.domain.model.money import ZERO, parse_amount
 from simulator.domain.model.resellers import Reseller
-from simulator.domain.model.transactions import Distortion, Reason, Refusal, Transaction
+from simulator.domain.model.rules import Rule
+from simulator.domain.model.transactions import Distortion, PaymentThen, Reason, Refusal, Step, Transaction
 from simulator.domain.model.wallet import TRANSACTION
 from simulator.domain.queries import not_on_sale, payment_with
 from simulator.domain.state import State
@@ -249,7 +250,7 @@ def _create(
         currency=product.denomination_currency or product.currency,
         face=pricing.face_value(product, amount),
         entry_ids=(entry.id,),
-        steps=rule.then.steps if rule else ORDINARY_STEPS,
+        steps=_steps(state, product, rule),
     )
     state.transactions.add(transaction)
     reseller.refids.add(transaction)
@@ -266,6 +267,13 @@ def _create(
         rule=transaction.rule,
         detail=note,
     )
+
+
+def _steps(state: State, product: Product, rule: Rule[PaymentThen] | None) -> tuple[Step, ...]:
+    steps = rule.then.steps if rule else ORDINARY_STEPS
+    if state.scenario.realistic_times and (rule is None or rule.fallback):
+        return realistic(steps, product.processing_time)
+    return steps
 
 
 def _facts(draft: Draft, command: CreatePayment, amount: Decimal, now: datetime) -> dict[str, object]:

@@ -5,6 +5,7 @@ creation, at a time of day, or at its re-query; one whose time is past when the 
 at once. A step that the current status does not allow is skipped.
 """
 
+from collections.abc import Mapping
 from datetime import date, datetime, timedelta
 from typing import Any
 
@@ -30,12 +31,23 @@ from simulator.domain.model.transactions import (
 from simulator.domain.model.wallet import REFUND
 from simulator.domain.state import State
 
+# How long a payment takes with `realistic_times`, by the `processing_time` of its product; others as the steps say.
+REALISTIC_TIMES: Mapping[str, timedelta] = {"24_hours": timedelta(hours=24), "3_days": timedelta(days=3)}
+
 # What happens to a payment that no rule matches.
 ORDINARY_STEPS = (
     Step(Status.ACCEPTED),
     Step(Status.PROCESSING, after=timedelta(seconds=2)),
     Step(Status.SUCCESSFUL, after=timedelta(seconds=5)),
 )
+
+
+def realistic(steps: tuple[Step, ...], processing_time: str) -> tuple[Step, ...]:
+    """The steps with the last of them, if it is dated and final, as late as a product of this kind takes."""
+    takes, last = REALISTIC_TIMES.get(processing_time), steps[-1]
+    if takes is None or last.after is None or last.status not in SETTLED:
+        return steps
+    return (*steps[:-1], msgspec.structs.replace(last, after=max(takes, last.after)))
 
 
 def begin(state: State, transaction: Transaction, now: datetime) -> None:

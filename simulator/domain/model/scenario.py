@@ -104,13 +104,15 @@ class Limits(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True, weakref_slot=True)
 class Scenario:
-    """All that a sandbox starts from. `environment` is `staging` or `production`; `assume` holds the choices that
-    differ from the register's defaults, by id. `origin` is None for one that came in a request."""
+    """All that a sandbox starts from. `environment` is `staging` or `production`; with `realistic_times` payments
+    take as long as their product says; `assume` holds the choices that differ from the register's defaults, by id.
+    `origin` is None for one that came in a request."""
 
     name: str
     description: str = ""
     seed: int = 0
     environment: str = "staging"
+    realistic_times: bool = False
     clock: ClockStart = ClockStart()
     resellers: tuple[ResellerStart, ...] = ()
     catalog: Catalog = Catalog()

@@ -10,6 +10,8 @@ from simulator.scenario.lint.conditions import When, conditions_of, when_of
 from simulator.scenario.lint.effects import lint_counts, lint_damage
 from simulator.scenario.lint.inboxes import lint_inboxes
 from simulator.scenario.lint.matchers import lint_matchers
+from simulator.scenario.lint.money import lint_adjustments
+from simulator.scenario.lint.network import lint_network
 from simulator.scenario.lint.order import COMPARISONS_MAX, Placed, lint_order
 from simulator.scenario.lint.outcomes import lint_payment, lint_timelines, lint_variants
 from simulator.scenario.lint.products import lint_products, lint_sold
@@ -45,6 +47,8 @@ def lint(document: Document, report: Report, scenario: Scenario | None) -> None:
     lint_schedule(root, document.source)
     _lint_expected(root["expect"], document.source, scenario)
     lint_secrets(root)
+    lint_adjustments(root, document.source)
+    lint_network(root, document.source)
 
 
 def _lint_added(schedule: Reader, source: str, scenario: Scenario | None) -> None:

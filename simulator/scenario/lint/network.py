@@ -1,0 +1,29 @@
+"""Network statuses that the service's staging never reports (SPEC 7.3)."""
+
+from collections.abc import Iterator
+
+from simulator.scenario.reading.reader import Reader
+
+INTERRUPTED = "FP"
+"""The product that staging reports as interrupted at all times."""
+
+
+def lint_network(root: Reader, source: str) -> None:
+    """Report statuses of `source` by which that product is healthy in a staging."""
+    if root["environment"].text("staging") != "staging":
+        return
+    for status in _statuses(root):
+        if status.text() == "Healthy" and status.position.source == source:
+            text = f"staging reports an interruption of {INTERRUPTED} at all times; `environment: production` need not"
+            status.problem("always_interrupted", text)
+
+
+def _statuses(root: Reader) -> Iterator[Reader]:
+    planned = root["network"][INTERRUPTED]
+    if planned.is_list:
+        yield from (item["status"] for item in planned.items())
+    else:
+        yield planned
+    for item in root["schedule"].items():
+        if item["network"]["product"].text() == INTERRUPTED:
+            yield item["network"]["status"]
