@@ -239,8 +239,8 @@ def test_the_details_of_a_plan_refusal_name_the_plans() -> None:
 @pytest.mark.parametrize(("choice", "is_needed"), [(None, False), ("always", True)])
 def test_whether_a_plan_code_is_always_required_is_a_choice(choice: str | None, is_needed: bool) -> None:
     box = box_of(DATA, assume={"plan-code-required": choice})
-    wrong = detail(DetailKind.MISSING, name="extras.subproduct_code", product="DATA")
-    assert outcome(box, "DATA", 5) == ((Reason.EXTRAS, wrong) if is_needed else (None, None))
+    wrong = detail(DetailKind.PLAN_REQUIRED, amount=Decimal(5), codes=("P5",))
+    assert outcome(box, "DATA", 5) == ((Reason.PLAN_REQUIRED, wrong) if is_needed else (None, None))
 
 
 CHECK_PLAN = {"unsupported-extras": "check_plan_code"}
