@@ -6,10 +6,12 @@ READY := $(VENV)/.ready
 DEV_READY := $(VENV)/.dev-ready
 INTEROP := tests/interop
 PYTEST := $(BIN)/python -m pytest -n auto --dist worksteal
-SLOW_TOOLS := interop-tools site-tools bench-peers $(if $(wildcard wheelhouse),,wheelhouse) $(if $(wildcard dist/*.cdx.json),,sbom)
+SLOW_TOOLS := interop-tools openapi-generator site-tools bench-peers $(if $(wildcard wheelhouse),,wheelhouse) $(if $(wildcard dist/*.cdx.json),,sbom)
 COMMIT = $(shell git rev-parse HEAD)
 INTEROP_READY := $(INTEROP)/node_modules/.ready
 PEERS := bench/peers
+GENERATOR := $(INTEROP)/requirements.txt
+GENERATOR_READY := $(VENV)/.generator-ready
 SITE_TOOLS := tools/site/requirements.txt
 SITE_READY := $(VENV)/.site-ready
 PEERS_READY := $(PEERS)/node_modules/.ready
@@ -24,7 +26,7 @@ FROM_WHEELHOUSE := --no-index --find-links $(WHEELHOUSE)
 PIP_SAID := $(VENV)/pip.log
 NO_INDEX := no package index was reached, or it lacks something: run 'make wheelhouse ARGS=--dev' where there is one, copy the folder $(WHEELHOUSE) here, and run make again; pip's own words are in $(PIP_SAID)
 
-.PHONY: run help test test-all test-quarter coverage mutation interop check lint types audit docs bench bench-history bench-scale bench-peers campaign campaign-kill simulate fuzz screenshots console-figures interop-tools site site-tools wheel sdist pyz wheelhouse sbom ranges npm-package clean
+.PHONY: run help test test-all test-quarter coverage mutation interop check lint types audit docs bench bench-history bench-scale bench-peers campaign campaign-kill simulate fuzz screenshots console-figures interop-tools openapi-generator site site-tools wheel sdist pyz wheelhouse sbom ranges npm-package clean
 
 run: $(READY)        ## serve the default scenario
 	@$(BIN)/reseller-sim serve $(ARGS)
@@ -95,10 +97,12 @@ screenshots: $(DEV_READY)  ## take the pictures of the console for README and do
 console-figures: $(DEV_READY)  ## measure the first paint of the console with 10,000 entries, and its frames during a stream of events
 	@$(BIN)/python -m tools.console_figures
 
-interop: $(DEV_READY) $(INTEROP_READY)  ## other people's linters, generators, clients and a fuzzer, on the served documents
+interop: $(DEV_READY) $(INTEROP_READY) $(GENERATOR_READY)  ## other people's linters, generators, clients and a fuzzer, on the served documents
 	$(BIN)/python -m pytest -n auto $(INTEROP) $(ARGS)
 
 interop-tools: $(INTEROP_READY)  ## what `make interop` needs from npm
+
+openapi-generator: $(GENERATOR_READY)  ## install OpenAPI Generator, 34 MB, for `make interop`
 
 site: $(SITE_READY)  ## build the documentation as static pages with search in site/; a broken link fails the build
 	@$(BIN)/python -m tools.site $(ARGS)
@@ -142,6 +146,11 @@ $(READY): pyproject.toml constraints.txt
 $(DEV_READY): $(READY)
 	@echo "Installing what the tests need, once"
 	@{ test -d $(WHEELHOUSE) && $(PIP) $(FROM_WHEELHOUSE) -c constraints.txt -e '.[dev]' 2>/dev/null; } || $(PIP) -c constraints.txt -e '.[dev]' 2>$(PIP_SAID) || { echo "$(NO_INDEX)" >&2; exit 1; }
+	@touch $@
+
+$(GENERATOR_READY): $(DEV_READY) $(GENERATOR)
+	@echo "Installing OpenAPI Generator, once"
+	@$(PIP) -c constraints.txt -r $(GENERATOR) 2>$(PIP_SAID) || { echo "$(NO_INDEX)" >&2; exit 1; }
 	@touch $@
 
 $(SITE_READY): $(DEV_READY) $(SITE_TOOLS)

@@ -25,6 +25,10 @@ _KEYWORDS: Mapping[str, tuple[str, ...]] = {
     "null": (),
 }
 
+_OF_ONE_TYPE = frozenset[str]().union(*_KEYWORDS.values())
+NULL_ALONE: Schema = {"type": ["string", "null"], "not": {"type": "string"}}
+"""A member that is always null. Generators that know no type `null` know a text that may be null."""
+
 
 def other_types(source: Schema) -> list[str]:
     """The types that a schema admits beside objects; none when it admits no objects or nothing else."""
@@ -35,14 +39,21 @@ def other_types(source: Schema) -> list[str]:
 def of_type(source: Schema, type_: str) -> Schema:
     """What the schema wants of a value of this type."""
     kept = {key: source[key] for key in _KEYWORDS[type_] if key in source}
-    unknown = set(source) - {"type", *OF_ANY_TYPE}.union(*_KEYWORDS.values())
+    unknown = set(source) - {"type", *OF_ANY_TYPE} - _OF_ONE_TYPE
     assert not unknown, f"which types {unknown} is about is not known"
-    return {"description": source["description"], "type": type_} | kept
+    described = {"description": source["description"]} if "description" in source else {}
+    return described | {"type": type_} | kept
 
 
 def with_types(source: Schema) -> Schema:
-    """An `enum` with the type of its values, in a choice if they have several; null stands beside another."""
-    if "enum" not in source or "type" in source:
+    """Return the schema with one type a place: a list of types becomes a choice, an `enum` gets its values' type."""
+    if isinstance(members := source.get("properties"), dict):
+        source = source | {"properties": {name: _member(member) for name, member in members.items()}}
+    types = source.get("type")
+    if isinstance(types, list) and len(set(types) - {"null"}) > 1:
+        whole = {key: source[key] for key in source if key not in ("type", *_OF_ONE_TYPE)}
+        return whole | {"anyOf": [of_type(source, one) for one in types]}
+    if "enum" not in source or ("type" in source and types != "boolean"):
         return source
     by_type: dict[str, list[Any]] = {}
     for value in source["enum"]:
@@ -51,6 +62,10 @@ def with_types(source: Schema) -> Schema:
     if len(by_type) == 1 or set(by_type) == {"string", "null"}:
         return kept | _enumerated(list(by_type), source["enum"])
     return kept | {"anyOf": [_enumerated([one], values) for one, values in by_type.items()]}
+
+
+def _member(source: Any) -> Any:
+    return source | NULL_ALONE if isinstance(source, dict) and source.get("type") == "null" else source
 
 
 _NAMES: Mapping[type, str] = {str: "string", bool: "boolean", int: "integer", type(None): "null"}

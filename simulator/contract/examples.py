@@ -48,8 +48,11 @@ def _add_to_content(part: dict[str, Any], example: Any) -> None:
 
 
 def _operations(whole: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    for item in [*whole["paths"].values(), *whole.get("webhooks", {}).values()]:
-        yield from (item[method] for method in _METHODS if method in item)
+    for item in whole["paths"].values():
+        for operation in (item[method] for method in _METHODS if method in item):
+            yield operation
+            for callback in operation.get("callbacks", {}).values():
+                yield from _operations({"paths": callback})
 
 
 @cache

@@ -1,7 +1,7 @@
 """The OpenAPI documents of `contracts/`: loaded, and bundled into one object with their schemas."""
 
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeGuard
 
 from simulator.contract.alternatives import OF_ANY_TYPE, of_type, other_types, with_types
 from simulator.contract.examples import add_examples
@@ -37,6 +37,9 @@ def bundled(document: str = OPENAPI) -> dict[str, Any]:
     it becomes an `allOf`, so that neither hides the other's. A choice between an object and other types is copied too,
     since a generator names what is within it after the component, twice in a class with two such members. A
     `discriminator` gets the `mapping` of values to components, which a schema file has no names for.
+
+    Generators also know no link with an object as its body, which becomes `x-request-body`, and no map of references to
+    lists, whose values are copied; `with_types` gives each schema one type.
 
     A schema with `x-published` is published as that: the server checks some members in two steps, the first by this
     schema and the second as it reads a scenario file, so that its messages are those for a file. What a
@@ -121,7 +124,10 @@ def _rebased(part: Any, within: str, waiting: set[_Part]) -> Any:
         return part
     if "x-published" in part:
         return _rebased(part["x-published"], within, waiting)
-    copy = {key: _rebased(value, within, waiting) for key, value in with_types(part).items()}
+    source = with_types(part)
+    if _leads_to_list(values := part.get("additionalProperties"), within):
+        source = source | {"additionalProperties": _part(values["$ref"], within).schema | _beside(values)}
+    copy = {key: _rebased(value, within, waiting) for key, value in source.items()}
     if isinstance(ref := part.get("$ref"), str):
         del copy["$ref"]
         if "properties" in copy:
@@ -130,9 +136,36 @@ def _rebased(part: Any, within: str, waiting: set[_Part]) -> Any:
         twice = named.keys() & copy.keys() - _ANNOTATIONS
         assert not twice, f"{ref} and what stands beside it both say {twice}"
         return named | copy
+    if _is_link(part):
+        copy["x-request-body"] = copy.pop("requestBody")
     if isinstance(part.get("discriminator"), dict):
         copy["discriminator"] = part["discriminator"] | {"mapping": _mapping(part, copy, within)}
     return copy
+
+
+def _part(ref: str, within: str) -> _Part:
+    """The part that a reference in the file `within` names."""
+    file, _, pointer = ref.partition("#")
+    name = file.removeprefix("../").removeprefix("schemas/").removesuffix(".json") if file else within
+    kind, _, rest = pointer.removeprefix("/").partition("/")
+    return _Part(name, rest if kind == _definitions_of(name) else "")
+
+
+def _leads_to_list(values: Any, within: str) -> TypeGuard[Schema]:
+    """Whether the values of a map are a list of a component, which generators take for a list of anything."""
+    if not isinstance(values, dict) or "$ref" not in values:
+        return False
+    part = _part(values["$ref"], within)
+    return part.file == within and part.schema.get("type") == "array"
+
+
+def _beside(part: Schema) -> Schema:
+    return {key: value for key, value in part.items() if key != "$ref"}
+
+
+def _is_link(part: Schema) -> bool:
+    """Whether it is a link with a body of more than one expression."""
+    return "operationId" in part and "responses" not in part and isinstance(part.get("requestBody"), dict)
 
 
 def _mapping(part: Schema, copy: Schema, within: str) -> dict[str, str]:
@@ -146,19 +179,17 @@ def _mapping(part: Schema, copy: Schema, within: str) -> dict[str, str]:
 
 def _resolved(ref: str, within: str, waiting: set[_Part], *, copied: bool) -> dict[str, Any]:
     """A reference to a component, or a copy of what it names."""
-    file, _, pointer = ref.partition("#")
-    if not file and not within:
+    if ref.startswith("#") and not within:
         return {"$ref": ref}
-    name = file.removeprefix("../").removeprefix("schemas/").removesuffix(".json") if file else within
-    kind, _, rest = pointer.removeprefix("/").partition("/")
-    part = _Part(name, rest if kind == _definitions_of(name) else "")
-    if copied or kind == "properties":
-        named = at_pointer(schema(name), pointer) if kind == "properties" else part.schema
-        copy: dict[str, Any] = _rebased(named, name, waiting)
+    part, pointer = _part(ref, within), ref.partition("#")[2]
+    is_property = pointer.startswith("/properties/")
+    if copied or is_property:
+        named = at_pointer(schema(part.file), pointer) if is_property else part.schema
+        copy: dict[str, Any] = _rebased(named, part.file, waiting)
         return copy
     published = part.schema.get("x-published")
     if published and set(published) == {"$ref"}:
-        return _resolved(published["$ref"], name, waiting, copied=False)
+        return _resolved(published["$ref"], part.file, waiting, copied=False)
     if part.is_choice:
         return _choice(part, waiting)
     waiting.add(part)

@@ -10,7 +10,8 @@ import pytest
 
 from simulator.contract.openapi import CONTROL, OPENAPI, bundled
 from simulator.contract.responses import EVENT_STREAM, FILE, response_problems
-from tests.support.played import METHODS, Exchange
+from tests.support.contract_operations import operations
+from tests.support.played import Exchange
 from tests.support.stories import STORIES, play
 
 DOCUMENTS = (OPENAPI, CONTROL)
@@ -27,8 +28,7 @@ OPEN_OBJECTS = {"errors", "params", "extras", "query", "json", "products", "chos
 def places(document: str) -> Iterator[tuple[str, dict[str, Any], bool]]:
     """What may have an example: where, the part with a schema, and whether it must have one."""
     whole = bundled(document)
-    items = [*whole["paths"].values(), *whole.get("webhooks", {}).values()]
-    for operation in (item[method] for item in items for method in METHODS if method in item):
+    for _, _, operation, _ in operations(document):
         name = operation["operationId"]
         for parameter in operation.get("parameters", ()):
             if "$ref" not in parameter:

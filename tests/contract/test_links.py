@@ -67,8 +67,9 @@ def follow(p: Player, document: str, link: Link, exchange: Exchange) -> Response
     """The response to the linked request; None when this exchange has not all that the link needs."""
     path, method, operation = operations(document)[link["operationId"]]
     values = {name: value(each, exchange) for name, each in link.get("parameters", {}).items()}
-    body = value(link.get("requestBody"), exchange)
-    if lacks(values) or ("requestBody" in link and lacks(body)):
+    wanted = link.get("requestBody", link.get("x-request-body"))
+    body = value(wanted, exchange)
+    if lacks(values) or (wanted is not None and lacks(body)):
         return None
     for name in list(values):
         if f"{{{name}}}" in path:

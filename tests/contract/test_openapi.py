@@ -10,13 +10,14 @@ import jsonschema_rs
 import pytest
 
 from simulator.contract import schemas
+from simulator.contract.alternatives import NULL_ALONE, with_types
 from simulator.contract.files import data_dir
 from simulator.contract.openapi import CONTROL, OPENAPI, PROXY, bundled, load
 from simulator.contract.schemas import at_pointer, schema
+from tests.support.contract_operations import METHODS, operations, operations_of
 from tests.support.control_queries import PROXY_QUERIES, QUERIES
 
 DOCUMENTS = (OPENAPI, CONTROL, PROXY)
-METHODS = {"get", "put", "post", "delete", "options", "head", "patch", "trace"}
 COMPONENT_KEY = re.compile(r"[a-zA-Z0-9._-]+")
 
 # Shapes that no document names, since they are only parts of others.
@@ -39,19 +40,12 @@ def resolved(whole: dict[str, Any], part: dict[str, Any]) -> Any:
     return at_pointer(whole, part["$ref"].removeprefix("#")) if "$ref" in part else part
 
 
-def operations(document: str) -> list[tuple[str, str, dict[str, Any], dict[str, Any]]]:
-    """Path, method, operation and path item; webhooks without their path."""
-    whole = bundled(document)
-    items = [*whole["paths"].items(), *(("", item) for item in whole.get("webhooks", {}).values())]
-    return [(path, method, item[method], item) for path, item in items for method in item if method in METHODS]
-
-
 @pytest.mark.parametrize("document", DOCUMENTS)
 def test_a_document_has_the_parts_that_openapi_requires(document: str) -> None:
     whole = bundled(document)
     assert re.fullmatch(r"3\.1\.\d+", whole["openapi"])
     assert {"title", "version"} <= set(whole["info"])
-    assert set(whole) <= {"openapi", "info", "servers", "security", "tags", "paths", "webhooks", "components"}
+    assert set(whole) <= {"openapi", "info", "servers", "security", "tags", "paths", "components"}
     assert all(server["url"] for server in whole["servers"])
     assert all(path.startswith("/") for path in whole["paths"])
     kinds = {"schemas", "responses", "parameters", "headers", "securitySchemes"}
@@ -257,7 +251,9 @@ def test_every_operation_documents_its_refusals(document: str) -> None:
 
 
 def test_the_callback_is_documented_in_both_forms() -> None:
-    callback = bundled()["webhooks"]["transactionCallback"]
+    callback = bundled()["paths"]["/v2/callback-url"]["post"]["callbacks"]["transactionCallback"][
+        "{$request.query.url}"
+    ]
     assert callback["post"]["requestBody"]["content"]["application/json"]["schema"]["$ref"].endswith("/Callback")
     query = {each["name"] for each in callback["get"]["parameters"] if each.get("in") == "query"}
     assert query == {"refid", "status", "price", "message"}
@@ -269,6 +265,66 @@ def test_nothing_but_words_stands_beside_a_reference_since_generators_read_the_r
     beside = [part for part in walk(bundled(document)["components"]["schemas"]) if isinstance(part.get("$ref"), str)]
     assert len(beside) >= 20
     assert not [part for part in beside if part.keys() - {"$ref", "description", "examples", "default"}]
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_a_schema_has_one_type_and_may_be_null_beside_it(document: str) -> None:
+    """OpenAPI Generator crashes on other lists of types, and writes what does not compile for a type null alone."""
+    schemas = list(walk(bundled(document)["components"]["schemas"]))
+    lists = [part["type"] for part in schemas if isinstance(part.get("type"), list)]
+    assert [types for types in lists if len({*types} - {"null"}) != 1] == []
+    alternatives = [each for part in schemas for each in part.get("anyOf", ())]
+    nulls = [part for part in schemas if part.get("type") == "null"]
+    assert [part for part in nulls if part not in alternatives] == []
+
+
+@pytest.mark.parametrize(
+    ("source", "served"),
+    [
+        ({"type": ["string", "null"], "maxLength": 3}, {"type": ["string", "null"], "maxLength": 3}),
+        (
+            {"type": ["string", "number"], "maxLength": 3, "minimum": 0, "description": "x"},
+            {
+                "description": "x",
+                "anyOf": [
+                    {"description": "x", "type": "string", "maxLength": 3},
+                    {"description": "x", "type": "number", "minimum": 0},
+                ],
+            },
+        ),
+        ({"properties": {"a": {"type": "null"}}}, {"properties": {"a": NULL_ALONE}}),
+        ({"type": "boolean", "enum": [True]}, {"type": "boolean", "not": {"const": False}}),
+    ],
+)
+def test_a_schema_is_served_in_the_words_of_generators(source: dict[str, Any], served: dict[str, Any]) -> None:
+    assert with_types(source) == served
+    judged = [jsonschema_rs.Draft202012Validator(each) for each in (source, served)]
+    for value in ("abc", "abcd", 1, -1, True, False, None, {}, {"a": None}, {"a": "x"}, [1]):
+        assert judged[0].is_valid(value) == judged[1].is_valid(value), value
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_the_values_of_a_map_are_no_reference_to_a_list(document: str) -> None:
+    whole = bundled(document)
+    maps = [part["additionalProperties"] for part in walk(whole) if isinstance(part.get("additionalProperties"), dict)]
+    assert len(maps) > 3
+    assert not [values for values in maps if resolved(whole, values).get("type") == "array" and "$ref" in values]
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_the_body_of_a_link_is_an_expression_and_an_object_stands_in_an_extension(document: str) -> None:
+    """OpenAPI Generator refuses a document with an object there."""
+    served, sources = (list(links(whole)) for whole in (bundled(document), load(document)))
+    assert not [link for link in served if not isinstance(link.get("requestBody", ""), str)]
+    objects = [link["requestBody"] for link in sources if isinstance(link.get("requestBody"), dict)]
+    assert [link["x-request-body"] for link in served if "x-request-body" in link] == objects
+
+
+def links(whole: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    for item in whole["paths"].values():
+        for _, operation, _ in operations_of(item):
+            for response in operation["responses"].values():
+                yield from response.get("links", {}).values()
 
 
 def test_what_a_reference_names_is_copied_beside_conditions() -> None:

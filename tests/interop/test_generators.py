@@ -261,7 +261,10 @@ def test_what_the_page_installs_is_what_the_tests_have() -> None:
     for name, _, major in (word.rpartition("@") for word in installed):
         assert name, f"{major} has no version"
         assert f"{pinned[name]}.".startswith(f"{major}."), name
-    assert [words for tool, words in commands if tool == "pip"] == ["openapi-python-client httpx"]
+    assert [words for tool, words in commands if tool == "pip"] == [
+        "openapi-python-client httpx",
+        "openapi-generator-cli",
+    ]
     assert '"openapi-python-client' in (ROOT / "pyproject.toml").read_text()
 
 

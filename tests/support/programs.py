@@ -33,6 +33,7 @@ PROGRAMS = {
     "fish": Program(("fish",), "fish"),
     "git": Program(("git",), "git"),
     "go": Program(("go",), "golang-go"),
+    "gson": Program(("/usr/share/java/gson.jar",), "libgoogle-gson-java"),
     "haproxy": Program(("haproxy", "/usr/sbin/haproxy"), "haproxy"),
     "java": Program(("java",), "default-jdk-headless"),
     "javac": Program(("javac",), "default-jdk-headless"),
@@ -49,6 +50,7 @@ PROGRAMS = {
 PREPARED = {
     "bench-peers": "bench/peers/node_modules/.ready",
     "interop-tools": "tests/interop/node_modules/.ready",
+    "openapi-generator": ".venv/.generator-ready",
     "sbom": "dist/*.cdx.json",
     "site-tools": ".venv/.site-ready",
     "wheelhouse": "wheelhouse/hatchling-*.whl",
@@ -119,7 +121,12 @@ def _is_here(name: str) -> bool:
 
 
 def _found(name: str) -> str | None:
-    return next(filter(None, map(shutil.which, PROGRAMS[name].names)), None)
+    return next(filter(None, map(_path, PROGRAMS[name].names)), None)
+
+
+def _path(name: str) -> str | None:
+    """Return where a program is found, or a library of Java, which nobody runs."""
+    return (name if Path(name).is_file() else None) if name.endswith(".jar") else shutil.which(name)
 
 
 def _skip(name: str) -> NoReturn:

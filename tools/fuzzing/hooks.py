@@ -69,9 +69,18 @@ schemathesis.auth.set_from_requests(Signing())  # type: ignore[attr-defined]  # 
 
 @schemathesis.hook
 def before_load_schema(context: Any, raw_schema: dict[str, Any]) -> None:
-    """Bound the bodies of the coverage phase, in a run that asks for it."""
+    """Put the bodies of links where Schemathesis reads them; bound those of the coverage phase, if a run asks."""
+    restore_link_bodies(raw_schema)
     if "FUZZ_BOUNDED" in os.environ:
         bound_bodies(raw_schema)
+
+
+def restore_link_bodies(part: Any) -> None:
+    """The contract is served with `x-request-body` for a body that is an object."""
+    if isinstance(part, dict) and "operationId" in part and "x-request-body" in part:
+        part["requestBody"] = part.pop("x-request-body")
+    for each in part.values() if isinstance(part, dict) else part if isinstance(part, list) else ():
+        restore_link_bodies(each)
 
 
 @schemathesis.hook
