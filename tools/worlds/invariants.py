@@ -10,7 +10,7 @@ from decimal import Decimal
 from simulator.domain.due import CallbackDue, CaseDue, DeliveryDue, StepDue
 from simulator.domain.model.callbacks import Callback, CallbackState, is_retried
 from simulator.domain.model.cases import CaseState
-from simulator.domain.model.effects import is_accepted
+from simulator.domain.model.effects import AttemptEnd, is_accepted
 from simulator.domain.model.happenings import Attempted, StatusChanged
 from simulator.domain.model.transactions import SETTLED, Status, may_follow
 from simulator.domain.model.wallet import Entry, EntryType
@@ -24,6 +24,7 @@ from tools.worlds.scenarios import SCHEDULED_DEPOSIT
 RETRIES = 3
 CALLBACK_WAIT = timedelta(seconds=60)
 WEBHOOK_WAITS = (timedelta(seconds=10), timedelta(seconds=60), timedelta(seconds=300))
+INTERRUPTED = AttemptEnd.INTERRUPTED
 FINAL = (Status.SUCCESSFUL, Status.FAILED)
 
 
@@ -165,17 +166,21 @@ class Invariants:
             if attempt.at < earliest:
                 self._object(life, f"{name} began at {attempt.at}, its rule says {earliest} at the earliest")
         waits = (timedelta(0), *((CALLBACK_WAIT,) * RETRIES if is_callback else WEBHOOK_WAITS))
-        if 1 < item.number <= RETRIES + 1:
-            wait = waits[item.number - 1]
+        endings = [one.result.kind for one in job.attempts[: item.number] if one.result is not None]
+        is_interrupted = endings[-1] is INTERRUPTED
+        count = len(endings) - endings.count(INTERRUPTED)  # an interrupted one counts for no limit, nor waits
+        before = count - (not is_interrupted)
+        if item.number > 1 and before <= RETRIES:
+            wait = timedelta(0) if endings[-2] is INTERRUPTED else waits[before]
             if attempt.at < ended_at[-2] + wait:
                 self._object(life, f"{name} began at {attempt.at}, {wait} after {ended_at[-2]} at the earliest")
         result = attempt.result
         assert result is not None, "it has ended"
-        retried = not is_accepted(result) and (not is_callback or is_retried(result)) and item.number <= RETRIES
-        due = item.at + waits[item.number] if retried else None
+        retried = not is_accepted(result) and (not is_callback or is_retried(result)) and count <= RETRIES
+        due = item.at if is_interrupted else item.at + waits[count] if retried else None
         if item.next_due != due:
             self._object(life, f"{name} ended with {result.kind} {result.status}: next at {item.next_due}, not {due}")
-        if item.number > RETRIES + 1:
+        if count > RETRIES + 1:
             self._object(life, f"{name} is one too many")
         arrival = self._network.arrivals.get((life.core, item.job, item.number))
         if job.url.startswith("inbox:"):
