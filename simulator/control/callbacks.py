@@ -13,6 +13,7 @@ from simulator.domain.commands import SendCallback
 from simulator.domain.model.callbacks import Callback
 from simulator.domain.model.effects import Attempt, Job
 from simulator.domain.state import State
+from simulator.runtime.sent import SentRequests
 from simulator.wire.payments import CALLBACK_STATUS_NAMES
 from simulator.wire.shown_addresses import shown_address
 
@@ -33,8 +34,12 @@ def attempt(one: Attempt) -> dict[str, Any]:
     }
 
 
-def callback(one: Callback) -> dict[str, Any]:
-    """One callback with its attempts."""
+def callback(one: Callback, sent: SentRequests) -> dict[str, Any]:
+    """One callback with the attempts that have begun."""
+    return _fields(one) | {"attempts": [attempt(each) for each in sent.begun_attempts(one)]}
+
+
+def _fields(one: Callback) -> dict[str, Any]:
     return {
         "id": one.id,
         "state": one.state.value,
@@ -42,15 +47,12 @@ def callback(one: Callback) -> dict[str, Any]:
         "method": one.method,
         "copy": one.copy,
         "payment_status": CALLBACK_STATUS_NAMES[one.result.status],
-        "attempts": [attempt(each) for each in one.attempts],
     }
 
 
 def attempt_row(one: Callback, tried: Attempt) -> dict[str, Any]:
     """An attempt in the form of the control API's list."""
-    whole = callback(one)
-    del whole["attempts"]
-    fields = attempt(tried)
+    whole, fields = _fields(one), attempt(tried)
     return {
         "callback": whole.pop("id"),
         "attempt": fields.pop("number"),
@@ -77,18 +79,19 @@ def _place(one: Callback, tried: Attempt) -> int:
     return one.serial * ATTEMPTS_MAX + tried.number
 
 
-def _attempts(callbacks: Iterable[Callback], cursor: int) -> Iterator[tuple[Callback, Attempt]]:
-    """The attempts behind the place `cursor`."""
+def _attempts(callbacks: Iterable[Callback], sent: SentRequests, cursor: int) -> Iterator[tuple[Callback, Attempt]]:
+    """The attempts that have begun, behind the place `cursor`."""
     serial = cursor // ATTEMPTS_MAX
     for one in callbacks:
         if one.serial >= serial:
-            yield from ((one, tried) for tried in one.attempts if _place(one, tried) > cursor)
+            yield from ((one, tried) for tried in sent.begun_attempts(one) if _place(one, tried) > cursor)
 
 
 async def send(request: Request) -> Response:
     """Send the callback of a payment's present status now, once more."""
-    sent: Callback = await sandbox_of(request).submit(SendCallback(request.path_params["trxid"]))
-    return reply(callback(sent), 201)
+    live = sandbox_of(request)
+    repeat: Callback = await live.submit(SendCallback(request.path_params["trxid"]))
+    return reply(callback(repeat, live.courier.sent), 201)
 
 
 async def list_all(request: Request) -> Response:
@@ -112,7 +115,7 @@ async def list_all(request: Request) -> Response:
         counted = sum(1 for one in matching() for tried in one.attempts if tried.result is not None)
         ended = live.driver.ended.tally(matches, counted)
         complete = await live.wait_until(lambda: ended.count() >= wait_for, timeout_s, live.driver.notifier)
-    rows = _attempts(matching(), asked.cursor)
+    rows = _attempts(matching(), live.courier.sent, asked.cursor)
     left_out = live.core.state.callbacks.left_out
     answer = await page("callbacks", asked, rows, lambda each: attempt_row(*each), lambda each: _place(*each))
     return reply(answer | {"left_out": left_out, "complete": complete})

@@ -13,14 +13,15 @@ from simulator.control.parameters import page_of, query_of, wait_of
 from simulator.domain.commands import ReplayDelivery
 from simulator.domain.model.effects import Job
 from simulator.domain.model.webhooks import Delivery, DeliveryState, ReplayRefused
+from simulator.runtime.sent import SentRequests
 from simulator.wire import webhooks
 from simulator.wire.shown_addresses import shown_address
 
 HTTP_STATUSES = {ReplayRefused.UNKNOWN: 404, ReplayRefused.LIMIT: 429}  # of refusals; 409 for all others
 
 
-def row(one: Delivery) -> dict[str, Any]:
-    """One job with its attempts; `event` is the body that is sent."""
+def row(one: Delivery, sent: SentRequests) -> dict[str, Any]:
+    """One job with the attempts that have begun; `event` is the body that is sent."""
     return {
         "id": one.id,
         "event_id": one.event.id,
@@ -35,7 +36,7 @@ def row(one: Delivery) -> dict[str, Any]:
         "replays": one.event.replays,
         "retry_limit": one.retry_limit,
         "event": webhooks.event(one.event),
-        "attempts": [attempt(each) for each in one.attempts],
+        "attempts": [attempt(each) for each in sent.begun_attempts(one)],
     }
 
 
@@ -61,16 +62,17 @@ async def list_all(request: Request) -> Response:
         complete = await live.wait_until(lambda: ended.count() >= wait_for, timeout_s, live.driver.notifier)
     behind = (one for one in filter(matches, log) if one.serial > asked.cursor)
     left_out = log.left_out
-    answer = await page("deliveries", asked, behind, row, lambda one: one.serial)
+    answer = await page("deliveries", asked, behind, lambda one: row(one, live.courier.sent), lambda one: one.serial)
     return reply(answer | {"left_out": left_out, "complete": complete})
 
 
 async def show(request: Request) -> Response:
     """One delivery."""
-    found = sandbox_of(request).core.state.deliveries.find(request.path_params["job"])
+    live = sandbox_of(request)
+    found = live.core.state.deliveries.find(request.path_params["job"])
     if found is None:
         return _refused(ReplayRefused.UNKNOWN)
-    return reply(row(found))
+    return reply(row(found, live.courier.sent))
 
 
 async def replay(request: Request) -> Response:
@@ -79,7 +81,7 @@ async def replay(request: Request) -> Response:
     outcome = await live.submit(ReplayDelivery(None, request.path_params["job"]))
     if isinstance(outcome, ReplayRefused):
         return _refused(outcome)
-    return reply(row(outcome), 201)
+    return reply(row(outcome, live.courier.sent), 201)
 
 
 def _refused(reason: ReplayRefused) -> Response:

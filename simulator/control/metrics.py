@@ -67,7 +67,7 @@ def _of_one(live: LiveSandbox) -> dict[str, int]:
     return {
         "sandboxes": 1,
         "agenda": len(state.agenda),
-        "in_flight": len(state.in_flight),
+        "in_flight": len(live.courier.sent.begun),
         "journaled": len(journal),
         "journal_bytes": journal.size,
     }
@@ -121,7 +121,7 @@ def _of_sandboxes(held: Mapping[str, int]) -> Iterator[Metric]:
     yield single(f"{OWN}sandboxes", GAUGE, "Sandboxes.", held["sandboxes"])
     pending: dict[Labels, int] = {(("kind", kind),): held[kind] for kind in (CALLBACK, WEBHOOK)}
     yield Metric(f"{OWN}jobs_pending", GAUGE, "Callbacks and webhooks that have not ended.", pending)
-    yield single(f"{OWN}attempts_in_flight", GAUGE, "Attempts that receivers have not answered.", held["in_flight"])
+    yield single(f"{OWN}attempts_in_flight", GAUGE, "Attempts that were sent and not answered.", held["in_flight"])
     yield single(f"{OWN}agenda_items", GAUGE, "What is scheduled in all sandboxes.", held["agenda"])
     yield single(f"{OWN}journal_requests", GAUGE, "Requests in all journals.", held["journaled"])
     yield single(f"{OWN}journal_bytes", GAUGE, "Memory of all journals, estimated.", held["journal_bytes"])

@@ -18,6 +18,7 @@ from simulator.control.requests import row as request_row
 from simulator.domain.model.cases import Case
 from simulator.domain.model.transactions import Result, Transaction
 from simulator.domain.state import State
+from simulator.runtime.sent import SentRequests
 from simulator.wire.json import number
 from simulator.wire.payments import STATUS_NAMES
 
@@ -77,11 +78,11 @@ async def show(request: Request) -> Response:
         return error(404, "unknown_transaction", "this sandbox has no such transaction; ?refid= finds by refid")
     mask = mask_of(live, sandboxes_of(request))
     of_it = [each for each in live.journal if each.trxid == one.trxid]
-    details = story(live.core.state, one) | {"requests_left_out": max(0, len(of_it) - SHOWN_MAX)}
+    details = story(live.core.state, live.courier.sent, one) | {"requests_left_out": max(0, len(of_it) - SHOWN_MAX)}
     return reply(details | {"requests": await lines(of_it[-SHOWN_MAX:], lambda each: request_row(each, mask))})
 
 
-def story(state: State, one: Transaction) -> dict[str, Any]:
+def story(state: State, sent: SentRequests, one: Transaction) -> dict[str, Any]:
     """A payment with all that belongs to it, but for its requests, which are in the journal."""
     wallet = state.resellers[one.reseller].wallet
     callbacks = state.callbacks.of(one.trxid)
@@ -96,7 +97,7 @@ def story(state: State, one: Transaction) -> dict[str, Any]:
         "requests_left_out": 0,
         "statuses": [_status(result) for result in one.results],
         "entries": [render.entry(wallet.entry(id_)) for id_ in one.entry_ids],
-        "callbacks": [callback(each) for each in callbacks[-SHOWN_MAX:]],
+        "callbacks": [callback(each, sent) for each in callbacks[-SHOWN_MAX:]],
         "callbacks_left_out": state.callbacks.left_out + max(0, len(callbacks) - SHOWN_MAX),
         "cases": [_case(each) for each in state.cases.get(one.trxid, ())],
     }

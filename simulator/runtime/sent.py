@@ -3,7 +3,9 @@
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator
 
-from simulator.domain.model.effects import Outgoing, Send
+from simulator.domain.model.callbacks import Callback
+from simulator.domain.model.effects import Attempt, Outgoing, Send
+from simulator.domain.model.webhooks import Delivery
 
 SENT_MAX = 1_000
 SENT_BYTES_MAX = 4 * 1024 * 1024
@@ -43,6 +45,10 @@ class SentRequests:
     def is_begun(self, job: str) -> bool:
         """True while the attempt of a job that is in flight has been sent; false as long as it waits for its turn."""
         return job in self._begun
+
+    def begun_attempts(self, job: Callback | Delivery) -> list[Attempt]:
+        """The attempts of a job that have begun: all but one that waits for its turn at the receiver."""
+        return [one for one in job.attempts if one.result is not None or self.is_begun(job.id)]
 
     def end(self, job: str) -> None:
         """The attempt of a job has ended."""

@@ -169,6 +169,36 @@ def test_an_attempt_is_on_the_tape_once_it_is_its_turn_at_the_receiver(
         assert_replays(client.app)
 
 
+def test_an_attempt_that_waits_for_its_turn_is_no_attempt_yet_where_attempts_are_shown(
+    deliver_by: Callable[[Receiver], None], tmp_path: Path
+) -> None:
+    deliver_by(Receiver(3))
+    with serving(tmp_path / "data", CALLED, Wall()) as client:
+        pay_many(client, 10)
+        rows = client.sim("GET", f"{DEFAULT}/callbacks").json["callbacks"]
+        assert [(one["attempt"], one["ending"]) for one in rows] == [(1, None)] * 3
+        trxids = [one["trxid"] for one in client.sim("GET", f"{DEFAULT}/transactions").json["transactions"]]
+        stories = [client.sim("GET", f"{DEFAULT}/transactions/{trxid}").json for trxid in trxids]
+        assert sorted(len(one["callbacks"][0]["attempts"]) for one in stories) == [0] * 7 + [1] * 3
+        metrics = client.sim("GET", "/metrics").body.decode()
+        assert "\nreseller_sim_attempts_in_flight 3\n" in metrics
+
+
+def test_a_webhook_that_waits_for_its_turn_has_no_attempt_yet(
+    deliver_by: Callable[[Receiver], None], tmp_path: Path
+) -> None:
+    deliver_by(Receiver(1))
+    with serving(tmp_path / "data", CALLED, Wall()) as client:
+        assert client.call("PUT", "/v2/balance-webhook", {"url": URL}).status == 200
+        for amount in ("1", "2"):
+            assert client.sim("POST", f"{DEFAULT}/resellers/RS001/deposits", {"amount": amount}).status == 201
+        turns(client)
+        rows = client.sim("GET", f"{DEFAULT}/deliveries").json["deliveries"]
+        assert [len(one["attempts"]) for one in rows] == [1, 0]
+        shown = [client.sim("GET", f"{DEFAULT}/deliveries/{one['id']}").json for one in rows]
+        assert [len(one["attempts"]) for one in shown] == [1, 0]
+
+
 def test_attempts_that_kills_cut_are_made_again_and_count_for_no_limit(
     deliver_by: Callable[[Receiver], None], tmp_path: Path
 ) -> None:

@@ -21,10 +21,10 @@ from simulator.control.transactions import SHOWN_MAX, story
 from simulator.domain.model.callbacks import Callback
 from simulator.domain.model.expectations import Verdict
 from simulator.domain.model.transactions import Transaction
-from simulator.domain.state import State
 from simulator.runtime.journal import Exchange, Journal
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.sandboxes import Sandboxes
+from simulator.runtime.sent import SentRequests
 from simulator.wire.json import encode
 
 SANDBOXES_MAX = 200
@@ -84,12 +84,13 @@ class Folder:
         name = f"{self._added:03d}-{live.id}"
         (self._folder / name).mkdir(exist_ok=True)
         state, journal, mask = live.core.state, live.life_journal, masks[""]
+        sent = live.courier.sent
         coverage = rendered_coverage(live.coverage())
         transactions = list(islice(reversed(state.transactions.values()), PAYMENTS_MAX))[::-1]
         parts: tuple[Iterable[bytes], ...] = (
             map(mask.answer, har(exported(self._url, live.id, one, masks[one.owner]) for one in journal)),
-            _listed(mask, _stories(state, transactions, journal, mask)),
-            _listed(mask, (attempt_row(one, tried) for one in state.callbacks for tried in one.attempts)),
+            _listed(mask, _stories(live, transactions, mask)),
+            _listed(mask, (attempt_row(one, tried) for one in state.callbacks for tried in sent.begun_attempts(one))),
             [_masked_by_all(masks, encode(audit))],
             [mask.answer(encode(coverage))],
             [mask.answer(encode(rendered_verdicts(found)))],
@@ -103,10 +104,10 @@ class Folder:
             files=files,
             cases=cases,
             payments=(
-                [_masked(mask, _payment(story(state, one))) for one in transactions[-ROWS_MAX:]],
+                [_masked(mask, _payment(story(state, sent, one))) for one in transactions[-ROWS_MAX:]],
                 len(state.transactions),
             ),
-            callbacks=_latest_attempts(state, mask),
+            callbacks=_latest_attempts(live, mask),
             exchanges=(
                 [_masked(mask, _request(row(one, mask))) for one in islice(reversed(journal), ROWS_MAX)][::-1],
                 journal.last_n,
@@ -149,18 +150,16 @@ def _listed(mask: Mask, rows: Iterable[dict[str, Any]]) -> Iterator[bytes]:
     yield b"\n]\n"
 
 
-def _stories(
-    state: State, transactions: Iterable[Transaction], journal: Journal, mask: Mask
-) -> Iterator[dict[str, Any]]:
+def _stories(live: LiveSandbox, transactions: Iterable[Transaction], mask: Mask) -> Iterator[dict[str, Any]]:
     """Each payment with all that belongs to it, the latest of its requests included."""
     by_trxid: dict[str, list[Exchange]] = {}
-    for one in journal:
+    for one in live.life_journal:
         by_trxid.setdefault(one.trxid, []).append(one)
     for payment in transactions:
         requests = by_trxid.get(payment.trxid, [])
         left_out = max(0, len(requests) - SHOWN_MAX)
         rows = [row(one, mask) for one in requests[-SHOWN_MAX:]]
-        yield story(state, payment) | {"requests": rows, "requests_left_out": left_out}
+        yield story(live.core.state, live.courier.sent, payment) | {"requests": rows, "requests_left_out": left_out}
 
 
 def _left_out(journal: Journal, written: int, payments: int) -> list[str]:
@@ -182,16 +181,17 @@ def _payment(one: dict[str, Any]) -> dict[str, Any]:
     return {name: one[name] for name in names}
 
 
-def _latest_attempts(state: State, mask: Mask) -> Rows:
+def _latest_attempts(live: LiveSandbox, mask: Mask) -> Rows:
     """The attempts of the latest callbacks; a callback without one is a row, too."""
-    latest = deque(state.callbacks, ROWS_MAX)
-    rows = [_masked(mask, row) for one in latest for row in _attempts(one)]
-    others = len(state.callbacks) - len(latest) + state.callbacks.left_out
+    callbacks = live.core.state.callbacks
+    latest = deque(callbacks, ROWS_MAX)
+    rows = [_masked(mask, row) for one in latest for row in _attempts(one, live.courier.sent)]
+    others = len(callbacks) - len(latest) + callbacks.left_out
     return rows[-ROWS_MAX:], len(rows) + others
 
 
-def _attempts(one: Callback) -> Iterator[dict[str, Any]]:
-    shown = rendered_callback(one)
+def _attempts(one: Callback, sent: SentRequests) -> Iterator[dict[str, Any]]:
+    shown = rendered_callback(one, sent)
     about = {"refid": one.transaction.refid, "status": shown["payment_status"], "state": shown["state"]}
     for tried in shown["attempts"]:
         answer = tried["status"] or tried["error"] or tried["ending"] or "not yet"
