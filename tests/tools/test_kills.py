@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tools.kills.burst import CALLBACKS, Burst
 from tools.kills.defects import program
 from tools.kills.episode import Episode
 
@@ -61,3 +62,24 @@ def test_kills_show_a_server_that_does_not_keep_its_word(
     episode = Episode(1, tmp_path, program(defect), moments=[moment])
     asyncio.run(episode.run(kills=30))  # the first complaint ends it
     assert any(re.search(complaint, one) for one in episode.complaints), episode.complaints
+
+
+def test_callbacks_that_are_due_at_once_survive_kills_though_their_receiver_hangs(tmp_path: Path) -> None:
+    """More kills than a callback has attempts."""
+    burst = Burst(1, tmp_path)
+    asyncio.run(burst.run(kills=5))
+    assert not burst.complaints
+    assert burst.counts["attempts"] == burst.counts["attempts cut short"] + CALLBACKS
+
+
+@pytest.mark.parametrize(
+    ("defect", "complaint"),
+    [
+        ("attempts_begin_before_their_turn", "attempts are on record, and|attempts are in flight, and"),
+        ("interrupted_attempts_count", "ended by connection"),
+    ],
+)
+def test_a_burst_shows_a_server_that_counts_attempts_wrongly(defect: str, complaint: str, tmp_path: Path) -> None:
+    burst = Burst(1, tmp_path, program(defect))
+    asyncio.run(burst.run(kills=5))
+    assert any(re.search(complaint, one) for one in burst.complaints), burst.complaints

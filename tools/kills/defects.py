@@ -2,8 +2,11 @@
 
 import sys
 from collections.abc import Callable
+from contextlib import nullcontext
 
 from simulator.cli.main import main
+from simulator.delivery.sender import HttpSender
+from simulator.domain.model.effects import AttemptEnd, AttemptResult, Outgoing
 from simulator.keeping.folder import DataFolder
 from simulator.keeping.gate import Act, Gate
 from simulator.keeping.keeper import StoreKeeper
@@ -65,6 +68,27 @@ def interrupted_attempts_are_forgotten() -> None:
     continuing.left = forgetful  # type: ignore[assignment]
 
 
+def attempts_begin_before_their_turn() -> None:
+    """Write an attempt when it is due, and wait for its turn at the receiver after that."""
+    turn, send = HttpSender.turn, HttpSender.send
+
+    async def send_in_turn(sender: HttpSender, outgoing: Outgoing, timeout_s: float, owner: str = "") -> AttemptResult:
+        async with turn(sender, outgoing.url, owner):
+            return await send(sender, outgoing, timeout_s, owner)
+
+    HttpSender.turn = lambda sender, url, owner="": nullcontext()  # type: ignore[assignment, method-assign]
+    HttpSender.send = send_in_turn  # type: ignore[assignment, method-assign]
+
+
+def interrupted_attempts_count() -> None:
+    """Let an attempt that the end of the server cut have failed."""
+
+    def failed(kind: AttemptEnd, error: str) -> AttemptResult:
+        return AttemptResult(AttemptEnd.CONNECTION, error=error)
+
+    continuing.AttemptResult = failed  # type: ignore[assignment, attr-defined]
+
+
 def rewinds_are_not_written() -> None:
     """Leave rewound entries on disk, and append new entries after them."""
     use_short_intervals()
@@ -82,6 +106,8 @@ DEFECTS: dict[str, Callable[[], None]] = {
         answers_do_not_wait,
         callbacks_do_not_wait,
         interrupted_attempts_are_forgotten,
+        attempts_begin_before_their_turn,
+        interrupted_attempts_count,
         rewinds_are_not_written,
     )
 }

@@ -9,13 +9,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from simulator.tape.store.checking import check
-from tests.support.processes import ask, run
-from tools.kills.books import SANDBOX, Books, read_books
+from tools.kills.books import Books, read_books
 from tools.kills.client_record import ClientRecord
 from tools.kills.clients import Client
 from tools.kills.connection import Connection
 from tools.kills.frequent_snapshots import SERVER
+from tools.kills.idle_server import advance_until_idle, complaints_on_disk, save_tape
 from tools.kills.judging import after_a_restart, at_the_end, nothing_untold
 from tools.kills.receiver import Called, receiver
 from tools.kills.server import Died, Server, begin, is_ready
@@ -160,39 +159,27 @@ class Episode:
         server = await begin(self.folder, self.program, self.durability)
         try:
             await self._judge(server)
-            until = b'{"until":"idle"}'
-            clock = f"{server.url}{SANDBOX}/clock/advance"
-            headers = {"content-type": "application/json"}
-            is_idle = False
-            while not is_idle:
-                is_idle = (await asyncio.to_thread(ask, clock, "POST", until, headers)).json["idle"]
+            await advance_until_idle(server)
             books = await self._looked_at(server)
             self.complaints += at_the_end(self.told, self.called.seen, books)
-            tape = await asyncio.to_thread(ask, f"{server.url}{SANDBOX}/tape")
+            await save_tape(server, self.folder / "end.tape")
             server.stop()
             await server.ended(signal.SIGTERM)
         finally:
             server.kill()
             await server.process.wait()
         self._count(books, self.called)
-        await asyncio.to_thread(self._replay, tape.body)
-
-    def _replay(self, tape: bytes) -> None:
-        path = self.folder / "end.tape"
-        path.write_bytes(tape)
-        replayed = run("replay", str(path))
-        if replayed.status:
-            self.complaints.append(f"the tape does not replay: {replayed.out}{replayed.err}")
-        checked = check(self.folder / "data")
-        self.counts["snapshots left"] += checked.snapshots
-        self.complaints += checked.problems
+        tape, data = self.folder / "end.tape", self.folder / "data"
+        problems, snapshots = await asyncio.to_thread(complaints_on_disk, tape, data)
+        self.counts["snapshots left"] += snapshots
+        self.complaints += problems
 
     def _count(self, books: Books, called: Called) -> None:
         self.counts += self.told.counts
         self.counts["payments"] += len(books.payments)
         self.counts["callbacks"] += len({one.callback for one in books.attempts})
         self.counts["attempts"] += len(books.attempts)
-        self.counts["attempts cut short"] += sum(one.ending == "connection" for one in books.attempts)
+        self.counts["attempts cut short"] += sum(one.ending == "interrupted" for one in books.attempts)
         self.counts["received"] += sum(called.counted().values())
 
 
