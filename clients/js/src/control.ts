@@ -1,11 +1,9 @@
 /** Requests to the control API, `/_sim`: JSON in and out, refusals as errors. */
 
-import { randomUUID } from "node:crypto";
-
 import { inspected, isObject } from "./arguments.js";
 import { NotRunning, shortened, SimulatorError, WrongAnswer, type Problem } from "./errors.js";
 import { exchange, Malformed, Unanswered, type Answer } from "./exchange.js";
-import { parsed } from "./seeds.js";
+import { encoded, parsed } from "./json.js";
 
 type Query = Record<string, string | number | bigint | boolean | undefined>;
 
@@ -48,7 +46,7 @@ export class Control {
       "Content-Type": yaml === undefined ? "application/json" : "application/yaml",
     };
     if (this.token) headers["Authorization"] = `Bearer ${this.token}`;
-    const body = yaml ?? (json === undefined ? null : encoded(json));
+    const body = yaml ?? (json === undefined ? null : encoded(`${method} ${path}`, json));
     const answer = await exchange(url, { method, headers, body }, timeoutS).catch((error: unknown) => {
       if (error instanceof Malformed) throw this.wrongAnswer(method, path, shortened(error.message));
       throw error instanceof Unanswered ? this.#notRunning(error) : error;
@@ -107,17 +105,6 @@ export function checkRequest(method: string, path: string): void {
   const odd = parts.find((part) => /^(\.|%2e){0,2}$/i.test(part));
   if (odd === undefined) return;
   throw new RangeError(`${inspected(path)} is no path of the control API: its part ${inspected(odd)} would lead elsewhere, so give a name`);
-}
-
-/** A value as JSON, a bigint as its digits; a RangeError for a number that JSON has not, such as NaN. */
-function encoded(value: unknown): string {
-  const mark = randomUUID();
-  const text = JSON.stringify(value, (name, one: unknown) => {
-    if (typeof one === "bigint") return `${mark}${one}`;
-    if (typeof one !== "number" || Number.isFinite(one)) return one;
-    throw new RangeError(`JSON has no number ${inspected(one)}${name && `, as ${name} has`}`);
-  });
-  return text.replaceAll(new RegExp(`"${mark}(-?\\d+)"`, "g"), "$1");
 }
 
 function refused(status: number, decoded: unknown): SimulatorError {

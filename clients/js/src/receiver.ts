@@ -1,10 +1,10 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 /** A receiver of callbacks and webhooks on this machine, which answers as it is told to. */
 
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { createServer, Server, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
-import { guard } from "./arguments.js";
+import { checkArguments, guard } from "./arguments.js";
 import { ExpectationFailed } from "./errors.js";
 import { after, sleep, steadyS, wallMs } from "./machine.js";
 import { RECEIVED, RECEIVER } from "./parameters.js";
@@ -44,7 +44,9 @@ export class Received {
     readonly headers: Record<string, string | undefined>,
     readonly bytes: Uint8Array,
     private readonly secrets: readonly string[],
-  ) {}
+  ) {
+    checkArguments("new Received", arguments, RECEIVED.constructor);
+  }
 
   get body(): string {
     return Buffer.from(this.bytes).toString("utf8");
@@ -87,6 +89,7 @@ export class Receiver {
   #count = 0;
 
   private constructor(server: Server) {
+    if (!(server instanceof Server)) throw new TypeError("new Receiver: await Receiver.start() starts a receiver");
     this.#server = server;
   }
 

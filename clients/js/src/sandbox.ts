@@ -6,6 +6,7 @@ import { checkRequest, Control, PAGES_MAX, type Sent } from "./control.js";
 import { SimulatorError } from "./errors.js";
 import { exchange, Unanswered } from "./exchange.js";
 import * as expectations from "./expectations.js";
+import { encoded } from "./json.js";
 import { steadyS } from "./machine.js";
 import { Message } from "./messages.js";
 import { SANDBOX } from "./parameters.js";
@@ -31,6 +32,7 @@ import type { AdvanceBy, CallbackFilters, CallbackWanted, ForkFrom, Moment, Paym
 const POLL_S_MAX = 300; // the longest that the control API waits
 const LATE_S = 60; // what an answer may take beyond the wait that it was asked for
 const FETCH_S = 300;
+const OWN_HEADERS = ["Host", "Connection", "Content-Length", "Transfer-Encoding", "X-Api-Key", "X-Timestamp", "X-Nonce", "X-Signature"];
 
 /** A sandbox of a running simulator. */
 export class Sandbox {
@@ -98,8 +100,11 @@ export class Sandbox {
     const url = new URL(`${this.url}${path}`);
     const { bytes, type } = await contentOf(body);
     const given = new Headers(init.headers);
+    const ours = OWN_HEADERS.find((name) => given.has(name));
+    if (ours !== undefined) throw new TypeError(`sandbox.fetch: it writes the header ${ours} itself; leave it out, or sign by hmacHeaders() for another HTTP client`);
     if (type && !given.has("Content-Type")) given.set("Content-Type", type);
     const { apiKey, apiSecret } = this;
+    if (!apiKey || !apiSecret) throw new RangeError(`sandbox.fetch: sandbox ${this.id} shows no API key and secret to sign with; a control token that only reads sees none`);
     const timestamp = this.#signsByItsClock ? Math.floor((await this.now()).getTime() / 1000) : undefined;
     const headers = { ...Object.fromEntries(given), ...hmacHeaders({ apiKey, apiSecret, method, url, body: bytes, timestamp }) };
     const sent = { method: method.toUpperCase(), headers, body: bytes, signal };
@@ -112,11 +117,12 @@ export class Sandbox {
 
   /** A signed request with a JSON body or none: `call("POST", "/v2/topup", { refid: "order-1", ... })`. */
   async call(method: string, path: string, json?: unknown): Promise<Response> {
-    return this.fetch(path, { method, body: json === undefined ? null : JSON.stringify(json) });
+    return this.fetch(path, { method, body: json === undefined ? null : encoded("sandbox.call", json) });
   }
 
   /** A request to the control API below this sandbox, for what has no method here. */
   async ask<T = unknown>(method: string, path: string, sent: Sent = {}): Promise<T> {
+    if (sent.json !== undefined && sent.yaml !== undefined) throw new TypeError("sandbox.ask: give json or yaml, not both");
     return this.#read(method, path, sent);
   }
 

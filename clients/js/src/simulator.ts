@@ -3,10 +3,10 @@
 
 import { readFile } from "node:fs/promises";
 
-import { checkArguments, guard } from "./arguments.js";
+import { checkArguments, guard, inspected } from "./arguments.js";
 import { Control } from "./control.js";
 import { launch, type StartOptions } from "./launch.js";
-import { SIMULATOR } from "./parameters.js";
+import { isHttpUrl, SIMULATOR } from "./parameters.js";
 import type { SandboxRecord } from "./records.js";
 import { opened, Sandbox } from "./sandbox.js";
 import { clockOf, iso } from "./time.js";
@@ -48,7 +48,8 @@ export class Simulator {
     checkArguments("new Simulator", arguments, SIMULATOR.constructor);
     const { url, token } = typeof options === "string" ? { url: options } : { token: undefined, ...options };
     const { RESELLER_SIM_URL, RESELLER_SIM_TOKEN, RESELLER_SIM_CONTROL_TOKEN } = process.env;
-    const address = (url || RESELLER_SIM_URL) || "http://127.0.0.1:8080";
+    const address = url ?? (RESELLER_SIM_URL || "http://127.0.0.1:8080");
+    if (!isHttpUrl(address)) throw new RangeError(`RESELLER_SIM_URL is ${inspected(address)}; give a URL such as http://127.0.0.1:8080`);
     this.url = address.replace(/\/+$/, "").replace(/\/_sim$/, "");
     this.controlUrl = `${this.url}/_sim`;
     this.#control = new Control(this.controlUrl, token ?? (RESELLER_SIM_TOKEN || RESELLER_SIM_CONTROL_TOKEN));
@@ -108,5 +109,8 @@ guard(Simulator, "simulator", SIMULATOR);
 async function yamlOf(scenario: string | object | undefined): Promise<string | undefined> {
   if (typeof scenario !== "string") return undefined;
   if (/\n|: /.test(scenario)) return scenario;
-  return /\.ya?ml$/.test(scenario) ? readFile(scenario, "utf8") : undefined;
+  if (!/\.ya?ml$/.test(scenario)) return undefined;
+  return readFile(scenario, "utf8").catch((error: Error) => {
+    throw new RangeError(`simulator.sandbox: the scenario file ${inspected(scenario)} cannot be read (${error.message})`, { cause: error });
+  });
 }

@@ -22,7 +22,9 @@ export class Verdict {
     readonly verified: boolean,
     /** Empty when it is right. */
     readonly reason: string,
-  ) {}
+  ) {
+    checkArguments("new Verdict", arguments, VERDICT.constructor);
+  }
 
   toString(): string {
     return this.verified ? "verified" : `not verified: ${this.reason}`;

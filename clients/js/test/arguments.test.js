@@ -2,7 +2,7 @@
 // @ts-nocheck these calls are wrong on purpose
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
-import { evidence, hmacHeaders, judgeWebhook, Message, Receiver, Sandbox, Simulator, Story, verifyWebhook } from "reseller-sim";
+import { evidence, hmacHeaders, judgeWebhook, Message, Received, Receiver, Sandbox, Simulator, Story, Verdict, verifyWebhook } from "reseller-sim";
 import { useSandbox } from "reseller-sim/node-test";
 
 class Options {
@@ -62,6 +62,9 @@ test("an unknown option is refused with the nearest right one", async () => {
   }
 });
 
+/** Values that `JSON.stringify` would drop or write as `{}`, as null or as something else than what was meant. */
+const NOT_JSON = [() => 1, Symbol("x"), Promise.resolve("order-1"), new Map([["refid", "x"]]), new Set(["x"]), new URLSearchParams("refid=x"), new FormData(), /x/, new Error("x"), new Date(NaN), Buffer.from("{}")];
+
 /** A function, and what it refuses with a TypeError that has this text. */
 const WRONG = [
   [(value) => sandbox.waitForCallback(value), "wanted is ", [undefined, null, 5, ["order-1"], new Date(), new Map([["refid", "x"]]), true]],
@@ -101,7 +104,6 @@ const WRONG = [
   [(value) => sandbox.ask("GET", "/requests", { query: value }), "query is ", [undefined, "limit=1", [["limit", 1]]]],
   [(value) => sandbox.call(value, "/v2/balance"), "method is ", [undefined, null, 5]],
   [(value) => sandbox.call("GET", value), "path is ", [undefined, null, 5, new URL("http://x/")]],
-  [(value) => sandbox.call("POST", "/v2/topup", value), "json is ", [() => ({}), Symbol("s"), 5n, Promise.resolve({})]],
   [(value) => sandbox.fetch("/v2/topup", { method: "POST", body: value }), "body is ", [undefined, { refid: "x" }, ["x"], 5]],
   [(value) => sandbox.fetch("/v2/topup", value), "init is ", [undefined, "POST", new Request("http://x/")]],
   [(value) => simulator.open(value), "id is ", [undefined, null, 5, { id: "default" }]],
@@ -132,8 +134,19 @@ const WRONG = [
   [(value) => verifyWebhook(secret, {}, value), "body is ", [undefined, null, { id: 1 }]],
   [(value) => verifyWebhook(secret, {}, "", value), "now is ", [undefined, null, 5]],
   [(value) => evidence(value), "sandbox is ", [undefined, null, "default", {}]],
-  [(value) => new Message(value), "record is ", [undefined, null, "x"]],
-  [(value) => new Story(value), "data is ", [undefined, null, "x"]],
+  [(value) => new Message(value), "record is ", [undefined, null, "x", {}, { n: 1 }]],
+  [(value) => new Story(value), "data is ", [undefined, null, "x", {}, { refid: "order-1" }]],
+  [(value) => new Verdict(value, ""), "verified is ", [undefined, null, "yes"]],
+  [(value) => new Received(value), "at is ", [undefined, null, 5]],
+  [(value) => sandbox.fetch("/v2/balance", { headers: value }), "headers is ", [undefined, null, "x", new Date(), Promise.resolve({})]],
+  [(value) => sandbox.fetch("/v2/topup", { method: "POST", body: value }), "body is ", [undefined, {}, [], 5, new Date(), new Map(), new Error("x"), /x/, Promise.resolve("{}")]],
+  [(value) => sandbox.call("POST", "/v2/topup", value), "json is ", NOT_JSON],
+  [(value) => sandbox.call("POST", "/v2/topup", { refid: value }), "refid is ", NOT_JSON],
+  [(value) => sandbox.ask("POST", "/marks", { json: value }), "json is ", NOT_JSON],
+  [(value) => sandbox.fault({ when: { path: value }, then: { status: 503 } }), "path is ", [/topup/, Promise.resolve("/v2/topup"), () => "/v2/topup"]],
+  [(value) => sandbox.replies("callbacks", [{ delay: value }]), "delay is ", [new Set([1]), Promise.resolve(1)]],
+  [(value) => simulator.sandbox({ scenario: { extends: "default", seed: value } }), "seed is ", [Promise.resolve(1), () => 1]],
+  [(value) => judgeWebhook(secret, value, ""), "headers is ", [undefined, null, "x", 5, new Date(), Promise.resolve({})]],
   [(value) => new Sandbox(value, {}), "new Sandbox: simulator.sandbox() creates", [undefined, null, {}, "default"]],
 ];
 
@@ -153,6 +166,44 @@ test("a value that cannot be meant is refused", async () => {
     () => sandbox.ask("GET", "/clock", { timeoutS }),
     () => Simulator.start({ timeoutS, command: ["no-such-program"] }),
   ]);
+  const undefineds = [
+    () => sandbox.rule("payments", { when: { refid: undefined }, then: [{ status: "Failed" }] }),
+    () => sandbox.fault({ when: { path: undefined }, then: { status: 503 } }),
+    () => sandbox.replies("callbacks", [{ status: undefined }]),
+    () => simulator.sandbox({ scenario: { extends: "default", payments: undefined } }),
+  ];
+  const requests = [
+    () => sandbox.fetch("/v2/balance", { method: "G ET" }),
+    () => sandbox.fetch("/v2/balance", { headers: { "X-Trace": undefined } }),
+    () => sandbox.call("G:T", "/v2/balance"),
+    () => sandbox.call("POST", "/v2/topup", { amount: NaN }),
+    () => sandbox.call("POST", "/v2/topup", { amount: Infinity }),
+    () => sandbox.ask("GET", "/requests", { query: { limit: Promise.resolve(1) } }),
+    () => sandbox.ask("GET", "/requests", { query: { refid: null } }),
+    () => sandbox.ask("GET", "/requests", { query: { limit: NaN } }),
+    () => sandbox.ask("GET", "/clock", { timeoutS: 0 }),
+    () => sandbox.requests({ status: 20 }),
+    () => sandbox.inbox(""),
+    () => sandbox.expectBalance("4980.5000000000000000001"),
+    () => simulator.open(""),
+    () => simulator.sandbox("no-such-file.yaml"),
+    () => new Simulator(""),
+    () => new Simulator({ url: "" }),
+    () => new Simulator("http://a b"),
+    () => new Simulator("http://127.0.0.1:99999"),
+    () => new Simulator("http://127.0.0.1:8080/?sandbox=x"),
+    () => receiver.reply(200, { contentType: "" }),
+    () => hmacHeaders({ ...order, apiKey: "k\nX: y" }),
+    () => hmacHeaders({ ...order, apiSecret: "" }),
+    () => hmacHeaders({ ...order, method: "G:T" }),
+    () => hmacHeaders({ ...order, url: "" }),
+    () => hmacHeaders({ ...order, url: "v2/balance" }),
+    () => hmacHeaders({ ...order, url: "http://" }),
+    () => hmacHeaders({ ...order, timestamp: Date.now() }),
+    () => hmacHeaders({ ...order, timestamp: -5 }),
+    () => hmacHeaders({ ...order, nonce: "" }),
+    () => hmacHeaders({ ...order, nonce: "0123456789:abcdef" }),
+  ];
   const texts = [
     () => sandbox.transaction(""),
     () => sandbox.expectBalance(""),
@@ -178,9 +229,41 @@ test("a value that cannot be meant is refused", async () => {
     () => simulator.sandbox({ credentials: "own" }),
     () => simulator.sandbox({ clock: "fast" }),
   ];
-  for (const call of [...waits, ...texts]) await assert.rejects(async () => call(), RangeError, `${call}`);
+  for (const call of [...waits, ...undefineds, ...requests, ...texts]) await assert.rejects(async () => call(), RangeError, `${call}`);
   await assert.rejects(sandbox.rule("payment", {}), /^RangeError: sandbox\.rule: section is "payment"; did you mean payments\? Give one of payments, /);
   await assert.rejects(sandbox.deposit(10, "RS999"), /has no reseller RS999; did you mean RS001\?$/);
+});
+
+test("a header that the client writes itself is refused, and JSON and YAML together, and a receiver by new", async () => {
+  for (const name of ["Host", "connection", "Content-Length", "transfer-encoding", "X-Api-Key", "x-signature"]) {
+    await assert.rejects(sandbox.fetch("/v2/balance", { headers: { [name]: "5" } }), /^TypeError: sandbox\.fetch: it writes the header /);
+  }
+  await assert.rejects(sandbox.ask("POST", "/marks", { json: {}, yaml: "name: a" }), new TypeError("sandbox.ask: give json or yaml, not both"));
+  assert.throws(() => new Receiver(), new TypeError("new Receiver: await Receiver.start() starts a receiver"));
+});
+
+test("JSON keeps what it has: a Date, a bigint, an instance with members; what is undefined is left out", async () => {
+  class Order {
+    refid = "order-3";
+    at = new Date(0);
+    amount = 10n;
+    note = undefined;
+  }
+  await sandbox.call("POST", "/v2/topup", new Order());
+  const [{ n }] = await sandbox.requests({ path: "/v2/topup" });
+  const { request } = await sandbox.ask("GET", `/requests/${n}`);
+  assert.equal(request.body, '{"refid":"order-3","at":"1970-01-01T00:00:00.000Z","amount":10}');
+});
+
+test("a variable that is no URL is named", () => {
+  const { RESELLER_SIM_URL } = process.env;
+  process.env["RESELLER_SIM_URL"] = "127.0.0.1:8080";
+  try {
+    assert.throws(() => new Simulator(), new RangeError('RESELLER_SIM_URL is "127.0.0.1:8080"; give a URL such as http://127.0.0.1:8080'));
+  } finally {
+    delete process.env["RESELLER_SIM_URL"];
+    Object.assign(process.env, RESELLER_SIM_URL && { RESELLER_SIM_URL });
+  }
 });
 
 test("an argument too many is refused, as is one that is missing", async () => {
@@ -197,7 +280,7 @@ test("an argument too many is refused, as is one that is missing", async () => {
     ["receiver.reply: give one object with all options", () => receiver.reply({ status: 500 }, { delayS: 1 })],
     ["sandbox.story: refid is missing; give a text that is not empty", () => sandbox.story()],
     ["sandbox.expectStatus: status is missing; give one of Accepted, Processing, Succesful, Failed, Refund", () => sandbox.expectStatus("order-1")],
-    ["hmacHeaders: url is missing; give a URL or its path", () => hmacHeaders({ apiKey: "k", apiSecret: "", method: "GET" })],
+    ["hmacHeaders: url is missing; give a URL, or a path that begins with /", () => hmacHeaders({ apiKey: "k", apiSecret: "a2V5", method: "GET" })],
     ["sandbox.advance: to is missing; give a Date, or a text such as \"2027-01-01T00:00:00Z\"", () => sandbox.advance({})],
   ];
   for (const [message, call] of calls) await assert.rejects(async () => call(), new TypeError(message));

@@ -60,7 +60,7 @@ test("a refusal that is no object, or has other members, is a refusal still, in 
 });
 
 test("a number that JSON has not is refused before it is sent", async () => {
-  await assert.rejects(own.ask("POST", "/x", { json: { amount: NaN } }), /^RangeError: JSON has no number NaN, as amount has$/);
+  await assert.rejects(own.ask("POST", "/x", { json: { amount: NaN } }), /^RangeError: POST .*: amount is NaN, and JSON has no such number$/);
 });
 
 /** A request of the control API to another address. @param {string} url @param {number} timeoutS */
