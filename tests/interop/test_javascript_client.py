@@ -13,17 +13,14 @@ import pytest
 
 from tests.support import durations
 from tests.support.certificates import pair
-from tests.support.npm_package import CLIENT, install, ran
-from tests.support.pages import Block, assert_shown, blocks
+from tests.support.javascript_page import PAGE, README, STEPS, javascript_project, output_of
+from tests.support.npm_package import CLIENT, ran
+from tests.support.pages import assert_shown, blocks
 from tests.support.processes import ROOT, serving
-from tests.support.shared_work import once
 
 pytestmark = pytest.mark.slow
 
-PAGE = (ROOT / "docs" / "javascript.md").read_text("utf-8")
-README = (CLIENT / "README.md").read_text("utf-8")
 SIGNING = (ROOT / "docs" / "signing.md").read_text("utf-8")
-STEPS = [block for block in blocks(PAGE) if block.language != "console"]
 PACKAGE = json.loads((CLIENT / "package.json").read_text())
 
 SETUP_LINES_MAX = 12
@@ -33,18 +30,7 @@ SOURCE_LINES_MAX = 300
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A project that has the package, and the page's files."""
-    return once(tmp_path_factory, "javascript-client", made) / "project"
-
-
-def made(folder: Path) -> None:
-    """The project, and the README's two examples as tests."""
-    install(folder)
-    for step in STEPS:
-        if step.action:
-            (folder / "project" / step.name).write_text(step.text)
-    node, vitest = (block.text for block in blocks(README) if block.language == "js")
-    (folder / "project" / "readme.test.js").write_text(node)
-    (folder / "project" / "readme.spec.js").write_text(vitest)
+    return javascript_project(tmp_path_factory)
 
 
 @pytest.fixture(scope="module")
@@ -52,12 +38,6 @@ def simulator() -> Iterator[dict[str, str]]:
     """A simulator for the tests that do not start their own, as the variable that names it."""
     with serving("--port", "0", "--json") as server:
         yield {"RESELLER_SIM_URL": server.ready["url"]}
-
-
-def shown_by(command: str) -> Block:
-    """The page's block of what a command prints."""
-    (at,) = [number for number, step in enumerate(STEPS) if step.text == f"{command}\n"]
-    return STEPS[at + 1]
 
 
 def test_the_package_has_code_and_types_of_every_entry_and_depends_on_nothing(project: Path) -> None:
@@ -99,6 +79,15 @@ def test_the_oldest_vitest_is_one_that_takes_a_chosen_scenario() -> None:
 
 
 OWN_TESTS = sorted(f"test/{path.name}" for path in (CLIENT / "test").iterdir())
+
+
+RUN_ELSEWHERE = ("node --test mistaken.test.js", "npx vitest run shop.spec.js", "npx jest shop.test.cjs")
+
+
+def test_every_command_of_the_page_is_run_by_a_test() -> None:
+    commands = [step.text.strip() for step in STEPS if step.language == "sh"]
+    assert sorted(commands) == sorted(["node --test shop.test.js", *RUN_ELSEWHERE])
+    assert output_of("node --test shop.test.js").text == "# tests 10\n# pass 10\n"
 
 
 @pytest.mark.parametrize("name", [*OWN_TESTS, "shop.test.js", "frozen.test.js", "readme.test.js"])
@@ -212,7 +201,12 @@ def test_the_client_of_the_page_about_signatures_pays(project: Path, simulator: 
 
 def test_the_page_s_vitest_suite_passes(project: Path, simulator: dict[str, str]) -> None:
     command = "npx vitest run shop.spec.js"
-    assert_shown(shown_by(command).text, ran(project, *command.split(), variables=simulator))
+    assert_shown(output_of(command).text, ran(project, *command.split(), variables=simulator))
+
+
+def test_the_page_s_jest_suite_passes(project: Path, simulator: dict[str, str]) -> None:
+    command = "npx jest shop.test.cjs"
+    assert_shown(output_of(command).text, ran(project, *command.split(), variables=simulator))
 
 
 NOTED_START = f"""#!{sys.executable}
@@ -229,7 +223,7 @@ def test_a_failed_test_shows_what_happened_to_its_payments_with_node(project: Pa
     noted.chmod(0o700)
     command = "node --test mistaken.test.js"
     printed = ran(project, *command.split(), status=1, variables={"RESELLER_SIM_COMMAND": str(noted)})
-    assert_shown(shown_by(command).text, printed)
+    assert_shown(output_of(command).text, printed)
     (pid,) = (path.stem for path in tmp_path.glob("*.pid"))
     assert not Path(f"/proc/{pid}").exists()
 
@@ -244,7 +238,7 @@ def test_a_failed_test_shows_what_happened_to_its_payments_with_vitest(
     (project / "mistaken.spec.js").write_text(mistaken)
     printed = ran(project, "npx", "vitest", "run", "mistaken", "readme.spec.js", status=1, variables=simulator)
     assert "1 failed | 1 passed (2)" in printed
-    story = re.findall(r"^# (.*)$", shown_by("node --test mistaken.test.js").text, re.MULTILINE)
+    story = re.findall(r"^# (.*)$", output_of("node --test mistaken.test.js").text, re.MULTILINE)
     assert len(story) > 5
     assert_shown("\n".join(story).replace("\\#", "#"), printed)  # Node's runner escapes it
 

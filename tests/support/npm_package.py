@@ -15,7 +15,7 @@ CLIENT = ROOT / "clients" / "js"
 STEP_S = 120.0  # compiling takes seconds of processor time, on a machine that may be busy
 
 # Of what is installed for the tests, what a project has beside the package.
-BESIDE = ("@types/node", "undici-types", "typescript", "vite", "vitest")
+BESIDE = ("@types/node", "undici-types", "typescript", "vite", "vitest", "jest", "msw", "nock", "nock-15", "undici")
 
 
 def ran(folder: Path, *command: str, status: int = 0, variables: Mapping[str, str] | None = None) -> str:
@@ -58,6 +58,7 @@ def install(folder: Path) -> None:
         beside.symlink_to(NODE_COMMANDS.parent / name)
     (project / "node_modules" / ".bin").mkdir(exist_ok=True)
     (project / "node_modules" / ".bin" / "vitest").symlink_to("../vitest/vitest.mjs")
+    (project / "node_modules" / ".bin" / "jest").symlink_to("../jest/bin/jest.js")
     shutil.copytree(CLIENT / "test", project / "test")
     for name in ("tsconfig.json", "tsconfig.test.json"):
         shutil.copy(CLIENT / name, project)
