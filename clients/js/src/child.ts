@@ -1,8 +1,7 @@
 /** A process of our own: what it prints first, what it complains about, and its end. */
 
-import { spawn, type ChildProcessWithoutNullStreams } from "node:child_process";
+import { spawn, type ChildProcess, type ChildProcessWithoutNullStreams } from "node:child_process";
 
-import { endWithThisProcess } from "./at-end.js";
 import { after, within } from "./machine.js";
 
 const STOP_S = 5; // one that ignores its end for longer is killed
@@ -11,6 +10,7 @@ const LINE_CHARS_MAX = 16_384;
 const COMPLAINTS_CHARS_MAX = 8_000;
 const LINES_SHOWN = 20;
 const LINE_CHARS_SHOWN = 200;
+const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 /** There is no first line; the message says what happened instead, with the process as its subject left out. */
 export class NoLine extends Error {}
@@ -84,4 +84,32 @@ export class Child {
     await within(CLOSED_S, this.#closed);
     for (const pipe of child.stdio) pipe?.destroy();
   }
+}
+
+const running = new Set<ChildProcess>();
+
+const endAll = () => running.forEach((child) => void child.kill());
+
+function signalled(signal: NodeJS.Signals): void {
+  endAll();
+  if (process.listenerCount(signal) === 0) process.kill(process.pid, signal); // nobody else decides what it means
+}
+
+function unwatch(): void {
+  process.removeListener("exit", endAll);
+  for (const signal of SIGNALS) process.removeListener(signal, signalled);
+}
+
+/** End this process's child with it: when it exits, and when a signal ends it, as runners do with tests that hang. What kills this
+ * process ends the stdin of its children. */
+function endWithThisProcess(child: ChildProcess): void {
+  const ended = () => {
+    running.delete(child);
+    if (running.size === 0) unwatch();
+  };
+  unwatch(); // so that there is one listener, however many have started
+  running.add(child);
+  process.once("exit", endAll);
+  for (const signal of SIGNALS) process.once(signal, signalled);
+  child.once("exit", ended).once("error", ended);
 }

@@ -2,9 +2,8 @@
 
 import { ExpectationFailed } from "./errors.js";
 import { counted, findingLines, refusalLines } from "./evidence.js";
-import type { Advanced, CallbackRecord, Clock } from "./records.js";
+import type { Advanced, CallbackRecord, CallbackWanted, Clock } from "./records.js";
 import type { Sandbox } from "./sandbox.js";
-import type { CallbackWanted } from "./wanted.js";
 
 const LATEST = 5;
 
@@ -64,7 +63,7 @@ export async function noPayment(sandbox: Sandbox, refid: string): Promise<Expect
 }
 
 /** The story of a payment or, if there is none, why. */
-export async function storyOrRefusals(sandbox: Sandbox, refid: string): Promise<string> {
+async function storyOrRefusals(sandbox: Sandbox, refid: string): Promise<string> {
   const payment = await sandbox.transaction(refid);
   return payment === null ? (await noPayment(sandbox, refid)).message : `${await sandbox.story(refid)}`;
 }

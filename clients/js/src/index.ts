@@ -11,4 +11,3 @@ export { hmacHeaders, type Signable } from "./signing.js";
 export { Simulator, type SandboxOptions, type SimulatorOptions } from "./simulator.js";
 export { Story } from "./story.js";
 export { judgeWebhook, Verdict, verifyWebhook } from "./webhooks.js";
-export type * from "./wanted.js";

@@ -1,9 +1,14 @@
 /** What an inbox received: a callback or a webhook. */
 
 import { checkArguments, guard } from "./arguments.js";
+import { PAGES_MAX, type Control } from "./control.js";
+import { steadyS } from "./machine.js";
 import { MESSAGE } from "./parameters.js";
 import type { InboxRecord } from "./records.js";
 import { judgeWebhook, type Verdict } from "./webhooks.js";
+
+const POLL_S_MAX = 300; // the longest that the control API waits
+const LATE_S = 60; // what an answer may take beyond the wait that it was asked for
 
 /** The payment that a callback is about, as far as it says. */
 export interface CallbackData {
@@ -58,3 +63,27 @@ export class Message {
 }
 
 guard(Message, "message", MESSAGE);
+
+/** Return the first such message that an inbox received or receives in so many seconds; undefined if none comes. */
+export async function firstMessage(
+  control: Control,
+  path: string,
+  isWanted: (message: Message) => boolean,
+  timeoutS: number,
+): Promise<Message | undefined> {
+  const until = steadyS() + timeoutS;
+  for (let cursor = 0, late = 0; ; ) {
+    const leftS = Math.max(0, until - steadyS());
+    const askedS = Math.min(leftS, POLL_S_MAX);
+    const sent = { query: { cursor, wait_for: 1, timeout: askedS.toFixed(3) }, timeoutS: askedS + LATE_S };
+    const { items } = await control.ask<{ items: InboxRecord[] }>("GET", path, sent);
+    const found = items.map((item) => new Message(item)).find(isWanted);
+    if (found) return found;
+    const last = items.at(-1)?.n ?? cursor;
+    if (items.length > 0 && last <= cursor) throw control.wrongAnswer("GET", path, "it has the same messages again");
+    cursor = last;
+    if (steadyS() >= until) late += 1; // what has come already is read to its end
+    const isOver = askedS === leftS || late > 0;
+    if ((isOver && items.length === 0) || late > PAGES_MAX) return undefined;
+  }
+}

@@ -2,37 +2,20 @@
 /** A sandbox: a service of its own, with wallet, payments, keys and time, and what a test asks of it. */
 
 import { guard, nearest } from "./arguments.js";
-import { checkRequest, Control, PAGES_MAX, type Sent } from "./control.js";
+import { checkRequest, Control, type Sent } from "./control.js";
 import { SimulatorError } from "./errors.js";
-import { exchange, Unanswered } from "./exchange.js";
 import * as expectations from "./expectations.js";
 import { encoded } from "./json.js";
-import { steadyS } from "./machine.js";
-import { Message } from "./messages.js";
+import { firstMessage, Message } from "./messages.js";
 import { SANDBOX } from "./parameters.js";
 import type {
-  Advanced,
-  Audit,
-  CallbackRecord,
-  Clock,
-  InboxRecord,
-  LedgerEntry,
-  Mark,
-  Reply,
-  RequestRecord,
-  Reseller,
-  SandboxRecord,
-  TransactionRecord,
+  AdvanceBy, Advanced, Audit, CallbackFilters, CallbackRecord, CallbackWanted, Clock, ForkFrom,
+  InboxRecord, LedgerEntry, Mark, Moment, PaymentFilters, Reply, RequestFilters, RequestInit,
+  RequestRecord, Reseller, Rule, SandboxRecord, TransactionRecord,
 } from "./records.js";
-import { checkTarget, hmacHeaders } from "./signing.js";
+import { signedFetch } from "./signed-requests.js";
 import { Story } from "./story.js";
 import { iso, seconds } from "./time.js";
-import type { AdvanceBy, CallbackFilters, CallbackWanted, ForkFrom, Moment, PaymentFilters, RequestFilters, RequestInit, Rule } from "./wanted.js";
-
-const POLL_S_MAX = 300; // the longest that the control API waits
-const LATE_S = 60; // what an answer may take beyond the wait that it was asked for
-const FETCH_S = 300;
-const OWN_HEADERS = ["Host", "Connection", "Content-Length", "Transfer-Encoding", "X-Api-Key", "X-Timestamp", "X-Nonce", "X-Signature"];
 
 /** A sandbox of a running simulator. */
 export class Sandbox {
@@ -95,24 +78,7 @@ export class Sandbox {
    * unless the headers say otherwise. A RangeError for a path that would not arrive as it is written, a TypeError for a request
    * without a whole answer, as of `fetch`, which tests may mock: this is not it. */
   async fetch(path: string, init: RequestInit = {}): Promise<Response> {
-    checkTarget(path);
-    const { method = "GET", body = null, signal = null } = init;
-    const url = new URL(`${this.url}${path}`);
-    const { bytes, type } = await contentOf(body);
-    const given = new Headers(init.headers);
-    const ours = OWN_HEADERS.find((name) => given.has(name));
-    if (ours !== undefined) throw new TypeError(`sandbox.fetch: it writes the header ${ours} itself; leave it out, or sign by hmacHeaders() for another HTTP client`);
-    if (type && !given.has("Content-Type")) given.set("Content-Type", type);
-    const { apiKey, apiSecret } = this;
-    if (!apiKey || !apiSecret) throw new RangeError(`sandbox.fetch: sandbox ${this.id} shows no API key and secret to sign with; a control token that only reads sees none`);
-    const timestamp = this.#signsByItsClock ? Math.floor((await this.now()).getTime() / 1000) : undefined;
-    const headers = { ...Object.fromEntries(given), ...hmacHeaders({ apiKey, apiSecret, method, url, body: bytes, timestamp }) };
-    const sent = { method: method.toUpperCase(), headers, body: bytes, signal };
-    const answer = await exchange(url, sent, FETCH_S).catch((error: unknown) => {
-      throw error instanceof Unanswered ? new TypeError(`fetch failed: ${error.message}`, { cause: error.cause }) : error;
-    });
-    const { status } = answer;
-    return new Response([204, 205, 304].includes(status) ? null : answer.bytes, { status, headers: answer.headers });
+    return signedFetch(this, path, init, this.#signsByItsClock ? await this.now() : undefined);
   }
 
   /** A signed request with a JSON body or none: `call("POST", "/v2/topup", { refid: "order-1", ... })`. */
@@ -217,24 +183,10 @@ export class Sandbox {
   async waitForCallback(wanted: string | CallbackWanted = {}): Promise<Message> {
     const given: CallbackWanted = typeof wanted === "string" ? { refid: wanted } : wanted;
     const { refid, status, timeoutS = 10, inbox = "callbacks" } = given;
-    const until = steadyS() + timeoutS;
-    for (let cursor = 0, late = 0; ; ) {
-      const leftS = Math.max(0, until - steadyS());
-      const askedS = Math.min(leftS, POLL_S_MAX);
-      const sent = { query: { cursor, wait_for: 1, timeout: askedS.toFixed(3) }, timeoutS: askedS + LATE_S };
-      const path = this.#inbox(inbox);
-      const { items } = await this.#control.ask<{ items: InboxRecord[] }>("GET", path, sent);
-      const found = items
-        .map((item) => new Message(item))
-        .find(({ data }) => (refid ?? data.refid) === data.refid && (status ?? data.status) === data.status);
-      if (found) return found;
-      const last = items.at(-1)?.n ?? cursor;
-      if (items.length > 0 && last <= cursor) throw this.#control.wrongAnswer("GET", path, "it has the same messages again");
-      cursor = last;
-      if (steadyS() >= until) late += 1; // what has come already is read to its end
-      const isOver = askedS === leftS || late > 0;
-      if ((isOver && items.length === 0) || late > PAGES_MAX) throw await expectations.noCallback(this, given, timeoutS);
-    }
+    const isWanted = ({ data }: Message) => (refid ?? data.refid) === data.refid && (status ?? data.status) === data.status;
+    const found = await firstMessage(this.#control, this.#inbox(inbox), isWanted, timeoutS);
+    if (found === undefined) throw await expectations.noCallback(this, given, timeoutS);
+    return found;
   }
 
   /** Fails with the payment's story unless it has this status. */
@@ -338,14 +290,6 @@ export async function opened(control: Control, method: "GET" | "POST", path: str
   const record = await control.ask<SandboxRecord | undefined>(method, path, sent);
   if (record?.id === undefined || !Array.isArray(record.resellers)) throw control.wrongAnswer(method, path, "it is no sandbox");
   return new Sandbox(control, record, method === "POST");
-}
-
-/** The bytes of a body, and the type that `fetch` gives them; a text is JSON. */
-async function contentOf(body: RequestInit["body"]): Promise<{ bytes: Uint8Array; type?: string }> {
-  if (typeof body === "string") return { bytes: Buffer.from(body), type: "application/json" };
-  if (!body || body instanceof Uint8Array) return { bytes: body || new Uint8Array() };
-  const content = new Response(body);
-  return { bytes: new Uint8Array(await content.arrayBuffer()), type: content.headers.get("Content-Type") ?? "" };
 }
 
 const sentMoment = (moment: Moment | object): object => ("to" in moment ? { ...moment, to: iso(moment.to as string | Date) } : moment);

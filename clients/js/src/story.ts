@@ -64,7 +64,7 @@ export function callbackLine(row: CallbackRecord): string {
 }
 
 /** An amount as people read it: `9.75 MYR`. */
-export function money(amount: number): string {
+function money(amount: number): string {
   return `${amount.toFixed(2)} MYR`;
 }
 
