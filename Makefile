@@ -7,6 +7,8 @@ DEV_READY := $(VENV)/.dev-ready
 INTEROP := tests/interop
 PYTEST := $(BIN)/python -m pytest -n auto --dist worksteal
 SLOW_TOOLS := interop-tools openapi-generator site-tools bench-peers $(if $(wildcard wheelhouse),,wheelhouse) $(if $(wildcard dist/*.cdx.json),,sbom)
+VERSION := simulator/_version.py
+HISTORY := $(wildcard $(shell git rev-parse --git-path logs/HEAD 2>/dev/null))
 COMMIT = $(shell git rev-parse HEAD)
 INTEROP_READY := $(INTEROP)/node_modules/.ready
 PEERS := bench/peers
@@ -28,7 +30,7 @@ NO_INDEX := no package index was reached, or it lacks something: run 'make wheel
 
 .PHONY: run help test test-all test-quarter coverage mutation interop check lint types audit docs bench bench-history bench-scale bench-peers campaign campaign-kill simulate fuzz screenshots console-figures interop-tools openapi-generator site site-tools wheel sdist pyz wheelhouse sbom ranges npm-package clean
 
-run: $(READY)        ## serve the default scenario
+run: $(READY) $(VERSION)  ## serve the default scenario
 	@$(BIN)/reseller-sim serve $(ARGS)
 
 help:                ## this list
@@ -142,6 +144,10 @@ $(READY): pyproject.toml constraints.txt
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@{ test -d $(WHEELHOUSE) && $(PIP) $(FROM_WHEELHOUSE) -c constraints.txt -e . 2>/dev/null; } || $(PIP) -c constraints.txt -e . 2>$(PIP_SAID) || { echo "$(NO_INDEX)" >&2; exit 1; }
 	@touch $@
+
+# The installation writes it, too. A clone gets a new one after each commit; starting the simulator asks no git.
+$(VERSION): $(HISTORY) | $(READY)
+	@$(BIN)/python release/version.py $@
 
 $(DEV_READY): $(READY)
 	@echo "Installing what the tests need, once"

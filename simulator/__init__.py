@@ -1,3 +1,6 @@
 """A stateful simulator of a reseller payments API."""
 
-__version__ = "0.1.0"
+try:
+    from simulator._version import __version__ as __version__
+except ImportError:  # a checkout from which nothing was installed
+    __version__ = "0.1.0.dev0"

@@ -24,7 +24,7 @@ NOT_IMPORTED = {
     "ruff": "a command",
     "mypy": "a command",
     "build": "a command",
-    "hatchling": "what builds the wheel",
+    "coverage": "a command",
     "openapi-python-client": "a command",
     "uv": "a command",
     "testcontainers": "what a page of docs imports",

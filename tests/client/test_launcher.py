@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from simulator import __version__
 from tests.support.processes import DEADLINE_S, ROOT, environment
 
 # What pip writes for an entry point of the distribution.
@@ -44,7 +45,7 @@ def test_the_command_uses_its_own_package(project: Path, path: str) -> None:
 
 def test_so_does_the_package_as_a_command(project: Path) -> None:
     done = run(project, "-m", "reseller_sim", "--version")
-    assert (done.returncode, done.stdout) == (0, "reseller-sim 0.1.0\n")
+    assert (done.returncode, done.stdout) == (0, f"reseller-sim {__version__}\n")
 
 
 @pytest.mark.slow

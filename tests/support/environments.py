@@ -30,10 +30,11 @@ def run(command: Sequence[str], folder: Path, **variables: str) -> str:
     return done.stdout
 
 
-def built(kind: str, source: Path, into: Path) -> Path:
+def built(kind: str, source: Path, into: Path, **variables: str) -> Path:
     """The only file that building a `wheel` or an `sdist` of a source tree makes."""
     into.mkdir(exist_ok=True)
-    run([sys.executable, "-m", "build", f"--{kind}", "--no-isolation", "--outdir", str(into), str(source)], into)
+    command = [sys.executable, "-m", "build", f"--{kind}", "--no-isolation", "--outdir", str(into), str(source)]
+    run(command, into, **variables)
     (made,) = into.iterdir()
     return made
 

@@ -15,6 +15,7 @@ from itertools import count
 from typing import Any
 from urllib.parse import parse_qsl
 
+from simulator import __version__
 from simulator.contract.openapi import CONTROL, OPENAPI, load
 from simulator.contract.responses import FILE, path_item
 from tests.support.client import Client, Response, running
@@ -24,6 +25,7 @@ METHODS = ("get", "put", "post", "delete", "patch")
 MEASURED = {"duration_us": 850, "time": 0.85, "wait": 0.85}  # what differs each time
 SIGNED_ANEW = re.compile("(X-Nonce: explained-|X-Signature: v1=)[^']+")  # another one each time
 EVENT_ID = re.compile(r"^[0-9a-f]{8}\.([0-9]+\.[0-9]+)$")
+EXAMPLE_VERSION = "0.1.0"
 LISTED_MAX = 3  # of a longer list an example shows the beginning
 METRIC_LINES = 6  # of the metrics, too: what is measured comes later
 DEFAULT = "/sandboxes/default"
@@ -163,19 +165,19 @@ def _first_event(response: Response) -> bytes:
     return next(line[6:] for line in response.body.split(b"\n") if line.startswith(b"data: "))
 
 
-def _without_boot(value: Any) -> Any:
-    """The id of an event has a part that is another in each server."""
-    return EVENT_ID.sub(r"0123abcd.\1", value) if isinstance(value, str) else value
+def _stable_text(value: str) -> str:
+    """Return a text without what differs between servers, the boot in the id of an event, and between commits."""
+    return EVENT_ID.sub(r"0123abcd.\1", value).replace(__version__, EXAMPLE_VERSION)
 
 
 def _shortened(value: Any) -> Any:
+    if isinstance(value, str):
+        return _stable_text(value)
     if isinstance(value, list):
         return [_shortened(each) for each in value[:LISTED_MAX]]
     if isinstance(value, dict):
         return {
-            name: MEASURED[name]
-            if name in MEASURED and isinstance(each, int | float)
-            else _shortened(_without_boot(each))
+            name: MEASURED[name] if name in MEASURED and isinstance(each, int | float) else _shortened(each)
             for name, each in value.items()
         }
     return value
