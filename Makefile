@@ -28,7 +28,7 @@ FROM_WHEELHOUSE := --no-index --find-links $(WHEELHOUSE)
 PIP_SAID := $(VENV)/pip.log
 NO_INDEX := no package index was reached, or it lacks something: run 'make wheelhouse ARGS=--dev' where there is one, copy the folder $(WHEELHOUSE) here, and run make again; pip's own words are in $(PIP_SAID)
 
-.PHONY: run help test test-all test-quarter coverage mutation interop check lint types audit docs bench bench-history bench-scale bench-peers campaign campaign-kill simulate fuzz screenshots console-figures interop-tools openapi-generator site site-tools wheel sdist pyz wheelhouse sbom ranges npm-package clean
+.PHONY: run help test test-all test-quarter coverage mutation interop check lint types audit docs bench bench-history bench-scale bench-peers campaign campaign-kill simulate fuzz screenshots console-figures interop-tools openapi-generator site site-tools wheel sdist pyz wheelhouse sbom ranges newest-python npm-package clean
 
 run: $(READY) $(VERSION)  ## serve the default scenario
 	@$(BIN)/reseller-sim serve $(ARGS)
@@ -128,6 +128,9 @@ sbom: $(DEV_READY)   ## what an installation consists of, as a CycloneDX documen
 
 ranges: $(DEV_READY)  ## the lowest and the newest versions of each library, on each Python that is here, tried by tests
 	@$(BIN)/python -m release.ranges $(ARGS)
+
+newest-python: $(DEV_READY)  ## the tests that need no process of their own, on the newest supported Python: an installed one, or Debian unstable's
+	@$(BIN)/python -m tools.newest_python $(ARGS)
 
 npm-package: $(INTEROP_READY)  ## clients/js as a package for npm, in dist
 	@mkdir -p dist

@@ -192,6 +192,7 @@ def test_a_request_from_before_a_reset_is_in_the_journal_of_after_it(
         client.run(client.acall("GET", "/v2/balance", sandbox="mine"))
         answer = client.run(delayed(client, "mine", ("POST", "/sandboxes/mine/reset")))
         assert answer.status == status
+        client.run(until(lambda: len(client.app.sandboxes.get("mine").journal) > 0))
         [row] = client.sim("GET", "/sandboxes/mine/requests").json["requests"]
         assert (row["n"], row["path"], row["status"], row["error"]) == (1, "/v2/topup", status, error)
         assert row["trxid"] == "", "the transaction is gone, and another may have its id"

@@ -227,7 +227,11 @@ def test_finished_payments_leave_nothing_to_the_collector() -> None:
             pay(box, order(f"ref-{number}", amount=1), at=begin)
         fire_due(box, seconds(begin + 50))
         gc.collect()
-        return len(gc.get_objects())
+        return sum(map(is_visited, gc.get_objects()))
+
+    def is_visited(one: object) -> bool:
+        """Not so a mapping of plain values, which Python 3.14 tracks and others do not."""
+        return not isinstance(one, dict) or any(map(gc.is_tracked, one.values()))
 
     before = objects(0, 3 * SIZE)
     grown = objects(3 * SIZE, 10 * SIZE) - before
