@@ -1,21 +1,14 @@
 """What the garbage collector has to visit for each payment: the fewer objects, the shorter its pauses."""
 
-import gc
 from decimal import Decimal
 
 import pytest
 
 from simulator.domain.commands import CreatePayment, Credit
 from tests.support.client import Client, running
+from tests.support.collector import visited
 
 TRACKED_MAX = 6
-
-
-def tracked() -> int:
-    """How many objects the collector visits. Tuples of what it need not visit are left out by a collection."""
-    gc.collect()
-    gc.collect()
-    return len(gc.get_objects())
 
 
 def pay(client: Client, first: int, count: int) -> None:
@@ -31,7 +24,7 @@ def test_a_payment_with_its_callbacks_leaves_few_objects_to_the_collector(
     with running() as client:
         client.live.apply(Credit("RS001", Decimal(100_000)))
         pay(client, 0, 50)  # what is made with the first of them is there
-        before = tracked()
+        before = visited()
         pay(client, 50, 1000)
         assert len(client.live.core.state.callbacks) == 2100, "two for each payment"
-        assert 0 < (tracked() - before) / 1000 <= TRACKED_MAX
+        assert 0 < (visited() - before) / 1000 <= TRACKED_MAX

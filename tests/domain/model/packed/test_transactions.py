@@ -1,6 +1,5 @@
 """All transactions of a sandbox: who finds which, what is packed when, and blocks from which they are made again."""
 
-import gc
 from collections import deque
 from collections.abc import Callable
 from datetime import timedelta
@@ -18,6 +17,7 @@ from simulator.domain.model.packed.transactions import Transactions
 from simulator.domain.model.rules import Rule
 from simulator.domain.model.transactions import Status, Transaction
 from simulator.domain.sandbox import Sandbox
+from tests.support.collector import visited
 from tests.support.worlds import ACCEPTED, after, fire_due, order, pay, rule, sandbox, seconds
 
 SLOW = rule(ACCEPTED, after(100, Status.SUCCESSFUL), id_="slow", when=lambda facts: facts["account"] == "999")
@@ -226,12 +226,7 @@ def test_finished_payments_leave_nothing_to_the_collector() -> None:
         for number in range(begin, begin + count):
             pay(box, order(f"ref-{number}", amount=1), at=begin)
         fire_due(box, seconds(begin + 50))
-        gc.collect()
-        return sum(map(is_visited, gc.get_objects()))
-
-    def is_visited(one: object) -> bool:
-        """Not so a mapping of plain values, which Python 3.14 tracks and others do not."""
-        return not isinstance(one, dict) or any(map(gc.is_tracked, one.values()))
+        return visited()
 
     before = objects(0, 3 * SIZE)
     grown = objects(3 * SIZE, 10 * SIZE) - before
