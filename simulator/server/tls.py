@@ -25,7 +25,7 @@ PLAIN_LINES_EVERY_S: Final = 60.0
 PLAIN_CLOSE_S: Final = 1.0  # how long a client of plain HTTP may take to read its answer
 
 _LOG: Final = logging.getLogger(__name__)
-_is_plain_http: Final = re.compile(rb"[A-Z]{3,16} ").match
+_is_text: Final = re.compile(rb"[\r\n -~]").match  # no record of TLS begins so, and every request of plain HTTP does
 _USE_HTTPS: Final = b"This port speaks TLS: use https:// instead of http:// in the address.\n"
 _PLAIN_ANSWER: Final = (
     b"HTTP/1.1 400 Bad Request\r\ncontent-type: text/plain; charset=utf-8\r\ncontent-length: %d\r\n"
@@ -157,7 +157,7 @@ class TlsEntry(asyncio.Protocol):
         try:
             async with asyncio.timeout_at(ends_at):
                 await self._has_begun
-            if _is_plain_http(self._first[0]):
+            if _is_text(self._first[0]):
                 await self._refuse_plain_http()
                 return
             self._is_inside = True

@@ -127,7 +127,7 @@ def test_a_session_is_not_resumed_under_a_certificate_of_before(served: tuple[Se
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "sent", [b"get /", b"\x00" * 100, b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + b"\xff" * 600]
+    "sent", [b"\xe2\x80\xa6", b"\x00" * 100, b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + b"\xff" * 600]
 )
 def test_what_is_no_tls_is_closed_and_others_are_answered(served: tuple[Served, Handshakes], sent: bytes) -> None:
     server, _ = served
@@ -144,7 +144,18 @@ def test_what_is_no_tls_is_closed_and_others_are_answered(served: tuple[Served, 
     run(main)
 
 
-@pytest.mark.parametrize("sent", [GET, b"OPTIONS * HTTP/1.1\r\n\r\n", b"POST / HTTP/1.1\r\n\r\n" + b"x" * 300_000])
+PLAIN = [
+    GET,
+    b"OPTIONS * HTTP/1.1\r\n\r\n",
+    b"POST / HTTP/1.1\r\n\r\n" + b"x" * 300_000,
+    b"M-SEARCH * HTTP/1.1\r\n\r\n",
+    b"get / http/1.0\r\n\r\n",
+    b"\r\nGET / HTTP/1.1\r\n\r\n",
+    b"G",  # a first packet may have no more
+]
+
+
+@pytest.mark.parametrize("sent", PLAIN)
 def test_plain_http_is_answered_in_plain_text(
     served: tuple[Served, Handshakes], sent: bytes, caplog: pytest.LogCaptureFixture
 ) -> None:
