@@ -34,4 +34,5 @@ def of_unknown_flag(wrong: click.UsageError) -> str | None:
     if wrong.option_name[1:].isdecimal():
         what = "a number or a duration" if wrong.ctx.command.name == "advance" else "a number"
         return f"what begins with {wrong.option_name} is below 0: write {what} above 0"
-    return None
+    near = nearest(wrong.option_name, sorted(flags))
+    return f"there is no option {wrong.option_name}" + (f"; did you mean {near}?" if near else "")
