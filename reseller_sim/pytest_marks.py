@@ -53,6 +53,14 @@ def settings_of(item: pytest.Item) -> Settings:
     return _with_file(found, [beside, item.config.rootpath])
 
 
+def refuse_unused(item: pytest.Item) -> None:
+    """Fail a test whose own mark says what a sandbox begins with, and which has none. A mark of its class may be meant
+    for others."""
+    if any(mark.name == MARK for mark in item.own_markers):
+        how = 'use the fixture sandbox, or reseller_sim.sandbox("bad-day") without the mark'
+        pytest.fail(f"reseller-sim: @pytest.mark.{MARK} changes nothing in this test: {how}", pytrace=False)
+
+
 def _refuse_misspelt(item: pytest.Item) -> None:
     known = {line.partition(":")[0].partition("(")[0].strip() for line in item.config.getini("markers")}
     for mark in item.iter_markers():

@@ -56,11 +56,12 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 @pytest.fixture(name="reseller_sim", scope="session")
-def _reseller_sim(pytestconfig: pytest.Config) -> Iterator[Simulator]:
+def _reseller_sim(request: pytest.FixtureRequest, pytestconfig: pytest.Config) -> Iterator[Simulator]:
     """The simulator: the one that the environment names (`reseller-sim exec`), otherwise one of this process's own, so
     that with xdist each worker has one."""
     from reseller_sim.pytest_watch import simulator
 
+    _refuse_parameter(request)
     with simulator(pytestconfig.rootpath) as found:
         yield found
 
@@ -71,23 +72,26 @@ def sandbox(request: pytest.FixtureRequest, reseller_sim: Simulator) -> Iterator
     deleted after the test."""
     from reseller_sim.pytest_watch import watched
 
+    _refuse_parameter(request)
     with watched(request.node, reseller_sim) as found:
         request.node.stash[WATCHED] = found
         yield found.sandbox
 
 
 @pytest.fixture
-def async_sandbox(sandbox: Sandbox) -> Iterator[AsyncSandbox]:
+def async_sandbox(request: pytest.FixtureRequest, sandbox: Sandbox) -> Iterator[AsyncSandbox]:
     """The test's sandbox with methods to await, for whatever runs asynchronous tests."""
     from reseller_sim.pytest_watch import asynchronous
 
+    _refuse_parameter(request)
     with asynchronous(sandbox) as found:
         yield found
 
 
 @pytest.fixture
-def sandbox_environment(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> Sandbox:
+def sandbox_environment(request: pytest.FixtureRequest, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> Sandbox:
     """The test's sandbox, which the variables RESELLER_BASE_URL, RESELLER_API_KEY and so on name during the test."""
+    _refuse_parameter(request)
     for name in CREDENTIALS:  # those of another service are never used, whatever the sandbox has none of
         monkeypatch.delenv(name, raising=False)
     for name, value in sandbox.environment.items():
@@ -95,9 +99,21 @@ def sandbox_environment(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> Sa
     return sandbox
 
 
+def _refuse_parameter(request: pytest.FixtureRequest) -> None:
+    """Fail a test that parametrizes a fixture, which would change nothing."""
+    if hasattr(request, "param"):
+        how = 'pytest.param(…, marks=pytest.mark.scenario("bad-day"))'
+        what = f"the fixture {request.fixturename} takes no parameter, such as {request.param!r}"
+        pytest.fail(f"reseller-sim: {what}; parametrize with {how}", pytrace=False)
+
+
 @pytest.hookimpl(trylast=True)  # behind the one that runs the test, and not at all when that fails
 def pytest_runtest_call(item: pytest.Item) -> None:
-    """With --reseller-sim-audit a test that violated an obligation fails."""
+    """With --reseller-sim-audit a test that violated an obligation fails; and so does a mark that nothing follows."""
+    if WATCHED not in item.stash and "reseller_sim" in getattr(item, "fixturenames", ()):
+        from reseller_sim.pytest_marks import refuse_unused
+
+        refuse_unused(item)
     if WATCHED in item.stash and item.config.getoption("--reseller-sim-audit"):
         item.stash[WATCHED].audit()
 

@@ -1,11 +1,13 @@
 """A mark that is spelt almost like ours is refused, unless the project has registered it."""
 
+from contextlib import nullcontext
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from reseller_sim.pytest_marks import BadMark, settings_of
+from reseller_sim.pytest_plugin import WATCHED, _refuse_parameter, pytest_runtest_call
 
 
 def item(mark: pytest.MarkDecorator, *registered: str) -> Any:
@@ -27,6 +29,30 @@ def test_a_misspelt_mark_is_refused(name: str) -> None:
     with pytest.raises(BadMark, match=f"there is no mark '{name}': did you mean @pytest.mark.scenario"):
         settings_of(item(mark))
     assert settings_of(item(mark, f"{name}: our own mark")).scenario is None
+
+
+@pytest.mark.parametrize("name", ["sandbox", "async_sandbox", "sandbox_environment", "reseller_sim"])
+def test_a_fixture_that_is_parametrized_is_refused(name: str) -> None:
+    request: Any = SimpleNamespace(fixturename=name, param="bad-day")
+    with pytest.raises(pytest.fail.Exception, match=f"the fixture {name} takes no parameter, such as 'bad-day'"):
+        _refuse_parameter(request)
+    del request.param
+    _refuse_parameter(request)
+
+
+@pytest.mark.parametrize("fixtures", [["reseller_sim"], ["reseller_sim", "sandbox"], []])
+def test_a_mark_of_a_test_without_a_sandbox_is_refused(fixtures: list[str]) -> None:
+    test: Any = SimpleNamespace(
+        stash={WATCHED: SimpleNamespace()} if "sandbox" in fixtures else {},
+        fixturenames=fixtures,
+        own_markers=[pytest.Mark("scenario", ("bad-day",), {}, _ispytest=True)],
+        config=SimpleNamespace(getoption=lambda _: False),
+    )
+    refused = pytest.raises(pytest.fail.Exception, match="scenario changes nothing in this test: use the fixture")
+    with refused if fixtures == ["reseller_sim"] else nullcontext():
+        pytest_runtest_call(test)
+    test.own_markers.clear()
+    pytest_runtest_call(test)
 
 
 def test_the_clock_of_the_ini_file_is_checked() -> None:
