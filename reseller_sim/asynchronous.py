@@ -108,6 +108,7 @@ def opened(
 class AsyncRule:
     """A rule that was added; `remove` deletes it."""
 
+    @checked
     def __init__(self, sync: Rule) -> None:
         self.id = sync.id
         self.sync = sync
@@ -118,6 +119,7 @@ class AsyncRule:
 class AsyncSandbox(Identity):
     """A `Sandbox` whose calls are awaited."""
 
+    @checked
     def __init__(self, sync: Sandbox) -> None:
         super().__init__(sync._control, sync._described)
         self.sync = sync

@@ -19,7 +19,7 @@ HTTP_REDIRECT = 300
 HTTP_ERROR = 400
 HTTP_UNAUTHORIZED = 401
 WHERE_TO_AUTHORIZE = "; give the control API's token as `token`, or without a URL in RESELLER_SIM_TOKEN"
-Query = Mapping[str, Any]  # without those that are None
+Query = Mapping[str, str | int | float | bool | None]  # without those that are None
 
 
 class Control:
@@ -57,7 +57,7 @@ class Control:
         headers = {"Content-Type": content_type} if body is not None else {}
         if self.token:
             headers["Authorization"] = f"Bearer {self.token}"
-        asked = urlencode({name: value for name, value in query.items() if value is not None})
+        asked = urlencode({name: _written(value) for name, value in query.items() if value is not None})
         url = f"{self.url}{path}{'?' if asked else ''}{asked}"
         try:
             answer = exchange(method, url, body, headers, timeout_s)
@@ -87,6 +87,10 @@ class Control:
                 raise wrong_answer("GET", self.url + path, "it has more, but the same page again")
             cursor = page["cursor"]
         raise wrong_answer("GET", self.url + path, f"it has more than {PAGES_MAX} pages")
+
+
+def _written(value: str | float) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def wrong_answer(method: str, url: str, wrong: str) -> WrongAnswer:

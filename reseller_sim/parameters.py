@@ -36,10 +36,11 @@ def _is_amount(value: Any) -> bool:
 
 
 def is_url(text: str) -> bool:
-    """True for a URL of http or https with a host, and a port that there can be."""
+    """True for a URL of http or https with a host, a port that there can be, and nothing that would be dropped."""
     try:
         parts = urlsplit(text)
-        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+        is_whole = not _NOT_SENT.search(text) and "?" not in text and parts.username is None
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0 and is_whole
     except ValueError:
         return False
 
@@ -59,7 +60,9 @@ Credentials = Annotated[str, choice("scenario", "unique")]
 Clock = Annotated[
     str, Limit("manual, real or a rate such as x60", lambda text: text in CLOCKS or bool(RATE.fullmatch(text)), CLOCKS)
 ]
-Url = Annotated[str, Limit("an http or https URL such as http://127.0.0.1:8080", is_url)]
+Url = Annotated[
+    str, Limit("an http or https URL such as http://127.0.0.1:8080, without a user, a query and a fragment", is_url)
+]
 Method = Annotated[str, Limit("a method of HTTP such as GET", lambda text: bool(_TOKEN.fullmatch(text)))]
 Target = Annotated[
     str,

@@ -9,9 +9,11 @@ PROXIES = ("HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy", "ALL_PROXY"
 
 def bypass(environment: Mapping[str, str], url: str) -> dict[str, str]:
     """Return both spellings of NO_PROXY with the host of `url` after all that either of them has. Programs read one of
-    the two, and not the same one."""
+    the two, and not the same one. `*`, which means every host, is understood when it stands alone, so it stays so."""
     host = urlsplit(url).hostname or ""
     hosts = [part.strip() for name in BYPASSES for part in environment.get(name, "").split(",")]
+    if "*" in hosts:
+        return dict.fromkeys(BYPASSES, "*")
     wanted = [host, f"[{host}]"] if ":" in host else [host]
     value = ",".join(dict.fromkeys(filter(None, [*hosts, *wanted])))
     return dict.fromkeys(BYPASSES, value)

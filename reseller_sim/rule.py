@@ -1,11 +1,13 @@
 """A rule that was added to a sandbox."""
 
+from reseller_sim.arguments import checked
 from reseller_sim.control import Control, below
 
 
 class Rule:
     """A rule that was added; `remove` deletes it."""
 
+    @checked
     def __init__(self, control: Control, path: str, id: str) -> None:
         self.id = id
         self._control = control

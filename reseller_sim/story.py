@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from reseller_sim.arguments import checked
 from reseller_sim.printable import printable
 
 Row = Mapping[str, Any]
@@ -24,6 +25,7 @@ class Story:
     """One payment from the first request to the last callback: `data` is the control API's JSON, `lines` and `str()`
     are for people."""
 
+    @checked
     def __init__(self, data: Row) -> None:
         self.data = data
 

@@ -122,9 +122,9 @@ def _explored(
     from simulator.explore.trials import AsksNothing, CalmFails
     from simulator.explore.workers import CannotRun
     from simulator.scenario.reading.document import ScenarioError
+    from simulator.server.serve import host_for_clients
 
-    host = f"[{flags.host}]" if ":" in flags.host else flags.host
-    os.environ.update(bypass(os.environ, f"http://{host}"))  # COMMAND inherits them
+    os.environ.update(bypass(os.environ, f"http://{host_for_clients(flags.host)}"))  # COMMAND inherits them
     if shutil.which(to_run[0]) is None:
         raise CannotStart(f"{TITLE}: {to_run[0]!r} cannot be run: check its name and PATH")
     try:

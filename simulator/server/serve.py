@@ -36,6 +36,12 @@ _LAST_RESORT_S: Final = 10  # when uvicorn gives up, and says so; all was cancel
 _STARTUP_FAILED: Final = 3  # the exit code
 
 
+def host_for_clients(listens: str) -> str:
+    """The host, as a URL has it, by which clients on this machine reach a server that listens on an address."""
+    host = {"0.0.0.0": "127.0.0.1", "::": "::1", "": "127.0.0.1"}.get(listens, listens)  # noqa: S104 - compared
+    return f"[{host}]" if ":" in host else host
+
+
 class CannotListen(OSError):
     """Listening failed. The text is one line for the user that says what to do."""
 
@@ -76,9 +82,8 @@ class Server(uvicorn.Server):
     @property
     def url(self) -> str:
         """The address to give to a client on this machine, without a slash at its end."""
-        host = {"0.0.0.0": "127.0.0.1", "::": "::1", "": "127.0.0.1"}.get(self.host, self.host)  # noqa: S104 - compared
         scheme = "http" if self.handshakes is None else "https"
-        return f"{scheme}://[{host}]:{self.port}" if ":" in host else f"{scheme}://{host}:{self.port}"
+        return f"{scheme}://{host_for_clients(self.host)}:{self.port}"
 
     @property
     def should_exit(self) -> bool:

@@ -1,8 +1,11 @@
 """Proxy variables of an environment do not lead requests away from the simulator."""
 
+import os
+
 import pytest
 
-from reseller_sim.proxies import bypass, proxy_hint
+from reseller_sim.proxies import BYPASSES, bypass, proxy_hint
+from tests.support.runner import invoke
 
 
 @pytest.mark.parametrize(
@@ -14,7 +17,8 @@ from reseller_sim.proxies import bypass, proxy_hint
         ({"no_proxy": "corp.example, .local"}, "corp.example,.local,127.0.0.1"),
         ({"NO_PROXY": "a", "no_proxy": "b"}, "a,b,127.0.0.1"),
         ({"NO_PROXY": "127.0.0.1,a"}, "127.0.0.1,a"),
-        ({"NO_PROXY": "*"}, "*,127.0.0.1"),
+        ({"NO_PROXY": "*"}, "*"),
+        ({"no_proxy": " * ", "NO_PROXY": "a"}, "*"),
     ],
 )
 def test_the_host_is_added_to_both_spellings_and_nothing_is_lost(environment: dict[str, str], wanted: str) -> None:
@@ -29,3 +33,13 @@ def test_the_hint_names_the_variables_that_are_set() -> None:
     assert proxy_hint({"NO_PROXY": "x", "HTTP_PROXY": ""}) == ""
     assert proxy_hint({"http_proxy": "http://127.0.0.1:1"}) == " http_proxy is set: does the HTTP client heed NO_PROXY?"
     assert proxy_hint({"HTTP_PROXY": "a", "ALL_PROXY": "b"}).startswith(" HTTP_PROXY, ALL_PROXY are set: ")
+
+
+@pytest.mark.parametrize(("listens", "wanted"), [("0.0.0.0", "127.0.0.1"), ("::", "::1,[::1]"), ("::1", "::1,[::1]")])
+def test_explore_adds_the_host_by_which_its_server_is_reached(
+    listens: str, wanted: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in BYPASSES:
+        monkeypatch.setenv(name, "")
+    assert invoke("explore", "--host", listens, "--", "no-such-command").exit_code == 3
+    assert [os.environ[name] for name in BYPASSES] == [wanted, wanted]
