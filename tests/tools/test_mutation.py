@@ -65,12 +65,18 @@ def project(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def survivors_of(project: Path) -> str:
+SURVIVORS = (
+    "from pathlib import Path; from tools.mutation import sample, survivors; root = Path('.');"
+    "print(*survivors(root, sample(root, ['simulator'], 1, 9), ['tests']), sep='\\n')"
+)
+ONE_LINE = (
+    "import sys; from tools import mutation; sys.argv[1:] = ['--only', 'm.py:2'];"
+    "mutation.SOURCES, mutation.TESTS = ['simulator'], ['tests']; print('exit', mutation.main())"
+)
+
+
+def survivors_of(project: Path, code: str = SURVIVORS) -> str:
     """What the tool prints, run in a process of its own, since it forks."""
-    code = (
-        "from pathlib import Path; from tools.mutation import sample, survivors; root = Path('.');"
-        "print(*survivors(root, sample(root, ['simulator'], 1, 9), ['tests']), sep='\\n')"
-    )
     run = subprocess.run(
         [sys.executable, "-c", code],
         cwd=project,
@@ -90,3 +96,8 @@ def test_mutants_that_no_test_detects_survive_and_the_source_stays_as_it_is(proj
 def test_tests_that_fail_without_a_mutant_say_nothing_about_one(project: Path) -> None:
     (project / "tests/test_m.py").write_text(TEST.replace("not is_long", "is_long"))
     assert "the tests fail without a mutant" in survivors_of(project)
+
+
+def test_one_line_is_tried_with_every_mutant(project: Path) -> None:
+    (project / "tests/test_more.py").write_text(TEST.replace("not is_long('')", "not is_long('any')"))
+    assert survivors_of(project, ONE_LINE).splitlines() == ["seed 1: 3 of 3 killed", "exit 0"]

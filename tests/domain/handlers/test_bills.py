@@ -135,6 +135,14 @@ def test_amounts_are_drawn_between_the_bounds_to_the_cent() -> None:
     assert drawn == {Decimal("1.50"), Decimal("1.51"), Decimal("1.52")}
 
 
+def test_balances_reach_from_0_to_50_ringgit_and_data_from_0_to_30_gigabytes() -> None:
+    bills = [draw_bill(PROFILE, "B", ("P", str(n), ""), 1, NOON) for n in range(400)]
+    balances = [Decimal(str(bill.balance)) for bill in bills]
+    data = [Decimal(str(bill.data).removesuffix(" GB")) for bill in bills]
+    assert 0 <= min(balances) < 1 < 49 < max(balances) <= 50
+    assert 0 <= min(data) < 1 < 29 < max(data) <= 30
+
+
 def test_a_bill_is_due_on_its_own_day_of_the_month_which_never_has_passed() -> None:
     due = {n: draw_bill(PROFILE, "B", ("P", str(n), ""), 1, NOON).due_date for n in range(60)}
     for n, day in due.items():
@@ -273,3 +281,21 @@ def test_payments_of_products_without_bills_are_not_remembered() -> None:
     assert box.state.bills_paid == {}
     pay(box, order("ref-2", extras={"biller_code": ["odd"]}))
     assert list(box.state.bills_paid) == [(BILL.code, "123456", "")]
+
+
+@pytest.mark.parametrize(
+    ("product", "sent", "ignored"),
+    [
+        ("BILL", {}, None),
+        ("BILL", {"biller_code": "1"}, ("biller_code",)),
+        ("BILL", {"ref2": "A1"}, ("ref2",)),
+        ("BILL", {"biller_code": "1", "ref2": "A1"}, ("biller_code", "ref2")),
+        ("SCHEME", {"biller_code": "2", "ref2": "A1"}, None),
+    ],
+)
+def test_parameters_that_a_product_does_not_use_are_named(
+    product: str, sent: dict[str, Any], ignored: tuple[str, ...] | None
+) -> None:
+    names = None if ignored is None else {"names": ignored, "product": product}
+    detail = look_up(sandbox(catalog=SOLD), product, **sent).detail
+    assert (detail.facts if detail else None) == names

@@ -11,6 +11,7 @@ from simulator.domain.model.answers import CaseAnswer, NoSuchTransaction
 from simulator.domain.model.callbacks import Callback
 from simulator.domain.model.cases import CaseKind, CaseState, CaseThen
 from simulator.domain.model.catalog import Catalog, Fulfillment, Source
+from simulator.domain.model.details import Detail, DetailKind, detail
 from simulator.domain.model.rules import Rule
 from simulator.domain.model.transactions import Distortion, Status, Step, Transaction
 from simulator.domain.sandbox import Sandbox
@@ -197,6 +198,38 @@ def test_trxid_wins_over_refid_and_both_belong_to_the_reseller() -> None:
     assert unknown(box, refid="c").named_by == "refid"
     assert unknown(box).named_by == "refid"
     assert ask(box, refid="c", reseller="R2").transaction.trxid == foreign.trxid
+
+
+def test_an_unknown_reference_is_explained_by_what_it_is() -> None:
+    box = sandbox(PAID)
+    own = pay(box, order("order-1")).transaction
+    foreign = pay(box, order("order-2", reseller="R2")).transaction
+    other = {"owner": "R2", "reseller": "R1"}
+    explanations: list[tuple[dict[str, str], Detail]] = [
+        ({"trxid": "none"}, detail(DetailKind.NO_TRANSACTION, field="trxid", reference="none", nearest="")),
+        ({"trxid": "order-2"}, detail(DetailKind.NO_TRANSACTION, field="trxid", reference="order-2", nearest="")),
+        (
+            {"refid": "order-3"},
+            detail(DetailKind.NO_TRANSACTION, field="refid", reference="order-3", nearest="order-1"),
+        ),
+        ({"trxid": "order-1"}, detail(DetailKind.OTHER_REFERENCE, reference="order-1", field="refid")),
+        ({"refid": own.trxid}, detail(DetailKind.OTHER_REFERENCE, reference=own.trxid, field="trxid")),
+        ({"trxid": foreign.trxid}, detail(DetailKind.OTHER_RESELLER, reference=foreign.trxid, **other)),
+        ({"refid": foreign.trxid}, detail(DetailKind.OTHER_RESELLER, reference=foreign.trxid, **other)),
+    ]
+    for reference, expected in explanations:
+        assert unknown(box, **reference).detail == expected
+
+
+def test_a_refid_beside_a_trxid_is_named_when_it_is_another_transactions() -> None:
+    for refid, expected in (
+        ("", None),
+        ("a", None),
+        ("b", detail(DetailKind.REFID_IGNORED, refid="b", kept="a")),
+    ):
+        box = sandbox(PAID)
+        trxid = pay(box, order("a")).transaction.trxid
+        assert ask(box, DISPUTE, refid=refid, trxid=trxid).detail == expected
 
 
 def test_rules_see_the_payment_and_the_reason() -> None:

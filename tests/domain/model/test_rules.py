@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from simulator.domain.model.places import Place
 from simulator.domain.model.rule_book import MagicRules, RuleBook
 from simulator.domain.model.rules import Rule, matches_all
 
@@ -237,3 +238,42 @@ def test_a_restored_book_goes_on() -> None:
     assert other.magic_chosen == {"magic-01": 1}
     assert chosen(other, 1) == ["last"]
     assert [rule.id for rule, _ in other.listed()] == ["a", "last"]
+
+
+@pytest.mark.parametrize(
+    ("rule", "decides_all", "counts_matches"),
+    [
+        (Rule("a", matches_all, "a"), True, False),
+        (Rule("a", matches_all, "a", name="n", fallback=True), True, False),
+        (Rule("a", always, "a"), False, False),
+        (Rule("a", matches_all, "a", times=1), False, False),
+        (Rule("a", matches_all, "a", nth=1), False, True),
+        (Rule("a", matches_all, "a", every=1), False, True),
+        (Rule("a", matches_all, "a", chance=Decimal(1)), False, False),
+        (drawing(Rule("a", matches_all, "a"), x=1), False, False),
+    ],
+)
+def test_a_rule_without_conditions_and_counts_decides_every_request(
+    rule: Rule[str], decides_all: bool, counts_matches: bool
+) -> None:
+    assert matches_all({}) is matches_all(ANY) is True
+    assert rule.decides_all is decides_all
+    assert rule.counts_matches is counts_matches
+
+
+def test_rules_that_do_the_same_are_equal_wherever_and_however_they_are_written() -> None:
+    rule = Rule("a", always, "a")
+    same = replace(rule, written=dict, place=Place("a.yaml", 3), exact={"product": frozenset({"X"})})
+    assert same == rule
+    assert repr(same) == repr(rule), "a long document is not part of a message"
+    assert replace(rule, then="b") != rule
+
+
+def test_a_rule_is_shown_by_its_name_and_without_one_by_its_id() -> None:
+    assert (Rule("a", always, "").label, Rule("a", always, "", name="n").label) == ("a", "n")
+    assert [rule.id for _, rule in drawing(Rule("a", always, ""), x=1, y=1).with_id("b").variants] == ["b", "b"]
+
+
+@pytest.mark.parametrize(("fraction", "then"), [(0, "x"), (0.24, "x"), (0.25, "y"), (0.99, "y")])
+def test_a_variant_is_drawn_by_its_share_of_the_weights(fraction: float, then: str) -> None:
+    assert drawing(Rule("a", always, ""), x=1, y=3).drawn(fraction).then == then

@@ -84,3 +84,32 @@ def test_an_open_time_of_day_ends_or_begins_at_midnight() -> None:
     ]  # fmt: skip
     assert [TimeOfDay(None, time(1)).holds(one) for one in (time(0), time(0, 59), time(1))] == [True, True, False]
     assert TimeOfDay(time(22), time(0)).spans() == ((time(22), None),)
+
+
+@pytest.mark.parametrize(
+    ("outer", "inner", "includes", "is_apart"),
+    [
+        ((8, 18), (12, 13), True, False),
+        ((8, 18), (8, 18), True, False),
+        ((12, 13), (8, 18), False, False),
+        ((12, 18), (8, 13), False, False),
+        ((8, 13), (12, 18), False, False),
+        ((8, 12), (12, 18), False, True),
+        ((12, 18), (8, 12), False, True),
+        ((8, 12), (13, 18), False, True),
+        ((8, None), (12, None), True, False),
+        ((8, None), (12, 18), True, False),
+        ((8, 18), (12, None), False, False),
+        ((8, 18), (18, None), False, True),
+        ((18, None), (8, 18), False, True),
+        ((22, 6), (23, 5), True, False),
+        ((22, 6), (6, 22), False, True),
+        ((None, None), (22, 6), True, False),
+    ],
+)
+def test_a_time_of_day_includes_another_or_is_apart_from_it(
+    outer: tuple[int | None, int | None], inner: tuple[int | None, int | None], includes: bool, is_apart: bool
+) -> None:
+    one, other = (TimeOfDay(*(None if hour is None else time(hour) for hour in span)) for span in (outer, inner))
+    assert one.includes(other) is includes
+    assert one.is_apart(other) is other.is_apart(one) is is_apart

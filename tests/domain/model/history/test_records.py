@@ -2,8 +2,7 @@
 
 import sys
 from collections.abc import Callable
-from datetime import UTC, date, datetime, timedelta
-from decimal import Decimal
+from datetime import date, timedelta
 from typing import Any
 
 import pytest
@@ -13,64 +12,12 @@ from hypothesis import strategies as st
 from simulator.domain.model.history import history as history_module
 from simulator.domain.model.history.history import Records
 from simulator.domain.model.history.query import (
-    HISTORY_STATUSES,
-    Figures,
     HistoryQuery,
     HistoryStatus,
 )
-from simulator.domain.model.packed.transactions import Transactions
-from simulator.domain.model.transactions import TRANSITIONS, Distortion, Result, Status, Transaction
-from simulator.domain.model.wallet import EntryType, Wallet
-
-START = datetime(2026, 11, 1, tzinfo=UTC)
-FIRST, LAST = date(2026, 11, 1), date(2026, 12, 31)
-PLAN = Distortion()
-PRICE = Decimal("9.70")
-UNIT_PRICE = Decimal("0.045")
-
-
-class Books:
-    """Records with what they are about."""
-
-    def __init__(self) -> None:
-        self.wallet = Wallet(Decimal(10**9))
-        self.transactions = Transactions()
-        self.records = Records(self.wallet, self.transactions)
-        self.all: list[Transaction] = []
-
-    def pay(self, at: datetime, status: Status, product: str = "P0", account: str = "A0", amount: int = 10) -> None:
-        number = len(self.all)
-        one = Transaction(
-            trxid=f"T{number}",
-            refid=f"ref-{number}",
-            reseller="R1",
-            product=product,
-            product_name="",
-            account=account,
-            amount=Decimal(amount),
-            cost=PRICE,
-            remarks="",
-            extras={},
-            sender="",
-            created=at,
-            rule="",
-            callbacks=PLAN,
-            category=None,
-            currency="MYR",
-            face=Decimal(amount) * UNIT_PRICE,
-        )
-        self.all.append(one)
-        self.set(one, at, status)
-        self.wallet.post(EntryType.TRANSACTION, -PRICE, at, "", one.trxid)
-        self.transactions.add(one)
-        self.records.add(one)
-        self.transactions.keep(one)
-
-    def set(self, one: Transaction, at: datetime, status: Status) -> None:
-        one.results += (Result(at, status, 0, one.cost, Decimal(0), "step"),)
-        if len(one.results) > 1:
-            self.records.note_change(one)
-            self.transactions.keep(one)
+from simulator.domain.model.transactions import TRANSITIONS, Status
+from simulator.domain.model.wallet import EntryType
+from tests.support.record_books import FIRST, LAST, START, Books, assert_same
 
 
 @pytest.mark.slow
@@ -104,25 +51,6 @@ def draw_search(data: st.DataObject) -> HistoryQuery:
         frozenset(data.draw(st.sets(st.sampled_from(list(HistoryStatus)), min_size=1))),
         data.draw(st.sampled_from(["", "P0", "P1", "none"])),
         data.draw(st.sampled_from(["", "", "A3", "none"])),
-    )
-
-
-def assert_same(books: Books, wanted: HistoryQuery, offset: int, limit: int) -> None:
-    matching = [one for one in books.all if matches(one, wanted)]
-    for newest_first in (True, False):
-        page, figures = books.records.history.find(wanted, offset, limit, newest_first=newest_first)
-        in_order = matching[::-1] if newest_first else matching
-        assert [one.trxid for one in page] == [one.trxid for one in in_order[offset : offset + limit]]
-        assert figures == Figures.of(matching)
-
-
-def matches(one: Transaction, wanted: HistoryQuery) -> bool:
-    day = (one.created + timedelta(hours=8)).date()
-    return (
-        wanted.first <= day <= wanted.last
-        and HISTORY_STATUSES[one.result.status] in wanted.statuses
-        and wanted.product in ("", one.product)
-        and wanted.account in ("", one.account)
     )
 
 
