@@ -6,10 +6,11 @@ from typing import Any
 
 from simulator.cli.output import one_line
 from simulator.cli.taped import Life
+from simulator.domain.commands import EndAttempt, PassTime
 from simulator.replay.differences import Difference
 from simulator.replay.reading import ReadTape
 from simulator.runtime.journal import Exchange
-from simulator.tape.entries import AttemptSent, Entry, RequestBegan
+from simulator.tape.entries import AttemptSent, CommandApplied, Entry, RequestBegan
 
 AROUND_CHARS = 60
 SIDE_CHARS = 400
@@ -31,9 +32,12 @@ def _ended(tape: ReadTape) -> str:
 
 
 def _without_state(tape: ReadTape) -> str:
-    """What an older tape does not say, so that it could not be compared."""
+    """What a tape does not say, so that it could not be compared."""
     if tape.end is None or tape.end.state or tape.end.left_out:
         return ""
+    commands = (one for one in tape.entries if isinstance(one, CommandApplied))
+    if all(one.answer for one in commands if not isinstance(one.command, PassTime | EndAttempt)):
+        return "; it has no digest of the state"
     return "; an earlier version wrote it, without answers of commands and without a digest of the state"
 
 

@@ -1,10 +1,14 @@
-"""A digest of a sandbox's state, which a tape has of its end and its marks. It is made there alone, and it is made of
-what is counted and of the present, so that it takes milliseconds beside any number of payments."""
+"""A digest of a sandbox's state, which a tape has of its end and its marks. It covers counts, the present, and the
+latest payments, ledger entries, attempts and e-mails, so that it takes milliseconds beside any number of payments."""
 
-from typing import Any
+from collections.abc import Sequence
+from itertools import islice
+from typing import Any, Final
 
+from simulator.domain.model.effects import Attempt
 from simulator.domain.model.job_counts import JobCounts
 from simulator.domain.model.resellers import Reseller
+from simulator.domain.model.transactions import Transaction
 from simulator.domain.state import State
 from simulator.runtime.command_answers import digest
 from simulator.runtime.live_sandbox import LiveSandbox
@@ -12,11 +16,17 @@ from simulator.wire.catalog import product_body, tree_part
 from simulator.wire.json import encode
 
 NO_JOBS = JobCounts()
+LATEST: Final = 300
+"""How many payments, callbacks, deliveries and e-mails it covers, the latest of each, and of all wallets together about
+as many ledger entries."""
 
 
 def state_digest(live: LiveSandbox) -> str:
     """The digest: sixteen hexadecimal digits."""
-    return digest(_content(live.core.state))
+    clock = [live.clock.mode, live.clock.rate]
+    inboxes = [[one.name, one.program.replies, one.replied] for one in live.inboxes if one.is_programmed]
+    state = live.core.state
+    return digest({"clock": clock, "inboxes": inboxes, **_content(state), **_latest(state)})
 
 
 def _content(state: State) -> dict[str, Any]:
@@ -26,7 +36,7 @@ def _content(state: State) -> dict[str, Any]:
         "outcomes": {one.value: count for one, count in state.noted.items() if count},
         "cases": {trxid: [(one.kind, one.state) for one in cases] for trxid, cases in state.cases.items()},
         "network": {code: status.value for code, status in state.network.kept.items()},
-        "rules": state.rules_added,
+        "rules": [state.rules_added, {name: encode(one.document) for name, one in state.added.items()}],
         "catalog": [encode(product_body(one)) for one in state.catalog.products.values()],
         "tree": [encode(tree_part(group)) for group in state.catalog.groups],
         "options": [_options(one.options) for one in state.catalog.products.values()],
@@ -35,11 +45,35 @@ def _content(state: State) -> dict[str, Any]:
     }
 
 
+def _latest(state: State) -> dict[str, Any]:
+    entries = max(1, LATEST // max(1, len(state.resellers)))
+    callbacks = islice(reversed(state.callbacks), LATEST)
+    deliveries = islice(reversed(state.deliveries), LATEST)
+    return {
+        "agenda": [len(state.agenda), str(state.agenda.next_due)],
+        "latest_payments": [_payment(one) for one in islice(reversed(state.transactions.values()), LATEST)],
+        "latest_entries": {one.code: one.wallet.entries[-entries:] for one in state.resellers.values()},
+        "latest_callbacks": [[one.id, one.state, _attempts(one.attempts)] for one in callbacks],
+        "latest_deliveries": [[one.id, one.state, one.error, _attempts(one.attempts)] for one in deliveries],
+        "latest_emails": list(islice(reversed(state.notifications), LATEST)),
+    }
+
+
+def _payment(one: Transaction) -> list[Any]:
+    return [one.trxid, one.refid, one.account, one.sender, one.remarks, one.created, one.results]
+
+
+def _attempts(attempts: Sequence[Attempt]) -> list[Any]:
+    return [[one.number, one.at, one.state, one.result] for one in attempts]
+
+
 def _reseller(state: State, one: Reseller) -> list[Any]:
     callbacks, webhooks = (jobs.get(one.code, NO_JOBS) for jobs in (state.callback_counts, state.webhook_counts))
     return [
         one.code,
+        one.email,
         str(one.wallet.balance),
+        str(one.wallet.threshold),
         len(one.wallet.entries),
         [(key.key, key.state) for key in one.keys],
         [one.callback.url, one.callback.method, one.webhook.url, one.webhook.enabled],

@@ -62,6 +62,8 @@ def check_end(head: Head, end: End) -> None:
     if end.now is not None:
         _check_time("now", end.now)
     _check_number("left_out", end.left_out)
+    if end.left_out and end.state:
+        raise NeverWritten(f"left_out: a tape that lacks {end.left_out} inputs has no digest of the state")
     if end.end != head.entries:
         raise NeverWritten(f"there are {end.end} entries, and the head of the tape counts {head.entries}")
 

@@ -37,6 +37,14 @@ def play(client: Client) -> None:
         "POST", f"{DEFAULT}/rules", {"section": "payments", "rule": {"name": "x", "then": [{"status": "Failed"}]}}
     )
     client.sim("DELETE", f"{DEFAULT}/rules/x")
+    unused = {
+        "name": "dear",
+        "when": {"amount": {"more_than": 999.50}, "chance": 0.25},
+        "then": {"refuse": "Invalid_Account"},
+    }
+    assert client.sim("POST", f"{DEFAULT}/rules", {"section": "payments", "rule": unused}).status == 201
+    replies = {"replies": [{"status": 500, "delay": 0.5}, {"status": 200}]}
+    assert client.sim("PUT", f"{DEFAULT}/inbox/shop", replies).status == 200
     client.sim("DELETE", f"{DEFAULT}/rules/nothing")
     client.sim("POST", f"{DEFAULT}/resellers", {"code": "RS009", "balance": "1.00"})
 
@@ -122,6 +130,60 @@ def test_an_effect_without_an_answer_is_found_at_the_next_mark(lines: list[bytes
     assert "differs: the state at the mark 'half'" in done.stdout
 
 
+def _of(command: str, **members: Any) -> Callable[[Line], None]:
+    """Change members of every such command, or of the result in it."""
+
+    def change(line: Line) -> None:
+        if (found := line.get("command", {})).get("command") == command:
+            found.get("result", found).update(members)
+
+    return change
+
+
+def _of_entry(entry: str, **members: Any) -> Callable[[Line], None]:
+    """Change members of every such entry."""
+
+    def change(line: Line) -> None:
+        if line.get("entry") == entry:
+            line.update(members)
+
+    return change
+
+
+def change_unused_rule(line: Line) -> None:
+    document = line.get("command", {}).get("document", {})
+    if document.get("name") == "dear":
+        document["when"]["amount"]["more_than"] = 9.50
+
+
+QUIET_CHANGES = {
+    "the remarks of a deposit": _of("Credit", description="Refund"),
+    "the status that a receiver answered": _of("EndAttempt", status=201),
+    "the body that a receiver answered": _of("EndAttempt", body="taken"),
+    "a rule that decided nothing": change_unused_rule,
+    "the replies of an inbox": _of_entry("inbox_replies", document={"replies": [{"status": 200}]}),
+    "the address of a client": _of_entry("request", client="192.0.2.1"),
+    "the mode of the clock": _of_entry("clock", mode="real", rate=1.0),
+}
+
+
+@pytest.mark.parametrize("what", QUIET_CHANGES)
+def test_a_change_that_no_answer_shows_is_found(lines: list[bytes], tmp_path: Path, what: str) -> None:
+    done = replayed(tmp_path, lines, QUIET_CHANGES[what])
+    assert done.exit_code == 1, done.output
+    assert "differs: " in done.stdout
+
+
+def test_a_full_tape_that_has_a_digest_is_refused(lines: list[bytes], tmp_path: Path) -> None:
+    def change(line: Line) -> None:
+        if "end" in line:
+            line["left_out"] = 1
+
+    done = replayed(tmp_path, lines, change)
+    assert done.exit_code == 3
+    assert "left_out: a tape that lacks 1 inputs has no digest of the state" in done.stderr
+
+
 def test_a_digest_of_the_end_is_compared(lines: list[bytes], tmp_path: Path) -> None:
     def change(line: Line) -> None:
         if "end" in line:
@@ -142,6 +204,18 @@ def test_an_older_tape_without_digests_replays_and_says_so(lines: list[bytes], t
     done = replayed(tmp_path, lines, change)
     assert done.exit_code == 0, done.output
     assert "an earlier version wrote it, without answers of commands and without a digest of the state" in done.stdout
+
+
+def test_a_tape_with_answers_and_without_digests_is_not_called_older(lines: list[bytes], tmp_path: Path) -> None:
+    """`data export` writes such a tape."""
+
+    def change(line: Line) -> None:
+        if "end" in line:
+            del line["state"], line["marks"]
+
+    done = replayed(tmp_path, lines, change)
+    assert done.exit_code == 0, done.output
+    assert done.stdout.endswith("all as it was; it has no digest of the state\n")
 
 
 def test_a_tape_without_secrets_has_digests_of_its_own(tmp_path: Path) -> None:

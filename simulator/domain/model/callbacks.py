@@ -109,6 +109,9 @@ class CallbackLog:
     def __iter__(self) -> Iterator[Callback]:
         return iter(self._by_id.values())
 
+    def __reversed__(self) -> Iterator[Callback]:
+        return reversed(self._by_id.values())
+
     def __len__(self) -> int:
         return len(self._by_id)
 

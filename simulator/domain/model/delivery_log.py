@@ -32,6 +32,9 @@ class DeliveryLog:
         """All jobs in order of creation."""
         return iter(self._by_id.values())
 
+    def __reversed__(self) -> Iterator[Delivery]:
+        return reversed(self._by_id.values())
+
     @property
     def size(self) -> int:
         """The approximate memory of the ended jobs, in bytes."""
