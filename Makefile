@@ -40,7 +40,7 @@ test: $(DEV_READY)   ## the fast tests, on all cores: five minutes on two
 	$(PYTEST) -m "not slow" $(ARGS)
 
 test-all: $(DEV_READY)  ## every test; says first what this machine lacks, and which tests that costs
-	@for target in $(SLOW_TOOLS); do $(MAKE) --no-print-directory $$target >/dev/null || true; done
+	@for target in $(SLOW_TOOLS); do $(MAKE) --no-print-directory $$target ARGS= >/dev/null || true; done
 	@$(BIN)/python -m tests.support.tiers
 	$(PYTEST) --hypothesis-profile full $(ARGS)
 
