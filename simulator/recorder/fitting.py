@@ -13,6 +13,8 @@ from simulator.scenario.reading.load import load_object
 ROUNDS_MAX = 15
 SECTIONS = ("payments", "voids", "disputes", "bills")
 _RULE = re.compile(rf"({'|'.join(SECTIONS)})\[([0-9]+)\]")
+# Findings about facts that a service shows of itself: a recording keeps those facts.
+_FACTS = frozenset({"foreign_currency", "always_interrupted"})
 # Without them a rule still does what it is for.
 _DETAIL = re.compile(r"\.(statusCode|remarks|message|error_message|callbacks)(\[[0-9]+\])?(\.[a-z_]+)?$")
 
@@ -46,7 +48,7 @@ def _problems(document: dict[str, Any]) -> list[Problem]:
     except ScenarioError as error:
         found = Report(error.problems)
     lint(loaded, found, scenario)
-    return found.problems()
+    return [problem for problem in found.problems() if problem.code not in _FACTS]
 
 
 def _tidy(document: dict[str, Any]) -> None:
