@@ -7,8 +7,11 @@ COPY simulator simulator
 COPY reseller_sim reseller_sim
 COPY contracts contracts
 COPY scenarios scenarios
+COPY release/version.py release/build_hook.py release/
+# The history is not copied, so the version is an argument: --build-arg VERSION="$(python3 release/version.py)"
+ARG VERSION=0.1.0.dev0
 RUN python -m venv /opt/reseller-sim \
-    && /opt/reseller-sim/bin/python -m pip install --no-cache-dir --quiet -c constraints.txt . \
+    && RESELLER_SIM_BUILD_VERSION="$VERSION" /opt/reseller-sim/bin/python -m pip install --no-cache-dir --quiet -c constraints.txt . \
     && /opt/reseller-sim/bin/python -m pip uninstall --quiet --yes pip
 
 FROM python:3.13-slim
@@ -26,7 +29,14 @@ VOLUME ["/scenarios", "/data"]
 EXPOSE 8080
 USER 10001:10001
 STOPSIGNAL SIGTERM
-HEALTHCHECK --interval=10s --timeout=5s --start-period=10s --start-interval=1s \
+# Without --start-interval, which podman and buildah refuse. It counts in images of Docker's format alone.
+HEALTHCHECK --interval=5s --timeout=5s --start-period=10s \
     CMD ["sh", "-c", "exec reseller-sim health --url http${RESELLER_SIM_TLS_CERT:+s}://127.0.0.1:$RESELLER_SIM_PORT"]
 ENTRYPOINT ["reseller-sim"]
 CMD ["serve"]
+# At the end, so that another version changes no layer of its own.
+ARG VERSION=0.1.0.dev0
+LABEL org.opencontainers.image.title="reseller-sim" \
+      org.opencontainers.image.description="A stateful simulator of a reseller payments API" \
+      org.opencontainers.image.version="$VERSION" \
+      org.opencontainers.image.licenses="MIT"

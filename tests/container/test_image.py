@@ -24,7 +24,7 @@ from tools.containers.engine import NAMED, Image, Network, build, empty_root, im
 pytestmark = [pytest.mark.slow, pytest.mark.needs("wheelhouse")]
 
 SERVICES: dict[str, Any] = yaml.safe_load((ROOT / "compose.yaml").read_text("utf-8"))["services"]
-TOKEN = "local-only"
+TOKEN = "a-secret-of-this-test"
 ASK = """
 import sys, urllib.error, urllib.request
 request = urllib.request.Request(sys.argv[1], headers={"Authorization": sys.argv[2]})

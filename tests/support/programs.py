@@ -28,6 +28,7 @@ class Program(NamedTuple):
 
 PROGRAMS = {
     "bash": Program(("bash",), "bash"),
+    "buildah": Program(("buildah",), "buildah"),
     "chromium": Program(("chromium", "chromium-browser", "google-chrome"), "chromium"),
     "curl": Program(("curl",), "curl"),
     "fish": Program(("fish",), "fish"),
@@ -40,11 +41,13 @@ PROGRAMS = {
     "nginx": Program(("nginx", "/usr/sbin/nginx"), "nginx-light"),
     "node": Program(("node", "nodejs"), "nodejs"),
     "npm": Program(("npm",), "npm"),
+    "nsenter": Program(("nsenter",), "util-linux"),
     "openssl": Program(("openssl",), "openssl"),
     "php": Program(("php",), "php-cli"),
     "prometheus": Program(("prometheus",), "prometheus"),
     "promtool": Program(("promtool",), "prometheus"),
     "systemd-analyze": Program(("systemd-analyze",), "systemd"),
+    "unshare": Program(("unshare",), "util-linux"),
     "zsh": Program(("zsh",), "zsh"),
 }
 PREPARED = {

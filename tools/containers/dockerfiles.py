@@ -16,6 +16,8 @@ class Stage:
     name: str
     steps: list[tuple[str, str, str]] = field(default_factory=list)  # COPY or RUN, what, and in which folder
     variables: dict[str, str] = field(default_factory=dict)
+    arguments: dict[str, str] = field(default_factory=dict)  # of the build, by their defaults
+    labels: dict[str, str] = field(default_factory=dict)
     folder: str = "/"
     user: str = "0:0"
     volumes: list[str] = field(default_factory=list)
@@ -53,6 +55,13 @@ def _apply(stage: Stage, word: str, rest: str) -> None:
         for pair in shlex.split(rest):
             name, _, value = pair.partition("=")
             stage.variables[name] = re.sub(r"\$(\w+)", lambda found: stage.variables[found[1]], value)
+    elif word == "ARG":
+        name, _, default = rest.partition("=")
+        stage.arguments[name] = default
+    elif word == "LABEL":
+        for pair in shlex.split(rest):
+            name, _, value = pair.partition("=")
+            stage.labels[name] = re.sub(r"\$(\w+)", lambda found: stage.arguments[found[1]], value)
     elif word == "WORKDIR":
         stage.folder = rest
     elif word == "USER":

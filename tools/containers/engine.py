@@ -185,7 +185,9 @@ def _copy(rest: str, working: str, image: Image, made: dict[str, Image]) -> None
 
 
 def _run(command: str, working: str, image: Image, wheels: Path) -> None:
-    variables = image.stage.variables | {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": "/wheels", "HOME": "/"}
+    variables = (
+        image.stage.variables | image.stage.arguments | {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": "/wheels", "HOME": "/"}
+    )
     given = [f"{name}={value}" for name, value in variables.items()]
     inside = [
         "chroot",
