@@ -15,6 +15,7 @@ from xml.etree import ElementTree
 
 import pytest
 
+from simulator import __version__
 from simulator.scenario.library import load_scenario
 from tests.support.processes import (
     PROGRAM,
@@ -318,8 +319,12 @@ def test_every_sandbox_of_the_run_is_judged_also_when_it_was_deleted_or_reset(tm
     assert (root.get("tests"), root.get("failures")) == ("8", "4")
     for suite in root:
         properties = {one.get("name"): one.get("value") for one in suite.iter("property")}
-        assert properties == {name: str(result[name]) for name in ("command_exit", "scenario", "seed", "began")}
+        assert properties == {
+            name: str(result[name]) for name in ("command_exit", "scenario", "seed", "began", "version")
+        }
+    assert result["version"] == __version__
     page = (folder / "index.html").read_text()
+    assert f"<p>reseller-sim {__version__}</p>" in page
     about = f"scenario {scenario}, seed {result['seed']}, {result['began']}"
     assert f"4 of 8 expectations not met; the command exited with 0; {about}" in page
     for link in re.findall(r'href="([^"]+)"', page):

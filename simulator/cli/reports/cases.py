@@ -3,6 +3,8 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from simulator import __version__
+
 NOT_RUN = "not_run"
 """The code of a case that says why nothing was examined."""
 
@@ -60,13 +62,14 @@ class Suite:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """What `exec` has run: COMMAND's exit code, the scenario, the seed of the default sandbox, and the wall time at
-    which COMMAND began, in ISO 8601."""
+    """What `exec` has run: COMMAND's exit code, the scenario, the seed of the default sandbox, the wall time at
+    which COMMAND began, in ISO 8601, and the version of the simulator."""
 
     command_exit: int
     scenario: str
     seed: int
     began: str
+    version: str = __version__
 
 
 def all_ok(suites: Iterable[Suite]) -> bool:

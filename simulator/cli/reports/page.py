@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import Any
 
+from simulator import __version__
 from simulator.cli.output import one_line, printable
 from simulator.cli.reports.audit import CODE, WARNING
 from simulator.cli.reports.cases import Case
@@ -35,7 +36,7 @@ def page(sections: Sequence[str], notes: Iterable[str], *verdict: str) -> str:
     left_out = "".join(f"<p>{_text(one)}</p>" for one in notes)
     policy = "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">"
     head = f'<meta charset="utf-8">{policy}<title>{TITLE}</title><style>{_STYLE}</style>'
-    body = f"<h1>Report of a run</h1>{said}{left_out}{''.join(sections)}"
+    body = f"<h1>Report of a run</h1><p>reseller-sim {_text(__version__)}</p>{said}{left_out}{''.join(sections)}"
     return f'<!doctype html>\n<html lang="en"><head>{head}</head>\n<body>{body}</body></html>\n'
 
 
