@@ -81,6 +81,14 @@ def test_an_account_has_its_own_indexes_from_1000_transactions_on() -> None:
     assert_same(books, HistoryQuery(FIRST, LAST, account="one"), 0, 1_001)
 
 
+def test_a_payment_only_records_itself_until_1000_are_pending() -> None:
+    books, lags = Books(), []
+    for number in range(1_001):
+        books.pay(START + timedelta(minutes=number), Status.SUCCESSFUL)
+        lags.append((books.records.history.lag, books.records.statement.lag))
+    assert lags == [*((count, count) for count in range(1, 1_000)), (0, 0), (1, 1)]
+
+
 def test_the_statement_finds_what_a_scan_of_the_entries_finds() -> None:
     books = paid(40)
     for number in range(40):

@@ -191,3 +191,17 @@ def test_filters_are_let_go_with_the_last_part() -> None:
     assert len(list(packed.take_oldest())) == 2
     assert packed.find(("a", b"b")) is None
     assert (packed._searched, packed._filters) == (None, [])
+
+
+def test_the_oldest_part_is_taken_first_and_counted_no_more() -> None:
+    rows: list[Row] = [(("a", b"%d" % number), (seconds(number), WALL_S + number, number)) for number in range(5)]
+    parts = NonceParts()
+    for begin, end in ((0, 3), (3, 5)):
+        assert parts.add(part_of(rows[begin:end], has_filter=True), NUMBERS)
+    assert (len(parts), list(parts), list(reversed(parts))) == (5, rows, rows[::-1])
+    assert parts.find(("a", b"4")) == rows[4][1]
+    assert list(parts.take_oldest()) == rows[:3]
+    assert (len(parts), list(parts)) == (2, rows[3:])
+    assert [parts.find(("a", nonce)) for nonce in (b"2", b"3", b"4", b"5")] == [None, rows[3][1], rows[4][1], None]
+    assert list(parts.take_oldest()) == rows[3:]
+    assert (len(parts), list(parts), parts.find(("a", b"4"))) == (0, [], None)
