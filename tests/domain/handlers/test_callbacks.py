@@ -439,3 +439,16 @@ def test_a_restored_log_goes_on_where_the_old_one_was() -> None:
     assert [one.id for one in new] == ["cb-2", "cb-3", "cb-4"]
     assert (new.size, new.left_out, new.find("cb-1")) == (old.size, 1, None)
     assert [new.of(one.transaction.trxid) for one in new] == [old.of(one.transaction.trxid) for one in old]
+
+
+@pytest.mark.parametrize(("spare", "left_out"), [(0, 0), (-1, 1)])
+def test_a_log_keeps_what_fills_its_bytes_exactly(spare: int, left_out: int) -> None:
+    box = sandbox(rule(*STEPS))
+    pay(box, order("r1"))
+    fire_due(box, seconds(9))
+    callbacks = list(box.state.callbacks)
+    log = CallbackLog(9, sum(callback.size for callback in callbacks) + spare)
+    for callback in callbacks:
+        log.add(callback)
+    assert len(callbacks) > 1
+    assert (list(log), log.left_out) == (callbacks[left_out:], left_out)
