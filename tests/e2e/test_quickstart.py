@@ -122,7 +122,7 @@ def clone(tmp_path: Path) -> Clone:
     folder.mkdir()
     for name in ("Makefile", "README.md", "LICENSE", "pyproject.toml", "constraints.txt"):
         shutil.copy(ROOT / name, folder)
-    for name in ("simulator", "reseller_sim", "contracts", "scenarios"):
+    for name in ("simulator", "reseller_sim", "contracts", "scenarios", "release"):
         shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
     (tmp_path / "home").mkdir()
     path = [str(folder / ".venv" / "bin"), str(programs(tmp_path / "bin")), os.environ["PATH"]]

@@ -127,11 +127,12 @@ def tellings(traffic: Traffic) -> list[tuple[datetime, str, str]]:
 
 
 def checked(text: str, folder: Path) -> str:
-    """The path of a scenario of which `check` has nothing to say."""
+    """The path of a scenario in which `check` finds at most what the service itself shows, a foreign adjustment."""
     path = folder / "recorded.yaml"
     path.write_text(text)
-    result = invoke("check", str(path))
-    assert result.stdout == f"{path}: ok\n", result.stdout + text
+    lines = invoke("check", str(path)).stdout.splitlines()
+    others = [line for line in lines if " foreign_currency " not in line]
+    assert others == ([f"{path}: ok"] if others == lines else []), "\n".join(lines) + text
     return str(path)
 
 
