@@ -1,6 +1,7 @@
 """Verbs run in this process, with an environment of their own."""
 
 import os
+from pathlib import Path
 
 from click.testing import CliRunner, Result
 
@@ -19,3 +20,10 @@ def refusal(result: Result, status: int) -> str:
     assert result.stdout == ""
     assert result.stderr.count("\n") == 1, result.stderr
     return result.stderr.strip()
+
+
+def expect_accepted(path: Path) -> None:
+    """Assert that `check` finds at most what a service shows of itself, a price adjustment in a foreign currency."""
+    lines = invoke("check", str(path)).stdout.splitlines()
+    findings = [line for line in lines if " foreign_currency " not in line]
+    assert findings == ([f"{path}: ok"] if findings == lines else []), "\n".join([*lines, path.read_text("utf-8")])
