@@ -147,21 +147,26 @@ class ScenarioOpinions:
         whole = {**part, "definitions": self.scenario["definitions"]}
         whole.pop("$id", None)
         compiled = jsonschema_rs.Draft7Validator(whole, pattern_options=jsonschema_rs.RegexOptions())
-        # Of a choice only the object is a component of its own.
-        is_choice = bool(other_types(part))
+        # Of a choice only the object is a component of its own; a list is published where it is used.
+        is_choice, is_list = bool(other_types(part)), part.get("type") == "array"
         component = component_of(definition) + ("Object" if is_choice else "")
-        published = jsonschema_rs.Draft202012Validator(
-            {"$ref": f"#/components/schemas/{component}", "components": self.components}
-        )
+        published = None if is_list else self.published(component)
         plain = ScenarioOpinion(whole)
         wanted = referred(f"{schemas.SCENARIO}.json#" + (f"/definitions/{definition}" if definition else ""))
         for _ in range(count):
             value = maker.value(wanted)
             for each in (value, maker.changed(value), maker.changed(maker.changed(value))):
-                judges = (compiled, plain) if is_choice and not isinstance(each, dict) else (compiled, published, plain)
+                is_component = isinstance(each, dict) or not is_choice
+                judges = [compiled, plain] + ([published] if published and is_component else [])
                 said = [one.is_valid(each) for one in judges]
                 assert len(set(said)) == 1, f"{definition or 'a scenario'}: {said} of {each!r}"
                 self.judged[said[0]] += 1
+
+    def published(self, component: str) -> Any:
+        """The validator of a component of the published document."""
+        return jsonschema_rs.Draft202012Validator(
+            {"$ref": f"#/components/schemas/{component}", "components": self.components}
+        )
 
 
 def component_of(definition: str) -> str:

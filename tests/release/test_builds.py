@@ -31,6 +31,7 @@ def test_a_wheel_is_the_same_from_another_place_at_another_time_and_from_the_sou
     wheel: Path, tmp_path: Path
 ) -> None:
     copy = copy_of_the_checkout(tmp_path / "copy")
+    ours = {str(path.relative_to(copy)) for path in copy.rglob("*") if path.is_file()}
     for path in copy.rglob("*"):
         if path.is_file():
             os.utime(path, (1_000_000_000, 1_000_000_000))
@@ -45,7 +46,6 @@ def test_a_wheel_is_the_same_from_another_place_at_another_time_and_from_the_sou
         names = {name.partition("/")[2] for name in files.getnames()}
     (source,) = (tmp_path / "unpacked").iterdir()
     assert built("wheel", source, tmp_path / "from-sdist").read_bytes() == wheel.read_bytes()
-    ours = {str(path.relative_to(copy)) for path in copy.rglob("*") if path.is_file()}
     assert {name for name in names if name} - {"PKG-INFO"} == ours, (
         "all that a clone has, and nothing that was made in it"
     )

@@ -18,7 +18,7 @@ html_theme_options = {
     "dark_css_variables": {"color-brand-primary": "#6fc7dd", "color-brand-content": "#6fc7dd"},
 }
 templates_path = ["theme"]
-html_favicon = "../../../simulator/console/web/icon.svg"
+html_favicon = "../../simulator/console/web/icon.svg"
 html_static_path = ["theme/site.css"]
 html_css_files = ["site.css"]
 html_extra_path = [os.environ["SITE_EXTRA"]]
