@@ -271,7 +271,7 @@ def test_what_the_page_installs_is_what_the_tests_have() -> None:
 def test_packages_of_npm_are_pinned_and_the_lock_file_names_no_registry() -> None:
     here = Path(__file__).parent
     pinned = json.loads((here / "package.json").read_text())["devDependencies"]
-    assert [version for version in pinned.values() if not re.fullmatch(r"\d+\.\d+\.\d+", version)] == []
+    assert [version for version in pinned.values() if not re.fullmatch(r"(npm:[a-z-]+@)?\d+\.\d+\.\d+", version)] == []
     locked = json.loads((here / "package-lock.json").read_text())["packages"]
     assert locked[""]["devDependencies"] == pinned
     packages = {name: package for name, package in locked.items() if name}

@@ -5,12 +5,12 @@ import re
 import shutil
 import sys
 import tarfile
-import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from release.version import RELEASE
 from tests.support import durations
 from tests.support.certificates import pair
 from tests.support.javascript_page import PAGE, README, STEPS, javascript_project, output_of
@@ -42,7 +42,7 @@ def simulator() -> Iterator[dict[str, str]]:
 
 def test_the_package_has_code_and_types_of_every_entry_and_depends_on_nothing(project: Path) -> None:
     (path,) = project.parent.glob("*.tgz")
-    assert path.name == f"reseller-sim-{version()}.tgz"
+    assert path.name == f"reseller-sim-{RELEASE}.tgz"
     with tarfile.open(path) as archive:
         names = {name.removeprefix("package/") for name in archive.getnames()}
     entries = [entry for entry in PACKAGE["exports"].values() if isinstance(entry, dict)]
@@ -53,17 +53,11 @@ def test_the_package_has_code_and_types_of_every_entry_and_depends_on_nothing(pr
     assert "dependencies" not in PACKAGE
 
 
-def version() -> str:
-    """The project's version."""
-    found: str = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
-    return found
-
-
 def test_version_licence_and_tools_are_those_of_the_project() -> None:
     pinned = json.loads((ROOT / "tests" / "interop" / "package.json").read_text())["devDependencies"]
-    assert PACKAGE["version"] == version()
+    assert PACKAGE["version"] == RELEASE
     for page in (PAGE, README):
-        assert f"dist/reseller-sim-{version()}.tgz" in page
+        assert f"dist/reseller-sim-{RELEASE}.tgz" in page
         assert "pip install FOLDER-OF-THE-CLONE\n" in page
     assert (CLIENT / "LICENSE").read_text() == (ROOT / "LICENSE").read_text()
     assert PACKAGE["devDependencies"] == {"typescript": pinned["typescript"]}

@@ -36,7 +36,7 @@ def _run(document: str, folder: Path, examples: int, seed: int) -> Run:
 
 @pytest.mark.slow
 def test_the_reseller_api_does_what_its_document_says(tmp_path: Path) -> None:
-    run = _run("reseller", tmp_path, 6, seed=1)
+    run = _run("reseller", tmp_path, 12, seed=3)
     assert findings(run) == []
     assert set(run.counts["checks"]) == ALL_CHECKS
     assert set(run.counts["phases"]) == PHASES

@@ -55,8 +55,9 @@ def free_port() -> int:
 
 
 def environment(**changes: str) -> dict[str, str]:
-    """This process's environment without what a developer may have set for the simulator."""
-    clean = {name: value for name, value in os.environ.items() if not name.startswith("RESELLER_")}
+    """This process's environment without what a developer may have set for the simulator, or given to `make`."""
+    ours = ("RESELLER_", "MAKE", "MFLAGS")
+    clean = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
     return clean | changes
 
 

@@ -10,6 +10,9 @@ import jsonschema_rs
 
 from tools.fuzzing.refusals import CONTROL, RESELLER
 
+SUGGESTION = "; did you mean "
+"""What follows is a name that the sandbox has; no pattern of a refusal contains it."""
+
 
 @dataclass(frozen=True)
 class Reason:
@@ -37,7 +40,7 @@ class Reason:
         return (
             self.status == status
             and re.fullmatch(self.operations, operation) is not None
-            and re.fullmatch(self.said, said, re.DOTALL) is not None
+            and re.fullmatch(self.said, said.partition(SUGGESTION)[0], re.DOTALL) is not None
         )
 
 

@@ -329,7 +329,11 @@ CONTROL: list[Row] = [
         *("Sandboxes", "the name of a bundled scenario", "no such scenario"),
     ),
     (
-        *("createSandbox|addRule", 400, _PLACE + "'.*' is longer than 3660 days"),
+        *(
+            "createSandbox|addRule|setInboxReplies",
+            400,
+            r"bad_(scenario|request): ([^:]+: )?'.*' is longer than 3660 days",
+        ),
         *("Rules", _WRITTEN, "the parts of a duration add up"),
     ),
     ("createSandbox|add(Rule|Reseller)|change.*", 400, _PLACE + _OF_ANY_VALUE, "Rules", _WRITTEN, "of any value"),
