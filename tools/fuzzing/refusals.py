@@ -15,7 +15,7 @@ _CURSOR = (
 )
 _PAYMENT = "Invalid_(Product|Account|Extras|Denomination)|Insufficient_Balance"
 _BILL = (
-    "Ref-2 required|invalid (amount|account number)|invalid product|Bill presentment is unavailable for this product"
+    "Ref-2 required|invalid (biller code|amount|account number)|invalid product|Bill presentment is unavailable for this product"
 )
 
 RESELLER: list[Row] = [
