@@ -94,6 +94,8 @@ DOUBLE = Adjustment("percentage", Decimal(2))
         ({"price_adjustment": Adjustment("fixed", Decimal(10))}, 20, ("CARD-10",)),
         ({"price_adjustment": None}, 10, None),
         ({"price_adjustment": None, "denomination_unit_price": Decimal("0.5")}, 5, ("CARD-10",)),
+        ({"price_adjustment": None, "denomination_unit_price": Decimal(2)}, 10, ("CARD-5",)),
+        ({"price_adjustment": Adjustment("fixed", Decimal(0))}, 10, None),
     ],
 )
 def test_a_denomination_that_is_the_price_of_another_option_is_paid_with_a_warning(

@@ -1,16 +1,20 @@
 """Timelines, re-queries and the agenda (SPEC 3.1)."""
 
+from dataclasses import replace
 from datetime import datetime, time, timedelta
 
 import pytest
 
 from simulator.domain.commands import PassTime, RecordTime
 from simulator.domain.due import StepTaken
+from simulator.domain.model.catalog import Catalog
 from simulator.domain.model.outcomes import Noted
-from simulator.domain.model.transactions import TRANSITIONS, Status, Step, may_follow
+from simulator.domain.model.rules import Rule
+from simulator.domain.model.transactions import TRANSITIONS, PaymentThen, Status, Step, may_follow
 from simulator.domain.sandbox import Sandbox
 from tests.support.worlds import (
     ACCEPTED,
+    BILL,
     START,
     after,
     fire_due,
@@ -32,6 +36,27 @@ def test_an_ordinary_payment_is_where_its_timeline_says(at: float, status: Statu
     transaction = pay(box).transaction
     fire_due(box, seconds(at))
     assert transaction.result.status is status
+
+
+@pytest.mark.parametrize(
+    ("processing_time", "realistic_times", "rules", "takes_s"),
+    [
+        ("instant", True, (), 5),
+        ("24_hours", True, (), 86_400),
+        ("3_days", True, (), 3 * 86_400),
+        ("24_hours", True, (rule(ACCEPTED, after(7, Status.FAILED), fallback=True),), 86_400),
+        ("24_hours", True, (rule(ACCEPTED, after(7, Status.FAILED)),), 7),
+        ("24_hours", False, (), 5),
+    ],
+)
+def test_with_realistic_times_a_payment_takes_as_long_as_its_product_unless_a_rule_says_how_long(
+    processing_time: str, realistic_times: bool, rules: tuple[Rule[PaymentThen], ...], takes_s: int
+) -> None:
+    catalog = Catalog(products={"BILL": replace(BILL, processing_time=processing_time)})
+    box = sandbox(*rules, catalog=catalog, realistic_times=realistic_times)
+    transaction = pay(box).transaction
+    fire_due(box, seconds(10**6))
+    assert transaction.result.at == seconds(takes_s)
 
 
 def test_steps_happen_at_their_due_time_even_when_processed_late() -> None:
