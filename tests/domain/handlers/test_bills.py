@@ -188,6 +188,11 @@ def test_bills_of_one_account_at_several_billers_are_several() -> None:
     assert bill(box, product="SCHEME", biller_code="2") == two
 
 
+def test_a_product_without_billers_has_one_bill_an_account_whatever_the_code() -> None:
+    box = sandbox()
+    assert bill(box, biller_code="1") == bill(box)
+
+
 def test_a_product_with_several_billers_shows_the_one_that_was_asked_for() -> None:
     box = sandbox(catalog=SOLD)
     made = bill(box, product="SCHEME", biller_code="2", amount="50")
