@@ -377,6 +377,19 @@ def test_outcomes_of_callbacks_are_noted(
     assert begun == (0 if distortion.drop else len(list(box.state.callbacks))), "a dropped one is not begun"
 
 
+def test_a_stale_callback_that_is_not_repeated_has_failed() -> None:
+    steps = rule(ACCEPTED, after(1, Status.PROCESSING), after(30, Status.SUCCESSFUL))
+    box = sandbox(steps, assume={"callback-order": "skip_stale"})
+    pay(box)
+    for at, outcome in ((1, FAILURE), (30, OK)):
+        (send,) = sends(box, at)
+        delivered(box, send, outcome, seconds(at))
+    assert sends(box, 1000) == []
+    assert [one.state for one in box.state.callbacks] == [CallbackState.FAILED, CallbackState.DELIVERED]
+    assert box.state.noted[Noted.CALLBACK_FAILED] == 1
+    assert box.state.callback_counts["R1"] == JobCounts(begun=2, attempts=2, delivered=1, failed=1)
+
+
 def test_an_earlier_status_that_is_told_again_is_stale() -> None:
     again = Distortion(by_status={Status.PROCESSING: Distortion(again_after=timedelta(seconds=9))})
     box = sandbox(rule(*STEPS, callbacks=again))
