@@ -216,7 +216,7 @@ def _tape(reading: "Reading", sandbox: str, *, shows_secrets: bool) -> Iterable[
     from simulator.replay.writing import tape_lines
 
     try:
-        found = kept_tape(reading, sandbox)
+        found = kept_tape(reading, sandbox, _again())
     except NoTape as none:
         raise CannotStart(one_line(f"reseller-sim data export: {none}")) from None
     if shows_secrets:

@@ -100,8 +100,13 @@ def taken(live: LiveSandbox, now: datetime | None = None, ended: Ending = "") ->
     head, at = head_of(live, len(entries)), now or live.clock.now()
     strangers = Strangers.to(live.core.state.secrets, live.former_secrets)
     state = "" if left_out else state_digest(live)
-    marks = tuple(MarkState(mark=one.name, n=one.n, state=one.state) for one in live.marks if one.state)
-    return TakenTape(head, entries, left_out, at, due, ended, strangers, live.server_secrets.all, state, marks)
+    server, marks = live.server_secrets.all, digests_of_marks(live)
+    return TakenTape(head, entries, left_out, at, due, ended, strangers, server, state, marks)
+
+
+def digests_of_marks(live: LiveSandbox) -> tuple[MarkState, ...]:
+    """The marks of a sandbox that have a digest."""
+    return tuple(MarkState(mark=one.name, n=one.n, state=one.state) for one in live.marks if one.state)
 
 
 def head_of(live: LiveSandbox, entries: int = 0) -> Head:

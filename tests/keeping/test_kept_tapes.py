@@ -30,7 +30,7 @@ def test_a_tape_from_the_disk_is_the_one_from_memory(happens: Callable[[Client],
             client.run(kept.gate.passed())
         folder = as_killed(kept.path, tmp_path / "killed")
     with looked_at(folder) as reading:
-        assert list(tape_lines(kept_tape(reading, "default"))) == wanted
+        assert list(tape_lines(kept_tape(reading, "default", client.app.again))) == wanted
 
 
 @pytest.mark.slow
