@@ -30,15 +30,13 @@ def left(
 ) -> Clock:
     """Leave the tape, at the time `at` or that of the last entry, and answer the clock that goes on there; one that
     runs has run on since `left_at`, a time of the wall. Attempts that were sent and not answered have ended with this
-    error, so that the next ones are made; an attempt that the end of the server cut is made again. Requests that waited
-    are gone."""
+    error: they are made again, and count for no limit. Requests that waited are gone."""
     player.end()
     live, now = player.live, at or player.now
     # Nothing has moved a clock that stands to just this time, nor one that runs to this time of the wall.
     if error in RETURNED if live.clock.runs else now > player.now:
         player.play(ClockSet(now, live.clock.mode, live.clock.rate))
-    kind = AttemptEnd.CONNECTION if error in RETURNED else AttemptEnd.INTERRUPTED
-    interrupted = AttemptResult(kind, error=error)
+    interrupted = AttemptResult(AttemptEnd.INTERRUPTED, error=error)
     for job, send in list(live.core.state.in_flight.items()):
         if live.courier.sent.is_begun(job):
             live.enter(EndAttempt(job, send.attempt.number, interrupted), now)
