@@ -43,7 +43,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "wire",
         "domain",
     },
-    "scenario": {"domain", "contract", "wire", "shortened"},
+    "scenario": {"domain", "contract", "delivery", "wire", "shortened"},
     "delivery": {"domain"},
     "tape": {"domain", "scenario"},
     "traffic": set(),

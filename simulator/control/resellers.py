@@ -8,8 +8,10 @@ from starlette.responses import Response
 from simulator.control import configured, render
 from simulator.control.http import InvalidInput, body_of, no_content, page, reply, sandbox_of, sandboxes_of
 from simulator.control.parameters import page_of, query_of
+from simulator.delivery.targets import reason_to_refuse
 from simulator.domain.commands import AddApiKey, AddReseller, ChangeSettings, Credit, RevokeApiKey
 from simulator.domain.model.money import parse_amount
+from simulator.domain.model.scenario import ResellerStart
 from simulator.domain.model.wallet import EntryType
 from simulator.domain.queries import reseller_of
 from simulator.runtime.live_sandbox import LiveSandbox
@@ -35,9 +37,18 @@ async def add(request: Request) -> Response:
     wanted = await body_of(request, "reseller-request")
     products = live.core.state.catalog.products.keys()
     start = build_reseller(wanted, products, live.scenario.environment)
+    _refuse_targets(start)
     added = await live.submit(AddReseller(start))
     sandboxes_of(request).learn_keys(live)
     return reply(render.reseller(added), 201)
+
+
+def _refuse_targets(start: ResellerStart) -> None:
+    """Refuse the addresses that no delivery is sent to, as `POST /v2/callback-url` does."""
+    targets = {"callback.url": start.callback.url, "balance_webhook.url": start.webhook.url if start.webhook else ""}
+    for place, url in targets.items():
+        if url and (reason := reason_to_refuse(url)):
+            raise InvalidInput(reason, place)
 
 
 async def deposit(request: Request) -> Response:

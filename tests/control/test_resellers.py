@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import pytest
+
 from tests.support.client import Client, running
 
 RESELLERS = "/sandboxes/default/resellers"
@@ -91,3 +93,15 @@ def test_resellers_are_listed_by_pages_and_a_wrong_query_is_refused() -> None:
         wrong = client.sim("GET", f"{RESELLERS}?reseller=R1")
         assert (wrong.status, wrong.json["path"]) == (400, "reseller")
         assert client.sim("GET", "/sandboxes/none/resellers").status == 404
+
+
+@pytest.mark.parametrize("member", ["callback", "balance_webhook"])
+@pytest.mark.parametrize(
+    "url", ["http://127.0.0.1:8080/_sim/sandboxes/default/reset", "http://sim/%5fSIM/", "http://169.254.169.254/"]
+)
+def test_a_new_reseller_with_an_address_that_is_never_called_is_refused(member: str, url: str) -> None:
+    with running() as client:
+        answer = client.sim("POST", RESELLERS, {"code": "RS009", member: {"url": url}})
+        assert (answer.status, answer.json["path"]) == (400, f"{member}.url")
+        assert "control API" in answer.json["message"] or "metadata" in answer.json["message"]
+        assert len(client.sim("GET", RESELLERS).json["resellers"]) == 1

@@ -116,6 +116,11 @@ FINDINGS: list[tuple[str, str, list[str]]] = [
     ("FP is healthy in staging", "network: {FP: Healthy}\n", ["2:15: always_interrupted staging reports an interruption of FP at all times; `environment: production` need not"]),
     ("FP recovers in staging", "network: {FP: [{at: 0s, status: Interruption}, {at: 1h, status: Healthy}]}\n", ["2:65: always_interrupted staging reports an interruption of FP at all times; `environment: production` need not"]),
     ("FP is healed by the schedule", "schedule: [{at: 1m, network: {product: FP, status: Healthy}}]\n", ["2:52: always_interrupted staging reports an interruption of FP at all times; `environment: production` need not"]),
+    ("a callback to the control API", 'resellers: [{code: RS001, callback: {url: "http://127.0.0.1:8080/_sim/sandboxes/default/reset"}}]\n', ["2:43: never_called nothing is sent there: the path leads to the control API of a simulator; below /_sim only inbox/SANDBOX/NAME is called"]),
+    ("a balance webhook to the control API", 'resellers: [{code: RS001, balance_webhook: {url: "http://sim/%5Fsim/health"}}]\n', ["2:50: never_called nothing is sent there: the path leads to the control API of a simulator; below /_sim only inbox/SANDBOX/NAME is called"]),
+    ("catalog events to a cloud's metadata", 'webhooks: {catalog: {url: "http://169.254.169.254/latest"}}\n', ["2:27: never_called nothing is sent there: 169.254.169.254 is a link-local address, where clouds serve their metadata"]),
+    ("a scheduled callback to a cloud's metadata", 'schedule: [{at: 1m, settings: {reseller: RS001, callback: {url: "http://metadata.google.internal/"}}}]\n', ["2:65: never_called nothing is sent there: the host is a name of a cloud's metadata service"]),
+    ("a scheduled webhook to the control API", 'schedule: [{at: 1m, webhook: {reseller: RS001, url: "https://sim/s/x/_sim/"}}]\n', ["2:53: never_called nothing is sent there: the path leads to the control API of a simulator; below /_sim only inbox/SANDBOX/NAME is called"]),
     ("an adjustment in a foreign currency", "catalog: {products: [{code: RELOAD, price_adjustment: {type: fixed, value: 5, currency: USD}}]}\n", ["2:89: foreign_currency prices of RELOAD are in MYR: an adjustment in USD is added without conversion"]),
     ("a foreign adjustment of one reseller", "resellers: [{code: RS001, catalog: {RELOAD: {price_adjustment: {type: fixed, value: 5, currency: USD}}}}]\n", ["2:98: foreign_currency prices of RELOAD are in MYR: an adjustment in USD is added without conversion"]),
     ("a foreign adjustment of the schedule", "schedule: [{at: 1m, product: {code: RELOAD, set: {price_adjustment: {type: fixed, value: 5, currency: USD}}}}]\n", ["2:103: foreign_currency prices of RELOAD are in MYR: an adjustment in USD is added without conversion"]),
@@ -123,6 +128,7 @@ FINDINGS: list[tuple[str, str, list[str]]] = [
 
 # What might look vain and is not.
 MEANT: list[tuple[str, str]] = [
+    ("a callback to an inbox of this server", 'resellers: [{code: RS001, callback: {url: "http://127.0.0.1:8080/_sim/inbox/default/callbacks"}}]\n'),
     ('timelines for others to use', 'timelines:\n  slow: [{status: Accepted}, {after: 1s, status: Failed}]\n'),
     ('a timeline that a scheduled rule uses', 'timelines:\n  slow: [{status: Accepted}, {after: 1s, status: Failed}]\nschedule:\n  - { at: 1m, rule: { add: { payments: { then: slow } } } }\n'),
     ("a timeline that a magic account uses", 'timelines: {slow: [{status: Accepted}]}\nmagic: {outcomes: {"18": {outcome: x, payments: {then: slow}}}}\n'),

@@ -18,6 +18,7 @@ from simulator.scenario.lint.products import lint_products, lint_sold
 from simulator.scenario.lint.requests import lint_request
 from simulator.scenario.lint.schedule import lint_schedule
 from simulator.scenario.lint.start import lint_secrets
+from simulator.scenario.lint.targets import lint_targets
 from simulator.scenario.reading.document import Document, Report
 from simulator.scenario.reading.reader import Reader
 from simulator.scenario.sections.schedule import added_rules
@@ -49,6 +50,7 @@ def lint(document: Document, report: Report, scenario: Scenario | None) -> None:
     lint_secrets(root)
     lint_adjustments(root, document.source)
     lint_network(root, document.source)
+    lint_targets(root, document.source)
 
 
 def _lint_added(schedule: Reader, source: str, scenario: Scenario | None) -> None:
