@@ -12,6 +12,7 @@ from tests.support.processes import serving
 
 ACCOUNT = str(Path(__file__).with_name("account.yaml"))
 ACCOUNTS = {"DATA": ["0123456789", "0198765432"], "STUDENTLOAN": ["900101145678", "850505105555"]}
+FACTS = ["foreign_currency"]  # of its product ODD
 FLAGS = [f"--account={code}={number}" for code, numbers in ACCOUNTS.items() for number in numbers]
 
 
@@ -19,7 +20,7 @@ FLAGS = [f"--account={code}={number}" for code, numbers in ACCOUNTS.items() for 
 def mine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """The file that was imported from the account."""
     with serving(ACCOUNT, "--port", "0", "--json") as server:
-        yield imported(server.ready["url"], tmp_path_factory.mktemp("import"), *FLAGS)
+        yield imported(server.ready["url"], tmp_path_factory.mktemp("import"), *FLAGS, facts=FACTS)
 
 
 @pytest.mark.slow
@@ -74,7 +75,7 @@ def test_the_accounts_own_urls_are_comments_unless_they_are_wanted(mine: Path, t
     with running(str(mine)) as ours:
         assert ours.call("GET", "/v2/callback-url").data["CallbackUrl"] == "inbox:callbacks"
     with serving(ACCOUNT, "--port", "0", "--json") as server:
-        kept = imported(server.ready["url"], tmp_path, "--keep-urls")
+        kept = imported(server.ready["url"], tmp_path, "--keep-urls", facts=FACTS)
     with running(ACCOUNT) as theirs, running(str(kept)) as ours:
         for target in ("/v2/callback-url", "/v2/balance-webhook"):
             wanted, found = theirs.call("GET", target).json, ours.call("GET", target).json
@@ -86,7 +87,7 @@ def test_the_accounts_own_urls_are_comments_unless_they_are_wanted(mine: Path, t
 @pytest.mark.slow
 def test_without_account_numbers_the_file_says_what_was_not_asked(tmp_path: Path) -> None:
     with serving(ACCOUNT, "--port", "0", "--json") as server:
-        text = imported(server.ready["url"], tmp_path).read_text()
+        text = imported(server.ready["url"], tmp_path, facts=FACTS).read_text()
     assert "options of plan depend on an account number: import again with --account DATA=NUMBER" in text
     assert "options of loan depend on an account number: import again with --account STUDENTLOAN=NUMBER" in text
 

@@ -48,7 +48,7 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> str:
     """The file of a client that asked for everything."""
     with running(ACCOUNT) as client:
         seen = play(client, everything(client, limit=50))
-    return checked(seen.recorded(), tmp_path_factory.mktemp("record"))
+    return checked(seen.recorded(), tmp_path_factory.mktemp("record"), "foreign_currency")
 
 
 @pytest.mark.slow

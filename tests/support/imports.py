@@ -1,5 +1,6 @@
 """The verb `import`, run in this process against a server that a test provides."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from click.testing import Result
@@ -16,11 +17,12 @@ def run_import(url: str, folder: Path, *flags: str, key: str = KEY, secret: str 
     return invoke(*arguments, RESELLER_SIM_KEY=key, RESELLER_SIM_SECRET=secret)
 
 
-def imported(url: str, folder: Path, *flags: str) -> Path:
-    """The file of an import that succeeded, in which `check` finds at most what the account itself shows."""
+def imported(url: str, folder: Path, *flags: str, facts: Sequence[str] = ()) -> Path:
+    """The file of an import that succeeded, in which `check` finds just these facts that the account shows of
+    itself."""
     result = run_import(url, folder, *flags)
     assert result.exit_code == 0, result.stderr
     path = folder / "mine.yaml"
     path.write_bytes(result.stdout_bytes)
-    expect_accepted(path)
+    expect_accepted(path, *facts)
     return path

@@ -126,11 +126,11 @@ def tellings(traffic: Traffic) -> list[tuple[datetime, str, str]]:
     return sorted((one.at, (data := told(one))["refid"], data["status"]) for one in callbacks)
 
 
-def checked(text: str, folder: Path) -> str:
-    """The path of a scenario in which `check` finds at most what the service itself shows, a foreign adjustment."""
+def checked(text: str, folder: Path, *facts: str) -> str:
+    """The path of a scenario in which `check` finds just these facts that the service shows of itself."""
     path = folder / "recorded.yaml"
     path.write_text(text)
-    expect_accepted(path)
+    expect_accepted(path, *facts)
     return str(path)
 
 
