@@ -48,7 +48,8 @@ async def _import(products: int, billers: int) -> Outcome:
                     f"{mine.stat().st_size / 1e6:.1f} MB, up in {time.perf_counter() - started:.1f} s"
                 )
                 found = await _answers(trial)
-                outcome.figures.append(f"{trial.memory_kb() / 1024:.0f} MB of memory")
+                outcome.bounded = {"MB of memory": trial.memory_kb() // 1024}
+                outcome.figures.append(f"{outcome.bounded['MB of memory']} MB of memory")
             outcome.tried = len(wanted)
             for target, body in wanted.items():
                 outcome.expect(found.get(target) == body, f"{target} is answered otherwise")

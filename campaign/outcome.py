@@ -6,13 +6,15 @@ from dataclasses import dataclass, field
 
 @dataclass(slots=True)
 class Outcome:
-    """One row. `tried` counts requests or deliveries; `broken` says in words which promises were not kept."""
+    """One row. `tried` counts requests or deliveries; `broken` says in words which promises were not kept. `bounded`
+    has the figures that bound the next run, see `results`."""
 
     section: str
     promise: str
     tried: int = 0
     figures: list[str] = field(default_factory=list)
     broken: list[str] = field(default_factory=list)
+    bounded: dict[str, float] = field(default_factory=dict)
 
     def expect(self, is_kept: bool, otherwise: str) -> None:
         """Note a promise that was not kept, in words; the first ten of a row are shown."""

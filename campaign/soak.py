@@ -36,6 +36,7 @@ async def _soak(seconds: float) -> Outcome:
         outcome.broken += await trial.violations()
     growth = after / before - 1
     outcome.expect(growth <= GROWTH_MAX, f"memory grew by {growth:.1%}, from {before} to {after} kB")
+    outcome.bounded = {"MB after": after // 1024}
     outcome.figures.append(
         f"{before / 1024:.1f} MB after {asked:,} requests, {after / 1024:.1f} MB after {outcome.tried:,}"
     )

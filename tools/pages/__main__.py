@@ -9,6 +9,7 @@ from tools.pages import (
     audit,
     contract_examples,
     mistakes,
+    reliability,
     scenario_reference,
     service,
     tape,
@@ -17,7 +18,7 @@ from tools.pages import (
 ROOT = data_dir("contracts").parent
 
 # In this order: the reference is rendered from the schema. Of the schema only one section is generated,
-# of the service's page and of those about signatures and the tape only what stands between their markers.
+# of the service's page and of those about signatures, the tape and reliability only what stands between their markers.
 GENERATED: Mapping[str, Callable[[], str]] = {
     "contracts/scenario.schema.json": assume_section.as_json,
     "contracts/examples.json": contract_examples.as_json,
@@ -27,6 +28,7 @@ GENERATED: Mapping[str, Callable[[], str]] = {
     "docs/audit.md": audit.as_markdown,
     "docs/debug-a-signature.md": mistakes.as_markdown,
     "docs/tape.md": tape.as_markdown,
+    "docs/reliability.md": reliability.as_markdown,
 }
 
 
