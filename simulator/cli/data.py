@@ -16,7 +16,7 @@ from simulator.cli.secret_files import SECRET_MODE
 
 if TYPE_CHECKING:
     from simulator.api.again import Again
-    from simulator.tape.store.reading import Reading
+    from simulator.persistence.reading import Reading
 
 ACTIONS: Final = ("check", "export", "import", "remove", "compact", "backup")
 
@@ -73,7 +73,7 @@ def command(
         raise click.UsageError("--sandbox belongs to data export and data remove", ctx)
     if sandbox is None and action == "remove":
         raise click.UsageError("data remove needs --sandbox ID", ctx)
-    from simulator.tape.store.errors import StoreError
+    from simulator.persistence.errors import StoreError
 
     try:
         if action == "check":
@@ -97,8 +97,8 @@ def command(
 
 
 def _check(folder: Path) -> int:
-    from simulator.keeping.proving import obstacles
-    from simulator.tape.store.checking import check
+    from simulator.persistence.checking import check
+    from simulator.persistence.proving import obstacles
 
     checked = check(folder, partial(obstacles, again=_again()))
     echo(one_line(f"{folder}: {checked.summary}"))
@@ -109,23 +109,23 @@ def _check(folder: Path) -> int:
 
 def _compact(folder: Path) -> None:
     from simulator import __version__
-    from simulator.keeping.proving import obstacles
-    from simulator.tape.store.compacting import compact
+    from simulator.persistence.compacting import compact
+    from simulator.persistence.proving import obstacles
 
     compacted = compact(folder, version=__version__, more=partial(obstacles, again=_again()))
     echo(one_line(f"{folder}: {compacted.summary}"))
 
 
 def _back_up(folder: Path, target: Path) -> None:
-    from simulator.tape.store.compacting import back_up_folder
+    from simulator.persistence.compacting import back_up_folder
 
     size = back_up_folder(folder, target)
     echo(one_line(f"{target}: a copy of {folder}: {size} bytes"))
 
 
 def _import(folder: Path, file: Path, *, replaces: bool) -> None:
-    from simulator.tape.store.moving import imported
-    from simulator.tape.store.store import Store
+    from simulator.persistence.moving import imported
+    from simulator.persistence.store import Store
 
     try:
         with file.open("rb") as source:
@@ -139,11 +139,11 @@ def _import(folder: Path, file: Path, *, replaces: bool) -> None:
 
 def _refuse_what_cannot_go_on(source: BinaryIO, file: Path) -> None:
     """Import into a folder of its own first, since a folder with a sandbox that cannot be rebuilt is not served."""
-    from simulator.keeping.proving import obstacles
+    from simulator.persistence.errors import StoreError
+    from simulator.persistence.moving import imported
+    from simulator.persistence.proving import obstacles
+    from simulator.persistence.store import Store
     from simulator.runtime.sandboxes import is_sandbox_id
-    from simulator.tape.store.errors import StoreError
-    from simulator.tape.store.moving import imported
-    from simulator.tape.store.store import Store
 
     with TemporaryDirectory(prefix="reseller-sim-") as scratch:
         try:
@@ -159,8 +159,8 @@ def _refuse_what_cannot_go_on(source: BinaryIO, file: Path) -> None:
 
 
 def _remove(folder: Path, sandbox: str) -> None:
-    from simulator.tape.store.opening import refuse_no_store
-    from simulator.tape.store.store import Store
+    from simulator.persistence.opening import refuse_no_store
+    from simulator.persistence.store import Store
 
     refuse_no_store(folder)
     with Store.open(folder, version=_version()) as store:
@@ -171,8 +171,8 @@ def _remove(folder: Path, sandbox: str) -> None:
 
 
 def _export(folder: Path, file: Path | None, sandbox: str, *, is_tape: bool, shows_secrets: bool) -> None:
-    from simulator.tape.store.looking import looked_at
-    from simulator.tape.store.moving import exported
+    from simulator.persistence.looking import looked_at
+    from simulator.persistence.moving import exported
 
     if file is None and sys.stdout.isatty():
         raise CannotStart("reseller-sim data export: it is no text: name a FILE, or redirect stdout")
@@ -210,7 +210,7 @@ def _refuse_unknown(action: str, names: Collection[str], sandbox: str, folder: P
 
 
 def _tape(reading: "Reading", sandbox: str, *, shows_secrets: bool) -> Iterable[bytes]:
-    from simulator.keeping.kept_tapes import NoTape, kept_tape
+    from simulator.persistence.kept_tapes import NoTape, kept_tape
     from simulator.replay.tape_file import packed
     from simulator.replay.without_secrets import CannotMask, lines_without_secrets
     from simulator.replay.writing import tape_lines

@@ -26,7 +26,7 @@ from simulator.scenario.reading.document import ScenarioError
 from simulator.server.serve import CannotListen, Server, make_server
 
 if TYPE_CHECKING:
-    from simulator.keeping.folder import DataFolder
+    from simulator.persistence.folder import DataFolder
     from simulator.shards.shards import Shards
     from simulator.tape.budget import TapeBudget
 
@@ -111,9 +111,9 @@ def _data_folder(flags: ServerFlags, running: "Callable[[], Running]") -> "DataF
     """The open folder that sandboxes are to be kept in, if any."""
     if flags.data_dir is None:
         return None
-    from simulator.keeping.folder import DataFolder
-    from simulator.tape.store.committing import Durability
-    from simulator.tape.store.errors import StoreError
+    from simulator.persistence.committing import Durability
+    from simulator.persistence.errors import StoreError
+    from simulator.persistence.folder import DataFolder
 
     def on_failure(error: StoreError) -> None:
         print_to_stderr(one_line(f"reseller-sim: {error}; the server stops, and all that was answered is kept"))
@@ -157,8 +157,8 @@ def _tell_of_full_tapes(budget: "TapeBudget") -> None:
 
 
 def _keep(app: App, folder: "DataFolder", *, follows_scenario: bool) -> None:
-    from simulator.keeping.resuming import CannotGoOn
-    from simulator.tape.store.errors import StoreError
+    from simulator.persistence.errors import StoreError
+    from simulator.persistence.resuming import CannotGoOn
 
     try:
         folder.keep(app, follows_scenario=follows_scenario)

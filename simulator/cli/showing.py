@@ -24,7 +24,7 @@ from simulator.runtime.unexpected import report
 from simulator.wire.json import encode
 
 if TYPE_CHECKING:
-    from simulator.keeping.gate import Gate
+    from simulator.persistence.gate import Gate
 
 SHOWN = frozenset({"request", "status", "callback", "webhook"})
 WAITING_BYTES_MAX = 256 * 1024

@@ -25,7 +25,7 @@ from simulator.runtime.unexpected import report
 from simulator.wire.trace_context import TraceContext, sent_trace, trace_of
 
 if TYPE_CHECKING:
-    from simulator.keeping.gate import Gate
+    from simulator.persistence.gate import Gate
 
 TRACED: Final = frozenset({"request", "callback", "webhook"})
 MICROSECOND_NS: Final = 1000

@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 
 from simulator.cli.reports.tapes import Tapes
-from simulator.keeping.folder import DataFolder
-from simulator.keeping.resuming import CannotGoOn
-from simulator.tape.store.layout import DATABASE
-from simulator.tape.store.moving import exported
-from simulator.tape.store.store import Store
+from simulator.persistence.folder import DataFolder
+from simulator.persistence.layout import DATABASE
+from simulator.persistence.moving import exported
+from simulator.persistence.resuming import CannotGoOn
+from simulator.persistence.store import Store
 from tests.support.client import Client, running
 from tests.support.runner import invoke, refusal
 

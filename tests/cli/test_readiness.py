@@ -12,7 +12,7 @@ import pytest
 
 from simulator.cli.flags import ServerFlags
 from simulator.cli.running import Running, prepare
-from simulator.keeping.resuming import CannotGoOn, Resuming
+from simulator.persistence.resuming import CannotGoOn, Resuming
 from simulator.server import serve
 from tests.support.certificates import Pair, pair
 from tests.support.processes import DEADLINE_S, ask, run, serving

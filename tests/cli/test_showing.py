@@ -14,9 +14,9 @@ import pytest
 
 from simulator.cli import showing
 from simulator.cli.showing import Showing
-from simulator.keeping.gate import Gate
-from simulator.tape.store.errors import WriteFailed
-from simulator.tape.store.store import Store
+from simulator.persistence.errors import WriteFailed
+from simulator.persistence.gate import Gate
+from simulator.persistence.store import Store
 from tests.support.client import Client, running
 from tests.support.late_stores import LateStore
 

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from simulator.cli.signing import Credentials, sign
-from simulator.tape.store.layout import DATABASE
+from simulator.persistence.layout import DATABASE
 from tests.support.client import Response
 from tests.support.processes import DEADLINE_S, PROGRAM, ROOT, Serving, ask, environment, run, serving
 

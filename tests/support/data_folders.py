@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from simulator.keeping.folder import DataFolder
-from simulator.keeping.saving import Saving
+from simulator.persistence.folder import DataFolder
+from simulator.persistence.saving import Saving
 from simulator.runtime.background import in_background
 from tests.support.client import Client, Response, running
 from tests.support.stores import as_killed
@@ -79,7 +79,7 @@ class Held:
                 await self._may_go.wait()
             return result if is_behind else await in_background(function, *arguments)
 
-        monkeypatch.setattr("simulator.keeping.keeper.in_background", held)
+        monkeypatch.setattr("simulator.persistence.keeper.in_background", held)
 
     async def meeting(self, slow: Awaitable[Response], meanwhile: Callable[[], Awaitable[object]]) -> Response:
         """The answer to a request, in the middle of which something else happens."""

@@ -4,9 +4,9 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from simulator.tape.store.layout import DATABASE, LOCK
-from simulator.tape.store.ownership import boot
-from simulator.tape.store.store import Store
+from simulator.persistence.layout import DATABASE, LOCK
+from simulator.persistence.ownership import boot
+from simulator.persistence.store import Store
 
 VERSION = "1.2.3"
 LOG = f"{DATABASE}-wal"

@@ -7,9 +7,9 @@ from contextlib import nullcontext
 from simulator.cli.main import main
 from simulator.delivery.sender import HttpSender
 from simulator.domain.model.effects import AttemptEnd, AttemptResult, Outgoing
-from simulator.keeping.folder import DataFolder
-from simulator.keeping.gate import Act, Gate
-from simulator.keeping.keeper import StoreKeeper
+from simulator.persistence.folder import DataFolder
+from simulator.persistence.gate import Act, Gate
+from simulator.persistence.keeper import StoreKeeper
 from simulator.replay import continuing
 from simulator.replay.player import Player
 from simulator.runtime.courier import Sender

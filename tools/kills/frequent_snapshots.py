@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from simulator.cli.main import main
-from simulator.keeping import saving
+from simulator.persistence import saving
 from tests.support.processes import PROGRAM
 
 ENTRIES: Final = 20

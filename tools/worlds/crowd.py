@@ -18,19 +18,18 @@ from unittest.mock import patch
 
 from simulator.app import build_app
 from simulator.domain.model.effects import AttemptEnd, AttemptResult, Outgoing
-from simulator.keeping import keeper, saving
-from simulator.keeping.folder import DataFolder
-from simulator.keeping.resuming import CannotGoOn, Resuming
 from simulator.options import Options
+from simulator.persistence import keeper, reading, saving
+from simulator.persistence.checking import check
+from simulator.persistence.errors import StoreError
+from simulator.persistence.folder import DataFolder
+from simulator.persistence.resuming import CannotGoOn, Resuming
+from simulator.persistence.store import Store
 from simulator.replay import rewinding
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.sandbox_start import SandboxSpec
 from simulator.snapshot import apart
 from simulator.snapshot.apart import IsKnown, Parts
-from simulator.tape.store import reading
-from simulator.tape.store.checking import check
-from simulator.tape.store.errors import StoreError
-from simulator.tape.store.store import Store
 from tests.support.client import Client, Response, compiled
 from tests.support.replaying import replayed
 from tests.support.stores import as_killed

@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from unittest.mock import patch
 
 from simulator.domain.sandbox import Sandbox as Core
-from simulator.keeping import folder as folders
-from simulator.keeping.folder import DataFolder
-from simulator.keeping.resuming import CannotGoOn, Resuming
+from simulator.persistence import folder as folders
+from simulator.persistence.errors import StoreError
+from simulator.persistence.folder import DataFolder
+from simulator.persistence.resuming import CannotGoOn, Resuming
+from simulator.persistence.store import Store
 from simulator.replay.continuing import go_on
 from simulator.replay.player import Player
 from simulator.runtime.courier import Sender
 from simulator.runtime.live_sandbox import LiveSandbox
-from simulator.tape.store.errors import StoreError
-from simulator.tape.store.store import Store
 from tests.support.stores import as_killed
 from tools.worlds.randomness import drawn_for
 from tools.worlds.sandbox_view import stored_view_of

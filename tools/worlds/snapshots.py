@@ -6,8 +6,8 @@ from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from unittest.mock import patch
 
-from simulator.keeping import saving
-from simulator.keeping.saving import Saving
+from simulator.persistence import saving
+from simulator.persistence.saving import Saving
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.snapshot import in_memory
 from simulator.snapshot.apart import IsKnown, Parts, Pieces

@@ -11,14 +11,14 @@ SEEDS = 40
 ROUNDS = 12
 
 DEFECTS = (
-    Defect("what a fork begins with is not told to the gate", "tape.store.writing:Writing.begin_life",
+    Defect("what a fork begins with is not told to the gate", "persistence.writing:Writing.begin_life",
            'self._write("INSERT INTO lives',
            'self._pending = self._pending or Pending()\n    self._write("INSERT INTO lives'),
-    Defect("a snapshot outlives the rewind that undid its entries", "tape.store.writing:Writing.cut",
+    Defect("a snapshot outlives the rewind that undid its entries", "persistence.writing:Writing.cut",
            "= n, bytes_up_to, {}, 0", "= n, bytes_up_to, {}, life.open_snapshot", seed=2),
-    Defect("what a rewound tape begins with is not on disk", "keeping.keeper:StoreKeeper.rewound",
+    Defect("what a rewound tape begins with is not on disk", "persistence.keeper:StoreKeeper.rewound",
            ".add_all(tape.taken()[place.entries :])", ""),
-    Defect("the marks of a fork are not on disk", "keeping.keeper:StoreKeeper.begin",
+    Defect("the marks of a fork are not on disk", "persistence.keeper:StoreKeeper.begin",
            "for mark in live.marks:", "for mark in []:", seed=9),
     Defect("a snapshot of a life that ended meanwhile is of the next one", "replay.kept_snapshots:KeptSnapshots.add",
            "if live.beginning is not beginning:", "if not snapshots:", seed=13),

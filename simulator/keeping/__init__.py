@@ -1,1 +1,0 @@
-"""Keeps running sandboxes on disk: writes what their tapes get, and lets nothing leave before it is there."""

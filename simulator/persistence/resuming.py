@@ -1,0 +1,166 @@
+"""Rebuilds a sandbox from what a store has of it: from its newest snapshot, and the entries behind that."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from datetime import datetime
+from typing import Final, NamedTuple
+
+import msgspec
+
+from simulator.domain.errors import DomainError
+from simulator.domain.model.scenario import Scenario
+from simulator.persistence.errors import NoSandbox
+from simulator.persistence.kept_marks import KeptMark
+from simulator.persistence.reading import Reading, Sandbox, StoredSnapshot
+from simulator.persistence.recorder import time_of
+from simulator.persistence.refusing import refused
+from simulator.replay.entries_of_lines import Answered
+from simulator.replay.head import Head, beginning_of
+from simulator.replay.player import Again, Player
+from simulator.replay.reading import BadTape, Began, entry_from, head_from
+from simulator.replay.rebuilding import Surroundings, player_of
+from simulator.runtime.marks import MARKS_MAX
+from simulator.runtime.sandboxes import is_sandbox_id
+from simulator.scenario.compiler import ScenarioCompiler
+from simulator.scenario.library import load_scenario, names
+from simulator.scenario.reading.document import ScenarioError
+from simulator.snapshot.agenda import STEPS
+from simulator.snapshot.payments import ENTRIES, PAYMENTS
+from simulator.snapshot.restoring import restored
+from simulator.snapshot.snapshot import BadSnapshot, snapshot_of
+from simulator.snapshot.taking import Changes, changes
+from simulator.tape.entries import Entry
+from simulator.tape.tape import Unread
+
+WITH_CHECKSUMS: Final = tuple(f"{log}/{digit}" for log in (PAYMENTS, ENTRIES, STEPS) for digit in range(10))
+"""The parts of a snapshot that have checksums of their own, which are checked when they are read."""
+
+
+class CannotGoOn(Exception):
+    """What is in a folder cannot be rebuilt by this version; the text says where and what to do."""
+
+
+class Resumed(NamedTuple):
+    """A sandbox as it was when the last entry was written, at the time `left_at` of the wall, and the lines of its
+    marks, the latest of which has the number `last_serial`. `passed_over` says which snapshots could not be used, and
+    why; when the newest could be, `saved` tells what of it has changed since."""
+
+    player: Player
+    left_at: datetime
+    marks: dict[str, int]
+    last_serial: int
+    passed_over: list[str]
+    saved: Changes
+
+
+class Resuming:
+    """Rebuilds sandboxes of one folder. Of the `known` scenario it is known where its rules are written."""
+
+    def __init__(self, reading: Reading, again: Again, around: Surroundings, known: Scenario) -> None:
+        self._reading = reading
+        self._again = again
+        self._around = around
+        self._known = [known]
+
+    def resumed(self, kept: Sandbox) -> Resumed:
+        """The sandbox. Raises `CannotGoOn`, and `StoreError` for what cannot be read."""
+        try:
+            return self._resumed(kept)
+        except (BadTape, ScenarioError, DomainError) as error:
+            raise CannotGoOn(f"sandbox {kept.name!r} cannot be read: {error}") from None
+        except (AssertionError, ArithmeticError, LookupError, RecursionError, TypeError, ValueError) as error:
+            text = f"it cannot be played ({type(error).__name__}: {error})"
+            raise CannotGoOn(f"sandbox {kept.name!r} cannot be read: {text}; was it changed by hand?") from None
+
+    def _resumed(self, kept: Sandbox) -> Resumed:
+        head = head_from(kept.head)
+        if head.sandbox != kept.name or not is_sandbox_id(kept.name):
+            raise BadTape(f"its entries are those of sandbox {head.sandbox!r}")
+        player, line, passed_over = self._begun(kept, head)
+        saved = changes(player.live.core.state) if line and not passed_over else {}
+        left_at = self._play(player, kept, line)
+        marks = [(_kept_mark(name, note), n) for name, n, note in self._reading.noted_marks(kept.name)]
+        if len(marks) > MARKS_MAX:
+            raise BadTape(f"it has {len(marks)} marks, of which {MARKS_MAX} are allowed")
+        marks.sort(key=lambda one: one[0].serial)
+        player.live.marks.has(one.mark for one, _ in marks)
+        last_serial = max((one.serial for one, _ in marks), default=0)
+        return Resumed(player, left_at, {one.mark.name: n for one, n in marks}, last_serial, passed_over, saved)
+
+    def _begun(self, kept: Sandbox, head: Head) -> tuple[Player, int, list[str]]:
+        """A player that has played all up to a line."""
+        passed_over: list[str] = []
+        for stored in reversed(self._reading.snapshots(kept.name)):
+            try:
+                return self._restored(kept, head, stored), stored.n, passed_over
+            except BadSnapshot as bad:
+                passed_over.append(f"sandbox {kept.name!r}: {bad}")
+        if kept.floor:
+            text = f"its first {kept.floor} entries are not kept any more, and none of its snapshots can be used"
+            hint = "; ".join(passed_over) or "there is none"
+            raise CannotGoOn(f"sandbox {kept.name!r}: {text} ({hint})")
+        compiler = self._compiler(head)
+        beginning = beginning_of(head, compiler)
+        player = player_of(
+            head.sandbox, beginning, self._again, self._around, head.hidden, compiler, is_masked=head.masked
+        )
+        return player, 0, passed_over
+
+    def _compiler(self, head: Head) -> ScenarioCompiler:
+        """A compiler for the life with this head, which knows the bundled scenario of its name, too."""
+        if head.name not in (one.name for one in self._known) and head.name in names():
+            self._known.append(load_scenario(head.name))
+        compiler = ScenarioCompiler()
+        for one in self._known:
+            compiler.remember(one)
+        return compiler
+
+    def _restored(self, kept: Sandbox, head: Head, stored: StoredSnapshot) -> Player:
+        snapshot = snapshot_of(stored.contents(unchecked=WITH_CHECKSUMS))
+        compiler = self._compiler(head)
+        beginning = beginning_of(head, compiler)
+        player = restored(
+            snapshot, head.sandbox, beginning, self._again, self._around, head.hidden, compiler, is_masked=head.masked
+        )
+        tape = player.live.tape
+        count = snapshot.n - tape.left_out
+        tape.restore_unread(Unread(count, lambda: self._first(kept, count)), tape.bytes, tape.left_out)
+        return player
+
+    def _first(self, kept: Sandbox, count: int) -> Sequence[Entry]:
+        """The first entries of a life, or none when they are not kept any more. Raises `Conflict`."""
+        found: list[Entry] = []
+        with refused(), suppress(NoSandbox):
+            for _, _, entry in self._entries(kept, 1):
+                if len(found) == count:
+                    break
+                if not isinstance(entry, Answered):
+                    found.append(entry)
+        return found if len(found) == count else ()
+
+    def _play(self, player: Player, kept: Sandbox, line: int) -> datetime:
+        """Play what comes behind a line. Answers the wall's time at the end."""
+        left_at = player.wall
+        for place, at, entry in self._entries(kept, line + 1):
+            if isinstance(entry, Answered):
+                found = player.answered(entry.exchange)
+            else:
+                found, left_at = player.play(entry), at
+            if found is not None:
+                text = f"sandbox {kept.name!r} cannot be rebuilt: line {place} ({found.what}) is otherwise when it is"
+                raise CannotGoOn(f"{text} repeated; go on with the version that wrote the folder, or begin another one")
+        return left_at
+
+    def _entries(self, kept: Sandbox, line: int) -> Iterator[tuple[int, datetime, Entry | Answered]]:
+        """The entries from a line on, and the answers to those that waited, with the wall's time."""
+        began: Began = {}
+        for one in self._reading.entries(kept.name, line, kept.key):
+            yield one.n, time_of(one.at_us), entry_from(one.n, one.data, began)
+
+
+def _kept_mark(name: str, note: bytes) -> KeptMark:
+    """The mark of this name, as it was noted. Raises `BadTape`, and `ValueError` for what is no note."""
+    found = msgspec.json.decode(note, type=KeptMark)
+    if found.mark.name != name:
+        raise BadTape(f"its mark {name!r} was made as {found.mark.name!r}")
+    return found

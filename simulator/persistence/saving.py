@@ -1,0 +1,221 @@
+"""Takes snapshots of sandboxes into a store, so that a restart has few entries to repeat.
+
+One is due when `ENTRIES` have come since the last, fewer where there are many payments, or some have and then nothing
+for a while; and at the end of the server. At most half of a processor's time is spent on them. While a request waits
+or an advance runs there is none. When that has lasted for `PUT_OFF_ENTRIES`, no other request begins to wait for its
+body until there is one.
+"""
+
+import asyncio
+import os
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import aclosing, suppress
+from dataclasses import dataclass
+from time import monotonic
+from typing import Final
+from weakref import WeakKeyDictionary
+
+from simulator.domain.sandbox import Sandbox
+from simulator.persistence.gate import Gate
+from simulator.persistence.lives import Life
+from simulator.persistence.store import Store
+from simulator.persistence.writing import SnapshotWriter, digest_of
+from simulator.runtime.live_sandbox import LiveSandbox
+from simulator.runtime.sandboxes import Sandboxes
+from simulator.runtime.unexpected import report
+from simulator.snapshot.apart import CAN_FORK, IsKnown, pieces_apart
+from simulator.snapshot.snapshot import NotNow
+from simulator.snapshot.taking import Changes, changes, parts_of, refuse_not_now
+
+ENTRIES: Final = 10_000
+"""Entries since the last snapshot of a sandbox that has few payments, after which there is another one while more come:
+a restart repeats them in a second."""
+
+PAYMENTS: Final = 110
+"""A restart reads so many payments in the time in which it repeats one entry, and so there may be one less."""
+
+ENTRIES_MIN: Final = 1_000
+"""However many payments there are."""
+
+PUT_OFF_ENTRIES: Final = 20_000
+"""Entries since the last snapshot with which the next one has been put off for too long."""
+
+TOLD_ENTRIES: Final = 50_000
+"""Entries since the last snapshot of which the operator is told: a restart repeats them for seconds."""
+
+RESTED_ENTRIES: Final = 1_000
+"""Entries that are worth one when nothing comes."""
+
+LOOK_S: Final = 0.25
+SHARE: Final = 1
+"""How many times the processor's time that a snapshot took it is until the next one."""
+
+KEPT_AT_ONCE: Final = 500
+"""How many parts that have not changed are written down in one turn of the event loop."""
+
+END_S: Final = 5.0
+"""How long the end of a server may be held up by them."""
+
+
+@dataclass(slots=True)
+class _Seen:
+    """A life as it was when it was looked at last: its entries, those before its newest snapshot, and whether it was
+    told that there are many behind that."""
+
+    life: Life
+    n: int
+    saved: int
+    is_told: bool = False
+
+
+class Saving:
+    """Takes the snapshots of all sandboxes of a server, one after the other. `tell` gets a line about each that is put
+    off for so long that a restart would take long."""
+
+    def __init__(self, store: Store, gate: Gate, sandboxes: Sandboxes, tell: Callable[[str], None]) -> None:
+        self._store = store
+        self._gate = gate
+        self._sandboxes = sandboxes
+        self._tell = tell
+        self._seen: dict[str, _Seen] = {}
+        self._saved: WeakKeyDictionary[Sandbox, Changes] = WeakKeyDictionary()  # the core of the newest snapshot
+        self._not_before_s = 0.0
+        self._looking: asyncio.Task[None] | None = None
+        self.is_put_off = False
+
+    def note(self, core: Sandbox, saved: Changes) -> None:
+        """The newest snapshot of a sandbox that was restored is of this core, and `saved` tells what changes later."""
+        self._saved[core] = saved
+
+    def start(self) -> None:
+        """Look from time to time; needs a running event loop."""
+        self._looking = asyncio.create_task(self._look())
+
+    async def end(self) -> None:
+        """Look no more, and take the last ones, if there is time."""
+        if self._looking is not None:
+            self._looking.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._looking
+        with suppress(TimeoutError):
+            async with asyncio.timeout(END_S):
+                for live in self._sandboxes:
+                    if self._may_save(live) and self._new(live) >= RESTED_ENTRIES:
+                        await self.save(live)
+
+    async def _look(self) -> None:
+        while True:
+            await asyncio.sleep(max(LOOK_S, self._not_before_s - monotonic()))
+            try:
+                await self._save_due()
+            except Exception as error:  # our mistake, or a disk that fails: the entries have it all
+                report(error, "a snapshot")
+
+    async def _save_due(self) -> None:
+        is_put_off = False
+        for live in self._sandboxes:
+            if self._may_save(live) and self._is_due(live):
+                await self.save(live)
+            if self._may_save(live):
+                self._tell_of(live)
+                is_put_off = is_put_off or self._is_put_off(live)
+        self.is_put_off = is_put_off
+        there = {live.id for live in self._sandboxes}
+        self._seen = {id_: seen for id_, seen in self._seen.items() if id_ in there}
+
+    def _is_put_off(self, live: LiveSandbox) -> bool:
+        return live.tape.is_awaited and self._new(live) >= PUT_OFF_ENTRIES
+
+    def _tell_of(self, live: LiveSandbox) -> None:
+        """Say once that many entries have come since the last snapshot, while there can be none."""
+        new, seen = self._new(live), self._seen[live.id]
+        if new < TOLD_ENTRIES or seen.is_told:
+            return
+        try:
+            refuse_not_now(live)
+        except NotNow as why:
+            seen.is_told = True
+            text = f"{why}, which puts off its next snapshot: a restart now repeats {new} inputs"
+            self._tell(f"{self._store.folder}: {text}")
+
+    def _may_save(self, live: LiveSandbox) -> bool:
+        """Not what was deleted while another one was saved, nor anything when the disk fails."""
+        return not live.is_deleted and self._gate.failure is None
+
+    def _is_due(self, live: LiveSandbox) -> bool:
+        new = self._new(live)
+        seen = self._seen[live.id]
+        rests, seen.n = seen.n == seen.life.n, seen.life.n
+        is_time = monotonic() >= self._not_before_s
+        return is_time and (new >= _due_behind(live) or (rests and new >= RESTED_ENTRIES))
+
+    def _new(self, live: LiveSandbox) -> int:
+        """How many entries have come since the newest snapshot."""
+        life = self._store.writing.life_of(live.id)
+        seen = self._seen.get(live.id)
+        if seen is None or seen.life is not life or life.n < seen.saved:  # it began anew, or was rewound
+            newest = self._store.reading.snapshot(live.id) if life.n else None
+            seen = self._seen[live.id] = _Seen(life, -1, 0 if newest is None else min(newest.n, life.n))
+        return life.n - seen.saved
+
+    async def save(self, live: LiveSandbox) -> bool:
+        """Take one now; False when there is none at this moment."""
+        try:
+            refuse_not_now(live)
+        except NotNow:
+            return False
+        began_s = _spent_s()
+        life = self._store.writing.life_of(live.id)
+        n = life.n
+        writer, core = self._store.writing.begin_snapshot(live.id), live.core
+        now, last, before = changes(core.state), self._saved.pop(core, {}), writer.before
+        unchanged = {name for name, one in now.items() if name in before and last.get(name) == one}
+        pieces = pieces_apart(lambda: parts_of(live, unchanged=unchanged, has_filters=True), _known(before))
+        try:
+            async with aclosing(pieces):
+                async for name, content in pieces:
+                    if content is None:
+                        writer.keep(name)
+                    else:
+                        writer.put(name, content)
+            await self._keep(writer, unchanged)
+        except NotNow:
+            return False
+        except Exception as error:  # our mistake: the entries have it all
+            report(error, "a snapshot")
+            return False
+        finally:
+            self._not_before_s = monotonic() + SHARE * (_spent_s() - began_s)
+        if not writer.complete():  # the sandbox was rewound, reset or deleted meanwhile
+            return False
+        self._saved[core] = now
+        self._seen[live.id] = _Seen(life, n, n)
+        return True
+
+    async def _keep(self, writer: SnapshotWriter, names: Iterable[str]) -> None:
+        """Add the parts of these names as they were, some in each turn."""
+        for count, name in enumerate(names, 1):
+            writer.keep(name)
+            if count % KEPT_AT_ONCE == 0:
+                await asyncio.sleep(0)
+
+
+def _due_behind(live: LiveSandbox) -> int:
+    """How many entries lead to a snapshot while more come."""
+    return max(ENTRIES - len(live.core.state.transactions) // PAYMENTS, ENTRIES_MIN)
+
+
+def _known(digests: Mapping[str, bytes]) -> IsKnown:
+    """Whether the snapshot before, with these `digests` of its parts, had a content."""
+
+    def is_known(name: str, content: bytes) -> bool:
+        known = digests.get(name)
+        return known is not None and digest_of(content) == known
+
+    return is_known
+
+
+def _spent_s() -> float:
+    """What snapshots have taken: the processor's time of the copies, or the time where they are taken here."""
+    times = os.times()
+    return times.children_user + times.children_system if CAN_FORK else monotonic()

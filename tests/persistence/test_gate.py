@@ -1,0 +1,166 @@
+"""Nothing leaves before its inputs are durable, and nothing at all when they cannot be."""
+
+import asyncio
+from contextlib import AbstractAsyncContextManager, nullcontext
+from pathlib import Path
+from typing import cast
+
+import pytest
+
+from simulator.domain.model.effects import AttemptEnd, AttemptResult, Outgoing
+from simulator.persistence.errors import StoreError, WriteFailed
+from simulator.persistence.gate import Gate
+from simulator.persistence.sending import GatedSender
+from simulator.persistence.store import Store
+from simulator.server.held import HeldTransport
+from tests.support.late_stores import LateStore
+
+
+class Written:
+    """A transport that remembers what it was asked."""
+
+    def __init__(self) -> None:
+        self.did: list[object] = []
+        self.has_left = False
+
+    def write(self, data: bytes) -> None:
+        if self.has_left:
+            raise RuntimeError("unable to perform operation on a closed transport")
+        self.did.append(data)
+
+    def close(self) -> None:
+        self.did.append("closed")
+
+    def abort(self) -> None:
+        self.did.append("aborted")
+
+    def is_closing(self) -> bool:
+        return self.has_left
+
+    def get_write_buffer_size(self) -> int:
+        return 0
+
+
+def made() -> tuple[LateStore, Gate, Written, HeldTransport, list[StoreError]]:
+    store, failures = LateStore(), list[StoreError]()
+    gate = Gate(cast(Store, store), failures.append)
+    written = Written()
+    return store, gate, written, HeldTransport(cast(asyncio.Transport, written), gate), failures
+
+
+def test_bytes_leave_at_once_when_nothing_is_new() -> None:
+    store, _, written, transport, _ = made()
+    transport.write(b"a")
+    assert written.did == [b"a"]
+    assert not store.requested
+
+
+def test_a_client_that_left_while_its_answer_was_held_keeps_nobody_else_waiting() -> None:
+    store, gate, written, transport, _ = made()
+    other = Written()
+    gate.note()
+    transport.write(b"a")
+    HeldTransport(cast(asyncio.Transport, other), gate).write(b"b")
+    written.has_left = True
+    store.requested[0](None)
+    assert written.did == []
+    assert other.did == [b"b"]
+
+
+def test_what_fails_when_the_gate_opens_keeps_nobody_else_waiting(caplog: pytest.LogCaptureFixture) -> None:
+    def fail() -> None:
+        raise RuntimeError("a mistake")
+
+    store, gate, written, transport, _ = made()
+    gate.note()
+    assert not gate.is_open(fail)
+    transport.write(b"a")
+    store.requested[0](None)
+    assert written.did == [b"a"]
+    assert "What waited for a commit failed" in caplog.text
+
+
+def test_bytes_and_the_end_of_a_connection_wait_for_the_commit_in_their_order() -> None:
+    store, gate, written, transport, _ = made()
+    gate.note()
+    transport.write(b"a")
+    transport.write(b"b")
+    transport.close()
+    assert written.did == []
+    assert transport.is_closing()
+    assert transport.get_write_buffer_size() == 2
+    assert len(store.requested) == 1
+    store.requested[0](None)
+    assert written.did == [b"a", b"b", "closed"]
+    assert transport.get_write_buffer_size() == 0
+
+
+def test_what_is_written_later_waits_for_a_later_commit() -> None:
+    store, gate, written, transport, _ = made()
+    gate.note()
+    transport.write(b"a")
+    gate.note()
+    other = HeldTransport(cast(asyncio.Transport, written), gate)
+    other.write(b"b")
+    store.requested[0](None)
+    assert written.did == [b"a"]
+    store.requested[1](None)
+    assert written.did == [b"a", b"b"]
+
+
+def test_nothing_leaves_after_a_failure_which_is_told_once() -> None:
+    store, gate, written, transport, failures = made()
+    gate.note()
+    transport.write(b"a")
+    gate.note()
+    gate.commit()
+    for done in store.requested:
+        done(WriteFailed("the disk is full"))
+    transport.write(b"b")
+    transport.abort()
+    assert written.did == ["aborted"]
+    assert [str(one) for one in failures] == ["the disk is full"]
+
+
+def test_a_real_store_has_what_was_written_when_the_gate_opens(tmp_path: Path) -> None:
+    with Store.open(tmp_path / "data", version="1") as store:
+        gate = Gate(store, lambda error: None)
+        store.writing.new_life("one", b"head")
+        store.writing.append("one", 0, b"entry")
+        assert gate.is_open(lambda: None)
+        assert [one.data for one in store.reading.entries("one")] == [b"entry"]
+
+
+OUTGOING = Outgoing("POST", "http://127.0.0.1:9/hook", (), b"{}")
+ACCEPTED = AttemptResult(AttemptEnd.ANSWERED, 200)
+
+
+class Sent:
+    """A sender that remembers what it was given."""
+
+    def __init__(self) -> None:
+        self.given: list[Outgoing] = []
+
+    def turn(self, url: str, owner: str) -> AbstractAsyncContextManager[None]:
+        return nullcontext()
+
+    async def send(self, outgoing: Outgoing, timeout_s: float, owner: str) -> AttemptResult:
+        self.given.append(outgoing)
+        return ACCEPTED
+
+
+def test_a_callback_waits_for_the_commit_of_what_led_to_it_and_of_nothing_else() -> None:
+    async def main() -> None:
+        store, sent = LateStore(), Sent()
+        gate = Gate(cast(Store, store), lambda error: None)
+        gate.note()
+        sending = asyncio.ensure_future(GatedSender(sent, gate).send(OUTGOING, 1.0, "default"))
+        for _ in range(5):
+            await asyncio.sleep(0)
+        assert (len(store.requested), sent.given) == (1, [])
+        gate.note()
+        store.requested[0](None)
+        assert await sending is ACCEPTED
+        assert sent.given == [OUTGOING]
+
+    asyncio.run(main())

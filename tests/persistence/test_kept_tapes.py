@@ -1,0 +1,46 @@
+"""The tape of a sandbox in a folder ends as the one that a server has in memory."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from simulator.persistence.folder import DataFolder
+from simulator.persistence.kept_tapes import kept_tape
+from simulator.persistence.looking import looked_at
+from simulator.replay.attempts import unbegun, unbegun_of
+from simulator.replay.head import taken
+from simulator.replay.rebuilding import nowhere, player_of
+from simulator.replay.writing import tape_lines
+from tests.support.client import Client, running
+from tests.support.stores import as_killed
+from tests.support.taped_plays import FIRST, PLAYS, set_callback
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("happens", PLAYS)
+def test_a_tape_from_the_disk_is_the_one_from_memory(happens: Callable[[Client], None], tmp_path: Path) -> None:
+    kept = DataFolder(tmp_path / "data", "process", lambda error: pytest.fail(str(error)), lambda line: None)
+    with running(FIRST, None, kept.keep) as client:
+        set_callback(client)
+        happens(client)
+        client.pay("the-last-one")
+        wanted: list[bytes] = []
+        while wanted != (wanted := list(tape_lines(taken(client.live)))):  # an attempt may end meanwhile
+            client.run(kept.gate.passed())
+        folder = as_killed(kept.path, tmp_path / "killed")
+    with looked_at(folder) as reading:
+        assert list(tape_lines(kept_tape(reading, "default", client.app.again))) == wanted
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("happens", PLAYS)
+def test_what_was_due_and_not_begun_follows_from_the_entries(happens: Callable[[Client], None]) -> None:
+    with running(FIRST) as client:
+        set_callback(client)
+        happens(client)
+        live, entries = client.live, list(client.live.tape)
+        player = player_of(live.id, live.beginning, client.app.again, nowhere())
+        for n, entry in enumerate(entries, 1):
+            assert player.play(entry) is None
+            assert unbegun_of(entries[:n]) == unbegun(player.live)

@@ -1,0 +1,164 @@
+"""A server that is stopped and killed again and again answers as one that never is, with parts so small that there are
+several of everything: nonces that stay packed, groups of refids with filters, blocks of payments."""
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from simulator.domain.model import nonces, part_counts
+from simulator.domain.model.packed import blocks, due_parts, log, moment, nonce_parts, transactions
+from simulator.persistence import saving
+from simulator.scenario.library import scenario_from_object
+from simulator.snapshot import counts, payments
+from simulator.snapshot.snapshot import snapshot_of
+from simulator.snapshot.taking import parts_of
+from tests.support.client import Client, Response, running
+from tests.support.data_folders import UNTOLD, folder_of, saving_of, serving, told
+from tests.support.snapshots import differing
+from tests.support.stores import as_killed
+from tests.support.wall import Wall
+
+SECRET = "c2VjcmV0LW9mLWEtcmVzZWxsZXItd2l0aC1lbm91Z2g="
+KEYS = [f"key-{code}-{number}" for code in ("RA", "RB") for number in (1, 2)]
+SMALL: list[tuple[Any, str, float]] = [
+    *[(module, "SIZE", 4) for module in (part_counts, nonce_parts, due_parts)],
+    *[(module, "SIZE", 4) for module in (blocks, log, moment, transactions, payments)],
+    (counts, "PART", 4), (payments, "FILTERED", 2), (nonces, "GONE_MAX", 3), (nonces, "FORGOTTEN_AT_ONCE", 5),
+    (saving, "LOOK_S", 1_000.0),
+]  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module, name, value in SMALL:
+        monkeypatch.setattr(module, name, value)
+
+
+def scenario(count_max: int, window_s: int, tolerance_s: int, scope: str) -> dict[str, Any]:
+    resellers = [
+        {"code": code, "email": f"{code}@example.com", "balance": 100_000,
+         "api_keys": [{"key": key, "secret": SECRET} for key in KEYS if code in key]}
+        for code in ("RA", "RB")
+    ]  # fmt: skip
+    limits = {"nonces": count_max, "nonce_window": f"{window_s}s", "timestamp_tolerance": f"{tolerance_s}s"}
+    return {
+        "extends": "default",
+        "clock": {"mode": "manual", "start": "2026-11-21T04:00:00Z"},
+        "resellers": resellers,
+        "limits": limits | {"requests_per_interval": None},
+        "assume": {"nonce-scope": scope},
+    }
+
+
+class Both:
+    """One server that goes on, and another one that is restarted, to which the same happens."""
+
+    def __init__(self, folder: Path, random: Random) -> None:
+        self._folder, self._random, self._stack = folder, random, ExitStack()
+        self._first = scenario(1_000, 60, 300, "key")
+        self._served = 0
+        self.packed = self.filtered = 0
+        self._steady = self._stack.enter_context(running(self._first, Wall()))
+        self._serving = serving(folder, self._first, Wall())
+        self._often = self._serving.__enter__()
+
+    def end(self) -> None:
+        self._serving.__exit__(None, None, None)
+        self._stack.close()
+
+    def do(self, ask: Callable[[Client], Response]) -> Response:
+        one, other = ask(self._steady), ask(self._often)
+        assert (one.status, UNTOLD.sub(b"", one.body)) == (other.status, UNTOLD.sub(b"", other.body))
+        return one
+
+    def pass_time(self, seconds: int) -> None:
+        self.do(lambda client: client.sim("POST", "/sandboxes/default/clock/advance", {"seconds": seconds}))
+        if self._random.random() < 0.7:  # the clock that timestamps are compared with
+            for client in (self._steady, self._often):
+                client.pass_time(seconds)
+
+    def load(self, document: dict[str, Any]) -> None:
+        for client in (self._steady, self._often):
+            client.run(client.app.load(scenario_from_object(document)))
+
+    def save(self) -> None:
+        """What is written by differences is what is written whole."""
+        client = self._often
+        assert client.run(saving_of(client).save(client.live))
+        client.run(folder_of(client).gate.passed())
+        stored = folder_of(client)._store.reading.snapshot("default")
+        assert stored is not None
+        found = snapshot_of(stored.contents())
+        assert not differing(found, snapshot_of(parts_of(client.live, found.n, has_filters=True)))
+
+    def restart(self) -> None:
+        wall = self._often.wall
+        assert isinstance(wall, Wall)
+        if self._random.random() < 0.5:
+            self._served += 1
+            self._often.run(folder_of(self._often).gate.passed())
+            killed = as_killed(self._folder, self._folder.with_name(f"killed-{self._served}"))
+            self._serving.__exit__(None, None, None)
+            self._folder = killed
+        else:
+            self._serving.__exit__(None, None, None)
+        self._serving = serving(self._folder, self._first, wall)
+        self._often = self._serving.__enter__()
+        state = self._often.live.core.state
+        self.packed += len(state.nonces._packed)
+        self.filtered += sum(len(one.refids._numbers._groups) for one in state.resellers.values())
+
+    def compare(self) -> None:
+        assert told(self._steady) == told(self._often)
+        one, other = (client.live.core.state.nonces for client in (self._steady, self._often))
+        known = list(one.items())
+        assert known == list(other.items()) == list(other.newest_first())[::-1]
+        assert len(known) == len(one) == len(other)
+
+
+def pay(both: Both, random: Random, serials: Iterator[int]) -> None:
+    """With a nonce or a refid that was there before, or neither; early, in time or late."""
+    serial = next(serials)
+    nonce, refid = (
+        random.randrange(max(0, serial - 40), serial + 1) if random.random() < 0.4 else serial for _ in "ab"
+    )
+    key, later_s = random.choice(KEYS), random.choice([0, 0, 0, 1, -1, 50, -200, 299])
+    both.do(
+        lambda client: client.pay(
+            f"ref-{refid}", key=key, secret=SECRET, nonce=f"the-nonce-{nonce:08}",
+            timestamp=int(client.wall().timestamp()) + later_s,
+        )
+    )  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(4))
+def test_all_is_as_where_nothing_was_restarted(tmp_path: Path, seed: int) -> None:
+    random, serials = Random(seed), iter(range(10_000))  # noqa: S311
+    both = Both(tmp_path / "data", random)
+    odds = {"pay": 60, "save": 8, "restart": 8, "time": 6, "load": 3, "mark": 2, "rewind": 2, "compare": 4}
+    try:
+        for step in random.choices(list(odds), list(odds.values()), k=200):
+            match step:
+                case "pay":
+                    pay(both, random, serials)
+                case "time":
+                    both.pass_time(random.choice([1, 30, 60, 600]))
+                case "load":
+                    sizes = random.choice([3, 20, 1_000]), random.choice([1, 60, 600]), random.choice([1, 60, 300])
+                    both.load(scenario(*sizes, random.choice(["key", "reseller"])))
+                case "mark":
+                    both.do(lambda client: client.sim("POST", "/sandboxes/default/marks", {"name": "here"}))
+                case "rewind":
+                    both.do(lambda client: client.sim("POST", "/sandboxes/default/rewind", {"mark": "here"}))
+                case other:
+                    getattr(both, other)()
+        both.compare()
+        assert both.packed > 5
+        assert both.filtered > 10
+    finally:
+        both.end()

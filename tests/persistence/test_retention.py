@@ -1,0 +1,111 @@
+"""The rule of what is kept, as a table, and as a store follows it."""
+
+from pathlib import Path
+
+import pytest
+
+from simulator.persistence.checking import check
+from simulator.persistence.errors import NoSandbox
+from simulator.persistence.retention import Retention, Snapshot, what_is_kept
+from simulator.persistence.store import Store
+from tests.support.stores import VERSION, held
+
+# Snapshots behind entries 10, 20, 30, 40 and 50, of 100 bytes each, with entries of 10 bytes; 55 entries in all.
+SNAPSHOTS = [Snapshot(key, key * 10, key * 100, 100) for key in (1, 2, 3, 4, 5)]
+ENDLESS = 10**9
+
+
+@pytest.mark.parametrize(
+    ("rule", "marks", "floor_n", "wanted"),
+    [
+        (Retention(1, 9, ENDLESS), {}, 0, (0, [5], [])),
+        (Retention(3, 9, ENDLESS), {}, 0, (0, [3, 4, 5], [])),
+        (Retention(1, 9, ENDLESS), {}, 10, (50, [5], [])),
+        (Retention(9, 9, ENDLESS), {}, 10, (10, [1, 2, 3, 4, 5], [])),
+        (Retention(1, 9, ENDLESS), {"a": 25}, 10, (20, [2, 5], ["a"])),
+        (Retention(1, 9, ENDLESS), {"a": 29}, 10, (20, [2, 5], ["a"])),
+        (Retention(1, 9, ENDLESS), {"a": 30}, 10, (30, [3, 5], ["a"])),
+        (Retention(1, 9, ENDLESS), {"a": 25}, 0, (0, [2, 5], ["a"])),
+        (Retention(1, 9, ENDLESS), {"a": 5, "b": 45}, 0, (0, [4, 5], ["a", "b"])),
+        (Retention(1, 9, ENDLESS), {"a": 5, "b": 45}, 10, (40, [4, 5], ["b"])),
+        (Retention(1, 1, ENDLESS), {"a": 15, "b": 45}, 10, (40, [4, 5], ["b"])),
+        (Retention(1, 0, ENDLESS), {"a": 15, "b": 45}, 10, (50, [5], [])),
+        (Retention(1, 9, 750), {"a": 5, "b": 45}, 0, (0, [4, 5], ["a", "b"])),
+        (Retention(1, 9, 749), {"a": 5, "b": 45}, 0, (40, [4, 5], ["b"])),
+        (Retention(3, 9, 850), {}, 0, (0, [3, 4, 5], [])),
+        (Retention(3, 9, 849), {}, 0, (30, [3, 4, 5], [])),
+        (Retention(3, 9, 549), {}, 0, (40, [4, 5], [])),
+        (Retention(1, 9, ENDLESS, beginning=False), {}, 0, (50, [5], [])),
+        (Retention(1, 9, ENDLESS, beginning=False), {"a": 30}, 0, (30, [3, 5], ["a"])),
+        (Retention(3, 9, 0), {"a": 44, "b": 55}, 0, (50, [5], ["b"])),
+    ],
+)
+def test_the_rule_keeps_the_last_snapshots_and_what_marks_are_reached_from_within_its_bytes(
+    rule: Retention, marks: dict[str, int], floor_n: int, wanted: tuple[int, list[int], list[str]]
+) -> None:
+    kept = what_is_kept(rule, SNAPSHOTS, list(marks.items()), floor_n, 550)
+    assert (kept.floor.n, sorted(kept.snapshots), sorted(kept.marks)) == wanted
+
+
+def test_a_rule_keeps_something() -> None:
+    for numbers in ((0, 1, 1), (1, -1, 1), (1, 1, -1)):
+        with pytest.raises(ValueError, match="at least one snapshot is kept"):
+            Retention(*numbers)
+
+
+def test_a_store_follows_the_rule_and_removes_the_rest_little_by_little(tmp_path: Path) -> None:
+    with Store.open(tmp_path, version=VERSION, retention=Retention(1, beginning=False)) as store:
+        writing = store.writing
+        writing.new_life("shop", b"")
+        for n in range(1, 1001):
+            writing.append("shop", n, b"x" * 100)
+        store.commit()
+        for name, n in (("early", 10), ("late", 995)):
+            writing.put_mark("shop", name, n)
+        for at in (1000, 1001):
+            snapshot = writing.begin_snapshot("shop")
+            snapshot.put("all", b"%d" % at)
+            snapshot.complete()
+            writing.drop_mark("shop", "early")
+            writing.drop_mark("shop", "late")
+            store.commit()
+            writing.append("shop", at, b"")
+        assert not store.is_swept
+        found = store.reading.sandbox("shop")
+        assert (found.floor, found.n) == (1001, 1001)
+        with pytest.raises(NoSandbox, match="up to 1001 are not kept any more"):
+            next(store.reading.entries("shop", 1001))
+        rows = []
+        while not store.is_swept:
+            store.commit()
+            rows.append(store.reading._connection.execute("SELECT count(*) FROM entries").fetchone()[0])
+        assert len(rows) > 10
+        assert rows[-1] == 1
+    assert check(tmp_path).problems == []
+
+
+def test_what_one_process_left_to_be_removed_the_next_one_removes(tmp_path: Path) -> None:
+    with Store.open(tmp_path, version=VERSION) as store:
+        store.writing.new_life("shop", b"")
+        for n in range(500):
+            store.writing.append("shop", n, b"x" * 100)
+        snapshot = store.writing.begin_snapshot("shop")
+        for n in range(200):
+            snapshot.put(str(n), b"%d" % n)
+        snapshot.complete()
+        store.writing.put_mark("shop", "here")
+        store.writing.new_life("till", b"")
+        store.commit()
+        store.writing.forget("shop")
+        store.commit()
+        assert not store.is_swept
+    with Store.open(tmp_path, version=VERSION) as store:
+        assert list(held(store)) == ["till"]
+        while not store.is_swept:
+            store.commit()
+        counts = {
+            table: store.reading._connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0]  # noqa: S608 - ours
+            for table in ("lives", "entries", "marks", "snapshots", "parts", "snapshot_parts")
+        }
+        assert counts == {"lives": 1, "entries": 0, "marks": 0, "snapshots": 0, "parts": 0, "snapshot_parts": 0}
+    assert check(tmp_path).problems == []

@@ -1,0 +1,194 @@
+"""Rewinds and forks of sandboxes that are kept: a restart goes on just where they have returned to."""
+
+import sqlite3
+from contextlib import closing
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from simulator.persistence import saving
+from simulator.persistence.checking import check
+from simulator.persistence.layout import DATABASE
+from simulator.persistence.retention import Retention
+from tests.support.client import Client
+from tests.support.data_folders import DEFAULT, Held, folder_of, killed, saving_of, serving, told
+from tests.support.taped_plays import FIRST, set_callback, set_clock
+from tests.support.wall import Wall
+
+FORK = {"id": "second", "fork": {"of": "default", "mark": "early"}}
+RUNNING = FIRST | {"clock": {"mode": "xN", "rate": 60}}
+
+
+@pytest.fixture(autouse=True)
+def nobody_takes_a_snapshot(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(saving, "LOOK_S", 1_000.0)
+
+
+def now_of(client: Client, sandbox: str) -> Any:
+    return client.app.sandboxes.get(sandbox).clock.now()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("has_snapshot", [False, True])
+def test_a_running_clock_that_was_rewound_goes_on_from_there_after_a_restart(
+    has_snapshot: bool, tmp_path: Path
+) -> None:
+    wall = Wall()
+    with serving(tmp_path / "data", RUNNING, wall) as client:
+        client.pay("one")
+        assert client.sim("POST", f"{DEFAULT}/marks", {"name": "early"}).status == 201
+        if has_snapshot:
+            assert client.run(saving_of(client).save(client.live))
+        client.pass_time(600)
+        client.pay("two")
+        assert client.sim("POST", "/sandboxes", FORK).status == 201
+        assert client.sim("POST", f"{DEFAULT}/rewind", {"mark": "early"}).status == 200
+        before = {name: now_of(client, name) for name in ("default", "second")}
+        folder = killed(client, tmp_path)
+    wall.pass_(2)
+    with serving(folder, RUNNING, wall) as client:
+        for name, was in before.items():
+            assert now_of(client, name) - was == timedelta(seconds=120), name
+
+
+@pytest.mark.slow
+def test_a_mark_that_was_undone_is_gone_also_where_an_attempt_ended_at_its_place(tmp_path: Path) -> None:
+    """The tape goes on with the end of the attempt that was in the air, so that it has as many entries as when the mark
+    was made, at the same time."""
+    with serving(tmp_path / "data") as client:
+        set_callback(client)
+        client.pay("one")
+        client.advance()
+        entries = [type(one).__name__ for one in client.live.tape]
+        sent = len(entries) - entries[::-1].index("AttemptSent")
+        ended = next(n for n in range(sent, len(entries)) if "EndAttempt" in str(list(client.live.tape)[n])) + 1
+        assert client.sim("POST", f"{DEFAULT}/rewind", {"n": ended}).status == 200
+        assert client.sim("POST", f"{DEFAULT}/marks", {"name": "ended"}).status == 201
+        assert client.sim("POST", f"{DEFAULT}/rewind", {"n": sent}).status == 200
+        assert len(client.live.tape) == sent + 1
+        assert client.sim("GET", f"{DEFAULT}/marks").json["marks"] == []
+        assert client.sim("POST", "/sandboxes", {"id": "second", "fork": {"of": "default"}}).status == 201
+        before = {name: told(client, name) for name in ("default", "second")}
+        folder = killed(client, tmp_path)
+    with serving(folder) as client:
+        assert {name: told(client, name) for name in before} == before
+
+
+def test_a_number_is_the_time_of_its_entry_whether_there_is_a_snapshot_or_not(tmp_path: Path) -> None:
+    with serving(tmp_path / "data") as client:
+        set_clock(client, mode="xN", rate=60)
+        client.pass_time(600)  # nothing is due any more
+        assert client.call("GET", "/v2/balance").status == 200
+        n, at = len(client.live.tape), client.live.clock.now()
+        client.pass_time(0.5)
+        assert client.sim("POST", f"{DEFAULT}/marks", {"name": "later"}).json["n"] == n
+        client.run(client.app._control._app.state.rewinder.taking.finished())  # type: ignore[union-attr]
+        assert client.sim("POST", f"{DEFAULT}/rewind", {"n": n}).status == 200
+        assert client.live.clock.now() == at
+        assert client.sim("GET", f"{DEFAULT}/marks").json["marks"] == []
+
+
+@pytest.mark.slow
+def test_a_rewind_beside_which_the_beginning_goes_is_refused_and_loses_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The rule of retention drops it just when it has been found."""
+    with serving(tmp_path / "data") as client:
+        for number in range(9):
+            client.pay(f"old-{number}")
+        transactions = folder_of(client)._store._transactions
+        monkeypatch.setattr(transactions, "_retention", Retention(1, bytes_max=0))
+        held = Held(monkeypatch, "place", is_behind=True)
+
+        async def saved() -> None:
+            assert await saving_of(client).save(client.live)
+
+        answer = client.run(held.meeting(client.asim("POST", f"{DEFAULT}/rewind", {"n": 2}), saved))
+        assert (answer.status, answer.json["error"]) == (409, "not_kept")
+        for number in range(3):
+            assert client.pay(f"new-{number}").status == 200
+        before = told(client)
+        folder = killed(client, tmp_path)
+    assert check(folder).problems == []
+    with serving(folder) as client:
+        assert told(client) == before
+
+
+@pytest.mark.slow
+def test_a_snapshot_that_a_rewind_has_ended_is_none_that_was_saved(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with serving(tmp_path / "data") as client:
+        for number in range(9):
+            client.pay(f"old-{number}")
+        saver = saving_of(client)
+        put = saver._keep
+
+        async def rewound_first(*arguments: Any) -> None:
+            assert (await client.asim("POST", f"{DEFAULT}/rewind", {"n": 2})).status == 200
+            await put(*arguments)
+
+        monkeypatch.setattr(saver, "_keep", rewound_first)
+        assert not client.run(saver.save(client.live))
+        for number in range(9):
+            client.pay(f"new-{number}")
+        assert saver._new(client.live) == folder_of(client)._store.writing.life_of("default").n, "there is none"
+
+
+DAMAGED = "UPDATE entries SET data = x'7b7d' WHERE id & 255 = 2"
+UNKNOWN = "UPDATE entries SET data = x'7b7d', crc = 2745614147 WHERE id & 255 = 2"
+LOST = "DELETE FROM entries WHERE id & 255 = 2"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("damage", [DAMAGED, UNKNOWN, LOST])
+def test_where_the_tape_on_the_disk_is_damaged_nothing_returns_and_everything_goes_on(
+    damage: str, tmp_path: Path
+) -> None:
+    """A start from a snapshot does not read the entries before it."""
+    save(tmp_path)
+    change(tmp_path, damage)
+    with serving(tmp_path) as client:
+        before = told(client)
+        for path, body in (
+            ("/sandboxes", {"fork": {"of": "default", "n": 3}}),
+            (f"{DEFAULT}/rewind", {"n": 3}),
+            (f"{DEFAULT}/rewind", {"to": client.sim("GET", f"{DEFAULT}/clock").json["now"]}),
+        ):
+            refuses(client, path, body)
+        shown = client.sim("GET", f"{DEFAULT}/tape")
+        assert (shown.status, shown.json["error"]) == (409, "not_kept")
+        assert told(client) == before
+        assert client.pay("new").status == 200
+
+
+@pytest.mark.slow
+def test_a_fork_is_not_made_of_entries_that_are_damaged_on_the_disk_since_they_were_read(tmp_path: Path) -> None:
+    save(tmp_path)
+    with serving(tmp_path) as client:
+        assert client.sim("GET", f"{DEFAULT}/tape").status == 200
+        change(tmp_path, DAMAGED)
+        refuses(client, "/sandboxes", {"fork": {"of": "default", "n": 3}})
+        assert [one["id"] for one in client.sim("GET", "/sandboxes").json["sandboxes"]] == ["default"]
+        assert client.pay("new").status == 200
+
+
+def save(folder: Path) -> None:
+    with serving(folder) as client:
+        for number in range(3):
+            client.pay(f"old-{number}")
+        assert client.run(saving_of(client).save(client.live))
+
+
+def change(folder: Path, statement: str) -> None:
+    with closing(sqlite3.connect(folder / DATABASE, isolation_level=None)) as connection:
+        connection.execute(statement)
+
+
+def refuses(client: Client, path: str, body: dict[str, Any]) -> None:
+    refused = client.sim("POST", path, body)
+    assert (refused.status, refused.json.get("error")) == (409, "not_kept"), path
+    assert "2" in refused.json["message"]
+    assert "nothing was changed" in refused.json["message"]

@@ -1,0 +1,194 @@
+"""Snapshots on the disk, of which each is written as what has changed since the one before."""
+
+import os
+from collections.abc import Callable
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from simulator.domain.model.packed.blocks import SIZE
+from simulator.persistence import saving
+from simulator.persistence.folder import DataFolder
+from simulator.snapshot import payments
+from simulator.snapshot.snapshot import Snapshot, snapshot_of
+from simulator.snapshot.taking import parts_of
+from tests.support.client import Client
+from tests.support.data_folders import saving_of, serving
+from tests.support.snapshots import differing
+from tests.support.taped_plays import FIRST, PLAYS, set_callback
+
+
+@pytest.fixture(autouse=True)
+def nobody_else_takes_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(saving, "LOOK_S", 1_000.0)
+
+
+LARGE = ("payments/", "entries/", "agenda/steps/", "nonces/", "refids/")
+FEW_NONCES = FIRST | {"limits": {"nonces": 1_500, "requests_per_interval": None}}
+
+
+def written(client: Client, monkeypatch: pytest.MonkeyPatch) -> tuple[Snapshot, list[str]]:
+    """The newest snapshot on the disk, taken now, and the names of those parts that were written anew."""
+    names: list[str] = []
+    saver = saving_of(client)
+    begin = saver._store.writing.begin_snapshot
+
+    def noting(sandbox: str) -> Any:
+        writer = begin(sandbox)
+        put = writer.put
+
+        def noted(name: str, data: bytes) -> None:
+            names.append(name)
+            put(name, data)
+
+        monkeypatch.setattr(writer, "put", noted)
+        return writer
+
+    with monkeypatch.context() as patched:
+        patched.setattr(saver._store.writing, "begin_snapshot", noting)
+        assert client.run(saver.save(client.live))
+    kept = client.app.kept
+    assert isinstance(kept, DataFolder)
+    client.run(kept.gate.passed())
+    stored = kept._store.reading.snapshot(client.live.id)
+    assert stored is not None
+    return snapshot_of(stored.contents()), names
+
+
+def pay_many(client: Client, count: int) -> None:
+    client.sim("POST", "/sandboxes/default/resellers/RS001/deposits", {"amount": 1_000_000})
+    for number in range(count):
+        assert client.pay(f"ref-{number}").status == 200
+
+
+def assert_whole(client: Client, stored: Snapshot) -> None:
+    whole = snapshot_of(parts_of(client.live, stored.n, has_filters=True))
+    assert not (other := differing(stored, whole)), other
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("happens", PLAYS)
+def test_each_snapshot_has_all_whatever_the_one_before_had(
+    happens: Callable[[Client], None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with serving(tmp_path / "data") as client:
+        set_callback(client)
+        client.pay("before-all")
+        assert_whole(client, written(client, monkeypatch)[0])
+        happens(client)
+        assert client.sim("PUT", "/sandboxes/default/clock", {"mode": "manual"}).status == 200
+        for number in range(3):
+            for _ in range(2):
+                assert_whole(client, written(client, monkeypatch)[0])
+            client.pay(f"later-{number}")
+            client.advance(30)
+
+
+@pytest.mark.slow
+def test_of_many_payments_only_the_parts_that_changed_are_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(payments, "FILTERED", 2)
+    with serving(tmp_path / "data", FEW_NONCES) as client:
+        pay_many(client, 7 * SIZE)
+        assert_whole(client, written(client, monkeypatch)[0])
+
+        def changed(do: Callable[[], object]) -> set[str]:
+            do()
+            stored, names = written(client, monkeypatch)
+            assert_whole(client, stored)
+            return {name for name in names if name.startswith(LARGE)} - {"payments/shared"}
+
+        assert changed(lambda: None) == set()
+        one = changed(lambda: client.pay("another"))
+        assert one == {"payments/7", "entries/0/7", "agenda/steps/1", "nonces/0", "nonces/1"}, (
+            "of the oldest one is gone"
+        )
+        requeried = changed(lambda: client.pay("ref-0"))
+        assert requeried == {"payments/0", "nonces/0", "nonces/1"}
+        settled = changed(lambda: client.advance(60))
+        assert settled >= {f"payments/{place}" for place in range(8)}
+        assert not any(name.startswith("agenda/") for name in settled), "nothing is due any more"
+
+
+@pytest.mark.slow
+def test_after_a_restart_only_the_parts_that_changed_since_are_looked_at(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(payments, "FILTERED", 2)
+    with serving(tmp_path / "data", FEW_NONCES) as client:
+        pay_many(client, 5 * SIZE)
+        written(client, monkeypatch)
+        client.pay("behind")
+    with serving(tmp_path / "data", FEW_NONCES) as client:
+        kept: set[str] = set()
+        keep = saving_of(client)._keep
+
+        async def noted(writer: Any, names: set[str]) -> None:
+            kept.update(names)
+            await keep(writer, names)
+
+        monkeypatch.setattr(saving_of(client), "_keep", noted)
+        stored, names = written(client, monkeypatch)
+        assert_whole(client, stored)
+        assert {name for name in names if name.startswith(LARGE)} - {"payments/shared"} == {
+            "payments/5", "entries/0/5", "agenda/steps/1", "nonces/1",
+        }  # fmt: skip
+        assert kept == {*(f"{log}/{place}" for log in ("payments", "entries/0") for place in range(5)), "nonces/0",
+                        "agenda/steps/0", "refids/0", "refids/1"}  # fmt: skip
+
+
+def test_one_is_due_behind_many_entries_or_when_no_more_come(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Three entries come with each payment here. A restart repeats so many the fewer, the more payments there are."""
+    for name, value in {"ENTRIES": 18, "RESTED_ENTRIES": 6, "ENTRIES_MIN": 12, "PAYMENTS": 1, "SHARE": 0}.items():
+        monkeypatch.setattr(saving, name, value)
+    with serving(tmp_path / "data", FIRST) as client:
+        serial, saver = count(), saving_of(client)
+
+        def is_due(payments: int) -> bool:
+            for _ in range(payments):
+                assert client.pay(f"ref-{next(serial)}").status == 200
+            return saver._is_due(client.live)
+
+        assert [is_due(more) for more in (2, 2, 1)] == [False, False, True], "15 entries, beside 5 payments"
+        written(client, monkeypatch)
+        assert [is_due(more) for more in (1, 1, 0)] == [False, False, True], "6, and no more come"
+        written(client, monkeypatch)
+        assert [is_due(more) for more in (3, 1)] == [False, True], "12, however many payments there are"
+
+
+def test_what_was_seen_of_a_sandbox_goes_with_it(tmp_path: Path) -> None:
+    with serving(tmp_path / "data", FIRST) as client:
+        saver = saving_of(client)
+        assert client.sim("POST", "/sandboxes", {"id": "short"}).status == 201
+        client.run(saver._save_due())
+        assert set(saver._seen) == {"default", "short"}
+        assert client.sim("DELETE", "/sandboxes/short").status == 204
+        client.run(saver._save_due())
+        assert set(saver._seen) == {"default"}
+
+
+def noted_forks(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The pids of the processes that are forked from now on."""
+    pids: list[int] = []
+    fork = os.fork
+
+    def noting() -> int:
+        if pid := fork():
+            pids.append(pid)
+        return pid
+
+    monkeypatch.setattr(os, "fork", noting)
+    return pids
+
+
+def test_no_process_of_a_snapshot_is_left_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with serving(tmp_path / "data") as client:
+        client.pay("ref-1")
+        pids = noted_forks(monkeypatch)
+        written(client, monkeypatch)
+        [pid] = pids
+        with pytest.raises(ChildProcessError):
+            os.waitpid(pid, os.WNOHANG)
