@@ -2,11 +2,11 @@
 
 import os
 import sys
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, BinaryIO, Final
+from typing import TYPE_CHECKING, Final
 
 import click
 
@@ -16,8 +16,9 @@ from simulator.cli.secret_files import SECRET_MODE
 
 if TYPE_CHECKING:
     from simulator.api.again import Again
-    from simulator.persistence.reading import Reading
+    from simulator.persistence.reader import Reader
 
+PIECE_BYTES: Final = 1024 * 1024
 ACTIONS: Final = ("check", "export", "import", "remove", "compact", "backup")
 
 
@@ -43,14 +44,15 @@ def command(
 ) -> int:
     """Check, move, remove, compact or back up a data folder.
 
-    DIR is a folder of `serve --data-dir` which no server has open. `check` reads all of it and changes nothing; what is
-    damaged is printed, and the exit code is 1 then. `export` writes one sandbox, `default` unless --sandbox says
-    otherwise, into FILE or to stdout: with its whole state, secrets included, for `import` into this or another folder,
-    or with --tape as a tape, for `replay`. `import` adds the sandbox of FILE, or with --replace puts it in the
-    place of the one of its name. `remove` takes the sandbox of --sandbox out of the folder, with all that it has.
-    `compact` drops what is not kept any longer, and gives the space back; a folder that is not whole it leaves as it
-    is. `backup` copies a folder, which a server may have open, into FILE, an
-    empty or a new folder, with all that was answered before.
+    DIR is a folder of `serve --data-dir`. `check`, `export` and `backup` change nothing, and may run while a server has
+    the folder open: they see what was answered before. The others need a folder that no server has open.
+
+    `check` reads all of it, prints what is damaged, and exits with 1 then. `export` writes one sandbox, `default`
+    unless --sandbox says otherwise, into FILE or to stdout: with its whole state, secrets included, for `import` into
+    this or another folder, or with --tape as a tape, for `replay`. `import` adds the sandbox of FILE, or with --replace
+    puts it in the place of the one of its name. `remove` takes the sandbox of --sandbox out of the folder, with all
+    that it has. `compact` drops what is not kept any longer, and gives the space back; a folder that is not whole it
+    leaves as it is. `backup` copies a folder into FILE, an empty or a new folder.
 
     \b
     Examples:
@@ -97,73 +99,68 @@ def command(
 
 
 def _check(folder: Path) -> int:
-    from simulator.persistence.checking import check
+    from simulator.persistence.maintenance import check
     from simulator.persistence.proving import obstacles
 
     checked = check(folder, partial(obstacles, again=_again()))
     echo(one_line(f"{folder}: {checked.summary}"))
-    for problem in filter(None, (checked.missing, *checked.problems)):
+    for problem in checked.problems:
         print_to_stderr(one_line(problem))
     return 1 if checked.problems else 0
 
 
 def _compact(folder: Path) -> None:
-    from simulator import __version__
-    from simulator.persistence.compacting import compact
+    from simulator.persistence.maintenance import compact
     from simulator.persistence.proving import obstacles
 
-    compacted = compact(folder, version=__version__, more=partial(obstacles, again=_again()))
-    echo(one_line(f"{folder}: {compacted.summary}"))
+    summary = compact(folder, version=_version(), more=partial(obstacles, again=_again()))
+    echo(one_line(f"{folder}: {summary}"))
 
 
 def _back_up(folder: Path, target: Path) -> None:
-    from simulator.persistence.compacting import back_up_folder
+    from simulator.persistence.maintenance import back_up
 
-    size = back_up_folder(folder, target)
+    size = back_up(folder, target)
     echo(one_line(f"{target}: a copy of {folder}: {size} bytes"))
 
 
 def _import(folder: Path, file: Path, *, replaces: bool) -> None:
-    from simulator.persistence.moving import imported
+    from simulator.persistence.errors import Damaged
     from simulator.persistence.store import Store
+    from simulator.persistence.transfer import import_sandbox
 
     try:
-        with file.open("rb") as source:
-            _refuse_what_cannot_go_on(source, file)
-            source.seek(0)
-            with Store.open(folder, version=_version()) as store:
-                echo(one_line(f"{folder}: imported {imported(store, source, replaces=replaces)}"))
+        _refuse_what_cannot_go_on(file)
+        with Store(folder, version=_version()) as store:
+            echo(one_line(f"{folder}: imported {import_sandbox(store, file, replaces=replaces)}"))
+    except Damaged as damaged:
+        raise CannotStart(one_line(f"reseller-sim data import: {file}: {damaged}")) from None
     except OSError as error:
         raise CannotStart(one_line(f"reseller-sim data import: {file}: {error.strerror}")) from None
 
 
-def _refuse_what_cannot_go_on(source: BinaryIO, file: Path) -> None:
-    """Import into a folder of its own first, since a folder with a sandbox that cannot be rebuilt is not served."""
-    from simulator.persistence.errors import StoreError
-    from simulator.persistence.moving import imported
+def _refuse_what_cannot_go_on(file: Path) -> None:
+    """Rebuild the sandbox of a file first, since a folder with a sandbox that cannot be rebuilt is not served."""
     from simulator.persistence.proving import obstacles
-    from simulator.persistence.store import Store
+    from simulator.persistence.transfer import exported_reader
     from simulator.runtime.sandboxes import is_sandbox_id
 
-    with TemporaryDirectory(prefix="reseller-sim-") as scratch:
-        try:
-            with Store.open(Path(scratch), version=_version()) as store:
-                if is_sandbox_id(name := imported(store, source)):
-                    found = list(obstacles(store.reading, _again()))
-                else:
-                    found = [f"{name[:80]!r} is the id of no sandbox: export it again"]
-        except StoreError as error:
-            raise CannotStart(one_line(f"reseller-sim data import: {file}: {error}")) from None
+    with exported_reader(file) as reader:
+        (sandbox,) = reader.sandboxes()
+        if is_sandbox_id(sandbox.name):
+            found = list(obstacles(reader, _again()))
+        else:
+            found = [f"{sandbox.name[:80]!r} is the id of no sandbox: export it again"]
     if found:
         raise CannotStart(one_line(f"reseller-sim data import: {file}: {found[0]}"))
 
 
 def _remove(folder: Path, sandbox: str) -> None:
-    from simulator.persistence.opening import refuse_no_store
+    from simulator.persistence.database import refuse_no_store
     from simulator.persistence.store import Store
 
     refuse_no_store(folder)
-    with Store.open(folder, version=_version()) as store:
+    with Store(folder, version=_version()) as store:
         _refuse_unknown("remove", store.writing.lives, sandbox, folder)
         store.writing.forget(sandbox)
         store.commit()
@@ -171,21 +168,33 @@ def _remove(folder: Path, sandbox: str) -> None:
 
 
 def _export(folder: Path, file: Path | None, sandbox: str, *, is_tape: bool, shows_secrets: bool) -> None:
-    from simulator.persistence.looking import looked_at
-    from simulator.persistence.moving import exported
+    from simulator.persistence.reader import folder_reader
 
     if file is None and sys.stdout.isatty():
         raise CannotStart("reseller-sim data export: it is no text: name a FILE, or redirect stdout")
+    if file is not None and file.exists():
+        raise CannotStart(one_line(f"reseller-sim data export: {file} exists already; name another one"))
     try:
-        with looked_at(folder) as reading:
-            _refuse_unknown("export", [one.name for one in reading.sandboxes()], sandbox, folder)
-            pieces = _tape(reading, sandbox, shows_secrets=shows_secrets) if is_tape else exported(reading, sandbox)
+        with folder_reader(folder) as reader:
+            _refuse_unknown("export", [one.name for one in reader.sandboxes()], sandbox, folder)
+            pieces = _tape(reader, sandbox, shows_secrets=shows_secrets) if is_tape else _copy(folder, sandbox)
             if file is None:
                 _write(pieces, _to_stdout)
             else:
                 _write_file(pieces, file)
     except _StdoutFails as failed:
         raise failed.error from None
+
+
+def _copy(folder: Path, sandbox: str) -> Iterator[bytes]:
+    """Yield the file of one sandbox in pieces."""
+    from simulator.persistence.transfer import export_sandbox
+
+    with TemporaryDirectory(prefix="reseller-sim-") as scratch:
+        export_sandbox(folder, sandbox, copy := Path(scratch) / "sandbox", version=_version())
+        with copy.open("rb") as content:
+            while piece := content.read(PIECE_BYTES):
+                yield piece
 
 
 class _StdoutFails(Exception):
@@ -209,14 +218,14 @@ def _refuse_unknown(action: str, names: Collection[str], sandbox: str, folder: P
         raise CannotStart(one_line(f"reseller-sim data {action}: {folder} has no sandbox {sandbox!r}; {hint}"))
 
 
-def _tape(reading: "Reading", sandbox: str, *, shows_secrets: bool) -> Iterable[bytes]:
+def _tape(reader: "Reader", sandbox: str, *, shows_secrets: bool) -> Iterable[bytes]:
     from simulator.persistence.kept_tapes import NoTape, kept_tape
     from simulator.replay.tape_file import packed
     from simulator.replay.without_secrets import CannotMask, lines_without_secrets
     from simulator.replay.writing import tape_lines
 
     try:
-        found = kept_tape(reading, sandbox, _again())
+        found = kept_tape(reader, sandbox, _again())
     except NoTape as none:
         raise CannotStart(one_line(f"reseller-sim data export: {none}")) from None
     if shows_secrets:
@@ -232,17 +241,14 @@ def _write_file(pieces: Iterable[bytes], file: Path) -> None:
     """Write a file, or leave none that is not whole: it gets its name when it is."""
     unfinished = file.with_name(f".{file.name}.{os.getpid()}")
     try:
-        if file.exists():
-            raise CannotStart(one_line(f"reseller-sim data export: {file} exists already; name another one"))
-        try:
-            unfinished.touch(SECRET_MODE, exist_ok=False)
-            with unfinished.open("wb") as target:
-                _write(pieces, target.write)
-            unfinished.rename(file)
-        finally:
-            unfinished.unlink(missing_ok=True)
+        unfinished.touch(SECRET_MODE, exist_ok=False)
+        with unfinished.open("wb") as target:
+            _write(pieces, target.write)
+        unfinished.rename(file)
     except OSError as error:
         raise CannotStart(one_line(f"reseller-sim data export: {file}: {error.strerror}")) from None
+    finally:
+        unfinished.unlink(missing_ok=True)
 
 
 def _write(pieces: Iterable[bytes], write: Callable[[bytes], object]) -> None:

@@ -111,9 +111,9 @@ def _data_folder(flags: ServerFlags, running: "Callable[[], Running]") -> "DataF
     """The open folder that sandboxes are to be kept in, if any."""
     if flags.data_dir is None:
         return None
-    from simulator.persistence.committing import Durability
     from simulator.persistence.errors import StoreError
     from simulator.persistence.folder import DataFolder
+    from simulator.persistence.store import Durability
 
     def on_failure(error: StoreError) -> None:
         print_to_stderr(one_line(f"reseller-sim: {error}; the server stops, and all that was answered is kept"))

@@ -1,19 +1,29 @@
-"""What can be wrong with a store. The message is one line: what was wrong, where, and what to do.
+"""What can be wrong with a data folder. The message is one line: what is wrong, where, and what to do.
 
 StoreError
- ├─ InUse           another process owns the folder, or another store of this one
- ├─ Unusable        the folder cannot hold a store, or holds something else
+ ├─ InUse           another process owns the folder
+ ├─ Unusable        the folder cannot hold sandboxes, or holds something else
  ├─ Newer           a newer reseller-sim wrote it
- ├─ Damaged         what was written is not what is read
+ ├─ Damaged         it does not have what was written
  ├─ WriteFailed     a commit failed; nothing of it is kept, and no other one follows
  ├─ Closed          the store was closed
- ├─ NoSandbox       it has no sandbox of this name, or no longer what is asked of it
- └─ SandboxExists   it has one already
+ ├─ NoSandbox       it has no sandbox of this name, or not the entries or the snapshot that were asked for
+ └─ SandboxExists   it has a sandbox of this name already
 """
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+RESTORE: Final = "restore the folder from a backup, or give another one"
+_DAMAGED: Final = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_FORMAT, sqlite3.SQLITE_ERROR}
+_PRIMARY_CODE: Final = 0xFF  # the extended codes have more in their upper bits
 
 
 class StoreError(Exception):
-    """Whatever is wrong with a store."""
+    """The base class."""
 
 
 class InUse(StoreError):
@@ -21,7 +31,7 @@ class InUse(StoreError):
 
 
 class Unusable(StoreError):
-    """There is no store in the folder, and none can be made there."""
+    """There is no store in the folder, and none can be created there."""
 
 
 class Newer(StoreError):
@@ -41,8 +51,40 @@ class Closed(StoreError):
 
 
 class NoSandbox(StoreError):
-    """The sandbox, its life, its snapshot or its mark is not in the store, or not any more."""
+    """The sandbox, its life, its snapshot or its mark is not in the store."""
 
 
 class SandboxExists(StoreError):
     """A sandbox is not replaced by another one of its name."""
+
+
+def code_of(error: BaseException) -> int:
+    """Return the primary result code of an error of SQLite; 0 for any other error."""
+    return int(getattr(error, "sqlite_errorcode", 0)) & _PRIMARY_CODE
+
+
+def writing_error(error: BaseException, path: Path) -> WriteFailed:
+    """Return what a failed commit means. Earlier commits are safe."""
+    if isinstance(error, FileNotFoundError):
+        return WriteFailed(f"{path.parent}: its files were removed while in use: start again")
+    if code_of(error) == sqlite3.SQLITE_FULL:
+        return WriteFailed(f"{path}: the disk is full ({error}): make room and start again; nothing before is lost")
+    return WriteFailed(f"{path}: cannot be written ({error}): mend that and start again; nothing before is lost")
+
+
+@contextmanager
+def reading_errors(path: Path) -> Iterator[None]:
+    """Raise errors of SQLite, of the system and of values that nobody wrote as errors of the store."""
+    try:
+        yield
+    except sqlite3.ProgrammingError:
+        raise Closed("the store is closed") from None
+    except sqlite3.Error as error:
+        if code_of(error) in _DAMAGED or not hasattr(error, "sqlite_errorcode"):
+            raise Damaged(f"{path}: damaged ({error}): {RESTORE}") from None
+        hint = "it needs a folder that can be written, and room"
+        raise Unusable(f"{path}: cannot be used ({error}): {hint}") from None
+    except OSError as error:
+        raise Unusable(f"{path}: cannot be used ({error.strerror}): give a folder that can be") from None
+    except (OverflowError, TypeError, ValueError) as error:
+        raise Damaged(f"{path}: damaged ({error}): {RESTORE}") from None

@@ -7,7 +7,6 @@ from pathlib import Path
 from simulator import __version__
 from simulator.app import App
 from simulator.domain.errors import DomainError
-from simulator.persistence.committing import Durability
 from simulator.persistence.errors import StoreError
 from simulator.persistence.gate import Gate
 from simulator.persistence.ignored import ignored_flags
@@ -15,7 +14,7 @@ from simulator.persistence.keeper import StoreKeeper
 from simulator.persistence.resuming import CannotGoOn, Resuming
 from simulator.persistence.saving import Saving
 from simulator.persistence.sending import GatedSender
-from simulator.persistence.store import Store
+from simulator.persistence.store import Durability, Store
 from simulator.replay.continuing import go_on
 from simulator.runtime.courier import Sender
 from simulator.runtime.sandboxes import DEFAULT
@@ -33,13 +32,11 @@ class DataFolder:
     ) -> None:
         """Open a folder, or make one; `tell` gets lines about what is done with what is in it. Raises `StoreError`."""
         self.path = folder
-        self._store = Store.open(folder, durability, version=__version__)
+        self._store = Store(folder, durability, version=__version__)
         self.gate = Gate(self._store, on_failure)
         self.sandboxes: list[str] = []
         self._tell = tell
         self._follows_scenario = False
-        if self._store.missing:
-            tell(self._store.missing)
         self._saving: Saving | None = None
         self._app: App | None = None
         self._indexing: asyncio.Task[None] | None = None

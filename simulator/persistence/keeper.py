@@ -16,7 +16,7 @@ from simulator.persistence.errors import NoSandbox
 from simulator.persistence.gate import Gate
 from simulator.persistence.kept_marks import KeptMark
 from simulator.persistence.lives import Life
-from simulator.persistence.reading import Entry as Line
+from simulator.persistence.reader import Entry as Line
 from simulator.persistence.recorder import Recorder
 from simulator.persistence.refusing import not_kept, refused
 from simulator.persistence.store import Store
@@ -82,18 +82,17 @@ class StoreKeeper:
         """See `Keeper`."""
         life = self._of(live).life
         while True:
-            completed = life.completed
+            floor = life.floor
             await self._gate.passed()
             with refused():
                 line, size = await in_background(self._store.reading.place, live.id, entries, ANSWERED, life.key)
-            if life.completed == completed:  # else the beginning may be gone since it was looked for
+            if life.floor == floor:  # else the beginning may be gone since it was looked for
                 return Place(entries, line, size)
 
     def rewound(self, live: LiveSandbox, place: Place, tape: Tape, marks: Marks) -> None:
         """See `Keeper`."""
         with self._gate.whole():
             before = self._kept[live]
-            self._gate.commit()
             self._store.writing.cut(live.id, place.line, place.bytes)
             left = {mark.name for mark in marks}
             for name in before.marks.keys() - left:
@@ -105,7 +104,7 @@ class StoreKeeper:
     async def copy(self, live: LiveSandbox, place: Place, fork: LiveSandbox) -> None:
         """Write the life of a fork, a little in each turn. It is there when the fork begins."""
         writing, kept = self._store.writing, self._of(live)
-        life = writing.begin_life(fork.id, writing.lives_of(fork.id) + 1, written_line(head_of(fork)))
+        life = writing.begin_life(fork.id, written_line(head_of(fork)))
         try:
             with refused():
                 lines = self._store.reading.entries(live.id, life=kept.life.key)
@@ -153,7 +152,7 @@ class StoreKeeper:
         kept.marks[mark.name] = line
         kept.last_serial += 1
         note = msgspec.json.encode(KeptMark(mark, kept.last_serial))
-        self._store.writing.put_mark_of(kept.life, mark.name, line, note)
+        self._store.writing.put_mark(kept.life, mark.name, line, note)
 
     def _leave(self, live: LiveSandbox) -> None:
         """What comes to the tape of a former life is not written."""

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import msgspec
 
 from simulator.domain.model.instants import Times
-from simulator.persistence.reading import Reading, Sandbox
+from simulator.persistence.reader import Reader, Sandbox
 from simulator.persistence.resuming import CannotGoOn, Resuming
 from simulator.replay.attempts import unbegun_of
 from simulator.replay.entries_of_lines import Answered
@@ -23,7 +23,7 @@ class NoTape(Exception):
     """The tape of a sandbox cannot be had; the text says why."""
 
 
-def kept_tape(reading: Reading, sandbox: str, again: Again) -> TakenTape:
+def kept_tape(reading: Reader, sandbox: str, again: Again) -> TakenTape:
     """The whole tape of a sandbox, up to the time of its last entry; `again` rebuilds its state. Raises `NoTape`, and
     `StoreError` for what is damaged or not there."""
     kept = reading.sandbox(sandbox)
@@ -46,7 +46,7 @@ def kept_tape(reading: Reading, sandbox: str, again: Again) -> TakenTape:
     return TakenTape(whole, entries, 0, latest, unbegun_of(entries), state=state, marks=marks)
 
 
-def _digests(reading: Reading, kept: Sandbox, again: Again) -> tuple[str, tuple[MarkState, ...]]:
+def _digests(reading: Reader, kept: Sandbox, again: Again) -> tuple[str, tuple[MarkState, ...]]:
     """The digests of the state at the end and at the marks; none of a sandbox that this version cannot rebuild."""
     try:
         player = Resuming(reading, again, nowhere(), load_scenario("default")).resumed(kept).player

@@ -1,60 +1,58 @@
-"""What a store remembers of each life in memory: how far its entries go."""
+"""The lives that a store has, as far as they were written, committed or not."""
 
 import sqlite3
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Final
 
-from simulator.persistence.errors import Damaged
-from simulator.persistence.failures import RESTORE
-from simulator.persistence.layout import KEPT, is_number, is_whole, key_of, keys_of, n_of
+from simulator.persistence.errors import RESTORE, Damaged
+from simulator.persistence.retention import Snapshot
+from simulator.persistence.schema import LAST_ENTRY, LIFE_SUM, MARK_SUM, SNAPSHOT_SUM, entry_keys
+
+_SUMS: Final = (("lives", "sandbox", LIFE_SUM), ("marks", "name", MARK_SUM), ("snapshots", "id", SNAPSHOT_SUM))
+_LAST: Final = "SELECT id & ?, bytes_up_to FROM entries WHERE id BETWEEN ? AND ? ORDER BY id DESC LIMIT 1"
 
 
+@dataclass(slots=True, eq=False)
 class Life:
-    """A sandbox between two resets. `n` and `bytes_up_to` count what was appended, committed or not.
+    """A sandbox between two resets, as far as it was written, committed or not. The other fields than `key`, `sandbox`
+    and `head` are those of its tables; `parts` has the digests, keys and sizes of the parts of its newest snapshot, by
+    name, if that was written by this process."""
 
-    `parts` are those of its newest complete snapshot, by name: digest and key. None: not read yet. `completed` counts
-    the snapshots behind which the rule of retention may have dropped the beginning."""
-
-    __slots__ = ("bytes_up_to", "completed", "key", "n", "number", "open_snapshot", "parts", "sandbox", "zero")
-
-    def __init__(self, key: int, sandbox: str, number: int, n: int = 0, bytes_up_to: int = 0) -> None:
-        self.key = key
-        self.sandbox = sandbox
-        self.number = number
-        self.n = n
-        self.bytes_up_to = bytes_up_to
-        self.zero = key_of(key, 0)
-        self.parts: dict[str, tuple[bytes, int]] | None = None
-        self.open_snapshot = self.completed = 0
+    key: int
+    sandbox: str
+    head: bytes
+    floor: int = 0
+    floor_bytes: int = 0
+    n: int = 0
+    bytes_up_to: int = 0
+    marks: dict[str, int] = field(default_factory=dict)
+    snapshots: list[Snapshot] = field(default_factory=list)
+    parts: dict[str, tuple[bytes, int, int]] = field(default_factory=dict)
+    open_snapshot: int = 0
 
 
-def load_lives(connection: sqlite3.Connection, path: Path) -> dict[str, Life]:
-    """All lives that are kept, by sandbox. Raises `Damaged` when the head, the number or the last entry of one is."""
-    rows = connection.execute(
-        "SELECT id, sandbox, number, floor, floor_bytes, crc, head FROM lives WHERE state = ?", (KEPT,)
+def last_key(db: sqlite3.Connection, owners: str, rows: str, shift: int) -> int:
+    """Return the highest key of lives or snapshots that anything in the database has."""
+    found = (
+        db.execute(f"SELECT coalesce(max(id), 0) FROM {owners}"),
+        db.execute(f"SELECT coalesce(max(id), 0) >> ? FROM {rows}", (shift,)),
+        db.execute("SELECT coalesce(max(first), 0) >> ? FROM garbage WHERE kind = ?", (shift, rows)),
     )
-    return {row[1]: _load_life(connection, path, *row) for row in rows}
+    return max(int(cursor.fetchone()[0]) for cursor in found)
 
 
-def _load_life(
-    connection: sqlite3.Connection,
-    path: Path,
-    key: int,
-    sandbox: str,
-    number: int,
-    floor: int,
-    floor_bytes: int,
-    crc: int,
-    head: bytes,
-) -> Life:
-    if not is_whole(head, crc):
-        raise Damaged(f"{path}: the head of sandbox {sandbox!r} is damaged: {RESTORE}")
-    if not is_number(number):
-        raise Damaged(f"{path}: the number of sandbox {sandbox!r} is damaged: {RESTORE}")
-    last = connection.execute(
-        "SELECT id, bytes_up_to, crc, data FROM entries WHERE id BETWEEN ? AND ? ORDER BY id DESC LIMIT 1", keys_of(key)
-    ).fetchone()
-    if last is None or n_of(last[0]) <= floor:
-        return Life(key, sandbox, number, floor, floor_bytes)
-    if not is_whole(last[3], last[2]):
-        raise Damaged(f"{path}: entry {n_of(last[0])} of sandbox {sandbox!r} is damaged: {RESTORE}")
-    return Life(key, sandbox, number, n_of(last[0]), last[1])
+def lives_of(db: sqlite3.Connection, path: Path) -> list[Life]:
+    """Read the lives of a database. Raises `Damaged` and `sqlite3.Error`."""
+    for table, name, crc in _SUMS:
+        wrong = db.execute(f"SELECT {name} FROM {table} WHERE crc IS NOT {crc}").fetchone()
+        if wrong:
+            raise Damaged(f"{path}: {wrong[0]!r} of the table {table} is damaged: {RESTORE}")
+    lives = [Life(*row) for row in db.execute("SELECT id, sandbox, head, floor, floor_bytes FROM lives ORDER BY id")]
+    for life in lives:
+        last = db.execute(_LAST, (LAST_ENTRY, *entry_keys(life.key))).fetchone() or (0, 0)
+        life.n, life.bytes_up_to = max(last, (life.floor, life.floor_bytes))
+        life.marks = dict(db.execute("SELECT name, n FROM marks WHERE life = ?", (life.key,)))
+        rows = db.execute("SELECT id, n, bytes_up_to, size FROM snapshots WHERE life = ? ORDER BY n, id", (life.key,))
+        life.snapshots = [Snapshot(*row) for row in rows]
+    return lives

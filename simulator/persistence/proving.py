@@ -3,14 +3,14 @@
 from collections.abc import Iterator
 
 from simulator.persistence.errors import StoreError
-from simulator.persistence.reading import Reading
+from simulator.persistence.reader import Reader
 from simulator.persistence.resuming import CannotGoOn, Resuming
 from simulator.replay.player import Again
 from simulator.replay.rebuilding import nowhere
 from simulator.scenario.library import load_scenario
 
 
-def obstacles(reading: Reading, again: Again) -> Iterator[str]:
+def obstacles(reading: Reader, again: Again) -> Iterator[str]:
     """A line for each sandbox that a server could not go on with, and for each snapshot that cannot be used. `again`
     answers the requests of a tape once more."""
     resuming = Resuming(reading, again, nowhere(), load_scenario("default"))

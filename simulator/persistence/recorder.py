@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 from simulator.persistence.gate import Gate
 from simulator.persistence.lives import Life
-from simulator.persistence.writing import Writing
+from simulator.persistence.writer import Writer
 from simulator.replay.writing import Began, answered_line, entry_line, resumed_line
 from simulator.runtime.journal import Exchange
 from simulator.runtime.live_sandbox import LiveSandbox
@@ -19,7 +19,7 @@ class Recorder:
     """Writes what the tape of one `life` gets, each line with the time of the wall. A request that waits has a line
     when it begins, and one with its answer. What cannot be written closes the gate."""
 
-    def __init__(self, writing: Writing, life: Life, gate: Gate, live: LiveSandbox) -> None:
+    def __init__(self, writing: Writer, life: Life, gate: Gate, live: LiveSandbox) -> None:
         self._writing = writing
         self._life = life
         self._gate = gate

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from datetime import datetime
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 
@@ -11,7 +11,7 @@ from simulator.domain.errors import DomainError
 from simulator.domain.model.scenario import Scenario
 from simulator.persistence.errors import NoSandbox
 from simulator.persistence.kept_marks import KeptMark
-from simulator.persistence.reading import Reading, Sandbox, StoredSnapshot
+from simulator.persistence.reader import Reader, Sandbox, StoredSnapshot
 from simulator.persistence.recorder import time_of
 from simulator.persistence.refusing import refused
 from simulator.replay.entries_of_lines import Answered
@@ -24,16 +24,11 @@ from simulator.runtime.sandboxes import is_sandbox_id
 from simulator.scenario.compiler import ScenarioCompiler
 from simulator.scenario.library import load_scenario, names
 from simulator.scenario.reading.document import ScenarioError
-from simulator.snapshot.agenda import STEPS
-from simulator.snapshot.payments import ENTRIES, PAYMENTS
 from simulator.snapshot.restoring import restored
 from simulator.snapshot.snapshot import BadSnapshot, snapshot_of
 from simulator.snapshot.taking import Changes, changes
 from simulator.tape.entries import Entry
 from simulator.tape.tape import Unread
-
-WITH_CHECKSUMS: Final = tuple(f"{log}/{digit}" for log in (PAYMENTS, ENTRIES, STEPS) for digit in range(10))
-"""The parts of a snapshot that have checksums of their own, which are checked when they are read."""
 
 
 class CannotGoOn(Exception):
@@ -56,7 +51,7 @@ class Resumed(NamedTuple):
 class Resuming:
     """Rebuilds sandboxes of one folder. Of the `known` scenario it is known where its rules are written."""
 
-    def __init__(self, reading: Reading, again: Again, around: Surroundings, known: Scenario) -> None:
+    def __init__(self, reading: Reader, again: Again, around: Surroundings, known: Scenario) -> None:
         self._reading = reading
         self._again = again
         self._around = around
@@ -79,7 +74,7 @@ class Resuming:
         player, line, passed_over = self._begun(kept, head)
         saved = changes(player.live.core.state) if line and not passed_over else {}
         left_at = self._play(player, kept, line)
-        marks = [(_kept_mark(name, note), n) for name, n, note in self._reading.noted_marks(kept.name)]
+        marks = [(_kept_mark(name, note), n) for name, n, note in self._reading.marks(kept.name)]
         if len(marks) > MARKS_MAX:
             raise BadTape(f"it has {len(marks)} marks, of which {MARKS_MAX} are allowed")
         marks.sort(key=lambda one: one[0].serial)
@@ -116,7 +111,7 @@ class Resuming:
         return compiler
 
     def _restored(self, kept: Sandbox, head: Head, stored: StoredSnapshot) -> Player:
-        snapshot = snapshot_of(stored.contents(unchecked=WITH_CHECKSUMS))
+        snapshot = snapshot_of(self._reading.parts(stored))
         compiler = self._compiler(head)
         beginning = beginning_of(head, compiler)
         player = restored(
@@ -154,7 +149,7 @@ class Resuming:
     def _entries(self, kept: Sandbox, line: int) -> Iterator[tuple[int, datetime, Entry | Answered]]:
         """The entries from a line on, and the answers to those that waited, with the wall's time."""
         began: Began = {}
-        for one in self._reading.entries(kept.name, line, kept.key):
+        for one in self._reading.entries(kept.name, line, kept.life):
             yield one.n, time_of(one.at_us), entry_from(one.n, one.data, began)
 
 

@@ -12,12 +12,12 @@ from typing import NamedTuple
 
 
 class Snapshot(NamedTuple):
-    """A complete snapshot behind entry `n`: where it is, and how many bytes lie before it and in it alone."""
+    """A complete snapshot behind entry `n`: where it is, and how many bytes lie before it and in it."""
 
     key: int
     n: int
     bytes_up_to: int
-    bytes_own: int
+    size: int
 
 
 BEGINNING = Snapshot(0, 0, 0, 0)
@@ -74,4 +74,4 @@ def _reached_from(snapshots: Sequence[Snapshot], n: int) -> Snapshot:
 
 
 def _size(bases: Sequence[Snapshot], bytes_up_to: int) -> int:
-    return bytes_up_to - bases[0].bytes_up_to + sum(one.bytes_own for one in bases)
+    return bytes_up_to - bases[0].bytes_up_to + sum(one.size for one in bases)

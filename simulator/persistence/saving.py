@@ -19,7 +19,7 @@ from simulator.domain.sandbox import Sandbox
 from simulator.persistence.gate import Gate
 from simulator.persistence.lives import Life
 from simulator.persistence.store import Store
-from simulator.persistence.writing import SnapshotWriter, digest_of
+from simulator.persistence.writer import SnapshotWriter, digest_of
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.sandboxes import Sandboxes
 from simulator.runtime.unexpected import report
@@ -50,7 +50,7 @@ LOOK_S: Final = 0.25
 SHARE: Final = 1
 """How many times the processor's time that a snapshot took it is until the next one."""
 
-KEPT_AT_ONCE: Final = 500
+KEPT_AT_ONCE: Final = 20
 """How many parts that have not changed are written down in one turn of the event loop."""
 
 END_S: Final = 5.0
@@ -154,8 +154,8 @@ class Saving:
         life = self._store.writing.life_of(live.id)
         seen = self._seen.get(live.id)
         if seen is None or seen.life is not life or life.n < seen.saved:  # it began anew, or was rewound
-            newest = self._store.reading.snapshot(live.id) if life.n else None
-            seen = self._seen[live.id] = _Seen(life, -1, 0 if newest is None else min(newest.n, life.n))
+            newest = max((one.n for one in life.snapshots), default=0)
+            seen = self._seen[live.id] = _Seen(life, -1, newest)
         return life.n - seen.saved
 
     async def save(self, live: LiveSandbox) -> bool:

@@ -1,181 +1,228 @@
-"""A store: a folder that this process owns, in which sandboxes are kept.
+"""A store: the database of a folder that this process owns.
 
-`append`, `put_mark` and the others of `writing` only list what is to be written. `request_commit`, once for each
-turn of an event loop, writes all of it or nothing, and says so. `writing`, `request_commit` and `close` belong to one
-thread; `reading` may be used in any, and sees what was committed.
+The methods of `writing` only list what is to be written. `request_commit`, once for each turn of an event loop, writes
+all of it or nothing, and reports it. `writing`, `request_commit` and `close` belong to one thread; `reading` may be
+used in any, and sees what was committed.
+
+Under `process` a commit is made where it is requested, in some hundred microseconds, and is in the log of the operating
+system: it survives a kill of the process. Under `power` a thread commits and waits for the disk; what is requested
+meanwhile goes together into the next commit. A second thread brings the log into the database when it has grown: most
+of it beside the commits, the rest between two of them, after which the log begins again.
 """
 
+import logging
 import sqlite3
-import threading
-from contextlib import suppress
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing, contextmanager, suppress
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
+from threading import Lock
 from types import TracebackType
-from typing import Self
+from typing import Final, Literal, Self
 
-from simulator.persistence import ends
-from simulator.persistence.committing import LOG_BYTES, Committer, Done, Durability
-from simulator.persistence.errors import StoreError
-from simulator.persistence.failures import of_writing, reading_errors
-from simulator.persistence.layout import DATABASE
-from simulator.persistence.lives import load_lives
-from simulator.persistence.opening import connect, create, examined, own, refuse_what_lacks_tables, sign
-from simulator.persistence.ownership import Ownership
-from simulator.persistence.reading import Reading
+from simulator.persistence.conversion import convert_format_1
+from simulator.persistence.database import Ownership, create, format_of, make_folder
+from simulator.persistence.errors import RESTORE, Closed, Damaged, StoreError, reading_errors, writing_error
+from simulator.persistence.reader import Reader
 from simulator.persistence.retention import Retention
-from simulator.persistence.sweeping import Sweeper
-from simulator.persistence.transactions import Transactions
-from simulator.persistence.writing import Counters, Writing
+from simulator.persistence.schema import DATABASE, connect
+from simulator.persistence.writer import Statement, Writer
 
-_SYNCHRONOUS = {"process": "NORMAL", "power": "FULL"}
+Durability = Literal["process", "power"]
+Done = Callable[[StoreError | None], object]
+LOG_BYTES: Final = 16 * 1024 * 1024
+_SYNCHRONOUS: Final = {"process": "NORMAL", "power": "FULL"}
+_SWEPT_ROWS: Final = {"entries": 256, "parts": 16}
+"""How many rows of garbage one commit removes."""
 
 
 class Store:
-    """An open one. `open` makes it; `close` ends it, or the end of the process."""
+    """An open folder, until `close` or the end of the process."""
 
     def __init__(
         self,
-        folder: Path,
-        ownership: Ownership,
-        connections: list[sqlite3.Connection],
-        durability: Durability,
-        retention: Retention,
-        log_bytes: int,
-        version: str,
-    ) -> None:
-        commits, checkpoints, reads = connections
-        self.missing = ""  # what was lost when the power failed, in a line
-        self.folder = folder
-        self.path = folder / DATABASE
-        self.reading = Reading(reads, self.path)
-        self.writing = Writing(load_lives(commits, self.path), _counters(commits), self.reading.newest_parts)
-        sweeper = Sweeper(commits)
-        sweeper.find()
-        self._is_closed = False
-        self._given_up: StoreError | None = None
-        self._ownership = ownership
-        self._connections = connections
-        ends.refuse_what_is_missing(commits, self.path)
-        sign(commits, version, self.path)
-        ownership.announce(durability)
-        self._transactions = Transactions(commits, folder, retention, sweeper)
-        self._committer = Committer(self._transactions, checkpoints, durability, log_bytes)
-
-    @classmethod
-    def open(
-        cls,
         folder: Path | str,
         durability: Durability = "process",
         *,
         version: str,
         retention: Retention | None = None,
         log_bytes: int = LOG_BYTES,
-    ) -> "Store":
-        """Own the folder and open what is in it; make it where nothing is.
-
-        `version` is that of the program, for the message of an older one. `log_bytes` is how far the write-ahead log
-        grows before it is brought into the database. Raises `InUse`, `Unusable`, `Newer` or `Damaged`, and then has
-        changed nothing, but for an empty folder and its lock.
-        """
-        folder = Path(folder)
-        ownership = own(folder)
-        connections: list[sqlite3.Connection] = []
+    ) -> None:
+        """Own a folder and open it, or create it; one of an earlier version is converted. `version` is that of the
+        program, for the message of an older one; `log_bytes` is how far the log grows before it is brought into the
+        database. Raises `InUse`, `Unusable`, `Newer` or `Damaged`, and then has changed nothing."""
+        self.folder = Path(folder)
+        self.path = self.folder / DATABASE
+        self._log = self.path.with_name(f"{DATABASE}-wal")
+        self._log_bytes = self._log_due = log_bytes
+        self._lock = Lock()
+        self._waiting: deque[tuple[list[Statement], Done]] = deque()
+        self._commits_in_thread = durability == "power"
+        self._committer = ThreadPoolExecutor(1, "store")
+        self._checkpointer = ThreadPoolExecutor(1, "checkpoint")
+        self._checkpoint: Future[None] | None = None
+        self._failure: StoreError | None = None
+        self._given_up: StoreError | None = None
+        self._is_closed = False
+        self._connections: list[sqlite3.Connection] = []
+        make_folder(self.folder)
+        self._ownership = Ownership(self.folder)
         try:
-            if not (folder / DATABASE).exists():
-                create(folder, version)
-            missing = examined(folder, ownership)
-            with reading_errors(folder / DATABASE):
-                for _ in range(3):
-                    connections.append(connect(folder, _SYNCHRONOUS[durability]))
-                refuse_what_lacks_tables(connections[0], folder / DATABASE)
-                store = cls(folder, ownership, connections, durability, retention or Retention(), log_bytes, version)
-            store.missing = missing
-            return store
+            _prepare(self.path, self._ownership, version)
+            with reading_errors(self.path):
+                self._db = self._connection(_SYNCHRONOUS[durability])
+                self.reading = Reader(self._connection(), self.path)
+                self.writing = Writer(self._db, self.path, retention or Retention())
+                # Shows that it can be written, and removes what a killed process had begun.
+                self._db.execute("INSERT OR REPLACE INTO meta VALUES ('written_by', ?)", (version,))
+                self._db.execute("UPDATE garbage SET is_due = 1")
+            self._ownership.announce()
         except BaseException:
-            for connection in connections:
-                connection.close()
-            ownership.mark_closed()
-            ownership.release()
+            self._release()
             raise
 
     @property
     def failure(self) -> StoreError | None:
         """What ended all commits, if something did."""
-        return self._given_up or self._transactions.failure
+        return self._given_up or self._failure
 
     @property
     def is_swept(self) -> bool:
-        """Whether all that is not kept is removed. Each commit removes a little, an empty one, too."""
-        return not self._transactions.sweeper
+        """Whether all garbage is removed. Each commit removes a little, an empty one, too."""
+        return self._db.execute("SELECT 1 FROM garbage WHERE is_due LIMIT 1").fetchone() is None
 
     def request_commit(self, done: Done) -> None:
-        """Commit all that is listed so far, and call `done` with the error, or None when it is durable.
-
-        Under `process` mostly before this returns, and else in another thread, as always under `power`; in the order
-        of the requests. `done` must not wait for the store. After an error every further one ends with it.
-        """
-        if self._given_up is not None:
-            done(self._given_up)
+        """Commit all that is listed so far, and call `done` with the error, or None when it is durable: under `process`
+        before this returns, under `power` in another thread; in the order of the requests. After an error every further
+        one ends with it."""
+        if self._is_closed or self._given_up is not None:
+            done(self._given_up or Closed("the store is closed"))
+            return
+        self._waiting.append((self.writing.take(), done))
+        if self._commits_in_thread:
+            self._committer.submit(self._commit_waiting)
         else:
-            self._committer.request(self.writing.take(), done)
+            self._commit_waiting()
 
     def give_up(self, error: StoreError) -> None:
         """Write nothing from now on, also not what is listed, which is not all that it should be. What was committed,
-        or asked to be, stays."""
+        or was requested to be, stays."""
         self._given_up = error
 
     def commit(self) -> None:
         """Commit, and wait for it. Raises `StoreError`."""
-        errors: list[StoreError | None] = []
-        is_done = threading.Event()
-
-        def done(error: StoreError | None) -> None:
-            errors.append(error)
-            is_done.set()
-
-        self.request_commit(done)
-        is_done.wait()
-        if errors[0] is not None:
-            raise errors[0]
+        result: Future[StoreError | None] = Future()
+        self.request_commit(result.set_result)
+        if (error := result.result()) is not None:
+            raise error
 
     def compact(self) -> None:
-        """Apply the rule of retention to all, remove what is not kept, and give the space back. Raises `StoreError`.
+        """Apply the rule of retention to all, remove the garbage, and give the space back. Raises `StoreError`.
 
-        Takes as long as it takes to write everything, and as much free space. What interrupts it changes nothing."""
-        self.writing.pending.lives_with_snapshots.extend(life.key for life in self.writing.lives.values())
+        An interruption changes nothing, or leaves some garbage."""
+        for life in self.writing.lives.values():
+            self.writing.retain(life)
         self.commit()
         while not self.is_swept:
             self.commit()
         try:
-            # Earlier versions made this one, and never wrote to it.
-            self._connections[0].execute("DROP TABLE IF EXISTS packs")
-            self._connections[0].execute("VACUUM")
-            self._connections[0].execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+            self._db.execute("VACUUM")
+            self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
         except sqlite3.Error as error:
-            raise of_writing(error, self.path) from None
+            raise writing_error(error, self.path) from None
+
+    @contextmanager
+    def attached(self, file: Path) -> Iterator[None]:
+        """Let commits within read another database as `source`, from which they may copy lives. Raises `StoreError`."""
+        with reading_errors(file):
+            self._db.execute("ATTACH ? AS source", (f"{file.absolute().as_uri()}?mode=ro",))
+        try:
+            yield
+        finally:
+            self._db.execute("DETACH source")
+            self.writing.load(self._db, self.path)
 
     def close(self) -> None:
         """Commit what is listed, bring the log into the database, and let go of the folder. Raises `StoreError`.
 
-        The folder is let go of, however that ends. Once is enough.
-        """
+        The folder is let go of, however that ends. Once is enough."""
         if self._is_closed:
             return
-        self._is_closed = True
         try:
             if self.failure is None:
                 self.commit()
         finally:
-            self._committer.close()
-            if self.failure is None:
-                with suppress(sqlite3.Error):  # then nothing is missed the next time
-                    ends.note(self._connections[0])
-            self._let_go()
+            self._is_closed = True
+            self._release()
 
-    def _let_go(self) -> None:
-        for connection in reversed(self._connections):
-            connection.close()  # the last one brings the log into the database
-        self._ownership.mark_closed()
+    def _connection(self, synchronous: str = "NORMAL") -> sqlite3.Connection:
+        db = connect(self.path)
+        self._connections.append(db)
+        db.execute("PRAGMA journal_mode = WAL")  # a copy by `data backup` is not, yet
+        db.execute(f"PRAGMA synchronous = {synchronous}")
+        db.execute("PRAGMA wal_autocheckpoint = 0")
+        db.execute("PRAGMA journal_size_limit = 0")  # a log that begins again is as large as what is in it
+        return db
+
+    def _release(self) -> None:
+        self._committer.shutdown()
+        self._checkpointer.shutdown()
+        for db in reversed(self._connections):
+            db.close()  # the last one brings the log into the database
         self._ownership.release()
+
+    def _commit_waiting(self) -> None:
+        with self._lock:
+            waiting = [self._waiting.popleft() for _ in range(len(self._waiting))]
+            error = self._commit([one for batch, _ in waiting for one in batch])
+        for _, done in waiting:
+            _call(done, error)
+
+    def _commit(self, batch: Sequence[Statement]) -> StoreError | None:
+        if self._failure is None:
+            try:
+                self._run(batch)
+                self._checkpoint_when_due(self._log.stat().st_size)
+            except BaseException as error:  # whatever it was, the disk does not have what is in memory
+                self._failure = writing_error(error, self.path)
+                if not isinstance(error, Exception):
+                    raise
+        return self._failure
+
+    def _run(self, batch: Sequence[Statement]) -> None:
+        if not batch and self.is_swept:
+            return
+        with self._db:
+            self._db.execute("BEGIN IMMEDIATE")
+            for statement, rows in groupby(batch, itemgetter(0)):
+                self._db.executemany(statement, [values for _, values in rows])
+            self._sweep()
+
+    def _sweep(self) -> None:
+        """Remove some rows of what is not needed."""
+        row = self._db.execute("SELECT kind, first, last FROM garbage WHERE is_due LIMIT 1").fetchone()
+        if row is not None:
+            kind, first, last = row
+            rows = f"SELECT id FROM {kind} WHERE id BETWEEN ? AND ? LIMIT ?"
+            removed = self._db.execute(f"DELETE FROM {kind} WHERE id IN ({rows})", (first, last, _SWEPT_ROWS[kind]))
+            if removed.rowcount < _SWEPT_ROWS[kind]:
+                self._db.execute("DELETE FROM garbage WHERE kind = ? AND first = ?", (kind, first))
+
+    def _checkpoint_when_due(self, size: int) -> None:
+        if size < self._log_bytes:
+            self._log_due = self._log_bytes
+        elif size >= self._log_due and (self._checkpoint is None or self._checkpoint.done()):
+            self._log_due = size + self._log_bytes  # should somebody read from the log, who keeps it
+            self._checkpoint = self._checkpointer.submit(self._bring_in_log)
+
+    def _bring_in_log(self) -> None:
+        with suppress(sqlite3.Error), closing(connect(self.path)) as db:
+            db.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+            with self._lock:
+                db.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
 
     def __enter__(self) -> Self:
         return self
@@ -186,9 +233,23 @@ class Store:
         self.close()
 
 
-def _counters(connection: sqlite3.Connection) -> Counters:
-    life, snapshot, part, named = [
-        connection.execute(f"SELECT coalesce(max({key}), 0) FROM {table}").fetchone()[0]  # noqa: S608 - ours
-        for key, table in (("id", "lives"), ("id", "snapshots"), ("id", "parts"), ("snapshot", "snapshot_parts"))
-    ]
-    return Counters(life + 1, max(snapshot, named) + 1, part + 1)
+def _prepare(path: Path, ownership: Ownership, version: str) -> None:
+    """Create the database of an owned folder, or convert it. Raises `StoreError`."""
+    found = 0
+    if path.exists():
+        with reading_errors(path), closing(connect(path)) as db:
+            found = format_of(db, path)
+    if found == 0 and ownership.had_store:
+        raise Damaged(f"{path}: is missing or empty: {RESTORE}; or empty this folder to begin again")
+    if found == 0:
+        create(path, version)
+    elif found == 1:
+        convert_format_1(path, version)
+
+
+def _call(done: Done, error: StoreError | None) -> None:
+    """A thread has to live on whatever its caller does: an event loop may be closed by now."""
+    try:
+        done(error)
+    except Exception:
+        logging.getLogger(__name__).exception("what waited for a commit failed")

@@ -4,7 +4,6 @@ import json
 import os
 import sqlite3
 import stat
-import zlib
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -13,13 +12,15 @@ from typing import Any
 import pytest
 
 from simulator.cli.reports.tapes import Tapes
+from simulator.persistence.database import OWNER
 from simulator.persistence.folder import DataFolder
-from simulator.persistence.layout import DATABASE
-from simulator.persistence.moving import exported
 from simulator.persistence.resuming import CannotGoOn
+from simulator.persistence.schema import DATABASE
 from simulator.persistence.store import Store
+from simulator.persistence.transfer import export_sandbox
 from tests.support.client import Client, running
 from tests.support.runner import invoke, refusal
+from tests.support.stores import change_entries, put_head, put_mark
 
 
 def kept(folder: Path) -> DataFolder:
@@ -112,17 +113,17 @@ def test_a_backup_is_for_nobody_who_may_not_read_the_original(mode: int, tmp_pat
     finally:
         os.umask(before)
     assert stat.S_IMODE(copy.joinpath(DATABASE).stat().st_mode) == mode
-    assert sorted(one.name for one in copy.iterdir()) == ["lock", DATABASE]
+    assert [one.name for one in copy.iterdir()] == [DATABASE]
 
 
 def test_a_new_folder_has_its_secrets_for_its_owner_alone(tmp_path: Path) -> None:
     before = os.umask(0o022)
     try:
-        with Store.open(tmp_path / "data", version="1"):
+        with Store(tmp_path / "data", version="1"):
             made = {one.name: stat.S_IMODE(one.stat().st_mode) for one in (tmp_path / "data").iterdir()}
     finally:
         os.umask(before)
-    assert {name: mode for name, mode in made.items() if name != "lock"} == dict.fromkeys(made.keys() - {"lock"}, 0o600)
+    assert {name: mode for name, mode in made.items() if name != OWNER} == dict.fromkeys(made.keys() - {OWNER}, 0o600)
     assert DATABASE in made
 
 
@@ -167,12 +168,7 @@ def of_another_version(folder: Path) -> Path:
     opened = kept(folder)
     with running("default", None, opened.keep) as client:
         client.call("GET", "/v2/balance")
-    with closing(sqlite3.connect(folder / DATABASE)) as connection:
-        rows = connection.execute("SELECT id, data FROM entries").fetchall()
-        for row, data in rows:
-            other = data.replace(b"5000", b"5001")
-            connection.execute("UPDATE entries SET data = ?, crc = ? WHERE id = ?", (other, zlib.crc32(other), row))
-        connection.commit()
+    assert change_entries(folder, b"5000", b"5001")
     return folder
 
 
@@ -199,11 +195,6 @@ def of_newer_format(folder: Path) -> Path:
     return folder
 
 
-def in_use(folder: Path) -> Path:
-    OPEN.append(kept(folder))
-    return folder
-
-
 def full_of_others(folder: Path) -> Path:
     folder.mkdir()
     (folder / "letters.txt").write_text("dear")
@@ -215,9 +206,6 @@ def empty(folder: Path) -> Path:
     return folder
 
 
-OPEN: list[DataFolder] = []
-
-
 @pytest.mark.parametrize(
     ("make", "text"),
     [
@@ -225,19 +213,27 @@ OPEN: list[DataFolder] = []
         (empty, "is no data folder"),
         (full_of_others, "is no data folder"),
         (of_newer_format, "newer"),
-        (in_use, "has it open already"),
     ],
 )
 @pytest.mark.parametrize("action", ["check", "export", "remove", "compact"])
 def test_a_folder_that_cannot_be_used_is_refused_in_one_line(action: str, make: Any, text: str, tmp_path: Path) -> None:
-    try:
-        more = {"export": ["out"], "remove": ["--sandbox", "shop"]}.get(action, [])
-        line = refused("data", action, str(make(tmp_path / "data")), *more)
-    finally:
-        while OPEN:
-            OPEN.pop().close()
+    more = {"export": ["out"], "remove": ["--sandbox", "shop"]}.get(action, [])
+    line = refused("data", action, str(make(tmp_path / "data")), *more)
     assert f"reseller-sim data {action}: {tmp_path / 'data'}" in line
     assert text in line
+
+
+def test_a_folder_that_a_server_has_open_is_read_and_not_changed(tmp_path: Path) -> None:
+    folder, file = filled(tmp_path / "data"), str(tmp_path / "out")
+    opened = kept(folder)
+    try:
+        assert "whole: 2 sandboxes" in invoke("data", "check", str(folder)).stdout
+        assert invoke("data", "export", str(folder), file).exit_code == 0
+        for action in (("remove", "--sandbox", "shop"), ("compact",)):
+            assert "in use by the process with pid" in refused("data", action[0], str(folder), *action[1:])
+        assert "in use by the process with pid" in refused("data", "import", str(folder), file, "--replace")
+    finally:
+        opened.close()
 
 
 def test_what_is_no_exported_sandbox_is_not_imported(tmp_path: Path) -> None:
@@ -248,16 +244,16 @@ def test_what_is_no_exported_sandbox_is_not_imported(tmp_path: Path) -> None:
     whole = tmp_path / "whole"
     invoke("data", "export", str(filled(tmp_path / "from")), str(whole))
     file.write_bytes(whole.read_bytes()[:-1])
-    assert f"{file}: it is damaged (it is cut)" in refused("data", "import", str(tmp_path / "data"), str(file))
+    assert f"{file}: it is damaged (" in refused("data", "import", str(tmp_path / "data"), str(file))
     assert not (tmp_path / "data").exists()
 
 
 def hostile(folder: Path, change: Callable[[Store], object]) -> Path:
     """An exported sandbox, whole by its sums, of a store in which something was changed."""
-    with Store.open(filled(folder), version="1.2.3") as store:
+    with Store(filled(folder), version="1.2.3") as store:
         change(store)
         store.commit()
-        (file := folder.parent / "hostile").write_bytes(b"".join(exported(store.reading, "shop")))
+        export_sandbox(folder, "shop", file := folder.parent / "hostile", version="1.2.3")
     return file
 
 
@@ -266,24 +262,24 @@ HEAD = {"tape": 1, "version": "0", "sandbox": "shop", "started": "2026-11-21T04:
 
 
 def head(**changes: Any) -> Callable[[Store], object]:
-    return lambda store: store.writing.put_head("shop", json.dumps(HEAD | changes).encode())
+    return lambda store: put_head(store, "shop", json.dumps(HEAD | changes).encode())
 
 
 def with_many_marks(store: Store) -> None:
     for number in range(101):
         name = f"mark {number}"
         note = {"mark": {"name": name, "n": 0, "at": "2026-11-21T04:00:00Z"}, "serial": number}
-        store.writing.put_mark("shop", name, note=json.dumps(note).encode())
+        put_mark(store, "shop", name, note=json.dumps(note).encode())
 
 
 def with_a_junk_mark(store: Store) -> None:
-    store.writing.put_mark("shop", "x", note=b"junk")
+    put_mark(store, "shop", "x", note=b"junk")
 
 
 HOSTILE: list[Callable[[Store], object]] = [
-    lambda store: store.writing.put_head("shop", b"junk"),
-    lambda store: store.writing.put_head("shop", b""),
-    lambda store: store.writing.put_head("shop", b"[" * 100_000),
+    lambda store: put_head(store, "shop", b"junk"),
+    lambda store: put_head(store, "shop", b""),
+    lambda store: put_head(store, "shop", b"[" * 100_000),
     head(tape="1"),
     head(sandbox="other"),
     head(clock={"mode": "bogus", "rate": 1}),

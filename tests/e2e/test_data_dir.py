@@ -6,7 +6,6 @@ import signal
 import sqlite3
 import subprocess
 import threading
-import zlib
 from collections.abc import Callable
 from contextlib import closing, suppress
 from http.client import HTTPException
@@ -16,9 +15,10 @@ from typing import Any
 import pytest
 
 from simulator.cli.signing import Credentials, sign
-from simulator.persistence.layout import DATABASE
+from simulator.persistence.schema import DATABASE
 from tests.support.client import Response
 from tests.support.processes import DEADLINE_S, PROGRAM, ROOT, Serving, ask, environment, run, serving
+from tests.support.stores import change_entries
 
 PAYMENT = {"refid": "order-1", "product": "RELOAD", "account": "0123456789", "amount": 10}
 
@@ -181,11 +181,7 @@ def cut(folder: Path) -> None:
 
 
 def of_another_version(folder: Path) -> None:
-    with closing(sqlite3.connect(folder / DATABASE)) as connection:
-        rows = [data for (data,) in connection.execute("SELECT data FROM entries") if b"Accepted" in data]
-        found, changed = rows[0], rows[0].replace(b"Accepted", b"Rejected")
-        connection.execute("UPDATE entries SET data = ?, crc = ? WHERE data = ?", (changed, zlib.crc32(changed), found))
-        connection.commit()
+    assert change_entries(folder, b"Accepted", b"Rejected")
 
 
 @pytest.mark.slow
@@ -194,7 +190,7 @@ def of_another_version(folder: Path) -> None:
     [
         (of_newer_format, "written by a newer reseller-sim"),
         (flipped, "is damaged"),
-        (cut, "is cut, 5000 bytes long"),
+        (cut, "damaged (database disk image is malformed)"),
         (of_another_version, "is otherwise when it is repeated; go on with the version that wrote the folder"),
     ],
 )

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from simulator.persistence import saving
-from simulator.persistence.checking import check
 from simulator.persistence.folder import DataFolder
-from simulator.persistence.writing import Writing
+from simulator.persistence.maintenance import check
+from simulator.persistence.writer import Writer
 from tests.support.client import Client, running
 from tests.support.data_folders import DEFAULT, Held, folder_of, killed, serving, told
 from tests.support.taped_plays import FIRST
@@ -161,7 +161,7 @@ def test_what_the_keeper_cannot_write_is_never_answered(
             raise RuntimeError("a mistake of ours")
 
         with monkeypatch.context() as patched:
-            patched.setattr(Writing, method, fails)
+            patched.setattr(Writer, method, fails)
             with pytest.raises(AssertionError, match="500 outside the contract"):
                 client.run(change(client))
         (failure,) = failures

@@ -123,7 +123,7 @@ def test_nothing_leaves_after_a_failure_which_is_told_once() -> None:
 
 
 def test_a_real_store_has_what_was_written_when_the_gate_opens(tmp_path: Path) -> None:
-    with Store.open(tmp_path / "data", version="1") as store:
+    with Store(tmp_path / "data", version="1") as store:
         gate = Gate(store, lambda error: None)
         store.writing.new_life("one", b"head")
         store.writing.append("one", 0, b"entry")

@@ -7,7 +7,7 @@ import pytest
 
 from simulator.persistence.folder import DataFolder
 from simulator.persistence.kept_tapes import kept_tape
-from simulator.persistence.looking import looked_at
+from simulator.persistence.reader import folder_reader
 from simulator.replay.attempts import unbegun, unbegun_of
 from simulator.replay.head import taken
 from simulator.replay.rebuilding import nowhere, player_of
@@ -29,7 +29,7 @@ def test_a_tape_from_the_disk_is_the_one_from_memory(happens: Callable[[Client],
         while wanted != (wanted := list(tape_lines(taken(client.live)))):  # an attempt may end meanwhile
             client.run(kept.gate.passed())
         folder = as_killed(kept.path, tmp_path / "killed")
-    with looked_at(folder) as reading:
+    with folder_reader(folder) as reading:
         assert list(tape_lines(kept_tape(reading, "default", client.app.again))) == wanted
 
 

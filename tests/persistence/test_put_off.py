@@ -59,14 +59,14 @@ def test_requests_that_wait_one_beside_the_other_put_off_a_snapshot_for_a_while_
                 await client.acall("POST", "/v2/topup", ORDER | {"refid": f"quick-{number}"})
             await saver._save_due()
             assert client.live.tape.is_awaited
-            assert folder_of(client)._store.reading.snapshot("default") is None
+            assert folder_of(client)._store.reading.snapshots("default") == []
             second = Slow(client, "slow-2")
             await some_turns()
             assert len(list(client.live.tape.awaited())) == 1, "the second one has not begun"
             assert await first.ended() == 200
             await saver._save_due()
             await folder_of(client).gate.passed()
-            assert folder_of(client)._store.reading.snapshot("default") is not None
+            assert folder_of(client)._store.reading.snapshots("default") != []
             third = Slow(client, "slow-3")
             await some_turns()
             assert len(list(client.live.tape.awaited())) == 1, "waiting is allowed again"

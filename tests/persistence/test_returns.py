@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from simulator.persistence import saving
-from simulator.persistence.checking import check
-from simulator.persistence.layout import DATABASE
+from simulator.persistence.maintenance import check
 from simulator.persistence.retention import Retention
+from simulator.persistence.schema import DATABASE
 from tests.support.client import Client
 from tests.support.data_folders import DEFAULT, Held, folder_of, killed, saving_of, serving, told
 from tests.support.taped_plays import FIRST, set_callback, set_clock
@@ -98,8 +98,7 @@ def test_a_rewind_beside_which_the_beginning_goes_is_refused_and_loses_nothing(
     with serving(tmp_path / "data") as client:
         for number in range(9):
             client.pay(f"old-{number}")
-        transactions = folder_of(client)._store._transactions
-        monkeypatch.setattr(transactions, "_retention", Retention(1, bytes_max=0))
+        monkeypatch.setattr(folder_of(client)._store.writing, "_retention", Retention(1, bytes_max=0))
         held = Held(monkeypatch, "place", is_behind=True)
 
         async def saved() -> None:

@@ -1,6 +1,5 @@
 """A disk that is full, files that go, a process that is killed: what was answered is there, and nothing else."""
 
-import os
 import signal
 import subprocess
 import sys
@@ -9,12 +8,11 @@ from typing import NoReturn
 
 import pytest
 
-from simulator.persistence.checking import check
-from simulator.persistence.committing import Durability
 from simulator.persistence.errors import StoreError, WriteFailed
-from simulator.persistence.layout import DATABASE, LOCK
-from simulator.persistence.store import Store
-from tests.support.stores import LOG, VERSION, as_killed, filled, held
+from simulator.persistence.maintenance import check
+from simulator.persistence.schema import DATABASE
+from simulator.persistence.store import Durability, Store
+from tests.support.stores import VERSION, as_killed, filled, held
 
 pytestmark = pytest.mark.slow
 
@@ -26,7 +24,7 @@ import resource, signal, sys
 from simulator.persistence.errors import WriteFailed
 from simulator.persistence.store import Store
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-store = Store.open(sys.argv[1], sys.argv[2], version="{VERSION}", log_bytes=int(sys.argv[3]))
+store = Store(sys.argv[1], sys.argv[2], version="{VERSION}", log_bytes=int(sys.argv[3]))
 store.writing.new_life("shop", b"")
 store.commit()
 resource.setrlimit(resource.RLIMIT_FSIZE, (500_000, resource.RLIM_INFINITY))
@@ -34,7 +32,7 @@ errors = []
 for number in range(1, 200):
     for _ in range(3):
         store.writing.append("shop", number, bytes(2_000))
-    store.writing.put_mark("shop", str(number))
+    store.writing.put_mark(store.writing.life_of("shop"), str(number), 3 * number)
     try:
         store.commit()
         assert not errors
@@ -54,13 +52,13 @@ else:
 WRITES = f"""
 import sys
 from simulator.persistence.store import Store
-store = Store.open(sys.argv[1], sys.argv[2], version="{VERSION}", log_bytes=100_000)
+store = Store(sys.argv[1], sys.argv[2], version="{VERSION}", log_bytes=100_000)
 if not store.writing.lives:
     store.writing.new_life("shop", b"")
 while True:
     for _ in range(5):
         n = store.writing.append("shop", 0, b"entry" * 60)
-        store.writing.put_mark("shop", str(n % 5))
+        store.writing.put_mark(store.writing.life_of("shop"), str(n % 5), n)
     if n % 200 == 0:
         snapshot = store.writing.begin_snapshot("shop")
         snapshot.put("all", b"%d" % n * 5000)
@@ -85,7 +83,7 @@ def test_a_full_disk_ends_all_commits_and_loses_nothing_that_was_answered(
     assert error.endswith("start again; nothing before is lost")
     assert closed == "closed"
     assert check(tmp_path).problems == []
-    with Store.open(tmp_path, version=VERSION) as store:
+    with Store(tmp_path, version=VERSION) as store:
         found = held(store)["shop"]
         assert len(found["entries"]) == int(answered[-1])
         assert found["marks"] == {str(n // 3): n for n in map(int, answered)}
@@ -100,7 +98,7 @@ from simulator.persistence.store import Store
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]), resource.RLIM_INFINITY))
 try:
-    Store.open(sys.argv[1], version="{VERSION}")
+    Store(sys.argv[1], version="{VERSION}")
 except Unusable as error:
     print(error)
 """
@@ -114,17 +112,17 @@ def test_a_start_on_a_full_disk_is_refused_and_changes_nothing(tmp_path: Path, i
     done = subprocess.run(program, cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.startswith(f"{tmp_path}")
     assert done.stdout.count("\n") == 1
-    with Store.open(tmp_path, version=VERSION) as store:
+    with Store(tmp_path, version=VERSION) as store:
         assert held(store) == wanted
 
 
-@pytest.mark.parametrize("name", [DATABASE, LOG, LOCK])
-def test_a_file_that_is_removed_ends_all_commits(tmp_path: Path, name: str) -> None:
-    store = Store.open(tmp_path / "a", version=VERSION)
+def test_files_that_are_removed_end_all_commits(tmp_path: Path) -> None:
+    store = Store(tmp_path / "a", version=VERSION)
     store.writing.new_life("shop", b"")
     store.commit()
     copy = as_killed(tmp_path / "a", tmp_path / "b")
-    (store.folder / name).unlink()
+    for path in store.folder.iterdir():
+        path.unlink()
     answers: list[StoreError | None] = []
     for _ in range(2):
         store.writing.append("shop", 0, b"")
@@ -135,23 +133,12 @@ def test_a_file_that_is_removed_ends_all_commits(tmp_path: Path, name: str) -> N
     with pytest.raises(WriteFailed):
         store.commit()
     store.close()
-    with Store.open(copy, version=VERSION) as reopened:
+    with Store(copy, version=VERSION) as reopened:
         assert held(reopened)["shop"]["entries"] == []
 
 
-def test_files_that_are_replaced_end_all_commits(tmp_path: Path) -> None:
-    store = Store.open(tmp_path / "a", version=VERSION)
-    other = as_killed(tmp_path / "a", tmp_path / "b")
-    os.replace(other / DATABASE, store.folder / DATABASE)
-    store.writing.new_life("shop", b"")
-    with pytest.raises(WriteFailed, match="its files were removed or replaced while in use: start again"):
-        store.commit()
-    assert isinstance(store.failure, WriteFailed)
-    store.close()
-
-
 def test_what_fails_for_a_mistake_of_ours_is_no_half_commit_either(tmp_path: Path) -> None:
-    with Store.open(tmp_path, version=VERSION) as store:
+    with Store(tmp_path, version=VERSION) as store:
         store.writing.new_life("shop", b"")
         store.commit()
         store.writing.append("shop", 0, b"whole")
@@ -159,29 +146,28 @@ def test_what_fails_for_a_mistake_of_ours_is_no_half_commit_either(tmp_path: Pat
         with pytest.raises(WriteFailed, match="cannot be written"):
             store.commit()
         assert held(store)["shop"]["entries"] == []
-    with Store.open(tmp_path, version=VERSION) as store:
+    with Store(tmp_path, version=VERSION) as store:
         assert held(store)["shop"]["entries"] == []
 
 
-class Interrupting(list[tuple[int, str, int]]):
-    """Parts of a snapshot, written behind the entries, during which somebody presses Ctrl-C."""
-
-    def __iter__(self) -> NoReturn:
-        raise KeyboardInterrupt
-
-
-def test_an_interrupt_in_a_commit_is_no_half_commit_and_holds_nobody(tmp_path: Path) -> None:
-    store = Store.open(tmp_path, version=VERSION)
+def test_an_interrupt_in_a_commit_is_no_half_commit_and_holds_nobody(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = Store(tmp_path, version=VERSION)
     store.writing.new_life("shop", b"")
     store.commit()
     store.writing.append("shop", 0, b"whole")
-    store.writing.pending.shares = Interrupting([(1, "", 1)])
+
+    def interrupted() -> NoReturn:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(store, "_sweep", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        store.commit()
+        store.request_commit(lambda error: None)
     with pytest.raises(WriteFailed):
         store.commit()
     store.close()
-    with Store.open(tmp_path, version=VERSION) as store:
+    with Store(tmp_path, version=VERSION) as store:
         assert held(store)["shop"]["entries"] == []
 
 
@@ -201,7 +187,7 @@ def test_a_process_that_is_killed_while_it_commits_has_lost_nothing_that_it_answ
             rest = process.stdout.read().splitlines(keepends=True)
             answered = max([answered, *(int(line) for line in rest if line.endswith(b"\n"))])
         assert check(tmp_path).problems == []
-        with Store.open(tmp_path, durability, version=VERSION) as store:
+        with Store(tmp_path, durability, version=VERSION) as store:
             found = held(store)["shop"]
             n = store.reading.sandbox("shop").n
             assert answered <= n <= answered + 5

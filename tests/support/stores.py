@@ -1,11 +1,11 @@
 """What a store holds, as plain values that can be compared; and folders as a crash leaves them."""
 
 import shutil
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from simulator.persistence.layout import DATABASE, LOCK
-from simulator.persistence.ownership import boot
+from simulator.persistence.schema import DATABASE, ENTRY_SUM, connect
 from simulator.persistence.store import Store
 
 VERSION = "1.2.3"
@@ -22,12 +22,11 @@ def held_of(store: Store, sandbox: str) -> dict[str, Any]:
     reading = store.reading
     found = reading.sandbox(sandbox)
     return {
-        "life": found.life,
         "head": found.head,
         "floor": found.floor,
         "entries": [tuple(entry) for entry in reading.entries(sandbox, found.floor + 1)],
-        "marks": reading.marks(sandbox),
-        "snapshots": [(one.n, {name: one.part(name) for name in one.names}) for one in reading.snapshots(sandbox)],
+        "marks": {name: n for name, n, _ in reading.marks(sandbox)},
+        "snapshots": [(one.n, dict(reading.parts(one))) for one in reading.snapshots(sandbox)],
     }
 
 
@@ -40,15 +39,9 @@ def as_killed(folder: Path, target: Path) -> Path:
     return target
 
 
-def after_a_power_failure(folder: Path) -> None:
-    """The machine was started since the store of this folder was open."""
-    lock = folder / LOCK
-    lock.write_text(lock.read_text().replace(f"boot={boot()}", "boot=of-another-time"))
-
-
 def filled(folder: Path, entries: int = 20) -> dict[str, Any]:
     """Make a store with one sandbox, `shop`, that has some of everything, and close it. Returns what it holds."""
-    with Store.open(folder, version=VERSION) as store:
+    with Store(folder, version=VERSION) as store:
         fill(store, "shop", entries)
         return held(store)
 
@@ -60,9 +53,36 @@ def fill(store: Store, sandbox: str, entries: int = 20) -> None:
     for number in range(1, entries + 1):
         writing.append(sandbox, 1_000 * number, f"entry {number} of {sandbox}".encode() * 9)
         if number % 8 == 0:
-            writing.put_mark(sandbox, f"mark {number}")
+            put_mark(store, sandbox, f"mark {number}")
             snapshot = writing.begin_snapshot(sandbox)
             snapshot.put("catalog", b"the same" * 99)
             snapshot.put("wallets", f"as of {number}".encode() * 99)
             snapshot.complete()
         store.commit()
+
+
+def put_mark(store: Store, sandbox: str, name: str, n: int | None = None, note: bytes = b"") -> None:
+    """Name a moment of a sandbox: after entry `n`, or the last one."""
+    life = store.writing.life_of(sandbox)
+    store.writing.put_mark(life, name, life.n if n is None else n, note)
+
+
+def rows(store: Store, statement: str) -> list[Any]:
+    """What a statement finds in the database of a store."""
+    return store.reading._rows(statement)
+
+
+def put_head(store: Store, sandbox: str, head: bytes) -> None:
+    """Give a sandbox another head."""
+    statement = "UPDATE lives SET head = ?1, crc = checksum(sandbox, floor, floor_bytes, ?1) WHERE sandbox = ?2"
+    store.writing.write([(statement, (head, sandbox))])
+
+
+def change_entries(folder: Path, before: bytes, after: bytes) -> int:
+    """Replace text in all entries of a folder that nobody has open, each with its checksum. Returns in how many."""
+    with closing(connect(folder / DATABASE)) as db:
+        rows = [(key, data) for key, data in db.execute("SELECT id, data FROM entries").fetchall() if before in data]
+        for key, data in rows:
+            db.execute("UPDATE entries SET data = ? WHERE id = ?", (data.replace(before, after), key))
+        db.execute(f"UPDATE entries SET crc = {ENTRY_SUM}")  # noqa: S608 - ours
+    return len(rows)

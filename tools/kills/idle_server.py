@@ -3,7 +3,7 @@
 import asyncio
 from pathlib import Path
 
-from simulator.persistence.checking import check
+from simulator.persistence.maintenance import check
 from tests.support.processes import ask, run
 from tools.kills.books import SANDBOX
 from tools.kills.server import Server

@@ -19,10 +19,10 @@ from unittest.mock import patch
 from simulator.app import build_app
 from simulator.domain.model.effects import AttemptEnd, AttemptResult, Outgoing
 from simulator.options import Options
-from simulator.persistence import keeper, reading, saving
-from simulator.persistence.checking import check
+from simulator.persistence import keeper, reader, saving
 from simulator.persistence.errors import StoreError
 from simulator.persistence.folder import DataFolder
+from simulator.persistence.maintenance import check
 from simulator.persistence.resuming import CannotGoOn, Resuming
 from simulator.persistence.store import Store
 from simulator.replay import rewinding
@@ -232,7 +232,7 @@ class Crowd:
         copy = as_killed(self._folder / "data", self._folder / f"killed-{next(self._killed)}")
         found = {}
         try:
-            with Store.open(copy, version="crowd") as store:
+            with Store(copy, version="crowd") as store:
                 resuming = Resuming(store.reading, self._app.again, self._app.surroundings(), self._app.scenario)
                 for one in store.reading.sandboxes():
                     resumed = resuming.resumed(one)
@@ -285,7 +285,7 @@ def crowd(seed: int) -> Iterator[Crowd]:
             patch.object(saving, "pieces_apart", made.pieces),
             patch.object(apart, "CAN_FORK", new=False),
             patch.object(keeper, "COPIED_AT_ONCE", 4),
-            patch.object(reading, "_SLICE_ROWS", 4),
+            patch.object(reader, "SLICE_ROWS", 4),
             patch.object(rewinding, "PLAYED_AT_ONCE", 2 if seed % 2 else 7),
         ):
             yield made

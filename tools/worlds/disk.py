@@ -170,7 +170,7 @@ class Disk:
 
     def _problems(self, one: Killed) -> list[str]:
         app = self._world.app
-        with Store.open(one.folder, version="simulated") as store:
+        with Store(one.folder, version="simulated") as store:
             resuming = Resuming(store.reading, app.again, app.surroundings(), app.scenario)
             found = {}
             for kept in store.reading.sandboxes():

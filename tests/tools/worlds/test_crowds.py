@@ -11,11 +11,11 @@ SEEDS = 40
 ROUNDS = 12
 
 DEFECTS = (
-    Defect("what a fork begins with is not told to the gate", "persistence.writing:Writing.begin_life",
-           'self._write("INSERT INTO lives',
-           'self._pending = self._pending or Pending()\n    self._write("INSERT INTO lives'),
-    Defect("a snapshot outlives the rewind that undid its entries", "persistence.writing:Writing.cut",
-           "= n, bytes_up_to, {}, 0", "= n, bytes_up_to, {}, life.open_snapshot", seed=2),
+    Defect("what a fork begins with is not told to the gate", "persistence.writer:Writer.begin_life",
+           'self._write(_GARBAGE, "entries", *entry_keys(life.key), False)',
+           'self._pending.append((_GARBAGE, ("entries", *entry_keys(life.key), False)))'),
+    Defect("a snapshot outlives the rewind that undid its entries", "persistence.writer:Writer.cut",
+           "self._close_snapshot(life)", "pass", seed=2),
     Defect("what a rewound tape begins with is not on disk", "persistence.keeper:StoreKeeper.rewound",
            ".add_all(tape.taken()[place.entries :])", ""),
     Defect("the marks of a fork are not on disk", "persistence.keeper:StoreKeeper.begin",

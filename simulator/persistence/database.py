@@ -1,0 +1,172 @@
+"""The database of a folder: its owner, its creation, and what is refused before it is used.
+
+One process owns a folder: it holds a transaction of a second, tiny database, which ends with the process, however that
+ends. Anybody may read the database of the sandboxes, or bring its log into it, at any time.
+
+A folder that had sandboxes and has none now, or that has files of others, is refused: a fresh start would look as if
+everything were lost, or would be beside somebody's files. Names that begin with a dot and `lost+found` do not count.
+"""
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+from simulator.persistence.errors import RESTORE, Damaged, InUse, Newer, Unusable, code_of, reading_errors
+from simulator.persistence.schema import APPLICATION_ID, DATABASE, FORMAT, connect, create_tables, tables_of
+
+OWNER: Final = "owner.sqlite3"
+FORMER_LOCK: Final = "lock"  # of format 1
+_OURS: Final = {FORMER_LOCK, *(name + end for name in (DATABASE, OWNER) for end in ("", "-wal", "-shm", "-journal"))}
+
+
+class Ownership:
+    """The right to write into a folder, until `release` or the end of the process. `had_store` unless the folder is
+    new. Raises `InUse` and `Unusable`."""
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / OWNER
+        with reading_errors(self.path):
+            self.path.touch()
+            self._db = connect(self.path)
+        self._db.execute("PRAGMA busy_timeout = 0")
+        try:
+            with reading_errors(self.path):
+                self._db.execute("CREATE TABLE IF NOT EXISTS owner (id INTEGER PRIMARY KEY, pid INTEGER, since TEXT)")
+                self._lock()
+            has_owner = self._db.execute("SELECT 1 FROM owner").fetchone() is not None
+            self.had_store = has_owner or (folder / FORMER_LOCK).exists()
+        except BaseException:
+            self._db.close()
+            raise
+
+    def announce(self) -> None:
+        """Write who the owner is. Raises `InUse` and `Unusable`."""
+        with reading_errors(self.path):
+            now = f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}"
+            self._db.execute("INSERT OR REPLACE INTO owner VALUES (1, ?, ?)", (os.getpid(), now))
+            self._db.execute("COMMIT")
+            self._lock()
+
+    def release(self) -> None:
+        """Let another process own the folder."""
+        self._db.close()
+
+    def _lock(self) -> None:
+        try:
+            self._db.execute("BEGIN IMMEDIATE")
+        except sqlite3.OperationalError as error:
+            if code_of(error) != sqlite3.SQLITE_BUSY:
+                raise
+            raise InUse(f"{self.path.parent}: in use by {self._owner()}: stop it, or give another folder") from None
+
+    def _owner(self) -> str:
+        pid, since = self._db.execute("SELECT pid, since FROM owner").fetchone() or ("?", "a moment ago")
+        return f"the process with pid {pid}, since {since}"
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder unless it is there. Raises `Unusable` for one that cannot be made, or that has other files."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        names = set(os.listdir(folder))
+    except OSError as error:
+        raise Unusable(f"{folder}: cannot be a folder ({error.strerror}): give one that can be made") from None
+    foreign = sorted(name for name in names - _OURS - {"lost+found"} if not name.startswith("."))
+    if DATABASE not in names and foreign:
+        raise Unusable(f"{folder}: has other files ({foreign[0]!r}) and no sandboxes: give an empty or a new folder")
+
+
+def create(path: Path, version: str, journal: str = "WAL") -> None:
+    """Create a database, or finish one whose creation was interrupted. Raises `Unusable`."""
+    try:
+        path.touch(0o600)  # it has secrets, and the files that SQLite creates beside it have the same mode
+        with closing(connect(path)) as db:
+            db.execute(f"PRAGMA journal_mode = {journal}")
+            with db:
+                db.execute("BEGIN IMMEDIATE")
+                create_tables(db, version)
+    except (OSError, sqlite3.Error) as error:
+        raise Unusable(f"{path}: cannot be written ({error}): give a folder that can be, and has room") from None
+
+
+def format_of(db: sqlite3.Connection, path: Path) -> int:
+    """Return the format of a database, 0 for one without anything in it. Raises `Unusable`, `Newer` and `Damaged`."""
+    with reading_errors(path):
+        (application,) = db.execute("PRAGMA application_id").fetchone()
+        (found,) = db.execute("PRAGMA user_version").fetchone()
+        tables = tables_of(db)
+        if application == found == 0 and not tables:
+            return 0
+        if application != APPLICATION_ID:
+            raise Unusable(f"{path}: belongs to another program: give another folder")
+        if found > FORMAT:
+            writer = _writer(db)
+            raise Newer(
+                f"{path}: written by a newer reseller-sim{writer} (format {found}, known is {FORMAT}): use that one"
+            )
+        if found == FORMAT and tables != _expected_tables():
+            raise Damaged(f"{path}: does not have the tables of a data folder: {RESTORE}")
+        if found < 1:
+            raise Damaged(f"{path}: has format {found}, which never was: {RESTORE}")
+        return int(found)
+
+
+@contextmanager
+def reading_connection(folder: Path) -> Iterator[sqlite3.Connection]:
+    """A connection that sees a folder as of one commit, and changes nothing; a server may have the folder open. Raises
+    `StoreError`."""
+    refuse_no_store(folder)
+    with closing(open_to_read(folder / DATABASE)) as db:
+        yield db
+
+
+def refuse_no_store(folder: Path) -> None:
+    """Raise `Unusable` or `Damaged` for a folder without sandboxes."""
+    if not any((folder / name).exists() for name in _OURS):
+        raise Unusable(f"{folder}: is no data folder, which `serve --data-dir` makes")
+    if not (folder / DATABASE).exists():
+        raise Damaged(f"{folder}: {DATABASE} is missing: {RESTORE}")
+
+
+def open_to_read(path: Path) -> sqlite3.Connection:
+    """Open a database as of one commit, to change nothing. Raises `StoreError`."""
+    with reading_errors(path):
+        db = connect(path, reading_mode(path))
+    try:
+        if (found := format_of(db, path)) == 0:
+            raise Damaged(f"{path}: is empty: {RESTORE}")
+        if found < FORMAT:
+            hint = "`serve --data-dir` and `reseller-sim data compact DIR` convert its folder"
+            raise Unusable(f"{path}: written by an earlier reseller-sim: {hint}")
+        db.execute("BEGIN")
+    except BaseException:
+        db.close()
+        raise
+    return db
+
+
+def reading_mode(path: Path) -> str:
+    """Return how to open a database that somebody else may have open. Of one that nobody has not even the files are
+    created that tell others who reads."""
+    return "mode=ro" if path.with_name(f"{path.name}-wal").exists() else "mode=ro&immutable=1"
+
+
+@cache
+def _expected_tables() -> set[tuple[str, str | None]]:
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as db:
+        create_tables(db, "")
+        return tables_of(db)
+
+
+def _writer(db: sqlite3.Connection) -> str:
+    """Return the version that wrote a newer database, as far as it can be read."""
+    try:
+        (text,) = db.execute("SELECT value FROM meta WHERE name = 'written_by'").fetchone()
+    except (sqlite3.Error, TypeError):
+        return ""
+    return f", {text}"

@@ -1,0 +1,187 @@
+"""Finds damage in a folder, gives space back, and copies a folder, which a server may have open."""
+
+import os
+import sqlite3
+import stat
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+from typing import Final
+
+from simulator.persistence.database import reading_connection, refuse_no_store
+from simulator.persistence.errors import Damaged, Unusable, writing_error
+from simulator.persistence.reader import Reader
+from simulator.persistence.retention import Retention
+from simulator.persistence.schema import (
+    DATABASE,
+    ENTRY_SUM,
+    LAST_ENTRY,
+    LIFE_SHIFT,
+    LIFE_SUM,
+    MARK_SUM,
+    PART_SUM,
+    SNAPSHOT_SHIFT,
+    SNAPSHOT_SUM,
+    entry_keys,
+)
+from simulator.persistence.store import Store
+
+PROBLEMS_MAX: Final = 100
+UNFINISHED: Final = ".unfinished"
+
+More = Callable[[Reader], Iterable[str]]
+
+_DAMAGE: Final = f"""
+SELECT 'sandbox ' || quote(sandbox) || ': the head is damaged' FROM lives WHERE crc IS NOT {LIFE_SUM}
+UNION ALL SELECT 'mark ' || quote(name) || ' of life ' || life || ' is damaged' FROM marks WHERE crc IS NOT {MARK_SUM}
+UNION ALL SELECT 'a snapshot of life ' || life || ' is damaged' FROM snapshots WHERE crc IS NOT {SNAPSHOT_SUM}
+UNION ALL SELECT 'the part ' || quote(name) || ' of a snapshot is damaged' FROM parts WHERE crc IS NOT {PART_SUM}
+UNION ALL SELECT 'entries of life ' || life || ', which is in no sandbox' FROM
+    (SELECT DISTINCT id >> {LIFE_SHIFT} AS life FROM entries WHERE NOT EXISTS
+        (SELECT 1 FROM garbage WHERE kind = 'entries' AND entries.id BETWEEN first AND last))
+    WHERE life NOT IN (SELECT id FROM lives)
+UNION ALL SELECT 'parts of a snapshot that no sandbox has' WHERE EXISTS
+    (SELECT 1 FROM parts WHERE id >> {SNAPSHOT_SHIFT} NOT IN (SELECT id FROM snapshots) AND NOT EXISTS
+        (SELECT 1 FROM garbage WHERE kind = 'parts' AND parts.id BETWEEN first AND last))
+UNION ALL SELECT 'a mark of life ' || life || ', which is in no sandbox' FROM marks
+    WHERE life NOT IN (SELECT id FROM lives)
+UNION ALL SELECT 'a snapshot of life ' || life || ', which is in no sandbox' FROM snapshots
+    WHERE life NOT IN (SELECT id FROM lives)
+UNION ALL SELECT 'a snapshot of life ' || life || ' has ' || found || ' of ' || parts || ' parts' FROM
+    (SELECT life, parts, (SELECT count(*) FROM parts p WHERE p.id >> {SNAPSHOT_SHIFT} = snapshots.id) AS found
+        FROM snapshots)
+    WHERE found <> parts
+"""
+
+
+@dataclass
+class Checked:
+    """What was found. `problems` has one line for each, up to `PROBLEMS_MAX`; without any the folder is whole. The
+    answers to requests that waited are `entries` of their own."""
+
+    sandboxes: int = 0
+    entries: int = 0
+    snapshots: int = 0
+    bytes: int = 0
+    problems: list[str] = field(default_factory=list)
+
+    @property
+    def summary(self) -> str:
+        """In one line."""
+        numbers = (
+            (self.sandboxes, "sandbox"),
+            (self.entries, "line"),
+            (self.snapshots, "snapshot"),
+            (self.bytes, "byte"),
+        )
+        counts = ", ".join(_counted(number, thing) for number, thing in numbers)
+        return f"{_counted(len(self.problems), 'problem') if self.problems else 'whole'}: {counts}"
+
+
+def check(folder: Path, more: More = lambda reader: ()) -> Checked:
+    """Read everything in a folder, as of one commit, and change nothing; when it is whole, look at it with `more`, each
+    problem a line. Raises `Unusable` or `Newer`; any damage is in what it returns."""
+    checked = Checked(bytes=_bytes_of(folder))
+    path = folder / DATABASE
+    try:
+        with reading_connection(folder) as db:
+            problems = islice(problems_of(db, checked), PROBLEMS_MAX)
+            checked.problems += [f"{path}: {problem}" for problem in problems]
+            if not checked.problems:
+                checked.problems += [f"{folder}: {problem}" for problem in more(Reader(db, path))]
+    except Damaged as damaged:
+        checked.problems.append(str(damaged))
+    return checked
+
+
+def problems_of(db: sqlite3.Connection, checked: Checked) -> Iterator[str]:
+    """Yield what is wrong with a database, and count what is in it."""
+    try:
+        for (line,) in db.execute(f"PRAGMA integrity_check({PROBLEMS_MAX})"):
+            if line != "ok":
+                yield " ".join(line.split())
+        for (line,) in db.execute(_DAMAGE):
+            yield str(line)
+        for sandbox, life, floor, size in db.execute("SELECT sandbox, id, floor, floor_bytes FROM lives"):
+            checked.sandboxes += 1
+            for problem in _problems_of_life(db, checked, life, floor, size):
+                yield f"sandbox {sandbox!r}: {problem}"
+    except (sqlite3.Error, OverflowError, TypeError, ValueError) as error:  # values can be damaged, too
+        yield f"damaged ({error})"
+
+
+def compact(folder: Path, *, version: str, retention: Retention | None = None, more: More = lambda reader: ()) -> str:
+    """Drop what the rule allows, and give the space back. Returns a summary in one line. Raises `StoreError`; then
+    everything is as it was, or garbage is removed.
+
+    A folder that is not whole, by `check` with `more`, is refused: what is dropped may be what could save it."""
+    refuse_no_store(folder)
+    before = _bytes_of(folder)
+    with Store(folder, version=version, retention=retention) as store:
+        if problems := check(folder, more).problems:
+            others = f" (and {len(problems) - 1} more: `data check` says which)" if len(problems) > 1 else ""
+            raise Damaged(f"{problems[0]}{others}; nothing was compacted, since {folder} is not whole")
+        store.compact()
+    return f"compacted: {before} bytes before, {_bytes_of(folder)} after"
+
+
+def back_up(folder: Path, target: Path) -> int:
+    """Copy a folder as of one commit into an empty or a new one, while a server may go on with it; its log grows
+    meanwhile. Returns the bytes of the copy. Raises `StoreError`, and then has made no copy."""
+    if folder.resolve() in target.resolve().parents:
+        raise Unusable(f"{target}: is inside of {folder}, which it is to save: give a folder elsewhere")
+    path = target / f"{DATABASE}{UNFINISHED}"
+    with reading_connection(folder) as db:
+        db.execute("COMMIT")  # a copy is one statement, and allowed only outside of a transaction
+        try:
+            target.mkdir(parents=True, exist_ok=True)
+            path.unlink(missing_ok=True)
+            if any(target.iterdir()):
+                raise Unusable(f"{target}: has files already: give an empty or a new folder")
+            # Whoever may not read the original, which has secrets, may not read the copy, whatever the umask is.
+            os.close(
+                os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, stat.S_IMODE((folder / DATABASE).stat().st_mode))
+            )
+            db.execute("VACUUM INTO ?", (str(path),))
+            with path.open("r+b") as file:
+                os.fsync(file.fileno())
+            path.replace(target / DATABASE)
+        except (OSError, sqlite3.Error) as error:
+            path.unlink(missing_ok=True)
+            raise writing_error(error, target) from None
+    return _bytes_of(target)
+
+
+def _problems_of_life(db: sqlite3.Connection, checked: Checked, life: int, floor: int, size: int) -> Iterator[str]:
+    last = floor
+    rows = db.execute(
+        f"SELECT id & {LAST_ENTRY}, bytes_up_to, length(data), crc IS {ENTRY_SUM} FROM entries "
+        "WHERE id BETWEEN ? AND ? ORDER BY id",
+        entry_keys(life, floor + 1),
+    )
+    for n, bytes_up_to, length, is_whole in rows:
+        checked.entries += 1
+        if n != last + 1:
+            yield f"entry {last + 1} is missing" if n == last + 2 else f"entries {last + 1} to {n - 1} are missing"
+        elif not is_whole:
+            yield f"entry {n} is damaged"
+        elif bytes_up_to != size + length:
+            yield f"entry {n} has another length than when it was written"
+        last, size = n, bytes_up_to
+    for name, n in db.execute("SELECT name, n FROM marks WHERE life = ?", (life,)):
+        if not floor <= n <= last:
+            yield f"mark {name!r} is at {n}, outside the entries"
+    for (n,) in db.execute("SELECT n FROM snapshots WHERE life = ?", (life,)):
+        checked.snapshots += 1
+        if not floor <= n <= last:
+            yield f"a snapshot is at {n}, outside the entries"
+
+
+def _bytes_of(folder: Path) -> int:
+    paths = (folder / DATABASE, folder / f"{DATABASE}-wal")
+    return sum(path.stat().st_size for path in paths if path.exists())
+
+
+def _counted(number: int, thing: str) -> str:
+    return f"{number} {thing if number == 1 else thing + ('es' if thing.endswith('x') else 's')}"

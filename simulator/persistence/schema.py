@@ -1,0 +1,101 @@
+"""The tables of a data folder, the keys of their rows and the checksums that the rows have.
+
+A life is a sandbox between two resets. The key of an entry has the key of its life in its upper bits, and the key of a
+part that of its snapshot: what belongs together lies together, and is read and removed as a range of keys. `garbage`
+has the ranges that are not complete or not needed; later commits remove those that are due, some rows each.
+"""
+
+import sqlite3
+import zlib
+from pathlib import Path
+from typing import Final
+
+DATABASE: Final = "sandboxes.sqlite3"
+APPLICATION_ID: Final = 0x52534C53  # "RSLS"
+FORMAT: Final = 2
+
+LIFE_SHIFT: Final = 38  # 274 thousand million entries in a life
+SNAPSHOT_SHIFT: Final = 24
+LAST_ENTRY: Final = (1 << LIFE_SHIFT) - 1
+LAST_PART: Final = (1 << SNAPSHOT_SHIFT) - 1
+BUSY_S: Final = 10.0  # how long a commit waits for another program that writes
+
+SCHEMA: Final = """
+CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE lives (
+    id INTEGER PRIMARY KEY, sandbox TEXT NOT NULL UNIQUE, floor INTEGER NOT NULL, floor_bytes INTEGER NOT NULL,
+    crc INTEGER NOT NULL, head BLOB NOT NULL
+);
+CREATE TABLE entries (
+    id INTEGER PRIMARY KEY, at_us INTEGER NOT NULL, bytes_up_to INTEGER NOT NULL, crc INTEGER NOT NULL,
+    data BLOB NOT NULL
+);
+CREATE TABLE marks (
+    life INTEGER NOT NULL, name TEXT NOT NULL, n INTEGER NOT NULL, crc INTEGER NOT NULL, note BLOB NOT NULL,
+    PRIMARY KEY (life, name)
+) WITHOUT ROWID;
+CREATE TABLE snapshots (
+    id INTEGER PRIMARY KEY, life INTEGER NOT NULL, n INTEGER NOT NULL, bytes_up_to INTEGER NOT NULL,
+    size INTEGER NOT NULL, parts INTEGER NOT NULL, crc INTEGER NOT NULL
+);
+CREATE TABLE parts (id INTEGER PRIMARY KEY, name TEXT NOT NULL, crc INTEGER NOT NULL, data BLOB NOT NULL);
+CREATE TABLE garbage (
+    kind TEXT NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL, is_due INTEGER NOT NULL,
+    PRIMARY KEY (kind, first)
+) WITHOUT ROWID;
+"""
+
+LIFE_SUM: Final = "checksum(sandbox, floor, floor_bytes, head)"
+ENTRY_SUM: Final = f"checksum(entries.id & {LAST_ENTRY}, at_us, bytes_up_to, data)"
+MARK_SUM: Final = "checksum(name, n, note)"
+SNAPSHOT_SUM: Final = "checksum(n, bytes_up_to, size, parts)"
+PART_SUM: Final = "checksum(name, data)"
+
+
+def checksum(*values: object) -> int:
+    """Return the checksum of the columns of a row, which SQL calls by this name."""
+    found = 0
+    for value in values:
+        text = f"'{value}'" if isinstance(value, str) else repr(value)
+        found = zlib.crc32(value if isinstance(value, bytes) else text.encode(), found)
+    return found
+
+
+def entry_keys(life: int, first: int = 1, last: int = LAST_ENTRY) -> tuple[int, int]:
+    """Return the first and the last key of these entries of a life."""
+    return life << LIFE_SHIFT | first, life << LIFE_SHIFT | last
+
+
+def part_keys(snapshot: int) -> tuple[int, int]:
+    """Return the first and the last key that parts of a snapshot can have."""
+    return snapshot << SNAPSHOT_SHIFT, snapshot << SNAPSHOT_SHIFT | LAST_PART
+
+
+def connect(path: Path, mode: str = "mode=rw") -> sqlite3.Connection:
+    """Open a database, which must be there, for any one thread at a time. Raises `sqlite3.Error`."""
+    db = sqlite3.connect(
+        f"{path.absolute().as_uri()}?{mode}", uri=True, isolation_level=None, check_same_thread=False, timeout=BUSY_S
+    )
+    db.execute("PRAGMA cell_size_check = ON")
+    db.execute("PRAGMA trusted_schema = OFF")
+    db.create_function("checksum", -1, checksum, deterministic=True)
+    return db
+
+
+def tables_of(db: sqlite3.Connection, schema: str = "main") -> set[tuple[str, str | None]]:
+    """Return the tables of a database with their columns."""
+    return set(
+        db.execute(
+            f"SELECT m.name, c.name FROM {schema}.sqlite_schema m LEFT JOIN pragma_table_info(m.name, '{schema}') c "
+            "WHERE m.type <> 'index'"
+        )
+    )
+
+
+def create_tables(db: sqlite3.Connection, version: str) -> None:
+    """Create the tables in an open transaction. Raises `sqlite3.Error`."""
+    for statement in SCHEMA.split(";"):
+        db.execute(statement)
+    db.execute("INSERT INTO meta VALUES ('written_by', ?)", (version,))
+    db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+    db.execute(f"PRAGMA user_version = {FORMAT}")

@@ -1,0 +1,251 @@
+"""What the program wants written, as a list of statements until a commit takes them. Nothing here touches the disk.
+
+All of it is called in one thread, the owner's.
+"""
+
+import sqlite3
+from collections.abc import Callable, Iterable
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any, Final
+
+from simulator.persistence.errors import NoSandbox
+from simulator.persistence.lives import Life, last_key, lives_of
+from simulator.persistence.retention import Retention, Snapshot, what_is_kept
+from simulator.persistence.schema import (
+    LIFE_SHIFT,
+    SNAPSHOT_SHIFT,
+    checksum,
+    entry_keys,
+    part_keys,
+)
+
+Statement = tuple[str, Any]
+
+_INSERT_ENTRY: Final = "INSERT INTO entries VALUES (?, ?, ?, ?, ?)"
+_PUT_MARK: Final = "INSERT OR REPLACE INTO marks VALUES (?, ?, ?, ?, ?)"
+_GARBAGE: Final = "INSERT OR REPLACE INTO garbage VALUES (?, ?, ?, ?)"
+_NO_GARBAGE: Final = "DELETE FROM garbage WHERE kind = ? AND first = ?"
+_RAISE_FLOOR: Final = """
+UPDATE lives SET floor = ?2, floor_bytes = ?3, crc = checksum(sandbox, ?2, ?3, head) WHERE id = ?1
+"""
+_KEEP_PART: Final = "INSERT INTO parts SELECT ?, name, crc, data FROM parts WHERE id = ?"
+
+
+class Writer:
+    """The lives of a store, and the statements of its next commit. `on_pending` is called by the first statement since
+    they were taken, so that nobody who writes has to think of the commit."""
+
+    def __init__(self, db: sqlite3.Connection, path: Path, retention: Retention) -> None:
+        """Raises `Damaged` and `sqlite3.Error`."""
+        self.on_pending: Callable[[], object] = lambda: None
+        self.lives: dict[str, Life] = {}
+        self.last_life = self.last_snapshot = 0  # keys
+        self._retention = retention
+        self._pending: list[Statement] = []
+        self.load(db, path)
+
+    def load(self, db: sqlite3.Connection, path: Path) -> None:
+        """Read which lives a store has. Raises `Damaged` and `sqlite3.Error`."""
+        self.lives = {life.sandbox: life for life in lives_of(db, path)}
+        self.last_life = max(self.last_life, last_key(db, "lives", "entries", LIFE_SHIFT))
+        self.last_snapshot = max(self.last_snapshot, last_key(db, "snapshots", "parts", SNAPSHOT_SHIFT))
+
+    def take(self) -> list[Statement]:
+        """Return what is pending, which the caller commits."""
+        taken, self._pending = self._pending, []
+        return taken
+
+    def life_of(self, sandbox: str) -> Life:
+        """Raises `NoSandbox`."""
+        if sandbox not in self.lives:
+            raise NoSandbox(f"the store has no sandbox {sandbox!r}")
+        return self.lives[sandbox]
+
+    def new_life(self, sandbox: str, head: bytes) -> Life:
+        """Create a sandbox, or reset it: all that it has written goes."""
+        life = self.begin_life(sandbox, head)
+        self.keep_life(life)
+        return life
+
+    def begin_life(self, sandbox: str, head: bytes) -> Life:
+        """Begin a life that nobody sees until `keep_life`."""
+        self.last_life += 1
+        life = Life(self.last_life, sandbox, head)
+        self._write(_GARBAGE, "entries", *entry_keys(life.key), False)
+        return life
+
+    def keep_life(self, life: Life) -> None:
+        """Let the sandbox be this life from the next commit on."""
+        row = life.sandbox, life.floor, life.floor_bytes
+        crc = checksum(*row, life.head)
+        if life.sandbox in self.lives:
+            self.forget(life.sandbox)
+        self._write("INSERT INTO lives VALUES (?, ?, ?, ?, ?, ?)", life.key, *row, crc, life.head)
+        self._write(_NO_GARBAGE, "entries", entry_keys(life.key)[0])
+        self.lives[life.sandbox] = life
+
+    def forget(self, sandbox: str) -> None:
+        """Remove a sandbox. Raises `NoSandbox`."""
+        life = self.life_of(sandbox)
+        del self.lives[sandbox]
+        self._write("DELETE FROM lives WHERE id = ?", life.key)
+        self._write("DELETE FROM marks WHERE life = ?", life.key)
+        self._drop_snapshots(life, life.snapshots)
+        self.abandon_life(life)
+
+    def abandon_life(self, life: Life) -> None:
+        """Remove a life that nobody has seen."""
+        self._close_snapshot(life)
+        self._write(_GARBAGE, "entries", *entry_keys(life.key), True)
+
+    def append(self, sandbox: str, at_us: int, data: bytes) -> int:
+        """Add an entry after the last one. Returns its number. Raises `NoSandbox`."""
+        return self.append_to(self.life_of(sandbox), at_us, data)
+
+    def append_to(self, life: Life, at_us: int, data: bytes) -> int:
+        """Add an entry to a life."""
+        life.n = n = life.n + 1
+        life.bytes_up_to = total = life.bytes_up_to + len(data)
+        self._write(_INSERT_ENTRY, life.key << LIFE_SHIFT | n, at_us, total, checksum(n, at_us, total, data), data)
+        return n
+
+    def cut(self, sandbox: str, n: int, bytes_up_to: int) -> None:
+        """Let a sandbox be as it was after entry `n`, when its entries had so many bytes (see `Reader.place`): later
+        entries, snapshots and marks go. Raises `NoSandbox`."""
+        life = self.life_of(sandbox)
+        self._write("DELETE FROM entries WHERE id BETWEEN ? AND ?", *entry_keys(life.key, n + 1))
+        for name in [name for name, place in life.marks.items() if place > n]:
+            self.drop_mark(sandbox, name)
+        self._close_snapshot(life)
+        self._drop_snapshots(life, [one for one in life.snapshots if one.n > n])
+        life.n, life.bytes_up_to, life.parts = n, bytes_up_to, {}
+
+    def put_mark(self, life: Life, name: str, n: int, note: bytes = b"") -> None:
+        """Name the moment after entry `n`; `note` is the caller's. Raises `ValueError` for a name that is no text."""
+        self._write(_PUT_MARK, life.key, name, n, checksum(name, n, note), note)
+        life.marks[name] = n
+
+    def drop_mark(self, sandbox: str, name: str) -> None:
+        """Forget a name. Raises `NoSandbox`, not for a mark that is not there."""
+        life = self.life_of(sandbox)
+        life.marks.pop(name, None)
+        self._write("DELETE FROM marks WHERE life = ? AND name = ?", life.key, name)
+
+    def begin_snapshot(self, sandbox: str) -> "SnapshotWriter":
+        """Begin a snapshot after the last entry. One that was begun and not completed goes. Raises `NoSandbox`."""
+        life = self.life_of(sandbox)
+        self._close_snapshot(life)
+        self.last_snapshot += 1
+        life.open_snapshot = self.last_snapshot
+        self._write(_GARBAGE, "parts", *part_keys(life.open_snapshot), False)
+        return SnapshotWriter(self, life)
+
+    def complete(self, life: Life, snapshot: Snapshot, parts: int) -> None:
+        """Let a snapshot be there from the next commit on, and drop what the rule of retention does not keep."""
+        row = snapshot.n, snapshot.bytes_up_to, snapshot.size, parts
+        self._write("INSERT INTO snapshots VALUES (?, ?, ?, ?, ?, ?, ?)", snapshot.key, life.key, *row, checksum(*row))
+        self._write(_NO_GARBAGE, "parts", part_keys(snapshot.key)[0])
+        life.open_snapshot = 0
+        life.snapshots.append(snapshot)
+        self.retain(life)
+
+    def retain(self, life: Life) -> None:
+        """Drop what the rule of retention does not keep of a life."""
+        if not life.snapshots:
+            return
+        marks = sorted(life.marks.items(), key=lambda mark: (mark[1], mark[0]))
+        kept = what_is_kept(self._retention, life.snapshots, marks, life.floor, life.bytes_up_to)
+        for name in life.marks.keys() - kept.marks:
+            self.drop_mark(life.sandbox, name)
+        self._drop_snapshots(life, [one for one in life.snapshots if one.key not in kept.snapshots])
+        if kept.floor.n > life.floor:
+            life.floor, life.floor_bytes = kept.floor.n, kept.floor.bytes_up_to
+            self._write(_RAISE_FLOOR, life.key, life.floor, life.floor_bytes)
+            self._write(_GARBAGE, "entries", *entry_keys(life.key, last=life.floor), True)
+
+    def write_part(self, key: int, name: str, data: bytes) -> None:
+        """Add a part of a snapshot."""
+        self._write("INSERT INTO parts VALUES (?, ?, ?, ?)", key, name, checksum(name, data), data)
+
+    def copy_part(self, key: int, part: int) -> None:
+        """Add a part that another snapshot has."""
+        self._write(_KEEP_PART, key, part)
+
+    def write(self, statements: Iterable[Statement]) -> None:
+        """Add statements of somebody else's."""
+        for statement in statements:
+            self._add(statement)
+
+    def _close_snapshot(self, life: Life) -> None:
+        if life.open_snapshot:
+            self._write(_GARBAGE, "parts", *part_keys(life.open_snapshot), True)
+            life.open_snapshot = 0
+
+    def _drop_snapshots(self, life: Life, snapshots: list[Snapshot]) -> None:
+        for snapshot in snapshots:
+            self._write("DELETE FROM snapshots WHERE id = ?", snapshot.key)
+            self._write(_GARBAGE, "parts", *part_keys(snapshot.key), True)
+        life.snapshots = [one for one in life.snapshots if one not in snapshots]
+
+    def _write(self, statement: str, *values: object) -> None:
+        self._add((statement, values))
+
+    def _add(self, statement: Statement) -> None:
+        self._pending.append(statement)
+        if len(self._pending) == 1:
+            self.on_pending()
+
+
+class SnapshotWriter:
+    """Takes the parts of a snapshot, in as many commits as they need. It is there when it is complete, or not at all.
+
+    Nothing is written of a life that is over, or of a snapshot that was begun again."""
+
+    def __init__(self, writer: Writer, life: Life) -> None:
+        self._writer = writer
+        self._life = life
+        self._key, self._n, self._bytes_up_to = life.open_snapshot, life.n, life.bytes_up_to
+        self._before = life.parts
+        self._parts: dict[str, tuple[bytes, int, int]] = {}
+
+    @property
+    def before(self) -> dict[str, bytes]:
+        """The digests of the parts of the snapshot before, by the names that `keep` takes."""
+        return {name: digest for name, (digest, _, _) in self._before.items()}
+
+    def put(self, name: str, data: bytes) -> None:
+        """Add a part. A name is given once."""
+        if self._is_open():
+            self._writer.write_part(self._add(name, digest_of(data), len(data)), name, data)
+
+    def keep(self, name: str) -> None:
+        """Add the part of this name as the snapshot before has it. Raises `KeyError` when it has none."""
+        digest, key, size = self._before[name]
+        if self._is_open():
+            self._writer.copy_part(self._add(name, digest, size), key)
+
+    def complete(self) -> bool:
+        """End with the parts that were added, and apply the rule of retention; False when the life is over."""
+        if not self._is_open():
+            return False
+        self._life.parts = self._parts
+        size = sum(size for _, _, size in self._parts.values())
+        snapshot = Snapshot(self._key, self._n, self._bytes_up_to, size)
+        self._writer.complete(self._life, snapshot, len(self._parts))
+        return True
+
+    def _add(self, name: str, digest: bytes, size: int) -> int:
+        if name in self._parts:
+            raise ValueError(f"the snapshot has a part {name!r} already")
+        key = part_keys(self._key)[0] + len(self._parts) + 1
+        self._parts[name] = digest, key, size
+        return key
+
+    def _is_open(self) -> bool:
+        return self._life.open_snapshot == self._key
+
+
+def digest_of(data: bytes) -> bytes:
+    """Return the digest by which a part is compared with the one before."""
+    return blake2b(data, digest_size=16).digest()
