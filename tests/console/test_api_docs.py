@@ -17,7 +17,9 @@ from tests.support.signing import KEY, NONCE, NOW, SECRET_TEXT, sign
 
 FILES = Path(__file__).parents[2] / "simulator" / "console" / "api_docs"
 SIGN = """
+import {{ webcrypto }} from "node:crypto";
 import {{ signed }} from {module};
+globalThis.crypto ??= webcrypto;  // which Node 18 has under another name
 const requests = {requests};
 console.log(JSON.stringify(await Promise.all(requests.map(signed))));
 """

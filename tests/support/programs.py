@@ -20,7 +20,7 @@ NODE_COMMANDS = ROOT / "tests" / "interop" / "node_modules" / ".bin"
 
 
 class Program(NamedTuple):
-    """The names that a program may have, and the Debian package that has it."""
+    """The names that a program may have, and the Debian packages that have it and what drives it."""
 
     names: tuple[str, ...]
     package: str
@@ -29,7 +29,7 @@ class Program(NamedTuple):
 PROGRAMS = {
     "bash": Program(("bash",), "bash"),
     "buildah": Program(("buildah",), "buildah"),
-    "chromium": Program(("chromium", "chromium-browser", "google-chrome"), "chromium"),
+    "chromium": Program(("chromium", "chromium-browser", "google-chrome"), "chromium libatomic1"),
     "curl": Program(("curl",), "curl"),
     "fish": Program(("fish",), "fish"),
     "git": Program(("git",), "git"),
