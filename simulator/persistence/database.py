@@ -71,6 +71,8 @@ class Ownership:
 
 def make_folder(folder: Path) -> None:
     """Make a folder unless it is there. Raises `Unusable` for one that cannot be made, or that has other files."""
+    if folder.exists() and not folder.is_dir():
+        raise Unusable(f"{folder}: is a file: give a folder")
     try:
         folder.mkdir(parents=True, exist_ok=True)
         names = set(os.listdir(folder))

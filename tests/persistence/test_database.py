@@ -258,7 +258,7 @@ def test_other_files_are_not_lived_beside_but_for_those_that_every_folder_may_ha
 
 def test_a_file_is_no_folder(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    with pytest.raises(Unusable, match=r"file: cannot be a folder \(File exists\): give one that can be made"):
+    with pytest.raises(Unusable, match="file: is a file: give a folder"):
         opened(tmp_path / "file")
     with pytest.raises(Unusable, match=r"file/below: cannot be a folder \(Not a directory\)"):
         opened(tmp_path / "file" / "below")
