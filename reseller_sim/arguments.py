@@ -10,14 +10,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
+from difflib import get_close_matches
 from functools import wraps
 from math import isfinite
 from pathlib import Path
 from types import FunctionType, NoneType, UnionType
 from typing import Annotated, Any, TypeVar, Union, get_args, get_origin
 
-from reseller_sim.likeness import nearest
-
+__tracebackhide__ = True  # pytest shows the line of the test
 T = TypeVar("T")
 
 WORDS: dict[Any, str] = {
@@ -34,6 +34,7 @@ WORDS: dict[Any, str] = {
     NoneType: "None",
 }
 UNIONS = (Union, UnionType)
+COMPARED_CHARS = 64
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,20 @@ class Limit:
     wanted: str
     accepts: Callable[[Any], bool]
     known: tuple[str, ...] = ()
+
+
+def nearest(word: str, known: Sequence[str], likeness_min: float = 0.6) -> str:
+    """Return the known name that is most like `word`, ignoring case; empty when none is similar."""
+    by_folded = {name.casefold(): name for name in known}
+    found = get_close_matches(word.strip().casefold()[:COMPARED_CHARS], by_folded, 1, likeness_min)
+    return by_folded[found[0]] if found else ""
+
+
+def did_you_mean(wrong: str, known: Sequence[str]) -> str:
+    """Return the end of a sentence that names the likeliest known name, or all of them."""
+    if likely := nearest(wrong, known):
+        return f": did you mean {likely!r}?"
+    return f": there are {', '.join(known)}" if known else ": it takes none"
 
 
 def checked(target: T) -> T:
@@ -58,50 +73,31 @@ def checked(target: T) -> T:
 
 
 def _checked(function: FunctionType) -> Callable[..., Any]:
-    parameters = _Parameters(function)
+    signature = inspect.signature(function)
+    owner, _, name = function.__qualname__.rpartition(".")
+    called = f"{owner if name == '__init__' else name}()"
+    annotations: dict[str, Any] = {}
+    for one in signature.parameters.values():
+        if one.kind is one.VAR_KEYWORD:
+            annotations |= get_args(one.annotation)[0].__annotations__  # of an unpacked TypedDict
+        elif one.name not in ("self", "cls"):
+            annotations[one.name] = one.annotation
 
     @wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
-        __tracebackhide__ = True  # pytest shows the line of the test
-        parameters.check(args, kwargs)
+        for name in kwargs:
+            if name not in annotations:
+                raise TypeError(f"{called} has no argument {name!r}{did_you_mean(name, [*annotations])}")
+        try:
+            given = signature.bind(*args, **kwargs).arguments
+        except TypeError as error:
+            raise TypeError(f"{called}: {error}; its arguments are {', '.join(annotations) or 'none'}") from None
+        for name, value in (given | given.get("filters", {})).items():
+            if name in annotations:
+                _check(f"{called}: {name}", annotations[name], value)
         return function(*args, **kwargs)
 
     return call
-
-
-class _Parameters:
-    """What a function takes: the annotations of all names, those that are `required`, those without a name."""
-
-    def __init__(self, function: FunctionType) -> None:
-        found = list(inspect.signature(function).parameters.values())
-        self._called = function.__qualname__.removesuffix(".__init__") + "()"
-        self._own = int(bool(found) and found[0].name in ("self", "cls"))
-        found = found[self._own :]
-        self._positional = [one.name for one in found if one.kind is one.POSITIONAL_OR_KEYWORD]
-        self._required = [one.name for one in found if one.default is one.empty and one.kind is not one.VAR_KEYWORD]
-        self._annotations: dict[str, Any] = {}
-        for one in found:
-            (members,) = get_args(one.annotation) if one.kind is one.VAR_KEYWORD else (None,)
-            self._annotations |= members.__annotations__ if members else {one.name: one.annotation}
-
-    def check(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
-        """Raise `TypeError` or `ValueError` for the first argument that is not taken."""
-        values = args[self._own :]
-        given = dict(zip(self._positional, values, strict=False))
-        for name in kwargs:
-            if name not in self._annotations:
-                raise TypeError(f"{self._called} has no argument {name!r}{did_you_mean(name, [*self._annotations])}")
-            if name in given:
-                raise TypeError(f"{self._called} has {name} twice")
-        if len(values) > len(self._positional):
-            named = [name for name in self._annotations if name not in self._positional]
-            hint = f"; name what follows: {', '.join(named)}" if named else ""
-            raise TypeError(f"{self._called} takes {', '.join(self._positional) or 'nothing'} without a name{hint}")
-        given |= kwargs
-        if missing := [name for name in self._required if name not in given]:
-            raise TypeError(f"{self._called} needs {', '.join(missing)}")
-        for name, value in given.items():
-            _check(f"{self._called}: {name}", self._annotations[name], value)
 
 
 def _check(where: str, annotation: Any, value: Any) -> None:
@@ -143,7 +139,6 @@ def _has_type(annotation: Any, value: Any) -> bool:
 
 
 def _words(annotation: Any) -> str:
-    """What is taken, in words."""
     words = list(dict.fromkeys(map(_word, _alternatives(annotation))))
     return " or ".join(filter(None, [", ".join(words[:-1]), words[-1]]))
 
@@ -157,11 +152,3 @@ def _word(annotation: Any) -> str:
     if get_origin(annotation) is Mapping:
         return f"a mapping of {_words(inner[0])} to {_words(inner[1])}"
     return WORDS.get(annotation) or f"a {annotation.__name__}"
-
-
-def did_you_mean(wrong: str, known: Sequence[str]) -> str:
-    """Return the end of a sentence that names the likeliest known name, or all of them."""
-    likely = nearest(wrong, known)
-    if likely:
-        return f": did you mean {likely!r}?"
-    return f": there are {', '.join(known)}" if known else ": it takes none"

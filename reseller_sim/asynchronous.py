@@ -9,16 +9,15 @@ from collections.abc import Awaitable, Callable, Coroutine, Generator
 from contextlib import suppress
 from datetime import datetime
 from functools import update_wrapper, wraps
-from types import TracebackType
-from typing import Any, Concatenate, Generic, ParamSpec, Protocol, Self, TypeVar
+from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar
 
 from reseller_sim.arguments import checked
 from reseller_sim.identity import Identity
 from reseller_sim.parameters import Header, Url
-from reseller_sim.rule import Rule
-from reseller_sim.sandbox import Sandbox
+from reseller_sim.sandbox import Rule, Sandbox
 from reseller_sim.simulator import Simulator
 
+__tracebackhide__ = True  # pytest shows the line of the test
 P = ParamSpec("P")
 T = TypeVar("T")
 W = TypeVar("W")
@@ -29,35 +28,32 @@ async def in_thread(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs)
     loop = asyncio.get_running_loop()
     done: asyncio.Future[T] = loop.create_future()
 
-    def tell(result: T | None, error: BaseException | None) -> None:
-        if done.cancelled():
-            return
-        if error is not None:
-            done.set_exception(error)
-        else:
-            done.set_result(result)  # type: ignore[arg-type]  # without an error it is a T
+    def settle(set_outcome: Callable[[Any], None], outcome: Any) -> None:
+        if not done.cancelled():
+            set_outcome(outcome)
 
     def run() -> None:
+        set_outcome: Callable[[Any], None] = done.set_result
         try:
-            outcome: tuple[T | None, BaseException | None] = (function(*args, **kwargs), None)
+            outcome: Any = function(*args, **kwargs)
         except Exception as error:
-            outcome = (None, error)
-        with suppress(RuntimeError):  # nobody waits any more when the loop is closed
-            loop.call_soon_threadsafe(tell, *outcome)
+            set_outcome, outcome = done.set_exception, error
+        with suppress(RuntimeError):  # the loop is closed
+            loop.call_soon_threadsafe(settle, set_outcome, outcome)
 
     threading.Thread(target=run, name="reseller-sim call", daemon=True).start()
     return await done
 
 
 def awaited(method: Callable[Concatenate[Any, P], T]) -> Callable[Concatenate[Any, P], Coroutine[Any, Any, T]]:
-    """The same method for what has a synchronous one inside, in a thread."""
+    """Return the same method for what has a synchronous one inside, in a thread."""
     return awaited_as(lambda result: result, method)
 
 
 def awaited_as(
     wrap: Callable[[T], W], method: Callable[Concatenate[Any, P], T]
 ) -> Callable[Concatenate[Any, P], Coroutine[Any, Any, W]]:
-    """The same, whose result is wrapped."""
+    """Return the same, whose result is wrapped."""
 
     async def call(self: Any, /, *args: P.args, **kwargs: P.kwargs) -> W:
         return wrap(await in_thread(method, self.sync, *args, **kwargs))
@@ -65,42 +61,28 @@ def awaited_as(
     return update_wrapper(call, method)
 
 
-class _Closable(Protocol):
-    async def __aenter__(self) -> Self: ...
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None: ...
-
-
-C = TypeVar("C", bound=_Closable)
-
-
-class Opening(Generic[C]):
+class Opening(Generic[T]):
     """What is being opened: `await` it, or use it with `async with`, which also closes it."""
 
-    def __init__(self, opening: Callable[[], Coroutine[Any, Any, C]]) -> None:
+    def __init__(self, opening: Callable[[], Coroutine[Any, Any, T]]) -> None:
         self._opening = opening
-        self._opened: C | None = None
+        self._opened: Any = None
 
-    def __await__(self) -> Generator[Any, Any, C]:
+    def __await__(self) -> Generator[Any, Any, T]:
         return self._opening().__await__()
 
-    async def __aenter__(self) -> C:
-        self._opened = await self._opening()
-        return await self._opened.__aenter__()
+    async def __aenter__(self) -> T:
+        self._opened = opened = await self._opening()
+        return opened
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self._opened is not None:
-            await self._opened.__aexit__(kind, error, trace)
+    async def __aexit__(self, *error: object) -> None:
+        await self._opened.__aexit__(*error)
 
 
 def opened(
-    wrap: Callable[[T], C], method: Callable[Concatenate[Any, P], T]
-) -> Callable[Concatenate[Any, P], Opening[C]]:
-    """The same, whose result is awaited or used with `async with`."""
+    wrap: Callable[[T], W], method: Callable[Concatenate[Any, P], T]
+) -> Callable[Concatenate[Any, P], Opening[W]]:
+    """Return the same, whose result is awaited or used with `async with`."""
     call = awaited_as(wrap, method)
     return update_wrapper(lambda self, /, *args, **kwargs: Opening(lambda: call(self, *args, **kwargs)), method)
 
@@ -138,6 +120,7 @@ class AsyncSandbox(Identity):
     advance = awaited(Sandbox.advance)
     run_until_idle = awaited(Sandbox.run_until_idle)
     deposit = awaited(Sandbox.deposit)
+    set_callback = awaited(Sandbox.set_callback)
     replies = awaited(Sandbox.replies)
     mark = awaited(Sandbox.mark)
     rewind = awaited(Sandbox.rewind)
@@ -163,10 +146,8 @@ class AsyncSandbox(Identity):
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await in_thread(self.sync.__exit__, kind, error, trace)
+    async def __aexit__(self, *error: object) -> None:
+        await in_thread(self.sync.__exit__, *error)
 
 
 class AsyncSimulator:
@@ -174,17 +155,10 @@ class AsyncSimulator:
 
     @checked
     def __init__(self, url: Url | None = None, token: Header | None = None) -> None:
-        self.sync = Simulator(url, token)
+        self._is_of(Simulator(url, token))
 
-    @property
-    def url(self) -> str:
-        """The root URL."""
-        return self.sync.url
-
-    @property
-    def control_url(self) -> str:
-        """The URL of the control API, ending in `/_sim`."""
-        return self.sync.control_url
+    def _is_of(self, sync: Simulator) -> None:
+        self.sync, self.url, self.control_url = sync, sync.url, sync.control_url
 
     @property
     def output(self) -> list[str]:
@@ -194,11 +168,11 @@ class AsyncSimulator:
     @staticmethod
     @wraps(Simulator.start)
     def start(*args: Any, **kwargs: Any) -> "Opening[AsyncSimulator]":
-        """As `Simulator.start`: `await` it, or `async with` it."""
+        """Do the same as `Simulator.start`: `await` it, or `async with` it."""
 
         async def opening() -> AsyncSimulator:
             simulator = AsyncSimulator.__new__(AsyncSimulator)
-            simulator.sync = await in_thread(Simulator.start, *args, **kwargs)
+            simulator._is_of(await in_thread(Simulator.start, *args, **kwargs))
             return simulator
 
         return Opening(opening)
@@ -212,7 +186,5 @@ class AsyncSimulator:
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *error: object) -> None:
         await self.close()

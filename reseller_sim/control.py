@@ -1,25 +1,61 @@
-"""The control API of a running simulator, as requests and answers."""
+"""The control API of a running simulator, as requests and answers, and what can go wrong between it and a test."""
 
+import json as jsons
 from collections.abc import Iterator, Mapping
 from typing import Any
 from urllib.parse import quote, urlencode
 
-from reseller_sim.decoding import Row, decoded
-from reseller_sim.errors import NotRunning, SimulatorError, WrongAnswer
-from reseller_sim.exchange import Answer, Malformed, Unanswered, encoded, exchange
-from reseller_sim.printable import shortened
+from reseller_sim.exchange import Answer, Unanswered, encoded, exchange
 
+__tracebackhide__ = True  # pytest shows the line of the test
 CONTROL_PATH = "/_sim"
 TIMEOUT_S = 60.0
 PAGE = 1000
-PAGES_MAX = 10_000
-PROBLEMS_MAX = 1000
-HTTP_NO_CONTENT = 204
-HTTP_REDIRECT = 300
-HTTP_ERROR = 400
-HTTP_UNAUTHORIZED = 401
+SHOWN_CHARS = 200
+REDIRECT = 300
+REFUSED = 400
+UNAUTHORIZED = 401
 WHERE_TO_AUTHORIZE = "; give the control API's token as `token`, or without a URL in RESELLER_SIM_TOKEN"
 Query = Mapping[str, str | int | float | bool | None]  # without those that are None
+
+
+class SimulatorError(Exception):
+    """The control API refused a request: `status` of HTTP, `code`, the sentence `message`, `path`, the member of the
+    request that it is about, or empty, and `problems` of a scenario or a rule, a line each."""
+
+    def __init__(self, status: int, code: str, message: str, path: str = "", problems: tuple[str, ...] = ()) -> None:
+        lines = [f"{message} ({status} {code}{f', at {path}' if path else ''})", *problems]
+        super().__init__("\n  ".join(lines))
+        self.status = status
+        self.code = code
+        self.message = message
+        self.path = path
+        self.problems = problems
+
+
+class NotRunning(ConnectionError):
+    """No simulator answers at the address; the text says what to start."""
+
+
+class WrongAnswer(NotRunning):
+    """Something else than a simulator answers at the address; the text says what."""
+
+
+class NotStarted(Exception):
+    """`Simulator.start` failed; the text is what the process printed on stderr."""
+
+
+class NotIdle(AssertionError):
+    """Something is always left to happen in the sandbox; the text says what. `report` is what `advance` returns."""
+
+    def __init__(self, message: str, report: dict[str, Any]) -> None:
+        super().__init__(message)
+        self.report = report
+
+
+class NoAnswer(ConnectionError):
+    """A signed request got no complete response, because the connection ended or it took too long: its outcome is
+    unknown."""
 
 
 class Control:
@@ -31,16 +67,10 @@ class Control:
         self.token = token
 
     def ask(
-        self,
-        method: str,
-        path: str,
-        json: Any = None,
-        *,
-        query: Query | None = None,
-        timeout_s: float = TIMEOUT_S,
+        self, method: str, path: str, json: Any = None, *, query: Query | None = None, timeout_s: float = TIMEOUT_S
     ) -> Any:
-        """The decoded answer, None for 204. Raises `SimulatorError` for a refusal, `NotRunning` when nobody answers and
-        `WrongAnswer` for what the control API would not."""
+        """Return the decoded answer, None for 204. Raises `SimulatorError` for a refusal, `NotRunning` without an
+        answer and `WrongAnswer` for one of another server."""
         body = None if json is None else encoded(json)
         return self.send(method, path, body, "application/json", query or {}, timeout_s)
 
@@ -55,84 +85,58 @@ class Control:
     ) -> Any:
         """The same for a body of any type."""
         headers = {"Content-Type": content_type} if body is not None else {}
-        if self.token:
-            headers["Authorization"] = f"Bearer {self.token}"
+        headers |= {"Authorization": f"Bearer {self.token}"} if self.token else {}
         asked = urlencode({name: _written(value) for name, value in query.items() if value is not None})
-        url = f"{self.url}{path}{'?' if asked else ''}{asked}"
         try:
-            answer = exchange(method, url, body, headers, timeout_s)
-        except Malformed as error:
-            raise wrong_answer(method, self.url + path, shortened(str(error))) from None
+            answer = exchange(method, f"{self.url}{path}{'?' if asked else ''}{asked}", body, headers, timeout_s)
         except Unanswered as error:
             raise self.not_running(error) from None
-        return _decoded(method, self.url + path, answer)
+        return _decoded(f"{method} {self.url}{path}", answer)
 
     def not_running(self, reason: Unanswered) -> NotRunning:
-        """What to do when nobody answers."""
+        """Return the error that says what to do."""
         return NotRunning(
             f"no simulator answers at {self.root} ({reason}): start one with `reseller-sim serve` or "
             "`Simulator.start()`, or name another address in RESELLER_SIM_URL"
         )
 
     def pages(self, path: str, member: str, filters: Query) -> Iterator[dict[str, Any]]:
-        """Every item of a list, over all of its pages."""
-        cursor: Any = None
-        for _ in range(PAGES_MAX):
-            query = {**filters, "limit": PAGE, "cursor": cursor}
-            page = self.ask("GET", path, query=query)
+        """Yield every item of a list, over all of its pages."""
+        page: dict[str, Any] = {"has_more": True, "cursor": None}
+        while page["has_more"]:
+            page = self.ask("GET", path, query={**filters, "limit": PAGE, "cursor": page["cursor"]})
             yield from page[member]
-            if not page["has_more"]:
-                return
-            if page.get("cursor") in (None, cursor) or not page[member]:
-                raise wrong_answer("GET", self.url + path, "it has more, but the same page again")
-            cursor = page["cursor"]
-        raise wrong_answer("GET", self.url + path, f"it has more than {PAGES_MAX} pages")
 
 
 def _written(value: str | float) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def wrong_answer(method: str, url: str, wrong: str) -> WrongAnswer:
-    """What to say when something else answers."""
-    return WrongAnswer(f"{method} {url} was not answered as by a simulator of this version: {wrong}")
-
-
-def _decoded(method: str, url: str, answer: Answer) -> Any:
+def _decoded(request: str, answer: Answer) -> Any:
     try:
-        found = decoded(answer.body, Row) if answer.body else None
+        found = jsons.loads(answer.body or b"{}")
     except ValueError:
-        raise wrong_answer(method, url, f"{answer.status} without JSON") from None
-    if answer.status >= HTTP_ERROR:
+        found = None
+    if not isinstance(found, dict) or REDIRECT <= answer.status < REFUSED:
+        said = f"{answer.status} {answer.text[:SHOWN_CHARS]!r}"
+        raise WrongAnswer(f"{request} was answered with {said}: is it a simulator?")
+    if answer.status >= REFUSED:
         raise _refusal(answer.status, found)
-    if answer.status >= HTTP_REDIRECT or not (isinstance(found, dict) or answer.status == HTTP_NO_CONTENT):
-        raise wrong_answer(method, url, f"{answer.status}, and not with an object")
-    return found
+    return found if answer.body else None
 
 
-def _refusal(status: int, decoded: Any) -> SimulatorError:
-    said = decoded if isinstance(decoded, dict) else {}
-    listed = said.get("problems")
-    problems = tuple(_problem(one) for one in listed[:PROBLEMS_MAX]) if isinstance(listed, list) else ()
-    code, message = said.get("error", "unknown"), said.get("message", "the control API refused the request")
-    hint = WHERE_TO_AUTHORIZE if status == HTTP_UNAUTHORIZED else ""
-    return SimulatorError(
-        status, shortened(code), shortened(message) + hint, shortened(said.get("path") or ""), problems
-    )
+def _refusal(status: int, said: Mapping[str, Any]) -> SimulatorError:
+    hint = WHERE_TO_AUTHORIZE if status == UNAUTHORIZED else ""
+    message = f"{said.get('message', 'the control API refused the request')}{hint}"
+    problems = tuple(map(_problem, said.get("problems") or ()))
+    return SimulatorError(status, said.get("error", "unknown"), message, said.get("path") or "", problems)
 
 
-def _problem(one: Any) -> str:
-    if not isinstance(one, dict):
-        return shortened(one)
-    line = f"line {shortened(one['line'])}, " if one.get("line") else ""
-    return f"{line}{shortened(one.get('path', ''))}: {shortened(one.get('message', ''))}"
+def _problem(problem: Mapping[str, Any]) -> str:
+    line = f"line {problem['line']}, " if problem.get("line") else ""
+    return f"{line}{problem.get('path', '')}: {problem.get('message', '')}"
 
 
 def below(path: str, *names: str) -> str:
-    """A path with more parts, which are names."""
+    """Return a path with more parts, which are names."""
     return "/".join([path, *(quote(name, safe="") for name in names)])
-
-
-def sandbox_path(sandbox: str) -> str:
-    """The path of a sandbox below `/_sim`."""
-    return below("/sandboxes", sandbox)

@@ -1,120 +1,149 @@
 """The texts of expectations that failed: what happened instead."""
 
-from collections.abc import Iterable, Mapping, Sequence
+import sys
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from reseller_sim.refusals import explained
-from reseller_sim.story import attempt_line, money, request_line
+from reseller_sim.arguments import did_you_mean, nearest
+from reseller_sim.control import NotRunning, SimulatorError, below
+from reseller_sim.story import callback_line, money, one_line, request_line
 
 if TYPE_CHECKING:
-    from reseller_sim.sandbox import Sandbox
+    from reseller_sim.identity import Records
 
 LINES_MAX = 20
 DUE_MAX = 3
 LATEST_MAX = 5
-WARNING = "warning"
+FINDINGS_MAX = 3
+EXPLAINED_MAX = 10  # refused signatures for which the journal's autopsy is asked, since each is a search
+EXPLAINING_S = 10.0
+WRONG_SIGNATURE = frozenset({"invalid_signature", "invalid_signature_format"})
 
 
-class Evidence:
-    """What a sandbox knows, as text for people."""
-
-    def __init__(self, sandbox: "Sandbox") -> None:
-        self._sandbox = sandbox
-
-    def no_payment(self, refid: str) -> str:
-        """Why there is no payment with this refid: those that are there, and requests that were refused."""
-        refused = self._sandbox.refused()
-        reasons = (
-            ["refused requests:", *_indented(map(request_line, explained(self._sandbox, refused)))] if refused else []
-        )
-        return "\n".join([f"no payment has the refid {refid!r}", self.payments(), *reasons])
-
-    def payments(self) -> str:
-        """A line for each payment, oldest first."""
-        rows = [_payment(one) for one in reversed(self._sandbox.transactions())]
-        return "\n".join(["payments:", *_indented(rows)]) if rows else "there are no payments"
-
-    def no_callback(self, refid: str | None, status: str | None, inbox: str | None = None) -> str:
-        """What came instead of a callback."""
-        about = "".join([f" about {refid!r}" if refid else "", f" with status {status!r}" if status else ""])
-        where = f"came to the inbox {inbox!r}" if inbox else "was accepted"
-        found = None if refid is None else self._sandbox.transaction(refid)
-        if refid is not None and found is None:
-            happened = self.no_payment(refid)
-        elif refid is not None:
-            happened = str(self._sandbox.story(refid))
-        else:
-            happened = self._attempts()
-        return "\n".join([f"no callback{about} {where}{self.hint()}", happened])
-
-    def _attempts(self) -> str:
-        rows = [
-            f"{one['refid']}: {attempt_line(one, one['payment_status'], one['url'])}"
-            for one in self._sandbox.callbacks()
-        ]
-        return "\n".join(["callbacks:", *_indented(rows)]) if rows else "there were no callbacks"
-
-    def hint(self) -> str:
-        """What a manual clock keeps pending, and what to call; empty when that explains nothing."""
-        clock = self._sandbox.clock()
-        if clock["mode"] != "manual" or not clock["pending"]:
-            return ""
-        due = "is" if clock["pending"] == 1 else "are"
-        count = f"{clock['pending']} {due} pending ({'; '.join(self._due())})"
-        return f"; the clock is manual and {count}: call advance() or run_until_idle() first"
-
-    def _due(self) -> list[str]:
-        """What happens next."""
-        rows = self._sandbox.ask("GET", "/due", query={"limit": DUE_MAX})["due"]
-        return [f"{row['about']} at {row['at']}" for row in rows]
-
-    def not_idle(self, done: Mapping[str, Any]) -> str:
-        """Why something is always left to happen, what happens next, and the latest payments."""
-        reason = done.get("reason") or "something is left to happen"
-        latest = [_payment(one) for one in self._sandbox.transactions()[:LATEST_MAX]]
-        return "\n".join(
-            [
-                f"the sandbox is not idle: {reason}",
-                "next:",
-                *_indented(self._due()),
-                "latest payments:",
-                *_indented(latest),
-            ]
-        )
-
-    def refusals(self, refused: Iterable[Mapping[str, Any]]) -> str:
-        """A line for each refused request, oldest first."""
-        rows = [request_line(one) for one in explained(self._sandbox, refused)][::-1]
-        count = "1 request was" if len(rows) == 1 else f"{len(rows)} requests were"
-        return "\n".join([f"{count} refused:", *_indented(rows)])
-
-    def violations(self, broken: Sequence[Mapping[str, Any]]) -> str:
-        """What an audit found, and what to do."""
-        rows = [line for one in broken for line in _violation(one)]
-        return "\n".join([f"obligations of a client that are violated: {len(broken)}", *_indented(rows, len(rows))])
+def no_payment(sandbox: "Records", refid: str) -> str:
+    """Say why there is no payment with this refid: those that are there, and requests that were refused."""
+    refused = sandbox.refused()
+    reasons = ["refused requests:", *_indented(map(request_line, explained(sandbox, refused)))] if refused else []
+    return "\n".join([f"no payment has the refid {refid!r}", payments(sandbox), *reasons])
 
 
-def violated(audit: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """The obligations of an audit that a client must meet and has violated; warnings are none."""
-    return [one for one in audit["obligations"] if one["state"] == "violated" and one["severity"] != WARNING]
+def payments(sandbox: "Records") -> str:
+    """Return a line for each payment, oldest first."""
+    rows = [_payment(row) for row in reversed(sandbox.transactions())]
+    return "\n".join(["payments:", *_indented(rows)]) if rows else "there are no payments"
 
 
-def _payment(one: Mapping[str, Any]) -> str:
-    bought = f"{one['product']} {money(one['amount'])} to {one['account']}"
-    return f"{one['refid']}: {bought}, cost {money(one['cost'])}, {one['status']}"
+def no_callback(sandbox: "Records", refid: str | None, status: str | None, inbox: str | None = None) -> str:
+    """Say what came instead of a callback, to an inbox or to any receiver."""
+    about = "".join([f" about {refid!r}" if refid else "", f" with status {status!r}" if status else ""])
+    where = f"came to the inbox {inbox!r}{inbox_hint(sandbox, inbox)}" if inbox else "was accepted"
+    if refid is None:
+        attempts = [callback_line(row) for row in sandbox.callbacks()]
+        happened = "\n".join(["callbacks:", *_indented(attempts)]) if attempts else "there were no callbacks"
+    elif sandbox.transaction(refid) is None:
+        happened = no_payment(sandbox, refid)
+    else:
+        happened = str(sandbox.story(refid))
+    return f"no callback{about} {where}{pending(sandbox)}\n{happened}"
 
 
-def _violation(one: Mapping[str, Any]) -> list[str]:
-    numbers = ", ".join(f"#{number}" for number in one["evidence"][:LINES_MAX])
-    return [
-        f"{one['id']} ({one['severity']}, SPEC {one['section']}): {one['title']}",
-        f"  violations: {one['violations']}; {one['log']} {numbers}",
-        *(f"  {finding}" for finding in one["findings"][:LINES_MAX]),
-        f"  {one['advice']}",
-    ]
+def inbox_hint(sandbox: "Records", inbox: str, *, only_likely: bool = False) -> str:
+    """Return the end of a sentence about an inbox that no callback and no webhook uses; empty for one in use."""
+    rows = sandbox.ask("GET", "/resellers")["resellers"]
+    urls = [url["url"] or "" for row in rows for url in (row["callback"], *row["webhooks"])]
+    used = [url.replace(":", "/").rpartition("/")[2] for url in urls if "inbox" in url]
+    if inbox in used or (only_likely and not nearest(inbox, used)):
+        return ""
+    return f", which no callback uses{did_you_mean(inbox, used)}"
 
 
-def _indented(rows: Iterable[str], most: int = LINES_MAX) -> list[str]:
+def pending(sandbox: "Records") -> str:
+    """Return the end of a sentence: what is still to happen, and what to call; empty when nothing is."""
+    clock = sandbox.clock()
+    if not clock["pending"]:
+        return ""
+    due = "is" if clock["pending"] == 1 else "are"
+    count = f"{clock['pending']} {due} pending ({'; '.join(_due(sandbox))})"
+    if clock["mode"] != "manual":
+        return f"; {count}"
+    return f"; the clock is manual and {count}: call advance() or run_until_idle() first"
+
+
+def _due(sandbox: "Records") -> list[str]:
+    rows = sandbox.ask("GET", "/due", query={"limit": DUE_MAX})["due"]
+    return [f"{row['about']} at {row['at']}" for row in rows]
+
+
+def not_idle(sandbox: "Records", done: Mapping[str, Any]) -> str:
+    """Say why something is always left to happen, what happens next, and the latest payments."""
+    latest = [_payment(row) for row in sandbox.transactions()[:LATEST_MAX]]
+    reason = f"the sandbox is not idle: {done.get('reason') or 'something is left to happen'}"
+    return "\n".join([reason, "next:", *_indented(_due(sandbox)), "latest payments:", *_indented(latest)])
+
+
+def blocked_receivers(done: Mapping[str, Any]) -> str:
+    """Name the receivers that did not answer while a call blocked the event loop of its test; empty without."""
+    late = sorted({one["url"] for one in done["fired"] if one.get("ending") == "timeout"})
+    asyncio = sys.modules.get("asyncio")
+    if not late or asyncio is None or asyncio._get_running_loop() is None:
+        return ""
+    return (
+        f"{', '.join(late)} did not answer in time, and this call blocks the event loop of the test: if the receiver "
+        "runs in it, await the call of AsyncSandbox (the fixture async_sandbox) instead"
+    )
+
+
+def refusals(sandbox: "Records", refused: Iterable[Mapping[str, Any]]) -> str:
+    """Return a line for each refused request, oldest first."""
+    rows = [request_line(row) for row in explained(sandbox, refused)][::-1]
+    count = "1 request was" if len(rows) == 1 else f"{len(rows)} requests were"
+    return "\n".join([f"{count} refused:", *_indented(rows)])
+
+
+def explained(sandbox: "Records", rows: Iterable[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Yield rows of the journal; the first with a wrong signature have the autopsy's sentence and its fix as their
+    `diagnosis`, as long as the simulator answers."""
+    left = EXPLAINED_MAX
+    for row in rows:
+        found = None
+        if row.get("error") in WRONG_SIGNATURE and left:
+            left -= 1
+            try:
+                found = sandbox.ask("GET", below("/requests", str(row["n"])), timeout_s=EXPLAINING_S).get("autopsy")
+            except SimulatorError:
+                found = None  # the journal has it no more
+            except NotRunning:
+                left = 0
+        said = f"{found['sentence']}; {found['fix']}" if found and found["mistakes"] else ""
+        yield {**row, "diagnosis": said} if said else dict(row)
+
+
+def violations(audit: Mapping[str, Any]) -> tuple[list[str], list[str]]:
+    """Return the violated obligations of an audit as texts: those that a client must meet, and warnings."""
+    violated = [row for row in audit["obligations"] if row["state"] == "violated"]
+    errors = [_violation(row) for row in violated if row["severity"] != "warning"]
+    return errors, [_warning(row) for row in violated if row["severity"] == "warning"]
+
+
+def _violation(row: Mapping[str, Any]) -> str:
+    findings = [f"  {text}" for text in row["findings"][:FINDINGS_MAX]]
+    more = row["violations"] - len(findings)
+    findings += [f"  ... {more} more"] if more > 0 else []
+    evidence = ", ".join(f"#{number}" for number in row["evidence"][:LINES_MAX])
+    title = f"{row['id']}: {row['title']} (SPEC {row['section']}, {row['log']} {evidence})"
+    return "\n".join(map(one_line, [title, *findings, f"  What to do: {row['advice']}"]))
+
+
+def _warning(row: Mapping[str, Any]) -> str:
+    more = f" (and {row['violations'] - 1} more)" if row["violations"] > 1 else ""
+    return one_line(f"{row['id']}: {row['findings'][0]}{more}")
+
+
+def _payment(row: Mapping[str, Any]) -> str:
+    bought = f"{row['product']} {money(row['amount'])} to {row['account']}"
+    return f"{row['refid']}: {bought}, cost {money(row['cost'])}, {row['status']}"
+
+
+def _indented(rows: Iterable[str]) -> list[str]:
     lines = [f"  {row}" for row in rows]
-    more = [f"  … and {len(lines) - most} more"] if len(lines) > most else []
-    return lines[:most] + more
+    return lines[:LINES_MAX] + [f"  … and {len(lines) - LINES_MAX} more"] * (len(lines) > LINES_MAX)

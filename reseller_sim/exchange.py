@@ -1,25 +1,63 @@
-"""One HTTP request and its response, with the standard library and a connection of its own."""
+"""HTTP by the standard library, with the clocks and the network of this process, whatever a test replaces.
 
+freezegun replaces the functions of the module `time` wherever they are named, but neither `clock_gettime` nor
+references inside other objects. httpretty, mocket and pytest-socket replace `socket.socket`, but not the class itself.
+"""
+
+import _socket
 import json
-import re
+import os
+import socket
+import sys
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from http.client import HTTPConnection, HTTPException, HTTPResponse, IncompleteRead
-from io import BufferedReader, RawIOBase
-from math import isfinite
-from socket import socket
+from functools import lru_cache, partial
+from http.client import HTTPConnection, HTTPException
+from ssl import PROTOCOL_TLS_CLIENT, VERIFY_X509_PARTIAL_CHAIN, SSLCertVerificationError, SSLContext, SSLError
 from typing import Any
 from urllib.parse import urlsplit
 
-from reseller_sim.authorities import Https
-from reseller_sim.clocks import real_monotonic
-from reseller_sim.decoding import decoded
-
-BODY_BYTES_MAX = 64 << 20
+CA_VARIABLE = "RESELLER_SIM_CA"
+BYPASSES = ("NO_PROXY", "no_proxy")
+PROXIES = ("HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy")
 PIECE_BYTES = 1 << 16
-CHUNK_LINE_BYTES_MAX = 1 << 10
-_CHUNK_SIZE = re.compile(rb"[0-9A-Fa-f]{1,15}")  # int() would also take -1, which reads to the end, and 1_0
+LEFT_S_MIN = 0.001
+HAS_CLOCKS = hasattr(time, "clock_gettime")
+_MONOTONIC = partial(time.clock_gettime, time.CLOCK_MONOTONIC) if HAS_CLOCKS else partial(time.monotonic)
+_WALL = partial(time.clock_gettime, time.CLOCK_REALTIME) if HAS_CLOCKS else partial(time.time)
+
+MOCKS = {
+    "httpretty": "httpretty.disable()",
+    "mocket": 'Mocketizer(strict_mode=True, strict_mode_allowed=["127.0.0.1"])',
+    "pytest_socket": "the option --allow-hosts=127.0.0.1 of pytest",
+    "vcr": "vcr.VCR(ignore_localhost=True)",
+}
+"""Libraries that cut a process off from the network, and what lets a local server through."""
+
+
+def _socket_class() -> type[socket.socket]:
+    """Return the class of the standard library, even if one of these libraries replaced it before this import."""
+    if socket.socket.__module__.partition(".")[0] not in MOCKS:
+        return socket.socket
+    return next(kind for kind in _socket.socket.__subclasses__() if kind.__module__ == "socket")  # type: ignore[return-value]
+
+
+Socket = _socket_class()
+
+
+def real_monotonic() -> float:
+    """Return the seconds of a clock that only runs forward."""
+    return _MONOTONIC()
+
+
+def real_time() -> float:
+    """Return the Unix time of the machine."""
+    time_machine = sys.modules.get("time_machine")
+    if time_machine is not None and time_machine.escape_hatch.is_travelling():
+        return float(time_machine.escape_hatch.time.time())
+    return _WALL()
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,12 +74,12 @@ class Answer:
         return self.body.decode("utf-8", "replace")
 
     def json(self) -> Any:
-        """The decoded body. Raises `ValueError` when it is no JSON."""
-        return decoded(self.body)
+        """Return the decoded body. Raises `ValueError` for anything but JSON."""
+        return json.loads(self.body)
 
     @property
     def diagnosis(self) -> str:
-        """What the simulator says about the request beyond the service's response; empty when there is nothing."""
+        """What the simulator says about the request beyond the service's response; empty for nothing."""
         return self.headers.get("x-sim-diagnosis", "")
 
 
@@ -50,121 +88,131 @@ class Unanswered(Exception):
 
 
 class Unreachable(Unanswered):
-    """Nobody listens there."""
+    """Nothing listens there."""
 
 
-class Malformed(Unanswered):
-    """Something answered, but not as HTTP has it, or with too much."""
+class Connection(HTTPConnection):
+    """A connection to the server of an http or https URL. A certificate must be issued by an authority of the system,
+    of SSL_CERT_FILE or of RESELLER_SIM_CA; with `certificate`, a file, it must be the one in that file."""
+
+    def __init__(self, url: str, timeout_s: float, certificate: str = "") -> None:
+        parts = urlsplit(url)
+        self._is_tls, self._certificate = parts.scheme == "https", certificate
+        self.default_port = 443 if self._is_tls else 80
+        super().__init__(parts.hostname or "", parts.port, timeout=timeout_s)
+
+    def connect(self) -> None:
+        """Connect. Raises `ConnectionError` that says what to do about a certificate or a server without TLS."""
+        self.sock = _connected(self.host, self.port, self.timeout or 0)
+        if not self._is_tls:
+            return
+        try:
+            file = self._certificate
+            context = _context_of_one(file) if file else _context(os.environ.get(CA_VARIABLE, ""))
+            self.sock = context.wrap_socket(self.sock, server_hostname=self.host)
+        except SSLCertVerificationError as error:
+            hint = "" if file else f"; name the file of its authority, or of itself, in {CA_VARIABLE}"
+            raise ConnectionError(f"its certificate is not believed: {error.verify_message}{hint}") from None
+        except SSLError as error:
+            text = f"it does not speak TLS ({error.reason}): use http:// instead of https:// in its address"
+            raise ConnectionError(text) from None
+
+
+def _connected(host: str, port: int, timeout_s: float) -> socket.socket:
+    """Return a connected socket of the first address that accepts."""
+    failure: OSError = ConnectionError(f"{host} has no address")
+    for family, kind, protocol, _, address in _socket.getaddrinfo(host, port, 0, socket.SOCK_STREAM):
+        connecting = Socket(family, kind, protocol)
+        connecting.settimeout(timeout_s)
+        try:
+            connecting.connect(address)
+            connecting.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        except OSError as error:
+            connecting.close()
+            failure = error
+        else:
+            return connecting
+    raise failure
+
+
+@lru_cache(maxsize=4)
+def _context(file: str) -> SSLContext:
+    context = SSLContext(PROTOCOL_TLS_CLIENT)
+    context.load_default_certs()
+    return _trusting(context, file, f"{CA_VARIABLE}={file}") if file else context
+
+
+def _context_of_one(file: str) -> SSLContext:
+    """Return a context of its own for each connection: a server reloads its certificate."""
+    context = SSLContext(PROTOCOL_TLS_CLIENT)
+    context.check_hostname = False
+    context.verify_flags |= VERIFY_X509_PARTIAL_CHAIN  # the certificate itself is enough, without its authority
+    return _trusting(context, file, file)
+
+
+def _trusting(context: SSLContext, file: str, named: str) -> SSLContext:
+    try:
+        context.load_verify_locations(file)
+    except (OSError, ValueError) as error:
+        why = "no certificate in PEM is in it" if isinstance(error, SSLError) else getattr(error, "strerror", "")
+        raise ConnectionError(f"{named} cannot be used: {why or 'it is no file name'}") from None
+    return context
 
 
 def exchange(method: str, url: str, body: bytes | None, headers: Mapping[str, str], timeout_s: float) -> Answer:
-    """Send a request as it is and follow no redirect; the response may take `timeout_s` seconds in all, and its body
-    have 64 MiB. Raises `Unanswered`."""
+    """Send a request as it is, without redirects; the response may take `timeout_s` seconds. Raises `Unanswered`."""
     ends = real_monotonic() + timeout_s
-    if timeout_s <= 0:
-        raise Unanswered("timed out")
-    parts = urlsplit(url)
-    assert parts.hostname is not None
-    kind = Https if parts.scheme == "https" else HTTPConnection
-    connection = kind(parts.hostname, parts.port, timeout=timeout_s)
+    connection = Connection(url, max(timeout_s, LEFT_S_MIN))
     try:
-        target = parts._replace(scheme="", netloc="", fragment="").geturl() or "/"
+        target = urlsplit(url)._replace(scheme="", netloc="", fragment="").geturl() or "/"
         connection.request(method, target, body, dict(headers))
-        return _answer(connection, ends)
-    except (HTTPException, OSError) as error:
+        connected, pieces = connection.sock, bytearray()
+        response = connection.getresponse()
+        while piece := response.read1(PIECE_BYTES):
+            pieces += piece
+            if (left_s := ends - real_monotonic()) <= 0:
+                raise TimeoutError("timed out")
+            connected.settimeout(left_s)
+        if response.length:
+            raise HTTPException(f"{response.length} bytes of the response are missing")
+        return Answer(response.status, {name.lower(): text for name, text in response.getheaders()}, bytes(pieces))
+    except (HTTPException, OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
-        raise _kind(error)(reason) from error
+        raise (Unreachable if isinstance(error, ConnectionRefusedError) else Unanswered)(reason) from error
+    except Exception as error:
+        library = type(error).__module__.partition(".")[0]
+        if library not in MOCKS:
+            raise
+        raise Unanswered(f"{library} forbids it: let it through by {MOCKS[library]}") from error
     finally:
         connection.close()
 
 
-def _kind(error: Exception) -> type[Unanswered]:
-    if isinstance(error, ConnectionRefusedError):
-        return Unreachable
-    # A connection that ends before an answer is an error of both families.
-    return Unanswered if isinstance(error, OSError) else Malformed
-
-
-def _answer(connection: HTTPConnection, ends: float) -> Answer:
-    """The response, read until it is complete or the time is over. Raises `HTTPException` and `OSError`."""
-
-    class Response(HTTPResponse):
-        def __init__(self, sock: socket, *args: Any, **kwargs: Any) -> None:
-            super().__init__(sock, *args, **kwargs)
-            self.fp = BufferedReader(Until(self.fp.detach(), sock, ends))
-
-        def _read_next_chunk_size(self) -> int:
-            line = self.fp.readline(CHUNK_LINE_BYTES_MAX)
-            size = line.partition(b";")[0].strip(b" \t\r\n")
-            if not line.endswith(b"\n") or _CHUNK_SIZE.fullmatch(size) is None:
-                raise HTTPException(f"the response is malformed: {size[:40]!r} is no length of a chunk")
-            return int(size, 16)
-
-    connection.response_class = Response
-    try:
-        response = connection.getresponse()
-        return Answer(response.status, {name.lower(): text for name, text in response.getheaders()}, _body(response))
-    except ValueError as error:  # numbers that are none, as the length of a chunk
-        raise HTTPException(f"the response is malformed: {error}") from None
-
-
-def _body(response: HTTPResponse) -> bytes:
-    pieces, size = [], 0
-    while piece := response.read(PIECE_BYTES):
-        pieces.append(piece)
-        size += len(piece)
-        if size > BODY_BYTES_MAX:
-            raise HTTPException(f"the response has more than {BODY_BYTES_MAX} bytes")
-    if response.length:
-        raise IncompleteRead(b"".join(pieces), response.length)
-    return b"".join(pieces)
-
-
-class Until(RawIOBase):
-    """What a socket receives until some time: its own timeout is that of each read."""
-
-    def __init__(self, raw: RawIOBase, sock: socket, ends: float) -> None:
-        self._raw = raw
-        self._sock = sock
-        self.ends = ends
-        self.has_ended = False
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int | None:
-        left = self.ends - real_monotonic()
-        if left <= 0:
-            raise TimeoutError("timed out")
-        self._sock.settimeout(left)
-        count = self._raw.readinto(buffer)
-        self.has_ended = count == 0
-        return count
-
-    def close(self) -> None:
-        self._raw.close()
-        super().close()
-
-
 def encoded(value: Any) -> bytes:
-    """A value as JSON; a `Decimal` is a number. Raises `TypeError` and `ValueError` for what JSON does not have."""
-    try:
-        return json.dumps(_plain(value), separators=(",", ":")).encode()
-    except RecursionError:
-        raise ValueError("the JSON contains itself, or is nested too deeply") from None
+    """Return a value as JSON; a `Decimal` is a number. Raises `TypeError` and `ValueError` for what it cannot hold."""
+    return json.dumps(value, separators=(",", ":"), allow_nan=False, default=_plain).encode()
 
 
 def _plain(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        if wrong := [name for name in value if not isinstance(name, str)]:
-            raise TypeError(f"the names of a JSON object are text, not {wrong[0]!r:.60}")
-        return {name: _plain(inner) for name, inner in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(inner) for inner in value]
-    if isinstance(value, float | Decimal) and not isfinite(value):
-        raise ValueError(f"JSON has no number {value}")
     if isinstance(value, Decimal):
         return int(value) if value == value.to_integral_value() else float(value)
-    if not isinstance(value, str | int | float | None):
-        raise TypeError(f"JSON has no {type(value).__name__}: {value!r:.60}")
-    return value
+    if isinstance(value, Mapping):
+        return dict(value)
+    raise TypeError(f"JSON has no {type(value).__name__}: {value!r:.60}")
+
+
+def bypass(environment: Mapping[str, str], url: str) -> dict[str, str]:
+    """Return both spellings of NO_PROXY with the host of `url` after all that either of them has. Programs read one of
+    the two. `*`, which means every host, is understood when it stands alone, so it stays so."""
+    host = urlsplit(url).hostname or ""
+    hosts = [part.strip() for name in BYPASSES for part in environment.get(name, "").split(",")]
+    wanted = [host, f"[{host}]"] if ":" in host else [host]
+    value = "*" if "*" in hosts else ",".join(dict.fromkeys(filter(None, [*hosts, *wanted])))
+    return dict.fromkeys(BYPASSES, value)
+
+
+def proxy_hint(environment: Mapping[str, str]) -> str:
+    """Return the end of a sentence about requests that did not arrive: which proxy variables are set; empty without."""
+    found = [name for name in PROXIES if environment.get(name)]
+    verb = "is" if len(found) == 1 else "are"
+    return f" {', '.join(found)} {verb} set: does the HTTP client heed NO_PROXY?" if found else ""

@@ -1,78 +1,51 @@
-"""What a sandbox is called and who may call it: what is known without asking."""
+"""A sandbox's name and credentials, which are known without asking, and its records: what happened in it."""
 
 import os
-from typing import Any
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from decimal import Decimal
+from typing import Any, Unpack
+from urllib.parse import urlsplit
+from warnings import warn
 
-from reseller_sim.auth import HMACAuth
-from reseller_sim.control import Control, sandbox_path
-from reseller_sim.proxies import bypass
+from reseller_sim import evidence
+from reseller_sim.arguments import checked, did_you_mean
+from reseller_sim.control import REFUSED, TIMEOUT_S, Control, Query, below
+from reseller_sim.exchange import bypass, real_monotonic
+from reseller_sim.parameters import Below, CallbackFilters, Method, Name, RequestFilters, Seconds, TransactionFilters
+from reseller_sim.receiver import Message, from_inbox
+from reseller_sim.signatures import HMACAuth
+from reseller_sim.story import Story
+
+__tracebackhide__ = True  # pytest shows the line of the test
+POLL_S_MAX = 300.0
+OF_THE_CALLER = 3  # frames: warn, a method, the check of its arguments
 
 
 class Identity:
-    """A sandbox as the control API described it when it was made, found or reset."""
+    """A sandbox as the control API described it when it was made, found or reset: `id`, `scenario`, `seed`, `url`, the
+    base URL of the reseller API in it, `control_url` below the control API, and `resellers` with their credentials and
+    first balances. Of the first reseller, empty where it has none: `code`, `api_key`, `api_secret` in Base64, and
+    `username` and `password` for bearer tokens."""
 
-    def __init__(self, control: Control, described: dict[str, Any]) -> None:
+    def __init__(self, control: Control, described: Mapping[str, Any]) -> None:
         self._control = control
+        self._describe(described)
+
+    def _describe(self, described: Mapping[str, Any]) -> None:
+        first = (described["resellers"] or [{}])[0]
+        self.id: str = described["id"]
+        self.scenario: str = described["scenario"]
+        self.seed: int = described["seed"]
+        self.resellers: list[dict[str, Any]] = described["resellers"]
+        self.url = f"{self._control.root}/s/{self.id}"
+        self._path = below("/sandboxes", self.id)
+        self.control_url = self._control.url + self._path
+        self.code, self.api_key, self.api_secret, self.username, self.password = (
+            str(first.get(name) or "") for name in ("code", "api_key", "api_secret", "username", "password")
+        )
+        self._signs_by_own_clock = described.get("clock", {}).get("signature") == "sandbox"
         self._described = described
-        self._path = sandbox_path(described["id"])
-
-    @property
-    def id(self) -> str:
-        """Its name."""
-        return str(self._described["id"])
-
-    @property
-    def url(self) -> str:
-        """The base URL of the reseller API in this sandbox."""
-        return self._control.root + "/s/" + self.id
-
-    @property
-    def scenario(self) -> str:
-        """The name of its scenario."""
-        return str(self._described["scenario"])
-
-    @property
-    def seed(self) -> int:
-        """What its randomness is drawn from."""
-        return int(self._described["seed"])
-
-    @property
-    def resellers(self) -> list[dict[str, Any]]:
-        """Its resellers with their credentials, and the balances that they had then."""
-        return list(self._described["resellers"])
-
-    @property
-    def code(self) -> str:
-        """The first reseller's code; empty when there is none."""
-        return self._first("code")
-
-    @property
-    def control_url(self) -> str:
-        """The URL of this sandbox in the control API."""
-        return self._control.url + self._path
-
-    def _first(self, name: str) -> str:
-        return str((self.resellers[0] if self.resellers else {}).get(name) or "")
-
-    @property
-    def api_key(self) -> str:
-        """The API key of the first reseller; empty when it has none."""
-        return self._first("api_key")
-
-    @property
-    def api_secret(self) -> str:
-        """Its secret, in Base64."""
-        return self._first("api_secret")
-
-    @property
-    def username(self) -> str:
-        """The first reseller's user, for bearer tokens; empty when it has none."""
-        return self._first("username")
-
-    @property
-    def password(self) -> str:
-        """The user's password."""
-        return self._first("password")
 
     @property
     def auth(self) -> HMACAuth:
@@ -102,3 +75,96 @@ class Identity:
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.id!r} at {self.url}>"
+
+
+@checked
+class Records(Identity):
+    """What can be asked of a sandbox without changing it."""
+
+    def ask(
+        self,
+        method: Method,
+        path: Below = "",
+        json: Any = None,
+        *,
+        query: Query | None = None,
+        timeout_s: Seconds = TIMEOUT_S,
+    ) -> Any:
+        """Send one request to the control API below this sandbox, for what has no method here. Raises
+        `SimulatorError`."""
+        return self._control.ask(method, self._path + path, json, query=query, timeout_s=timeout_s)
+
+    @property
+    def now(self) -> datetime:
+        """The sandbox's time."""
+        return datetime.fromisoformat(self.clock()["now"])
+
+    def clock(self) -> dict[str, Any]:
+        """Return the clock: `mode`, `now`, how many events are `pending`, and when the `next_due` is."""
+        return dict(self.ask("GET", "/clock"))
+
+    def balance(self, reseller: Name | None = None) -> Decimal:
+        """Return the balance of a wallet, by default the first reseller's. Raises `LookupError` for an unknown code."""
+        code = reseller or self.code
+        balances = {one["code"]: Decimal(str(one["balance"])) for one in self.ask("GET")["resellers"]}
+        if code not in balances:
+            raise LookupError(f"there is no reseller {code!r}{did_you_mean(code, [*balances])}")
+        return balances[code]
+
+    def transaction(self, refid: Name) -> dict[str, Any] | None:
+        """Return the payment with a refid, the latest one if resellers share it; None when there is none."""
+        return next(iter(self.ask("GET", "/transactions", query={"refid": refid})["transactions"]), None)
+
+    def transactions(self, **filters: Unpack[TransactionFilters]) -> list[dict[str, Any]]:
+        """Return payments, newest first; filters `refid`, `reseller`."""
+        return self._listed("transactions", filters)
+
+    def story(self, refid: Name) -> Story:
+        """Return all that happened to a payment. Raises `LookupError` for a refid that no payment has."""
+        found = self.transaction(refid)
+        if found is None:
+            raise LookupError(evidence.no_payment(self, refid))
+        return Story(self.ask("GET", below("/transactions", found["trxid"])))
+
+    def requests(self, **filters: Unpack[RequestFilters]) -> list[dict[str, Any]]:
+        """Return the journal, newest first; filters `method`, `path`, `status`, `reseller`, `trxid`, `refid`, `rule`,
+        `error`, and the others of the control API's list."""
+        return self._listed("requests", filters)
+
+    def refused(self) -> list[dict[str, Any]]:
+        """Return the requests that were answered with a status from 400, newest first, each with its `diagnosis`."""
+        return [row for row in self.requests() if row["status"] >= REFUSED]
+
+    def callbacks(self, **filters: Unpack[CallbackFilters]) -> list[dict[str, Any]]:
+        """Return every callback attempt and its outcome, oldest first; filters `refid`, `trxid`."""
+        return self._listed("callbacks", filters)
+
+    def _listed(self, member: str, filters: Mapping[str, Any]) -> list[dict[str, Any]]:
+        return list(self._control.pages(f"{self._path}/{member}", member, filters))
+
+    def audit(self) -> dict[str, Any]:
+        """Return what the service asks of a client, and whether this one did it."""
+        return dict(self.ask("GET", "/audit"))
+
+    def inbox(self, name: Name = "callbacks") -> list[Message]:
+        """Return what an inbox received, oldest first. Warns of an empty one whose name is almost that of another."""
+        found = list(self._messages(name, 0))
+        if not found and (hint := evidence.inbox_hint(self, name, only_likely=True)):
+            warn(f"the inbox {name!r} is empty{hint}", UserWarning, stacklevel=OF_THE_CALLER)
+        return found
+
+    def _messages(self, inbox: str, timeout_s: float) -> Iterator[Message]:
+        """Yield every message, oldest first, waiting for more until the time has passed."""
+        ends, left_s, cursor = real_monotonic() + timeout_s, timeout_s, 0
+        while True:
+            poll_s = min(left_s, POLL_S_MAX)
+            query = {"cursor": cursor, "wait_for": 1, "timeout": round(poll_s, 3)}
+            found = self.ask("GET", below("/inbox", inbox), query=query, timeout_s=poll_s + TIMEOUT_S)
+            items, path = found["items"], urlsplit(found["url"]).path
+            for item in items:
+                cursor = item["n"]
+                yield from_inbox(item, path)
+            left_s = min(left_s - (0 if items else poll_s), ends - real_monotonic())
+            if left_s <= 0 and not items:
+                return
+            left_s = max(left_s, 0)

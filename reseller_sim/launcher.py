@@ -3,9 +3,15 @@
 A project may have a `simulator` of its own, which PYTHONPATH or the current folder puts before ours. So ours is loaded
 from its own folder, whatever the path says. Neither the path nor the environment is changed: what the command starts in
 turn, such as the tests of `exec`, imports the project's.
+
+Run as a file it is the child of a test run: it also ends when its stdin does, so it never outlives its parent. Python
+then puts this folder first on the path, which is replaced with its parent while our packages are found.
 """
 
+import os
+import signal
 import sys
+import threading
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import NoReturn
@@ -14,7 +20,7 @@ PACKAGE = "simulator"
 
 
 def main() -> NoReturn:
-    """The entry point of the command."""
+    """Run the command."""
     load()
     from simulator.cli.main import main as command
 
@@ -35,5 +41,16 @@ def load() -> None:
     spec.loader.exec_module(module)
 
 
+def _end_with_stdin() -> None:
+    while os.read(0, 4096):
+        pass
+    os.kill(os.getpid(), signal.SIGTERM)
+
+
 if __name__ == "__main__":
+    sys.path[0] = str(Path(__file__).absolute().parent.parent)
+    import reseller_sim  # noqa: F401  # the command imports its modules, whatever the path is by then
+
+    del sys.path[0]
+    threading.Thread(target=_end_with_stdin, name="parent", daemon=True).start()
     main()

@@ -2,29 +2,35 @@
 
 import re
 from collections.abc import Mapping
+from datetime import datetime, timedelta
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Annotated, Any, TypedDict
 from urllib.parse import urlsplit
 
 from reseller_sim.arguments import Limit
-from reseller_sim.durations import RATE
 
 DAY_S = 86_400
+DURATION_MAX_S = 3660 * DAY_S
 PAYMENT = ("Accepted", "Processing", "Succesful", "Failed", "Refund")
 CALLBACK = ("Processing", "Succesful", "Failed")
+CLOCKS = ("manual", "real")
 SPELLING = " (the service writes 'Succesful', with one s)"
+RATE = re.compile(r"x([0-9]{1,9}(?:\.[0-9]{1,9})?)")  # a clock that runs faster, such as x60
+UNITS = {"ms": Decimal("0.001"), "s": Decimal(1), "m": Decimal(60), "h": Decimal(3600), "d": Decimal(DAY_S)}
+_DURATION = re.compile(r"([0-9]{1,9}(\.[0-9]{1,3})?(ms|s|m|h|d)){1,5}")  # as scenarios write them, but never below 0
+_PART = re.compile(r"([0-9.]+)([a-z]+)")
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _NOT_SENT = re.compile(r"[^!-~]|#")
 
 
 def choice(*known: str, note: str = "") -> Limit:
-    """One of these texts."""
+    """Take one of these texts."""
     return Limit(f"one of {', '.join(known)}{note}", known.__contains__, known)
 
 
 def between(least: float, most: float, what: str) -> Limit:
-    """A number from `least` to `most`."""
+    """Take a number from `least` to `most`."""
     return Limit(f"{what} from {least} to {most}", lambda value: least <= value <= most)
 
 
@@ -36,7 +42,7 @@ def _is_amount(value: Any) -> bool:
 
 
 def is_url(text: str) -> bool:
-    """True for a URL of http or https with a host, a port that there can be, and nothing that would be dropped."""
+    """Return True for a URL of http or https with a host, a possible port, and nothing that would be dropped."""
     try:
         parts = urlsplit(text)
         is_whole = not _NOT_SENT.search(text) and "?" not in text and parts.username is None
@@ -45,7 +51,24 @@ def is_url(text: str) -> bool:
         return False
 
 
-CLOCKS = ("manual", "real")
+def seconds(duration: str | float | timedelta) -> float:
+    """Return the seconds of `90`, `"90s"`, `"1h30m"`, `"1.5d"` or a timedelta."""
+    if isinstance(duration, str):
+        total = sum(Decimal(count) * UNITS[unit] for count, unit in _PART.findall(duration))
+        return int(total) if total == int(total) else float(total)
+    return duration.total_seconds() if isinstance(duration, timedelta) else duration
+
+
+def is_duration(value: str | float | timedelta) -> bool:
+    """Return True for a duration from 0 to 3660 days."""
+    return not (isinstance(value, str) and not _DURATION.fullmatch(value)) and 0 <= seconds(value) <= DURATION_MAX_S
+
+
+def moment(at: str | datetime) -> str:
+    """Return a time as ISO 8601."""
+    return at if isinstance(at, str) else at.isoformat()
+
+
 Name = Annotated[str, Limit("text that is not empty", lambda text: bool(text.strip()))]
 Header = Annotated[
     str, Limit("printable ASCII that is not empty", lambda text: text.isascii() and text.isprintable() and text != "")
@@ -53,6 +76,17 @@ Header = Annotated[
 Seconds = Annotated[float, between(0, DAY_S, "seconds")]
 Count = Annotated[int, between(1, 10_000, "a number")]
 Money = Annotated[str | int | float | Decimal, Limit("an amount such as '25.00'", _is_amount)]
+Duration = Annotated[
+    str | int | float | timedelta,
+    Limit("seconds, a timedelta or text such as '90s', '1h30m', '1.5d' or '500ms', up to 3660 days", is_duration),
+]
+Moment = Annotated[
+    str | datetime,
+    Limit(
+        "a time such as '2027-01-10T23:59:00+08:00' or a datetime with a zone",
+        lambda at: bool(at.strip()) if isinstance(at, str) else at.tzinfo is not None,
+    ),
+]
 PaymentStatus = Annotated[str, choice(*PAYMENT, note=SPELLING)]
 CallbackStatus = Annotated[str, choice(*CALLBACK, note=SPELLING)]
 Section = Annotated[str, choice("payments", "voids", "disputes", "bills", "faults")]
@@ -72,13 +106,8 @@ Target = Annotated[
 ]
 Below = Annotated[
     str,
-    Limit(
-        "a path such as /clock, percent-encoded",
-        lambda text: text == "" or (text[0] == "/" and not _NOT_SENT.search(text)),
-    ),
+    Limit("a path such as /clock, percent-encoded", lambda text: text[:1] in ("", "/") and not _NOT_SENT.search(text)),
 ]
-
-
 Scenario = Annotated[
     Name | Path | Mapping[str, Any],
     Limit("a bundled scenario's name, a file, YAML text or a mapping", lambda value: value != ""),

@@ -14,21 +14,22 @@ if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
 
     from reseller_sim import AsyncSandbox, Sandbox, Simulator
-    from reseller_sim.pytest_watch import Watched
+    from reseller_sim.pytest_sandbox import Watched
 
 WATCHED: pytest.StashKey[Watched] = pytest.StashKey()
 """Of a test item: its sandbox."""
 
 CREDENTIALS = ("RESELLER_API_KEY", "RESELLER_API_SECRET", "RESELLER_USERNAME", "RESELLER_PASSWORD")
-MARK = (
+MARKS = (
     "scenario(scenario=None, *, clock, start, seed, credentials, audit): what the test's sandbox begins with: a bundled"
     " scenario's name, a YAML file (looked for beside the test, then in the root folder), YAML text or a mapping."
-    " audit=False: the test violates obligations on purpose."
+    " audit=False: the test violates obligations on purpose.",
+    "reseller_sim_scenario(…): the same, for a project that has a mark scenario of its own.",
 )
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """The options and the settings of the ini file."""
+    """Add the options and the settings of the ini file."""
     group = parser.getgroup("reseller-sim")
     group.addoption(
         "--reseller-sim-audit",
@@ -40,17 +41,16 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         metavar="DIR",
         help="Write what each test's sandbox did to this folder, as files and as a page.",
     )
-    parser.addini(
-        "reseller_sim_scenario", "The scenario of tests without a mark: a bundled name or a file.", default=""
-    )
+    parser.addini("reseller_sim_scenario", "The scenario of tests without a mark: a name or a file.", default="")
     parser.addini("reseller_sim_clock", "The clock of tests without a mark: manual, real or xN.", default="manual")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Make the mark known; begin the report's folder, in the process that the user started."""
-    config.addinivalue_line("markers", MARK)
+    """Register the marks; begin the report's folder, in the process that the user started."""
+    for mark in MARKS:
+        config.addinivalue_line("markers", mark)
     if config.getoption("--reseller-sim-report") and not hasattr(config, "workerinput"):
-        from reseller_sim.pytest_folder import begin
+        from reseller_sim.pytest_report import begin
 
         begin(config)
 
@@ -59,7 +59,7 @@ def pytest_configure(config: pytest.Config) -> None:
 def _reseller_sim(request: pytest.FixtureRequest, pytestconfig: pytest.Config) -> Iterator[Simulator]:
     """The simulator: the one that the environment names (`reseller-sim exec`), otherwise one of this process's own, so
     that with xdist each worker has one."""
-    from reseller_sim.pytest_watch import simulator
+    from reseller_sim.pytest_sandbox import simulator
 
     _refuse_parameter(request)
     with simulator(pytestconfig.rootpath) as found:
@@ -67,10 +67,10 @@ def _reseller_sim(request: pytest.FixtureRequest, pytestconfig: pytest.Config) -
 
 
 @pytest.fixture
-def sandbox(request: pytest.FixtureRequest, reseller_sim: Simulator) -> Iterator[Sandbox]:
+def reseller_sim_sandbox(request: pytest.FixtureRequest, reseller_sim: Simulator) -> Iterator[Sandbox]:
     """A sandbox of the test's own, as `@pytest.mark.scenario` says; its clock moves only when it is advanced. It is
     deleted after the test."""
-    from reseller_sim.pytest_watch import watched
+    from reseller_sim.pytest_sandbox import watched
 
     _refuse_parameter(request)
     with watched(request.node, reseller_sim) as found:
@@ -79,24 +79,46 @@ def sandbox(request: pytest.FixtureRequest, reseller_sim: Simulator) -> Iterator
 
 
 @pytest.fixture
-def async_sandbox(request: pytest.FixtureRequest, sandbox: Sandbox) -> Iterator[AsyncSandbox]:
+def reseller_sim_async_sandbox(request: pytest.FixtureRequest, reseller_sim_sandbox: Sandbox) -> AsyncSandbox:
     """The test's sandbox with methods to await, for whatever runs asynchronous tests."""
-    from reseller_sim.pytest_watch import asynchronous
+    from reseller_sim import AsyncSandbox
 
     _refuse_parameter(request)
-    with asynchronous(sandbox) as found:
-        yield found
+    return AsyncSandbox(reseller_sim_sandbox)
 
 
 @pytest.fixture
-def sandbox_environment(request: pytest.FixtureRequest, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> Sandbox:
+def reseller_sim_environment(
+    request: pytest.FixtureRequest, reseller_sim_sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> Sandbox:
     """The test's sandbox, which the variables RESELLER_BASE_URL, RESELLER_API_KEY and so on name during the test."""
     _refuse_parameter(request)
     for name in CREDENTIALS:  # those of another service are never used, whatever the sandbox has none of
         monkeypatch.delenv(name, raising=False)
-    for name, value in sandbox.environment.items():
+    for name, value in reseller_sim_sandbox.environment.items():
         monkeypatch.setenv(name, value)
-    return sandbox
+    return reseller_sim_sandbox
+
+
+@pytest.fixture
+def sandbox(request: pytest.FixtureRequest, reseller_sim_sandbox: Sandbox) -> Sandbox:
+    """The short name of `reseller_sim_sandbox`."""
+    _refuse_parameter(request)
+    return reseller_sim_sandbox
+
+
+@pytest.fixture
+def async_sandbox(request: pytest.FixtureRequest, reseller_sim_async_sandbox: AsyncSandbox) -> AsyncSandbox:
+    """The short name of `reseller_sim_async_sandbox`."""
+    _refuse_parameter(request)
+    return reseller_sim_async_sandbox
+
+
+@pytest.fixture
+def sandbox_environment(request: pytest.FixtureRequest, reseller_sim_environment: Sandbox) -> Sandbox:
+    """The short name of `reseller_sim_environment`."""
+    _refuse_parameter(request)
+    return reseller_sim_environment
 
 
 def _refuse_parameter(request: pytest.FixtureRequest) -> None:
@@ -107,11 +129,11 @@ def _refuse_parameter(request: pytest.FixtureRequest) -> None:
         pytest.fail(f"reseller-sim: {what}; parametrize with {how}", pytrace=False)
 
 
-@pytest.hookimpl(trylast=True)  # behind the one that runs the test, and not at all when that fails
+@pytest.hookimpl(trylast=True)  # after the one that runs the test, and not at all when that fails
 def pytest_runtest_call(item: pytest.Item) -> None:
     """With --reseller-sim-audit a test that violated an obligation fails; and so does a mark that nothing follows."""
     if WATCHED not in item.stash and "reseller_sim" in getattr(item, "fixturenames", ()):
-        from reseller_sim.pytest_marks import refuse_unused
+        from reseller_sim.pytest_sandbox import refuse_unused
 
         refuse_unused(item)
     if WATCHED in item.stash and item.config.getoption("--reseller-sim-audit"):
@@ -131,11 +153,10 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """List the audit's warnings, and say where the report is, whose page is written now."""
     config = terminalreporter.config
-    if config.getoption("--reseller-sim-audit"):
-        from reseller_sim.pytest_audit import summarize
+    if not (config.getoption("--reseller-sim-audit") or config.getoption("--reseller-sim-report")):
+        return
+    from reseller_sim.pytest_report import finish, summarize
 
-        summarize(terminalreporter)
+    summarize(terminalreporter)
     if config.getoption("--reseller-sim-report"):
-        from reseller_sim.pytest_folder import finish
-
         terminalreporter.write_line(finish(config))

@@ -1,67 +1,138 @@
-"""A real receiver of callbacks and webhooks on a loopback port: it records, verifies, and misbehaves as told."""
+"""A real receiver of callbacks and webhooks on a loopback port: it records, verifies, and misbehaves as planned."""
 
+import json
+import socket
 import threading
 from collections import deque
-from dataclasses import replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from types import TracebackType
-from typing import Annotated
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler
+from socketserver import BaseServer, ThreadingTCPServer
+from typing import Annotated, Any, Self
 from urllib.parse import parse_qsl, urlsplit
 
 from reseller_sim.arguments import checked
-from reseller_sim.clocks import real_time
-from reseller_sim.messages import UNCHECKED, UNSIGNED, Message
+from reseller_sim.exchange import Socket, real_time
 from reseller_sim.parameters import Count, Header, Seconds, between
-from reseller_sim.receiving import LOOPBACK, Reply, Server
-from reseller_sim.webhooks import Verdict, key_of, verify_webhook
+from reseller_sim.signatures import Verdict, key_of, verify_webhook
 
+LOOPBACK = "127.0.0.1"
 MESSAGES_MAX = 10_000
-BYTES_MAX = 64 << 20
+BODY_BYTES_MAX = 1 << 20
+REQUEST_S = 30.0
+SHOWN_CHARS = 200
+UNCHECKED = Verdict(False, "no secret was given; name it with verify(secret)")
+UNSIGNED = Verdict(False, "it has no header webhook-signature, as transaction callbacks have none")
 Status = Annotated[int, between(200, 599, "a status")]
+
+
+@dataclass(frozen=True)
+class Message:
+    """A received request: its number from 1, when it came, the names of `headers` in lower case, the status that it was
+    answered with (None for a connection that was ended), and what is known of its `signature`."""
+
+    n: int
+    at: datetime
+    method: str
+    path: str
+    query: Mapping[str, str]
+    headers: Mapping[str, str]
+    body: bytes
+    status: int | None = None
+    signature: Verdict = field(default=UNCHECKED)
+
+    @property
+    def text(self) -> str:
+        """The body as text."""
+        return self.body.decode("utf-8", "replace")
+
+    def json(self) -> Any:
+        """Return the decoded body. Raises `ValueError` for anything but JSON."""
+        return json.loads(self.body)
+
+    @property
+    def data(self) -> Mapping[str, Any]:
+        """What a callback or an event says: the member `data` of its body, or with GET its query and the JSON in its
+        `message`, which has the status by name; empty for anything else."""
+        if self.method == "GET":
+            return {**self.query, **_members(self.query.get("message", ""))}
+        found = _members(self.body)
+        inner = found.get("data", found)
+        return inner if isinstance(inner, dict) else {}
+
+    @checked
+    def verify(self, secret: str) -> Verdict:
+        """Judge its signature by a webhook's secret; the timestamp is compared with the present."""
+        return verify_webhook(secret, self.headers, self.body)
+
+
+def _members(text: str | bytes) -> dict[str, Any]:
+    try:
+        found = json.loads(text)
+    except ValueError:
+        found = None
+    return found if isinstance(found, dict) else {}
+
+
+def from_inbox(item: Mapping[str, Any], path: str) -> Message:
+    """Return a message of an inbox, as the control API shows it."""
+    headers: dict[str, str] = {}
+    for name, value in item["headers"]:
+        headers[name.lower()] = f"{headers[name.lower()]}, {value}" if name.lower() in headers else value
+    at, body = datetime.fromisoformat(item["at"]), item["body"].encode()
+    signature = UNCHECKED if "webhook-signature" in headers else UNSIGNED
+    return Message(item["n"], at, item["method"], path, item["query"], headers, body, item.get("status"), signature)
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What the receiver answers: a status, after a delay, with a body; or it ends the connection without an answer."""
+
+    status: int = 200
+    delay_s: float = 0.0
+    disconnect: bool = False
+    body: bytes = b""
+    content_type: str = "text/plain"
 
 
 @checked
 class Receiver:
     """Listens on a free port of 127.0.0.1 from its creation until `close`, which `with` calls.
 
-    It answers 200 until `reply` says otherwise, and keeps the latest 10,000 messages, at most 64 MiB of them. A body
-    of more than one MiB is refused and not kept; `left_out` counts those messages, and those that were discarded. What
-    is no request or is chunked is refused and not counted; one without a length has an empty body. A request has 30
-    seconds to arrive, and of 256 connections the next one is closed at once.
+    It answers 200 until `reply` says otherwise, and keeps the latest 10,000 messages. A body of more than one MiB and a
+    chunked one are refused and not kept; `left_out` counts the messages that are not kept.
     """
 
     def __init__(self, *, secret: str | None = None) -> None:
-        self.left_out = 0
         self._secrets: list[str] = []
         if secret is not None:
             self.verify(secret)
-        self._messages: deque[Message] = deque()
-        self._bytes = 0
-        self._count = 0
+        self._messages: deque[Message] = deque(maxlen=MESSAGES_MAX)
         self._replies: deque[Reply] = deque()
         self._last = Reply()
+        self._count = self.left_out = 0
         self._changed = threading.Condition()
         self._is_closed = threading.Event()
-        self._server = Server(self._take, self._leave_out, self._is_closed)
+        self._server = _Server(self._take, self._is_closed)
         threading.Thread(target=self._server.serve_forever, args=(0.05,), name="receiver", daemon=True).start()
 
     @property
     def url(self) -> str:
         """Its address; any path below it is received as well."""
-        return f"http://{LOOPBACK}:{self._server.server_port}"
+        return f"http://{LOOPBACK}:{self._server.server_address[1]}"
 
     @property
     def received(self) -> list[Message]:
         """The messages that it kept, oldest first, each with what is known of its signature."""
         with self._changed:
             found = list(self._messages)
-        return [self._judged(one) for one in found]
+        return [self._judged(message) for message in found]
 
     def verify(self, secret: str) -> None:
         """Judge the signatures of all webhooks, earlier ones too, by this secret; after several calls by each of them.
-
-        Raises `ValueError` for a secret that is not hexadecimal.
-        """
+        Raises `ValueError` for a secret that is not hexadecimal."""
         key_of(secret)
         self._secrets.append(secret)
 
@@ -75,23 +146,20 @@ class Receiver:
         content_type: Header = "text/plain",
         times: Count = 1,
     ) -> "Receiver":
-        """Answer the next `times` messages that nothing is planned for like this, and the last plan all that follow.
-        Raises `ValueError` for a status outside 200 to 599, a delay of more than a day, a bad content type, and times
-        outside 1 to 10,000."""
+        """Answer the next `times` messages that nothing is planned for like this, and the last plan all that follow."""
         sent = body.encode() if isinstance(body, str) else bytes(body)
-        planned = Reply(status, delay_s, disconnect, sent, content_type)
         with self._changed:
-            self._replies.extend([planned] * times)
+            self._replies.extend([Reply(status, delay_s, disconnect, sent, content_type)] * times)
         return self
 
     def wait_for(self, n: Count = 1, *, timeout_s: Seconds = 10) -> list[Message]:
-        """All messages as soon as there were `n` since the beginning or the latest `clear`. Raises `AssertionError`
-        with those that came when `timeout_s` seconds pass before."""
+        """Return all messages as soon as there were `n` since the beginning or the latest `clear`. Raises
+        `AssertionError` with those that came when `timeout_s` seconds pass before."""
         with self._changed:
             came = self._changed.wait_for(lambda: self._count >= n, timeout_s)
             count = self._count
         if not came:
-            lines = [f"\n  {one.method} {one.path}: {one.text[:200]}" for one in self.received]
+            lines = [f"\n  {one.method} {one.path}: {one.text[:SHOWN_CHARS]}" for one in self.received]
             raise AssertionError(f"{count} messages came in {timeout_s} s, not {n}{''.join(lines)}")
         return self.received
 
@@ -101,7 +169,7 @@ class Receiver:
             self._messages.clear()
             self._replies.clear()
             self._last = Reply()
-            self._bytes = self._count = self.left_out = 0
+            self._count = self.left_out = 0
 
     def close(self) -> None:
         """Stop listening and end its delays. What it received is kept."""
@@ -109,14 +177,11 @@ class Receiver:
             self._is_closed.set()
             self._server.shutdown()
             self._server.server_close()
-            self._server.end_connections()
 
-    def __enter__(self) -> "Receiver":
+    def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
     def __repr__(self) -> str:
@@ -125,38 +190,85 @@ class Receiver:
     def _judged(self, message: Message) -> Message:
         if "webhook-signature" not in message.headers:
             return message
-        return replace(message, signature=self._verdict(message))
-
-    def _verdict(self, message: Message) -> Verdict:
         came_s = message.at.timestamp()
         verdicts = [verify_webhook(one, message.headers, message.body, now=came_s) for one in self._secrets]
-        return next((one for one in verdicts if one), verdicts[-1] if verdicts else UNCHECKED)
+        return replace(message, signature=next(filter(None, verdicts), [UNCHECKED, *verdicts][-1]))
 
-    def _take(self, method: str, target: str, headers: dict[str, str], body: bytes) -> Reply:
-        """Record a message and choose its answer. Raises `ValueError` for a target that is no URL."""
-        parts = urlsplit(target)
+    def _take(self, method: str, target: str, headers: dict[str, str], body: bytes | None) -> Reply:
+        """Record a message and choose its answer; a body of None is too long."""
+        parts, at = urlsplit(target), datetime.fromtimestamp(real_time(), UTC)
         query = dict(parse_qsl(parts.query, keep_blank_values=True))
         with self._changed:
+            self.left_out += body is None or len(self._messages) == MESSAGES_MAX
+            if body is None:
+                return Reply(HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
             reply = self._last = self._replies.popleft() if self._replies else self._last
             self._count += 1
             status = None if reply.disconnect else reply.status
-            at = datetime.fromtimestamp(real_time(), UTC)
             self._messages.append(Message(self._count, at, method, parts.path, query, headers, body, status, UNSIGNED))
-            self._bytes += _size(self._messages[-1])
-            while len(self._messages) > MESSAGES_MAX or self._bytes > BYTES_MAX:
-                self._bytes -= _size(self._messages.popleft())
-                self.left_out += 1
             self._changed.notify_all()
         return reply
 
-    def _leave_out(self) -> None:
-        """Count a message that was refused since it is too long."""
-        with self._changed:
-            self.left_out += 1
+
+class _Server(ThreadingTCPServer):
+    """Gives each message to `take`, which chooses its answer; delays end when `closed` is set."""
+
+    daemon_threads = True
+    block_on_close = False
+    request_queue_size = 128
+
+    def __init__(self, take: Callable[..., Reply], closed: threading.Event) -> None:
+        BaseServer.__init__(self, (LOOPBACK, 0), _Handler)
+        self.take = take
+        self.closed = closed
+        self.socket = Socket()
+        self.server_bind()
+        self.server_activate()
+
+    def get_request(self) -> tuple[socket.socket, Any]:
+        """Accept by the class of the standard library, which `accept` itself would look up."""
+        number, address = self.socket._accept()  # type: ignore[attr-defined]  # of the class below `socket`
+        return Socket(fileno=number), address
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Ignore a client that went away."""
 
 
-def _size(message: Message) -> int:
-    head = (
-        len(message.method) + len(message.path) + sum(len(name) + len(text) for name, text in message.headers.items())
-    )
-    return len(message.body) + head + sum(len(name) + len(text) for name, text in message.query.items())
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    timeout = REQUEST_S
+    server: _Server
+
+    def __getattr__(self, name: str) -> Callable[[], None]:
+        """Receive every method alike."""
+        if name.startswith("do_"):
+            return self._receive
+        raise AttributeError(name)
+
+    def _receive(self) -> None:
+        self.close_connection = True
+        length = self.headers.get("Content-Length", "0")  # without a length the body is empty, as servers have it
+        if "Transfer-Encoding" in self.headers or not (length.isascii() and length.isdigit()):
+            return self._answer(Reply(HTTPStatus.LENGTH_REQUIRED))
+        is_kept = int(length[:9]) <= BODY_BYTES_MAX
+        body = self.rfile.read(int(length)) if is_kept else None
+        if body is not None and len(body) < int(length):
+            return None
+        headers = {name.lower(): value for name, value in self.headers.items()}
+        reply = self.server.take(self.command, self.path, headers, body)
+        if not (reply.delay_s and self.server.closed.wait(reply.delay_s)) and not reply.disconnect:
+            self._answer(reply)
+        return None
+
+    def _answer(self, reply: Reply) -> None:
+        self.send_response(reply.status)
+        self.send_header("Connection", "close")
+        if reply.status not in (HTTPStatus.NO_CONTENT, HTTPStatus.NOT_MODIFIED):
+            self.send_header("Content-Type", reply.content_type)
+            self.send_header("Content-Length", str(len(reply.body)))
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(reply.body)
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Record instead of printing."""

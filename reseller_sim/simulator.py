@@ -1,21 +1,31 @@
 """A running simulator: one of its own process, or one that was started elsewhere."""
 
+import atexit
+import json
 import os
+import subprocess
+import sys
+import threading
+from collections import deque
 from collections.abc import Mapping, Sequence
-from datetime import datetime
 from pathlib import Path
-from types import TracebackType
-from typing import Any
+from typing import IO, Any, Self
 
+from reseller_sim import launcher
 from reseller_sim.arguments import checked
-from reseller_sim.control import Control, sandbox_path, wrong_answer
-from reseller_sim.durations import RATE, moment
-from reseller_sim.parameters import Clock, Credentials, Header, Name, Scenario, Url, is_url
-from reseller_sim.process import Process
+from reseller_sim.control import Control, NotStarted, WrongAnswer, below
+from reseller_sim.exchange import bypass
+from reseller_sim.parameters import RATE, Clock, Credentials, Header, Moment, Name, Scenario, Url, is_url, moment
 from reseller_sim.sandbox import Sandbox
 
+__tracebackhide__ = True  # pytest shows the line of the test
 DEFAULT_URL = "http://127.0.0.1:8080"
-YAML = "application/yaml"
+START_TIMEOUT_S = 60.0
+STOP_TIMEOUT_S = 5.0
+LINES_KEPT = 1000
+LINES_SHOWN = 20
+LINE_CHARS_MAX = 16_384  # a longer line counts as several
+LINE_CHARS_SHOWN = 200
 
 
 @checked
@@ -23,7 +33,8 @@ class Simulator:
     """The simulator at `url`, with the control API's `token` where it wants one.
 
     Without a URL it is the one of RESELLER_SIM_URL and RESELLER_SIM_TOKEN or RESELLER_SIM_CONTROL_TOKEN, otherwise the
-    one at http://127.0.0.1:8080. `with` closes it, which ends a process that `start` started and nothing else.
+    one at http://127.0.0.1:8080. `with` closes it, which ends a process that `start` started and nothing else. `url` is
+    the root, `control_url` that of the control API, ending in `/_sim`.
     """
 
     def __init__(self, url: Url | None = None, token: Header | None = None) -> None:
@@ -33,6 +44,7 @@ class Simulator:
             raise ValueError(f"RESELLER_SIM_URL must be a URL such as {DEFAULT_URL}, not {address!r:.200}")
         found = token or own.get("RESELLER_SIM_TOKEN") or own.get("RESELLER_SIM_CONTROL_TOKEN")
         self.control = Control(address, found)
+        self.url, self.control_url = self.control.root, self.control.url
         self._process: Process | None = None
         self._folder: Path | None = None
 
@@ -52,25 +64,15 @@ class Simulator:
         Sandboxes can be made of scenario files below the folder `scenarios`, with what they extend. Raises
         `NotStarted`.
         """
+        folder = None if "--scenarios" in arguments else scenarios
+        flags = {"--clock": clock, "--seed": seed, "--scenarios": folder}
         wanted = [] if scenario is None else [str(scenario)]
-        wanted += [] if clock is None else ["--clock", clock]
-        wanted += [] if seed is None else ["--seed", str(seed)]
-        wanted += [] if scenarios is None or "--scenarios" in arguments else ["--scenarios", str(scenarios)]
+        wanted += [part for flag, value in flags.items() if value is not None for part in (flag, str(value))]
         process = Process([*wanted, *arguments])
         simulator = cls(process.ready["url"], process.ready.get("control_token"))
         simulator._process = process
-        simulator._folder = None if scenarios is None or "--scenarios" in arguments else Path(scenarios).resolve()
+        simulator._folder = None if folder is None else Path(folder).resolve()
         return simulator
-
-    @property
-    def url(self) -> str:
-        """The root URL."""
-        return self.control.root
-
-    @property
-    def control_url(self) -> str:
-        """The URL of the control API, ending in `/_sim`."""
-        return self.control.url
 
     @property
     def output(self) -> list[str]:
@@ -78,16 +80,15 @@ class Simulator:
         return list(self._process.lines) if self._process else []
 
     def health(self) -> dict[str, Any]:
-        """`{"status": "ok", "version"}`. Raises `NotRunning`."""
+        """Return `{"status": "ok", "version"}`. Raises `NotRunning`."""
         found: dict[str, Any] = self.control.ask("GET", "/health")
-        if found["status"] != "ok":
-            raise wrong_answer("GET", f"{self.control_url}/health", "its status is not ok")
+        if found.get("status") != "ok":
+            raise WrongAnswer(f"{self.control_url}/health answers {found!r:.200}: is it a simulator?")
         return found
 
     def sandboxes(self) -> list[dict[str, Any]]:
-        """Every sandbox, as the control API describes it."""
-        found: list[dict[str, Any]] = self.control.ask("GET", "/sandboxes")["sandboxes"]
-        return found
+        """Return every sandbox, as the control API describes it."""
+        return list(self.control.ask("GET", "/sandboxes")["sandboxes"])
 
     def sandbox(
         self,
@@ -95,53 +96,50 @@ class Simulator:
         *,
         id: Name | None = None,
         clock: Clock | None = "manual",
-        start: Name | datetime | None = None,
+        start: Moment | None = None,
         seed: int | None = None,
-        credentials: Credentials | None = None,
+        credentials: Credentials | None = "unique",
         audit: bool = True,
     ) -> Sandbox:
         """Make a sandbox, which `with` deletes.
 
         `scenario` is the name of a bundled one, the path of a YAML file, YAML text or a mapping; without it the
-        server's own. `clock` is `manual`, `real` or such as `x60`, None for the scenario's; `start` its first time;
-        `credentials` is `unique` for keys that no other sandbox has; `audit` false for one that `reseller-sim exec
-        --audit` passes over, as obligations are violated in it on purpose. Raises `SimulatorError`, and `OSError` for a
-        file.
+        server's own. `clock` is `manual`, `real` or such as `x60`, None for the scenario's; `start` its first time. Its
+        keys and users are its own, so requests to the root address reach it too; with `credentials="scenario"` they
+        are the scenario's, which other sandboxes share. `audit` false is for one that `reseller-sim exec --audit`
+        passes over, as obligations are violated in it on purpose. Raises `SimulatorError`, and `OSError` for a file.
         """
         own = {"id": id, "seed": seed, "credentials": credentials}
-        judged = None if audit else False  # said only then, since a simulator before this one does not know it
         first = None if start is None else moment(start)
         text, value = self._read(scenario)
         if text is not None:
             query = own | {"clock": clock, "start": first, "audit": None if audit else "false"}
-            made = self.control.send("POST", "/sandboxes", text.encode(), YAML, query)
+            made = self.control.send("POST", "/sandboxes", text.encode(), "application/yaml", query)
         else:
-            wanted = own | {"scenario": value, "clock": _clock(clock, first), "audit": judged}
+            wanted = own | {"scenario": value, "clock": _clock(clock, first), "audit": None if audit else False}
             body = {name: part for name, part in wanted.items() if part is not None}
             made = self.control.ask("POST", "/sandboxes", body)
         return Sandbox(self.control, made, is_ours=True)
 
     def open(self, id: Name = "default") -> Sandbox:
-        """One that exists, which `with` does not delete. Raises `SimulatorError`."""
-        return Sandbox(self.control, self.control.ask("GET", sandbox_path(id)))
+        """Return one that exists, which `with` does not delete. Raises `SimulatorError`."""
+        return Sandbox(self.control, self.control.ask("GET", below("/sandboxes", id)))
 
     def _read(self, scenario: Scenario | None) -> tuple[str | None, Any]:
-        """The scenario as YAML, or what the control API takes in its place."""
+        """Return the scenario as YAML, or what the control API takes instead."""
         if isinstance(scenario, Mapping):
             return None, dict(scenario)
-        if scenario is None:
-            return None, None
         if isinstance(scenario, str) and ("\n" in scenario or ": " in scenario):
             return scenario, None
-        path = Path(scenario)
-        if isinstance(scenario, str) and path.suffix not in (".yaml", ".yml"):
+        if scenario is None or (isinstance(scenario, str) and not scenario.endswith((".yaml", ".yml"))):
             return None, scenario
+        path = Path(scenario).resolve()
         try:
             text = path.read_text("utf-8")
         except UnicodeDecodeError:
             raise ValueError(f"the scenario {path} is not text in UTF-8") from None
-        if self._folder is not None and path.resolve().is_relative_to(self._folder):
-            return None, {"file": path.resolve().relative_to(self._folder).as_posix()}
+        if self._folder is not None and path.is_relative_to(self._folder):
+            return None, {"file": path.relative_to(self._folder).as_posix()}
         return text, None
 
     def close(self) -> None:
@@ -149,12 +147,10 @@ class Simulator:
         if self._process is not None:
             self._process.close()
 
-    def __enter__(self) -> "Simulator":
+    def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
     def __repr__(self) -> str:
@@ -162,10 +158,79 @@ class Simulator:
 
 
 def _clock(clock: str | None, start: str | None) -> dict[str, Any] | None:
-    """`x60` as the mode and rate of the control API, which refuses a mode that it does not know."""
-    wanted: dict[str, Any] = {} if start is None else {"start": start}
-    if clock is not None and (rate := RATE.fullmatch(clock)):
-        wanted |= {"mode": "xN", "rate": float(rate[1])}
-    elif clock is not None:
-        wanted["mode"] = clock
-    return wanted or None
+    """Return `x60` as the mode and rate of the control API, which refuses a mode that it does not know."""
+    rate = RATE.fullmatch(clock or "")
+    wanted = {"start": start, "mode": "xN" if rate else clock, "rate": float(rate[1]) if rate else None}
+    return {name: part for name, part in wanted.items() if part is not None} or None
+
+
+class Process:
+    """The command `serve` on a free port, ready to answer: `ready` is what it printed as JSON, `lines` the latest lines
+    that it printed since. Raises `NotStarted`."""
+
+    def __init__(self, arguments: Sequence[str]) -> None:
+        self.lines: deque[str] = deque(maxlen=LINES_KEPT)
+        self._owner = os.getpid()
+        self._process = subprocess.Popen(  # noqa: S603  # our own command
+            [sys.executable, launcher.__file__, "serve", "--json", "--port", "0", *arguments],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=_environment(),
+            encoding="utf-8",
+            errors="replace",
+            start_new_session=True,  # Ctrl-C ends the tests, which then clean up
+        )
+        atexit.register(self.close)
+        stdout, stderr = self._process.stdout, self._process.stderr
+        assert stdout is not None
+        assert stderr is not None
+        errors = self._drain(stderr)
+        timer = self._kill_after(START_TIMEOUT_S)
+        line = stdout.readline(LINE_CHARS_MAX)
+        timer.cancel()
+        self._drain(stdout)
+        try:
+            self.ready: dict[str, Any] = json.loads(line)
+        except ValueError:
+            self.close()
+            errors.join(STOP_TIMEOUT_S)
+            said = [text[:LINE_CHARS_SHOWN] for text in [line.rstrip(), *self.lines] if text.strip()][-LINES_SHOWN:]
+            reason = f"the simulator did not start: it ended with exit code {self._process.returncode}"
+            raise NotStarted("\n  ".join([reason, *said])) from None
+
+    def _kill_after(self, timeout_s: float) -> threading.Timer:
+        """Start a timer, since `Popen.wait` has a clock that a test may freeze."""
+        timer = threading.Timer(timeout_s, self._process.kill)
+        timer.daemon = True
+        timer.start()
+        return timer
+
+    def _drain(self, stream: IO[str]) -> threading.Thread:
+        """Read what it prints until it ends, since a full pipe would hold it up."""
+
+        def read() -> None:
+            with stream:
+                while line := stream.readline(LINE_CHARS_MAX):
+                    self.lines.append(line.rstrip("\n"))
+
+        thread = threading.Thread(target=read, name="reseller-sim output", daemon=True)
+        thread.start()
+        return thread
+
+    def close(self) -> None:
+        """End it; once it has ended, do nothing. In a forked copy of the process that started it, nothing either."""
+        atexit.unregister(self.close)
+        if self._owner == os.getpid():
+            if self._process.stdin is not None:
+                self._process.stdin.close()
+            self._process.terminate()
+            killer = self._kill_after(STOP_TIMEOUT_S)
+            self._process.wait()
+            killer.cancel()
+
+
+def _environment() -> dict[str, str]:
+    """Return this process's environment without the variables of another simulator; no proxy leads to this host."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("RESELLER_")}
+    return kept | bypass(kept, "http://127.0.0.1")

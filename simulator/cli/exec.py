@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.shell_completion import CompletionItem
 
-from reseller_sim.proxies import bypass
+from reseller_sim.exchange import bypass
 from simulator.cli.child import STOP_TIMEOUT_S, run
 from simulator.cli.complete import BEHIND_DASHES
 from simulator.cli.flags import CannotStart, ServerFlags, option, own_option, server_flags, verb

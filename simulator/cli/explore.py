@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from reseller_sim.proxies import bypass
+from reseller_sim.exchange import bypass
 from simulator.cli.exec import WithCommand
 from simulator.cli.flags import CannotStart, ServerFlags, own_option, server_flags, verb
 from simulator.cli.numbers import Number, Whole

@@ -12,7 +12,7 @@ from urllib.parse import quote, urlencode, urlsplit
 
 import click
 
-from reseller_sim.authorities import Https
+from reseller_sim.exchange import Connection
 from simulator.cli.control import NO_PATH, NO_SANDBOX, path_before, path_part
 from simulator.cli.deadline import deadline
 from simulator.cli.flags import CannotStart
@@ -156,13 +156,13 @@ class Stream:
     def _new_connection(self) -> HTTPConnection:
         try:
             parts = urlsplit(self._base)
-            host, port = parts.hostname, parts.port
+            is_url = bool(parts.hostname) and parts.port != 0 and parts.scheme in ("http", "https")
         except ValueError:
-            host, port = None, None
-        if host is None or parts.scheme not in ("http", "https"):
+            is_url = False
+        if not is_url:
             text = f"{self._base!r} is no http or https URL, such as {DEFAULT_URL}"
             raise click.UsageError(text, click.get_current_context())
-        return (Https if parts.scheme == "https" else HTTPConnection)(host, port, timeout=SILENCE_S)
+        return Connection(self._base, SILENCE_S)
 
 
 def _refusal(body: bytes) -> tuple[str, str]:

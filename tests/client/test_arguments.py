@@ -6,7 +6,7 @@
 import asyncio
 import inspect
 from collections.abc import Callable, Iterator
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from typing import Any, get_args
 
 import pytest
@@ -23,8 +23,8 @@ from reseller_sim import (
     Story,
     verify_webhook,
 )
-from reseller_sim.auth import HMACAuth as Signer
 from reseller_sim.control import Control
+from reseller_sim.signatures import HMACAuth as Signer
 
 SECRET = "5f" * 32
 DESCRIBED = {"id": "own", "scenario": "default", "seed": 1, "resellers": [{"code": "RS001", "balance": 1}]}
@@ -38,7 +38,7 @@ DOORS = [Simulator, Sandbox, Rule, Receiver, Message, HMACAuth]
 def functions() -> Iterator[Any]:
     """Every public function of the package, unbound."""
     for kind in DOORS:
-        for name, member in vars(kind).items():
+        for name, member in inspect.getmembers_static(kind):
             function = member.__func__ if isinstance(member, classmethod) else member
             is_made = name == "__init__" and kind.__name__ not in OF_THE_HOUSE
             if inspect.isfunction(function) and (is_made or not name.startswith("_")):
@@ -71,7 +71,7 @@ def test_an_unknown_name_is_refused_with_the_nearest_one(function: Any) -> None:
 
 @pytest.mark.parametrize("function", FUNCTIONS)
 def test_more_values_than_there_are_parameters_are_refused(function: Any) -> None:
-    with pytest.raises(TypeError, match="without a name"):
+    with pytest.raises(TypeError, match="too many positional arguments"):
         function(*receiver_of(function), *[None] * 9)
 
 
@@ -102,12 +102,12 @@ def _example(name: str) -> object:
 WRONG: list[tuple[Callable[[], object], type[Exception], str]] = [
     (lambda: OWN.transactions(refid=["order-1"]), TypeError, r"refid must be text .*, not \['order-1'\] \(list\)"),
     (lambda: OWN.transactions(refId="order-1"), TypeError, "has no argument 'refId': did you mean 'refid'"),
-    (lambda: OWN.transactions("order-1"), TypeError, "takes nothing without a name; name what follows: refid"),
+    (lambda: OWN.transactions("order-1"), TypeError, "too many positional arguments; its arguments are refid"),
     (lambda: OWN.requests(satus=400), TypeError, "did you mean 'status'"),
     (lambda: OWN.requests(status=[400]), TypeError, "status must be a whole number or text"),
     (lambda: OWN.callbacks(trx_id="1"), TypeError, "did you mean 'trxid'"),
-    (lambda: OWN.story(None), TypeError, r"Sandbox\.story\(\): refid must be text that is not empty, not None"),
-    (lambda: OWN.story(), TypeError, r"Sandbox\.story\(\) needs refid"),
+    (lambda: OWN.story(None), TypeError, r"^story\(\): refid must be text that is not empty, not None"),
+    (lambda: OWN.story(), TypeError, r"^story\(\): missing a required argument: \'refid\'"),
     (lambda: OWN.transaction(""), ValueError, "refid must be text that is not empty, not ''"),
     (lambda: OWN.transaction("\ud800"), ValueError, "refid must be text that can be sent"),
     (lambda: OWN.expect_balance({}), TypeError, r"amount must be an amount such as '25\.00', not \{\} \(dict\)"),
@@ -117,19 +117,21 @@ WRONG: list[tuple[Callable[[], object], type[Exception], str]] = [
     (lambda: OWN.inbox(None), TypeError, "name must be text"),
     (lambda: OWN.wait_for_callback("order-1", timeout_s=-1), ValueError, "timeout_s must be seconds from 0 to 86400"),
     (lambda: OWN.wait_for_callback("order-1", timeout_s="1s"), TypeError, "timeout_s must be seconds"),
-    (lambda: OWN.wait_for_callback("order-1", "Failed"), TypeError, "name what follows: status, inbox, timeout_s"),
+    (lambda: OWN.wait_for_callback("order-1", "Failed"), TypeError, "its arguments are refid, status, inbox"),
     (lambda: OWN.expect_status("order-1", "Successful"), ValueError, "did you mean 'Succesful'"),
     (lambda: OWN.expect_callback("order-1", status="Accepted"), ValueError, "must be one of Processing, Succesful"),
     (lambda: OWN.advance("1s", too="x"), TypeError, "did you mean 'to'|there are by, to"),
-    (lambda: OWN.advance([90]), TypeError, "by must be"),
+    (lambda: OWN.advance([90]), TypeError, "by must be seconds, a timedelta or text such as '90s'"),
+    (lambda: OWN.advance("90 sec"), ValueError, "by must be seconds, a timedelta or text such as '90s', '1h30m'"),
+    (lambda: OWN.advance(timedelta(seconds=-1)), ValueError, "up to 3660 days, not datetime"),
+    (lambda: OWN.advance(float("nan")), ValueError, "by must be a number"),
     (lambda: OWN.advance(to=date(2027, 1, 1)), TypeError, "to must be"),
-    (lambda: OWN.advance(to=NAIVE), ValueError, "has no time zone"),
+    (lambda: OWN.advance(to=NAIVE), ValueError, "to must be a time such as .* or a datetime with a zone"),
     (lambda: OWN.rule("payment", {}), ValueError, "did you mean 'payments'"),
     (lambda: OWN.rule("payments", "then"), TypeError, "rule must be a mapping of text to anything"),
     (lambda: OWN.rule("payments", {1: 2}), TypeError, "rule must be a mapping of text"),
-    (lambda: OWN.rule("payments", {"when": {1: 2}}), TypeError, "the names of a JSON object are text, not 1"),
     (lambda: OWN.rule("payments", {"when": {1, 2}}), TypeError, "JSON has no set"),
-    (lambda: OWN.call("POST", "/v2/topup", {"amount": float("inf")}), ValueError, "JSON has no number inf"),
+    (lambda: OWN.call("POST", "/v2/topup", {"amount": float("inf")}), ValueError, "not JSON compliant"),
     (lambda: OWN.replies("callbacks", {"status": 500}), TypeError, "replies must be a list with a mapping"),
     (lambda: OWN.replies("callbacks", [500]), TypeError, "replies must be a list with a mapping"),
     (lambda: OWN.ask("GET", "clock"), ValueError, "path must be a path such as /clock"),
@@ -148,7 +150,7 @@ WRONG: list[tuple[Callable[[], object], type[Exception], str]] = [
     (lambda: Simulator("http://127.0.0.1:8080/\xe9"), ValueError, "url must be an http or https URL"),
     (lambda: Story(None), TypeError, r"Story\(\): data must be a mapping"),
     (lambda: Story("order-1"), TypeError, r"Story\(\): data must be a mapping"),
-    (lambda: Rule("added-1"), TypeError, r"Rule\(\) needs path, id"),
+    (lambda: Rule("added-1"), TypeError, r"Rule\(\): missing a required argument: \'path\'"),
     (lambda: AsyncSandbox(None), TypeError, r"AsyncSandbox\(\): sync must be a Sandbox, not None"),
     (lambda: AsyncSandbox(NOBODY), TypeError, r"AsyncSandbox\(\): sync must be a Sandbox"),
     (lambda: Simulator("http://127.0.0.1:9", "a\nb"), ValueError, "token must be printable ASCII"),
@@ -162,7 +164,7 @@ WRONG: list[tuple[Callable[[], object], type[Exception], str]] = [
     (lambda: Simulator.start(arguments="--port 1"), TypeError, "arguments must be a list with text in each place"),
     (lambda: HMACAuth(None, "c2VjcmV0"), TypeError, r"HMACAuth\(\): api_key must be"),
     (lambda: HMACAuth("", "c2VjcmV0"), ValueError, "api_key must be printable ASCII that is not empty"),
-    (lambda: HMACAuth("key"), TypeError, r"HMACAuth\(\) needs api_secret"),
+    (lambda: HMACAuth("key"), TypeError, r"HMACAuth\(\): missing a required argument: \'api_secret\'"),
     (lambda: Signer("key", "c2VjcmV0").headers("GET", "/v2/balance", {"a": 1}), TypeError, "body must be"),
     (lambda: verify_webhook(SECRET, {}, "body"), TypeError, "body must be bytes"),
     (lambda: verify_webhook(SECRET, {b"webhook-id": b"1"}, b""), TypeError, "a mapping of text to text"),
@@ -204,7 +206,7 @@ def test_a_receiver_waits_for_a_number_of_messages() -> None:
 def test_json_that_contains_itself_is_refused() -> None:
     rule: dict[str, Any] = {}
     rule["when"] = rule
-    with pytest.raises(ValueError, match="contains itself"):
+    with pytest.raises(ValueError, match="Circular reference"):
         OWN.rule("payments", rule)
 
 

@@ -57,11 +57,11 @@ def test_the_client_believes_the_authority_that_a_variable_names(
 ) -> None:
     url, own = served
     monkeypatch.setenv(variable, str(own.certificate))
-    from reseller_sim import authorities
+    from reseller_sim import exchange
 
-    authorities._context.cache_clear()
+    exchange._context.cache_clear()
     assert Simulator(url).control.ask("GET", "/health")["version"] == "9"
-    authorities._context.cache_clear()
+    exchange._context.cache_clear()
 
 
 def test_a_health_check_beside_the_server_believes_its_certificate_alone(

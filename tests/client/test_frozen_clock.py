@@ -13,7 +13,7 @@ import time_machine
 from freezegun import freeze_time
 
 from reseller_sim import Receiver, Sandbox, Simulator
-from reseller_sim.clocks import real_monotonic, real_time
+from reseller_sim.exchange import real_monotonic, real_time
 
 FREEZERS: dict[str, Callable[[str], Any]] = {
     "freezegun": freeze_time,

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import reseller_sim
-from reseller_sim import control, exchange, process, receiver, receiving, sandbox
+from reseller_sim import control, receiver, sandbox, simulator
 from tests.support.both_clients import PAIRS, public
 from tests.support.pages import assert_shown, blocks
 from tests.support.processes import DEADLINE_S, ROOT, environment
@@ -40,7 +40,7 @@ def test_the_examples_do_what_the_page_shows(tmp_path: Path) -> None:
 )
 def test_every_name_of_a_class_is_played(kind: type) -> None:
     played = set(re.findall(r"\.(\w+)", PLAYED))
-    assert public(kind) - {"control", "evidence"} - played == set()
+    assert public(kind) - {"control"} - played == set()
 
 
 def test_every_name_of_the_package_is_on_the_page() -> None:
@@ -54,11 +54,10 @@ def test_the_bounds_on_the_page_are_those_of_the_code() -> None:
     rows = [line.split("|")[2] for line in table.splitlines() if line.startswith("| ")][1:]
     numbers = [[int(one.replace(",", "")) for one in re.findall(r"[\d,]*\d", row)] for row in rows]
     assert numbers == [
-        [receiver.MESSAGES_MAX, receiver.BYTES_MAX >> 20],
-        [receiving.BODY_BYTES_MAX >> 20, 413],
-        [receiving.CONNECTIONS_MAX],
-        [receiving.REQUEST_S],
-        [exchange.BODY_BYTES_MAX >> 20, control.TIMEOUT_S, sandbox.LONG_S],
-        [process.START_TIMEOUT_S, process.STOP_TIMEOUT_S],
-        [process.LINES_KEPT],
+        [receiver.MESSAGES_MAX],
+        [receiver.BODY_BYTES_MAX >> 20, 413],
+        [receiver.REQUEST_S],
+        [control.TIMEOUT_S, sandbox.LONG_S],
+        [simulator.START_TIMEOUT_S, simulator.STOP_TIMEOUT_S],
+        [simulator.LINES_KEPT],
     ]

@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from reseller_sim.proxies import BYPASSES, bypass, proxy_hint
+from reseller_sim.exchange import BYPASSES, bypass, proxy_hint
 from tests.support.runner import invoke
 
 

@@ -20,7 +20,7 @@ YAML = "extends: default\nseed: 3\n"
 
 @pytest.mark.parametrize(("sync", "asynchronous"), PAIRS)
 def test_both_clients_offer_the_same_names(sync: type, asynchronous: type) -> None:
-    assert public(sync) - {"evidence", "control"} == public(asynchronous)
+    assert public(sync) - {"control"} == public(asynchronous)
 
 
 def test_a_sandbox_is_deleted_at_the_end_of_with(client: Any) -> None:

@@ -1,11 +1,7 @@
-"""One function finds what was probably meant; both packages have it."""
-
-from pathlib import Path
+"""One function finds what was probably meant."""
 
 import pytest
 
-import reseller_sim.likeness
-from simulator.domain.model import likeness
 from simulator.domain.model.likeness import nearest
 
 MEANT = [
@@ -28,7 +24,3 @@ MEANT = [
 @pytest.mark.parametrize(("word", "known", "meant"), MEANT)
 def test_names_rank_by_their_likeness(word: str, known: tuple[str, ...], meant: str) -> None:
     assert nearest(word, known) == meant
-
-
-def test_both_packages_have_the_same_file() -> None:
-    assert Path(reseller_sim.likeness.__file__).read_bytes() == Path(likeness.__file__).read_bytes()

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from reseller_sim.pytest_watch import simulator
+from reseller_sim.pytest_sandbox import simulator
 from tests.support.processes import ask, serving
 from tests.support.pytest_runs import Run, run_pytest
 
@@ -70,7 +70,7 @@ class TestMarks:
         assert sandbox.scenario == "inline"
         assert sandbox.ask("GET", "/clock")["mode"] == "manual"
 
-    @pytest.mark.scenario({"extends": "default", "scenario": "mapping"}, clock=None, credentials="unique")
+    @pytest.mark.scenario({"extends": "default", "scenario": "mapping"}, clock=None)
     def test_a_mapping(self, sandbox):
         assert sandbox.scenario == "mapping"
         assert sandbox.ask("GET", "/clock")["mode"] == "real"
@@ -123,10 +123,22 @@ def test_the_environment_names_the_sandbox(sandbox_environment):
     assert os.environ["RESELLER_API_KEY"] == sandbox_environment.api_key
 
 
-@pytest.mark.scenario("{scenario: keys, resellers: [{code: RS001, api_keys: [{key: k1, secret: c2VjcmV0}]}]}")
+KEYS = "{scenario: keys, resellers: [{code: RS001, api_keys: [{key: k1, secret: c2VjcmV0}]}]}"
+
+
+@pytest.mark.scenario(KEYS, credentials="scenario")
 def test_no_credentials_of_another_service_are_left(sandbox_environment):
     assert os.environ["RESELLER_API_KEY"] == "k1"
     assert "RESELLER_PASSWORD" not in os.environ
+
+
+@pytest.mark.reseller_sim_scenario("bad-day")
+def test_fixtures_and_the_mark_have_long_names(
+    sandbox, reseller_sim_sandbox, reseller_sim_async_sandbox, reseller_sim_environment
+):
+    assert sandbox is reseller_sim_sandbox is reseller_sim_environment
+    assert reseller_sim_async_sandbox.id == sandbox.id
+    assert sandbox.scenario == "bad-day"
 
 
 def test_the_environment_is_restored():
@@ -158,7 +170,7 @@ FILES = {
 ERRORS = {
     "test_an_unknown_name": "there is no bundled scenario 'bad-dya' (did you mean 'bad-day'?)",
     "test_an_unknown_file": "@pytest.mark.scenario: there is no file nowhere.yaml; looked for ",
-    "test_two_scenarios": '@pytest.mark.scenario takes one scenario, not 2: @pytest.mark.scenario("bad-day"',
+    "test_two_scenarios": "@pytest.mark.scenario: too many positional arguments; its arguments are scenario, clock",
     "test_an_unknown_argument": "@pytest.mark.scenario has no argument 'clokc': did you mean 'clock'?",
     "test_a_number": "@pytest.mark.scenario: scenario must be a bundled scenario's name, a file, YAML text or",
     "test_an_unknown_clock": "clock must be manual, real or a rate such as x60 or None, not 7 (int)",
@@ -167,7 +179,7 @@ ERRORS = {
     "test_audit": "audit must be True or False, not 'no' (str)",
     "test_an_empty_scenario": "scenario must be a bundled scenario's name",
     "test_a_seed": "seed must be a whole number or None, not '7' (str)",
-    "test_twice": "@pytest.mark.scenario has scenario twice",
+    "test_twice": "@pytest.mark.scenario: multiple values for argument 'scenario'",
     "test_a_mistake_in_a_file": "line 3",
 }
 
@@ -182,7 +194,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
 
 
 def test_the_fixtures_and_marks_do_what_the_tests_say(run: Run) -> None:
-    assert "16 passed, 13 errors" in run.shown, run.shown
+    assert "17 passed, 13 errors" in run.shown, run.shown
 
 
 @pytest.mark.parametrize("test", ERRORS)

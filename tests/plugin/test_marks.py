@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from reseller_sim.pytest_marks import BadMark, settings_of
 from reseller_sim.pytest_plugin import WATCHED, _refuse_parameter, pytest_runtest_call
+from reseller_sim.pytest_sandbox import BadMark, settings_of
 
 
 def item(mark: pytest.MarkDecorator, *registered: str) -> Any:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from reseller_sim.pytest_folder import _name
+from reseller_sim.pytest_report import _name
 
 
 @pytest.mark.parametrize("id", ["../../escaped", "/etc", "..", ".", "", "a/b", "a\\b", "x" * 300, "a\n", "\x00"])

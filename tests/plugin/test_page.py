@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from reseller_sim import pytest_plugin
-from reseller_sim.pytest_folder import FILES, TEST
-from reseller_sim.pytest_marks import Settings
+from reseller_sim.pytest_report import FILES, TEST
+from reseller_sim.pytest_sandbox import Settings
 from tests.support.pages import blocks, empty_folder, follow, printed_on_terminal
 from tests.support.processes import ROOT, serving
 

@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
-from reseller_sim.proxies import proxy_hint
+from reseller_sim.exchange import proxy_hint
 from simulator.cli.reports.cases import Case, Suite
 
 CODE, WARNING, NOTHING = "audit", "audit_warning", "audit_of_nothing"

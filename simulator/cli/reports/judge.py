@@ -6,7 +6,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from reseller_sim.proxies import proxy_hint
+from reseller_sim.exchange import proxy_hint
 from simulator.cli.output import one_line, print_to_stderr
 from simulator.cli.reports import earlier
 from simulator.cli.reports.audit import CODE, WARNING, Totals

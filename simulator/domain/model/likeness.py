@@ -1,7 +1,4 @@
-"""Which of several known names was probably meant.
-
-`reseller_sim` and `simulator/domain/model` have the same file, since neither imports the other.
-"""
+"""Which of several known names was probably meant."""
 
 import re
 from collections.abc import Iterable

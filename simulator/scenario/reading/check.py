@@ -114,7 +114,7 @@ def _explained(error: Any, path: Path, rule: Mapping[str, Any]) -> Iterator[tupl
     match kind:
         case "additionalProperties":
             for key in error.kind.unexpected:
-                unknown = _unknown_key(key, value[key], list(rule.get("properties", ())))
+                unknown = _unknown_key(key, value[key], rule.get("properties", {}))
                 yield True, (*path, key), *unknown
         case "required":
             yield False, path, "missing_key", f"{error.kind.property!r} is missing"
@@ -129,14 +129,27 @@ def _explained(error: Any, path: Path, rule: Mapping[str, Any]) -> Iterator[tupl
             yield False, path, "out_of_range", f"{shown_at(path, value)} {_RANGES[kind].format(error.kind)}"
 
 
-def _unknown_key(key: str, value: object, known: list[str]) -> tuple[str, str]:
+def _unknown_key(key: str, value: object, members: Mapping[str, Any]) -> tuple[str, str]:
+    known = list(members)
     if value is None and " " in key:
         return "unknown_key", f"there is no key {shown(key)} here; text with a comma within braces needs quotes"
+    if owner := next((name for name, member in members.items() if key in _keys_of(member)), ""):
+        return (
+            "unknown_key",
+            f"there is no key {shown(key)} here: it belongs into {owner!r}, as in {owner}: {{ {key}: … }}",
+        )
     word = meant(key, known)
     hint = f" (did you mean {word!r}?)" if word else explained(key, known) or suggestion(key, known)
     if not hint and known:
         hint = f"; the keys are {', '.join(known)}"
     return "unknown_key", f"there is no key {shown(key)} here{hint}"
+
+
+def _keys_of(member: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the keys of a member that is an object by its definition."""
+    name = member.get("$ref", "").rpartition("/")[2]
+    keys: Mapping[str, Any] = schema()["definitions"].get(name, member).get("properties", {})
+    return keys
 
 
 def _type_message(path: Path, value: object, rule: Mapping[str, Any]) -> str:

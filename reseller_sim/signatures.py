@@ -1,0 +1,152 @@
+"""Signs requests (SPEC 5.1) for httpx, httpx2, requests and anything else, and verifies signed webhooks (SPEC 6.3)."""
+
+import secrets
+import sys
+import time
+from base64 import b64decode, b64encode
+from collections.abc import Generator, Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+from hmac import compare_digest, digest
+from typing import Any, TypeVar
+from urllib.parse import urlsplit
+
+from reseller_sim.arguments import checked
+from reseller_sim.parameters import Header, Method
+
+Request = TypeVar("Request")
+
+# The classes that HTTP clients want an auth object to be of; only what is imported already is looked at.
+_BASES = (("httpx", "Auth"), ("httpx2", "Auth"), ("requests.auth", "AuthBase"))
+TOLERANCE_S = 300
+WEBHOOK_HEADERS = ("webhook-id", "webhook-timestamp", "webhook-signature")
+
+
+class HMACAuth:
+    """Signs each request with an API key and its secret, in Base64 as the integrator holds it.
+
+    `httpx.Client(auth=HMACAuth(…))`, the asynchronous one and httpx2 alike, and `requests.get(…, auth=HMACAuth(…))`. An
+    instance is an `Auth` or `AuthBase` of those clients that were imported before it was made; to others it is a
+    callable, which they accept as well. Raises `ValueError` for a secret that is not Base64.
+    """
+
+    requires_request_body = True  # httpx reads a streamed body before it asks for the signature
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> "HMACAuth":
+        """Make it an instance of what the imported clients check for."""
+        found = [getattr(sys.modules.get(module), name, cls) for module, name in _BASES]
+        bases = tuple(base for base in found if not issubclass(cls, base))
+        kind = type(cls.__name__, (cls, *bases), {"__module__": cls.__module__}) if bases else cls
+        return super().__new__(kind)
+
+    @checked
+    def __init__(self, api_key: Header, api_secret: Header) -> None:
+        self.api_key = api_key
+        try:
+            self._secret = b64decode(api_secret, validate=True)
+        except ValueError:
+            raise ValueError("the secret is not Base64; give it as it was shown when the key was made") from None
+
+    def __repr__(self) -> str:
+        return f"HMACAuth({self.api_key!r})"
+
+    @checked
+    def headers(
+        self, method: Method, url: str, body: bytes | bytearray | str = b"", *, at: float | None = None
+    ) -> dict[str, str]:
+        """Return the four headers for a request, with a new nonce; `url` may be complete or a path, with the query as
+        it is sent; `at` is the time of signing in Unix seconds, by default the present."""
+        sent = body.encode() if isinstance(body, str) else body
+        timestamp, nonce = str(int(time.time() if at is None else at)), secrets.token_hex(16)
+        query = _canonical_query(urlsplit(url).query)
+        hashed = b64encode(sha256(sent).digest()).decode()
+        text = f"v1:{timestamp}:{nonce}:{method.upper()}:{query}:{hashed}"
+        signature = b64encode(digest(self._secret, text.encode(), "sha256")).decode()
+        return {
+            "X-Api-Key": self.api_key,
+            "X-Timestamp": timestamp,
+            "X-Nonce": nonce,
+            "X-Signature": f"v1={signature}",
+        }
+
+    def auth_flow(self, request: Any) -> Generator[Any, Any, None]:
+        """Sign for httpx and httpx2, which call this once the body is there."""
+        request.headers.update(self.headers(request.method, str(request.url), request.content))
+        yield request
+
+    def __call__(self, request: Request) -> Request:
+        """Sign a prepared request of requests, or one of httpx for an instance that is no `Auth` of it."""
+        prepared: Any = request
+        if hasattr(prepared, "prepare_body"):
+            body = prepared.body = _whole(prepared)
+        else:
+            body = prepared.read()
+        prepared.headers.update(self.headers(prepared.method, str(prepared.url), body or b""))
+        return request
+
+
+def _canonical_query(query: str) -> str:
+    """Return the parameters sorted by key, equal keys in their order, without those that have no `=`."""
+    parameters = [part for part in query.split("&") if "=" in part]
+    return "&".join(sorted(parameters, key=lambda part: part.partition("=")[0]))
+
+
+def _whole(prepared: Any) -> bytes | None:
+    """Return the body of a prepared request as bytes; a stream is read, and sent with its length."""
+    body = prepared.body
+    if body is None or isinstance(body, bytes):
+        return body
+    if not isinstance(body, str):
+        prepared.headers.pop("Transfer-Encoding", None)
+        body = body.read() if hasattr(body, "read") else b"".join(body)
+    return body.encode() if isinstance(body, str) else bytes(body)
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Whether a signature is right, which is its truth value, and if not why."""
+
+    verified: bool
+    reason: str
+
+    def __bool__(self) -> bool:
+        return self.verified
+
+    def __str__(self) -> str:
+        return "verified" if self.verified else f"not verified: {self.reason}"
+
+
+@checked
+def verify_webhook(
+    secret: str, headers: Mapping[str, str], body: bytes | bytearray, *, now: float | None = None
+) -> Verdict:
+    """Judge a webhook by the 64 hexadecimal digits that the service showed as its secret; `now` in Unix seconds.
+
+    Raises `ValueError` for a secret that is not hexadecimal.
+    """
+    key = key_of(secret)
+    sent = {name.lower(): value for name, value in headers.items()}
+    missing = [name for name in WEBHOOK_HEADERS if not sent.get(name)]
+    if missing:
+        return Verdict(False, f"it has no {', '.join(missing)}")
+    event, stamp, signatures = (sent[name] for name in WEBHOOK_HEADERS)
+    if not (stamp.isascii() and stamp.isdigit()):
+        return Verdict(False, f"webhook-timestamp is not Unix seconds: {stamp!r}")
+    wanted = b64encode(digest(key, b".".join((event.encode(), stamp.encode(), body)), "sha256")).decode()
+    if not any(compare_digest(f"v1,{wanted}".encode(), one.encode()) for one in signatures.split()):
+        return Verdict(False, "the signature is not that of this id, timestamp, body and secret")
+    age = (time.time() if now is None else now) - int(stamp)
+    if abs(age) > TOLERANCE_S:
+        return Verdict(False, f"webhook-timestamp is {abs(age):.0f} s {'old' if age > 0 else 'ahead'}; 300 are allowed")
+    return Verdict(True, "")
+
+
+def key_of(secret: str) -> bytes:
+    """Return the key that a webhook's secret stands for. Raises `ValueError`."""
+    try:
+        key = bytes.fromhex(secret)
+    except ValueError:
+        key = b""
+    if not key:
+        raise ValueError("a webhook secret is hexadecimal; give it as PUT /v2/balance-webhook showed it")
+    return key

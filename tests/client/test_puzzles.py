@@ -1,0 +1,156 @@
+"""What leaves people puzzled is explained where they meet it."""
+
+import asyncio
+import traceback
+import warnings
+from pathlib import Path
+from typing import Any
+from urllib.parse import urljoin
+
+import pytest
+import requests
+from freezegun import freeze_time
+
+from reseller_sim import AsyncSandbox, Sandbox, Simulator, SimulatorError
+from reseller_sim.pytest_report import sections
+from tests.support.both_clients import client_of
+
+ORDER = {"refid": "order-1", "product": "RELOAD", "account": "0123456789", "amount": 10}
+
+
+def test_a_request_to_the_root_address_reaches_the_sandbox_of_its_keys(own: Sandbox) -> None:
+    url = urljoin(own.url, "/v2/balance")
+    assert "/s/" not in url
+    assert requests.get(url, auth=own.auth, timeout=30).status_code == 200
+    assert [row["path"] for row in own.requests()] == ["/v2/balance"]
+
+
+def test_keys_of_the_scenario_are_asked_for(client: Any) -> None:
+    with client.sandbox(credentials="scenario") as sandbox:
+        assert sandbox.api_key == "test_key_RS001"
+
+
+def test_the_hint_of_a_test_without_requests_says_where_those_with_its_key_went(simulator: Simulator) -> None:
+    with simulator.sandbox(credentials="scenario") as lost, simulator.sandbox(credentials="scenario", id="other"):
+        other = simulator.open("other")
+        for _ in range(2):
+            other.call("GET", "/v2/balance")
+        ((title, text),) = sections(lost, simulator)
+        assert title == "reseller-sim: requests"
+        assert text.startswith(f"none has reached the sandbox: does the code under test use {lost.url}?")
+        assert "2 with its key reached the sandbox 'other'" in text
+
+
+def test_the_hint_names_no_other_sandbox_when_the_keys_are_unique(own: Sandbox, simulator: Simulator) -> None:
+    simulator.open("default").call("GET", "/v2/balance")
+    ((_, text),) = sections(own, simulator)
+    assert "with its key" not in text
+
+
+def test_each_expectation_says_what_a_manual_clock_keeps(client: Any) -> None:
+    pending = r"the clock is manual and 1 is pending \(order-1 becomes Processing at .*\): call advance\(\)"
+    with client.sandbox() as sandbox:
+        sandbox.call("POST", "/v2/topup", ORDER)
+        for expect, arguments in (
+            (sandbox.expect_status, {"refid": "order-1", "status": "Succesful"}),
+            (sandbox.expect_callback, {"refid": "order-1"}),
+            (sandbox.expect_balance, {"amount": 1}),
+            (sandbox.wait_for_callback, {"refid": "order-1", "timeout_s": 0}),
+        ):
+            with pytest.raises(AssertionError, match=pending):
+                expect(**arguments)
+
+
+def test_an_expectation_says_what_a_running_clock_has_not_done_yet(own: Sandbox) -> None:
+    own.ask("PUT", "/clock", {"mode": "real"})
+    own.call("POST", "/v2/topup", ORDER)
+    with pytest.raises(AssertionError, match=r"order-1 is Accepted, not Succesful; 1 is pending \(order-1 becomes"):
+        own.expect_status("order-1", "Succesful")
+
+
+def test_an_empty_inbox_of_almost_the_name_of_another_warns(client: Any) -> None:
+    with client.sandbox() as sandbox:
+        hint = "'callback' is empty, which no callback uses: did you mean 'callbacks'"
+        with pytest.warns(UserWarning, match=hint):
+            assert sandbox.inbox("callback") == []
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            assert sandbox.inbox("callbacks") == []
+            assert sandbox.inbox("webhooks") == []
+        with pytest.raises(AssertionError, match="'callback', which no callback uses: did you mean"):
+            sandbox.wait_for_callback("order-1", inbox="callback", timeout_s=0)
+
+
+@pytest.mark.parametrize(
+    ("section", "rule", "said"),
+    [
+        ("faults", {"path": "/v2/topup", "then": {"status": 500}}, "'path' here: it belongs into 'when'"),
+        ("faults", {"when": {}, "status": 500}, "'status' here: it belongs into 'then'"),
+        ("payments", {"product": "RELOAD", "then": [{"status": "Failed"}]}, "'product' here: it belongs into 'when'"),
+    ],
+)
+def test_a_key_at_the_wrong_place_of_a_rule_is_led_to_the_right_one(
+    own: Sandbox, section: str, rule: dict[str, Any], said: str
+) -> None:
+    with pytest.raises(SimulatorError, match=f"there is no key {said}"):
+        own.rule(section, rule)
+
+
+def test_a_traceback_of_pytest_has_no_frame_of_ours(own: Sandbox) -> None:
+    with pytest.raises(SimulatorError) as raised:
+        own.fault({"path": "/v2/topup"})
+    ours = [entry for entry in raised.traceback if Path(str(entry.path)).parent.name == "reseller_sim"]
+    assert ours
+    assert all(entry.ishidden(raised) for entry in ours), traceback.format_exception(raised.value)
+
+
+async def receive_in_this_loop(sandbox: Sandbox, *, blocks: bool) -> dict[str, Any]:
+    """Let a deposit be announced to a receiver of this event loop, by a blocking or by an awaited call."""
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+        await writer.drain()
+        writer.close()
+
+    async with await asyncio.start_server(answer, "127.0.0.1", 0) as server:
+        sandbox.set_callback(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/paid")
+        sandbox.call("POST", "/v2/topup", ORDER)
+        done: dict[str, Any] = sandbox.advance("2s") if blocks else await AsyncSandbox(sandbox).advance("2s")
+    return done
+
+
+def test_a_blocking_call_names_the_receiver_that_it_keeps_from_answering(simulator: Simulator) -> None:
+    scenario = {"extends": "default", "limits": {"callback_timeout": "100ms"}}
+    with simulator.sandbox(scenario) as sandbox:
+        named = r"http://127\.0\.0\.1:\d+/paid did not answer in time, and this call blocks the event loop of the test"
+        with pytest.warns(RuntimeWarning, match=named) as caught:
+            done = asyncio.run(receive_in_this_loop(sandbox, blocks=True))
+        assert done["warning"] == str(caught[0].message)
+        assert caught[0].filename == __file__
+
+
+def test_an_awaited_call_lets_the_receiver_answer(own: Sandbox) -> None:
+    done = asyncio.run(receive_in_this_loop(own, blocks=False))
+    assert "warning" not in done
+    own.expect_callback("order-1", status="Processing")
+
+
+@pytest.mark.parametrize("kind", ["sync", "async"])
+def test_a_call_is_signed_at_the_time_of_a_sandbox_that_signs_by_its_own_clock(server: str, kind: str) -> None:
+    frozen = {"extends": "default", "clock": {"signature": "sandbox", "start": "2027-01-15T10:00:00Z"}}
+    with client_of(kind, server) as client, client.sandbox(frozen) as sandbox:
+        assert sandbox.call("GET", "/v2/balance").status == 200
+        with freeze_time("2031-01-15 10:00:00"):
+            assert sandbox.call("GET", "/v2/balance").status == 200
+        sandbox.advance("30d")
+        assert sandbox.call("GET", "/v2/balance").status == 200
+
+
+def test_callbacks_go_where_they_are_sent(own: Sandbox) -> None:
+    own.set_callback("inbox:mine", method="GET")
+    own.call("POST", "/v2/topup", ORDER)
+    own.run_until_idle()
+    assert own.wait_for_callback("order-1", inbox="mine", timeout_s=0).method == "GET"
+    with pytest.raises(ValueError, match="the service refused 'nowhere' as callback URL"):
+        own.set_callback("nowhere")
