@@ -82,10 +82,6 @@ class App:
         if _is_ours(scope["path"]) or is_browser_at_root(scope["method"], scope["path"], by_name):
             await self._controlled(scope, receive, send)
         else:
-            if self.kept is not None and self.kept.reads_ahead:
-                from simulator.api.ahead import read_ahead
-
-                receive = await read_ahead(by_name, receive)
             request = Incoming(
                 method=scope["method"],
                 query=scope["query_string"],

@@ -66,7 +66,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "replay",
         "shards",
     },
-    "persistence": {"app", "options", "replay", "snapshot", "tape", "runtime", "scenario", "domain"},
+    "persistence": {"replay", "snapshot", "tape", "runtime", "scenario", "domain"},
     "environment": {"app", "control", "options", "runtime"},
     "explore": {
         "app",

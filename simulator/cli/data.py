@@ -100,7 +100,7 @@ def command(
 
 def _check(folder: Path) -> int:
     from simulator.persistence.maintenance import check
-    from simulator.persistence.proving import obstacles
+    from simulator.persistence.restoration import obstacles
 
     checked = check(folder, partial(obstacles, again=_again()))
     echo(one_line(f"{folder}: {checked.summary}"))
@@ -111,7 +111,7 @@ def _check(folder: Path) -> int:
 
 def _compact(folder: Path) -> None:
     from simulator.persistence.maintenance import compact
-    from simulator.persistence.proving import obstacles
+    from simulator.persistence.restoration import obstacles
 
     summary = compact(folder, version=_version(), more=partial(obstacles, again=_again()))
     echo(one_line(f"{folder}: {summary}"))
@@ -141,7 +141,7 @@ def _import(folder: Path, file: Path, *, replaces: bool) -> None:
 
 def _refuse_what_cannot_go_on(file: Path) -> None:
     """Rebuild the sandbox of a file first, since a folder with a sandbox that cannot be rebuilt is not served."""
-    from simulator.persistence.proving import obstacles
+    from simulator.persistence.restoration import obstacles
     from simulator.persistence.transfer import exported_reader
     from simulator.runtime.sandboxes import is_sandbox_id
 
@@ -161,8 +161,8 @@ def _remove(folder: Path, sandbox: str) -> None:
 
     refuse_no_store(folder)
     with Store(folder, version=_version()) as store:
-        _refuse_unknown("remove", store.writing.lives, sandbox, folder)
-        store.writing.forget(sandbox)
+        _refuse_unknown("remove", store.writer.lives, sandbox, folder)
+        store.writer.forget(sandbox)
         store.commit()
     echo(one_line(f"{folder}: removed {sandbox}"))
 
@@ -219,7 +219,7 @@ def _refuse_unknown(action: str, names: Collection[str], sandbox: str, folder: P
 
 
 def _tape(reader: "Reader", sandbox: str, *, shows_secrets: bool) -> Iterable[bytes]:
-    from simulator.persistence.kept_tapes import NoTape, kept_tape
+    from simulator.persistence.restoration import NoTape, kept_tape
     from simulator.replay.tape_file import packed
     from simulator.replay.without_secrets import CannotMask, lines_without_secrets
     from simulator.replay.writing import tape_lines

@@ -26,7 +26,7 @@ from simulator.scenario.reading.document import ScenarioError
 from simulator.server.serve import CannotListen, Server, make_server
 
 if TYPE_CHECKING:
-    from simulator.persistence.folder import DataFolder
+    from simulator.persistence.data_folder import DataFolder
     from simulator.shards.shards import Shards
     from simulator.tape.budget import TapeBudget
 
@@ -111,8 +111,8 @@ def _data_folder(flags: ServerFlags, running: "Callable[[], Running]") -> "DataF
     """The open folder that sandboxes are to be kept in, if any."""
     if flags.data_dir is None:
         return None
+    from simulator.persistence.data_folder import DataFolder
     from simulator.persistence.errors import StoreError
-    from simulator.persistence.folder import DataFolder
     from simulator.persistence.store import Durability
 
     def on_failure(error: StoreError) -> None:
@@ -157,13 +157,16 @@ def _tell_of_full_tapes(budget: "TapeBudget") -> None:
 
 
 def _keep(app: App, folder: "DataFolder", *, follows_scenario: bool) -> None:
+    from simulator.cli.ignored_flags import ignored_flags
     from simulator.persistence.errors import StoreError
-    from simulator.persistence.resuming import CannotGoOn
+    from simulator.persistence.restoration import CannotResume
 
     try:
-        folder.keep(app, follows_scenario=follows_scenario)
-    except (CannotGoOn, StoreError) as error:
+        folder.keep(app, follows=app.options.scenario if follows_scenario else "")
+    except (CannotResume, StoreError) as error:
         raise CannotStart(one_line(f"reseller-sim: {error}")) from None
+    if DEFAULT in folder.sandboxes and (line := ignored_flags(app, folder.path, follows_scenario=follows_scenario)):
+        _tell(line)
 
 
 def _rebuild(server: Server, app: App, folder: "DataFolder", *, follows_scenario: bool) -> None:

@@ -5,10 +5,12 @@ import logging
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractAsyncContextManager, contextmanager
 
+from simulator.domain.model.effects import AttemptResult, Outgoing
 from simulator.persistence.errors import StoreError, WriteFailed
 from simulator.persistence.store import Store
+from simulator.runtime.courier import Sender
 
 Act = Callable[[], None]
 
@@ -24,7 +26,7 @@ class Gate:
 
     def __init__(self, store: Store, on_failure: Callable[[StoreError], None]) -> None:
         self._store = store
-        store.writing.on_pending = self.note
+        store.writer.on_pending = self.note
         self._on_failure = on_failure
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread = threading.get_ident()
@@ -113,3 +115,20 @@ class Gate:
                 act()
             except Exception:  # must not keep back what others wait for
                 _LOG.exception("What waited for a commit failed")
+
+
+class GatedSender:
+    """A sender that waits for a gate."""
+
+    def __init__(self, sender: Sender, gate: Gate) -> None:
+        self.sender = sender
+        self._gate = gate
+
+    def turn(self, url: str, owner: str) -> AbstractAsyncContextManager[None]:
+        """See `Sender`."""
+        return self.sender.turn(url, owner)
+
+    async def send(self, outgoing: Outgoing, timeout_s: float, owner: str) -> AttemptResult:
+        """Send when all is durable that was written until now."""
+        await self._gate.passed()
+        return await self.sender.send(outgoing, timeout_s, owner)

@@ -1,45 +1,69 @@
 """Keeps the sandboxes of a server in a store: their lives, what comes to their tapes, and their marks.
 
-What a change of a sandbox writes is written as a whole, or nothing leaves the server any more: memory would be ahead of
-the disk for ever. Whatever waits beside the event loop is bound to the life that it began with, since another one of
-the same id may have begun meanwhile.
+All that a change of a sandbox writes is written, or nothing leaves the server any more: memory would be ahead of the
+disk for ever. Whatever waits beside the event loop is bound to the life that it began with, since the sandbox may have
+been reset meanwhile, or another one of its id created.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from itertools import islice
+from typing import Final
 from weakref import WeakKeyDictionary
 
 import msgspec
 
-from simulator.persistence.errors import NoSandbox
+from simulator.domain.errors import Conflict
+from simulator.persistence.errors import NoSandbox, StoreError
 from simulator.persistence.gate import Gate
-from simulator.persistence.kept_marks import KeptMark
 from simulator.persistence.lives import Life
 from simulator.persistence.reader import Entry as Line
-from simulator.persistence.recorder import Recorder
-from simulator.persistence.refusing import not_kept, refused
 from simulator.persistence.store import Store
+from simulator.persistence.writer import Writer
 from simulator.replay.head import head_of
 from simulator.replay.lines import ANSWERED
-from simulator.replay.writing import written_line
+from simulator.replay.reading import BadTape
+from simulator.replay.writing import Began, answered_line, entry_line, resumed_line, written_line
 from simulator.runtime.background import in_background
+from simulator.runtime.journal import Exchange
 from simulator.runtime.keepers import Place
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.marks import Mark, Marks
+from simulator.tape.entries import Entry, Recorded, RequestBegan, RequestResumed
 from simulator.tape.tape import Tape
 
-COPIED_AT_ONCE = 500
+COPIED_AT_ONCE: Final = 500
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND: Final = timedelta(microseconds=1)
+
+
+class StoredMark(msgspec.Struct, frozen=True, gc=False):
+    """The note of a mark in a store. `serial` is the order in which the marks of a life were set: several may be at one
+    place."""
+
+    mark: Mark
+    serial: int
 
 
 @dataclass(slots=True)
-class _Kept:
-    """What is known of a life: its tape, the lines behind which its marks stand, and how many there have been."""
+class _Tracked:
+    """A life that is written, its tape, and how many marks it has had."""
 
     life: Life
     tape: Tape
-    marks: dict[str, int] = field(default_factory=dict)
     last_serial: int = 0
+
+
+@dataclass(slots=True)
+class _Copied:
+    """The life of a fork that is about to begin: the number of entries that were copied, and the marks of the sandbox
+    that they come from."""
+
+    life: Life
+    entries: int
+    marks: dict[str, int]
 
 
 class StoreKeeper:
@@ -48,34 +72,29 @@ class StoreKeeper:
     def __init__(self, store: Store, gate: Gate) -> None:
         self._store = store
         self._gate = gate
-        self._kept: dict[LiveSandbox, _Kept] = {}
-        self._copied: WeakKeyDictionary[LiveSandbox, tuple[Life, _Kept, int]] = WeakKeyDictionary()  # about to begin
+        self._tracked: dict[LiveSandbox, _Tracked] = {}
+        self._copied: WeakKeyDictionary[LiveSandbox, _Copied] = WeakKeyDictionary()
 
     def begin(self, live: LiveSandbox) -> None:
         """Write what a life begins from, and what is on its tape already. Raises `StoreError`."""
         copied = self._copied.pop(live, None)
         with self._gate.whole():
             if copied is None:
-                self._store.writing.new_life(live.id, written_line(head_of(live)))
-                self.follow(live, {}).add_all(live.tape)
-            else:
-                life, kept, entries = copied
-                self._store.writing.keep_life(life)
-                self.follow(live, {}).add_all(live.tape.taken()[entries:])
-                for mark in live.marks:
-                    self._put(live, mark, kept.marks[mark.name])
+                self._store.writer.new_life(live.id, written_line(head_of(live)))
+                self.follow(live).add_all(live.tape)
+                return
+            self._store.writer.keep_life(copied.life)
+            self.follow(live).add_all(live.tape.taken()[copied.entries :])
+            for mark in live.marks:
+                self._put(live, mark, copied.marks[mark.name])
 
-    def follow(self, live: LiveSandbox, marks: dict[str, int], last_serial: int = 0) -> Recorder:
-        """Write what comes to a sandbox from now on, behind what the store has of it; `marks` are those that it has,
-        with their lines, and the latest was the one of this number."""
-        return self._follow(live, live.tape, marks, last_serial)
-
-    def _follow(self, live: LiveSandbox, tape: Tape, marks: dict[str, int], last_serial: int) -> Recorder:
+    def follow(self, live: LiveSandbox, last_serial: int = 0, tape: Tape | None = None) -> "Recorder":
+        """Write what comes to the tape of a sandbox from now on, after what the store has of it; its latest mark was
+        the one of this number."""
         self._leave(live)
-        writing = self._store.writing
-        life = writing.life_of(live.id)
-        tape.recorder = recorder = Recorder(writing, life, self._gate, live)
-        self._kept[live] = _Kept(life, tape, marks, last_serial)
+        tracked = _Tracked(self._store.writer.life_of(live.id), tape or live.tape, last_serial)
+        self._tracked[live] = tracked
+        tracked.tape.recorder = recorder = Recorder(self._store.writer, tracked.life, self._gate, live)
         return recorder
 
     async def place_of(self, live: LiveSandbox, entries: int) -> Place:
@@ -84,85 +103,145 @@ class StoreKeeper:
         while True:
             floor = life.floor
             await self._gate.passed()
-            with refused():
-                line, size = await in_background(self._store.reading.place, live.id, entries, ANSWERED, life.key)
+            with not_kept_errors():
+                line, size = await in_background(self._store.reader.place, live.id, entries, ANSWERED, life.key)
             if life.floor == floor:  # else the beginning may be gone since it was looked for
                 return Place(entries, line, size)
 
     def rewound(self, live: LiveSandbox, place: Place, tape: Tape, marks: Marks) -> None:
         """See `Keeper`."""
         with self._gate.whole():
-            before = self._kept[live]
-            self._store.writing.cut(live.id, place.line, place.bytes)
-            left = {mark.name for mark in marks}
-            for name in before.marks.keys() - left:
-                self._store.writing.drop_mark(live.id, name)
-            lines = {name: line for name, line in before.marks.items() if name in left}
+            tracked = self._tracked[live]
+            self._store.writer.cut(live.id, place.line, place.bytes)
+            for name in tracked.life.marks.keys() - {mark.name for mark in marks}:
+                self._store.writer.drop_mark(live.id, name)
             live.clock.now()  # the time that the lines get
-            self._follow(live, tape, lines, before.last_serial).add_all(tape.taken()[place.entries :])
+            self.follow(live, tracked.last_serial, tape).add_all(tape.taken()[place.entries :])
 
     async def copy(self, live: LiveSandbox, place: Place, fork: LiveSandbox) -> None:
         """Write the life of a fork, a little in each turn. It is there when the fork begins."""
-        writing, kept = self._store.writing, self._of(live)
-        life = writing.begin_life(fork.id, written_line(head_of(fork)))
+        writer, source = self._store.writer, self._of(live).life
+        life = writer.begin_life(fork.id, written_line(head_of(fork)))
         try:
-            with refused():
-                lines = self._store.reading.entries(live.id, life=kept.life.key)
+            with not_kept_errors():
+                lines = self._store.reader.entries(live.id, life=source.key)
                 while life.n < place.line:
                     for line in await in_background(_next, lines, min(COPIED_AT_ONCE, place.line - life.n)):
-                        writing.append_to(life, line.at_us, line.data)
+                        writer.append_to(life, line.at_us, line.data)
                     await self._gate.passed()
         except BaseException:
-            writing.abandon_life(life)
+            writer.abandon_life(life)
             raise
-        self._copied[fork] = life, kept, place.entries
+        self._copied[fork] = _Copied(life, place.entries, source.marks)
 
     def abandon(self, fork: LiveSandbox) -> None:
         """See `Keeper`."""
         copied = self._copied.pop(fork, None)
         if copied is not None:
-            self._store.writing.abandon_life(copied[0])
+            self._store.writer.abandon_life(copied.life)
 
     def forget(self, live: LiveSandbox) -> None:
         """See `Keeper`."""
         with self._gate.whole():
             self._leave(live)
-            self._store.writing.forget(live.id)
+            self._store.writer.forget(live.id)
 
     def mark(self, live: LiveSandbox, mark: Mark) -> None:
         """See `Keeper`."""
         with self._gate.whole():
-            self._put(live, mark, self._kept[live].life.n)
+            self._put(live, mark, self._tracked[live].life.n)
 
     def unmark(self, live: LiveSandbox, name: str) -> None:
         """See `Keeper`."""
         with self._gate.whole():
-            self._kept[live].marks.pop(name, None)
-            self._store.writing.drop_mark(live.id, name)
+            self._store.writer.drop_mark(live.id, name)
 
-    def _of(self, live: LiveSandbox) -> _Kept:
-        """What is known of a sandbox. Raises `Conflict` when it is not kept any more."""
-        kept = self._kept.get(live)
-        if kept is None:
-            raise not_kept(f"the store has no sandbox {live.id!r}")
-        return kept
+    def _of(self, live: LiveSandbox) -> _Tracked:
+        """Return what is known of a sandbox. Raises `Conflict` when it is not kept any more."""
+        tracked = self._tracked.get(live)
+        if tracked is None:
+            raise _not_kept(f"the store has no sandbox {live.id!r}")
+        return tracked
 
     def _put(self, live: LiveSandbox, mark: Mark, line: int) -> None:
-        kept = self._kept[live]
-        kept.marks[mark.name] = line
-        kept.last_serial += 1
-        note = msgspec.json.encode(KeptMark(mark, kept.last_serial))
-        self._store.writing.put_mark(kept.life, mark.name, line, note)
+        tracked = self._tracked[live]
+        tracked.last_serial += 1
+        note = msgspec.json.encode(StoredMark(mark, tracked.last_serial))
+        self._store.writer.put_mark(tracked.life, mark.name, line, note)
 
     def _leave(self, live: LiveSandbox) -> None:
-        """What comes to the tape of a former life is not written."""
-        before = self._kept.pop(live, None)
+        """Write nothing of what comes to the tape of a former life."""
+        before = self._tracked.pop(live, None)
         if before is not None:
             before.tape.recorder = None
 
 
+class Recorder:
+    """Writes what the tape of one `life` gets as lines of `replay/lines`, each with the time of the wall. A request
+    that waits has a line when it begins, and one with its answer. What cannot be written closes the gate."""
+
+    def __init__(self, writer: Writer, life: Life, gate: Gate, live: LiveSandbox) -> None:
+        self._writer = writer
+        self._life = life
+        self._gate = gate
+        self._live = live
+        self._began: Began = {}
+        self._waiting: dict[int, Recorded] = {}  # so that no other record gets the id of one
+
+    def add(self, entry: Entry) -> None:
+        """Write an entry. Raises `StoreError`."""
+        to_line = resumed_line if isinstance(entry, RequestResumed) else entry_line
+        try:
+            n = self._append(to_line(entry, self._began))  # type: ignore[arg-type]  # as was looked at
+        except Exception as error:
+            raise self._gate.fail(error) from error
+        if isinstance(entry, RequestBegan):
+            self._began[id(entry.exchange)] = n
+            self._waiting[id(entry.exchange)] = entry.exchange
+
+    def add_all(self, entries: Iterable[Entry]) -> None:
+        """Write entries."""
+        for one in entries:
+            self.add(one)
+
+    def answered(self, recorded: Recorded) -> None:
+        """Write the answer to a request that waited. Raises `StoreError`."""
+        place = self._began.pop(id(recorded), None)
+        self._waiting.pop(id(recorded), None)
+        if place is not None:
+            assert isinstance(recorded, Exchange), "the journal records requests so"
+            with self._gate.whole():
+                self._append(answered_line(recorded, place))
+
+    def _append(self, line: bytes) -> int:
+        return self._writer.append_to(self._life, micros_of(self._live.clock.latest), line)
+
+
+def micros_of(time: datetime) -> int:
+    """Microseconds since 1970."""
+    return (time - _EPOCH) // _MICROSECOND
+
+
+def time_of(micros: int) -> datetime:
+    """The time at so many microseconds since 1970."""
+    return _EPOCH + micros * _MICROSECOND
+
+
+@contextmanager
+def not_kept_errors() -> Iterator[None]:
+    """Raise errors of the store as a `Conflict`: the sandbox itself is in memory, and continues."""
+    try:
+        yield
+    except (StoreError, BadTape) as error:
+        raise _not_kept(error) from None
+
+
+def _not_kept(why: object) -> Conflict:
+    return Conflict("not_kept", f"the tape cannot be read, and nothing was changed: {why}")
+
+
 def _next(lines: Iterator[Line], count: int) -> list[Line]:
-    """The next lines. Raises `NoSandbox` when there are none any more."""
+    """Return the next lines. Raises `NoSandbox` when there are none any more."""
     found = list(islice(lines, count))
     if not found:
         raise NoSandbox("its entries are gone")

@@ -1,7 +1,7 @@
 """A store: the database of a folder that this process owns.
 
-The methods of `writing` only list what is to be written. `request_commit`, once for each turn of an event loop, writes
-all of it or nothing, and reports it. `writing`, `request_commit` and `close` belong to one thread; `reading` may be
+The methods of `writer` only list what is to be written. `request_commit`, once for each turn of an event loop, writes
+all of it or nothing, and reports it. `writer`, `request_commit` and `close` belong to one thread; `reader` may be
 used in any, and sees what was committed.
 
 Under `process` a commit is made where it is requested, in some hundred microseconds, and is in the log of the operating
@@ -74,8 +74,8 @@ class Store:
             _prepare(self.path, self._ownership, version)
             with reading_errors(self.path):
                 self._db = self._connection(_SYNCHRONOUS[durability])
-                self.reading = Reader(self._connection(), self.path)
-                self.writing = Writer(self._db, self.path, retention or Retention())
+                self.reader = Reader(self._connection(), self.path)
+                self.writer = Writer(self._db, self.path, retention or Retention())
                 # Shows that it can be written, and removes what a killed process had begun.
                 self._db.execute("INSERT OR REPLACE INTO meta VALUES ('written_by', ?)", (version,))
                 self._db.execute("UPDATE garbage SET is_due = 1")
@@ -101,7 +101,7 @@ class Store:
         if self._is_closed or self._given_up is not None:
             done(self._given_up or Closed("the store is closed"))
             return
-        self._waiting.append((self.writing.take(), done))
+        self._waiting.append((self.writer.take(), done))
         if self._commits_in_thread:
             self._committer.submit(self._commit_waiting)
         else:
@@ -123,8 +123,8 @@ class Store:
         """Apply the rule of retention to all, remove the garbage, and give the space back. Raises `StoreError`.
 
         An interruption changes nothing, or leaves some garbage."""
-        for life in self.writing.lives.values():
-            self.writing.retain(life)
+        for life in self.writer.lives.values():
+            self.writer.retain(life)
         self.commit()
         while not self.is_swept:
             self.commit()
@@ -143,7 +143,7 @@ class Store:
             yield
         finally:
             self._db.execute("DETACH source")
-            self.writing.load(self._db, self.path)
+            self.writer.load(self._db, self.path)
 
     def close(self) -> None:
         """Commit what is listed, bring the log into the database, and let go of the folder. Raises `StoreError`.

@@ -74,7 +74,7 @@ def import_sandbox(store: Store, file: Path, *, replaces: bool = False) -> str:
     nothing."""
     with exported_reader(file) as reader:
         (found,) = reader.sandboxes()
-    writer = store.writing
+    writer = store.writer
     if found.name in writer.lives:
         if not replaces:
             hint = "give --replace to put this one in its place, or import into another folder"

@@ -83,11 +83,7 @@ UNKEPT: Final = _Unkept()
 
 
 class Kept(Protocol):
-    """The place where a whole server keeps its sandboxes, while that runs. While it `reads_ahead` no request may begin
-    to wait for its body."""
-
-    @property
-    def reads_ahead(self) -> bool: ...
+    """The place where a whole server keeps its sandboxes, while that runs."""
 
     def start(self) -> None: ...
 

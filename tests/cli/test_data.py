@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from simulator.cli.reports.tapes import Tapes
+from simulator.persistence.data_folder import DataFolder
 from simulator.persistence.database import OWNER
-from simulator.persistence.folder import DataFolder
-from simulator.persistence.resuming import CannotGoOn
+from simulator.persistence.restoration import CannotResume
 from simulator.persistence.schema import DATABASE
 from simulator.persistence.store import Store
 from simulator.persistence.transfer import export_sandbox
@@ -284,9 +284,9 @@ HOSTILE: list[Callable[[Store], object]] = [
     head(sandbox="other"),
     head(clock={"mode": "bogus", "rate": 1}),
     head(scenario={"payments": 7}),
-    lambda store: store.writing.append("shop", 0, b"junk"),
-    lambda store: store.writing.append("shop", 1 << 62, b'{"entry":"inbox_cleared","name":"x"}'),
-    lambda store: store.writing.append("shop", -(1 << 62), b'{"entry":"answered","request":7}'),
+    lambda store: store.writer.append("shop", 0, b"junk"),
+    lambda store: store.writer.append("shop", 1 << 62, b'{"entry":"inbox_cleared","name":"x"}'),
+    lambda store: store.writer.append("shop", -(1 << 62), b'{"entry":"answered","request":7}'),
     with_a_junk_mark,
     with_many_marks,
 ]  # fmt: skip
@@ -310,7 +310,7 @@ def test_what_no_server_could_go_on_with_is_no_whole_folder_and_is_not_served(
     assert f"{tmp_path / 'data'}: sandbox 'shop'" in done.stderr
     opened = kept(tmp_path / "data")
     try:
-        with pytest.raises(CannotGoOn, match="sandbox 'shop'"), running("default", None, opened.keep):
+        with pytest.raises(CannotResume, match="sandbox 'shop'"), running("default", None, opened.keep):
             pass
     finally:
         opened.close()

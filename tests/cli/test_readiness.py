@@ -12,7 +12,7 @@ import pytest
 
 from simulator.cli.flags import ServerFlags
 from simulator.cli.running import Running, prepare
-from simulator.persistence.resuming import CannotGoOn, Resuming
+from simulator.persistence.restoration import CannotResume, Restorer
 from simulator.server import serve
 from tests.support.certificates import Pair, pair
 from tests.support.processes import DEADLINE_S, ask, run, serving
@@ -42,14 +42,14 @@ class Starting:
 
     def begin(self, monkeypatch: pytest.MonkeyPatch, fails: str = "") -> str:
         """Start it, and return its address when it rebuilds."""
-        real, bind = Resuming.resumed, threading.Event()
+        real, bind = Restorer.restore, threading.Event()
 
-        def resumed(resuming: Resuming, kept: Any) -> Any:
+        def restore(restorer: Restorer, kept: Any) -> Any:
             self.is_rebuilding.set()
             assert self.may_go_on.wait(DEADLINE_S)
             if fails:
-                raise CannotGoOn(fails)
-            return real(resuming, kept)
+                raise CannotResume(fails)
+            return real(restorer, kept)
 
         make = serve.make_server
 
@@ -58,7 +58,7 @@ class Starting:
             bind.set()
             return self.server
 
-        monkeypatch.setattr(Resuming, "resumed", resumed)
+        monkeypatch.setattr(Restorer, "restore", restore)
         monkeypatch.setattr("simulator.cli.running.make_server", make_server)
         self._thread.start()
         assert bind.wait(DEADLINE_S)

@@ -30,7 +30,7 @@ def test_a_compacted_folder_is_smaller_and_holds_the_same(tmp_path: Path) -> Non
     with Store(tmp_path, version=VERSION) as store:
         fill(store, "gone", 2000)
         fill(store, "shop")
-        store.writing.forget("gone")
+        store.writer.forget("gone")
         store.commit()
         wanted = held(store)
     before = (tmp_path / DATABASE).stat().st_size
@@ -62,9 +62,9 @@ def test_a_compacted_folder_can_be_compacted_and_goes_on(tmp_path: Path) -> None
     assert compact(tmp_path, version=VERSION) == f"compacted: {size} bytes before, {size} after"
     with Store(tmp_path, version=VERSION) as store:
         store.compact()
-        assert store.writing.append("shop", 0, b"next") == 21
+        assert store.writer.append("shop", 0, b"next") == 21
         store.commit()
-        assert [entry.data for entry in store.reading.entries("shop", 21)] == [b"next"]
+        assert [entry.data for entry in store.reader.entries("shop", 21)] == [b"next"]
 
 
 def test_what_is_in_use_or_no_store_is_not_compacted(tmp_path: Path) -> None:
@@ -81,7 +81,7 @@ def test_whoever_kills_it_harms_nothing(tmp_path: Path) -> None:
         fill(store, "gone", 1500)
         fill(store, "shop", 1500)
         wanted = held(store)["shop"]
-        store.writing.forget("gone")
+        store.writer.forget("gone")
         store.commit()
     for reads in range(4):
         with subprocess.Popen(

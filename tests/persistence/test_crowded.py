@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from simulator.persistence import saving
-from simulator.persistence.folder import DataFolder
+from simulator.persistence import snapshot_schedule
+from simulator.persistence.data_folder import DataFolder
 from simulator.persistence.maintenance import check
 from simulator.persistence.writer import Writer
 from tests.support.client import Client, running
@@ -20,7 +20,7 @@ FORK = {"id": "second", "fork": {"of": "first"}}
 
 @pytest.fixture(autouse=True)
 def nobody_takes_a_snapshot(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(saving, "LOOK_S", 1_000.0)
+    monkeypatch.setattr(snapshot_schedule, "LOOK_S", 1_000.0)
 
 
 def made(client: Client, id_: str, payments: int = 3) -> None:
@@ -33,7 +33,7 @@ def test_a_rewind_may_meet_a_snapshot_that_has_just_begun(tmp_path: Path) -> Non
     with serving(tmp_path / "data") as client:
         made(client, "first")
         client.run(folder_of(client).gate.passed())
-        folder_of(client)._store.writing.begin_snapshot("default")
+        folder_of(client)._store.writer.begin_snapshot("default")
         assert client.sim("POST", "/sandboxes/first/rewind", {"n": 2}).status == 200
         assert client.pay("later", sandbox="first").status == 200
         before = told(client, "first")

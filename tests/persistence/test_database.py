@@ -42,7 +42,7 @@ def test_a_folder_that_is_not_there_is_made_and_opened_again_with_what_it_had(tm
 
 def test_what_was_listed_and_not_committed_is_committed_at_the_end(tmp_path: Path) -> None:
     with opened(tmp_path) as store:
-        store.writing.new_life("shop", b"head")
+        store.writer.new_life("shop", b"head")
         assert held(store) == {}
     with opened(tmp_path) as store:
         assert list(held(store)) == ["shop"]
@@ -218,9 +218,9 @@ def test_sqlite_reads_a_damaged_log_up_to_the_damage(
     """What is there then is what was there behind one of the commits."""
     with opened(tmp_path / "a") as store:
         states = [held(store)]
-        store.writing.new_life("shop", b"head")
+        store.writer.new_life("shop", b"head")
         for number in range(1, 10):
-            store.writing.append("shop", number, b"entry")
+            store.writer.append("shop", number, b"entry")
             store.commit()
             states.append(held(store))
         copy = as_killed(tmp_path / "a", tmp_path / "b")

@@ -9,8 +9,7 @@ import pytest
 
 from simulator.domain.model.effects import AttemptEnd, AttemptResult, Outgoing
 from simulator.persistence.errors import StoreError, WriteFailed
-from simulator.persistence.gate import Gate
-from simulator.persistence.sending import GatedSender
+from simulator.persistence.gate import Gate, GatedSender
 from simulator.persistence.store import Store
 from simulator.server.held import HeldTransport
 from tests.support.late_stores import LateStore
@@ -125,10 +124,10 @@ def test_nothing_leaves_after_a_failure_which_is_told_once() -> None:
 def test_a_real_store_has_what_was_written_when_the_gate_opens(tmp_path: Path) -> None:
     with Store(tmp_path / "data", version="1") as store:
         gate = Gate(store, lambda error: None)
-        store.writing.new_life("one", b"head")
-        store.writing.append("one", 0, b"entry")
+        store.writer.new_life("one", b"head")
+        store.writer.append("one", 0, b"entry")
         assert gate.is_open(lambda: None)
-        assert [one.data for one in store.reading.entries("one")] == [b"entry"]
+        assert [one.data for one in store.reader.entries("one")] == [b"entry"]
 
 
 OUTGOING = Outgoing("POST", "http://127.0.0.1:9/hook", (), b"{}")

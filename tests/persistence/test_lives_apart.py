@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from simulator.persistence import saving
+from simulator.persistence import snapshot_schedule
 from simulator.replay import rewinding
 from simulator.runtime.background import in_background
 from tests.support.client import Client
@@ -22,7 +22,7 @@ RESET = ("POST", f"{DEFAULT}/reset")
 
 @pytest.fixture(autouse=True)
 def few_entries_are_played_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(saving, "LOOK_S", 1_000.0)
+    monkeypatch.setattr(snapshot_schedule, "LOOK_S", 1_000.0)
     monkeypatch.setattr(rewinding, "PLAYED_AT_ONCE", PLAYED_AT_ONCE)
 
 

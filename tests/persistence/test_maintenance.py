@@ -77,9 +77,9 @@ def test_a_reader_of_a_snapshot_learns_which_part_of_it_is_damaged(tmp_path: Pat
     with closing(sqlite3.connect(tmp_path / DATABASE)) as connection:
         connection.executescript("UPDATE parts SET data = x'00' WHERE name = 'wallets'")
     with Store(tmp_path, version=VERSION) as store:
-        first, _ = store.reading.snapshots("shop")
+        first, _ = store.reader.snapshots("shop")
         with pytest.raises(Damaged, match="the part 'wallets' of a snapshot is damaged: restore"):
-            dict(store.reading.parts(first))
+            dict(store.reader.parts(first))
 
 
 def test_a_folder_without_a_store_is_no_store_and_stays_as_it_is(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from simulator.domain.model import nonces, part_counts
 from simulator.domain.model.packed import blocks, due_parts, log, moment, nonce_parts, transactions
-from simulator.persistence import saving
+from simulator.persistence import snapshot_schedule
 from simulator.scenario.library import scenario_from_object
 from simulator.snapshot import counts, payments
 from simulator.snapshot.snapshot import snapshot_of
@@ -28,7 +28,7 @@ SMALL: list[tuple[Any, str, float]] = [
     *[(module, "SIZE", 4) for module in (part_counts, nonce_parts, due_parts)],
     *[(module, "SIZE", 4) for module in (blocks, log, moment, transactions, payments)],
     (counts, "PART", 4), (payments, "FILTERED", 2), (nonces, "GONE_MAX", 3), (nonces, "FORGOTTEN_AT_ONCE", 5),
-    (saving, "LOOK_S", 1_000.0),
+    (snapshot_schedule, "LOOK_S", 1_000.0),
 ]  # fmt: skip
 
 
@@ -90,7 +90,7 @@ class Both:
         client = self._often
         assert client.run(saving_of(client).save(client.live))
         client.run(folder_of(client).gate.passed())
-        reading = folder_of(client)._store.reading
+        reading = folder_of(client)._store.reader
         found = snapshot_of(reading.parts(reading.snapshots("default")[-1]))
         assert not differing(found, snapshot_of(parts_of(client.live, found.n, has_filters=True)))
 

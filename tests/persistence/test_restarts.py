@@ -13,7 +13,7 @@ import pytest
 from simulator.domain.commands import PassTime
 from simulator.persistence.errors import Damaged
 from simulator.persistence.maintenance import check
-from simulator.persistence.resuming import CannotGoOn
+from simulator.persistence.restoration import CannotResume
 from simulator.persistence.retention import Retention
 from simulator.persistence.schema import DATABASE
 from simulator.persistence.store import Store
@@ -104,7 +104,7 @@ def test_a_snapshot_that_cannot_be_used_is_passed_over_and_said(tmp_path: Path) 
         client.pay("two")
         folder = killed(client, tmp_path)
     with Store(folder, version="other") as store:
-        writer = store.writing.begin_snapshot("default")
+        writer = store.writer.begin_snapshot("default")
         writer.put("head", b'{"snapshot":99}')
         writer.complete()
     with serving(folder) as client:
@@ -119,12 +119,12 @@ def test_a_sandbox_without_its_beginning_and_without_a_snapshot_is_not_begun_ane
         client.pay("one")
         folder = killed(client, tmp_path)
     with Store(folder, version="other", retention=Retention(1, beginning=False)) as store:
-        writer = store.writing.begin_snapshot("default")
+        writer = store.writer.begin_snapshot("default")
         writer.put("head", b"{}")
         writer.complete()
     size = (folder / DATABASE).stat().st_size
     text = "entries are not kept any more, and none of its snapshots can be used"
-    with pytest.raises(CannotGoOn, match=text), serving(folder):
+    with pytest.raises(CannotResume, match=text), serving(folder):
         pass
     assert (folder / DATABASE).stat().st_size >= size
 
@@ -372,7 +372,7 @@ def test_a_request_that_waited_was_answered_otherwise_is_refused(tmp_path: Path)
         assert client.pay("slow").status == 200
         folder = killed(client, tmp_path)
     assert change_entries(folder, b"Accepted", b"Acceptef") == 1
-    with pytest.raises(CannotGoOn, match=r"line \d+ \(request 1 .*is otherwise"), serving(folder):
+    with pytest.raises(CannotResume, match=r"line \d+ \(request 1 .*is otherwise"), serving(folder):
         pass
 
 

@@ -55,7 +55,7 @@ def test_a_rule_keeps_something() -> None:
 
 def test_a_store_follows_the_rule_and_removes_the_rest_little_by_little(tmp_path: Path) -> None:
     with Store(tmp_path, version=VERSION, retention=Retention(1, beginning=False)) as store:
-        writing = store.writing
+        writing = store.writer
         writing.new_life("shop", b"")
         for n in range(1, 1001):
             writing.append("shop", n, b"x" * 100)
@@ -71,10 +71,10 @@ def test_a_store_follows_the_rule_and_removes_the_rest_little_by_little(tmp_path
             store.commit()
             writing.append("shop", at, b"")
         assert not store.is_swept
-        found = store.reading.sandbox("shop")
+        found = store.reader.sandbox("shop")
         assert (found.floor, found.n) == (1001, 1001)
         with pytest.raises(NoSandbox, match="up to 1001 are not kept any more"):
-            next(store.reading.entries("shop", 1001))
+            next(store.reader.entries("shop", 1001))
         counts = []
         while not store.is_swept:
             store.commit()
@@ -86,17 +86,17 @@ def test_a_store_follows_the_rule_and_removes_the_rest_little_by_little(tmp_path
 
 def test_what_one_process_left_to_be_removed_the_next_one_removes(tmp_path: Path) -> None:
     with Store(tmp_path, version=VERSION) as store:
-        store.writing.new_life("shop", b"")
+        store.writer.new_life("shop", b"")
         for n in range(500):
-            store.writing.append("shop", n, b"x" * 100)
-        snapshot = store.writing.begin_snapshot("shop")
+            store.writer.append("shop", n, b"x" * 100)
+        snapshot = store.writer.begin_snapshot("shop")
         for n in range(200):
             snapshot.put(str(n), b"%d" % n)
         snapshot.complete()
         put_mark(store, "shop", "here")
-        store.writing.new_life("till", b"")
+        store.writer.new_life("till", b"")
         store.commit()
-        store.writing.forget("shop")
+        store.writer.forget("shop")
         store.commit()
         assert not store.is_swept
     with Store(tmp_path, version=VERSION) as store:

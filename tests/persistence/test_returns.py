@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from simulator.persistence import saving
+from simulator.persistence import snapshot_schedule
 from simulator.persistence.maintenance import check
 from simulator.persistence.retention import Retention
 from simulator.persistence.schema import DATABASE
@@ -23,7 +23,7 @@ RUNNING = FIRST | {"clock": {"mode": "xN", "rate": 60}}
 
 @pytest.fixture(autouse=True)
 def nobody_takes_a_snapshot(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(saving, "LOOK_S", 1_000.0)
+    monkeypatch.setattr(snapshot_schedule, "LOOK_S", 1_000.0)
 
 
 def now_of(client: Client, sandbox: str) -> Any:
@@ -98,7 +98,7 @@ def test_a_rewind_beside_which_the_beginning_goes_is_refused_and_loses_nothing(
     with serving(tmp_path / "data") as client:
         for number in range(9):
             client.pay(f"old-{number}")
-        monkeypatch.setattr(folder_of(client)._store.writing, "_retention", Retention(1, bytes_max=0))
+        monkeypatch.setattr(folder_of(client)._store.writer, "_retention", Retention(1, bytes_max=0))
         held = Held(monkeypatch, "place", is_behind=True)
 
         async def saved() -> None:
@@ -133,7 +133,7 @@ def test_a_snapshot_that_a_rewind_has_ended_is_none_that_was_saved(
         assert not client.run(saver.save(client.live))
         for number in range(9):
             client.pay(f"new-{number}")
-        assert saver._new(client.live) == folder_of(client)._store.writing.life_of("default").n, "there is none"
+        assert saver._new(client.live) == folder_of(client)._store.writer.life_of("default").n, "there is none"
 
 
 DAMAGED = "UPDATE entries SET data = x'7b7d' WHERE id & 255 = 2"

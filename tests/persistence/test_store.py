@@ -21,7 +21,7 @@ def opened(folder: Path, durability: Durability = "process", log_bytes: int = 1 
 
 def test_under_process_a_commit_is_answered_at_once_in_the_thread_that_asks(tmp_path: Path) -> None:
     with opened(tmp_path) as store:
-        store.writing.new_life("shop", b"")
+        store.writer.new_life("shop", b"")
         answers: list[tuple[int, StoreError | None]] = []
         store.request_commit(lambda error: answers.append((threading.get_ident(), error)))
         assert answers == [(threading.get_ident(), None)]
@@ -33,7 +33,7 @@ def test_what_was_answered_is_there_after_a_kill(tmp_path: Path, durability: Dur
     with opened(tmp_path / "a", durability) as store:
         fill(store, "shop")
         wanted = held(store)
-        store.writing.append("shop", 0, b"not committed")
+        store.writer.append("shop", 0, b"not committed")
         copy = as_killed(tmp_path / "a", tmp_path / "b")
     with opened(copy, durability) as store:
         assert held(store) == wanted
@@ -42,7 +42,7 @@ def test_what_was_answered_is_there_after_a_kill(tmp_path: Path, durability: Dur
 def test_under_power_what_is_asked_for_during_a_commit_goes_together_in_order(tmp_path: Path) -> None:
     """The first answer holds the thread, as a slow disk would, until all others are asked for."""
     with opened(tmp_path, "power") as store:
-        store.writing.new_life("shop", b"")
+        store.writer.new_life("shop", b"")
         is_held = threading.Event()
         is_asked = threading.Event()
         is_answered = threading.Event()
@@ -55,11 +55,11 @@ def test_under_power_what_is_asked_for_during_a_commit_goes_together_in_order(tm
         store.request_commit(hold)
         assert is_held.wait(WAIT_S), "else the first of the others may go together with it"
         for number in range(1, 101):
-            store.writing.append("shop", number, b"")
+            store.writer.append("shop", number, b"")
 
             def done(error: StoreError | None, number: int = number) -> None:
                 assert error is None
-                answers.append((number, store.reading.sandbox("shop").n))
+                answers.append((number, store.reader.sandbox("shop").n))
                 if number == 100:
                     is_answered.set()
 
@@ -77,7 +77,7 @@ def test_a_commit_that_nobody_waits_for_in_the_end_harms_nobody(
         raise RuntimeError("the event loop is closed")
 
     with opened(tmp_path, "power") as store:
-        store.writing.new_life("shop", b"")
+        store.writer.new_life("shop", b"")
         store.request_commit(gone)
         store.commit()
         assert list(held(store)) == ["shop"]
@@ -92,7 +92,7 @@ def test_after_the_end_nothing_is_committed(tmp_path: Path, durability: Durabili
     store.request_commit(answers.append)
     assert [type(answer) for answer in answers] == [Closed]
     with pytest.raises(Closed, match="the store is closed"):
-        store.reading.sandboxes()
+        store.reader.sandboxes()
     store.close()
     assert not (tmp_path / LOG).exists()
 
@@ -103,22 +103,22 @@ def test_the_log_begins_again_however_fast_it_grows(tmp_path: Path, durability: 
     """Each commit writes 40 kB, some 20 MB in all."""
     sizes = []
     with opened(tmp_path, durability, log_bytes=400_000) as store:
-        store.writing.new_life("shop", b"")
+        store.writer.new_life("shop", b"")
         for number in range(1, 401):
-            store.writing.append("shop", number, bytes(40_000))
+            store.writer.append("shop", number, bytes(40_000))
             store.commit()
             sizes.append((tmp_path / LOG).stat().st_size)
         assert any(later < earlier for earlier, later in pairwise(sizes))
-        assert [entry.n for entry in store.reading.entries("shop")] == list(range(1, 401))
+        assert [entry.n for entry in store.reader.entries("shop")] == list(range(1, 401))
 
 
 def test_what_is_asked_for_while_the_log_is_brought_in_is_answered_in_order(tmp_path: Path) -> None:
     answers: list[int] = []
     is_done = threading.Event()
     with opened(tmp_path, log_bytes=20_000) as store:
-        store.writing.new_life("shop", b"")
+        store.writer.new_life("shop", b"")
         for number in range(1, 2001):
-            store.writing.append("shop", number, bytes(3_000))
+            store.writer.append("shop", number, bytes(3_000))
 
             def done(error: StoreError | None, number: int = number) -> None:
                 assert error is None
@@ -129,7 +129,7 @@ def test_what_is_asked_for_while_the_log_is_brought_in_is_answered_in_order(tmp_
             store.request_commit(done)
         assert is_done.wait(WAIT_S)
         assert answers == list(range(1, 2001))
-        assert store.reading.sandbox("shop").n == 2000
+        assert store.reader.sandbox("shop").n == 2000
 
 
 @pytest.mark.slow

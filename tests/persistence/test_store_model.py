@@ -44,7 +44,7 @@ class Machine(RuleBasedStateMachine):
 
     @rule(sandbox=SANDBOXES, head=DATA)
     def new_life(self, sandbox: str, head: bytes) -> None:
-        self.store.writing.new_life(sandbox, head)
+        self.store.writer.new_life(sandbox, head)
         self.wanted[sandbox] = {"head": head, "entries": [], "marks": {}, "snapshots": []}
         self.snapshots.pop(sandbox, None)
 
@@ -74,14 +74,14 @@ class Machine(RuleBasedStateMachine):
     @rule(data=st.data(), name=st.sampled_from(["here", "there"]))
     def drop_mark(self, data: st.DataObject, name: str) -> None:
         sandbox = self._drawn(data)
-        self.store.writing.drop_mark(sandbox, name)
+        self.store.writer.drop_mark(sandbox, name)
         self.wanted[sandbox]["marks"].pop(name, None)
 
     @precondition(lambda self: self.wanted)
     @rule(data=st.data(), parts=st.dictionaries(st.sampled_from("abcdef"), DATA))
     def begin_snapshot(self, data: st.DataObject, parts: dict[str, bytes]) -> None:
         sandbox = self._drawn(data)
-        writer = self.store.writing.begin_snapshot(sandbox)
+        writer = self.store.writer.begin_snapshot(sandbox)
         for name, content in parts.items():
             writer.put(name, content)
         before = self.wanted[sandbox]["snapshots"]
@@ -105,7 +105,7 @@ class Machine(RuleBasedStateMachine):
     @rule(data=st.data())
     def forget(self, data: st.DataObject) -> None:
         sandbox = self._drawn(data)
-        self.store.writing.forget(sandbox)
+        self.store.writer.forget(sandbox)
         del self.wanted[sandbox]
         self.snapshots.pop(sandbox, None)
 
@@ -152,7 +152,7 @@ class Machine(RuleBasedStateMachine):
     def _append(self, sandbox: str, content: bytes) -> None:
         entries = self.wanted[sandbox]["entries"]
         n = len(entries) + 1
-        assert self.store.writing.append(sandbox, 5 * n, content) == n
+        assert self.store.writer.append(sandbox, 5 * n, content) == n
         entries.append((n, 5 * n, content))
 
     def _commit(self) -> None:

@@ -29,8 +29,8 @@ def file_of(store: Store, sandbox: str) -> Path:
 def test_a_sandbox_moves_to_another_folder_whole(tmp_path: Path) -> None:
     with opened(tmp_path / "a") as store:
         fill(store, "shop", 40)
-        store.writing.drop_mark("shop", "mark 8")
-        store.writing.new_life("käse", b"")
+        store.writer.drop_mark("shop", "mark 8")
+        store.writer.new_life("käse", b"")
         store.commit()
         wanted = held(store)
         files = [file_of(store, name) for name in wanted]
@@ -38,9 +38,9 @@ def test_a_sandbox_moves_to_another_folder_whole(tmp_path: Path) -> None:
         fill(store, "other")
         assert [import_sandbox(store, file) for file in files] == list(wanted)
         assert {name: found for name, found in held(store).items() if name != "other"} == wanted
-        assert store.writing.append("shop", 0, b"next") == 41
+        assert store.writer.append("shop", 0, b"next") == 41
         put_mark(store, "shop", "here")
-        snapshot = store.writing.begin_snapshot("shop")
+        snapshot = store.writer.begin_snapshot("shop")
         snapshot.put("all", b"all")
         snapshot.complete()
         store.commit()
@@ -53,8 +53,8 @@ def test_what_the_rule_of_retention_has_dropped_is_not_exported(tmp_path: Path) 
     with opened(tmp_path / "a") as store:
         fill(store, "shop", 60)
         for number in range(8, 57, 8):
-            store.writing.drop_mark("shop", f"mark {number}")
-        store.writing.begin_snapshot("shop").complete()
+            store.writer.drop_mark("shop", f"mark {number}")
+        store.writer.begin_snapshot("shop").complete()
         store.commit()
         wanted = held(store)["shop"]
         assert wanted["floor"] == 56
@@ -70,7 +70,7 @@ def test_a_sandbox_is_replaced_only_when_that_is_asked_for(tmp_path: Path) -> No
         fill(store, "shop")
         before = held(store)
         file = file_of(store, "shop")
-        store.writing.append("shop", 0, b"later")
+        store.writer.append("shop", 0, b"later")
         store.commit()
         later = held(store)
         with pytest.raises(

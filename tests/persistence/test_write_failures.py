@@ -25,14 +25,14 @@ from simulator.persistence.errors import WriteFailed
 from simulator.persistence.store import Store
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 store = Store(sys.argv[1], sys.argv[2], version="{VERSION}", log_bytes=int(sys.argv[3]))
-store.writing.new_life("shop", b"")
+store.writer.new_life("shop", b"")
 store.commit()
 resource.setrlimit(resource.RLIMIT_FSIZE, (500_000, resource.RLIM_INFINITY))
 errors = []
 for number in range(1, 200):
     for _ in range(3):
-        store.writing.append("shop", number, bytes(2_000))
-    store.writing.put_mark(store.writing.life_of("shop"), str(number), 3 * number)
+        store.writer.append("shop", number, bytes(2_000))
+    store.writer.put_mark(store.writer.life_of("shop"), str(number), 3 * number)
     try:
         store.commit()
         assert not errors
@@ -53,14 +53,14 @@ WRITES = f"""
 import sys
 from simulator.persistence.store import Store
 store = Store(sys.argv[1], sys.argv[2], version="{VERSION}", log_bytes=100_000)
-if not store.writing.lives:
-    store.writing.new_life("shop", b"")
+if not store.writer.lives:
+    store.writer.new_life("shop", b"")
 while True:
     for _ in range(5):
-        n = store.writing.append("shop", 0, b"entry" * 60)
-        store.writing.put_mark(store.writing.life_of("shop"), str(n % 5), n)
+        n = store.writer.append("shop", 0, b"entry" * 60)
+        store.writer.put_mark(store.writer.life_of("shop"), str(n % 5), n)
     if n % 200 == 0:
-        snapshot = store.writing.begin_snapshot("shop")
+        snapshot = store.writer.begin_snapshot("shop")
         snapshot.put("all", b"%d" % n * 5000)
         snapshot.complete()
     store.commit()
@@ -87,7 +87,7 @@ def test_a_full_disk_ends_all_commits_and_loses_nothing_that_was_answered(
         found = held(store)["shop"]
         assert len(found["entries"]) == int(answered[-1])
         assert found["marks"] == {str(n // 3): n for n in map(int, answered)}
-        store.writing.append("shop", 0, b"goes on")
+        store.writer.append("shop", 0, b"goes on")
         store.commit()
 
 
@@ -118,14 +118,14 @@ def test_a_start_on_a_full_disk_is_refused_and_changes_nothing(tmp_path: Path, i
 
 def test_files_that_are_removed_end_all_commits(tmp_path: Path) -> None:
     store = Store(tmp_path / "a", version=VERSION)
-    store.writing.new_life("shop", b"")
+    store.writer.new_life("shop", b"")
     store.commit()
     copy = as_killed(tmp_path / "a", tmp_path / "b")
     for path in store.folder.iterdir():
         path.unlink()
     answers: list[StoreError | None] = []
     for _ in range(2):
-        store.writing.append("shop", 0, b"")
+        store.writer.append("shop", 0, b"")
         store.request_commit(answers.append)
     assert [str(answer) for answer in answers] == [
         f"{store.folder}: its files were removed while in use: start again"
@@ -139,10 +139,10 @@ def test_files_that_are_removed_end_all_commits(tmp_path: Path) -> None:
 
 def test_what_fails_for_a_mistake_of_ours_is_no_half_commit_either(tmp_path: Path) -> None:
     with Store(tmp_path, version=VERSION) as store:
-        store.writing.new_life("shop", b"")
+        store.writer.new_life("shop", b"")
         store.commit()
-        store.writing.append("shop", 0, b"whole")
-        store.writing.append("shop", 1 << 64, b"no time of SQLite")
+        store.writer.append("shop", 0, b"whole")
+        store.writer.append("shop", 1 << 64, b"no time of SQLite")
         with pytest.raises(WriteFailed, match="cannot be written"):
             store.commit()
         assert held(store)["shop"]["entries"] == []
@@ -154,9 +154,9 @@ def test_an_interrupt_in_a_commit_is_no_half_commit_and_holds_nobody(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store = Store(tmp_path, version=VERSION)
-    store.writing.new_life("shop", b"")
+    store.writer.new_life("shop", b"")
     store.commit()
-    store.writing.append("shop", 0, b"whole")
+    store.writer.append("shop", 0, b"whole")
 
     def interrupted() -> NoReturn:
         raise KeyboardInterrupt
@@ -189,7 +189,7 @@ def test_a_process_that_is_killed_while_it_commits_has_lost_nothing_that_it_answ
         assert check(tmp_path).problems == []
         with Store(tmp_path, durability, version=VERSION) as store:
             found = held(store)["shop"]
-            n = store.reading.sandbox("shop").n
+            n = store.reader.sandbox("shop").n
             assert answered <= n <= answered + 5
             assert n % 5 == 0
             assert found["marks"] == {str(one % 5): one for one in range(n - 4, n + 1)}

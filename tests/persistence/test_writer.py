@@ -25,8 +25,8 @@ def closed(store: Store) -> object:
 
 def test_each_life_begins_empty(store: Store) -> None:
     fill(store, "shop")
-    store.writing.new_life("shop", b"again")
-    assert store.writing.append("shop", 7, b"first") == 1
+    store.writer.new_life("shop", b"again")
+    assert store.writer.append("shop", 7, b"first") == 1
     store.commit()
     assert held(store) == {
         "shop": {
@@ -37,38 +37,38 @@ def test_each_life_begins_empty(store: Store) -> None:
 
 def test_a_sandbox_can_go_and_come_in_one_commit(store: Store) -> None:
     for _ in range(3):
-        store.writing.new_life("shop", b"head")
-        store.writing.append("shop", 1, b"gone")
+        store.writer.new_life("shop", b"head")
+        store.writer.append("shop", 1, b"gone")
         put_mark(store, "shop", "gone")
-        store.writing.begin_snapshot("shop").complete()
-        store.writing.forget("shop")
-    store.writing.new_life("shop", b"head")
+        store.writer.begin_snapshot("shop").complete()
+        store.writer.forget("shop")
+    store.writer.new_life("shop", b"head")
     store.commit()
     found = held_of(store, "shop")
     assert (found["entries"], found["marks"], found["snapshots"]) == ([], {}, [])
 
 
 def test_a_part_that_did_not_change_is_copied_from_the_snapshot_before(store: Store) -> None:
-    store.writing.new_life("shop", b"")
+    store.writer.new_life("shop", b"")
     for number in range(3):
-        snapshot = store.writing.begin_snapshot("shop")
+        snapshot = store.writer.begin_snapshot("shop")
         assert sorted(snapshot.before) == (["changing", "kept"] if number else [])
         snapshot.keep("kept") if number else snapshot.put("kept", b"large")
         snapshot.put("changing", b"%d" % number)
         snapshot.complete()
         store.commit()
-        store.writing.append("shop", number, b"")
-    found = [(one.n, dict(store.reading.parts(one))) for one in store.reading.snapshots("shop")]
+        store.writer.append("shop", number, b"")
+    found = [(one.n, dict(store.reader.parts(one))) for one in store.reader.snapshots("shop")]
     assert found == [(n, {"kept": b"large", "changing": b"%d" % n}) for n in range(3)]
 
 
 @pytest.mark.parametrize("ends", [Writer.forget, lambda writing, name: writing.new_life(name, b"{}")])
 def test_a_snapshot_of_a_life_that_is_over_writes_nothing(store: Store, ends: Callable[[Writer, str], object]) -> None:
-    store.writing.new_life("shop", b"{}")
-    writer = store.writing.begin_snapshot("shop")
+    store.writer.new_life("shop", b"{}")
+    writer = store.writer.begin_snapshot("shop")
     writer.put("first", b"1")
     store.commit()
-    ends(store.writing, "shop")
+    ends(store.writer, "shop")
     for number in range(5):
         store.commit()
         writer.put(f"later {number}", b"2")
@@ -80,37 +80,37 @@ def test_a_snapshot_of_a_life_that_is_over_writes_nothing(store: Store, ends: Ca
 
 
 def test_a_snapshot_is_there_when_it_is_complete(store: Store) -> None:
-    store.writing.new_life("shop", b"")
-    first = store.writing.begin_snapshot("shop")
+    store.writer.new_life("shop", b"")
+    first = store.writer.begin_snapshot("shop")
     first.put("a", b"first")
     store.commit()
-    second = store.writing.begin_snapshot("shop")
+    second = store.writer.begin_snapshot("shop")
     second.put("a", b"second")
     store.commit()
     first.put("b", b"ignored")
     first.complete()
     store.commit()
-    assert store.reading.snapshots("shop") == []
+    assert store.reader.snapshots("shop") == []
     second.put("b", b"second")
     second.complete()
     store.commit()
-    (found,) = store.reading.snapshots("shop")
-    assert dict(store.reading.parts(found)) == {"a": b"second", "b": b"second"}
+    (found,) = store.reader.snapshots("shop")
+    assert dict(store.reader.parts(found)) == {"a": b"second", "b": b"second"}
     with pytest.raises(KeyError):
-        store.writing.begin_snapshot("shop").keep("c")
+        store.writer.begin_snapshot("shop").keep("c")
 
 
 @pytest.mark.parametrize(
     "use",
     [
-        lambda store: store.writing.append("none", 0, b""),
-        lambda store: store.writing.drop_mark("none", "here"),
-        lambda store: store.writing.forget("none"),
-        lambda store: store.writing.begin_snapshot("none"),
-        lambda store: store.reading.sandbox("none"),
-        lambda store: next(store.reading.entries("none")),
-        lambda store: store.reading.marks("none"),
-        lambda store: store.reading.snapshots("none"),
+        lambda store: store.writer.append("none", 0, b""),
+        lambda store: store.writer.drop_mark("none", "here"),
+        lambda store: store.writer.forget("none"),
+        lambda store: store.writer.begin_snapshot("none"),
+        lambda store: store.reader.sandbox("none"),
+        lambda store: next(store.reader.entries("none")),
+        lambda store: store.reader.marks("none"),
+        lambda store: store.reader.snapshots("none"),
     ],
 )
 def test_a_sandbox_that_is_not_there_is_no_sandbox(store: Store, use: Callable[[Store], object]) -> None:
@@ -121,12 +121,12 @@ def test_a_sandbox_that_is_not_there_is_no_sandbox(store: Store, use: Callable[[
 @pytest.mark.parametrize(
     ("use", "text"),
     [
-        (lambda store: store.writing.new_life("\ud800", b""), "surrogates not allowed"),
+        (lambda store: store.writer.new_life("\ud800", b""), "surrogates not allowed"),
         (lambda store: put_mark(store, "shop", "\ud800"), "surrogates not allowed"),
     ],
 )
 def test_a_name_that_is_no_text_is_refused_at_once(store: Store, use: Callable[[Store], object], text: str) -> None:
-    store.writing.new_life("shop", b"")
+    store.writer.new_life("shop", b"")
     with pytest.raises(ValueError, match=text):
         use(store)
     store.commit()
@@ -134,8 +134,8 @@ def test_a_name_that_is_no_text_is_refused_at_once(store: Store, use: Callable[[
 
 
 def test_a_part_has_its_name_once(store: Store) -> None:
-    store.writing.new_life("shop", b"")
-    snapshot = store.writing.begin_snapshot("shop")
+    store.writer.new_life("shop", b"")
+    snapshot = store.writer.begin_snapshot("shop")
     snapshot.put("a", b"")
     with pytest.raises(ValueError, match="has a part 'a' already"):
         snapshot.put("a", b"other")
@@ -145,17 +145,17 @@ def test_a_part_has_its_name_once(store: Store) -> None:
 
 @pytest.mark.slow
 def test_entries_are_read_in_slices_from_anywhere(store: Store) -> None:
-    store.writing.new_life("shop", b"")
+    store.writer.new_life("shop", b"")
     for number in range(1, 1401):
-        store.writing.append("shop", number, b"z" * (9 if number % 300 else 3_000_000))
+        store.writer.append("shop", number, b"z" * (9 if number % 300 else 3_000_000))
     store.commit()
     for begin in (1, 2, 512, 513, 1400, 1401):
-        assert [entry.n for entry in store.reading.entries("shop", begin)] == list(range(begin, 1401))
+        assert [entry.n for entry in store.reader.entries("shop", begin)] == list(range(begin, 1401))
 
 
 def test_a_cut_takes_away_what_came_later_and_leaves_the_rest(tmp_path: Path) -> None:
     with Store(tmp_path / "cut", version=VERSION) as store:
-        writing = store.writing
+        writing = store.writer
         writing.new_life("shop", b"")
         for n in (1, 2, 3, 4, 5):
             writing.append("shop", n, b"-apart" if n == 3 else b"entry")
@@ -164,24 +164,24 @@ def test_a_cut_takes_away_what_came_later_and_leaves_the_rest(tmp_path: Path) ->
             snapshot.put("all", b"the same")
             snapshot.complete()
             store.commit()
-        assert [store.reading.place("shop", count, b"-") for count in range(5)] == [
+        assert [store.reader.place("shop", count, b"-") for count in range(5)] == [
             (0, 0), (1, 5), (3, 16), (4, 21), (5, 26)
         ]  # fmt: skip
         writing.begin_snapshot("shop").put("half", b"")
         store.commit()
-        writing.cut("shop", *store.reading.place("shop", 2, b"-"))
+        writing.cut("shop", *store.reader.place("shop", 2, b"-"))
         assert writing.append("shop", 9, b"other") == 4
         store.commit()
-        assert [(one.n, one.data) for one in store.reading.entries("shop")] == [
+        assert [(one.n, one.data) for one in store.reader.entries("shop")] == [
             (1, b"entry"), (2, b"entry"), (3, b"-apart"), (4, b"other")
         ]  # fmt: skip
-        assert [one.n for one in store.reading.snapshots("shop")] == [1, 2, 3]
-        assert store.reading.marks("shop")[-1] == ("mark 3", 3, b"3")
+        assert [one.n for one in store.reader.snapshots("shop")] == [1, 2, 3]
+        assert store.reader.marks("shop")[-1] == ("mark 3", 3, b"3")
         snapshot = writing.begin_snapshot("shop")
         snapshot.put("all", b"the same")
         snapshot.complete()
         store.commit()
-        assert dict(store.reading.parts(store.reading.snapshots("shop")[-1])) == {"all": b"the same"}
+        assert dict(store.reader.parts(store.reader.snapshots("shop")[-1])) == {"all": b"the same"}
     assert check(tmp_path / "cut").problems == []
 
 
@@ -189,16 +189,16 @@ def test_a_place_has_nothing_that_is_committed_while_it_is_looked_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with Store(tmp_path / "data", version="1") as store:
-        store.writing.new_life("shop", b"head")
+        store.writer.new_life("shop", b"head")
         for text in (b"a", b"b", b"-b"):
-            store.writing.append("shop", 0, text)
+            store.writer.append("shop", 0, text)
         store.commit()
-        reading, asked = store.reading, store.reading._rows
+        reading, asked = store.reader, store.reader._rows
 
         def beside(statement: str, *values: object) -> object:
             found = asked(statement, *values)
             if "OFFSET" in statement:
-                store.writing.append("shop", 0, b"c")
+                store.writer.append("shop", 0, b"c")
                 store.commit()
             return found
 

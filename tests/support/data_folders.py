@@ -4,15 +4,17 @@ import asyncio
 import re
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from simulator.persistence.folder import DataFolder
-from simulator.persistence.saving import Saving
+from simulator.app import App
+from simulator.cli.ignored_flags import ignored_flags
+from simulator.persistence.data_folder import DataFolder
+from simulator.persistence.snapshot_schedule import SnapshotSchedule
 from simulator.runtime.background import in_background
+from simulator.runtime.sandboxes import DEFAULT as DEFAULT_ID
 from tests.support.client import Client, Response, running
 from tests.support.stores import as_killed
 from tests.support.taped_plays import FIRST
@@ -36,8 +38,14 @@ def serving(
     """A client of an application whose sandboxes are kept in a folder; with `names` the user has named the scenario."""
     kept = DataFolder(folder, "process", lambda error: pytest.fail(str(error)), TOLD.append)
     TOLD.clear()
+
+    def keep(app: App) -> None:
+        kept.keep(app, follows=app.options.scenario if names else "")
+        if DEFAULT_ID in kept.sandboxes and (line := ignored_flags(app, folder, follows_scenario=names)):
+            TOLD.append(line)
+
     try:
-        with running(scenario, wall, partial(kept.keep, follows_scenario=names), **options) as client:
+        with running(scenario, wall, keep, **options) as client:
             yield client
     finally:
         kept.close()
@@ -49,10 +57,10 @@ def folder_of(client: Client) -> DataFolder:
     return client.app.kept
 
 
-def saving_of(client: Client) -> Saving:
+def saving_of(client: Client) -> SnapshotSchedule:
     """Who takes the snapshots of an application."""
     assert isinstance(client.app.kept, DataFolder)
-    found = client.app.kept._saving
+    found = client.app.kept._schedule
     assert found is not None
     return found
 

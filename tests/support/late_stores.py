@@ -9,7 +9,7 @@ class LateStore:
 
     def __init__(self) -> None:
         self.requested: list[Any] = []
-        self.writing = SimpleNamespace()
+        self.writer = SimpleNamespace()
 
     def request_commit(self, done: Any) -> None:
         self.requested.append(done)

@@ -14,12 +14,12 @@ LOG = f"{DATABASE}-wal"
 
 def held(store: Store) -> dict[str, Any]:
     """All that was committed, by sandbox."""
-    return {one.name: held_of(store, one.name) for one in store.reading.sandboxes()}
+    return {one.name: held_of(store, one.name) for one in store.reader.sandboxes()}
 
 
 def held_of(store: Store, sandbox: str) -> dict[str, Any]:
     """All that was committed of one sandbox."""
-    reading = store.reading
+    reading = store.reader
     found = reading.sandbox(sandbox)
     return {
         "head": found.head,
@@ -48,7 +48,7 @@ def filled(folder: Path, entries: int = 20) -> dict[str, Any]:
 
 def fill(store: Store, sandbox: str, entries: int = 20) -> None:
     """Give a store a sandbox with some of everything, in commits of one entry."""
-    writing = store.writing
+    writing = store.writer
     writing.new_life(sandbox, b"head of " + sandbox.encode())
     for number in range(1, entries + 1):
         writing.append(sandbox, 1_000 * number, f"entry {number} of {sandbox}".encode() * 9)
@@ -63,19 +63,19 @@ def fill(store: Store, sandbox: str, entries: int = 20) -> None:
 
 def put_mark(store: Store, sandbox: str, name: str, n: int | None = None, note: bytes = b"") -> None:
     """Name a moment of a sandbox: after entry `n`, or the last one."""
-    life = store.writing.life_of(sandbox)
-    store.writing.put_mark(life, name, life.n if n is None else n, note)
+    life = store.writer.life_of(sandbox)
+    store.writer.put_mark(life, name, life.n if n is None else n, note)
 
 
 def rows(store: Store, statement: str) -> list[Any]:
     """What a statement finds in the database of a store."""
-    return store.reading._rows(statement)
+    return store.reader._rows(statement)
 
 
 def put_head(store: Store, sandbox: str, head: bytes) -> None:
     """Give a sandbox another head."""
     statement = "UPDATE lives SET head = ?1, crc = checksum(sandbox, floor, floor_bytes, ?1) WHERE sandbox = ?2"
-    store.writing.write([(statement, (head, sandbox))])
+    store.writer.write([(statement, (head, sandbox))])
 
 
 def change_entries(folder: Path, before: bytes, after: bytes) -> int:

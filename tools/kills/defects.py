@@ -7,7 +7,7 @@ from contextlib import nullcontext
 from simulator.cli.main import main
 from simulator.delivery.sender import HttpSender
 from simulator.domain.model.effects import AttemptEnd, AttemptResult, Outgoing
-from simulator.persistence.folder import DataFolder
+from simulator.persistence.data_folder import DataFolder
 from simulator.persistence.gate import Act, Gate
 from simulator.persistence.keeper import StoreKeeper
 from simulator.replay import continuing
@@ -94,8 +94,7 @@ def rewinds_are_not_written() -> None:
     use_short_intervals()
 
     def forgetful(keeper: StoreKeeper, live: LiveSandbox, place: Place, tape: Tape, marks: Marks) -> None:
-        before = keeper._kept[live]
-        keeper._follow(live, tape, before.marks, before.last_serial)
+        keeper.follow(live, keeper._tracked[live].last_serial, tape)
 
     StoreKeeper.rewound = forgetful  # type: ignore[assignment, method-assign]
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from simulator.cli.main import main
-from simulator.persistence import saving
+from simulator.persistence import snapshot_schedule
 from tests.support.processes import PROGRAM
 
 ENTRIES: Final = 20
@@ -27,7 +27,7 @@ def use_short_intervals() -> None:
         "LOOK_S": LOOK_S,
         "SHARE": 0,
     }.items():
-        setattr(saving, name, value)
+        setattr(snapshot_schedule, name, value)
 
 
 if __name__ == "__main__":

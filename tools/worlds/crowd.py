@@ -19,11 +19,11 @@ from unittest.mock import patch
 from simulator.app import build_app
 from simulator.domain.model.effects import AttemptEnd, AttemptResult, Outgoing
 from simulator.options import Options
-from simulator.persistence import keeper, reader, saving
+from simulator.persistence import keeper, reader, snapshot_schedule
+from simulator.persistence.data_folder import DataFolder
 from simulator.persistence.errors import StoreError
-from simulator.persistence.folder import DataFolder
 from simulator.persistence.maintenance import check
-from simulator.persistence.resuming import CannotGoOn, Resuming
+from simulator.persistence.restoration import CannotResume, Restorer
 from simulator.persistence.store import Store
 from simulator.replay import rewinding
 from simulator.runtime.live_sandbox import LiveSandbox
@@ -194,8 +194,8 @@ class Crowd:
     async def snapshot(self, box: str) -> None:
         """Write a snapshot."""
         live = self._app.sandboxes.find(box)
-        if live is not None and not live.is_closed and self._kept._saving is not None:
-            is_taken = await self._kept._saving.save(live)
+        if live is not None and not live.is_closed and self._kept._schedule is not None:
+            is_taken = await self._kept._schedule.save(live)
             self.counts["snapshots"] = self.counts.get("snapshots", 0) + is_taken
 
     async def pieces(self, parts: Parts, is_known: IsKnown) -> AsyncIterator[tuple[str, bytes | None]]:
@@ -233,13 +233,13 @@ class Crowd:
         found = {}
         try:
             with Store(copy, version="crowd") as store:
-                resuming = Resuming(store.reading, self._app.again, self._app.surroundings(), self._app.scenario)
-                for one in store.reading.sandboxes():
-                    resumed = resuming.resumed(one)
+                resuming = Restorer(store.reader, self._app.again, self._app.surroundings(), self._app.scenario)
+                for one in store.reader.sandboxes():
+                    resumed = resuming.restore(one)
                     resumed.player.end()
                     found[one.name] = _seen(resumed.player.live)
                     self.problems += resumed.passed_over
-        except (CannotGoOn, StoreError) as error:
+        except (CannotResume, StoreError) as error:
             self.problems.append(str(error))
         shutil.rmtree(copy)
         return found
@@ -282,7 +282,7 @@ def crowd(seed: int) -> Iterator[Crowd]:
     try:
         with (
             beside_nothing(made.worker),
-            patch.object(saving, "pieces_apart", made.pieces),
+            patch.object(snapshot_schedule, "pieces_apart", made.pieces),
             patch.object(apart, "CAN_FORK", new=False),
             patch.object(keeper, "COPIED_AT_ONCE", 4),
             patch.object(reader, "SLICE_ROWS", 4),

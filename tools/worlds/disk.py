@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from unittest.mock import patch
 
 from simulator.domain.sandbox import Sandbox as Core
-from simulator.persistence import folder as folders
+from simulator.persistence import data_folder as folders
+from simulator.persistence.data_folder import DataFolder
 from simulator.persistence.errors import StoreError
-from simulator.persistence.folder import DataFolder
-from simulator.persistence.resuming import CannotGoOn, Resuming
+from simulator.persistence.restoration import CannotResume, Restorer
 from simulator.persistence.store import Store
 from simulator.replay.continuing import go_on
 from simulator.replay.player import Player
@@ -164,19 +164,19 @@ class Disk:
         return {live.id: Sandbox(live, live.core, stored_view_of(live)) for live in running}
 
     def _take_snapshots(self) -> None:
-        saver = self._kept._saving
+        saver = self._kept._schedule
         assert saver is not None, "the application is kept"
         self._world.loop.create_task(take(saver, list(self._world.app.sandboxes)))
 
     def _problems(self, one: Killed) -> list[str]:
         app = self._world.app
         with Store(one.folder, version="simulated") as store:
-            resuming = Resuming(store.reading, app.again, app.surroundings(), app.scenario)
+            resuming = Restorer(store.reader, app.again, app.surroundings(), app.scenario)
             found = {}
-            for kept in store.reading.sandboxes():
+            for kept in store.reader.sandboxes():
                 try:
-                    resumed = resuming.resumed(kept)
-                except CannotGoOn as error:
+                    resumed = resuming.restore(kept)
+                except CannotResume as error:
                     return [f"killed {one.when}: {error}"]
                 resumed.player.end()
                 found[kept.name] = stored_view_of(resumed.player.live)

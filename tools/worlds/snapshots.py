@@ -6,8 +6,8 @@ from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from unittest.mock import patch
 
-from simulator.persistence import saving
-from simulator.persistence.saving import Saving
+from simulator.persistence import snapshot_schedule
+from simulator.persistence.snapshot_schedule import SnapshotSchedule
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.snapshot import in_memory
 from simulator.snapshot.apart import IsKnown, Parts, Pieces
@@ -15,7 +15,7 @@ from simulator.snapshot.apart import IsKnown, Parts, Pieces
 Object = Callable[[str], None]
 
 
-async def take(saver: Saving, sandboxes: list[LiveSandbox]) -> None:
+async def take(saver: SnapshotSchedule, sandboxes: list[LiveSandbox]) -> None:
     """Take a snapshot of each sandbox."""
     for live in sandboxes:
         if not live.is_deleted:
@@ -33,9 +33,9 @@ def taken_here(delay_s: Callable[[], float], objected: Object) -> Iterator[None]
         objected(f"{what} failed: {type(error).__name__}: {error}")
 
     with ExitStack() as stack:
-        for module in (saving, in_memory):
+        for module in (snapshot_schedule, in_memory):
             stack.enter_context(patch.object(module, "pieces_apart", apart))
-        stack.enter_context(patch.object(saving, "report", report))
+        stack.enter_context(patch.object(snapshot_schedule, "report", report))
         yield
 
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from simulator.domain.model.packed.blocks import SIZE
-from simulator.persistence import saving
-from simulator.persistence.folder import DataFolder
+from simulator.persistence import snapshot_schedule
+from simulator.persistence.data_folder import DataFolder
 from simulator.snapshot import payments
 from simulator.snapshot.snapshot import Snapshot, snapshot_of
 from simulator.snapshot.taking import parts_of
@@ -22,7 +22,7 @@ from tests.support.taped_plays import FIRST, PLAYS, set_callback
 
 @pytest.fixture(autouse=True)
 def nobody_else_takes_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(saving, "LOOK_S", 1_000.0)
+    monkeypatch.setattr(snapshot_schedule, "LOOK_S", 1_000.0)
 
 
 LARGE = ("payments/", "entries/", "agenda/steps/", "nonces/", "refids/")
@@ -33,7 +33,7 @@ def written(client: Client, monkeypatch: pytest.MonkeyPatch) -> tuple[Snapshot, 
     """The newest snapshot on the disk, taken now, and the names of those parts that were written anew."""
     names: list[str] = []
     saver = saving_of(client)
-    begin = saver._store.writing.begin_snapshot
+    begin = saver._store.writer.begin_snapshot
 
     def noting(sandbox: str) -> Any:
         writer = begin(sandbox)
@@ -47,12 +47,12 @@ def written(client: Client, monkeypatch: pytest.MonkeyPatch) -> tuple[Snapshot, 
         return writer
 
     with monkeypatch.context() as patched:
-        patched.setattr(saver._store.writing, "begin_snapshot", noting)
+        patched.setattr(saver._store.writer, "begin_snapshot", noting)
         assert client.run(saver.save(client.live))
     kept = client.app.kept
     assert isinstance(kept, DataFolder)
     client.run(kept.gate.passed())
-    reading = kept._store.reading
+    reading = kept._store.reader
     return snapshot_of(reading.parts(reading.snapshots(client.live.id)[-1])), names
 
 
@@ -142,7 +142,7 @@ def test_after_a_restart_only_the_parts_that_changed_since_are_folder_reader(
 def test_one_is_due_behind_many_entries_or_when_no_more_come(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Three entries come with each payment here. A restart repeats so many the fewer, the more payments there are."""
     for name, value in {"ENTRIES": 18, "RESTED_ENTRIES": 6, "ENTRIES_MIN": 12, "PAYMENTS": 1, "SHARE": 0}.items():
-        monkeypatch.setattr(saving, name, value)
+        monkeypatch.setattr(snapshot_schedule, name, value)
     with serving(tmp_path / "data", FIRST) as client:
         serial, saver = count(), saving_of(client)
 

@@ -1,12 +1,21 @@
 """Which of a server's flags change nothing, since its folder has the default sandbox already."""
 
+from pathlib import Path
+
 from simulator.app import App
 from simulator.runtime.clock import effective_rate
 from simulator.runtime.sandboxes import DEFAULT
 
 
-def ignored_flags(app: App, *, follows_scenario: bool) -> list[str]:
-    """Those that say something else than it has. Where it follows the scenario, `--callback` is part."""
+def ignored_flags(app: App, folder: Path, *, follows_scenario: bool) -> str:
+    """Return a line about those that differ from what it has; nothing without any. `--callback` is part of the scenario
+    that it follows."""
+    flags = _ignored(app, follows_scenario=follows_scenario)
+    own = "its own" if len(flags) == 1 else "its own of each"
+    return f"{', '.join(flags)}: ignored, since {folder} has the sandbox {DEFAULT} already, with {own}" if flags else ""
+
+
+def _ignored(app: App, *, follows_scenario: bool) -> list[str]:
     options, live = app.options, app.sandboxes.get(DEFAULT)
     state, resellers = live.core.state, live.spec.scenario.resellers
     of_others = {

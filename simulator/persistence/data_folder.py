@@ -3,21 +3,43 @@
 import asyncio
 from collections.abc import Callable
 from pathlib import Path
+from typing import Protocol
 
 from simulator import __version__
-from simulator.app import App
 from simulator.domain.errors import DomainError
+from simulator.domain.model.scenario import Scenario
 from simulator.persistence.errors import StoreError
-from simulator.persistence.gate import Gate
-from simulator.persistence.ignored import ignored_flags
+from simulator.persistence.gate import Gate, GatedSender
 from simulator.persistence.keeper import StoreKeeper
-from simulator.persistence.resuming import CannotGoOn, Resuming
-from simulator.persistence.saving import Saving
-from simulator.persistence.sending import GatedSender
+from simulator.persistence.restoration import CannotResume, Restorer
+from simulator.persistence.snapshot_schedule import SnapshotSchedule
 from simulator.persistence.store import Durability, Store
 from simulator.replay.continuing import go_on
+from simulator.replay.player import Again
+from simulator.replay.rebuilding import Surroundings
+from simulator.runtime.clock import Wall
 from simulator.runtime.courier import Sender
-from simulator.runtime.sandboxes import DEFAULT
+from simulator.runtime.keepers import Kept
+from simulator.runtime.live_sandbox import LiveSandbox
+from simulator.runtime.sandboxes import DEFAULT, Sandboxes
+
+
+class Application(Protocol):
+    """The application whose sandboxes are kept."""
+
+    sandboxes: Sandboxes
+    scenario: Scenario
+    wall: Wall
+    kept: Kept | None
+
+    @property
+    def again(self) -> Again: ...
+
+    def surroundings(self) -> Surroundings: ...
+
+    def adopt(self, live: LiveSandbox) -> None: ...
+
+    async def load(self, scenario: Scenario) -> tuple[str, ...]: ...
 
 
 class DataFolder:
@@ -36,48 +58,36 @@ class DataFolder:
         self.gate = Gate(self._store, on_failure)
         self.sandboxes: list[str] = []
         self._tell = tell
-        self._follows_scenario = False
-        self._saving: Saving | None = None
-        self._app: App | None = None
+        self._followed = ""
+        self._schedule: SnapshotSchedule | None = None
+        self._app: Application | None = None
         self._indexing: asyncio.Task[None] | None = None
 
-    @property
-    def reads_ahead(self) -> bool:
-        """Whether snapshots have been put off for too long by requests that wait for their bodies."""
-        return self._saving is not None and self._saving.is_put_off
-
-    def keep(self, app: App, *, follows_scenario: bool = False) -> None:
+    def keep(self, app: Application, *, follows: str = "") -> None:
         """Let the application have the sandboxes of the folder, each as it was, and keep all that it has from now on.
-        With `follows_scenario` the default sandbox loads the application's. Raises `CannotGoOn` and `StoreError`."""
-        self._follows_scenario = follows_scenario
+        With `follows`, the name of the application's scenario, the default sandbox loads that. Raises `CannotResume`
+        and `StoreError`."""
+        self._followed = follows
         keeper = StoreKeeper(self._store, self.gate)
-        self._saving = saving = Saving(self._store, self.gate, app.sandboxes, self._tell)
-        resuming = Resuming(self._store.reading, app.again, app.surroundings(), app.scenario)
-        for one in self._store.reading.sandboxes():
+        self._schedule = SnapshotSchedule(self._store, self.gate, app.sandboxes)
+        restorer = Restorer(self._store.reader, app.again, app.surroundings(), app.scenario)
+        for sandbox in self._store.reader.sandboxes():
             try:
-                found = resuming.resumed(one)
-            except CannotGoOn as error:
-                raise CannotGoOn(f"{self.path}: {error}") from None
-            keeper.follow(found.player.live, found.marks, found.last_serial)
-            saving.note(found.player.live.core, found.saved)
+                found = restorer.restore(sandbox)
+            except CannotResume as error:
+                raise CannotResume(f"{self.path}: {error}") from None
+            keeper.follow(found.player.live, found.last_serial)
+            self._schedule.note(found.player.live.core, found.saved)
             app.adopt(go_on(found.player, app.wall, left_at=found.left_at))
-            self.sandboxes.append(one.name)
+            self.sandboxes.append(sandbox.name)
             for line in found.passed_over:
                 self._tell(f"{self.path}: a snapshot was passed over: {line}")
-        if DEFAULT in self.sandboxes:
-            self._tell_ignored(app)
         app.sandboxes.keeper = keeper
         for live in app.sandboxes:
             live.keeper = keeper
             if live.id not in self.sandboxes:
                 keeper.begin(live)
         app.kept, self._app = self, app
-
-    def _tell_ignored(self, app: App) -> None:
-        flags = ignored_flags(app, follows_scenario=self._follows_scenario)
-        if flags:
-            own = "its own" if len(flags) == 1 else "its own of each"
-            self._tell(f"{', '.join(flags)}: ignored, since {self.path} has the sandbox {DEFAULT} already, with {own}")
 
     def start(self) -> None:
         """Commit at the end of each turn; needs a running event loop."""
@@ -86,14 +96,14 @@ class DataFolder:
     async def go_on(self) -> None:
         """Take snapshots, and follow the scenario that the server was given, if it was given one; the time of the
         sandboxes has started."""
-        if self._saving is not None:
-            self._saving.start()
+        if self._schedule is not None:
+            self._schedule.start()
         if self._app is not None:
             self._indexing = asyncio.create_task(_index(self._app))
-        if self._app is not None and DEFAULT in self.sandboxes and self._follows_scenario:
+        if self._app is not None and DEFAULT in self.sandboxes and self._followed:
             await self._follow(self._app)
 
-    async def _follow(self, app: App) -> None:
+    async def _follow(self, app: Application) -> None:
         """Load the scenario into the default sandbox, if it is another one than it has."""
         scenario, live = app.scenario, app.sandboxes.get(DEFAULT)
         if scenario.document == live.spec.scenario.document:
@@ -101,18 +111,18 @@ class DataFolder:
         try:
             deferred = await app.load(scenario)
         except DomainError as error:
-            self._tell(f"{app.options.scenario}: not loaded; the previous scenario stays active: {error.message}")
+            self._tell(f"{self._followed}: not loaded; the previous scenario stays active: {error.message}")
             return
-        self._tell(f"{app.options.scenario}: loaded, since it is not what {self.path} has")
+        self._tell(f"{self._followed}: loaded, since it is not what {self.path} has")
         for line in deferred:
-            self._tell(f"{app.options.scenario}: {line}")
+            self._tell(f"{self._followed}: {line}")
 
     async def rest(self) -> None:
         """Take the last snapshots, as long as the sandboxes are there."""
         if self._indexing is not None:
             self._indexing.cancel()
-        if self._saving is not None:
-            await self._saving.end()
+        if self._schedule is not None:
+            await self._schedule.end()
 
     def close(self) -> None:
         """Commit the last, and let go of the folder. Raises `StoreError`."""
@@ -124,7 +134,7 @@ class DataFolder:
         return GatedSender(sender, self.gate)
 
 
-async def _index(app: App) -> None:
+async def _index(app: Application) -> None:
     """Index what was restored, a little in each turn."""
     for live in app.sandboxes:
         for _ in live.core.index_in_slices():

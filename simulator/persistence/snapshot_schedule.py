@@ -2,13 +2,12 @@
 
 One is due when `ENTRIES` have come since the last, fewer where there are many payments, or some have and then nothing
 for a while; and at the end of the server. At most half of a processor's time is spent on them. While a request waits
-or an advance runs there is none. When that has lasted for `PUT_OFF_ENTRIES`, no other request begins to wait for its
-body until there is one.
+or an advance runs there is none.
 """
 
 import asyncio
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import aclosing, suppress
 from dataclasses import dataclass
 from time import monotonic
@@ -37,12 +36,6 @@ PAYMENTS: Final = 110
 ENTRIES_MIN: Final = 1_000
 """However many payments there are."""
 
-PUT_OFF_ENTRIES: Final = 20_000
-"""Entries since the last snapshot with which the next one has been put off for too long."""
-
-TOLD_ENTRIES: Final = 50_000
-"""Entries since the last snapshot of which the operator is told: a restart repeats them for seconds."""
-
 RESTED_ENTRIES: Final = 1_000
 """Entries that are worth one when nothing comes."""
 
@@ -59,29 +52,24 @@ END_S: Final = 5.0
 
 @dataclass(slots=True)
 class _Seen:
-    """A life as it was when it was looked at last: its entries, those before its newest snapshot, and whether it was
-    told that there are many behind that."""
+    """A life as it was when it was looked at last: its entries, and those before its newest snapshot."""
 
     life: Life
     n: int
     saved: int
-    is_told: bool = False
 
 
-class Saving:
-    """Takes the snapshots of all sandboxes of a server, one after the other. `tell` gets a line about each that is put
-    off for so long that a restart would take long."""
+class SnapshotSchedule:
+    """Takes the snapshots of all sandboxes of a server, one after the other."""
 
-    def __init__(self, store: Store, gate: Gate, sandboxes: Sandboxes, tell: Callable[[str], None]) -> None:
+    def __init__(self, store: Store, gate: Gate, sandboxes: Sandboxes) -> None:
         self._store = store
         self._gate = gate
         self._sandboxes = sandboxes
-        self._tell = tell
         self._seen: dict[str, _Seen] = {}
         self._saved: WeakKeyDictionary[Sandbox, Changes] = WeakKeyDictionary()  # the core of the newest snapshot
         self._not_before_s = 0.0
         self._looking: asyncio.Task[None] | None = None
-        self.is_put_off = False
 
     def note(self, core: Sandbox, saved: Changes) -> None:
         """The newest snapshot of a sandbox that was restored is of this core, and `saved` tells what changes later."""
@@ -112,31 +100,11 @@ class Saving:
                 report(error, "a snapshot")
 
     async def _save_due(self) -> None:
-        is_put_off = False
         for live in self._sandboxes:
             if self._may_save(live) and self._is_due(live):
                 await self.save(live)
-            if self._may_save(live):
-                self._tell_of(live)
-                is_put_off = is_put_off or self._is_put_off(live)
-        self.is_put_off = is_put_off
         there = {live.id for live in self._sandboxes}
         self._seen = {id_: seen for id_, seen in self._seen.items() if id_ in there}
-
-    def _is_put_off(self, live: LiveSandbox) -> bool:
-        return live.tape.is_awaited and self._new(live) >= PUT_OFF_ENTRIES
-
-    def _tell_of(self, live: LiveSandbox) -> None:
-        """Say once that many entries have come since the last snapshot, while there can be none."""
-        new, seen = self._new(live), self._seen[live.id]
-        if new < TOLD_ENTRIES or seen.is_told:
-            return
-        try:
-            refuse_not_now(live)
-        except NotNow as why:
-            seen.is_told = True
-            text = f"{why}, which puts off its next snapshot: a restart now repeats {new} inputs"
-            self._tell(f"{self._store.folder}: {text}")
 
     def _may_save(self, live: LiveSandbox) -> bool:
         """Not what was deleted while another one was saved, nor anything when the disk fails."""
@@ -151,10 +119,10 @@ class Saving:
 
     def _new(self, live: LiveSandbox) -> int:
         """How many entries have come since the newest snapshot."""
-        life = self._store.writing.life_of(live.id)
+        life = self._store.writer.life_of(live.id)
         seen = self._seen.get(live.id)
         if seen is None or seen.life is not life or life.n < seen.saved:  # it began anew, or was rewound
-            newest = max((one.n for one in life.snapshots), default=0)
+            newest = life.snapshots[-1].n if life.snapshots else 0
             seen = self._seen[live.id] = _Seen(life, -1, newest)
         return life.n - seen.saved
 
@@ -165,9 +133,9 @@ class Saving:
         except NotNow:
             return False
         began_s = _spent_s()
-        life = self._store.writing.life_of(live.id)
+        life = self._store.writer.life_of(live.id)
         n = life.n
-        writer, core = self._store.writing.begin_snapshot(live.id), live.core
+        writer, core = self._store.writer.begin_snapshot(live.id), live.core
         now, last, before = changes(core.state), self._saved.pop(core, {}), writer.before
         unchanged = {name for name, one in now.items() if name in before and last.get(name) == one}
         pieces = pieces_apart(lambda: parts_of(live, unchanged=unchanged, has_filters=True), _known(before))

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from simulator.persistence.folder import DataFolder
-from simulator.persistence.kept_tapes import kept_tape
+from simulator.persistence.data_folder import DataFolder
 from simulator.persistence.reader import folder_reader
+from simulator.persistence.restoration import kept_tape
 from simulator.replay.attempts import unbegun, unbegun_of
 from simulator.replay.head import taken
 from simulator.replay.rebuilding import nowhere, player_of

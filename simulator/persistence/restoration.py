@@ -2,23 +2,25 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import NamedTuple
 
 import msgspec
 
 from simulator.domain.errors import DomainError
+from simulator.domain.model.instants import Times
 from simulator.domain.model.scenario import Scenario
-from simulator.persistence.errors import NoSandbox
-from simulator.persistence.kept_marks import KeptMark
+from simulator.persistence.errors import NoSandbox, StoreError
+from simulator.persistence.keeper import StoredMark, not_kept_errors, time_of
 from simulator.persistence.reader import Reader, Sandbox, StoredSnapshot
-from simulator.persistence.recorder import time_of
-from simulator.persistence.refusing import refused
+from simulator.replay.attempts import unbegun_of
 from simulator.replay.entries_of_lines import Answered
-from simulator.replay.head import Head, beginning_of
+from simulator.replay.head import Head, MarkState, TakenTape, beginning_of, digests_of_marks
 from simulator.replay.player import Again, Player
+from simulator.replay.proof import place_at
 from simulator.replay.reading import BadTape, Began, entry_from, head_from
-from simulator.replay.rebuilding import Surroundings, player_of
+from simulator.replay.rebuilding import Surroundings, nowhere, player_of
+from simulator.replay.state_digest import state_digest
 from simulator.runtime.marks import MARKS_MAX
 from simulator.runtime.sandboxes import is_sandbox_id
 from simulator.scenario.compiler import ScenarioCompiler
@@ -31,61 +33,59 @@ from simulator.tape.entries import Entry
 from simulator.tape.tape import Unread
 
 
-class CannotGoOn(Exception):
+class CannotResume(Exception):
     """What is in a folder cannot be rebuilt by this version; the text says where and what to do."""
 
 
-class Resumed(NamedTuple):
-    """A sandbox as it was when the last entry was written, at the time `left_at` of the wall, and the lines of its
-    marks, the latest of which has the number `last_serial`. `passed_over` says which snapshots could not be used, and
-    why; when the newest could be, `saved` tells what of it has changed since."""
+class RestoredSandbox(NamedTuple):
+    """A sandbox as it was when the last entry was written, at the time `left_at` of the wall. Its latest mark has the
+    number `last_serial`. `passed_over` says which snapshots could not be used, and why; when the newest could be,
+    `saved` tells what of it has changed since."""
 
     player: Player
     left_at: datetime
-    marks: dict[str, int]
     last_serial: int
     passed_over: list[str]
     saved: Changes
 
 
-class Resuming:
+class Restorer:
     """Rebuilds sandboxes of one folder. Of the `known` scenario it is known where its rules are written."""
 
-    def __init__(self, reading: Reader, again: Again, around: Surroundings, known: Scenario) -> None:
-        self._reading = reading
+    def __init__(self, reader: Reader, again: Again, around: Surroundings, known: Scenario) -> None:
+        self._reader = reader
         self._again = again
         self._around = around
         self._known = [known]
 
-    def resumed(self, kept: Sandbox) -> Resumed:
-        """The sandbox. Raises `CannotGoOn`, and `StoreError` for what cannot be read."""
+    def restore(self, kept: Sandbox) -> RestoredSandbox:
+        """The sandbox. Raises `CannotResume`, and `StoreError` for what cannot be read."""
         try:
-            return self._resumed(kept)
+            return self._restore(kept)
         except (BadTape, ScenarioError, DomainError) as error:
-            raise CannotGoOn(f"sandbox {kept.name!r} cannot be read: {error}") from None
+            raise CannotResume(f"sandbox {kept.name!r} cannot be read: {error}") from None
         except (AssertionError, ArithmeticError, LookupError, RecursionError, TypeError, ValueError) as error:
             text = f"it cannot be played ({type(error).__name__}: {error})"
-            raise CannotGoOn(f"sandbox {kept.name!r} cannot be read: {text}; was it changed by hand?") from None
+            raise CannotResume(f"sandbox {kept.name!r} cannot be read: {text}; was it changed by hand?") from None
 
-    def _resumed(self, kept: Sandbox) -> Resumed:
+    def _restore(self, kept: Sandbox) -> RestoredSandbox:
         head = head_from(kept.head)
         if head.sandbox != kept.name or not is_sandbox_id(kept.name):
             raise BadTape(f"its entries are those of sandbox {head.sandbox!r}")
         player, line, passed_over = self._begun(kept, head)
         saved = changes(player.live.core.state) if line and not passed_over else {}
         left_at = self._play(player, kept, line)
-        marks = [(_kept_mark(name, note), n) for name, n, note in self._reading.marks(kept.name)]
+        marks = [_stored_mark(name, note) for name, _, note in self._reader.marks(kept.name)]
         if len(marks) > MARKS_MAX:
             raise BadTape(f"it has {len(marks)} marks, of which {MARKS_MAX} are allowed")
-        marks.sort(key=lambda one: one[0].serial)
-        player.live.marks.has(one.mark for one, _ in marks)
-        last_serial = max((one.serial for one, _ in marks), default=0)
-        return Resumed(player, left_at, {one.mark.name: n for one, n in marks}, last_serial, passed_over, saved)
+        marks.sort(key=lambda stored: stored.serial)
+        player.live.marks.has(stored.mark for stored in marks)
+        return RestoredSandbox(player, left_at, marks[-1].serial if marks else 0, passed_over, saved)
 
     def _begun(self, kept: Sandbox, head: Head) -> tuple[Player, int, list[str]]:
         """A player that has played all up to a line."""
         passed_over: list[str] = []
-        for stored in reversed(self._reading.snapshots(kept.name)):
+        for stored in reversed(self._reader.snapshots(kept.name)):
             try:
                 return self._restored(kept, head, stored), stored.n, passed_over
             except BadSnapshot as bad:
@@ -93,7 +93,7 @@ class Resuming:
         if kept.floor:
             text = f"its first {kept.floor} entries are not kept any more, and none of its snapshots can be used"
             hint = "; ".join(passed_over) or "there is none"
-            raise CannotGoOn(f"sandbox {kept.name!r}: {text} ({hint})")
+            raise CannotResume(f"sandbox {kept.name!r}: {text} ({hint})")
         compiler = self._compiler(head)
         beginning = beginning_of(head, compiler)
         player = player_of(
@@ -111,7 +111,7 @@ class Resuming:
         return compiler
 
     def _restored(self, kept: Sandbox, head: Head, stored: StoredSnapshot) -> Player:
-        snapshot = snapshot_of(self._reading.parts(stored))
+        snapshot = snapshot_of(self._reader.parts(stored))
         compiler = self._compiler(head)
         beginning = beginning_of(head, compiler)
         player = restored(
@@ -125,7 +125,7 @@ class Resuming:
     def _first(self, kept: Sandbox, count: int) -> Sequence[Entry]:
         """The first entries of a life, or none when they are not kept any more. Raises `Conflict`."""
         found: list[Entry] = []
-        with refused(), suppress(NoSandbox):
+        with not_kept_errors(), suppress(NoSandbox):
             for _, _, entry in self._entries(kept, 1):
                 if len(found) == count:
                     break
@@ -143,19 +143,74 @@ class Resuming:
                 found, left_at = player.play(entry), at
             if found is not None:
                 text = f"sandbox {kept.name!r} cannot be rebuilt: line {place} ({found.what}) is otherwise when it is"
-                raise CannotGoOn(f"{text} repeated; go on with the version that wrote the folder, or begin another one")
+                raise CannotResume(
+                    f"{text} repeated; go on with the version that wrote the folder, or begin another one"
+                )
         return left_at
 
     def _entries(self, kept: Sandbox, line: int) -> Iterator[tuple[int, datetime, Entry | Answered]]:
         """The entries from a line on, and the answers to those that waited, with the wall's time."""
         began: Began = {}
-        for one in self._reading.entries(kept.name, line, kept.life):
+        for one in self._reader.entries(kept.name, line, kept.life):
             yield one.n, time_of(one.at_us), entry_from(one.n, one.data, began)
 
 
-def _kept_mark(name: str, note: bytes) -> KeptMark:
+def _stored_mark(name: str, note: bytes) -> StoredMark:
     """The mark of this name, as it was noted. Raises `BadTape`, and `ValueError` for what is no note."""
-    found = msgspec.json.decode(note, type=KeptMark)
+    found = msgspec.json.decode(note, type=StoredMark)
     if found.mark.name != name:
         raise BadTape(f"its mark {name!r} was made as {found.mark.name!r}")
     return found
+
+
+class NoTape(Exception):
+    """The tape of a sandbox cannot be had; the text says why."""
+
+
+def kept_tape(reader: Reader, sandbox: str, again: Again) -> TakenTape:
+    """The whole tape of a sandbox, up to the time of its last entry; `again` rebuilds its state. Raises `NoTape`, and
+    `StoreError` for what is damaged or not there."""
+    kept = reader.sandbox(sandbox)
+    if kept.floor:
+        text = f"the first {kept.floor} entries of sandbox {sandbox!r} are not kept any more"
+        raise NoTape(f"{text}, so that its tape cannot be replayed; export it without --tape")
+    entries: list[Entry] = []
+    began: Began = {}
+    try:
+        for line in reader.entries(sandbox):
+            entry = entry_from(line.n, line.data, began)
+            if not isinstance(entry, Answered):
+                entries.append(entry)
+        head = head_from(kept.head)
+    except BadTape as bad:
+        raise NoTape(f"the tape of sandbox {sandbox!r} cannot be read: {bad}") from None
+    _, latest = place_at(entries, Times(head.started, datetime.max.replace(tzinfo=UTC)), head.started)
+    whole = msgspec.structs.replace(head, entries=len(entries))
+    state, marks = _digests(reader, kept, again)
+    return TakenTape(whole, entries, 0, latest, unbegun_of(entries), state=state, marks=marks)
+
+
+def _digests(reader: Reader, kept: Sandbox, again: Again) -> tuple[str, tuple[MarkState, ...]]:
+    """The digests of the state at the end and at the marks; none of a sandbox that this version cannot rebuild."""
+    try:
+        player = Restorer(reader, again, nowhere(), load_scenario("default")).restore(kept).player
+    except CannotResume:
+        return "", ()
+    try:
+        return state_digest(player.live), digests_of_marks(player.live)
+    finally:
+        player.end()
+
+
+def obstacles(reader: Reader, again: Again) -> Iterator[str]:
+    """A line for each sandbox that a server could not go on with, and for each snapshot that cannot be used. `again`
+    answers the requests of a tape once more."""
+    restorer = Restorer(reader, again, nowhere(), load_scenario("default"))
+    for one in reader.sandboxes():
+        try:
+            found = restorer.restore(one)
+        except (CannotResume, StoreError) as error:
+            yield str(error)
+            continue
+        found.player.end()
+        yield from found.passed_over
