@@ -2,6 +2,7 @@
 is checked and spent atomically (SPEC 5, 8)."""
 
 from functools import cache
+from itertools import islice
 
 from simulator.api.addresses import is_listed_address
 from simulator.api.bearers import closed_to_token, holder_of
@@ -18,11 +19,21 @@ from simulator.auth.canonical import QueryRules
 from simulator.auth.signature import Claim, Denied, check_headers, verify
 from simulator.domain.commands import CountRequest, ReturnNonce, SpendNonce
 from simulator.domain.model.faults import FaultThen, InternalError, NonceServiceDown
+from simulator.domain.model.outcomes import ConnectionEnd
 from simulator.domain.model.resellers import Reseller
+from simulator.runtime.journal import Exchange
 from simulator.runtime.live_sandbox import LiveSandbox
 
 ENTRIES_SHOWN_MAX = 5
 DEFAULT_RULES = QueryRules()
+JOURNAL_SEARCHED_MAX = 2000
+"""The latest requests among which the one that spent a nonce is looked for."""
+LOST = (ConnectionEnd.ABORTED, ConnectionEnd.CUT, ConnectionEnd.GONE)
+REPEATED = (
+    "the answer to these very bytes was lost, and your HTTP library sent them again by itself, as Java's "
+    "HttpURLConnection and Go's transport do; switch that off, and repeat with a new nonce and the same refid"
+)
+SENT_TWICE = "these very bytes were sent before; make a nonce, a timestamp and a signature for each attempt"
 
 
 ANONYMOUS = Bearer()
@@ -147,7 +158,7 @@ def authenticate(call: Call, endpoint: Endpoint, claim: Claim | Bearer, fault: F
         signing_s=claim.checked_s,
     )
     if not call.sandbox.apply(spend, call.now):
-        return deny(call, endpoint, _nonce_reused(call))
+        return deny(call, endpoint, _nonce_reused(call, claim))
     call.reseller = reseller
     exchange.reseller = reseller.code
     return None
@@ -162,7 +173,9 @@ def _judged(call: Call, claim: Claim) -> Denied | None:
         return refusal
     from simulator.auth.diagnose import diagnose  # imported lazily: the search takes as long as all of `auth`
 
-    reason = diagnose(claim, exchange.method, exchange.path, exchange.query, exchange.body, rules, call.prefix)
+    reason = diagnose(
+        claim, exchange.method, exchange.path, exchange.query, exchange.body, rules, call.prefix, call.headers
+    )
     return Denied(refusal.code, reason)
 
 
@@ -176,10 +189,33 @@ def _accept_bearer(call: Call, endpoint: Endpoint, bearer: Bearer, fault: FaultT
     return None
 
 
-def _nonce_reused(call: Call) -> Denied:
+def _nonce_reused(call: Call, claim: Claim) -> Denied:
+    """The refusal of a nonce, with the request that spent it if the journal has it."""
     window_s = call.sandbox.scenario.limits.nonce_window.total_seconds()
     again = f"{window_s:g} s of the sandbox's time after its use, and with a later X-Timestamp, it is accepted again"
-    return Denied("nonce_reused", f"each request needs a nonce of its own, one that is sent again too; {again}")
+    text = f"each request needs a nonce of its own, one that is sent again too; {again}"
+    spender = _spender(call, claim)
+    if spender is None:
+        return Denied("nonce_reused", text)
+    text = f"request {spender.n} spent this nonce at {spender.at.isoformat(timespec='milliseconds')}; {text}"
+    is_same = dict(spender.headers).get(names.SIGNATURE) == call.headers.get(names.SIGNATURE)
+    if is_same and spender.path == call.exchange.path:
+        text = f"{REPEATED if spender.ending in LOST else SENT_TWICE}; {text}"
+    return Denied("nonce_reused", text)
+
+
+def _spender(call: Call, claim: Claim) -> Exchange | None:
+    """The latest request of the journal that spent this nonce; of the oldest requests none is looked for."""
+    assert call.named is not None, "who claims something names a key that is known"
+    for exchange in islice(reversed(call.sandbox.journal), JOURNAL_SEARCHED_MAX):
+        if claim.nonce in exchange.packed_headers and exchange.reseller == call.named[0].code:
+            headers = dict(exchange.headers)
+            is_scope = call.sandbox.core.state.nonces_by_reseller or headers.get(names.API_KEY) == call.headers.get(
+                names.API_KEY
+            )
+            if headers.get(names.NONCE) == claim.nonce and is_scope:
+                return exchange
+    return None
 
 
 def refused_by(fault: FaultThen, call: Call, endpoint: Endpoint) -> Reply | None:

@@ -6,7 +6,6 @@ from binascii import Error as Base64Error
 from typing import NamedTuple
 
 from simulator.api.call import Call
-from simulator.auth.keyed import hmac_sha256
 from simulator.contract.body import BadJson, decode_any
 from simulator.domain.model import draw
 from simulator.wire.json import encode
@@ -51,4 +50,4 @@ def decode_cursor(call: Call, cursor: str) -> Place:
 def _tag(call: Call, text: bytes) -> bytes:
     drawn_for = call.sandbox.spec.drawn_for or call.sandbox.id  # a fork gives what its original gave
     key = draw.secret(call.sandbox.seed, "cursor", drawn_for, call.owner.code)
-    return hmac_sha256(key)(text)[:TAG_BYTES]
+    return hmac.digest(key, text, "sha256")[:TAG_BYTES]

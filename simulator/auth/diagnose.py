@@ -4,16 +4,22 @@ It names a mistake when the signature was made with the secret of the key. To an
 request does not show by itself; the journal and `explain` say more.
 """
 
+from binascii import b2a_base64
+from collections.abc import Mapping
+from types import MappingProxyType
+
 from simulator.auth.autopsy.facts import Facts
-from simulator.auth.autopsy.mistakes import MISTAKES
-from simulator.auth.autopsy.short import short_search
+from simulator.auth.autopsy.mistakes import MISTAKES, WITHOUT_SECRET
+from simulator.auth.autopsy.search import short_search
 from simulator.auth.canonical import QueryRules, body_hash
-from simulator.auth.form import wrong_digest
+from simulator.auth.form import PREFIX, wrong_digest
+from simulator.auth.headers import API_KEY
 from simulator.auth.signature import Claim
 
 # Bounds the cost of the search: of a longer query, or one of more parameters, no mistake is tried.
 QUERY_BYTES_MAX = 16 * 1024
 PARAMETERS_MAX = 500
+JSON_BYTES_MAX = 2 * 1024  # of a longer body no other JSON text is tried
 _TOO_LONG = "the signature differs; mistakes are not looked for with a query that is so long"
 _UNKNOWN = (
     "no common mistake alone explains it; the journal and `reseller-sim explain` have the whole autopsy, with rarer "
@@ -24,7 +30,14 @@ OWN_WORDS = frozenset((_TOO_LONG, _UNKNOWN, *(one.sentence for one in MISTAKES i
 
 
 def diagnose(
-    claim: Claim, method: str, path: str, query: bytes, body: bytes, rules: QueryRules, prefix: str = ""
+    claim: Claim,
+    method: str,
+    path: str,
+    query: bytes,
+    body: bytes,
+    rules: QueryRules,
+    prefix: str = "",
+    headers: Mapping[bytes, bytes] = MappingProxyType({}),
 ) -> str:
     """Describe in one line the client's mistake behind `invalid_signature`; `rules` are those that it was verified
     by, `prefix` is the part of the path before `path`."""
@@ -37,12 +50,16 @@ def diagnose(
         query=query,
         body=body,
         hashed=body_hash(body),
-        signature=b"",
+        signature=PREFIX + b2a_base64(claim.signature, newline=False),
         secret=claim.held.secret_bytes,
         path=path.encode("utf-8", "surrogateescape"),
         prefix=prefix.encode("utf-8", "surrogateescape"),
+        host=headers.get(b"host", b""),
+        api_key=headers.get(API_KEY, b""),
         rules=rules,
+        json_bytes_max=JSON_BYTES_MAX,
     )
-    if found := short_search(facts, claim.signature):
-        return " and ".join(one.sentence for one in found)
+    match = short_search(facts)
+    if match is not None and WITHOUT_SECRET.isdisjoint(one.id for one in match.found):
+        return " and ".join(one.sentence for one in match.found)
     return wrong_digest(claim.signature) or _UNKNOWN

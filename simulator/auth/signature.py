@@ -13,9 +13,8 @@ from typing import Protocol
 import msgspec
 
 from simulator.auth import headers as names
-from simulator.auth.canonical import QueryRules, body_hash, canonical_queries, canonical_string
+from simulator.auth.canonical import QueryRules, body_hash, canonical_queries, canonical_string, hmac_sha256
 from simulator.auth.form import PREFIX, WITHOUT_PREFIX, decoded, misspelling, repeated
-from simulator.auth.keyed import hmac_sha256
 
 BODY_BYTES_MAX = 10 * 1024 * 1024
 SIGNATURE_BYTES_MAX = 512
@@ -180,9 +179,9 @@ def verify(claim: Claim, method: bytes, query: bytes, body: bytes, rules: QueryR
     """Compare the signature with the request in constant time; None when it matches."""
     if claim.held.state == "undecryptable":
         return Denied("decryption_error", "the scenario sets this for the key (state: undecryptable)")
-    hashed, digest_of = body_hash(body), hmac_sha256(claim.held.secret_bytes)
+    hashed, secret = body_hash(body), claim.held.secret_bytes
     for form in canonical_queries(query, rules) if query else NO_QUERY:
         text = canonical_string(claim.timestamp, claim.nonce, method, form, hashed)
-        if hmac.compare_digest(digest_of(text), claim.signature):
+        if hmac.compare_digest(hmac_sha256(secret, text), claim.signature):
             return None
     return Denied("invalid_signature")

@@ -13,8 +13,7 @@ from simulator.auth import headers as names
 from simulator.auth.autopsy.facts import Facts, Other
 from simulator.auth.autopsy.mistakes import BY_ID
 from simulator.auth.autopsy.report import Autopsy, autopsy
-from simulator.auth.autopsy.strings import right
-from simulator.auth.canonical import body_hash, signature
+from simulator.auth.canonical import body_hash, canonical_string, signature
 from simulator.auth.form import FIX
 from simulator.auth.signature import BODY_BYTES_MAX, MILLISECONDS_DIGITS, Denied, check_headers
 from simulator.control.autopsies import joined, rendered
@@ -141,7 +140,7 @@ def explained(request: Pasted, known: Known, secret: str | None, now_s: float, g
         made.target,
         made.problems,
         found,
-        signature(held.secret_bytes, right(found.expected)) if is_sendable else "",
+        signature(held.secret_bytes, canonical_string(*found.expected)) if is_sendable else "",
     )
 
 

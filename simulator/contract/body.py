@@ -44,8 +44,10 @@ NUMBER_CHARS_MAX = 4300  # Python's own limit for an int
 _SHALLOW_BYTES_MAX = 2 * DEPTH_MAX
 _CONTAINERS = (dict, list)
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_COMPRESSED = (b"\x1f\x8b", b"\x78\x01", b"\x78\x5e", b"\x78\x9c", b"\x78\xda", b"\x28\xb5\x2f\xfd")  # gzip, zlib, zstd
 # The decoder looks for the other half in the six bytes behind it, and finds the end instead.
 _HALF_PAIR_AT_END = re.compile(rb"\\u[dD][89abAB][0-9a-fA-F]{2}.{0,5}$", re.DOTALL)
+_SERIALISED_TWICE = "the body is a JSON string that has the JSON in it: serialise it once"
 _TOO_DEEP = f"the body is nested more than {DEPTH_MAX} levels deep"
 _TOO_MUCH = "the body has more than {} bytes outside its strings, or more escapes in them"
 
@@ -200,7 +202,8 @@ def decode_object(body: bytes, reject_duplicates: bool = False, outline_max: int
     """
     value = decode_any(body, outline_max)
     if type(value) is not dict:
-        raise BadJson("the body is not a JSON object")
+        is_twice = type(value) is str and looks_like_json(value.encode())
+        raise BadJson(_SERIALISED_TWICE if is_twice else "the body is not a JSON object")
     if reject_duplicates and repeated_keys(body, value):
         raise BadJson("the body has the same key twice in one object")
     return value
@@ -218,9 +221,9 @@ def decode_any(body: bytes, outline_max: int = OUTLINE_BYTES_MAX) -> Any:
     except msgspec.ValidationError:
         raise BadJson("the body has a number that is too long") from None
     except msgspec.DecodeError as error:
-        raise BadJson(f"the body is not valid JSON: {_reason(body, str(error))}") from None
+        raise BadJson(_encoded_otherwise(body) or f"the body is not valid JSON: {_reason(body, str(error))}") from None
     except UnicodeDecodeError:
-        raise BadJson("the body is not UTF-8") from None
+        raise BadJson(_encoded_otherwise(body) or "the body is not UTF-8") from None
     except RecursionError:
         raise BadJson(_TOO_DEEP) from None
     except (_TooLong, InvalidOperation):
@@ -228,6 +231,15 @@ def decode_any(body: bytes, outline_max: int = OUTLINE_BYTES_MAX) -> Any:
     if len(body) > _SHALLOW_BYTES_MAX and _has_many_containers(body) and _is_deep(value):
         raise BadJson(_TOO_DEEP)
     return value
+
+
+def _encoded_otherwise(body: bytes) -> str:
+    """That a body is compressed or in another charset, as far as its first bytes show; empty for any other."""
+    if body.startswith(_COMPRESSED):
+        return "the body is compressed; the service does not support Content-Encoding: send plain JSON"
+    if body.startswith((b"\xff\xfe", b"\xfe\xff")) or b"\0" in body[:2]:
+        return f"the body is in {'UTF-32' if bytes(2) in body[:4] else 'UTF-16'}; send it in UTF-8"
+    return ""
 
 
 def _has_many_containers(body: bytes) -> bool:

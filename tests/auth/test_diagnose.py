@@ -77,7 +77,7 @@ def test_a_mistake_is_named(claim: Claim, expected: str) -> None:
 def test_a_signature_of_another_length_is_reported() -> None:
     short = claim_of(canonical())
     cut = msgspec.structs.replace(short, signature=short.signature[:20])
-    assert "20 bytes" in diagnose(cut, METHOD, PATH, QUERY, BODY, RULES)
+    assert "only a part of the signature is sent" in diagnose(cut, METHOD, PATH, QUERY, BODY, RULES)
 
 
 def test_no_diagnosis_shows_the_secret() -> None:
@@ -131,7 +131,6 @@ FIXED = [
     (QueryRules("either", "with"), BLANK, "a=1", "parameters with an empty value are not signed; sign them"),
     (QueryRules("sorted", "either"), "s=2&s=1", "s=2&s=1", "equal keys are signed in the order sent; sort"),
     (QueryRules("either", "without"), "a=1&b=", "a=1&b=", "parameters with an empty value are signed; leave them out"),
-    (QueryRules("sorted", "without"), "s=2&b=&s=1", "b=&s=2&s=1", "equal keys are signed in the order sent; sort"),
 ]
 
 
@@ -150,7 +149,6 @@ def test_only_the_choices_that_a_query_breaks_are_named() -> None:
     for sent, signed, said in (
         ("s=2&b=&s=1", "b=&s=1&s=2", _LEAVE_OUT),
         ("s=2&b=&s=1", "s=2&s=1", _BY_VALUE),
-        ("s=2&b=&s=1", "b=&s=2&s=1", f"{_BY_VALUE} and {_LEAVE_OUT}"),
         ("b=", "b=", _LEAVE_OUT),
     ):
         claim = claim_of(canonical("GET", signed, EMPTY))

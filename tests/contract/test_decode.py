@@ -1,6 +1,8 @@
 """Decoding JSON bodies: every input is a value or is refused with a reason."""
 
+import gzip
 import json
+import zlib
 from contextlib import suppress
 from decimal import Decimal
 from typing import Any
@@ -72,7 +74,13 @@ def test_numbers_with_a_fraction_are_decimals_to_the_last_digit() -> None:
         (b'{"a": "x', "not valid JSON: it ends too early"),
         (b'{"a": "\\udc00"}', "not valid JSON"),
         (b'\xef\xbb\xbf{"a": 1}', "not valid JSON: it begins with a byte order mark"),
-        ('{"a": 1}'.encode("utf-16"), "not valid JSON"),
+        ('{"a": 1}'.encode("utf-16"), "is in UTF-16; send it in UTF-8"),
+        ('{"a": 1}'.encode("utf-16-le"), "is in UTF-16; send it in UTF-8"),
+        ('{"a": 1}'.encode("utf-16-be"), "is in UTF-16; send it in UTF-8"),
+        ('{"a": 1}'.encode("utf-32"), "is in UTF-32; send it in UTF-8"),
+        (gzip.compress(b"{}", mtime=0), "is compressed; the service does not support Content-Encoding: send plain JSON"),
+        (zlib.compress(b"{}"), "is compressed; the service does not support Content-Encoding"),
+        (b'"{\\"a\\": 1}"', "is a JSON string that has the JSON in it: serialise it once"),
         (b'{"a": "\xff"}', "not UTF-8"),
         (b'{"\xff": 1}', "not UTF-8"),
         (b'{"a": "\xed\xa0\x80"}', "not UTF-8"),

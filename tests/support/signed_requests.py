@@ -46,8 +46,14 @@ def facts(request: Request, sent: str, rules: QueryRules = RULES) -> Facts:
 def header(request: Request, sent: str, rules: QueryRules = RULES) -> str:
     """What X-Sim-Diagnosis says of it."""
     held = signing.KeyRecord("active", b64decode(SECRET))
-    sent_headers = {b"x-api-key": KEY.encode(), b"x-timestamp": str(NOW).encode(), b"x-nonce": NONCE.encode()}
+    sent_headers = {
+        b"host": b"sim.test",
+        b"x-api-key": KEY.encode(),
+        b"x-timestamp": str(NOW).encode(),
+        b"x-nonce": NONCE.encode(),
+    }
     claim = check_headers(sent_headers | {b"x-signature": sent.encode()}, held, NOW, 300)
     if isinstance(claim, Claim):
-        return diagnose(claim, request.method, request.path, request.query.encode(), request.body, rules, "/s/mine")
+        query = request.query.encode()
+        return diagnose(claim, request.method, request.path, query, request.body, rules, "/s/mine", sent_headers)
     return claim.diagnosis

@@ -1,10 +1,11 @@
 """Render the table of known mistakes in docs/debug-a-signature.md."""
 
-from simulator.auth.autopsy.mistakes import MISTAKES, Place
+from simulator.auth.autopsy.facts import Place
+from simulator.auth.autopsy.mistakes import MISTAKES
 from simulator.contract.files import data_dir
 
 PAGE = data_dir("contracts").parent / "docs" / "debug-a-signature.md"
-BEGIN = "<!-- Generated from simulator/auth/autopsy/mistakes.py by `make docs`; change it there. -->\n"
+BEGIN = "<!-- Generated from simulator/auth/autopsy by `make docs`; change it there. -->\n"
 END = "<!-- End of what is generated. -->\n"
 _TITLES = {
     Place.TIMESTAMP: "In the timestamp",

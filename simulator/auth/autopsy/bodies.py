@@ -1,222 +1,271 @@
-"""Mistakes in the body hash of SPEC 5.1, as the text that a client signs in its place."""
+"""Mistakes in the body hash of SPEC 5.1: which bytes are hashed in place of those that are sent, and how."""
 
 import hashlib
 import hmac
 import json
 import re
-from base64 import b64decode, b64encode, urlsafe_b64encode
-from collections.abc import Callable, Iterator
+import zlib
+from base64 import b64encode, urlsafe_b64encode
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from itertools import product
 from typing import Any
-from urllib.parse import urlencode
+from unicodedata import normalize
 
 import msgspec
 
-from simulator.auth.autopsy.facts import BODY_BYTES_MAX, Facts, Variant, both, variant
-from simulator.auth.autopsy.reprinted import (
-    NESTED_MAX,
-    as_float,
-    as_text,
-    as_whole,
-    is_shallow,
-    rewritten,
-)
-from simulator.auth.canonical import EMPTY_BODY_HASH, body_hash
+from simulator.auth.autopsy import forms, json_texts
+from simulator.auth.autopsy.facts import BODY_BYTES_MAX, Facts, Step, rows
+from simulator.auth.autopsy.parameters import FIELDS
+from simulator.auth.canonical import EMPTY_BODY_HASH
 
-USUAL_JSON_BYTES_MAX = 1024
-"""Other spellings of a longer body are tried later than the rest, since each takes longer to hash."""
-DEAR_JSON_BYTES_MAX = 8 * 1024
-"""A longer one is written in a few ways only, since that costs more than hashing it."""
 _LITERAL_BYTES_MAX = 4096  # a longer body is not tried as a part of the string itself
-_EMPTY_HASHES = tuple(
-    map(body_hash, (b"{}", b"null", b'""', b"[]", b"undefined", b"false", b"None", b" ", b"\n", b"0", b"true"))
-)
-_USUAL_EMPTY = 6
+_INSTEAD_OF_NOTHING = (b"{}", b"null", b'""', b"[]", b"undefined", b"false", b"None", b" ", b"\n", b"0", b"true")
 _ALGORITHMS = {"sha1": "SHA-1", "sha512": "SHA-512", "md5": "MD5"}
-_TIGHT, _WIDE = (",", ":"), (", ", ": ")
-_BARE = re.compile(rb'"\\u0000([0-9.-]+)"')  # a number that Python would write otherwise
-_INDENTS = (2, 4, 0, 1, 3)  # blanks; 0 is a tab
-_ESCAPED = re.compile(rb"\\u[0-9a-f]{4}")
+_CHARSETS = {
+    "latin-1": "Latin-1", "cp1252": "Windows-1252", "utf-16": "UTF-16", "utf-16-le": "UTF-16", "utf-16-be": "UTF-16",
+    "utf-32": "UTF-32", "gbk": "GBK", "big5": "Big5",
+}  # fmt: skip
 _BOM = b"\xef\xbb\xbf"
+_WINDOWS = {"gzip": 31, "zlib": 15, "deflate": -15}
+_LOST = re.compile("\\?+|\ufffd+")
+_LETTERS = "".join(
+    map(chr, (*range(0xA0, 0x180), 0x2013, 0x2014, 0x2018, 0x2019, 0x201C, 0x201D, 0x2022, 0x2026, 0x20AC))
+)
+_USUAL_LETTERS = (
+    "\u00e9\u00e8\u00e0\u00fc\u00f6\u00e4\u00f1\u00e7\u00e2\u00ea\u00f4\u00e1\u00ed\u00f3\u00fa\u00a0\u2019\u2013"
+)
 
 
-def body_hashes(facts: Facts) -> Iterator[Variant]:
-    """What costs little."""
-    digest = _digest(facts)
-    yield variant("body-hash-missing", b"")
-    hexadecimal = digest.hex().encode()
-    yield variant("body-hash-hexadecimal", hexadecimal)
-    yield variant("body-hash-hexadecimal", hexadecimal.upper())
-    yield variant("body-hash-base64-of-hex", b64encode(hexadecimal))
-    yield variant("body-hash-url-safe", urlsafe_b64encode(digest))
-    yield variant("body-hash-without-padding", facts.hashed.rstrip(b"="))
-    if not facts.body:
-        for other in _EMPTY_HASHES[:_USUAL_EMPTY]:
-            yield variant("body-hash-not-empty", other)
-        return
-    yield variant("body-hash-of-nothing", EMPTY_BODY_HASH)
-    if len(facts.body) > BODY_BYTES_MAX:
-        return
-    yield variant("body-not-hashed", facts.body)
-    yield variant("body-line-end", body_hash(facts.body.rstrip(b"\r\n")))
-    yield variant("body-line-end", body_hash(facts.body + b"\n"))
-    if len(facts.body) <= USUAL_JSON_BYTES_MAX:
-        yield from _of_document(facts.body, _usual_json)
-
-
-def rare_body_hashes(facts: Facts) -> Iterator[Variant]:
-    """What fewer clients do."""
-    digest, body = _digest(facts), facts.body
-    hexadecimal = digest.hex().encode()
-    yield variant("body-hash-encoded-twice", b64encode(facts.hashed))
-    for first in (digest, hexadecimal, facts.hashed):
-        again = hashlib.sha256(first)
-        yield variant("body-hashed-twice", b64encode(again.digest()))
-        yield variant("body-hashed-twice", again.hexdigest().encode())
-    yield variant("body-hash-without-padding", urlsafe_b64encode(digest).rstrip(b"="))
-    if len(body) > BODY_BYTES_MAX:
-        return
-    for name, shown in _ALGORITHMS.items():
-        other = hashlib.new(name, body, usedforsecurity=False)
-        yield variant("body-hash-other-algorithm", b64encode(other.digest()), shown)
-        yield variant("body-hash-other-algorithm", other.hexdigest().encode(), shown)
-    keyed = hmac.digest(facts.secret, body, "sha256")
-    yield variant("body-hash-keyed", b64encode(keyed))
-    yield variant("body-hash-keyed", keyed.hex().encode())
-    if not body:
-        for other_hash in _EMPTY_HASHES[_USUAL_EMPTY:]:
-            yield variant("body-hash-not-empty", other_hash)
-        return
-    if len(body) <= _LITERAL_BYTES_MAX:
-        yield variant("body-only-encoded", b64encode(body))
-    yield variant("body-object-printed", body_hash(b"[object Object]"))
-    yield from _other_bytes(body)
-    if len(body) > USUAL_JSON_BYTES_MAX:
-        yield from _of_document(body, _usual_json)
-    yield from _of_document(body, _other_json)
-
-
-def dear_body_hashes(facts: Facts) -> Iterator[Variant]:
-    """Every spelling of a JSON text that is not too long, and the usual ones hashed in hexadecimal."""
-    if facts.body and len(facts.body) <= DEAR_JSON_BYTES_MAX:
-        yield from _of_document(facts.body, _dear_json)
-
-
-def _dear_json(value: Any, body: bytes) -> Iterator[Variant]:
-    again = "body-serialised-again"
-    for ascii_only in _spellings(body):
-        for separators in ((", ", ":"), (",", ": ")):
-            yield variant(again, _hashed_json(value, separators, ascii_only))
-        for is_sorted in (False, True):
-            tight = _dumped(value, separators=_TIGHT, ensure_ascii=ascii_only, sort_keys=is_sorted)
-            for pretty in (_indented(tight, indent) for indent in _INDENTS):
-                # With the slashes of PHP, and line ends that editors add.
-                for text in dict.fromkeys((pretty, pretty.replace(b"/", b"\\/"), pretty + b"\n", pretty + b"\r\n")):
-                    yield variant("body-sorted" if is_sorted else again, body_hash(text))
-        for separators in (_TIGHT, _WIDE):
-            text = _dumped(value, separators=separators, ensure_ascii=ascii_only)
-            yield variant("body-line-end", body_hash(text + b"\r\n"))
-            for spelt in dict.fromkeys((text, text.replace(b"/", b"\\/"))):
-                yield both(again, "body-hash-hexadecimal", hashlib.sha256(spelt).hexdigest().encode())
-        pretty = _indented(_dumped(value, separators=_TIGHT, ensure_ascii=ascii_only), 2)
-        yield both(again, "body-hash-hexadecimal", hashlib.sha256(pretty).hexdigest().encode())
-    for number in (as_float, as_whole, as_text, _as_cents):
-        numbered = rewritten(value, number)
-        for separators, ascii_only in product((_TIGHT, _WIDE), _spellings(body)):
-            text = _dumped(numbered, separators=separators, ensure_ascii=ascii_only)
-            yield variant("body-numbers-rewritten", body_hash(_BARE.sub(rb"\1", text)))
-    for separators in (_TIGHT, _WIDE):
-        capitals = _ESCAPED.sub(_in_capitals, _dumped(value, separators=separators))
-        for text in (capitals, capitals.replace(b"/", b"\\/")):
-            yield variant(again, body_hash(text))
-
-
-def _in_capitals(found: re.Match[bytes]) -> bytes:
-    return b"\\u" + found[0][2:].upper()
-
-
-def _other_bytes(body: bytes) -> Iterator[Variant]:
-    yield variant("body-line-end", body_hash(body + b"\r\n"))
-    yield variant("body-line-ends", body_hash(body.replace(b"\r\n", b"\n")))
-    yield variant("body-line-ends", body_hash(body.replace(b"\r\n", b"\n").replace(b"\n", b"\r\n")))
-    yield variant("body-byte-order-mark", body_hash(body.removeprefix(_BOM)))
-    yield variant("body-byte-order-mark", body_hash(_BOM + body))
-    text = body.decode("utf-8", "replace")
-    for charset, shown in (("latin-1", "Latin-1"), ("utf-16-le", "UTF-16"), ("utf-16", "UTF-16")):
-        yield variant("body-other-charset", body_hash(text.encode(charset, "replace")), shown)
-
-
-def _other_json(value: Any, body: bytes) -> Iterator[Variant]:
-    again = "body-serialised-again"
-    for ascii_only in _spellings(body):
-        tight = _dumped(value, separators=_TIGHT, ensure_ascii=ascii_only)
-        for indent in _INDENTS:
-            yield variant(again, body_hash(_indented(tight, indent)))
-        yield variant(again, body_hash(_indented(tight, 2) + b"\n"))
-    yield variant(again, body_hash(repr(value).encode("utf-8", "surrogatepass")))
-    for ascii_only in _spellings(body):
-        tight = _dumped(value, separators=_TIGHT, ensure_ascii=ascii_only)
-        escaped = tight.replace(b"&", b"\\u0026").replace(b"<", b"\\u003c").replace(b">", b"\\u003e")
-        yield variant(again, body_hash(escaped))  # as Go does
-        for separators in (_TIGHT, _WIDE):
-            in_order = _dumped(value, separators=separators, ensure_ascii=ascii_only, sort_keys=True)
-            yield variant("body-sorted", body_hash(in_order))
-    yield variant("body-encoded-twice", body_hash(_dumped(body.decode("utf-8", "replace"))))
-
-
-def _digest(facts: Facts) -> bytes:
-    return b64decode(facts.hashed)
-
-
-def _of_document(body: bytes, spellings: Callable[[Any, bytes], Iterator[Variant]]) -> Iterator[Variant]:
-    """Other spellings of a JSON text; none of one that is nested too deeply, none or not all of one that is no text."""
+def _is_json(facts: Facts) -> bool:
+    """Whether the body is a JSON text that is short enough to be written otherwise."""
+    if not facts.body or len(facts.body) > facts.json_bytes_max:
+        return False
     try:
-        value = json.loads(body)
-        if is_shallow(value):
-            yield from spellings(value, body)
-    except (ValueError, RecursionError, msgspec.DecodeError):
+        msgspec.json.decode(facts.body)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return False
+    return json_texts.is_shallow(facts.body)
+
+
+def _of_json(make: Callable[[bytes], Iterable[Any]]) -> Callable[[Facts], Iterable[Any]]:
+    """What is made of a body that is JSON."""
+    return lambda facts: make(facts.body) if _is_json(facts) else ()
+
+
+def _of_members(make: Callable[..., Iterable[Any]], **how: Any) -> Callable[[Facts], Iterable[Any]]:
+    """What is made of the members of a body that is a JSON object, laid out as usual."""
+
+    def ways(facts: Facts) -> Iterator[Any]:
+        members = json_texts.members_of(facts.body) if _is_json(facts) else {}
+        for one in make(members, **how) if members else ():
+            text, shown = one if isinstance(one, tuple) else (one, "")
+            yield from ((laid, shown) for laid in json_texts.usual_layouts(text, facts.body))
+
+    return ways
+
+
+def _printed(body: bytes) -> Iterator[tuple[bytes, str]]:
+    value = json.loads(body)
+    yield b"[object Object]", "[object Object]"
+    if isinstance(value, dict):
+        java = ", ".join(f"{name}={'null' if one is None else one}" for name, one in value.items())
+        yield f"{{{java}}}".encode("utf-8", "replace"), "Java prints it"
+        ruby = ((json.dumps(name), json.dumps(one, ensure_ascii=False)) for name, one in value.items())
+        yield f"{{{', '.join(f'{name}=>{one}' for name, one in ruby)}}}".encode("utf-8", "replace"), "Ruby prints it"
+
+
+def _serialised(body: bytes) -> Iterator[bytes]:
+    yield from json_texts.encodings(body)
+    yield repr(json.loads(body)).encode("utf-8", "replace")  # as Python prints it
+
+
+def _sorted(body: bytes) -> Iterator[bytes]:
+    return json_texts.encodings(json_texts.in_order(body))
+
+
+def _normalized(body: bytes) -> Iterator[tuple[bytes, str]]:
+    plain = json_texts.unescaped(body)
+    for form in ("NFD", "NFC", "NFKC") if not plain.isascii() else ():
+        for spelt in json_texts.spellings(normalize(form, plain).encode("utf-8", "replace")):
+            yield from ((text, form) for text in json_texts.usual_layouts(spelt, body))
+
+
+def _json_of_form(facts: Facts) -> Iterator[bytes]:
+    is_form = 0 < len(facts.body) <= facts.json_bytes_max and facts.body.lstrip()[:1] not in (b"{", b"[")
+    return forms.objects_of_form(facts.body) if is_form else iter(())
+
+
+def _charsets_signed(facts: Facts) -> Iterator[tuple[bytes, str]]:
+    text = facts.body.decode("utf-8", "replace") if len(facts.body) <= BODY_BYTES_MAX else ""
+    if not text.isascii():
+        yield text.encode("utf-8").decode("latin-1").encode("utf-8"), "UTF-8 twice"
+        yield text.encode("ascii", "replace"), "ASCII, with ? for other letters"
+        yield text.encode("ascii", "ignore"), "ASCII, without other letters"
+    for charset, shown in _CHARSETS.items() if text else ():
+        yield text.encode(charset, "replace"), shown
+
+
+def _charsets_sent(facts: Facts) -> Iterator[tuple[bytes, str]]:
+    """The body in UTF-8, when it was sent in another charset."""
+    body = facts.body if len(facts.body) <= BODY_BYTES_MAX else b""
+    for charset, shown in _CHARSETS.items() if not body.isascii() or b"\0" in body else ():
+        try:
+            text = body.decode(charset)
+        except ValueError:
+            continue
+        yield text.encode("utf-8", "replace"), shown
+        if shown in ("Latin-1", "Windows-1252"):
+            yield from ((spelt, shown) for spelt in _spelt_if_json(text))
+    for charset in ("latin-1", "cp1252"):
+        with suppress(ValueError):
+            once = body.decode().encode(charset)
+            yield once.decode().encode(), "UTF-8 twice"
+
+
+def _spelt_if_json(text: str) -> Iterator[bytes]:
+    try:
+        yield from json_texts.encodings(text.encode())
+    except (ValueError, msgspec.MsgspecError):
         return
 
 
-def _usual_json(value: Any, body: bytes) -> Iterator[Variant]:
-    again = "body-serialised-again"
-    for ascii_only in _spellings(body):
-        tight = _dumped(value, separators=_TIGHT, ensure_ascii=ascii_only)
-        yield variant(again, body_hash(tight))
-        yield variant(again, _hashed_json(value, _WIDE, ascii_only))
-        if b"/" in tight:
-            yield variant(again, body_hash(tight.replace(b"/", b"\\/")))  # as PHP does
-        for indent in _INDENTS[:2]:
-            yield variant(again, body_hash(_indented(tight, indent)))
-    separators = _WIDE if b'": ' in body else _TIGHT
-    for number in (as_text, as_float, as_whole):
-        yield variant("body-numbers-rewritten", _hashed_json(rewritten(value, number), separators, body.isascii()))
-    if isinstance(value, dict) and not any(isinstance(one, dict | list) for one in value.values()):
-        yield variant("body-as-form", body_hash(urlencode(value).encode()))
+def _lost_letters(facts: Facts) -> Iterator[bytes]:
+    """The body with letters in the places of `?`, when these are one or two."""
+    if len(facts.body) > facts.json_bytes_max:
+        return
+    text = facts.body.decode("utf-8", "replace")
+    places = list(_LOST.finditer(text))
+    for chosen in [places] if len(places) < 2 else [*([one] for one in places[:4]), places[:2]]:
+        letters = _LETTERS if len(chosen) == 1 else _USUAL_LETTERS
+        for put in product(letters, repeat=len(chosen)) if chosen else ():
+            made = text
+            for place, letter in zip(reversed(chosen), put, strict=True):
+                made = made[: place.start()] + letter + made[place.end() :]
+            yield made.encode()
 
 
-def _spellings(body: bytes) -> tuple[bool, ...]:
-    """Whether only ASCII is written, in each way that makes a difference."""
-    return (True, False) if not body.isascii() or b"\\u" in body else (True,)
+def _unpacked(facts: Facts) -> Iterator[tuple[bytes, str]]:
+    """The body before it was compressed, up to a bound."""
+    for shown, bits in _WINDOWS.items() if facts.body and not facts.body.startswith((b"{", b"[")) else ():
+        try:
+            plain = zlib.decompressobj(bits).decompress(facts.body, BODY_BYTES_MAX)
+        except zlib.error:
+            continue
+        if plain:
+            yield plain, shown
 
 
-def _indented(tight: bytes, indent: int) -> bytes:
-    """A JSON text as `json.dumps` indents it, which takes a hundred times longer."""
-    if indent:
-        return msgspec.json.format(tight, indent=indent)
-    text = msgspec.json.format(tight, indent=1)
-    for depth in range(NESTED_MAX, 0, -1):
-        text = text.replace(b"\n" + b" " * depth, b"\n" + b"\t" * depth)
-    return text
+def _string_in_string(body: bytes) -> Iterator[bytes]:
+    yield from (json.dumps(body.decode("utf-8", "replace"), ensure_ascii=one).encode() for one in (True, False))
+    value = json.loads(body)
+    if isinstance(value, str):
+        yield value.encode("utf-8", "replace")
 
 
-def _dumped(value: Any, **how: Any) -> bytes:
-    return json.dumps(value, **how).encode("utf-8", "surrogatepass")
+def _line_end(facts: Facts) -> Iterator[bytes]:
+    bare = facts.body.rstrip(b"\r\n")
+    yield from (bare, bare + b"\n", bare + b"\r\n")
 
 
-def _hashed_json(value: Any, separators: tuple[str, str], ascii_only: bool) -> bytes:
-    return body_hash(_dumped(value, separators=separators, ensure_ascii=ascii_only))
+def _line_ends(facts: Facts) -> Iterator[bytes]:
+    plain = facts.body.replace(b"\r\n", b"\n")
+    if b"\n" in plain:
+        yield from (plain, plain.replace(b"\n", b"\r\n"))
 
 
-def _as_cents(value: int | float) -> Any:
-    return f"\x00{value:.2f}" if abs(value) < 1e15 else value
+def _short(make: Callable[[Facts], Iterable[Any]]) -> Callable[[Facts], Iterable[Any]]:
+    """What is made of a body that is not empty and not too long."""
+    return lambda facts: make(facts) if 0 < len(facts.body) <= BODY_BYTES_MAX else ()
+
+
+def _hexadecimal(_: bytes, digest: bytes) -> bytes:
+    return digest.hex().encode()
+
+
+def _hashed_twice(digest: bytes) -> Iterator[bytes]:
+    for first in (digest, digest.hex().encode(), b64encode(digest)):
+        again = hashlib.sha256(first)
+        yield from (b64encode(again.digest()), again.hexdigest().encode())
+
+
+def _other_algorithms(facts: Facts) -> Iterator[tuple[Any, str]]:
+    for name, shown in _ALGORITHMS.items():
+        yield lambda body, _, name=name: b64encode(hashlib.new(name, body, usedforsecurity=False).digest()), shown
+        yield lambda body, _, name=name: hashlib.new(name, body, usedforsecurity=False).hexdigest().encode(), shown
+
+
+_HASH = "sign the Base64 of the SHA-256 of the exact bytes that are sent"
+_HASH_ALWAYS = "sign the body hash; without a body that is the hash of no bytes"
+_ONCE = "serialise once, sign these bytes and send them"
+_UTF8 = "sign and send the same bytes, in UTF-8"
+
+MISTAKES = (
+    *rows(
+        Step.HASH,
+        ("body-hash-hexadecimal", "the body hash is hexadecimal", "encode the body hash in Base64",
+         lambda r: [_hexadecimal, lambda _, digest: digest.hex().upper().encode()]),
+        ("body-hash-missing", "the body hash is missing", _HASH_ALWAYS, lambda r: [lambda _, digest: b""]),
+        ("body-hash-base64-of-hex", "the body hash is the Base64 of the hexadecimal text",
+         "encode the raw digest of the body", lambda r: [lambda _, digest: b64encode(digest.hex().encode())]),
+        ("body-hash-url-safe", "the body hash is in the URL-safe alphabet", "use + and / in the body hash",
+         lambda r: [lambda _, digest: urlsafe_b64encode(digest)]),
+        ("body-hash-without-padding", "the body hash has lost its padding", "keep the = at the end of the body hash",
+         lambda r: [lambda _, digest: b64encode(digest).rstrip(b"="),
+                    lambda _, digest: urlsafe_b64encode(digest).rstrip(b"=")]),
+        ("body-not-hashed", "the body itself is signed instead of its hash", _HASH,
+         _short(lambda r: [lambda body, _: body])),
+        ("body-hash-encoded-twice", "the body hash was encoded in Base64 twice", "encode the body hash once",
+         lambda r: [lambda _, digest: b64encode(b64encode(digest))]),
+        ("body-hashed-twice", "the body was hashed twice", "hash the body once, and encode the raw digest in Base64",
+         lambda r: [lambda _, digest, at=at: list(_hashed_twice(digest))[at] for at in range(6)]),
+        ("body-only-encoded", "the body is signed in Base64, without a hash", _HASH,
+         lambda r: [lambda body, _: b64encode(body)] if 0 < len(r.body) <= _LITERAL_BYTES_MAX else []),
+        ("body-hash-other-algorithm", "the body was hashed with {}", "hash the body with SHA-256",
+         _short(_other_algorithms)),
+        ("body-hash-keyed", "the body hash is an HMAC with the secret", "hash the body with SHA-256, without a key",
+         _short(lambda r: [lambda body, _: b64encode(hmac.digest(r.secret, body, "sha256")),
+                           lambda body, _: hmac.digest(r.secret, body, "sha256").hex().encode()])),
+    ),
+    *rows(
+        Step.BODY,
+        ("body-hash-of-nothing", "the hash of an empty body was signed, but a body was sent", _HASH,
+         lambda r: [b""] if r.hashed != EMPTY_BODY_HASH else []),
+        ("body-hash-not-empty", "a body was hashed, but none was sent", "without a body hash no bytes at all",
+         lambda r: _INSTEAD_OF_NOTHING if r.hashed == EMPTY_BODY_HASH else []),
+        ("body-line-end", "a line end at the end of the body was signed and not sent, or sent and not signed", _HASH,
+         _short(_line_end)),
+        ("body-serialised-again", "the body was serialised again after signing", "sign the bytes that are sent",
+         _of_json(_serialised)),
+        ("body-numbers-rewritten", "numbers of the body are written otherwise in what was signed", _ONCE,
+         _of_members(json_texts.revalued)),
+        ("body-form-sent", "JSON was signed, and the body was sent as a form",
+         "send the JSON that you sign: `data=text` for `data=dict` in requests, json_encode for http_build_query or an "
+         "array in PHP", lambda r: (), _json_of_form),
+        ("body-compressed", "the body was compressed ({}) after signing",
+         "send the bytes that you sign; the service does not support Content-Encoding", _unpacked),
+        ("body-sent-in-other-charset", "the body was signed in UTF-8, and sent in {}", _UTF8, _short(_charsets_sent)),
+        ("body-encoded-twice", "the body was signed or sent as a JSON string that has the JSON in it", _ONCE,
+         _of_json(_string_in_string)),
+        ("body-other-charset", "the body was signed in {}", "sign the bytes of UTF-8 that are sent",
+         _short(_charsets_signed)),
+        ("body-byte-order-mark", "a byte order mark was signed and not sent, or sent and not signed", _HASH,
+         _short(lambda r: [r.body.removeprefix(_BOM), _BOM + r.body])),
+        ("body-object-printed", "the body was signed as {}", _ONCE, _of_json(_printed)),
+        ("body-as-form", "the body was signed as a form, and sent as JSON", _ONCE, _of_json(forms.form_texts)),
+        ("body-line-ends", "the line ends of the body were changed after signing", _HASH, _short(_line_ends)),
+        ("body-absent-members", "members without a value were sent, and not signed", _ONCE,
+         _of_members(json_texts.without_absent)),
+        ("body-normalized", "the letters of the body are signed in another form of Unicode ({})", _ONCE,
+         _of_json(_normalized)),
+        ("body-sorted", "the members of the body were sorted for signing", _ONCE, _of_json(_sorted)),
+        ("body-reordered", "the members of the body were signed in another order", _ONCE,
+         _of_members(json_texts.reordered, is_quick=True), _of_members(json_texts.reordered, is_quick=False)),
+        ("body-member-added", "{} was added to the body after signing", "sign the body when it is complete",
+         _of_members(json_texts.without_some)),
+        ("body-member-not-sent", "{} was signed without a value, and not sent", _ONCE, lambda r: (),
+         lambda r: _of_members(json_texts.with_absent, names=FIELDS.get(r.path, ()))(r)),
+        ("body-letters-lost", "the body was signed with letters that were sent as ?", _UTF8, lambda r: (),
+         _lost_letters),
+    ),
+)  # fmt: skip

@@ -3,17 +3,15 @@
 A hash does not show what is near to it, so this is the only way to explain a signature that no known mistake does.
 """
 
-from collections.abc import Iterator
-from itertools import takewhile
+from itertools import chain, takewhile
 from typing import NamedTuple
 
 import msgspec
 
-from simulator.auth.autopsy import signatures
-from simulator.auth.autopsy.candidates import Candidates
-from simulator.auth.autopsy.facts import Facts, Parts, Variant
-from simulator.auth.autopsy.mistakes import Found
-from simulator.auth.autopsy.strings import right
+from simulator.auth.autopsy.facts import QUERY_BYTES_MAX, Facts, Found, Parts, Step
+from simulator.auth.autopsy.search import Signing, is_signed_with
+from simulator.auth.autopsy.signatures import readings
+from simulator.auth.canonical import canonical_string
 from simulator.auth.form import FIX, wrong_form
 from simulator.shortened import one_line, shortened
 
@@ -61,18 +59,19 @@ class Compared(msgspec.Struct, frozen=True):
 
 def compare(facts: Facts, given: bytes) -> Compared:
     """Compare a string with the accepted form that begins most like it. `given` has at most `STRING_BYTES_MAX`."""
-    candidates = Candidates(facts)
-    expected = max(candidates.rights, key=lambda one: first_difference(right(one), given))
-    string = right(expected)
-    is_expected = given == string
-    made = _made_of(facts, candidates, given)
-    in_string = () if is_expected else next((found for text, found, _ in candidates.texts() if text == given), ())
+    signing = Signing(facts)
+    expected = max(
+        (right.parts for right in signing.rights), key=lambda one: first_difference(canonical_string(*one), given)
+    )
+    string = canonical_string(*expected)
+    at, is_expected = first_difference(string, given), given == string
+    signed = _signed(signing, given)
     pieces = () if is_expected else _pieces(string, given)
-    found = (*in_string, *(made or ()))
-    doubt = "" if made is not None else wrong_form(facts.signature) or _NOT_OF_IT
-    sentence, fix = _words(pieces, found, in_string, is_expected=is_expected, doubt=doubt)
-    at = first_difference(string, given)
-    return Compared(given, expected, made is not None, is_expected, found, sentence, fix, at, pieces)
+    in_string = () if is_expected else _in_string(signing, given)
+    doubt = "" if signed is not None else wrong_form(facts.signature) or _NOT_OF_IT
+    sentence, fix = _words(pieces, in_string, signed or (), is_expected=is_expected, doubt=doubt)
+    found = (*in_string, *(signed or ()))
+    return Compared(given, expected, signed is not None, is_expected, found, sentence, fix, at, pieces)
 
 
 def first_difference(one: bytes, other: bytes) -> int:
@@ -80,15 +79,28 @@ def first_difference(one: bytes, other: bytes) -> int:
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
 
 
-def _made_of(facts: Facts, candidates: Candidates, given: bytes) -> tuple[Found, ...] | None:
+def _signed(signing: Signing, given: bytes) -> tuple[Found, ...] | None:
     """The mistakes in key, algorithm and encoding with which the signature is made of the string: none if it is done
-    right, None if it is not made of it. The secrets of others are tried with the right algorithm only."""
-    own = [Variant((), facts.secret), *candidates.keys]
-    for reading in signatures.readings(facts.signature):
-        for how, key in [*own, *candidates.others] if not reading.found else own:
-            if signatures.is_equal(reading.algorithm(key)(given), reading.digest):
-                return (*how, *reading.found)
+    right, None if it is not made of it. The secrets of others are tried with the right form only."""
+    ways = [(), *(way for way in signing.usual() if way[0].step in (Step.KEY, Step.ALGORITHM))]
+    for reading in readings(signing.facts):
+        for way in ways:
+            found = tuple(one.found for one in way)
+            is_of_other = any(one.id in ("secret-of-another", "secret-replaced") for one in found)
+            if not (is_of_other and reading.found) and is_signed_with(signing.facts.secret, way, given, reading):
+                return (*found, *reading.found)
     return None
+
+
+def _in_string(signing: Signing, given: bytes) -> tuple[Found, ...]:
+    """The mistakes that make a string; of a long query only single ones."""
+    is_long = len(signing.facts.query) > QUERY_BYTES_MAX
+    tried = chain(signing.usual(), signing.many(), () if is_long else signing.pairs())
+    for ways in tried:
+        for right in signing.rights:
+            if all(way.step > Step.ALGORITHM for way in ways) and signing.string(right, ways) == given:
+                return tuple(way.found for way in ways)
+    return ()
 
 
 def _pieces(expected: bytes, given: bytes) -> tuple[Piece, ...]:
@@ -111,37 +123,24 @@ def _divided(text: bytes) -> list[bytes]:
 
 
 def _words(
-    pieces: tuple[Piece, ...],
-    found: tuple[Found, ...],
-    in_string: tuple[Found, ...],
-    *,
-    is_expected: bool,
-    doubt: str,
+    pieces: tuple[Piece, ...], in_string: tuple[Found, ...], signed: tuple[Found, ...], *, is_expected: bool, doubt: str
 ) -> tuple[str, str]:
     """What is wrong and what to do, in a sentence each. `doubt` is why the signature is not known to be made of the
     string: its form, or, of the right form, that it is not; empty when it is made of it."""
-    last_fix = _OTHER_KEY if doubt == _NOT_OF_IT else FIX
-    fixes = [one.mistake.fix for one in found]
-    if is_expected:
-        if doubt:
-            return f"your string is the expected one, but {doubt}", last_fix
-        return "your string is the expected one" + _also(found), "; ".join(fixes)
-    said = ", and ".join(one.does for one in in_string) or _difference(pieces)
+    also = "".join(f", and {one.does}" for one in signed)
+    fixes = [one.mistake.fix for one in (*in_string, *signed)]
     if not in_string:
-        fixes = [*_piece_fixes(pieces), *fixes]
-    if not doubt:
-        text = f"the signature was made of your string: {said}" + _also(found[len(in_string) :])
-        return text, "; ".join(dict.fromkeys(fixes))
-    return f"in your string {said}; and {doubt}", "; ".join(dict.fromkeys((*fixes, last_fix)))
-
-
-def _also(found: tuple[Found, ...]) -> str:
-    return "".join(f", and {one.does}" for one in found)
-
-
-def _piece_fixes(pieces: tuple[Piece, ...]) -> Iterator[str]:
-    for one in pieces:
-        yield _SIX if one.given is None else _FIXES[one.name]
+        fixes = [*(_SIX if one.given is None else _FIXES[one.name] for one in pieces), *fixes]
+    if doubt:
+        fixes.append(_OTHER_KEY if doubt == _NOT_OF_IT else FIX)
+    said = ", and ".join(one.does for one in in_string) or ("" if is_expected else _difference(pieces))
+    fix = "; ".join(dict.fromkeys(fixes))
+    if is_expected:
+        return "your string is the expected one" + (f", but {doubt}" if doubt else also), fix
+    return (
+        f"in your string {said}; and {doubt}" if doubt else f"the signature was made of your string: {said}{also}",
+        fix,
+    )
 
 
 def _difference(pieces: tuple[Piece, ...]) -> str:

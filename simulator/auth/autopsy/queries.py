@@ -1,243 +1,286 @@
-"""Mistakes in the canonical query of SPEC 5.1, as the text that a client signs in its place.
-
-A client signs a form of the query, spells it otherwise or writes something around it. Each text has the mistakes of
-its form beside that of its spelling, so that what is told mends it.
-"""
+"""Mistakes in the canonical query of SPEC 5.1: what of the query is signed, in which order, how it is spelt, and what
+is written around it."""
 
 import json
-from collections.abc import Iterable, Iterator
-from itertools import islice
-from urllib.parse import quote, unquote_to_bytes
+import re
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+from unicodedata import normalize
+from urllib.parse import quote, quote_plus, unquote_to_bytes
 
-from simulator.auth.autopsy.facts import QUERY_BYTES_MAX, Facts, Variant, variant
-from simulator.auth.autopsy.mistakes import Found
-from simulator.auth.autopsy.query_forms import PARTS_MAX, Form, bare_found, by_key, forms, joined, key, quick_forms
-from simulator.auth.autopsy.query_spellings import (
-    Spelling,
-    encodings,
-    is_plain,
-    partial_spellings,
-    quick_encodings,
-    rare_encodings,
-    spellings,
-)
-from simulator.auth.canonical import canonical_query
+from simulator.auth.autopsy import parameters
+from simulator.auth.autopsy.facts import QUERY_BYTES_MAX, Facts, Step, rows
+from simulator.auth.autopsy.parameters import Parameters, key_of, value_of
+from simulator.shortened import one_line, shortened
 
-_COMMON_MAX = 70
-_FORMS_MAX = 40  # that are spelt otherwise
-_DEAR_MAX = 2500
+PARAMETERS_MAX = 500
+_ESCAPES_MAX = 8
+_NAME_SHOWN_MAX = 100
 _LITERALS = {
     b"undefined": "undefined", b"null": "null", b"None": "None", b"nil": "nil", b"{}": "an empty object",
     b"[]": "an empty list", b'""': "an empty text in quotes", b"[object Object]": "[object Object]",
 }  # fmt: skip
-# Whose fix says to sort the query by key, too.
-_SORTING = frozenset({"query-with-path", "query-is-url"})
+# How clients encode a query: the function, and what it leaves as it is beside letters, digits and -._~
+_ENCODINGS = (
+    (quote, ""), (quote_plus, ""), (quote, "/"), (quote_plus, "*"), (quote, "!*'()"), (quote, ";,/?:@+$#!*'()"),
+    (quote, ":/"), (quote, ","), (quote, ":"), (quote, "@"), (quote_plus, ":/"), (quote, "[]"), (quote_plus, ","),
+)  # fmt: skip
+_ESCAPE = re.compile(rb"%[0-9a-fA-F]{2}")
 
 
-def quick_queries(facts: Facts) -> Iterator[bytes]:
-    """What clients sign most often, the right ones among it; `queries` tells the mistakes of each."""
-    query = facts.query
-    if not query:
-        yield from _paths(facts)
-        return
-    yield query
-    yield b""
-    if len(query) > QUERY_BYTES_MAX:
-        return
-    pairs = [part for part in query.split(b"&") if b"=" in part]
-    right = joined(by_key(pairs))
-    yield from quick_forms(query, facts.rules)
-    yield from (b"?" + query, b"?" + right)
-    for path in _paths(facts):
-        yield from (path, path + b"?" + query, path + b"?" + right)
-    if not is_plain(query):
-        for _, spell in (*spellings(query), *quick_encodings(query)):
-            yield joined([spell(part) for part in by_key(pairs)])
+def by_key(parts: Parameters) -> Parameters:
+    """Sorted by key, equal keys as they are."""
+    return sorted(parts, key=key_of)
 
 
-def queries(facts: Facts) -> Iterator[Variant]:
-    """What costs little; of a long query only some."""
-    yield from islice(_once(_queries(facts)), _COMMON_MAX)
+def by_key_and_value(parts: Parameters) -> Parameters:
+    """Sorted by key, equal keys by value."""
+    return sorted(parts, key=lambda part: (key_of(part), part))
 
 
-def rare_queries(facts: Facts) -> Iterator[Variant]:
-    """What fewer clients do."""
-    if len(facts.query) <= QUERY_BYTES_MAX:
-        yield from _once(_rare_queries(facts))
+def is_empty(part: bytes) -> bool:
+    """Whether a parameter has a `=` and nothing behind it."""
+    return part.find(b"=") == len(part) - 1
 
 
-def dear_queries(facts: Facts) -> Iterator[Variant]:
-    """Other encodings, and more than one mistake in the query."""
-    for literal, shown in _LITERALS.items():
-        yield variant("query-is-literal", literal, shown)
-    if facts.query and len(facts.query) <= QUERY_BYTES_MAX:
-        yield from islice(_once(_dear_queries(facts)), _DEAR_MAX)
+def kept(part: bytes) -> bytes | None:
+    """The parameter as it is."""
+    return part
 
 
-def _once(variants: Iterable[Variant]) -> Iterator[Variant]:
-    seen: set[bytes] = set()
-    for one in variants:
-        if one.value not in seen:
-            seen.add(one.value)
-            yield one
+def dropped(_: bytes) -> bytes | None:
+    """Nothing of a parameter."""
+    return None
 
 
-def _queries(facts: Facts) -> Iterator[Variant]:
-    query, is_short = facts.query, len(facts.query) <= QUERY_BYTES_MAX
-    if is_short and _has_only_an_order(query):
-        yield variant("query-not-sorted", query)  # which the forms below say of it, too
-    made = forms(query, facts.rules) if query and is_short else []
-    right, wrong = [one for one in made if not one.found], [one for one in made if one.found]
-    single = [one for one in wrong if len(one.found) == 1]
-    yield from map(_plain, single)
-    if query and not is_short:
-        yield variant("query-not-sorted", joined([part for part in query.split(b"&") if b"=" in part]))
-        yield variant("query-as-sent", query)
-    yield variant("query-left-out", b"")
-    for path in _paths(facts):
-        yield variant("query-is-path", path)
-        yield from (_around("query-with-path", path + b"?", one) for one in right)
-        yield from (_around("query-with-path", path + b"?", one) for one in _as_sent(made, query))
-        if not made:
-            yield variant("query-with-path", path + (b"?" + query if query else b""))
-    if not query:
-        yield variant("query-with-question-mark", b"?")
-        return
-    if is_short:
-        yield from (_around("query-with-question-mark", b"?", one) for one in right)
-        yield from _spelt(spellings(query), right)
-        yield from _spelt(encodings(query), right)
-        yield from map(_plain, [one for one in wrong if len(one.found) > 1][:8])
-        for one in [*_as_sent(made, query), *single[:4]]:
-            yield _around("query-with-question-mark", b"?", one)
-        yield from _spelt(spellings(query), single[:4])
+def right_ways(facts: Facts) -> tuple[list[Any], list[Any]]:
+    """What the sandbox accepts of parameters with an empty value and of the order, the most literal first."""
+    empty: dict[str, list[Any]] = {"either": [kept, dropped], "with": [kept], "without": [dropped]}
+    order: dict[str, list[Any]] = {
+        "either": [by_key, by_key_and_value],
+        "as_sent": [by_key],
+        "sorted": [by_key_and_value],
+    }
+    return empty[facts.rules.empty_values], order[facts.rules.repeated_keys]
 
 
-def _has_only_an_order(query: bytes) -> bool:
-    """Whether the parameters of a query have different keys and no empty values, and are not in order."""
-    parts = [part.partition(b"=") for part in query.split(b"&")]
-    names = [name for name, _, _ in parts]
-    return all(value for _, _, value in parts) and len(set(names)) == len(names) and names != sorted(names)
+def _parameters(facts: Facts) -> Parameters:
+    is_short = facts.query and len(facts.query) <= QUERY_BYTES_MAX and facts.query.count(b"&") < PARAMETERS_MAX
+    return facts.query.split(b"&") if is_short else []
 
 
-def _as_sent(made: list[Form], query: bytes) -> list[Form]:
-    """The form that is the query as it is sent, and that without parameters that have no `=`."""
-    pairs = joined([part for part in query.split(b"&") if b"=" in part])
-    return [one for one in made if joined(one.parts) in (query, pairs)]
+def _bare_ways(facts: Facts) -> Iterator[tuple[Any, str]]:
+    bare = [part for part in _parameters(facts) if b"=" not in part]
+    if bare:
+        shown = one_line(shortened(next(filter(None, bare), b""), _NAME_SHOWN_MAX)) or "an empty parameter"
+        yield kept, shown
+        yield (lambda part: part or None), shown
+        yield (lambda part: part + b"=" if part else None), shown
 
 
-def _rare_queries(facts: Facts) -> Iterator[Variant]:
-    query = facts.query
-    made = forms(query, facts.rules) if query else []
-    right = [one for one in made if not one.found]
-    for path in _paths(facts):
-        for scheme in (b"http://", b"https://"):
-            url = scheme + facts.host + path
-            if not query:
-                yield variant("query-is-url", url)
-            yield from (_around("query-is-url", url + b"?", one) for one in (*right, *_as_sent(made, query)))
-    for one in right:
-        yield from _rarely_written(one)
-    if query:
-        pairs = [part for part in query.split(b"&") if b"=" in part]
-        yield from _as_json(pairs)
+def _not_by_key(facts: Facts) -> Iterator[Any]:
+    if facts.query:
+        yield list
+    whole = sorted(_parameters(facts))  # in which = stands behind digits
+    if whole != by_key(whole):
+        yield sorted
 
 
-def _rarely_written(form: Form) -> Iterator[Variant]:
-    text = joined(form.parts)
-    yield _with("query-in-lower-case", text.lower(), form)
-    for separator in (b"", b",", b";", b"\n", b"&amp;"):
-        yield _with("query-without-separators", text.replace(b"&", separator), form)
-    yield _with("query-without-separators", text.replace(b"&", b"").replace(b"=", b""), form)
-    yield _with("repeated-key-once", joined(list({key(part): part for part in form.parts}.values())), form)
-    first = {key(part): part for part in form.parts[::-1]}
-    yield _with("repeated-key-once", joined(by_key(list(first.values()))), form)
+def _sorts(key: Callable[[bytes], bytes], *, reverse: bool = False) -> list[Callable[[Parameters], Parameters]]:
+    """Parameters sorted by something, those that are equal in it as they were sent, or by their text."""
+    return [
+        lambda parts: sorted(parts, key=key, reverse=reverse),
+        lambda parts: sorted(sorted(parts), key=key, reverse=reverse),
+    ]
 
 
-def _dear_queries(facts: Facts) -> Iterator[Variant]:
-    query = facts.query
-    made = forms(query, facts.rules)
-    right, wrong = [one for one in made if not one.found], [one for one in made if one.found]
-    if query.count(b"&") >= PARTS_MAX:
-        wrong = []
-    elif b"%26" in query:  # which is a separator when it is decoded first
-        yield from map(_decoded_first, (query, query.replace(b"+", b" ")))
-    yield from map(_plain, wrong)
-    yield from _spelt(partial_spellings(query), right)
-    yield from _spelt(rare_encodings(query), right)
-    some = wrong[:_FORMS_MAX]
-    yield from _spelt(spellings(query), some)
-    yield from _spelt(encodings(query), some)
-    usual = [*right, *(one for one in _as_sent(made, query) if one.found)]
-    ways = (*spellings(query), *encodings(query), *partial_spellings(query))
-    spelt = list(_once(_spelt(ways, usual)))
-    for name, before in _befores(facts):
-        for form in made if name != "query-is-url" else made[: len(right) + _FORMS_MAX]:
-            yield _around(name, before, form)
-        for one in spelt:
-            yield Variant((Found(name), *one.found), before + one.value)
-    yield from _spelt(partial_spellings(query), some)
-    for form in some:
-        yield from _rarely_written(form)
-    yield from _spelt(rare_encodings(query), some)
+def _as_sent(facts: Facts) -> Iterator[Any]:
+    parts = facts.query.split(b"&")
+    if any(b"=" not in part for part in parts) and parts != by_key(parts):
+        yield lambda _: parts
 
 
-def _decoded_first(query: bytes) -> Variant:
-    return variant("query-decoded", canonical_query(unquote_to_bytes(query)))
+def _without_last(part: bytes) -> bytes | None:
+    return part[:-1]
 
 
-def _befores(facts: Facts) -> Iterator[tuple[str, bytes]]:
-    """What clients write before the query."""
-    yield "query-with-question-mark", b"?"
-    for path in _paths(facts):
-        yield "query-with-path", path + b"?"
-        for scheme in (b"http://", b"https://"):
-            yield "query-is-url", scheme + facts.host + path + b"?"
+def _before(*texts: bytes) -> list[Callable[[bytes], bytes]]:
+    """Something before the right query."""
+    return [partial(bytes.__add__, text) for text in texts]
 
 
-def _paths(facts: Facts) -> Iterable[bytes]:
-    return dict.fromkeys((facts.path, facts.prefix + facts.path))
+def _constant(*texts: bytes) -> list[Any]:
+    return [lambda _, text=text: text for text in texts]
 
 
-def _plain(form: Form) -> Variant:
-    return Variant(form.found, joined(form.parts))
+def _with_path(facts: Facts) -> Iterator[Callable[[bytes], bytes]]:
+    for path in facts.paths:
+        yield from _before(path + b"?")
+        if facts.query:
+            yield from _constant(path + b"?" + facts.query)
 
 
-def _with(name: str, value: bytes, form: Form) -> Variant:
-    return Variant((Found(name), *form.found), value)
+def _url(facts: Facts) -> Iterator[Callable[[bytes], bytes]]:
+    for url in (scheme + facts.host + path for path in facts.paths for scheme in (b"http://", b"https://")):
+        yield from _before(url + b"?") if facts.query else _constant(url)
+        yield from _constant(url + b"?" + facts.query)
 
 
-def _around(name: str, before: bytes, form: Form) -> Variant:
-    """A form behind something, whose fix may say all that is wrong with the order."""
-    found = form.found
-    if name in _SORTING:
-        found = tuple(_without_order(form))
-    return Variant((Found(name), *found), before + joined(form.parts))
-
-
-def _without_order(form: Form) -> Iterator[Found]:
-    for one in form.found:
-        if one.id == "query-as-sent":
-            yield bare_found([part for part in form.parts if b"=" not in part])
-        elif one.id != "query-not-sorted":
-            yield one
-
-
-def _spelt(ways: Iterable[Spelling], made: list[Form]) -> Iterator[Variant]:
-    """Forms spelt otherwise, and sorted after that as well."""
-    for name, spell in ways:
-        for form in made:
-            parts = [spell(part) for part in form.parts]
-            yield _with(name, joined(parts), form)
-            yield _with(name, joined(by_key(parts)), form)
-            if name == "query-encoded-twice":
-                yield _with(name, quote(joined(form.parts), safe="").encode(), form)
-
-
-def _as_json(pairs: list[bytes]) -> Iterator[Variant]:
-    decoded = [unquote_to_bytes(part.replace(b"+", b" ")).decode("utf-8", "replace").partition("=") for part in pairs]
-    members = {name: value for name, _, value in decoded}
-    for separators in ((",", ":"), (", ", ": ")):
+def _json(facts: Facts) -> Iterator[Callable[[bytes], bytes]]:
+    pairs = [unquote_to_bytes(part.replace(b"+", b" ")).decode("utf-8", "replace") for part in _parameters(facts)]
+    members = {name: value for name, equals, value in (pair.partition("=") for pair in pairs) if equals}
+    for separators in ((",", ":"), (", ", ": ")) if members else ():
         for is_sorted in (False, True):
-            text = json.dumps(members, separators=separators, sort_keys=is_sorted)
-            yield variant("query-as-json", text.encode())
+            yield from _constant(json.dumps(members, separators=separators, sort_keys=is_sorted).encode())
+
+
+def _separated(facts: Facts) -> Iterator[Any]:
+    for separator in (b"", b",", b";", b"\n", b"&amp;") if b"&" in facts.query else ():
+        yield lambda text, separator=separator: text.replace(b"&", separator)
+    if facts.query:
+        yield lambda text: text.replace(b"&", b"").replace(b"=", b"")
+
+
+def _is_plain(query: bytes) -> bool:
+    """Whether nothing can be encoded in it."""
+    return query.replace(b"&", b"").replace(b"=", b"").replace(b"_", b"").isalnum()
+
+
+def _decoded(facts: Facts) -> Iterator[Callable[[bytes], bytes]]:
+    if b"%" in facts.query or b"+" in facts.query:
+        yield unquote_to_bytes
+        yield lambda part: unquote_to_bytes(part.replace(b"+", b" "))
+
+
+def _encoded_twice(facts: Facts) -> Iterator[Callable[[bytes], bytes]]:
+    if not _is_plain(facts.query):
+        yield lambda part: quote(part, safe="=").encode()
+        yield lambda part: quote(part, safe="").encode()
+
+
+def _spelt(spell: Any, part: bytes) -> bytes:
+    """A parameter decoded and written again, its name and its value each."""
+    name, equals, value = part.replace(b"+", b" ").partition(b"=")
+    return b"".join((spell(unquote_to_bytes(name)), equals, spell(unquote_to_bytes(value))))
+
+
+def _encode(how: Callable[..., str], safe: str, text: bytes) -> bytes:
+    return how(text, safe=safe).encode()
+
+
+def _replace(old: bytes, new: bytes, part: bytes) -> bytes:
+    return part.replace(old, new)
+
+
+def _encoded_otherwise(facts: Facts) -> Iterator[Callable[[bytes], bytes]]:
+    query = facts.query
+    if not _parameters(facts) or _is_plain(query):
+        return
+    if b"%" in query:
+        yield lambda part: _ESCAPE.sub(lambda found: found[0].lower(), part)
+        yield lambda part: _ESCAPE.sub(lambda found: found[0].upper(), part)
+    for how, safe in _ENCODINGS:
+        yield partial(_spelt, partial(_encode, how, safe))
+    for old, new in ((b"~", b"%7E"), (b"+", b"%20"), (b"%20", b"+")):
+        if old in query:
+            yield partial(_replace, old, new)
+    for escape in sorted(set(_ESCAPE.findall(query)))[:_ESCAPES_MAX]:
+        yield partial(_replace, escape, unquote_to_bytes(escape))
+
+
+def _in_other_charset(facts: Facts) -> Iterator[tuple[Any, str]]:
+    if unquote_to_bytes(facts.query).isascii():
+        return
+    for name, recode in (
+        ("Latin-1", lambda text: text.decode("utf-8", "replace").encode("latin-1", "replace")),
+        ("UTF-8, and sent in Latin-1", lambda text: text.decode("latin-1").encode()),
+        ("NFD", lambda text: normalize("NFD", text.decode("utf-8", "replace")).encode()),
+        ("NFC", lambda text: normalize("NFC", text.decode("utf-8", "replace")).encode()),
+    ):
+        for encode in (partial(_encode, quote, ""), partial(_encode, quote_plus, ""), bytes):
+            yield partial(_spelt, lambda text, recode=recode, encode=encode: encode(recode(text))), name
+
+
+_RAW = "sign the text that is sent, sorted by key"
+_QUERY = (
+    "sign what follows the ? as it is sent, sorted by key, without parameters that have no = (of equal keys and empty "
+    "values assume.repeated-query-keys and assume.empty-query-values say more)"
+)
+_SORT = "sort the parameters of the query by key"
+_SAME = "make the query once, sign this text and send it"
+
+MISTAKES = (
+    *rows(
+        Step.EMPTY,
+        ("empty-values-in", "parameters with an empty value are signed", "leave them out (assume.empty-query-values)",
+         lambda r: [kept, _without_last] if r.rules.empty_values == "without" else []),
+        ("empty-values-out", "parameters with an empty value are not signed",
+         "sign them, too (assume.empty-query-values)", lambda r: [dropped] if r.rules.empty_values == "with" else []),
+        ("empty-value-without-equals", "a parameter with an empty value is signed without its =",
+         "keep the = of the parameter", lambda r: [_without_last]),
+    ),
+    *rows(
+        Step.QUERY,
+        ("query-left-out", "the query was left out", _QUERY, lambda r: _constant(b"")),
+        ("query-is-path", "the path is signed instead of the query", _QUERY, lambda r: _constant(*r.paths)),
+        ("query-with-path", "the path is signed together with the query", "sign what follows the ?, sorted by key",
+         _with_path),
+        ("query-with-question-mark", "the query keeps its question mark", "sign what follows the question mark",
+         lambda r: _before(b"?")),
+        ("query-is-url", "the whole URL is signed instead of the query", "sign what follows the ?, sorted by key",
+         _url),
+        ("query-is-literal", "{} is signed as the query", _QUERY,
+         lambda r: [(lambda _, text=text: text, shown) for text, shown in _LITERALS.items()]),
+        ("query-as-json", "the parameters of the query are signed as JSON", _QUERY, _json),
+    ),
+    *rows(
+        Step.SPELLING,
+        ("query-decoded", "the query is percent-decoded", "sign the query as it is sent", _decoded),
+        ("query-encoded-otherwise", "the query is encoded otherwise than it is sent", _RAW, _encoded_otherwise),
+        ("query-encoded-twice", "the query is percent-encoded once more than it is sent", _RAW, _encoded_twice),
+        ("query-other-charset", "the letters of the query that are not ASCII are signed in {}", _SAME,
+         _in_other_charset),
+    ),
+    *rows(
+        Step.ORDER,
+        ("repeated-keys-by-value", "equal keys are sorted by value",
+         "sort by key alone, equal keys stay in the order sent (assume.repeated-query-keys)",
+         lambda r: [by_key_and_value]),
+        ("repeated-keys-as-sent", "equal keys are signed in the order sent",
+         "sort by key, and equal keys by value (assume.repeated-query-keys)", lambda r: [by_key]),
+        ("query-not-sorted", "the query is not sorted by key", _SORT, _not_by_key),
+        ("query-as-sent", "the query is signed as it is sent",
+         "sort the query by key and leave out parameters without =", _as_sent),
+        ("query-ignoring-case", "the query is sorted regardless of case; capitals come first",
+         "sort the query by bytes", lambda r: _sorts(lambda part: key_of(part).lower())),
+        ("query-sorted-by-value", "the query is sorted by value", _SORT,
+         lambda r: _sorts(value_of)),
+        ("query-sorted-descending", "the query is sorted in descending order", "sort the query ascending by key",
+         lambda r: [lambda parts: by_key(parts)[::-1], *_sorts(key_of, reverse=True), *_sorts(bytes, reverse=True)]),
+    ),
+    *rows(
+        Step.BARE,
+        ("parameter-without-equals", "{} has no =, so it is not part of the canonical string",
+         "leave out every parameter that has no =", _bare_ways),
+    ),
+    *rows(
+        Step.PARAMETERS,
+        ("repeated-key-once", "of a repeated key only one parameter is signed", "sign each of them",
+         lambda r: parameters.once(_parameters(r))),
+        ("query-list-otherwise", "a list in the query is signed as {}, and sent otherwise", _SAME,
+         lambda r: parameters.lists(_parameters(r))),
+        ("query-value-otherwise", "a value of the query is signed as {}, and sent otherwise", _SAME,
+         lambda r: parameters.values(_parameters(r))),
+        ("parameter-added", "{} was added to the query after signing", "sign the query when it is complete",
+         lambda r: parameters.fewer(_parameters(r))),
+        ("parameter-not-sent", "{} was signed and not sent", "leave out parameters without a value before you sign",
+         lambda r: parameters.more(r, 1), lambda r: parameters.more(r, 2)),
+    ),
+    *rows(
+        Step.QUERY,
+        ("query-in-lower-case", "the query is signed in lower case", _RAW, lambda r: [bytes.lower]),
+        ("query-without-separators", "the parameters of the query are signed without & between them", _RAW,
+         _separated),
+    ),
+)  # fmt: skip

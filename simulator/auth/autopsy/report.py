@@ -2,12 +2,10 @@
 
 import msgspec
 
-from simulator.auth.autopsy.candidates import rights
 from simulator.auth.autopsy.compared import Compared, compare, first_difference
-from simulator.auth.autopsy.facts import Facts, Parts
-from simulator.auth.autopsy.mistakes import Found
-from simulator.auth.autopsy.search import whole_search
-from simulator.auth.autopsy.strings import right
+from simulator.auth.autopsy.facts import Facts, Found, Parts
+from simulator.auth.autopsy.search import Signing, whole_search
+from simulator.auth.canonical import canonical_string
 from simulator.auth.form import FIX, wrong_form
 
 IS_RIGHT = "the signature is right"
@@ -52,7 +50,7 @@ def autopsy(facts: Facts, given: bytes | None = None) -> Autopsy:
     compared = None if given is None else compare(facts, given)
     if match is None:
         return _unexplained(facts, compared, is_complete=is_complete)
-    string = right(match.right)
+    string = canonical_string(*match.right)
     if not match.found:
         return Autopsy(True, (), IS_RIGHT, "", match.right, string, Nearest(string, (), len(string)), compared)
     does = ", and ".join(one.does for one in match.found)
@@ -65,11 +63,8 @@ def autopsy(facts: Facts, given: bytes | None = None) -> Autopsy:
 def _unexplained(facts: Facts, compared: Compared | None, *, is_complete: bool) -> Autopsy:
     """No known mistake explains the signature; a given string may, and a wrong form comes before both."""
     form = wrong_form(facts.signature)
-    text = form or (_UNKNOWN if is_complete else _UNFINISHED)
-    if compared is None:
-        expected = rights(facts)[0]
-        return Autopsy(False, (), text, FIX if form else _UNKNOWN_FIX, expected, right(expected), None)
-    if compared.is_signed:
-        text = compared.sentence
-    expected = compared.expected
-    return Autopsy(False, (), text, compared.fix, expected, right(expected), None, compared)
+    text, fix = form or (_UNKNOWN if is_complete else _UNFINISHED), FIX if form else _UNKNOWN_FIX
+    expected = Signing(facts).rights[0].parts
+    if compared is not None:
+        text, fix, expected = compared.sentence if compared.is_signed else text, compared.fix, compared.expected
+    return Autopsy(False, (), text, fix, expected, canonical_string(*expected), None, compared)

@@ -1,100 +1,247 @@
-"""The search for the mistakes behind a signature: one, or two of different places, of the table.
+"""The search for the mistakes behind a signature: one of the table, or two that are made in different steps.
 
-What it may cost is counted: each HMAC and the bytes that it hashes. It is made when somebody reads the journal, or asks
-`explain`; the header of a response has what a short search finds (`short`). It tries the likeliest first, each single
-mistake before any pair, so that a budget that does not suffice leaves out what hardly anybody does.
+It signs the request as clients with each mistake do, single mistakes before pairs, and compares.
+What it may cost is counted: the HMACs, and the bytes that they hash.
 """
 
-from collections.abc import Iterator
-from typing import NamedTuple
+import hmac
+from base64 import b64encode
+from collections.abc import Callable, Iterator
+from hashlib import sha256
+from itertools import combinations, groupby, islice
+from typing import Any, NamedTuple
 
-from simulator.auth.autopsy import signatures
-from simulator.auth.autopsy.algorithms import Reading
-from simulator.auth.autopsy.candidates import Candidates, Trial
-from simulator.auth.autopsy.facts import Facts, Parts
-from simulator.auth.autopsy.mistakes import Found
+from simulator.auth.autopsy.facts import QUERY_STEPS, SIGNATURE_STEPS, Facts, Found, Parts, Step, Way, ways_of
+from simulator.auth.autopsy.mistakes import MISTAKES
+from simulator.auth.autopsy.queries import dropped, is_empty, right_ways
+from simulator.auth.autopsy.signatures import Reading, readings
+from simulator.auth.canonical import hmac_sha256
 
-HMACS_MAX = 60_000
-"""HMACs of one whole search; of an ordinary request it makes half of them."""
+HMACS_MAX = 80_000
+"""HMACs of a whole search; one of an ordinary request ends before."""
 HASHED_BYTES_MAX = 32 * 1024 * 1024
 """The bytes that they hash together, so that those of a long query or body are fewer."""
+SHORT_HMACS_MAX, SHORT_HASHED_BYTES_MAX = 2000, 512 * 1024
+"""The same of a search without pairs, for which a refusal waits."""
 _HMAC_BYTES = 128  # two blocks, which each HMAC hashes beside its text
-REFUSED_MAX = 500
-"""So many texts may be too long for what is left of the bytes before the search ends."""
+_PAIRED_MAX = 20  # ways of one mistake that are tried together with those of others
+_MANY_MAX = 1000  # of those of one mistake that are too many for that
+_WITH_MANY = frozenset({"secret-not-decoded", "method-in-lower-case", "line-feeds", "query-not-sorted",
+                        "body-hash-hexadecimal"})  # fmt: skip
+
+_RIGHT = ("",)  # in place of the id of a wrong algorithm
+_KEY, _ALGORITHM, _TIMESTAMP, _METHOD = Step.KEY, Step.ALGORITHM, Step.TIMESTAMP, Step.METHOD
+_BODY_STEPS = frozenset({Step.BODY, Step.HASH})
+
+is_equal = hmac.compare_digest
+Ways = tuple[Way, ...]
+
+
+class Right(NamedTuple):
+    """The parts that should have been signed, and how their query was made: one of the forms that are accepted."""
+
+    parts: Parts
+    empty: Callable[[bytes], bytes | None]
+    order: Callable[[list[bytes]], list[bytes]]
 
 
 class Match(NamedTuple):
-    """A string whose signature was sent: the mistakes that lead to it, none when it is right, the parts
-    that should have been signed, and the string."""
+    """A string whose signature was sent: the mistakes that lead to it, none when it is right, the parts that should
+    have been signed, and the string."""
 
     found: tuple[Found, ...]
     right: Parts
     string: bytes
 
 
-class Spent(Exception):
+class _Spent(Exception):
     """The budget of a search is spent."""
 
 
-class _Budget:
-    def __init__(self, hmacs: int, hashed_bytes: int) -> None:
-        self.hmacs, self.hashed_bytes, self.refused = hmacs, hashed_bytes, 0
+class Signing:
+    """Signs a request in its steps, rightly or in other ways."""
 
-    def allows(self, text: bytes, wanted: int) -> int:
-        """How many HMACs of a text may be made, of so many; of shorter ones there may be more. Raises `Spent`."""
-        size = len(text) + _HMAC_BYTES
-        if wanted <= self.hmacs and wanted * size <= self.hashed_bytes:
-            self.hmacs -= wanted
-            self.hashed_bytes -= wanted * size
-            return wanted
-        if self.hmacs <= 0 or self.refused >= REFUSED_MAX:
-            raise Spent
-        count = min(self.hmacs, self.hashed_bytes // size)
-        self.refused += 1
-        self.hmacs -= count
-        self.hashed_bytes -= count * size
-        return count
+    def __init__(self, facts: Facts) -> None:
+        self.facts = facts
+        self._usual: list[Way] | None = None
+        self._texts: dict[tuple[bytes, tuple[Step, Any]], bytes] = {}
+        by_query: dict[bytes, Right] = {}
+        empties, orders = right_ways(facts)
+        for empty in empties:
+            for order in orders:
+                right = Right(Parts(facts.timestamp, facts.nonce, facts.method, b"", facts.hashed), empty, order)
+                query = _query(facts, right, {})
+                by_query.setdefault(query, right._replace(parts=right.parts._replace(query=query)))
+        self.rights = list(by_query.values())
+
+    def string(self, right: Right, ways: Ways) -> bytes:
+        """The string that a client signs which does these steps otherwise."""
+        values: list[bytes] = [b"v1", *right.parts]
+        made: dict[Step, Any] = {}
+        for way in ways:
+            if _TIMESTAMP <= way.step <= _METHOD:
+                values[way.step - _TIMESTAMP + 1] = way.make
+            elif way.step > _METHOD:
+                made[way.step] = way.make
+        if not made:
+            return b":".join(values)
+        if not made.keys().isdisjoint(QUERY_STEPS):
+            values[4] = self._kept(right, made, QUERY_STEPS, _query)
+        if not made.keys().isdisjoint(_BODY_STEPS):
+            values[5] = self._kept(right, made, _BODY_STEPS, _hash)
+        if Step.PIECES in made:
+            values = made[Step.PIECES](Parts._make(values[1:]))
+        text: bytes = made.get(Step.SEPARATOR, b":").join(values)
+        return made[Step.STRING](text) if Step.STRING in made else text
+
+    def _kept(
+        self,
+        right: Right,
+        made: dict[Step, Any],
+        steps: frozenset[int],
+        make: Callable[[Facts, Right, dict[Step, Any]], bytes],
+    ) -> bytes:
+        """A part that is made in these steps. What one way makes is kept, since it is tried with all others."""
+        own = [(step, way) for step, way in made.items() if step in steps]
+        if len(own) > 1:
+            return make(self.facts, right, made)
+        key = (right.parts.query, own[0])
+        if key not in self._texts:
+            self._texts[key] = make(self.facts, right, made)
+        return self._texts[key]
+
+    def usual(self) -> Iterator[Ways]:
+        """Each way to do one step otherwise, but for those that are many."""
+        if self._usual is None:
+            table = (mistake for mistake in MISTAKES if mistake.step not in SIGNATURE_STEPS)
+            self._usual = [way for mistake in table for way in ways_of(mistake, mistake.ways(self.facts))]
+        return ((way,) for way in self._usual)
+
+    def many(self) -> Iterator[Ways]:
+        """Those that are many."""
+        for mistake in MISTAKES[::-1]:  # thousands of timestamps last
+            yield from ((way,) for way in ways_of(mistake, mistake.many_ways(self.facts)))
+
+    def some(self) -> Iterator[Ways]:
+        """The first thousand of each mistake."""
+        for mistake in MISTAKES[::-1]:
+            yield from ((way,) for way in islice(ways_of(mistake, mistake.many_ways(self.facts)), _MANY_MAX))
+
+    def pairs(self) -> Iterator[Ways]:
+        """Each two of the usual ways of different steps."""
+        by_mistake = groupby((way for (way,) in self.usual()), key=lambda way: way.found.id)
+        chosen = [way for _, ways in by_mistake for way in islice(ways, _PAIRED_MAX)]
+        return ((one, other) for one, other in combinations(chosen, 2) if one.step != other.step)
+
+    def many_pairs(self) -> Iterator[Ways]:
+        """The likeliest ways together with those that are many."""
+        likely = [way for (way,) in self.usual() if way.found.id in _WITH_MANY]
+        for mistake in MISTAKES:
+            for way in islice(ways_of(mistake, mistake.many_ways(self.facts)), _MANY_MAX):
+                yield from ((one, way) for one in likely if one.step != way.step)
+
+
+def right_only(_: Signing) -> Iterator[Ways]:
+    """No way but the right one."""
+    return iter([()])
+
+
+_Stage = tuple[int, Callable[[Signing], Iterator[Ways]]]
+_SHORT: tuple[_Stage, ...] = (
+    (0, right_only), (1, right_only), (0, Signing.usual), (2, right_only), (1, Signing.usual), (0, Signing.some),
+)  # fmt: skip
+_WHOLE: tuple[_Stage, ...] = (
+    *_SHORT[:-1],
+    (0, Signing.many),
+    (0, Signing.pairs),
+    (1, Signing.many),
+    (0, Signing.many_pairs),
+)
+"""What is tried, with so many mistakes in how the signature is written."""
 
 
 def whole_search(facts: Facts) -> tuple[Match | None, bool]:
     """The fewest mistakes that explain a signature, and whether nothing was left untried for want of time."""
-    budget = _Budget(HMACS_MAX, HASHED_BYTES_MAX)
+    return _search(facts, _WHOLE, HMACS_MAX, HASHED_BYTES_MAX)
+
+
+def short_search(facts: Facts) -> Match | None:
+    """The mistake that explains a signature, if one alone does."""
+    return _search(facts, _SHORT, SHORT_HMACS_MAX, SHORT_HASHED_BYTES_MAX)[0]
+
+
+def _search(facts: Facts, stages: tuple[_Stage, ...], hmacs: int, hashed_bytes: int) -> tuple[Match | None, bool]:
+    signing, read = Signing(facts), readings(facts)
+    budget = [hmacs, hashed_bytes]
     try:
-        for reading, trials in _stages(facts):
-            if match := _first(reading, trials, budget):
-                return match, True
-    except Spent:
+        for count, stage in stages:
+            for reading in (one for one in read if len(one.found) == count):
+                for right in signing.rights:
+                    if match := _first(signing, reading, right, stage(signing), budget):
+                        return match, True
+    except _Spent:
         return None, False
-    return None, not budget.refused
+    return None, True
 
 
-def _stages(facts: Facts) -> Iterator[tuple[Reading, Iterator[Trial]]]:
-    """What is tried, one mistake before two; `one` and `two` read the header with so many mistakes by themselves."""
-    made = Candidates(facts)
-    read = signatures.readings(facts.signature)
-    usual, one, two = ([each for each in read if len(each.found) == count] for count in range(3))
-    yield from ((each, made.right()) for each in usual)
-    yield from ((each, made.singles()) for each in usual)
-    yield from ((each, made.right()) for each in one)
-    yield from ((each, made.dear_singles()) for each in usual)
-    yield from ((each, made.pairs()) for each in usual)
-    yield from ((each, made.singles()) for each in one)
-    yield from ((each, made.right()) for each in two)
-    if not usual:  # as of hexadecimal digits, so that there is time for two mistakes of which one is the form
-        yield from ((each, made.dear_singles()) for each in one)
-    yield from ((each, made.pairs_of_other_forms()) for each in usual)
-
-
-def _first(reading: Reading, trials: Iterator[Trial], budget: _Budget) -> Match | None:
-    for possible_keys, texts in trials:
-        keyed = [(reading.algorithm(key), how) for how, key in possible_keys]
-        seen: set[bytes] = set()  # no more bytes than the budget has
-        digest, is_equal = reading.digest, signatures.is_equal
-        for text, found, right in texts:
-            if text in seen:
-                continue
-            seen.add(text)
-            for digest_of, how in keyed[: budget.allows(text, len(keyed))]:
-                if is_equal(digest_of(text), digest):
-                    return Match((*how, *found, *reading.found), right, text)
+def _first(
+    signing: Signing, reading: Reading, right: Right, candidates: Iterator[Ways], budget: list[int]
+) -> Match | None:
+    algorithms = _algorithms_of(reading)
+    for ways in candidates:
+        name = ""
+        for way in ways:
+            if way.step == _ALGORITHM:
+                name = way.found.id
+        if name not in algorithms:
+            continue
+        text = signing.string(right, ways)
+        budget[0] -= 1
+        budget[1] -= len(text) + _HMAC_BYTES
+        if budget[0] < 0 or budget[1] < 0:
+            raise _Spent
+        if is_signed_with(signing.facts.secret, ways, text, reading):
+            return Match((*(way.found for way in ways), *reading.found), right.parts, text)
     return None
+
+
+def is_signed_with(secret: bytes, ways: Ways, text: bytes, reading: Reading) -> bool:
+    """Whether a string leads to what was read, with key and algorithm as these ways have them."""
+    algorithm = hmac_sha256
+    for way in ways:
+        if way.step == _KEY:
+            secret = way.make
+        elif way.step == _ALGORITHM:
+            algorithm = way.make
+    return is_equal(reading.written(algorithm(secret, text)), reading.wanted)
+
+
+def _algorithms_of(reading: Reading) -> frozenset[str]:
+    """The ids of the algorithms whose digests are as long as what is read."""
+    same = {16: "md5", 20: "sha-1", 48: "sha-384", 64: "sha-512"}
+    if reading.written is not bytes:
+        return frozenset(_RIGHT)
+    if len(reading.wanted) in same:
+        return frozenset({same[len(reading.wanted)]})
+    return frozenset({*_RIGHT, "sha3-256", "key-and-string-swapped", "hash-without-hmac", "hash-without-secret"})
+
+
+def _query(facts: Facts, right: Right, made: dict[Step, Any]) -> bytes:
+    """The text of the query, with some steps made otherwise."""
+    parts = facts.query.split(b"&")
+    if Step.PARAMETERS in made:
+        parts = made[Step.PARAMETERS](parts)
+    bare, empty = made.get(Step.BARE, dropped), made.get(Step.EMPTY, right.empty)
+    signed = (bare(part) if b"=" not in part else empty(part) if is_empty(part) else part for part in parts)
+    parts = made.get(Step.ORDER, right.order)([part for part in signed if part is not None])
+    if Step.SPELLING in made:
+        parts = list(map(made[Step.SPELLING], parts))
+    text = b"&".join(parts)
+    return made[Step.QUERY](text) if Step.QUERY in made else text
+
+
+def _hash(facts: Facts, _: Right, made: dict[Step, Any]) -> bytes:
+    """What stands for the body hash, with some steps made otherwise."""
+    body: bytes = made.get(Step.BODY, facts.body)
+    digest = sha256(body).digest()
+    return made[Step.HASH](body, digest) if Step.HASH in made else b64encode(digest)

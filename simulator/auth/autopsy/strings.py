@@ -1,15 +1,21 @@
-"""Mistakes in how the parts become the string to sign: separators, order, what is left out or added, line ends."""
+"""Mistakes in the timestamp, the nonce and the method, and in how the parts become the string to sign."""
 
 import hashlib
 from base64 import b64encode
 from collections.abc import Callable, Iterator
-from functools import partial
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
 from itertools import permutations
+from typing import Any
 
-from simulator.auth.autopsy.facts import BODY_BYTES_MAX, Facts, Joining, Parts
-from simulator.auth.autopsy.mistakes import Found
+from simulator.auth.autopsy.facts import BODY_BYTES_MAX, Facts, Parts, Step, rows
 from simulator.auth.canonical import EMPTY_BODY_HASH
 
+_METHODS = (b"GET", b"POST", b"PUT", b"PATCH", b"DELETE", b"HEAD", b"OPTIONS")
+_NEAR_S, _FAR_S = 2, 300
+_HALF_HOURS = 28  # half hours in the largest offset of a time zone
+_SECONDS_DIGITS_MAX = 11  # the year 5138
+_MILLISECONDS_DIGITS = 13
 _NAMES = ("timestamp", "nonce", "METHOD", "query", "body hash")
 _SEPARATORS = {
     b".": "dots", b"|": "vertical bars", b"&": "&", b",": "commas", b";": "semicolons", b"-": "dashes",
@@ -17,136 +23,203 @@ _SEPARATORS = {
     b"+": "plus signs", b"#": "#", b"\\n": "a backslash and n", b": ": "a colon and a blank",
     b", ": "a comma and a blank",
 }  # fmt: skip
-_ENDS = {b"\r\n": "CR LF", b" ": "a blank", b"\x00": "a zero byte", b"\\n": "a backslash and n"}
+_ENDS = {b":": "a colon", b"\r\n": "CR LF", b" ": "a blank", b"\x00": "a zero byte", b"\\n": "a backslash and n"}
+
+Pieces = list[bytes]
 
 
-def right(parts: Parts) -> bytes:
-    """The canonical string of SPEC 5.1."""
-    return b":".join((b"v1", *parts))
+def _second(facts: Facts) -> int:
+    """The timestamp as a number, 0 when it is none of this age."""
+    is_number = facts.timestamp.isdigit() and len(facts.timestamp) <= _SECONDS_DIGITS_MAX
+    return int(facts.timestamp) if is_number else 0
 
 
-def joinings(facts: Facts) -> Iterator[Joining]:
-    """What costs little."""
-    yield from _USUAL
+def _moment(second: int) -> datetime:
+    return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=second)
+
+
+def _seconds_of_milliseconds(facts: Facts) -> Iterator[bytes]:
+    if facts.timestamp.isdigit() and len(facts.timestamp) == _MILLISECONDS_DIGITS:
+        yield facts.timestamp[:-3]
+        yield b"%d" % round(int(facts.timestamp) / 1000)
+
+
+def _dates(facts: Facts) -> Iterator[bytes]:
+    if second := _second(facts):
+        moment = _moment(second)
+        for pattern in ("Z", ".000Z", "+00:00"):
+            yield (moment.strftime("%Y-%m-%dT%H:%M:%S") + pattern).encode()
+        yield moment.strftime("%Y-%m-%d %H:%M:%S").encode()
+        yield format_datetime(moment, usegmt=True).encode()
+
+
+def _dates_with_milliseconds(facts: Facts) -> Iterator[bytes]:
+    second = _second(facts)
+    for off in (0, -1, 1) if second else ():
+        text = _moment(second + off).strftime("%Y-%m-%dT%H:%M:%S").encode()
+        for millisecond in range(1000):
+            yield b"%s.%03dZ" % (text, millisecond)
+
+
+def _milliseconds(facts: Facts) -> Iterator[bytes]:
+    """Each millisecond of the second, and then of those beside it."""
+    second = _second(facts)
+    for millisecond in (*range(1000), *range(-1, -1001, -1), *range(1000, 2000)) if second else ():
+        yield b"%d" % (second * 1000 + millisecond)
+
+
+def _near_seconds(facts: Facts) -> Iterator[bytes]:
+    second = _second(facts)
+    for off in (-1, 1, -_NEAR_S, _NEAR_S) if second else ():
+        yield b"%d" % (second + off)
+
+
+def _far_seconds(facts: Facts) -> Iterator[bytes]:
+    second = _second(facts)
+    offs = (*range(-_FAR_S, _FAR_S + 1), *(half * 1800 for half in range(-_HALF_HOURS, _HALF_HOURS + 1)))
+    for off in offs if second else ():
+        yield b"%d" % (second + off)
+
+
+def _other_methods(facts: Facts) -> Iterator[bytes]:
+    yield from (method for method in _METHODS if method != facts.method)
+    yield from (method.lower() for method in _METHODS if method != facts.method)
+
+
+def _without(at: int) -> Callable[[Parts], Pieces]:
+    return lambda parts: [b"v1", *parts[:at], *parts[at + 1 :]]
+
+
+def _with(at: int, more: bytes) -> Callable[[Parts], Pieces]:
+    return lambda parts: [b"v1", *parts[:at], more, *parts[at:]]
+
+
+def _in_order(*order: int) -> Callable[[Parts], Pieces]:
+    return lambda parts: [b"v1", *(parts[at] for at in order)]
+
+
+def _orders(facts: Facts) -> Iterator[tuple[Any, str]]:
+    for order in permutations(range(5)):
+        if order not in ((0, 1, 2, 3, 4), (1, 0, 2, 3, 4)):
+            yield _in_order(*order), ":".join(("v1", *(_NAMES[at] for at in order)))
+
+
+def _paths(facts: Facts) -> Iterator[Any]:
+    for path in facts.paths:
+        for at in (3, 4, 2):
+            yield _with(at, path)
+        yield lambda parts, path=path: [b"v1", *parts[:2], parts.method + b" " + path, *parts[3:]]
+
+
+def _without_body_hash(facts: Facts) -> Iterator[Callable[[Parts], Pieces]]:
+    yield _without(4)
     if facts.hashed == EMPTY_BODY_HASH:
-        yield from _WITHOUT_BODY
-    path = facts.path
-    yield _joining("path-in-string", partial(_with, 3, path))
-    yield _joining("path-in-string", partial(_with, 4, path))
+        yield lambda parts: [b"v1", *parts[:3]]
 
 
-def rare_joinings(facts: Facts) -> Iterator[Joining]:
-    """What fewer clients do."""
-    yield from _with_path(facts)
-    for prefix in (b"v1=", b"1:", b":", b"v1\n", b"v1.", b"v1::", b'"v1:', b" v1:"):
-        yield _joining("version-otherwise", partial(_prefixed, prefix))
-    for separator, shown in _SEPARATORS.items():
-        yield _unversioned(Found("other-separators", shown), partial(_joined_without_version, separator))
-    for end, shown in _ENDS.items():
-        yield _joining("string-ends-otherwise", partial(_ended, end), shown)
-    yield _joining("body-hash-left-out", partial(_without, 4))
-    yield _joining("nonce-left-out", partial(_without, 1))
-    yield _joining("timestamp-left-out", partial(_without, 0))
-    yield _joining("method-left-out", partial(_without, 2))
-    key = facts.api_key
-    for at in range(6):
-        yield _joining("key-in-string", partial(_with, at, key))
-    yield _joining("key-in-string", lambda parts: key + b":" + right(parts))
-    yield _joining("string-in-lower-case", lambda parts: right(parts).lower())
-    yield _joining("string-in-capitals", lambda parts: right(parts).upper())
-    yield _joining("string-hashed-first", lambda parts: hashlib.sha256(right(parts)).digest())
-    yield _joining("string-hashed-first", lambda parts: hashlib.sha256(right(parts)).hexdigest().encode())
-    yield _joining("string-hashed-first", lambda parts: b64encode(hashlib.sha256(right(parts)).digest()))
-    yield _joining("string-encoded-first", lambda parts: b64encode(right(parts)))
-    yield _joining("string-in-utf-16", lambda parts: right(parts).decode("latin-1").encode("utf-16-le"))
-    yield _joining("string-in-utf-16", lambda parts: right(parts).decode("latin-1").encode("utf-16-be"))
-    yield _joining("only-body-signed", lambda parts: parts.hashed)
+def _beginning(begin: bytes) -> Callable[[bytes], bytes]:
+    return lambda text: begin + text.removeprefix(b"v1:")
+
+
+def _ending(end: bytes) -> Callable[[bytes], bytes]:
+    return lambda text: text + end
+
+
+def _bodies(facts: Facts) -> Iterator[Callable[[bytes], bytes]]:
+    yield lambda text: facts.hashed
     if facts.body and len(facts.body) <= BODY_BYTES_MAX:
-        yield _joining("only-body-signed", lambda parts: facts.body)
+        yield lambda text: facts.body
 
 
-def dear_joinings(facts: Facts) -> Iterator[Joining]:
-    """Every order of the parts."""
-    for order in permutations(range(5)):
-        yield _ordered(order)
-    for order in permutations(range(5)):
-        ordered = _ordered(order)
-        yield Joining((Found("line-feeds"), *ordered.found), partial(_in_order, order, separator=b"\n"))
+_SECONDS = "sign the whole seconds of the header"
+_EXACT = "sign the value of the header, to the character"
+_SIX = "sign v1:<timestamp>:<nonce>:<METHOD>:<query>:<body hash>"
+_HASH_ALWAYS = "sign the body hash; without a body that is the hash of no bytes"
 
-
-def _ordered(order: tuple[int, ...]) -> Joining:
-    if order == (1, 0, 2, 3, 4):
-        return _joining("nonce-before-timestamp", partial(_in_order, order))
-    return _joining("other-order", partial(_in_order, order), ":".join(["v1", *(_NAMES[at] for at in order)]))
-
-
-def _with_path(facts: Facts) -> Iterator[Joining]:
-    for path in dict.fromkeys((facts.path, facts.prefix + facts.path)):
-        yield _joining("path-in-string", partial(_with, 3, path))
-        yield _joining("path-in-string", partial(_with, 4, path))
-        yield _joining("path-in-string", partial(_with, 2, path))
-        yield _joining("path-in-string", partial(_instead_of_query, path))
-
-
-def _instead_of_query(path: bytes, parts: Parts) -> bytes:
-    """The path behind the method, with the query in the same part."""
-    return right(parts._replace(method=parts.method + b" " + path))
-
-
-def _unversioned(found: Found, join: Callable[[Parts], bytes]) -> Joining:
-    return Joining((found, Found("version-missing")), join)
-
-
-def _joining(name: str, join: Callable[[Parts], bytes], shown: str = "") -> Joining:
-    return Joining((Found(name, shown),), join)
-
-
-def _joined(separator: bytes, parts: Parts) -> bytes:
-    return separator.join((b"v1", *parts))
-
-
-def _joined_without_version(separator: bytes, parts: Parts) -> bytes:
-    return separator.join(parts)
-
-
-def _prefixed(prefix: bytes, parts: Parts) -> bytes:
-    return prefix + b":".join(parts)
-
-
-def _ended(end: bytes, parts: Parts) -> bytes:
-    return right(parts) + end
-
-
-def _in_order(order: tuple[int, ...], parts: Parts, separator: bytes = b":") -> bytes:
-    return separator.join((b"v1", *(parts[at] for at in order)))
-
-
-def _without(at: int, parts: Parts) -> bytes:
-    return b":".join((b"v1", *parts[:at], *parts[at + 1 :]))
-
-
-def _with(at: int, more: bytes, parts: Parts) -> bytes:
-    return b":".join((b"v1", *parts[:at], more, *parts[at:]))
-
-
-_USUAL: tuple[Joining, ...] = (
-    _joining("version-missing", b":".join),
-    _joining("line-feeds", partial(_joined, b"\n")),
-    _unversioned(Found("line-feeds"), b"\n".join),
-    _joining("no-separators", partial(_joined, b"")),
-    _unversioned(Found("no-separators"), b"".join),
-    _joining("string-ends-in-line-feed", lambda parts: right(parts) + b"\n"),
-    _ordered((1, 0, 2, 3, 4)),
-    _ordered((2, 0, 1, 3, 4)),
-    _ordered((0, 1, 3, 2, 4)),
-    _ordered((0, 1, 2, 4, 3)),
-    _joining("query-left-out-with-colon", partial(_without, 3)),
-    _joining("version-otherwise", partial(_prefixed, b"v2:")),
-    _joining("version-otherwise", partial(_prefixed, b"V1:")),
-    _joining("string-ends-otherwise", partial(_ended, b":"), "a colon"),
-    *(_joining("other-separators", partial(_joined, separator), shown) for separator, shown in _SEPARATORS.items()),
-)
-_WITHOUT_BODY: tuple[Joining, ...] = (
-    _joining("body-hash-left-out", partial(_without, 4)),
-    _joining("body-hash-left-out", lambda parts: b":".join((b"v1", *parts[:3]))),
-)
+MISTAKES = (
+    *rows(
+        Step.TIMESTAMP,
+        ("timestamp-in-seconds", "the timestamp is signed in seconds, and sent in milliseconds",
+         "send the seconds that you sign", _seconds_of_milliseconds),
+        ("timestamp-with-fraction", "the timestamp is signed with a fraction", _SECONDS,
+         lambda r: [r.timestamp + b".0"]),
+        ("timestamp-as-date", "the timestamp is signed as a date", _SECONDS, _dates, _dates_with_milliseconds),
+        ("timestamp-missing", "the timestamp is empty in the signed string", _EXACT, lambda r: [b""]),
+        ("timestamp-another", "another timestamp is signed than sent", "read the clock once for both",
+         _near_seconds, _far_seconds),
+        ("timestamp-in-milliseconds", "the timestamp is signed in milliseconds", _SECONDS,
+         lambda r: [r.timestamp + b"000"], _milliseconds),
+    ),
+    *rows(
+        Step.NONCE,
+        ("nonce-in-lower-case", "the nonce is signed in lower case", _EXACT, lambda r: [r.nonce.lower()]),
+        ("nonce-in-upper-case", "the nonce is signed in upper case", _EXACT, lambda r: [r.nonce.upper()]),
+        ("nonce-without-dashes", "the nonce is signed without its dashes", _EXACT,
+         lambda r: [r.nonce.replace(b"-", b"")]),
+        ("nonce-encoded", "the nonce is signed in Base64 or hexadecimal", _EXACT,
+         lambda r: [b64encode(r.nonce), r.nonce.hex().encode()]),
+        ("nonce-quoted", "the nonce is signed in quotes", _EXACT, lambda r: [b'"%b"' % r.nonce]),
+        ("nonce-missing", "the nonce is empty in the signed string", _EXACT, lambda r: [b""]),
+        ("nonce-another", "the nonce of another request is signed", "make one nonce for the header and the string",
+         lambda r: r.nonces),
+    ),
+    *rows(
+        Step.METHOD,
+        ("method-in-lower-case", "the method is in lower case", "sign the method in capitals",
+         lambda r: [r.method.lower()]),
+        ("method-capitalised", "the method has one capital", "sign all of the method in capitals",
+         lambda r: [r.method.capitalize()]),
+        ("method-another", "another method is signed than sent", "sign the method that is sent", _other_methods),
+        ("method-missing", "the method is empty in the signed string", "sign the method that is sent",
+         lambda r: [b""]),
+    ),
+    *rows(
+        Step.PIECES,
+        ("version-missing", "the leading v1: is missing from the canonical string", "begin the string with v1:",
+         lambda r: [list]),
+        ("nonce-before-timestamp", "the nonce stands before the timestamp", "the timestamp comes first",
+         lambda r: [_in_order(1, 0, 2, 3, 4)]),
+        ("query-left-out-with-colon", "the query was left out together with its colon",
+         "sign the query between two colons, also an empty one", lambda r: [_without(3)]),
+        ("body-hash-left-out", "the body hash was left out together with its colon", _HASH_ALWAYS,
+         _without_body_hash),
+        ("path-in-string", "the path is one more part of the signed string", _SIX, _paths),
+        ("nonce-left-out", "the nonce was left out together with its colon", _SIX, lambda r: [_without(1)]),
+        ("timestamp-left-out", "the timestamp was left out together with its colon", _SIX, lambda r: [_without(0)]),
+        ("method-left-out", "the method was left out together with its colon", _SIX, lambda r: [_without(2)]),
+        ("key-in-string", "the API key is part of the signed string", _SIX,
+         lambda r: [lambda parts: [r.api_key, b"v1", *parts], *(_with(at, r.api_key) for at in range(6))]
+         if r.api_key else []),
+        ("other-order", "the parts have another order: {}", _SIX, lambda r: (), _orders),
+    ),
+    *rows(
+        Step.SEPARATOR,
+        ("line-feeds", "the parts are joined with line feeds instead of colons", "join the parts with colons",
+         lambda r: [b"\n"]),
+        ("no-separators", "the parts are joined without colons", "join the parts with colons", lambda r: [b""]),
+        ("other-separators", "the parts are joined with {} instead of colons", "join the parts with colons",
+         lambda r: _SEPARATORS.items()),
+    ),
+    *rows(
+        Step.STRING,
+        ("string-ends-in-line-feed", "the canonical string ends in a line feed",
+         "let the string end with the body hash", lambda r: [_ending(b"\n")]),
+        ("string-ends-otherwise", "the canonical string has {} at its end", "let the string end with the body hash",
+         lambda r: [(_ending(end), shown) for end, shown in _ENDS.items()]),
+        ("version-otherwise", "the canonical string begins otherwise than with v1:", "begin the string with v1:",
+         lambda r: map(_beginning, (b"v2:", b"V1:", b"v1=", b"1:", b":", b"v1\n", b"v1.", b"v1::", b'"v1:', b" v1:"))),
+        ("only-body-signed", "only the body is signed", _SIX, _bodies),
+        ("string-in-lower-case", "the whole string is signed in lower case", "leave the string as it is made",
+         lambda r: [bytes.lower]),
+        ("string-in-capitals", "the whole string is signed in capitals", "leave the string as it is made",
+         lambda r: [bytes.upper]),
+        ("string-hashed-first", "the string is hashed before the HMAC", "give the string itself to the HMAC",
+         lambda r: [lambda text: hashlib.sha256(text).digest(), lambda text: hashlib.sha256(text).hexdigest().encode(),
+                    lambda text: b64encode(hashlib.sha256(text).digest())]),
+        ("string-encoded-first", "the string is encoded in Base64 before the HMAC",
+         "give the bytes of the string to the HMAC", lambda r: [b64encode]),
+        ("string-in-utf-16", "the string is encoded in UTF-16", "encode the string in ASCII or UTF-8",
+         lambda r: [lambda text: text.decode("latin-1").encode("utf-16-le"),
+                    lambda text: text.decode("latin-1").encode("utf-16-be")]),
+    ),
+)  # fmt: skip

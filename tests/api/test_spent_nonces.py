@@ -1,0 +1,66 @@
+"""A nonce that was spent: the refusal names the request that spent it, and why the client may have sent it again."""
+
+import gzip
+import json
+from typing import Any
+
+import pytest
+
+from tests.support.client import Client, Response, running
+
+NONCE = "n" * 16
+ORDER = b'{"refid":"r-1","product":"RELOAD","account":"0123456789","amount":10}'
+
+
+def pay(client: Client, body: bytes = ORDER) -> Response:
+    return client.call("POST", "/v2/topup", body, nonce=NONCE)
+
+
+def said_of_second(scenario: dict[str, Any], body: bytes = ORDER) -> str:
+    with running(scenario) as client:
+        pay(client)
+        answer = pay(client, body)
+        assert (answer.status, answer.json["error"]) == (401, "nonce_reused")
+        [spent] = [one for one in client.sim("GET", "/sandboxes/default/requests").json["requests"] if one["n"] == 1]
+        said = answer.headers["x-sim-diagnosis"]
+        assert f"request 1 spent this nonce at {spent['at'][:16]}" in said
+        assert "each request needs a nonce of its own" in said
+        return said
+
+
+@pytest.mark.parametrize("where", [True, "body"])
+def test_a_library_that_repeats_after_a_lost_answer_is_named(where: bool | str) -> None:
+    fault = {"when": {"path": "/v2/topup"}, "times": 1, "then": {"after_commit": True, "disconnect": where}}
+    said = said_of_second({"faults": [fault]})
+    assert said.startswith("the answer to these very bytes was lost, and your HTTP library sent them again by itself")
+
+
+def test_the_same_bytes_after_an_answer_were_sent_twice() -> None:
+    assert said_of_second({}).startswith("these very bytes were sent before; make a nonce")
+
+
+def test_other_bytes_with_the_nonce_are_no_repetition() -> None:
+    assert said_of_second({}, ORDER.replace(b"r-1", b"r-2")).startswith("request 1 spent this nonce")
+
+
+def test_a_nonce_whose_request_the_journal_lost_is_refused_all_the_same() -> None:
+    with running() as client:
+        pay(client)
+        client.live.journal.clear()
+        assert pay(client).headers["x-sim-diagnosis"].startswith("each request needs a nonce of its own")
+
+
+@pytest.mark.parametrize(
+    ("body", "headers", "said"),
+    [
+        (gzip.compress(ORDER, mtime=0), {}, "is compressed; the service does not support Content-Encoding"),
+        (b"\x0b\x02\x80", {"Content-Encoding": "br"}, "the service does not support Content-Encoding"),
+        (ORDER.decode().encode("utf-16"), {}, "is in UTF-16; send it in UTF-8"),
+        (json.dumps(ORDER.decode()).encode(), {}, "is a JSON string that has the JSON in it: serialise it once"),
+    ],
+)
+def test_a_body_that_is_signed_and_cannot_be_read_is_named(body: bytes, headers: dict[str, str], said: str) -> None:
+    with running() as client:
+        answer = client.call("POST", "/v2/topup", body, headers=headers)
+        assert answer.status == 400
+        assert said in answer.headers["x-sim-diagnosis"]

@@ -1,0 +1,196 @@
+"""Clients that send something else than they signed, as libraries, languages and gateways do it: each is named, in the
+header as well."""
+
+import gzip
+import json
+import zlib
+from typing import Any
+from unicodedata import normalize
+from urllib.parse import quote, unquote_plus, urlencode
+
+import pytest
+
+from simulator.auth.autopsy.parameters import FIELDS
+from simulator.auth.autopsy.report import autopsy
+from simulator.contract.endpoints import endpoints
+from tests.support.mistaken_clients import Request, Signer, sha256
+from tests.support.signed_requests import facts, header
+
+SHORT: dict[str, Any] = {"refid": "a1795250017.5", "product": "RELOAD", "account": "0123456789", "amount": 10}
+ORDER = SHORT | {"remarks": "Kedai Caf\u00e9 <A&B> 'q' 5+5=10"}
+NESTED = SHORT | {"extras": {"ref2": "x y", "ic_number": "900101145555"}}
+TIGHT = json.dumps(ORDER, ensure_ascii=False, separators=(",", ":"))
+FLAT = TIGHT.encode()
+
+
+def small(value: object) -> bytes:
+    return json.dumps(value, separators=(",", ":")).encode()
+
+
+def escaped(signs: str, text: str = TIGHT, *, is_upper: bool = True) -> bytes:
+    for sign in signs:
+        text = text.replace(sign, f"\\u{ord(sign):04X}" if is_upper else f"\\u{ord(sign):04x}")
+    return text.encode()
+
+
+def picked(value: dict[str, Any], *names: str) -> dict[str, Any]:
+    return {name: value[name] for name in names}
+
+
+def parts_of(value: dict[str, Any]) -> bytes:
+    each = (f'--xyz\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n{one}\r\n' for name, one in value.items())
+    return "".join(each).encode() + b"--xyz--\r\n"
+
+
+def php(value: dict[str, Any]) -> bytes:
+    return small(value).replace(b"/", b"\\/")
+
+
+AS_FORM = [
+    (urlencode(ORDER).encode(), json.dumps(ORDER).encode()),
+    (urlencode(ORDER).encode(), php(ORDER)),
+    (urlencode(SHORT).encode(), small(SHORT)),
+    (urlencode(ORDER, quote_via=quote).encode(), json.dumps(ORDER).encode()),
+    (b"refid=1&extras%5Bref2%5D=x+y&extras%5Bic%5D=9", b'{"refid":"1","extras":{"ref2":"x y","ic":"9"}}'),
+    (urlencode(SHORT).encode(), small(SHORT | {"amount": "10"})),
+    (urlencode(SHORT | {"amount": "10.50"}).encode(), small(SHORT | {"amount": "10.50"})),
+    (urlencode(SHORT | {"amount": 10.5}).encode(), small(SHORT | {"amount": 10.5})),
+    (parts_of(ORDER), FLAT),
+    (parts_of(ORDER), php(ORDER)),
+]
+COMPRESSED = [(gzip.compress(FLAT, mtime=0), FLAT), (zlib.compress(FLAT), FLAT), (zlib.compress(FLAT)[2:-4], FLAT)]
+CURLY = TIGHT.replace("'q'", "\u2019")
+CHARSETS = [
+    (TIGHT.encode("latin-1"), FLAT),
+    (CURLY.encode("cp1252"), CURLY.encode()),
+    (TIGHT.encode("utf-16"), FLAT),
+    (TIGHT.encode("utf-16-le"), FLAT),
+    (FLAT.decode("latin-1").encode(), FLAT),
+    (TIGHT.encode("latin-1"), small(ORDER)),
+]
+LOST = [
+    *((text.encode("ascii", "replace"), text.encode()) for text in (
+        TIGHT, TIGHT.replace("Kedai", "K\u00e9dai"), TIGHT.replace("\u00e9", "\u2013"),
+        json.dumps(ORDER, ensure_ascii=False))),
+    (TIGHT.replace("\u00e9", "\ufffd").encode(), FLAT),
+]  # fmt: skip
+NET, GSON = escaped("<>&'+\u00e9"), escaped("<>&'=", is_upper=False)
+QUOTED = SHORT | {"remarks": 'say "hi" \\ x'}
+SMILE = SHORT | {"remarks": "\U0001f600 ok"}
+ENCODERS = [
+    *((FLAT, signed) for signed in (
+        NET, GSON, escaped("\u00e9"), escaped("<>&", is_upper=False), escaped("<>&'", is_upper=False),
+        escaped("<>&'+\u00e9", json.dumps(ORDER, ensure_ascii=False, indent=2)))),
+    (NET, FLAT),
+    (GSON, FLAT),
+    (GSON, NET),
+    (small(SMILE), json.dumps(SMILE, ensure_ascii=False).encode()),
+    (json.dumps(SMILE, ensure_ascii=False).encode(), small(SMILE)),
+    (small(QUOTED), small(QUOTED).replace(b'\\"', b"\\u0022")),
+]  # fmt: skip
+FORMS = [
+    (FLAT, normalize("NFD", TIGHT).encode()),
+    (normalize("NFD", TIGHT).encode(), FLAT),
+    (json.dumps(ORDER).encode(), json.dumps(ORDER | {"remarks": normalize("NFD", ORDER["remarks"])}).encode()),
+]
+NOT_SENT = [
+    *((small(SHORT), small(signed)) for signed in (
+        SHORT | {"remarks": None}, SHORT | {"extras": {}}, SHORT | {"remarks": ""}, {"extras": None} | SHORT,
+        picked(SHORT, "refid") | {"remarks": None} | SHORT, SHORT | {"remarks": None, "extras": None},
+        SHORT | {"extras": None, "remarks": None}, SHORT | {"remarks": "", "extras": None})),
+    (json.dumps(SHORT).encode(), json.dumps(SHORT | {"remarks": None}).encode()),
+    (small(SHORT | {"extras": {"ref2": "1"}}), small(SHORT | {"extras": {"ref2": "1", "ic_number": None}})),
+]  # fmt: skip
+NOT_SIGNED = [
+    (small(SHORT | {"remarks": None}), small(SHORT)),
+    (small(SHORT | {"extras": {}, "remarks": ""}), small(SHORT)),
+    (small(SHORT | {"extras": {"ref2": None, "a": "b"}}), small(SHORT | {"extras": {"a": "b"}})),
+]
+LARGE = NESTED | {"remarks": "x"}
+ORDERS = [
+    (small(SHORT), small(picked(SHORT, "amount", "product", "account", "refid"))),
+    (small(ORDER), small(picked(ORDER, "product", "refid", "amount", "remarks", "account"))),
+    (json.dumps(SHORT).encode(), json.dumps(picked(SHORT, "product", "amount", "account", "refid")).encode()),
+    (small(LARGE), small(picked(LARGE, "extras", "refid", "amount", "remarks", "product", "account"))),
+    (small(NESTED), small(SHORT | {"extras": picked(NESTED["extras"], "ic_number", "ref2")})),
+]
+BODIES = [
+    *(("body-form-sent", *one) for one in AS_FORM),
+    *(("body-compressed", *one) for one in COMPRESSED),
+    *(("body-sent-in-other-charset", *one) for one in CHARSETS),
+    *(("body-letters-lost", *one) for one in LOST),
+    *(("body-serialised-again", *one) for one in ENCODERS),
+    *(("body-normalized", *one) for one in FORMS),
+    *(("body-member-not-sent", *one) for one in NOT_SENT),
+    *(("body-absent-members", *one) for one in NOT_SIGNED),
+    *(("body-reordered", *one) for one in ORDERS),
+    ("body-encoded-twice", small(TIGHT), FLAT),
+    ("body-member-added", small(ORDER), small(SHORT)),
+]
+
+
+def named(request: Request, signature: str, name: str) -> None:
+    """One mistake alone is named, and the header names it, too."""
+    found = autopsy(facts(request, signature)).found
+    assert [one.id for one in found] == [name]
+    assert header(request, signature) == found[0].sentence
+
+
+@pytest.mark.parametrize(("name", "sent", "signed"), BODIES, ids=[f"{at}-{one[0]}" for at, one in enumerate(BODIES)])
+def test_a_body_that_was_sent_otherwise_than_signed_is_named(name: str, sent: bytes, signed: bytes) -> None:
+    request = Request("POST", "/v2/topup", "", sent)
+    named(request, Signer(hashed=lambda _: sha256(signed)).sign(request), name)
+
+
+DAY = "date=2026-11-28&limit=5"
+TWO = f"{DAY}&status=A&status=B"
+WRITTEN = (
+    "A,B", "A%2CB", "A, B", "['A', 'B']", "%5B%27A%27%2C+%27B%27%5D", "%5B%27A%27%2C%20%27B%27%5D", '["A","B"]',
+    "[A, B]", "A%7CB", "('A', 'B')", "A;B",
+)  # fmt: skip
+LISTS = [
+    (f"{DAY}&status%5B%5D=A&status%5B%5D=B", TWO),
+    (TWO, f"{DAY}&status[]=A&status[]=B"),
+    (TWO, f"{DAY}&status%5B%5D=A&status%5B%5D=B"),
+    *((TWO, f"{DAY}&status={text}") for text in (*WRITTEN, "Array", "A B")),
+    *((f"{DAY}&status={quote(unquote_plus(text))}", TWO) for text in WRITTEN),
+    (TWO, f"{DAY}&status[0]=A&status[1]=B"),
+    (f"{DAY}&status[0]=A&status[1]=B", TWO),
+    (f"{DAY}&status[]=B", f"{DAY}&status=B"),
+    (f"{DAY}&status=B", f"{DAY}&status=['B']"),
+]
+ABSENT = [
+    *((DAY, f"account={text}&{DAY}") for text in ("None", "null", "undefined", "")),
+    (DAY, f"account=None&{DAY}&product=None"),
+    ("limit=5", "account=None&limit=5&product=None&status=None"),
+    ("", "account=None"),
+    ("limit=5", "account=None&date=None&limit=5&offset=None&product=None&status=None"),
+]
+VALUES = [("debug=True", "debug=true"), ("debug=true", "debug=True"), ("debug=1", "debug=true"), ("n=5", "n=5.0")]
+LETTERS = [
+    ("account=Caf%C3%A9", "account=" + quote(normalize("NFD", "Caf\u00e9"))),
+    ("account=Caf%C3%A9", "account=Caf%E9"),
+    ("account=Caf%E9", "account=Caf%C3%A9"),
+]
+QUERIES = [
+    *(("query-list-otherwise", *one) for one in LISTS),
+    *(("parameter-not-sent", *one) for one in ABSENT),
+    *(("query-value-otherwise", *one) for one in VALUES),
+    *(("query-other-charset", *one) for one in LETTERS),
+    ("parameter-added", f"{DAY}&_=1795000000", DAY),
+    ("parameter-added", f"{DAY}&_=1795000000&lang=en", DAY),
+]
+
+
+@pytest.mark.parametrize(("name", "sent", "signed"), QUERIES, ids=[f"{at}-{one[0]}" for at, one in enumerate(QUERIES)])
+def test_a_query_that_was_sent_otherwise_than_signed_is_named(name: str, sent: str, signed: str) -> None:
+    request = Request("GET", "/v2/transactions", sent, b"")
+    named(request, Signer(query=lambda _: signed).sign(request), name)
+
+
+def test_the_fields_that_may_be_absent_are_those_of_the_contract() -> None:
+    for path, names in FIELDS.items():
+        fields = [one.fields for one in endpoints() if one.path == path.decode()]
+        assert any(set(names) <= each for each in fields), path
+    queried = {one.path for one in endpoints() if one.query and one.method == "GET"}
+    assert queried == {path.decode() for path in FIELDS if path.decode() in queried}
