@@ -146,12 +146,9 @@ test("wrong arguments are refused in this runner's realm, right ones are taken",
   await expect(sandbox.expectCallback("order-1", { statuss: "Failed" })).rejects.toThrow("did you mean status?");
   await expect(sandbox.transaction(Promise.resolve("x"))).rejects.toThrow("refid is a Promise");
   await expect(sandbox.call("POST", "/v2/topup", { refid: new Map() })).rejects.toThrow("refid is a Map");
-  const bytes = [new Uint8Array(5), Buffer.from("{}"), new ArrayBuffer(5)];
-  const bodies = [...bytes, new URLSearchParams("a=b"), new Blob(["{}"])];
-  for (const body of bodies) {
+  for (const body of [new Uint8Array(5), Buffer.from("{}"), "{}"]) {
     const headers = new Headers({ "X-Trace": "1" });
-    const signal = AbortSignal.timeout(60_000);
-    const answer = await sandbox.fetch("/v2/topup", { method: "POST", body, headers, signal });
+    const answer = await sandbox.fetch("/v2/topup", { method: "POST", body, headers });
     expect(answer.status).toBe(400);
   }
   await sandbox.rule("payments", { when: { refid: ["a", "b"] }, then: [{ status: "Failed" }] });

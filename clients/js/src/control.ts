@@ -1,123 +1,132 @@
-/** Requests to the control API, `/_sim`: JSON in and out, refusals as errors. */
+/** Requests to the control API, `/_sim`: JSON in and out, refusals as errors. And what else can go wrong, as types. */
 
-import { inspected, isObject } from "./arguments.js";
-import { NotRunning, shortened, SimulatorError, WrongAnswer, type Problem } from "./errors.js";
-import { exchange, Malformed, Unanswered, type Answer } from "./exchange.js";
-import { encoded, parsed } from "./json.js";
+import { AssertionError } from "node:assert";
 
-type Query = Record<string, string | number | bigint | boolean | undefined>;
+import { checkPath, inspected, isObject } from "./arguments.js";
+import { exchange, Unanswered, type HttpResponse } from "./machine.js";
 
 const TIMEOUT_S = 60;
 const PAGE = 1000;
-const PROBLEMS_MAX = 1000;
-const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"];
+const CHARS_SHOWN = 100;
 
-/** How many pages a list may have. */
-export const PAGES_MAX = 10_000;
+/** One of the mistakes in a scenario or rule that was refused. */
+export type Problem = { message: string; path?: string; line?: number; column?: number; [more: string]: unknown };
 
-/** What a request sends besides its method and path. */
-export interface Sent {
-  query?: Query;
-  json?: unknown;
-  /** The text of a scenario file. */
-  yaml?: string;
-  /** How long the answer may take in all, in seconds; by default 60. */
-  timeoutS?: number;
+/** The control API refused a request: its status, its code and sentence, and every problem of a scenario or rule. */
+export class SimulatorError extends Error {
+  override name = "SimulatorError";
+
+  /** `path` is the part of the request that it is about, or empty. */
+  constructor(readonly status: number, readonly code: string, message: string, readonly path: string, readonly problems: readonly Problem[] = []) {
+    const lines = problems.map((problem) => `\n  ${problem.path ? `${problem.path}: ` : ""}${problem.message}`);
+    super(`${message} (${status} ${code}${path && `, at ${path}`})${lines.join("")}`);
+  }
 }
+
+/** Nothing answers at the simulator's address. */
+export class NotRunning extends Error {
+  override name = "NotRunning";
+}
+
+/** What answers there is no simulator of this version; the message has the address. */
+export class WrongAnswer extends NotRunning {
+  override name = "WrongAnswer";
+}
+
+/** A simulator of our own could not be started; the message has its output. */
+export class NotStarted extends Error {
+  override name = "NotStarted";
+}
+
+/** An expectation is not met. `evidence` is what did happen: a payment's story, refused requests, violations. */
+export class ExpectationFailed extends AssertionError {
+  readonly evidence!: string;
+
+  constructor(message: string, evidence: string, actual?: unknown, expected?: unknown) {
+    super({ message: evidence ? `${message}\n${evidence}` : message, actual, expected, operator: "expect" });
+    this.name = "ExpectationFailed";
+    // Runners print the members of an error, and the message has this already.
+    Object.defineProperty(this, "evidence", { value: evidence, enumerable: false });
+  }
+}
+
+/** What a request sends besides its method and path: `yaml` is the text of a scenario file. The answer may take `timeoutS` seconds in
+ * all, by default 60. */
+export type Sent = { query?: Record<string, string | number | boolean | undefined>; json?: unknown; yaml?: string; timeoutS?: number };
 
 /** The control API of one server. */
 export class Control {
   /** `url` ends in `/_sim`. */
-  constructor(
-    readonly url: string,
-    readonly token: string | undefined,
-  ) {}
+  constructor(readonly url: string, readonly token?: string) {}
 
-  /** The JSON of an answer, undefined when it has no body. A refusal is a `SimulatorError`; `NotRunning` when nobody answers,
-   * `WrongAnswer` for what the control API would not, a RangeError for a method or a path that it cannot have. */
-  async ask<T>(method: string, path: string, sent: Sent = {}): Promise<T> {
-    checkRequest(method, path);
-    const { query = {}, json, yaml, timeoutS = TIMEOUT_S } = sent;
+  /** The JSON of an answer, undefined when it has no body. A refusal is a `SimulatorError`; `NotRunning` when nothing answers,
+   * `WrongAnswer` when something else does, a RangeError for a path that would not arrive as it is written. */
+  async ask<T>(method: string, path: string, { query = {}, json, yaml, timeoutS = TIMEOUT_S }: Sent = {}): Promise<T> {
+    checkPath("control API", path);
     const url = new URL(`${this.url}${path}`);
     for (const [name, value] of Object.entries(query)) {
       if (value !== undefined) url.searchParams.set(name, `${value}`);
     }
-    const headers: Record<string, string> = {
-      "Content-Type": yaml === undefined ? "application/json" : "application/yaml",
-    };
-    if (this.token) headers["Authorization"] = `Bearer ${this.token}`;
+    const type = yaml === undefined ? "application/json" : "application/yaml";
+    const headers = { "Content-Type": type, ...(this.token && { Authorization: `Bearer ${this.token}` }) };
     const body = yaml ?? (json === undefined ? null : encoded(`${method} ${path}`, json));
     const answer = await exchange(url, { method, headers, body }, timeoutS).catch((error: unknown) => {
-      if (error instanceof Malformed) throw this.wrongAnswer(method, path, shortened(error.message));
-      throw error instanceof Unanswered ? this.#notRunning(error) : error;
+      if (!(error instanceof Unanswered)) throw error;
+      if (error.isOther) throw this.wrongAnswer(method, path, error.message);
+      throw new NotRunning(`no simulator answers at ${this.url} (${error.message}): start one, or set RESELLER_SIM_URL`, { cause: error.cause });
     });
     return this.#decoded(method, path, answer) as T;
   }
 
   /** All items of a list that comes in pages, in the order of the pages. `name` is the member that has them. */
-  async all<T>(path: string, name: string, query: Query = {}): Promise<T[]> {
-    const lists: T[][] = [];
-    let cursor: string | undefined;
-    for (let count = 0; count < PAGES_MAX; count += 1) {
-      const page: Record<string, unknown> = await this.ask("GET", path, { query: { limit: PAGE, ...query, cursor } });
-      const items = page[name];
-      if (!Array.isArray(items)) throw this.wrongAnswer("GET", path, `its ${name} is not a list`);
-      lists.push(items as T[]);
-      if (!page["has_more"]) return lists.flat();
-      const next = `${(page["cursor"] ?? cursor ?? "") as string}`;
-      if (next === (cursor ?? "") || items.length === 0) throw this.wrongAnswer("GET", path, "it has more, but the same page again");
-      cursor = next;
+  async all<T>(path: string, name: string, query: Sent["query"] = {}): Promise<T[]> {
+    const items: T[] = [];
+    for (let cursor: string | undefined; ; ) {
+      const page = await this.ask<Record<string, unknown>>("GET", path, { query: { limit: PAGE, ...query, cursor } });
+      items.push(...(page[name] as T[]));
+      if (!page["has_more"]) return items;
+      cursor = `${page["cursor"] as string}`;
     }
-    throw this.wrongAnswer("GET", path, `it has more than ${PAGES_MAX} pages`);
   }
 
-  /** What to say when something else answers. */
-  wrongAnswer(method: string, path: string, wrong: string): WrongAnswer {
-    return new WrongAnswer(`${method} ${this.url}${path} was not answered as by a simulator of this version: ${wrong}`);
+  /** What to throw when something else answers. */
+  wrongAnswer(method: string, path: string, problem: string): WrongAnswer {
+    return new WrongAnswer(`${method} ${this.url}${path} was not answered as by a simulator of this version: ${problem}`);
   }
 
-  #notRunning(reason: Unanswered): NotRunning {
-    const said = `no simulator answers at ${this.url} (${shortened(reason.message)}): start one, or set RESELLER_SIM_URL`;
-    return new NotRunning(said, { cause: reason.cause });
-  }
-
-  #decoded(method: string, path: string, { status, bytes }: Answer): unknown {
-    let found: unknown;
+  #decoded(method: string, path: string, { status, bytes }: HttpResponse): unknown {
+    if (bytes.length === 0 && status < 300) return undefined;
+    const text = Buffer.from(bytes).toString();
+    let value: unknown;
     try {
-      found = bytes.length > 0 ? parsed(new TextDecoder("utf-8", { fatal: true }).decode(bytes)) : undefined;
+      value = JSON.parse(text);
     } catch {
-      throw this.wrongAnswer(method, path, `${status} without JSON`);
+      // It is shown below.
     }
-    if (status >= 400) throw refused(status, found);
-    if (status >= 300 || !(found === undefined || isObject(found))) {
-      throw this.wrongAnswer(method, path, `${status}, and not with an object`);
-    }
-    return found;
+    if (!isObject(value)) throw this.wrongAnswer(method, path, `${status} ${JSON.stringify(text.trim().slice(0, CHARS_SHOWN))}`);
+    if (status < 300) return value;
+    const { error, message, path: part, problems } = value as { error: string; message: string; path?: string; problems?: Problem[] };
+    const hint = status === 401 ? "; give the control API's token as `token`, or in RESELLER_SIM_TOKEN" : "";
+    throw new SimulatorError(status, error, `${message}${hint}`, part ?? "", problems);
   }
 }
 
-/** Throw a RangeError for a method that the control API has not, and for a path that a URL would change: `/a/..` is `/`. */
-export function checkRequest(method: string, path: string): void {
-  if (!METHODS.includes(method)) throw new RangeError(`${inspected(method)} is no method of the control API: give ${METHODS.join(", ")}`);
-  const [named = ""] = path.split(/[?#]/);
-  if (!/^($|\/)/.test(named)) throw new RangeError(`${inspected(path)} is no path of the control API: begin it with /`);
-  const parts = named.replace(/[\t\r\n]/g, "").split(/[/\\]/).slice(1); // as a URL is read
-  const odd = parts.find((part) => /^(\.|%2e){0,2}$/i.test(part));
-  if (odd === undefined) return;
-  throw new RangeError(`${inspected(path)} is no path of the control API: its part ${inspected(odd)} would lead elsewhere, so give a name`);
+/** Return a value as JSON. `JSON.stringify` changes or drops many values without an error, such as NaN, a promise, a Map and a function:
+ * here each is a TypeError, and a number that is not finite a RangeError. An undefined member is left out. */
+export function encoded(of: string, value: unknown): string {
+  return JSON.stringify(value, function (this: Record<string, unknown>, name: string, member: unknown): unknown {
+    const original = this[name]; // before its toJSON
+    const where = `${of}: ${name === "" ? "json" : inspected(name).slice(1, -1)} is ${inspected(original)}`;
+    if (typeof member === "number" && !Number.isFinite(member)) throw new RangeError(`${where}, and JSON has no such number`);
+    if (!isJson(original)) throw new TypeError(`${where}; give a value that JSON has`);
+    return member;
+  });
 }
 
-function refused(status: number, decoded: unknown): SimulatorError {
-  const said = isObject(decoded) ? decoded : {};
-  const { error = "unknown", message = "the control API refused the request", path, problems } = said;
-  const listed = Array.isArray(problems) ? problems.slice(0, PROBLEMS_MAX).map(problemOf) : [];
-  const hint = status === 401 ? "; give the control API's token as `token`, or in RESELLER_SIM_TOKEN" : "";
-  return new SimulatorError(status, shortened(error), shortened(message) + hint, shortened(path ?? ""), listed);
-}
-
-function problemOf(one: unknown): Problem {
-  if (!isObject(one)) return { message: shortened(one) };
-  const { message, path, line, column, ...more } = one;
-  const at = { ...(Number.isInteger(line) && { line: line as number }), ...(Number.isInteger(column) && { column: column as number }) };
-  return { ...more, ...at, message: shortened(message ?? ""), ...(path !== undefined && { path: shortened(path) }) };
+/** Whether JSON has it: not a bigint, bytes, a Date that is none, or an object that would be `{}`, as a promise or a Map. */
+function isJson(value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return !["function", "symbol", "bigint"].includes(typeof value);
+  if (Array.isArray(value) || isObject(value)) return true;
+  if (ArrayBuffer.isView(value)) return false;
+  return "toJSON" in value ? (value as { toJSON(): unknown }).toJSON() !== null : Object.keys(value).length > 0;
 }

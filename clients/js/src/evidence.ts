@@ -1,76 +1,121 @@
-/** What people read of a sandbox when a test has failed. */
+/** What people read of a sandbox when a test has failed: what did happen. */
 
-import { checkArguments } from "./arguments.js";
-import { shortened } from "./errors.js";
-import { steadyS } from "./machine.js";
-import { FUNCTIONS } from "./parameters.js";
-import type { Obligation, RequestRecord } from "./records.js";
+import { checkArguments, FUNCTIONS, nearest } from "./arguments.js";
+import { Control, ExpectationFailed } from "./control.js";
+import { proxyHint, steadyS } from "./machine.js";
+import type { Advanced, CallbackWanted, Clock, RequestRecord, SandboxRecord } from "./records.js";
 import type { Sandbox } from "./sandbox.js";
 import { callbackLine, requestLine } from "./story.js";
 
-const MOST = 20;
+const LINES_MAX = 20;
+const LATEST = 5;
 const EXPLAINED_MAX = 10; // each is a search
 const EXPLAINING_S = 10; // all of them
+const OTHER_SANDBOXES_MAX = 5;
 const WRONG_SIGNATURE = ["invalid_signature", "invalid_signature_format"];
 
-/** What was violated, where it is seen, and what to do. */
-export function findingLines({ id, section, title, log, evidence, advice }: Obligation): string {
-  const where = evidence.length > 0 ? ` (${log} ${evidence.join(", ")})` : "";
-  return `${id}, section ${section}${where}: ${title}\n  ${advice}`;
+type Autopsied = { autopsy?: { mistakes: string[]; sentence: string; fix: string } | null };
+
+/** The failure that there is no payment with a refid, with the requests that were refused. */
+export async function noPayment(sandbox: Sandbox, refid: string): Promise<ExpectationFailed> {
+  const isReached = (await sandbox.requests()).length > 0;
+  const lines = isReached ? await refusalLines(sandbox, await sandbox.refused()) : [await noRequest(sandbox)];
+  return new ExpectationFailed(`no payment has the refid ${refid}`, lines.join("\n"));
 }
 
-/** `1 payment`, `2 payments`. */
-export function counted(count: number, what: string): string {
-  return `${count} ${what}${count === 1 ? "" : "s"}`;
+/** The failure that a callback did not come in time. */
+export async function noCallback(sandbox: Sandbox, { refid, status, inbox }: CallbackWanted, timeoutS: number): Promise<ExpectationFailed> {
+  const what = ["no callback", refid && `for ${refid}`, status && `with the status ${status}`].filter(Boolean).join(" ");
+  const hints = (inbox === undefined ? "" : await unusedInbox(sandbox, inbox)) + (await pendingHint(sandbox));
+  return new ExpectationFailed(`${what} came in ${timeoutS} s${hints}`, refid === undefined ? "" : await storyOrRefusals(sandbox, refid));
 }
+
+/** The failure that time was moved on and on, and something was still to happen. */
+export async function neverIdle(sandbox: Sandbox, { now, fired, reason = "" }: Advanced): Promise<ExpectationFailed> {
+  const payments = await sandbox.transactions();
+  const latest = payments.slice(0, LATEST).map(({ refid, created, status }) => `payment ${refid}, created ${created}: ${status}`);
+  const message = `the sandbox is not idle at ${now}, after ${counted(fired.length, "event")}${reason && `: ${reason}`}`;
+  return new ExpectationFailed(message, [`${counted(payments.length, "payment")}, the latest:`, ...latest].join("\n"));
+}
+
+/** Where neither a callback nor a webhook is sent to this inbox and nothing has come to it: which one was meant. Otherwise empty. */
+export async function unusedInbox(sandbox: Sandbox, name: string): Promise<string> {
+  const { inboxes } = await sandbox.ask<{ inboxes: { name: string }[] }>("GET", "/inbox");
+  const { resellers } = await sandbox.ask<{ resellers: { callback?: { url: string } | null; webhooks: { url: string }[] }[] }>("GET", "/resellers");
+  const urls = resellers.flatMap(({ callback, webhooks }) => [callback?.url ?? "", ...webhooks.map(({ url }) => url)]);
+  const names = [...urls.map((url) => /^inbox:(.+)|\/_sim\/inbox\/[^/]+\/(.+)/.exec(url)?.slice(1).join("") ?? ""), ...inboxes.map((inbox) => inbox.name)];
+  if (names.includes(name)) return "";
+  const near = nearest(name, names.filter(Boolean));
+  return near === undefined ? "" : `; nothing is sent to the inbox ${name}: did you mean ${near}?`;
+}
+
+/** What a test has forgotten that moves time itself; empty when nothing is pending. */
+export async function pendingHint(sandbox: Sandbox): Promise<string> {
+  const { mode, pending } = await sandbox.ask<Clock & { pending: number }>("GET", "/clock");
+  if (mode !== "manual" || pending === 0) return "";
+  const { due } = await sandbox.ask<{ due: { about: string; at: string }[] }>("GET", "/due", { query: { limit: LATEST } });
+  const next = due.map(({ about, at }) => `${about} at ${at}`).join("; ");
+  return `; the clock is manual and ${pending} ${pending === 1 ? "is" : "are"} pending (${next}): call advance() or runUntilIdle() first`;
+}
+
+/** The story of a payment or, if there is none, why. */
+export const storyOrRefusals = async (sandbox: Sandbox, refid: string): Promise<string> =>
+  sandbox.story(refid).then(String, (error: Error) => error.message);
+
+/** `1 payment`, `2 payments`. */
+export const counted = (count: number, what: string) => `${count} ${what}${count === 1 ? "" : "s"}`;
 
 /** The stories of the latest payments, the requests that were refused and the attempts of callbacks, oldest first. */
 export async function evidence(sandbox: Sandbox): Promise<string> {
   checkArguments("evidence", arguments, FUNCTIONS.evidence);
-  const payments = await sandbox.transactions();
-  const refused = await sandbox.refused();
-  const callbacks = await sandbox.callbacks();
-  const shown = payments.slice(0, MOST).reverse();
-  const stories = await Promise.all(shown.map(({ refid }) => sandbox.story(refid)));
-  const counts = `${counted(payments.length, "payment")}, ${counted(refused.length, "refused request")}`;
-  const lines = [`sandbox ${sandbox.id}: ${counts}`];
-  if (payments.length > shown.length) lines.push(`the latest ${shown.length} payments:`);
-  lines.push(...stories.map(String));
-  lines.push(...section("refused requests", await refusalLines(sandbox, refused)));
-  lines.push(...section("callbacks", callbacks.map(callbackLine)));
-  if (payments.length === 0 && refused.length === 0) lines.push(...section("requests", await otherRequests(sandbox)));
-  return lines.join("\n");
-}
-
-/** Where no payment was made and nothing refused: what else was asked. */
-async function otherRequests(sandbox: Sandbox): Promise<string[]> {
+  const [payments, refused, callbacks] = [await sandbox.transactions(), await sandbox.refused(), await sandbox.callbacks()];
+  const stories = await Promise.all(payments.slice(0, LINES_MAX).map(({ refid }) => sandbox.story(refid)));
+  const lines = [`sandbox ${sandbox.id}: ${counted(payments.length, "payment")}, ${counted(refused.length, "refused request")}`];
+  if (payments.length > stories.length) lines.push(`the latest ${stories.length} payments:`);
+  lines.push(...stories.reverse().map(String));
+  lines.push(...section("refused requests", await refusalLines(sandbox, refused)), ...section("callbacks", callbacks.map(callbackLine)));
+  if (payments.length > 0 || refused.length > 0) return lines.join("\n");
   const requests = (await sandbox.requests()).reverse().map(requestLine);
-  return requests.length > 0 ? requests : [`None has reached the sandbox: does the code under test use ${sandbox.url}?`];
+  return [...lines, ...section("requests", requests.length > 0 ? requests : [await noRequest(sandbox)])].join("\n");
 }
 
 /** A title and the latest lines below it; nothing if there are none. */
 function section(title: string, lines: readonly string[]): string[] {
-  const earlier = lines.length > MOST ? [`  ... ${lines.length - MOST} earlier`] : [];
-  return lines.length === 0 ? [] : [`${title}:`, ...earlier, ...lines.slice(-MOST).map((line) => `  ${line}`)];
+  const earlier = lines.length > LINES_MAX ? [`  ... ${lines.length - LINES_MAX} earlier`] : [];
+  return lines.length === 0 ? [] : [`${title}:`, ...earlier, ...lines.slice(-LINES_MAX).map((line) => `  ${line}`)];
+}
+
+/** What to say where no request came: the right address, where requests with this key went, and proxies. */
+async function noRequest(sandbox: Sandbox): Promise<string> {
+  const strays = await strayRequests(sandbox).catch(() => ""); // the test has an error of its own to show
+  return `None has reached the sandbox: does the code under test use ${sandbox.url}?${strays}${proxyHint(process.env)}`;
+}
+
+/** How many of the latest requests of other sandboxes have the key of this one. A journal shows only the beginning of a key. */
+async function strayRequests({ id: own, apiKey, environment }: Sandbox): Promise<string> {
+  const control = new Control(environment["RESELLER_SIM_URL"] ?? "", environment["RESELLER_SIM_TOKEN"]);
+  const { sandboxes } = await control.ask<{ sandboxes: SandboxRecord[] }>("GET", "/sandboxes");
+  const counts = sandboxes.filter(({ id }) => id !== own).slice(0, OTHER_SANDBOXES_MAX).map(async ({ id }) => {
+    const path = `/sandboxes/${encodeURIComponent(id)}/requests`;
+    const { requests } = await control.ask<{ requests: RequestRecord[] }>("GET", path, { query: { limit: LINES_MAX } });
+    const details = await Promise.all(requests.map(({ n }) => control.ask<{ request: { headers: [string, string][] } }>("GET", `${path}/${n}`)));
+    const keys = details.flatMap(({ request }) => request.headers.filter(([name]) => name.toLowerCase() === "x-api-key").map(([, key]) => key.split("...")[0]));
+    const count = keys.filter((key) => key && apiKey.startsWith(key)).length;
+    return count === 0 ? "" : ` ${counted(count, "request")} with its key went to the sandbox ${id}.`;
+  });
+  return (await Promise.all(counts)).join("");
 }
 
 /** A line for each row of the journal, oldest first; the rows are newest first. The latest ones with a wrong signature say what the
- * autopsy found and its fix, as far as the simulator answers in time: never does this throw. */
+ * autopsy found and its fix, as far as the simulator answers in time: the test has an error of its own to show. */
 export async function refusalLines(sandbox: Sandbox, rows: readonly RequestRecord[]): Promise<string[]> {
-  const explained = new Map<number, string>();
-  const wrong = rows.filter(({ error }) => WRONG_SIGNATURE.includes(error)).slice(0, EXPLAINED_MAX);
   const until = steadyS() + EXPLAINING_S;
-  try {
-    for (const { n } of wrong) explained.set(n, await autopsy(sandbox, n, Math.max(0, until - steadyS())));
-  } catch {
-    // The test has an error of its own to show; the rows that are left keep the diagnosis that they have.
+  const wrong = rows.filter(({ error }) => WRONG_SIGNATURE.includes(error)).slice(0, EXPLAINED_MAX);
+  const lines: string[] = [];
+  for (const row of rows) {
+    const timeoutS = wrong.includes(row) ? until - steadyS() : 0;
+    const { autopsy = null } = timeoutS > 0 ? await sandbox.ask<Autopsied>("GET", `/requests/${row.n}`, { timeoutS }).catch((): Autopsied => ({})) : {};
+    lines.unshift(requestLine(autopsy?.mistakes.length ? { ...row, diagnosis: `${autopsy.sentence}; ${autopsy.fix}` } : row));
   }
-  return rows.map((row) => requestLine({ ...row, diagnosis: explained.get(row.n) || row.diagnosis })).reverse();
-}
-
-/** What the signature of a request shows; empty when it shows nothing. */
-async function autopsy(sandbox: Sandbox, n: number, timeoutS: number): Promise<string> {
-  const found = await sandbox.ask<{ autopsy?: { mistakes: string[]; sentence: string; fix: string } | null }>("GET", `/requests/${n}`, { timeoutS });
-  const { mistakes = [], sentence = "", fix = "" } = found.autopsy ?? {};
-  return mistakes.length > 0 ? `${shortened(sentence)}; ${shortened(fix)}` : "";
+  return lines;
 }

@@ -2,24 +2,20 @@
 
 import { randomUUID } from "node:crypto";
 
-import { checkArguments } from "./arguments.js";
+import { checkArguments, FUNCTIONS } from "./arguments.js";
 import { evidence } from "./evidence.js";
-import { FUNCTIONS } from "./parameters.js";
 import { Sandbox } from "./sandbox.js";
 import { Simulator, type SandboxOptions } from "./simulator.js";
 
 const ID_CHARS_MAX = 48;
 
 /** The simulator that RESELLER_SIM_URL names, as under `reseller-sim exec`; without it one of our own. */
-export function findOrStart(): Promise<Simulator> {
-  return process.env["RESELLER_SIM_URL"] ? Promise.resolve(new Simulator()) : Simulator.start();
-}
+export const findOrStart = async (): Promise<Simulator> => (process.env["RESELLER_SIM_URL"] ? new Simulator() : Simulator.start());
 
 /** The options of a test's sandbox, whose id begins with the name of the test unless it is given. */
 export function named(options: string | SandboxOptions, test: string): SandboxOptions {
-  if (typeof options === "string") return named({ scenario: options }, test);
   const name = test.toLowerCase().match(/[a-z0-9]+/g)?.join("-").slice(0, ID_CHARS_MAX) ?? "test";
-  return { id: `${name}-${randomUUID().slice(0, 8)}`, ...options };
+  return { id: `${name}-${randomUUID().slice(0, 8)}`, ...(typeof options === "string" ? { scenario: options } : options) };
 }
 
 /** Ends the test of a sandbox: prints what happened in it if the test has failed, deletes it. */
@@ -39,12 +35,9 @@ export class CurrentSandbox {
   #sandbox: Sandbox | undefined;
   #owner: string | undefined;
 
-  /** `given`: the arguments of `useSandbox`. */
-  constructor(
-    private readonly options: string | SandboxOptions,
-    given: ArrayLike<unknown>,
-  ) {
-    checkArguments("useSandbox", given, FUNCTIONS.useSandbox);
+  /** `values`: the arguments of `useSandbox`. */
+  constructor(values: ArrayLike<unknown>, private readonly options: string | SandboxOptions) {
+    checkArguments("useSandbox", values, FUNCTIONS.useSandbox);
     users += 1;
   }
 
@@ -60,18 +53,17 @@ export class CurrentSandbox {
   }
 
   /** The test `name` begins. `owner` is what identifies it: the names or ids of those around it, then its own. */
-  async begin(owner: string, separator: string, name: string): Promise<void> {
-    if (this.#owner === undefined) {
-      this.#owner = owner; // at once, so that a test that begins meanwhile is refused
-      try {
-        running ??= findOrStart();
-        this.#sandbox = await (await running).sandbox(named(this.options, name));
-      } catch (error) {
-        this.#owner = undefined;
-        throw error;
-      }
-    } else if (!owner.startsWith(this.#owner + separator)) {
+  async begin(owner: string, name: string): Promise<void> {
+    if (this.#owner !== undefined) {
+      if (owner.startsWith(`${this.#owner} > `)) return;
       throw new Error("tests that run at the same time need a sandbox each: await simulator.sandbox() in the test");
+    }
+    this.#owner = owner; // at once, so that a test that begins meanwhile is refused
+    try {
+      this.#sandbox = await (await (running ??= findOrStart())).sandbox(named(this.options, name));
+    } catch (error) {
+      this.#owner = undefined;
+      throw error;
     }
   }
 
@@ -86,8 +78,8 @@ export class CurrentSandbox {
   /** No test follows. The last one to say so ends the simulator. */
   async close(): Promise<void> {
     users -= 1;
-    if (users > 0 || running === undefined) return;
-    const simulator = running.catch(() => undefined); // a test has failed with the reason
+    if (users > 0) return;
+    const simulator = running?.catch(() => undefined); // a test has failed with the reason
     running = undefined;
     await (await simulator)?.close();
   }

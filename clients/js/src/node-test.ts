@@ -6,20 +6,14 @@ import { CurrentSandbox } from "./fixture.js";
 import type { Sandbox } from "./sandbox.js";
 import type { SandboxOptions } from "./simulator.js";
 
-/**
- * The sandbox of the test that runs, for all tests of a file or, inside `describe`, of a suite. A test that fails prints the
- * stories of its payments and its refused requests.
- */
+/** The sandbox of the test that runs, for all tests of a file or, inside `describe`, of a suite. A test that fails prints the
+ * stories of its payments and its refused requests. */
 export function useSandbox(options: string | SandboxOptions = {}): Sandbox {
-  const current = new CurrentSandbox(options, arguments);
-  beforeEach((context) => {
-    const { fullName, name } = context as TestContext;
-    return current.begin(fullName, " > ", name);
-  });
+  const current = new CurrentSandbox(arguments, options);
+  beforeEach((context) => current.begin((context as TestContext).fullName, context.name));
   afterEach((context) => {
     const test = context as TestContext;
-    const print = (text: string) => text.split("\n").forEach((line) => test.diagnostic(line));
-    return current.end(test.fullName, !test.passed, print);
+    return current.end(test.fullName, !test.passed, (text) => text.split("\n").forEach((line) => test.diagnostic(line)));
   });
   after(() => current.close());
   return current.facade;

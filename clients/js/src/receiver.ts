@@ -1,52 +1,96 @@
 /// <reference lib="esnext.disposable" preserve="true" />
-/** A receiver of callbacks and webhooks on this machine, which answers as it is told to. */
+/** Callbacks and webhooks that came: to an inbox of the simulator, or to a receiver on this machine, which answers as a test wants. */
 
+import { once } from "node:events";
 import { createServer, Server, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
-import { checkArguments, guard } from "./arguments.js";
-import { ExpectationFailed } from "./errors.js";
+import { guard, RECEIVER } from "./arguments.js";
+import { ExpectationFailed, type Control } from "./control.js";
 import { after, sleep, steadyS, wallMs } from "./machine.js";
-import { RECEIVED, RECEIVER } from "./parameters.js";
-import { judgeWebhook, UNCHECKED, UNSIGNED, Verdict } from "./webhooks.js";
+import type { InboxRecord } from "./records.js";
+import { judgeWebhook, Verdict } from "./signing.js";
 
 const MESSAGES_MAX = 10_000;
 const BODY_BYTES_MAX = 1 << 20;
 const BYTES_MAX = 64 << 20;
 const CONNECTIONS_MAX = 256;
-const REQUESTS_OF_CONNECTION_MAX = 1_000; // so that one who never waits for answers does not fill the memory
-const DISCARDED_BYTES_MAX = 16 << 20; // of a body that is too large; then it is answered, and its connection ends
 const REQUEST_MS = 30_000;
-const LINGER_S = 1;
 const TOO_LARGE = 413;
+const POLL_S_MAX = 300; // the longest that the control API waits
+const LATE_S = 60; // what an answer may take beyond the wait that it was asked for
 
-/** How a request is answered. */
-export interface Behaviour {
-  /** From 200 to 599. */
-  status?: number;
-  /** Seconds before the answer, of wall time; a day at most. */
-  delayS?: number;
-  /** Close the connection instead of answering. */
-  disconnect?: boolean;
-  body?: string | Uint8Array;
-  /** `text/plain` by default. */
-  contentType?: string;
+/** The payment that a callback is about, as far as it says. */
+export type CallbackData = { refid?: string; status?: string; statusCode?: number; remarks?: string; balance?: number; [more: string]: unknown };
+
+/** A message of an inbox. */
+export class Message {
+  readonly n: number;
+  readonly at: string;
+  readonly method: string;
+  readonly query: Record<string, string>;
+  readonly body: string;
+  /** By their names in lower case. */
+  readonly headers: Record<string, string>;
+
+  constructor(record: InboxRecord) {
+    ({ n: this.n, at: this.at, method: this.method, query: this.query, body: this.body } = record);
+    this.headers = Object.fromEntries(record.headers.map(([name, value]) => [name.toLowerCase(), value]));
+  }
+
+  /** Its JSON: the body's or, of a callback by GET, that of the parameter `message`. Undefined when it has none. */
+  json(): unknown {
+    const text = this.method === "GET" ? this.query["message"] : this.body;
+    try {
+      return JSON.parse(text ?? "") as unknown;
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** What a callback says of its payment; empty for anything else. */
+  get data(): CallbackData {
+    const json = this.json();
+    if (typeof json !== "object" || json === null) return {};
+    const data = (("data" in json ? json.data : json) ?? {}) as CallbackData;
+    return this.method === "GET" && this.query["refid"] ? { refid: this.query["refid"], ...data } : data;
+  }
+
+  /** Whether it is a webhook that was signed with this secret (`verified`), and if not why (`reason`). Callbacks are not signed. */
+  verify(secret: string): Verdict {
+    return judgeWebhook(secret, this.headers, this.body);
+  }
 }
 
-/** A request that came. */
+/** Return the first such message that an inbox received or receives in so many seconds; undefined if none comes. */
+export async function firstMessage(control: Control, path: string, isMeant: (message: Message) => boolean, timeoutS: number): Promise<Message | undefined> {
+  const until = steadyS() + timeoutS;
+  for (let cursor = 0; ; ) {
+    const leftS = Math.max(0, until - steadyS());
+    const waitS = Math.min(leftS, POLL_S_MAX);
+    const query = { cursor, wait_for: 1, timeout: waitS.toFixed(3) };
+    const { items } = await control.ask<{ items: InboxRecord[] }>("GET", path, { query, timeoutS: waitS + LATE_S });
+    const message = items.map((item) => new Message(item)).find(isMeant);
+    if (message !== undefined || (items.length === 0 && waitS === leftS)) return message;
+    cursor = items.at(-1)?.n ?? cursor;
+  }
+}
+
+/** How a request is answered: by a status from 200 to 599, after seconds of wall time, a day at most, by a closed connection instead of an
+ * answer, with a body of a type, by default `text/plain`. */
+export type Behaviour = { status?: number; delayS?: number; disconnect?: boolean; body?: string | Uint8Array; contentType?: string };
+
+/** A request that a receiver got. */
 export class Received {
+  /** `path` has the query; `headers` are by their names in lower case. */
   constructor(
     readonly at: Date,
     readonly method: string,
-    /** With the query. */
     readonly path: string,
-    /** By their names in lower case. */
     readonly headers: Record<string, string | undefined>,
     readonly bytes: Uint8Array,
     private readonly secrets: readonly string[],
-  ) {
-    checkArguments("new Received", arguments, RECEIVED.constructor);
-  }
+  ) {}
 
   get body(): string {
     return Buffer.from(this.bytes).toString("utf8");
@@ -57,23 +101,20 @@ export class Received {
     return JSON.parse(this.body) as unknown;
   }
 
-  /** What is known of its signature, by the secrets that the receiver was told: `verified`, and if not the `reason`. */
+  /** What is known of its signature, by the secrets of the receiver: `verified`, and if not the `reason`. */
   get signature(): Verdict {
-    if (this.headers["webhook-signature"] === undefined) return new Verdict(false, UNSIGNED);
+    if (this.headers["webhook-signature"] === undefined) return new Verdict(false, "it has no header webhook-signature, as transaction callbacks have none");
     const verdicts = this.secrets.map((secret) => judgeWebhook(secret, this.headers, this.bytes, this.at));
-    return verdicts.find(({ verified }) => verified) ?? verdicts.at(-1) ?? new Verdict(false, UNCHECKED);
+    return verdicts.find(({ verified }) => verified) ?? verdicts.at(-1) ?? new Verdict(false, "no secret was given; name it with verify(secret)");
   }
 
-  /** True for a webhook that was signed with a secret that the receiver was told. */
+  /** True for a webhook that was signed with a secret of the receiver. */
   get verified(): boolean {
     return this.signature.verified;
   }
 }
 
-/**
- * A receiver on a free port of 127.0.0.1. It keeps the latest 10,000 requests, at most 64 MiB of them. A body of more than one
- * MiB is answered 413 and not kept.
- */
+/** A receiver on a free port of 127.0.0.1. It keeps the latest 10,000 requests, at most 64 MiB; a body of more than one is answered 413. */
 export class Receiver {
   /** What came and was kept, oldest first. */
   readonly received: Received[] = [];
@@ -82,11 +123,9 @@ export class Receiver {
   readonly #server: Server;
   readonly #behaviours: Readonly<Behaviour>[] = [];
   readonly #closed = new AbortController();
-  readonly #waiting = new Set<() => void>();
   readonly #secrets: string[] = [];
   #last: Readonly<Behaviour> = {};
   #bytes = 0;
-  #count = 0;
 
   private constructor(server: Server) {
     if (!(server instanceof Server)) throw new TypeError("new Receiver: await Receiver.start() starts a receiver");
@@ -94,18 +133,13 @@ export class Receiver {
   }
 
   static async start(): Promise<Receiver> {
-    const limits = { requestTimeout: REQUEST_MS, headersTimeout: REQUEST_MS, connectionsCheckingInterval: 1_000 };
-    const server = createServer(limits);
+    const server = createServer({ requestTimeout: REQUEST_MS, headersTimeout: REQUEST_MS, connectionsCheckingInterval: 1_000 });
     server.maxConnections = CONNECTIONS_MAX;
-    server.maxRequestsPerSocket = REQUESTS_OF_CONNECTION_MAX;
     const receiver = new Receiver(server);
     server.on("request", (request, response) => {
       receiver.#receive(request, response).catch(() => response.destroy()); // a client that went away is no news
     });
-    await new Promise<void>((resolve, reject) => {
-      server.once("error", reject);
-      server.listen(0, "127.0.0.1", resolve);
-    });
+    await once(server.listen(0, "127.0.0.1"), "listening");
     server.unref(); // a test that fails before `close` does not keep the process
     return receiver;
   }
@@ -114,15 +148,12 @@ export class Receiver {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
-  /** Adds an answer: they are used in order, the last one again and again. Without any it is 200. A RangeError for what cannot be
-   * answered: a status outside 200 to 599, a delay of more than a day, a bad content type. */
+  /** Adds an answer: they are used in order, the last one again and again. Without any it is 200. */
   reply(status: number, behaviour?: Omit<Behaviour, "status">): this;
   reply(behaviour: Behaviour): this;
   reply(first: number | Behaviour, more?: Omit<Behaviour, "status">): this {
     if (typeof first === "object" && more !== undefined) throw new TypeError("receiver.reply: give one object with all options");
-    const behaviour = typeof first === "object" ? first : { ...more, status: first };
-    const { body = "" } = behaviour;
-    this.#behaviours.push({ ...behaviour, body: typeof body === "string" ? body : Uint8Array.from(body) });
+    this.#behaviours.push(typeof first === "object" ? { ...first } : { ...more, status: first });
     return this;
   }
 
@@ -136,7 +167,7 @@ export class Receiver {
   clear(): void {
     this.received.length = this.#behaviours.length = 0;
     this.#last = {};
-    this.#bytes = this.#count = this.leftOut = 0;
+    this.#bytes = this.leftOut = 0;
   }
 
   /** Waits until `count` requests have come since the beginning or the latest `clear`; returns those that are kept. */
@@ -144,13 +175,13 @@ export class Receiver {
     const until = steadyS() + timeoutS;
     this.#server.ref(); // the process waits
     try {
-      while (this.#count < count) {
+      while (this.received.length + this.leftOut < count) {
         const leftS = until - steadyS();
-        if (leftS <= 0) {
-          const came = this.received.map(({ method, path, body }) => `${method} ${path} ${body.slice(0, 200)}`).join("\n");
-          throw new ExpectationFailed(`${this.#count} requests came in ${timeoutS} s, expected ${count}`, came);
-        }
-        await this.#next(leftS);
+        const lines = this.received.map(({ method, path, body }) => `${method} ${path} ${body.slice(0, 200)}`).join("\n");
+        if (leftS <= 0) throw new ExpectationFailed(`${this.received.length + this.leftOut} requests came in ${timeoutS} s, expected ${count}`, lines);
+        const waiting = new AbortController();
+        after(leftS, () => waiting.abort());
+        await once(this.#server, "arrival", waiting).catch(() => undefined);
       }
     } finally {
       this.#server.unref();
@@ -161,95 +192,51 @@ export class Receiver {
   /** Closes its connections and its port. */
   async close(): Promise<void> {
     this.#closed.abort();
-    const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
-    this.#server.closeAllConnections();
-    await closed;
+    if (!this.#server.listening) return;
+    this.#server.close().closeAllConnections();
+    await once(this.#server, "close");
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.close();
-  }
-
-  /** Wait until a request comes, but no longer than this. */
-  #next(timeoutS: number): Promise<void> {
-    return new Promise<void>((resolve) => {
-      const wake = (): void => {
-        cancel();
-        this.#waiting.delete(wake);
-        resolve();
-      };
-      const cancel = after(timeoutS, wake);
-      this.#waiting.add(wake);
-    });
-  }
+  [Symbol.asyncDispose] = (): Promise<void> => this.close();
 
   async #receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const body = await bodyOf(request);
-    if (body === "gone") return;
-    if (body === "endless") {
+    const at = new Date(wallMs());
+    const bytes = await bodyOf(request);
+    if (bytes === undefined) {
       this.leftOut += 1;
-      // To close at once would reset the connection, and the sender might never read why.
-      response.writeHead(TOO_LARGE, { Connection: "close", "Content-Length": 0 }).flushHeaders();
-      await sleep(LINGER_S, this.#closed.signal);
-      response.end();
-      return;
-    }
-    if (body === "too large") {
-      this.leftOut += 1;
-      await answer(response, { status: TOO_LARGE }, this.#closed.signal);
-      return;
+      this.#server.emit("arrival");
+      return answer(response, { status: TOO_LARGE }, this.#closed.signal);
     }
     const headers = Object.fromEntries(Object.entries(request.headers).map(([name, value]) => [name, value?.toString()]));
-    const { method = "", url = "" } = request;
-    this.#keep(new Received(new Date(wallMs()), method, url, headers, body, this.#secrets));
-    this.#last = this.#behaviours.shift() ?? this.#last;
-    for (const wake of [...this.#waiting]) wake();
-    await answer(response, this.#last, this.#closed.signal);
-  }
-
-  #keep(message: Received): void {
-    this.received.push(message);
-    this.#count += 1;
-    this.#bytes += sizeOf(message);
+    this.received.push(new Received(at, request.method ?? "", request.url ?? "", headers, bytes, this.#secrets));
+    this.#bytes += bytes.length;
     while (this.received.length > MESSAGES_MAX || this.#bytes > BYTES_MAX) {
-      this.#bytes -= sizeOf(this.received.shift() as Received);
+      this.#bytes -= this.received.shift()?.bytes.length ?? 0;
       this.leftOut += 1;
     }
+    this.#last = this.#behaviours.shift() ?? this.#last;
+    this.#server.emit("arrival");
+    await answer(response, this.#last, this.#closed.signal);
   }
 }
 
 guard(Receiver, "receiver", RECEIVER);
-guard(Received, "received", RECEIVED);
 
-function sizeOf({ bytes, headers }: Received): number {
-  return Object.entries(headers).reduce((sum, [name, value = ""]) => sum + name.length + value.length, bytes.length);
-}
-
-/** The body as it came, to its end; of one that is too large nothing is kept, and of an endless one no more is read. */
-async function bodyOf(request: IncomingMessage): Promise<Uint8Array | "too large" | "endless" | "gone"> {
+/** The body as it came, to its end; undefined for one that is too large, of which nothing is kept. */
+async function bodyOf(request: IncomingMessage): Promise<Uint8Array | undefined> {
   const chunks: Uint8Array[] = [];
   let size = 0;
-  try {
-    // Leaving the loop does not end the connection, on which the refusal is yet to be sent.
-    for await (const chunk of request.iterator({ destroyOnReturn: false })) {
-      size += (chunk as Uint8Array).length;
-      if (size <= BODY_BYTES_MAX) chunks.push(chunk as Uint8Array);
-      else chunks.length = 0;
-      if (size > DISCARDED_BYTES_MAX) return "endless";
-    }
-  } catch {
-    return "gone"; // the sender ended before its body did
+  for await (const chunk of request as AsyncIterable<Uint8Array>) {
+    size += chunk.length;
+    if (size <= BODY_BYTES_MAX) chunks.push(chunk);
+    else chunks.length = 0;
   }
-  return size > BODY_BYTES_MAX ? "too large" : Buffer.concat(chunks);
+  return size > BODY_BYTES_MAX ? undefined : Buffer.concat(chunks);
 }
 
 async function answer(response: ServerResponse, behaviour: Behaviour, closed: AbortSignal): Promise<void> {
   const { status = 200, delayS = 0, disconnect, body = "", contentType = "text/plain" } = behaviour;
   if (delayS > 0) await sleep(delayS, closed);
-  if (disconnect) {
-    response.socket?.destroy();
-  } else {
-    response.setTimeout(REQUEST_MS, () => response.destroy()); // whoever does not read its answer
-    response.writeHead(status, { "Content-Type": contentType }).end(body);
-  }
+  if (disconnect) response.socket?.destroy();
+  else response.writeHead(status, { "Content-Type": contentType }).end(body);
 }

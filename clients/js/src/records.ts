@@ -1,240 +1,85 @@
 /** What can be asked of a sandbox, and what the control API answers, whose names `contracts/control.yaml` describes. */
 
-export interface Reseller {
-  code: string;
-  api_key: string | null;
-  api_secret: string | null;
-  username: string | null;
-  password: string | null;
-  balance: number;
-}
+type Texts<Names extends string> = { [Name in Names]: string };
+type Numbers<Names extends string> = { [Name in Names]: number };
+/** Members that may be left out or undefined. */
+export type Options<Members> = { [Name in keyof Members]?: Members[Name] | undefined };
 
-export interface Clock {
-  mode: "real" | "manual" | "xN";
-  now: string;
-  rate: number;
-  /** The clock that `X-Timestamp` is compared with. */
-  signature: "wall" | "sandbox";
-}
+export type Reseller = { code: string; balance: number } & Record<"api_key" | "api_secret" | "username" | "password", string | null>;
+/** `signature` is the clock that `X-Timestamp` is compared with. */
+export type Clock = { mode: "real" | "manual" | "xN"; now: string; rate: number; signature: "wall" | "sandbox" };
+/** A named moment of a sandbox; `n` entries of the tape come before it. */
+export type Mark = { name: string; n: number; at: string };
+export type SandboxRecord = Texts<"id" | "scenario" | "url"> & { seed: number; clock: Clock; resellers: Reseller[] };
 
-/** A named moment of a sandbox. */
-export interface Mark {
-  name: string;
-  /** How many entries of the tape come before it. */
-  n: number;
-  at: string;
-}
-
-export interface SandboxRecord {
-  id: string;
-  scenario: string;
-  /** A bigint beyond Number.MAX_SAFE_INTEGER. */
-  seed: number | bigint;
-  url: string;
-  clock: Clock;
-  resellers: Reseller[];
-}
-
-/** What an advance has done. */
-export interface Advanced {
-  now: string;
-  fired: Record<string, unknown>[];
-  left_out: number;
-  /** False when something is left on the agenda; then `reason` says how to go on, if the advance was `runUntilIdle`. */
-  idle: boolean;
-  reason?: string;
-}
+/** What an advance has done. `idle` is false when something is left on the agenda; then `reason` says how to go on, if the advance was
+ * `runUntilIdle`. */
+export type Advanced = { now: string; fired: Record<string, unknown>[]; left_out: number; idle: boolean; reason?: string };
 
 /** A line of the journal. */
-export interface RequestRecord {
-  n: number;
-  at: string;
-  method: string;
-  path: string;
-  query: string;
-  status: number | null;
-  reseller: string;
-  rule: string;
-  fault: string;
-  error: string;
-  diagnosis: string;
-  trxid: string;
-}
-
-/** One attempt of a callback. `status` is the receiver's. */
-export interface CallbackRecord {
-  callback: string;
-  attempt: number;
-  trxid: string;
-  refid: string;
-  url: string;
-  payment_status: string;
-  at: string;
-  ending: string;
-  status: number | null;
-  error: string;
-  body: string;
-}
-
-export interface TransactionRecord {
-  trxid: string;
-  refid: string;
-  reseller: string;
-  product: string;
-  account: string;
-  amount: number;
-  cost: number;
-  status: string;
-  status_code: number;
-  created: string;
-  updated: string;
-  rule: string;
-}
-
+export type RequestRecord = { n: number; status: number | null } & Texts<
+  "at" | "method" | "path" | "query" | "reseller" | "rule" | "fault" | "error" | "diagnosis" | "trxid"
+>;
+/** What a receiver did with a callback; `status` is its answer's. */
+type Outcome = Texts<"at" | "ending" | "error" | "body"> & { status: number | null };
 /** One attempt of a callback, in a story. */
-export interface CallbackAttempt {
-  number: number;
-  at: string;
-  ending: string;
-  status: number | null;
-  error: string;
-  body: string;
-}
+export type CallbackAttempt = Outcome & { number: number };
+/** One attempt of a callback. */
+export type CallbackRecord = Outcome & Texts<"callback" | "trxid" | "refid" | "url" | "payment_status"> & { attempt: number };
+export type TransactionRecord = Texts<"trxid" | "refid" | "reseller" | "product" | "account" | "status" | "created" | "updated" | "rule"> &
+  Numbers<"amount" | "cost" | "status_code">;
+export type LedgerEntry = Texts<"at" | "type"> & Numbers<"amount" | "balance">;
 
-/** A payment with all that happened to it. */
-export interface StoryRecord extends TransactionRecord {
+/** A payment with all that happened to it. `cases` are voids and disputes. */
+export type StoryRecord = TransactionRecord & {
   remarks: string;
   requests: RequestRecord[];
   requests_left_out: number;
-  statuses: {
-    at: string;
-    cause: string;
-    status: string;
-    status_code: number;
-    sn: string;
-    pin: string;
-    voucherlink: string;
-    remarks: string;
-  }[];
-  entries: { at: string; type: string; amount: number; balance: number; remarks: string }[];
-  callbacks: {
-    id: string;
-    url: string;
-    method: string;
-    copy: number;
-    state: string;
-    payment_status: string;
-    attempts: CallbackAttempt[];
-  }[];
+  statuses: (Texts<"at" | "cause" | "status" | "sn" | "pin" | "voucherlink" | "remarks"> & { status_code: number })[];
+  entries: (LedgerEntry & { remarks: string })[];
+  callbacks: (Texts<"id" | "url" | "method" | "state" | "payment_status"> & { copy: number; attempts: CallbackAttempt[] })[];
   callbacks_left_out: number;
-  /** Voids and disputes. */
-  cases: { at: string; kind: string; status: string; message: string; state: string; ended: string | null }[];
-}
-
-export interface LedgerEntry {
-  at: string;
-  type: string;
-  amount: number;
-  balance: number;
-}
-
-export interface Obligation {
-  id: string;
-  section: string;
+  cases: (Texts<"at" | "kind" | "status" | "message" | "state"> & { ended: string | null })[];
+};
+export type Obligation = Texts<"id" | "section" | "title" | "advice"> & {
   severity: "error" | "warning";
   state: "met" | "violated" | "not_exercised";
-  title: string;
   log: "requests" | "notifications";
   evidence: number[];
   violations: number;
   findings: unknown[];
-  advice: string;
-}
-
-export interface Audit {
-  ok: boolean;
-  left_out: number;
-  obligations: Obligation[];
-}
+};
+export type Audit = { ok: boolean; left_out: number; obligations: Obligation[] };
 
 /** What an inbox received. */
-export interface InboxRecord {
+export type InboxRecord = Texts<"at" | "method" | "body"> & {
   n: number;
-  at: string;
-  method: string;
   query: Record<string, string>;
   headers: [string, string][];
-  body: string;
   json: unknown;
   status: number | null;
-}
-
+};
 /** A reply of an inbox; `repeat`, `during` and more as in a scenario. */
-export interface Reply {
-  status?: number;
-  delay?: number | string;
-  disconnect?: boolean;
-  body?: unknown;
-  headers?: Record<string, string>;
-  [more: string]: unknown;
-}
+export type Reply = { status?: number; delay?: number | string; disconnect?: boolean; body?: unknown; headers?: Record<string, string>; [more: string]: unknown };
 
 /** How to reach a state of the clock: a duration, or a time. */
 export type AdvanceBy = string | number | { to: string | Date };
-
-/**
- * A moment of a sandbox: the name of a mark, a time, or a number of entries of its tape, and only one of them. A `Date` has
- * milliseconds, and means the end of its last one.
- */
-export type Moment =
-  | { mark: string; to?: never; n?: never }
-  | { mark?: never; to: string | Date; n?: never }
-  | { mark?: never; to?: never; n: number };
-
+/** A moment of a sandbox: the name of a mark, a time, or a number of entries of its tape, and only one of them. A `Date` has
+ * milliseconds, and means the end of its last one. */
+export type Moment = { mark: string } | { to: string | Date } | { n: number };
 /** Where a fork begins: at a moment, or at the present, and what it is called. */
-export type ForkFrom = { id?: string } & (Moment | { mark?: never; to?: never; n?: never });
-
-/** Filters of the journal. */
-export interface RequestFilters {
-  method?: string;
-  path?: string;
-  status?: number;
-  reseller?: string;
-  trxid?: string;
-  refid?: string;
-  rule?: string;
-  error?: string;
-  /** How many a page has; all pages are read. */
-  limit?: number;
-}
+export type ForkFrom = { id?: string } & (Moment | { mark?: string; to?: string | Date; n?: number });
 
 /** Filters of payments. */
-export interface PaymentFilters {
-  refid?: string;
-  reseller?: string;
-}
-
+export type PaymentFilters = { refid?: string; reseller?: string };
 /** Filters of attempts of callbacks. */
-export interface CallbackFilters {
-  refid?: string;
-  trxid?: string;
-}
+export type CallbackFilters = { refid?: string; trxid?: string };
+/** Filters of the journal. `limit`: how many a page has; all pages are read. */
+export type RequestFilters = Partial<Texts<"method" | "path" | "reseller" | "trxid" | "refid" | "rule" | "error"> & Numbers<"status" | "limit">>;
 
-/** Which callback is meant, and how long to wait for it. */
-export interface CallbackWanted {
-  refid?: string;
-  /** `Processing`, `Succesful` or `Failed`. */
-  status?: string;
-  timeoutS?: number;
-  /** The inbox that receives them. */
-  inbox?: string;
-}
-
+/** Which callback is meant, by `status` `Processing`, `Succesful` or `Failed`, how long to wait for it, and the inbox that receives it. */
+export type CallbackWanted = { refid?: string; status?: string; timeoutS?: number; inbox?: string };
 /** A rule that was added. */
-export interface Rule {
-  id: string;
-  remove(): Promise<void>;
-}
-
+export type Rule = { id: string; remove(): Promise<void> };
 /** What `sandbox.fetch` takes of a request. */
-export type RequestInit = Pick<globalThis.RequestInit, "method" | "headers" | "body" | "signal">;
+export type RequestInit = { method?: string; headers?: Headers | Record<string, string> | [string, string][]; body?: string | Uint8Array | null };

@@ -1,21 +1,17 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 /** A sandbox: a service of its own, with wallet, payments, keys and time, and what a test asks of it. */
 
-import { guard, nearest } from "./arguments.js";
-import { checkRequest, Control, type Sent } from "./control.js";
-import { SimulatorError } from "./errors.js";
-import * as expectations from "./expectations.js";
-import { encoded } from "./json.js";
-import { firstMessage, Message } from "./messages.js";
-import { SANDBOX } from "./parameters.js";
+import { checkPath, guard, iso, nearest, SANDBOX, seconds } from "./arguments.js";
+import { Control, encoded, ExpectationFailed, SimulatorError, type Sent } from "./control.js";
+import { counted, neverIdle, noCallback, noPayment, pendingHint, refusalLines, storyOrRefusals, unusedInbox } from "./evidence.js";
+import { proxyBypass } from "./machine.js";
+import { firstMessage, Message } from "./receiver.js";
 import type {
-  AdvanceBy, Advanced, Audit, CallbackFilters, CallbackRecord, CallbackWanted, Clock, ForkFrom,
-  InboxRecord, LedgerEntry, Mark, Moment, PaymentFilters, Reply, RequestFilters, RequestInit,
-  RequestRecord, Reseller, Rule, SandboxRecord, TransactionRecord,
+  AdvanceBy, Advanced, Audit, CallbackFilters, CallbackRecord, CallbackWanted, Clock, ForkFrom, InboxRecord, LedgerEntry, Mark,
+  Moment, PaymentFilters, Reply, RequestFilters, RequestInit, RequestRecord, Reseller, Rule, SandboxRecord, TransactionRecord,
 } from "./records.js";
-import { signedFetch } from "./signed-requests.js";
+import { signedFetch } from "./signing.js";
 import { Story } from "./story.js";
-import { iso, seconds } from "./time.js";
 
 /** A sandbox of a running simulator. */
 export class Sandbox {
@@ -24,6 +20,11 @@ export class Sandbox {
   readonly url: string;
   readonly controlUrl: string;
   readonly resellers: readonly Reseller[];
+  /** The credentials are those of the first reseller. */
+  readonly apiKey: string;
+  readonly apiSecret: string;
+  readonly username: string;
+  readonly password: string;
   readonly #control: Control;
   readonly #path: string;
   readonly #isOurs: boolean;
@@ -32,87 +33,67 @@ export class Sandbox {
   /** `isOurs`: `await using` deletes it. */
   constructor(control: Control, record: SandboxRecord, isOurs = false) {
     if (!(control instanceof Control)) throw new TypeError("new Sandbox: simulator.sandbox() creates a sandbox, and simulator.open() finds one");
-    this.#isOurs = isOurs;
-    this.#signsByItsClock = record.clock?.signature === "sandbox";
-    this.id = record.id;
-    this.url = record.url;
-    this.resellers = record.resellers;
+    ({ id: this.id, url: this.url, resellers: this.resellers } = record);
+    const { api_key, api_secret, username, password } = record.resellers[0] ?? {};
+    [this.apiKey, this.apiSecret, this.username, this.password] = [api_key ?? "", api_secret ?? "", username ?? "", password ?? ""];
     this.#control = control;
     this.#path = `/sandboxes/${encodeURIComponent(record.id)}`;
     this.controlUrl = `${control.url}${this.#path}`;
-  }
-
-  /** The first reseller's. */
-  get apiKey(): string {
-    return this.resellers[0]?.api_key ?? "";
-  }
-  get apiSecret(): string {
-    return this.resellers[0]?.api_secret ?? "";
-  }
-  get username(): string {
-    return this.resellers[0]?.username ?? "";
-  }
-  get password(): string {
-    return this.resellers[0]?.password ?? "";
+    this.#isOurs = isOurs;
+    this.#signsByItsClock = record.clock.signature === "sandbox";
   }
 
   /** The variables that `reseller-sim exec` sets, for a program that reads its settings from its environment. */
   get environment(): Record<string, string> {
-    const { url, apiKey, apiSecret, username, password, id } = this;
-    const { url: controlUrl, token } = this.#control;
+    const { url, token } = this.#control;
     return {
-      RESELLER_BASE_URL: url,
-      RESELLER_API_KEY: apiKey,
-      RESELLER_API_SECRET: apiSecret,
-      RESELLER_USERNAME: username,
-      RESELLER_PASSWORD: password,
-      RESELLER_SANDBOX: id,
-      RESELLER_SIM_URL: controlUrl,
-      RESELLER_SIM_KEY: apiKey,
-      RESELLER_SIM_SECRET: apiSecret,
-      ...(token ? { RESELLER_SIM_TOKEN: token, RESELLER_SIM_CONTROL_TOKEN: token } : {}),
+      ...{ RESELLER_BASE_URL: this.url, RESELLER_API_KEY: this.apiKey, RESELLER_API_SECRET: this.apiSecret },
+      ...{ RESELLER_USERNAME: this.username, RESELLER_PASSWORD: this.password, RESELLER_SANDBOX: this.id },
+      ...{ RESELLER_SIM_URL: url, RESELLER_SIM_KEY: this.apiKey, RESELLER_SIM_SECRET: this.apiSecret },
+      ...(token && { RESELLER_SIM_TOKEN: token, RESELLER_SIM_CONTROL_TOKEN: token }),
+      ...proxyBypass(process.env, this.url),
     };
   }
 
-  /** A request to a path of the reseller API, such as `/v2/balance`, signed over the bytes that are sent. Text is sent as JSON
-   * unless the headers say otherwise. A RangeError for a path that would not arrive as it is written, a TypeError for a request
-   * without a whole answer, as of `fetch`, which tests may mock: this is not it. */
+  /** A request to a path of the reseller API, such as `/v2/balance`, signed over the bytes that are sent. Text is sent as JSON unless the
+   * headers say otherwise. A TypeError for a request without a whole answer, as of `fetch`. */
   async fetch(path: string, init: RequestInit = {}): Promise<Response> {
     return signedFetch(this, path, init, this.#signsByItsClock ? await this.now() : undefined);
   }
 
-  /** A signed request with a JSON body or none: `call("POST", "/v2/topup", { refid: "order-1", ... })`. */
+  /** A signed request with a JSON body or none: `call("POST", "/v2/topup", { refid: "order-1", ... })`. A GET has none, also with `{}`. */
   async call(method: string, path: string, json?: unknown): Promise<Response> {
-    return this.fetch(path, { method, body: json === undefined ? null : encoded("sandbox.call", json) });
+    const body = json === undefined ? null : encoded("sandbox.call", json);
+    if (method.toUpperCase() !== "GET" || body === null) return this.fetch(path, { method, body });
+    if (body === "{}") return this.fetch(path);
+    throw new TypeError("sandbox.call: a GET has no body; write its parameters into the path, as in /v2/history?page=2, or use fetch()");
   }
 
   /** A request to the control API below this sandbox, for what has no method here. */
-  async ask<T = unknown>(method: string, path: string, sent: Sent = {}): Promise<T> {
-    if (sent.json !== undefined && sent.yaml !== undefined) throw new TypeError("sandbox.ask: give json or yaml, not both");
-    return this.#read(method, path, sent);
+  async ask<T = unknown>(method: string, path: string, sent: Omit<Sent, "yaml"> = {}): Promise<T> {
+    return this.#ask(method, path, sent);
   }
 
   /** Moves time on: `"90s"`, `90` seconds, or `{ to }` a time. Without an argument, what is due now happens. */
   async advance(by: AdvanceBy = 0): Promise<Advanced> {
-    const json = typeof by === "object" && by !== null ? { to: iso(by.to) } : { seconds: seconds(by) };
-    return this.#read("POST", "/clock/advance", { json });
+    return this.#ask("POST", "/clock/advance", { json: typeof by === "object" ? { to: iso(by.to) } : { seconds: seconds(by) } });
   }
 
   /** Moves time on until nothing is left to happen. Fails, and says why, when something always is. */
   async runUntilIdle(): Promise<Advanced> {
-    const done = await this.#read<Advanced>("POST", "/clock/advance", { json: { until: "idle" } });
-    if (done.idle === false) throw await expectations.neverIdle(this, done);
-    return done;
+    const advanced = await this.#ask<Advanced>("POST", "/clock/advance", { json: { until: "idle" } });
+    if (advanced.idle === false) throw await neverIdle(this, advanced);
+    return advanced;
   }
 
   /** Its time now. */
   async now(): Promise<Date> {
-    return new Date((await this.#read<Clock>("GET", "/clock")).now);
+    return new Date((await this.#ask<Clock>("GET", "/clock")).now);
   }
 
   /** Adds a rule, which comes before those that are there. `section`: `payments`, `voids`, `disputes`, `bills` or `faults`. */
   async rule(section: string, rule: object): Promise<Rule> {
-    const { id } = await this.#read<{ id: string }>("POST", "/rules", { json: { section, rule } });
+    const { id } = await this.#ask<{ id: string }>("POST", "/rules", { json: { section, rule } });
     return { id, remove: () => this.ask("DELETE", `/rules/${encodeURIComponent(id)}`) };
   }
 
@@ -123,17 +104,15 @@ export class Sandbox {
 
   /** Credits a wallet, by default the first reseller's. A text is the reseller. */
   async deposit(amount: string | number, options: string | { reseller?: string; description?: string } = {}): Promise<LedgerEntry> {
-    const { reseller = this.resellers[0]?.code ?? "", description } = typeof options === "string" ? { reseller: options } : { description: undefined, ...options };
+    const { reseller = this.resellers[0]?.code ?? "", description = undefined } = typeof options === "string" ? { reseller: options } : options;
     await this.#wallet(reseller);
-    const path = `/resellers/${encodeURIComponent(reseller)}/deposits`;
-    return this.#read("POST", path, { json: { amount, description } });
+    return this.#ask("POST", `/resellers/${encodeURIComponent(reseller)}/deposits`, { json: { amount, description } });
   }
 
   /** The latest payment with this reference; null if there is none. */
   async transaction(refid: string): Promise<TransactionRecord | null> {
     const query = { refid, limit: 1 };
-    const page = await this.#read<{ transactions: TransactionRecord[] }>("GET", "/transactions", { query });
-    return page.transactions[0] ?? null;
+    return (await this.#ask<{ transactions: TransactionRecord[] }>("GET", "/transactions", { query })).transactions[0] ?? null;
   }
 
   /** All payments, newest first. */
@@ -144,8 +123,8 @@ export class Sandbox {
   /** All that happened to the latest payment with this reference. */
   async story(refid: string): Promise<Story> {
     const payment = await this.transaction(refid);
-    if (payment === null) throw await expectations.noPayment(this, refid);
-    return new Story(await this.#read("GET", `/transactions/${encodeURIComponent(payment.trxid)}`));
+    if (payment === null) throw await noPayment(this, refid);
+    return new Story(await this.#ask("GET", `/transactions/${encodeURIComponent(payment.trxid)}`));
   }
 
   /** The journal of requests, newest first. */
@@ -165,12 +144,22 @@ export class Sandbox {
 
   /** What the service asks of a client, and whether this one did it. */
   async audit(): Promise<Audit> {
-    return this.#read("GET", "/audit");
+    return this.#ask("GET", "/audit");
   }
 
-  /** What an inbox received, oldest first. Callbacks go to `callbacks` until the client sets a URL of its own. */
+  /** What an inbox received, oldest first. Callbacks go to `callbacks` until the client sets a URL of its own. A RangeError for an empty
+   * inbox that nothing is sent to, if its name is like that of another. */
   async inbox(name = "callbacks"): Promise<Message[]> {
-    return (await this.#control.all<InboxRecord>(this.#inbox(name), "items")).map((item) => new Message(item));
+    const items = await this.#control.all<InboxRecord>(this.#inbox(name), "items");
+    const unused = items.length === 0 && name !== "callbacks" ? await unusedInbox(this, name) : "";
+    if (unused !== "") throw new RangeError(`sandbox.inbox: it is empty${unused}`);
+    return items.map((item) => new Message(item));
+  }
+
+  /** Sends the first reseller's callbacks to a URL of yours, or to `inbox:NAME`. */
+  async setCallback(url: string, method = "POST"): Promise<void> {
+    const answer = await this.call("POST", `/v2/callback-url?${new URLSearchParams({ url, method })}`);
+    if (!answer.ok) throw new RangeError(`sandbox.setCallback: ${answer.status} ${await answer.text()}`);
   }
 
   /** What an inbox replies: in this order, the last one again and again. */
@@ -178,20 +167,22 @@ export class Sandbox {
     return this.#control.ask("PUT", this.#inbox(name), { json: { replies } });
   }
 
-  /** The first callback of this payment, with this status, that an inbox received or receives in `timeoutS` seconds, by
-   * default 10. */
+  /** The first callback of this payment, with this status, that an inbox received or receives in `timeoutS` seconds, by default 10. */
   async waitForCallback(wanted: string | CallbackWanted = {}): Promise<Message> {
-    const given: CallbackWanted = typeof wanted === "string" ? { refid: wanted } : wanted;
-    const { refid, status, timeoutS = 10, inbox = "callbacks" } = given;
+    const filter: CallbackWanted = typeof wanted === "string" ? { refid: wanted } : wanted;
+    const { refid, status, timeoutS = 10, inbox = "callbacks" } = filter;
     const isWanted = ({ data }: Message) => (refid ?? data.refid) === data.refid && (status ?? data.status) === data.status;
-    const found = await firstMessage(this.#control, this.#inbox(inbox), isWanted, timeoutS);
-    if (found === undefined) throw await expectations.noCallback(this, given, timeoutS);
-    return found;
+    const message = await firstMessage(this.#control, this.#inbox(inbox), isWanted, timeoutS);
+    if (message === undefined) throw await noCallback(this, filter, timeoutS);
+    return message;
   }
 
   /** Fails with the payment's story unless it has this status. */
   async expectStatus(refid: string, status: string): Promise<void> {
-    return expectations.expectStatus(this, refid, status);
+    const payment = await this.transaction(refid);
+    if (payment === null) throw await noPayment(this, refid);
+    const message = `payment ${refid} is ${payment.status}, expected ${status}`;
+    if (payment.status !== status) throw new ExpectationFailed(message + (await pendingHint(this)), `${await this.story(refid)}`, payment.status, status);
   }
 
   /** The balance of a wallet, by default the first reseller's. */
@@ -201,29 +192,43 @@ export class Sandbox {
 
   /** Fails with the payments unless a wallet, by default the first reseller's, has this balance. */
   async expectBalance(amount: string | number, reseller?: string): Promise<void> {
-    return expectations.expectBalance(this, amount, reseller);
+    const balance = await (reseller === undefined ? this.balance() : this.balance(reseller));
+    if (balance === Number(amount)) return;
+    const lines = (await this.transactions()).map(({ refid, status, cost }) => `payment ${refid}: ${status}, cost ${cost}`).reverse();
+    const message = `the balance is ${balance}, expected ${amount}${await pendingHint(this)}`;
+    throw new ExpectationFailed(message, lines.join("\n"), balance, Number(amount));
   }
 
-  /** Fails with the payment's story unless a receiver has accepted such a callback, which is returned. Does not wait. A text is
-   * the status. */
+  /** Fails with the payment's story unless a receiver has accepted such a callback, which is returned. Does not wait. A text is the status. */
   async expectCallback(refid: string, wanted: string | { status?: string } = {}): Promise<CallbackRecord> {
-    return expectations.expectCallback(this, refid, typeof wanted === "string" ? wanted : wanted.status);
+    const status = typeof wanted === "string" ? wanted : wanted.status;
+    const accepted = (await this.callbacks({ refid })).filter((attempt) => Math.floor((attempt.status ?? 0) / 100) === 2);
+    const callback = accepted.find(({ payment_status }) => (status ?? payment_status) === payment_status);
+    if (callback !== undefined) return callback;
+    const what = status === undefined ? "callback" : `callback with the status ${status}`;
+    throw new ExpectationFailed(`no ${what} for ${refid} was accepted${await pendingHint(this)}`, await storyOrRefusals(this, refid));
   }
 
   /** Fails with the refused requests and their diagnoses if there are any. */
   async expectNoRefusals(): Promise<void> {
-    return expectations.expectNoRefusals(this);
+    const lines = await refusalLines(this, await this.refused());
+    if (lines.length > 0) throw new ExpectationFailed(counted(lines.length, "refused request"), lines.join("\n"), lines.length, 0);
   }
 
-  /** Fails with the violations, and what to do about them, if the client did what the service forbids. Warnings are
-   * allowed. */
+  /** Fails with the violations, and what to do about them, if the client did what the service forbids. Warnings are allowed. */
   async expectCleanAudit(): Promise<void> {
-    return expectations.expectCleanAudit(this);
+    const { obligations } = await this.audit();
+    const violated = obligations.filter(({ state, severity }) => state === "violated" && severity !== "warning");
+    const ids = violated.map(({ id }) => id);
+    const lines = violated.map(({ id, section, title, log, evidence, advice }) => {
+      return `${id}, section ${section}${evidence.length > 0 ? ` (${log} ${evidence.join(", ")})` : ""}: ${title}\n  ${advice}`;
+    });
+    if (ids.length > 0) throw new ExpectationFailed(`violated: ${ids.join(", ")}`, lines.join("\n"), ids, []);
   }
 
   /** What it is like now: clock, resellers, balances. */
   async record(): Promise<SandboxRecord> {
-    return this.#read("GET", "");
+    return this.#ask("GET", "");
   }
 
   /** Returns to the state in which it began. */
@@ -233,7 +238,7 @@ export class Sandbox {
 
   /** Names the present, to return to it. */
   async mark(name: string): Promise<Mark> {
-    return this.#read("POST", "/marks", { json: { name } });
+    return this.#ask("POST", "/marks", { json: { name } });
   }
 
   /** Returns to `{ mark }`, `{ to }` a time, or `{ n }` entries of its tape; what came later is gone. A text is the mark. */
@@ -242,9 +247,8 @@ export class Sandbox {
   }
 
   /** A second sandbox that begins as this one is now, or was at a moment. */
-  async fork(moment: ForkFrom = {}): Promise<Sandbox> {
-    const { id, ...at } = moment;
-    return opened(this.#control, "POST", "/sandboxes", { json: { id, fork: { of: this.id, ...sentMoment(at) } } });
+  async fork({ id, ...moment }: ForkFrom = {}): Promise<Sandbox> {
+    return opened(this.#control, "POST", "/sandboxes", { json: { id, fork: { of: this.id, ...sentMoment(moment) } } });
   }
 
   async delete(): Promise<void> {
@@ -259,23 +263,23 @@ export class Sandbox {
     });
   }
 
-  async #read<T>(method: string, path: string, sent: Sent = {}): Promise<T> {
-    checkRequest(method, path); // by itself, since "clock" would make another sandbox's name of this one's
+  async #ask<T>(method: string, path: string, sent: Sent = {}): Promise<T> {
+    if (path !== "") checkPath("control API", path); // by itself, since "clock" would make another sandbox's name of this one's
     return this.#control.ask(method, `${this.#path}${path}`, sent);
   }
 
-  /** All rows of a list. Nothing is of a reseller that there is not. */
+  /** All rows of a list. A reseller that does not exist is refused, since nothing is of it. */
   async #rows<T>(name: string, filters: PaymentFilters & RequestFilters): Promise<T[]> {
     if (filters.reseller !== undefined) await this.#wallet(filters.reseller);
     return this.#control.all(`${this.#path}/${name}`, name, { ...filters });
   }
 
-  async #wallet(reseller: string): Promise<Reseller> {
+  async #wallet(code: string): Promise<Reseller> {
     const { resellers } = await this.record();
-    const found = resellers.find(({ code }) => code === reseller);
-    if (found !== undefined) return found;
-    const codes = resellers.map(({ code }) => code);
-    throw new RangeError(`sandbox ${this.id} has no reseller ${reseller}; did you mean ${nearest(reseller, codes) ?? codes.join(", ")}?`);
+    const reseller = resellers.find((one) => one.code === code);
+    if (reseller !== undefined) return reseller;
+    const codes = resellers.map((one) => one.code);
+    throw new RangeError(`sandbox ${this.id} has no reseller ${code}; did you mean ${nearest(code, codes) ?? codes.join(", ")}?`);
   }
 
   #inbox(name: string): string {
@@ -287,9 +291,7 @@ guard(Sandbox, "sandbox", SANDBOX);
 
 /** The sandbox of an answer of the control API. One that was created is deleted at the end of `await using`. */
 export async function opened(control: Control, method: "GET" | "POST", path: string, sent: Sent = {}): Promise<Sandbox> {
-  const record = await control.ask<SandboxRecord | undefined>(method, path, sent);
-  if (record?.id === undefined || !Array.isArray(record.resellers)) throw control.wrongAnswer(method, path, "it is no sandbox");
-  return new Sandbox(control, record, method === "POST");
+  return new Sandbox(control, await control.ask<SandboxRecord>(method, path, sent), method === "POST");
 }
 
 const sentMoment = (moment: Moment | object): object => ("to" in moment ? { ...moment, to: iso(moment.to as string | Date) } : moment);

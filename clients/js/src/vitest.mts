@@ -33,13 +33,10 @@ export const test: TestAPI<Fixtures> = base.extend<Fixtures>({
   },
 });
 
-/**
- * The sandbox of the test that runs, for suites that keep Vitest's own `test`: all tests of a file or, inside `describe`, of a
- * suite.
- */
+/** The sandbox of the test that runs, for suites that keep Vitest's own `test`: all tests of a file or, inside `describe`, of a suite. */
 export function useSandbox(options: string | SandboxOptions = {}): Sandbox {
-  const current = new CurrentSandbox(options, arguments);
-  beforeEach(({ task }) => current.begin(task.id, " > ", task.name));
+  const current = new CurrentSandbox(arguments, options);
+  beforeEach(({ task }) => current.begin(task.id, task.name));
   afterEach(({ task }) => current.end(task.id, task.result?.state === "fail", (text) => console.error(text)));
   afterAll(() => current.close());
   return current.facade;

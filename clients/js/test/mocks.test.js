@@ -113,14 +113,19 @@ test("what drives the simulator keeps its network when a test cuts off its own",
 });
 
 test("a library that cut off the network before the import is named, with what lets 127.0.0.1 through", async () => {
-  for (const [library, advice] of [["nock", "nock.enableNetConnect("], ["@own/mocks", "let connections to 127.0.0.1 through"]]) {
+  const cases = [
+    ["not mocked", "nock", "nock keeps this process from the network: nock.enableNetConnect("],
+    ["not mocked", "@own/mocks", "@own/mocks keeps this process from the network: let connections to 127.0.0.1 through"],
+    ["Promise.withResolvers is not a function", "nock", "nock needs Node 22: import reseller-sim before it, or take nock 14"],
+  ];
+  for (const [message, library, advice] of cases) {
     net.Socket.prototype.connect = () => {
-      const error = new Error("not mocked");
-      error.stack = `Error: not mocked\n    at connect (/shop/node_modules/${library}/index.js:1:1)`;
+      const error = new Error(message);
+      error.stack = `Error: ${message}\n    at connect (/shop/node_modules/${library}/index.js:1:1)`;
       throw error;
     };
     const fresh = imported();
-    const said = `(not mocked; ${library} keeps this process from the network: ${advice}`;
+    const said = `(${message}; ${advice}`;
     await assert.rejects(new fresh.Simulator(simulator.url).health(), (/** @type {Error} */ error) => error.name === NotRunning.name && error.message.includes(said));
   }
 });

@@ -94,9 +94,9 @@ test("who does not answer and what cannot be started are named", async () => {
   await assert.rejects(Simulator.start({ scenario: "nope.yaml" }), /nope\.yaml/);
 });
 
-test("what is sent is signed: text, bytes, forms, queries", async () => {
+test("what is sent is signed: text, bytes, queries", async () => {
   const sandbox = await simulator.sandbox();
-  const bodies = ['{"refid":"é"}', new TextEncoder().encode("{}"), new URLSearchParams({ a: "b c" }), undefined];
+  const bodies = ['{"refid":"é"}', new TextEncoder().encode("{}"), undefined];
   for (const body of bodies) {
     const answer = await sandbox.fetch("/v2/topup?b=2&a=1&flag&a=0&empty=&t=x'y z", { method: "POST", body: body ?? null });
     assert.notEqual(answer.status, 401, answer.headers.get("x-sim-diagnosis") ?? "");
@@ -131,7 +131,7 @@ test("a callback is waited for, by POST and by GET", async () => {
   assert.equal((await waiting).data.statusCode, 20);
   assert.equal((await waiting).verify("00").verified, false);
   assert.match((await waiting).verify("00").reason, /^it has no webhook-id, /);
-  await sandbox.call("POST", "/v2/callback-url?url=inbox:by-get&method=GET");
+  await sandbox.setCallback("inbox:by-get", "GET");
   await pay(sandbox, "two");
   await sandbox.runUntilIdle();
   const message = await sandbox.waitForCallback({ refid: "two", status: "Succesful", inbox: "by-get" });
@@ -143,7 +143,7 @@ test("a callback that does not come is explained", async () => {
   const sandbox = await simulator.sandbox();
   await pay(sandbox, "one");
   const waiting = sandbox.waitForCallback({ refid: "one", timeoutS: 0.05 });
-  await assert.rejects(waiting, /no callback for one came in 0.05 s; the clock is manual and 1 is pending: call advance\(\) or runUntilIdle\(\) first[^]*one: RELOAD/);
+  await assert.rejects(waiting, /no callback for one came in 0.05 s; the clock is manual and 1 is pending \(one becomes Processing at \S+\): call advance\(\) or runUntilIdle\(\) first[^]*one: RELOAD/);
   await sandbox.delete();
 });
 
@@ -190,10 +190,10 @@ test("expectations that are not met show what happened", async () => {
   await pay(sandbox, "one");
   await pay(sandbox, "two", 7);
   await fetch(`${sandbox.url}/v2/balance`);
-  await assert.rejects(sandbox.expectStatus("one", "Failed"), /payment one is Accepted, expected Failed; the clock is manual and 1 is pending: call advance\(\) or runUntilIdle\(\) first\none: RELOAD 10.00 MYR to /);
+  await assert.rejects(sandbox.expectStatus("one", "Failed"), /payment one is Accepted, expected Failed; the clock is manual and 1 is pending \(one becomes Processing at \S+\): call advance\(\) or runUntilIdle\(\) first\none: RELOAD 10.00 MYR to /);
   await assert.rejects(sandbox.expectStatus("three", "Failed"), /no payment has the refid three\n#2 POST .* 400.*RELOAD sells/);
-  await assert.rejects(sandbox.expectBalance(1), /the balance is 4990.25, expected 1\npayment one: Accepted, cost 9.75/);
-  await assert.rejects(sandbox.expectCallback("one", { status: "Failed" }), /no callback with the status Failed for one was accepted; the clock is manual and 1 is pending: call advance\(\) or runUntilIdle\(\) first\none: RELOAD/);
+  await assert.rejects(sandbox.expectBalance(1), /the balance is 4990.25, expected 1; the clock is manual and 1 is pending \(one becomes Processing at \S+\): call advance\(\) or runUntilIdle\(\) first\npayment one: Accepted, cost 9.75/);
+  await assert.rejects(sandbox.expectCallback("one", { status: "Failed" }), /no callback with the status Failed for one was accepted; the clock is manual and 1 is pending \(one becomes Processing at \S+\): call advance\(\) or runUntilIdle\(\) first\none: RELOAD/);
   await assert.rejects(sandbox.expectNoRefusals(), /2 refused requests\n#2 [^]*\n#3 .*X-Api-Key is absent/);
   await assert.rejects(sandbox.story("three"), ExpectationFailed);
   const headers = { "X-Nonce": "0123456789abcdef" };
@@ -255,11 +255,9 @@ test("the present is a moment, though a Date cuts off its microseconds", async (
 test("a moment is one of a mark, a time and a number", async () => {
   const sandbox = await simulator.sandbox();
   await sandbox.mark("a");
-  // @ts-expect-error two of them
   await assert.rejects(sandbox.rewind({ mark: "a", n: 1 }), /exactly one of mark, to and n/);
   // @ts-expect-error none
   await assert.rejects(sandbox.rewind({}), /exactly one of mark, to and n/);
-  // @ts-expect-error two of them
   await assert.rejects(sandbox.fork({ to: await sandbox.now(), n: 0, id: "two" }), /at most one of mark, to and n/);
   await sandbox.delete();
 });
@@ -309,29 +307,22 @@ test("a refused signature is explained by the journal's autopsy under a failed t
   await sandbox.delete();
 });
 
-test("a seed of any size is carried whole, and a number that may be another one is refused", async () => {
-  const longest = 2n ** 63n - 1n;
-  for (const seed of [0, 7n, Number.MAX_SAFE_INTEGER, 9007199254740993n, longest]) {
-    for (const scenario of ["default", "extends: default\n", { extends: "default", description: '"seed": 9223372036854775807,' }]) {
-      const sandbox = await simulator.sandbox({ seed, scenario });
-      const wanted = seed <= Number.MAX_SAFE_INTEGER ? Number(seed) : seed;
-      assert.equal((await sandbox.record()).seed, wanted);
-      assert.equal((await simulator.sandboxes()).find(({ id }) => id === sandbox.id)?.seed, wanted);
-      await sandbox.delete();
-    }
+test("a seed is a whole number that JavaScript has exactly", async () => {
+  for (const seed of [0, Number.MAX_SAFE_INTEGER]) {
+    const sandbox = await simulator.sandbox({ seed, scenario: "extends: default\n" });
+    assert.equal((await sandbox.record()).seed, seed);
+    await sandbox.delete();
   }
-  const said = /seed is .*; give a whole number from 0 to 9223372036854775807, as a bigint beyond 9007199254740991$/;
-  for (const seed of [Number.MAX_SAFE_INTEGER + 1, 1e21, -1, 0.5, NaN, -1n, longest + 1n, /** @type {any} */ ("7")]) {
-    await assert.rejects(simulator.sandbox({ seed }), said);
-    await assert.rejects(Simulator.start({ seed }), said);
+  for (const seed of [Number.MAX_SAFE_INTEGER + 1, -1, 0.5, NaN]) {
+    await assert.rejects(simulator.sandbox({ seed }), /seed is .*; give a whole number from 0 to 9007199254740991$/);
+    await assert.rejects(Simulator.start({ seed }), /seed is .*; give a whole number from 0 to 9007199254740991$/);
   }
-  assert.deepEqual((await simulator.sandboxes()).map(({ id }) => id), ["default"]);
 });
 
 test("a signed request whose path would not arrive as it is written is refused before it is sent", async () => {
   const sandbox = await simulator.sandbox();
   for (const path of ["v2/balance", "", "http://127.0.0.1:1/v2/balance"]) {
-    await assert.rejects(sandbox.call("GET", path), /^RangeError: .* is no path of the reseller API: begin it with \/, as in \/v2\/balance$/);
+    await assert.rejects(sandbox.call("GET", path), /^RangeError: .* is no path of the reseller API: begin it with \/$/);
   }
   for (const path of ["/v2/é", "/v2/a b", "/v2/balance#now", "/v2/../x", "/v2/\nbalance", "/v2/balance?a=\n1"]) {
     await assert.rejects(sandbox.fetch(path), /^RangeError: .* would not arrive as it is written, but as .*: write it as it is sent, percent-encoded$/, path);
@@ -343,15 +334,15 @@ test("a signed request whose path would not arrive as it is written is refused b
 test("a method or a path that would not arrive as it is written is refused", async () => {
   const sandbox = await simulator.sandbox();
   for (const method of ["CONNECT", "B AD", "get", ""]) {
-    await assert.rejects(sandbox.ask(method, "/clock"), new RangeError(`${JSON.stringify(method)} is no method of the control API: give GET, POST, PUT, PATCH, DELETE`));
+    await assert.rejects(sandbox.ask(method, "/clock"), /^RangeError: sandbox\.ask: method is ".*"; (did you mean GET\? G|g)ive one of GET, POST, PUT, PATCH, DELETE$/);
   }
-  for (const path of ["/..", "/./clock", "/%2e%2E", "/inbox/", "//clock", "/.\t./clock", "/a\\..", "/..?limit=1"]) {
-    await assert.rejects(sandbox.ask("DELETE", path), /^RangeError: ".*" is no path of the control API: its part ".*" would lead elsewhere, so give a name$/, path);
+  for (const path of ["/..", "/./clock", "/%2e%2E", "/.\t./clock", "/a\\..", "/..?limit=1", "/clock#now"]) {
+    await assert.rejects(sandbox.ask("DELETE", path), /^RangeError: ".*" would not arrive as it is written, but as ".*": write it as it is sent, percent-encoded$/, path);
   }
   await assert.rejects(sandbox.ask("GET", "clock"), /^RangeError: "clock" is no path of the control API: begin it with \/$/);
   for (const name of [".", ".."]) {
-    await assert.rejects(simulator.open(name), /^RangeError: "\/sandboxes\/\.*" is no path/);
-    await assert.rejects(sandbox.inbox(name), /^RangeError: "\/sandboxes\/sb-\w+\/inbox\/\.*" is no path/);
+    await assert.rejects(simulator.open(name), /^RangeError: "\/sandboxes\/\.*" would not arrive/);
+    await assert.rejects(sandbox.inbox(name), /^RangeError: "\/sandboxes\/sb-\w+\/inbox\/\.*" would not arrive/);
   }
   const { has_more: hasMore } = /** @type {any} */ (await sandbox.ask("GET", "/requests?limit=1"));
   const { id } = /** @type {any} */ (await sandbox.ask("GET", ""));

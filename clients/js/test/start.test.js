@@ -46,7 +46,6 @@ const STARTS = [
   ['process.stdout.write("x".repeat(10_000_000));' + FOREVER, `printed "x{200}", which is not how it begins${BROKEN}`],
   [FOREVER, `was not ready in 8 s${BROKEN}`, 8],
   [DEAF + 'console.log("no");' + FOREVER, `printed "no", which is not how it begins${BROKEN}`],
-  ["require('node:fs').closeSync(1);" + FOREVER, `closed its output before it was ready${BROKEN}`],
 ];
 
 test("a command that is no simulator says what it did, and is ended", async () => {
@@ -60,32 +59,28 @@ test("a command that is no simulator says what it did, and is ended", async () =
   );
 });
 
-test("what it wrote is shown without what does not print, and only the latest of it", async () => {
-  assert.match(await refusal(node('console.log("\\u001b[2J")')), /printed "\\u001b\[2J", which/);
-  const lines = (await refusal(node('for (let n = 0; n < 5000; n += 1) console.error("\\u001b" + n); process.exitCode = 1;'))).split("\n");
-  assert.deepEqual([lines[1], lines.at(-1), lines.length], ["  \\u{1b}4980", "  \\u{1b}4999", 21]);
+test("of its output only the latest is shown", async () => {
+  const lines = (await refusal(node("for (let n = 0; n < 5000; n += 1) console.error(`line ${n}`); process.exitCode = 1;"))).split("\n");
+  assert.deepEqual([lines[1], lines.at(-1), lines.length], ["  line 4980", "  line 4999", 21]);
 });
 
 test("a command that cannot be run says so", async () => {
   assert.match(await refusal("no-such-program"), /^no-such-program is not found: the command comes with /);
   assert.match(await refusal("/"), /^\/ cannot be run \(.*EACCES\): the command comes with /);
-  assert.match(await refusal(["a\0b"]), /^a\\u\{0\}b cannot be run \(.*\): the command comes with /s);
   for (const command of ["", " ", [], [""], 5, {}, ["node", 5]]) {
     const call = Simulator.start({ command: /** @type {any} */ (command) });
     await assert.rejects(call, /^(Range|Type)Error: Simulator\.start: command is .*; give a text or a list of texts that begins with a program$/);
   }
 });
 
-test("one whose output somebody else holds is not waited for until that ends", async () => {
-  const message = await refusal(node(HELD + 'console.error("held by " + held.pid); process.exitCode = 3;'));
-  const [, early = ""] = /ended at once, with exit code 3\n  held by (\d+)$/.exec(message) ?? [];
+test("one whose output another process holds is not waited for until that ends", async () => {
   const simulator = await Simulator.start({ command: node(HELD + READY.replace("process.pid", 'process.pid + "/" + held.pid') + FOREVER) });
   const [pid = "", holder = ""] = simulator.url.split("/").slice(-2);
   assert.equal(isRunning(pid), true);
   await simulator.close();
   await simulator.close();
-  assert.deepEqual([pid, early, holder].map(isRunning), [false, true, true], message);
-  for (const one of [early, holder]) process.kill(Number(one));
+  assert.deepEqual([pid, holder].map(isRunning), [false, true]);
+  process.kill(Number(holder));
 });
 
 test("one that ignores its end is killed", async () => {

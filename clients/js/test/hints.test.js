@@ -1,0 +1,84 @@
+// What a test that has gone astray is told: the sandbox that its requests reached, the inbox that was meant, a proxy in between.
+import assert from "node:assert/strict";
+import { after, afterEach, before, test } from "node:test";
+import { evidence, hmacHeaders, Simulator } from "reseller-sim";
+
+/** @type {Simulator} */
+let simulator;
+before(async () => void (simulator = await Simulator.start()));
+after(() => simulator.close());
+const { HTTP_PROXY, NO_PROXY, no_proxy: lowerCase } = process.env;
+afterEach(() => {
+  for (const [name, value] of Object.entries({ HTTP_PROXY, NO_PROXY, no_proxy: lowerCase })) {
+    if (value === undefined) delete process.env[name];
+    else process.env[name] = value;
+  }
+});
+
+/** A request that loses `/s/ID`, as `new URL("/v2/balance", sandbox.url)` does. @param {import("reseller-sim").Sandbox} sandbox */
+function sendToRoot({ url, apiKey, apiSecret }, secret = apiSecret) {
+  const address = new URL("/v2/balance", url);
+  return fetch(address, { headers: hmacHeaders({ apiKey, apiSecret: secret, method: "GET", url: address }) });
+}
+
+test("the root address leads to the sandbox of the key, unless a test asks for the scenario's keys", async () => {
+  const [one, other] = [await simulator.sandbox(), await simulator.sandbox("bad-day")];
+  assert.notEqual(one.apiKey, other.apiKey);
+  assert.equal((await sendToRoot(one)).headers.get("x-sim-sandbox"), one.id);
+  assert.deepEqual((await one.requests()).map(({ path, status }) => [path, status]), [["/v2/balance", 200]]);
+  const shared = await simulator.sandbox({ credentials: "scenario" });
+  assert.equal(shared.apiKey, "test_key_RS001");
+});
+
+test("where no request came, the evidence says how many with the key went to which sandbox", async () => {
+  const sandbox = await simulator.sandbox({ credentials: "scenario" });
+  const question = `None has reached the sandbox: does the code under test use ${sandbox.url}?`;
+  assert.ok((await evidence(sandbox)).endsWith(question));
+  await sendToRoot(sandbox);
+  await sendToRoot(sandbox);
+  assert.ok((await evidence(sandbox)).endsWith(`${question} 2 requests with its key went to the sandbox default.`));
+  await assert.rejects(sandbox.expectStatus("order-1", "Succesful"), /no payment has the refid order-1\nNone has reached .* 2 requests with its key went to the sandbox default\./);
+});
+
+test("a refused request that lost its sandbox is found by its key", async () => {
+  const sandbox = await simulator.sandbox();
+  await sendToRoot(sandbox, "bm90LXRoaXMtc2VjcmV0");
+  const journal = await sandbox.refused();
+  assert.ok(journal.length === 1 || / 1 request with its key went to the sandbox default\./.test(await evidence(sandbox)));
+});
+
+test("an inbox that nothing is sent to is named with the one that was meant", async () => {
+  const sandbox = await simulator.sandbox();
+  await assert.rejects(sandbox.inbox("callback"), new RangeError("sandbox.inbox: it is empty; nothing is sent to the inbox callback: did you mean callbacks?"));
+  await assert.rejects(sandbox.waitForCallback({ inbox: "callback", timeoutS: 0 }), /^ExpectationFailed.*: no callback came in 0 s; nothing is sent to the inbox callback: did you mean callbacks\?/);
+  assert.deepEqual(await sandbox.inbox("refunds"), []);
+  await sandbox.call("POST", "/v2/callback-url?url=inbox:paid-orders&method=POST");
+  assert.deepEqual(await sandbox.inbox("paid-orders"), []);
+  await assert.rejects(sandbox.inbox("paid_order"), /did you mean paid-orders\?$/);
+  await sandbox.call("PUT", "/v2/balance-webhook", { url: `${simulator.controlUrl}/inbox/${sandbox.id}/deposits` });
+  await assert.rejects(sandbox.inbox("deposit"), /did you mean deposits\?$/);
+});
+
+test("a GET sends no body", async () => {
+  const sandbox = await simulator.sandbox();
+  assert.equal((await sandbox.call("GET", "/v2/balance", {})).status, 200);
+  const [{ n } = { n: 0 }] = await sandbox.requests();
+  const { request } = /** @type {any} */ (await sandbox.ask("GET", `/requests/${n}`));
+  assert.equal(request.body_bytes, 0);
+  await assert.rejects(sandbox.call("get", "/v2/balance", { page: 2 }), /^TypeError: sandbox\.call: a GET has no body; write its parameters into the path/);
+});
+
+test("the simulator's host is added to NO_PROXY of what a test starts, and a proxy is named where no request came", async () => {
+  Object.assign(process.env, { HTTP_PROXY: "http://proxy.example:3128", NO_PROXY: "intern.example, 10.0.0.1", no_proxy: "10.0.0.1,other" });
+  const sandbox = await simulator.sandbox();
+  const bypass = "intern.example,10.0.0.1,other,127.0.0.1";
+  assert.deepEqual([sandbox.environment["NO_PROXY"], sandbox.environment["no_proxy"]], [bypass, bypass]);
+  assert.match(await evidence(sandbox), /\? HTTP_PROXY is set: does the HTTP client heed NO_PROXY\?$/);
+  process.env["no_proxy"] = "*";
+  assert.deepEqual([sandbox.environment["NO_PROXY"], sandbox.environment["no_proxy"]], ["*", "*"]);
+  const code = 'console.log(JSON.stringify({ url: `http://${process.env.NO_PROXY}/`, control_token: null })); process.stdin.on("end", () => process.exit()).resume();';
+  process.env["no_proxy"] = process.env["NO_PROXY"] = "";
+  const started = await Simulator.start({ command: [process.execPath, "-e", code] });
+  assert.equal(started.url, "http://127.0.0.1");
+  await started.close();
+});
