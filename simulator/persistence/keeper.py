@@ -92,7 +92,8 @@ class StoreKeeper:
         """Write what comes to the tape of a sandbox from now on, after what the store has of it; its latest mark was
         the one of this number."""
         self._leave(live)
-        tracked = _Tracked(self._store.writer.life_of(live.id), tape or live.tape, last_serial)
+        life, own = self._store.writer.life_of(live.id), live.tape if tape is None else tape
+        tracked = _Tracked(life, own, last_serial)
         self._tracked[live] = tracked
         tracked.tape.recorder = recorder = Recorder(self._store.writer, tracked.life, self._gate, live)
         return recorder

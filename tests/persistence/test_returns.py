@@ -30,6 +30,17 @@ def now_of(client: Client, sandbox: str) -> Any:
     return client.app.sandboxes.get(sandbox).clock.now()
 
 
+def test_what_comes_after_a_rewind_to_the_beginning_is_there_after_a_restart(tmp_path: Path) -> None:
+    with serving(tmp_path / "data") as client:
+        client.pay("undone")
+        assert client.sim("POST", f"{DEFAULT}/rewind", {"n": 0}).status == 200
+        client.pay("one")
+        before = told(client)
+        folder = killed(client, tmp_path)
+    with serving(folder) as client:
+        assert told(client) == before
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("has_snapshot", [False, True])
 def test_a_running_clock_that_was_rewound_goes_on_from_there_after_a_restart(
