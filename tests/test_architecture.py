@@ -23,7 +23,6 @@ MAY_IMPORT: dict[str, set[str]] = {
     "shortened": set(),
     "auth": {"shortened"},
     "contract": {"shortened"},
-    "collections": {"contract"},
     "upstream": {"auth"},
     "importer": {"upstream", "scenario", "wire", "domain", "shortened"},
     "recorder": {"traffic", "importer", "contract", "scenario", "wire", "domain", "shortened"},

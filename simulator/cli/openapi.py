@@ -1,4 +1,4 @@
-"""`reseller-sim openapi`: the contract as one self-contained document, or as requests that other tools send."""
+"""`reseller-sim openapi`: the contract as one self-contained document, or as a Postman collection."""
 
 import json as json_module
 from pathlib import Path
@@ -10,8 +10,6 @@ from simulator.cli.files import write_whole
 from simulator.cli.flags import CannotStart, json_flag, option, verb
 from simulator.cli.output import echo, echo_json
 
-FOLDERS = ("bruno", "http")  # the forms that have several files
-
 
 @verb("openapi")
 @option("--control", is_flag=True, help="The control API's contract instead of the reseller API's.")
@@ -19,15 +17,14 @@ FOLDERS = ("bruno", "http")  # the forms that have several files
 @json_flag(help="JSON instead of YAML.")
 @option(
     "--as",
-    type=click.Choice(["postman", "bruno", "http"]),
-    help="Requests that are signed and checked, instead of the document: a collection for Postman or Bruno, or a .http "
-    "file for JetBrains' editors and httpYac.",
+    type=click.Choice(["postman"]),
+    help="Write signed and checked requests instead of the document: a Postman collection.",
 )
 @option(
     "--output",
     metavar="PATH",
     type=click.Path(path_type=Path),
-    help="Write to this file; for bruno and http, which have several files, to this folder, new or empty.",
+    help="Write to this file.",
 )
 def command(control: bool, proxy: bool, json: bool, output: Path | None, **forms: str | None) -> None:
     """Print the contract as one OpenAPI 3.1 document.
@@ -43,34 +40,24 @@ def command(control: bool, proxy: bool, json: bool, output: Path | None, **forms
       reseller-sim openapi --control
       reseller-sim openapi --proxy
       reseller-sim openapi --as postman > reseller.postman_collection.json
-      reseller-sim openapi --as bruno --output reseller-bruno
-      reseller-sim openapi --as http --output reseller-http
     """
     from simulator.contract.openapi import CONTROL, OPENAPI, PROXY
 
     form = forms["as"]  # a keyword, so no parameter can be called so
-    _check(form, json, output)
+    if form is not None and json:
+        text = f"--json is a form of the document; --as {form} has a form of its own"
+        raise click.UsageError(text, click.get_current_context())
     if proxy and (control or form):
         raise click.UsageError(
             "--proxy prints a document of its own, without --control and --as", click.get_current_context()
         )
     name = PROXY if proxy else CONTROL if control else OPENAPI
-    if form in FOLDERS and output is not None:
-        _write_folder(output, _files(name, form))
-    elif output is not None:
+    if output is not None:
         _write_file(output, _text(name, form, json))
     elif json:
         echo_json(_text(name, form, json).rstrip("\n"))
     else:
         echo(_text(name, form, json), nl=False)
-
-
-def _check(form: str | None, json: bool, output: Path | None) -> None:
-    context = click.get_current_context()
-    if form is not None and json:
-        raise click.UsageError(f"--json is a form of the document; --as {form} has a form of its own", context)
-    if form in FOLDERS and output is None:
-        raise click.UsageError(f"--as {form} has several files: name a folder for them with --output", context)
 
 
 def _text(name: str, form: str | None, json: bool) -> str:
@@ -79,35 +66,12 @@ def _text(name: str, form: str | None, json: bool) -> str:
 
     if form == "postman":
         from simulator.cli.known import known
-        from simulator.collections import plan, postman
+        from simulator.contract.postman import collection, plan
 
-        return postman.render(plan.plan(name, known()))
+        return collection.render(plan.plan(name, known()))
     if json:
         return json_module.dumps(bundled(name), ensure_ascii=False) + "\n"
     return _yaml(bundled(name))
-
-
-def _files(name: str, form: str | None) -> dict[str, str]:
-    from simulator.cli.known import known
-    from simulator.collections import bruno, http, plan
-
-    collection = plan.plan(name, known())
-    return bruno.render(collection) if form == "bruno" else http.render(collection)
-
-
-def _write_folder(folder: Path, files: dict[str, str]) -> None:
-    """Write files below a folder that has none, so that nothing of anybody is overwritten or left over."""
-    try:
-        if folder.is_symlink():
-            raise click.UsageError(f"{str(folder)!r} is a link: name the folder itself", click.get_current_context())
-        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-            text = f"{str(folder)!r} is no empty folder: name a new one, or remove it first"
-            raise click.UsageError(text, click.get_current_context())
-        for path, text in files.items():
-            (folder / path).parent.mkdir(parents=True, exist_ok=True)
-            (folder / path).write_text(text, "utf-8", newline="\n")
-    except OSError as error:
-        raise _unwritable(error, folder) from None
 
 
 def _write_file(file: Path, text: str) -> None:

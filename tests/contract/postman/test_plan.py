@@ -1,4 +1,4 @@
-"""Collections follow from the contract: every operation, its parameters, examples and descriptions, in an order."""
+"""A collection follows from the contract: every operation, its parameters, examples and descriptions, in an order."""
 
 import json
 import os
@@ -10,10 +10,11 @@ from typing import Any
 import pytest
 
 from simulator.cli.known import known
-from simulator.collections import bruno, http, plan, postman, samples
-from simulator.collections.journeys import JOURNEYS, REMEMBERED
 from simulator.contract.endpoints import METHODS
 from simulator.contract.openapi import CONTROL, OPENAPI, bundled
+from simulator.contract.postman import collection as postman
+from simulator.contract.postman import plan, samples
+from simulator.contract.postman.journeys import JOURNEYS, REMEMBERED
 from tests.support.runner import invoke, refusal
 
 DOCUMENTS = (OPENAPI, CONTROL)
@@ -185,57 +186,33 @@ def test_parameters_of_a_path_are_variables_whose_names_say_what_they_are() -> N
     assert samples.path(path) == wanted
 
 
-def all_files(name: str) -> dict[str, str]:
-    made = plan.plan(name, known())
-    return {"postman": postman.render(made)} | bruno.render(made) | http.render(made)
-
-
 @pytest.mark.parametrize("name", DOCUMENTS)
 def test_the_same_contract_gives_the_same_bytes(name: str) -> None:
     bundled.cache_clear()
-    first = all_files(name)
+    first = postman.render(plan.plan(name, known()))
     bundled.cache_clear()
-    assert all_files(name) == first
+    assert postman.render(plan.plan(name, known())) == first
 
 
 @pytest.mark.parametrize("name", DOCUMENTS)
-def test_ids_of_postman_and_names_of_files_are_unique(name: str) -> None:
-    whole = json.loads(all_files(name)["postman"])
+def test_ids_are_unique(name: str) -> None:
+    whole = json.loads(postman.render(COLLECTIONS[name]))
     assert whole["info"]["schema"] == postman.SCHEMA
     ids = [item["id"] for folder in whole["item"] for item in (folder, *folder["item"])]
     assert len(ids) == len(set(ids))
-    files = bruno.render(COLLECTIONS[name])
-    assert len([one for one in files if one.count("/") == 1 and not one.startswith("environments")]) == len(
-        [*COLLECTIONS[name].requests, *COLLECTIONS[name].folders]
-    )
-
-
-def test_the_environment_for_staging_has_no_credentials_of_the_simulator() -> None:
-    environments = json.loads(http.render(COLLECTIONS[OPENAPI])["http-client.env.json"])
-    assert environments["simulator"]["api_secret"]
-    assert not environments["staging"]["api_secret"]
-    staging = bruno.render(COLLECTIONS[OPENAPI])["environments/staging.bru"]
-    assert COLLECTIONS[OPENAPI].settings["api_secret"] not in staging
-    assert COLLECTIONS[OPENAPI].settings["api_key"] not in staging
 
 
 def test_the_page_has_every_variable_that_people_set() -> None:
-    page = (Path(__file__).parents[2] / "docs" / "collections.md").read_text()
+    page = (Path(__file__).parents[3] / "docs" / "collections.md").read_text()
     for collection in COLLECTIONS.values():
         assert [name for name in collection.settings if f"`{name}`" not in page] == []
 
 
-def test_the_command_line_writes_each_form(tmp_path: Path) -> None:
+def test_the_command_line_writes_the_collection(tmp_path: Path) -> None:
     assert json.loads(invoke("openapi", "--as", "postman").stdout)["info"]["name"] == "Reseller API"
     file = tmp_path / "control.json"
     assert invoke("openapi", "--as", "postman", "--control", "--output", str(file)).exit_code == 0
     assert json.loads(file.read_text())["info"]["name"] == "Control API"
-    for form in ("bruno", "http"):
-        folder = tmp_path / form
-        assert invoke("openapi", "--as", form, "--output", str(folder)).exit_code == 0
-        written = {str(one.relative_to(folder)): one.read_text() for one in folder.rglob("*") if one.is_file()}
-        module = {"bruno": bruno, "http": http}[form]
-        assert written == module.render(COLLECTIONS[OPENAPI])
 
 
 def test_the_document_can_be_written_to_a_file(tmp_path: Path) -> None:
@@ -245,21 +222,12 @@ def test_the_document_can_be_written_to_a_file(tmp_path: Path) -> None:
         assert file.read_text() == invoke("openapi", *flags).stdout
 
 
-def test_flags_that_contradict_each_other_are_refused(tmp_path: Path) -> None:
-    assert "name a folder for them with --output" in refusal(invoke("openapi", "--as", "bruno"), 2)
-    assert "--output" in refusal(invoke("openapi", "--as", "http", "--control"), 2)
+def test_flags_that_contradict_each_other_are_refused() -> None:
     assert "has a form of its own" in refusal(invoke("openapi", "--as", "postman", "--json"), 2)
     assert "insomnia" in refusal(invoke("openapi", "--as", "insomnia"), 2)
 
 
-def test_a_folder_with_files_is_left_as_it_is(tmp_path: Path) -> None:
-    (tmp_path / "mine.txt").write_text("mine")
-    assert "is no empty folder" in refusal(invoke("openapi", "--as", "bruno", "--output", str(tmp_path)), 2)
-    assert "is no empty folder" in refusal(invoke("openapi", "--as", "http", "--output", str(tmp_path / "mine.txt")), 2)
-    assert [one.name for one in tmp_path.iterdir()] == ["mine.txt"]
-
-
-@pytest.mark.parametrize("form", [("--as", "postman"), ("--as", "bruno"), ("--json",)])
+@pytest.mark.parametrize("form", [("--as", "postman"), ("--json",)])
 def test_what_cannot_be_written_is_one_line(form: tuple[str, ...], tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     said = refusal(invoke("openapi", *form, "--output", str(tmp_path / "file" / "below")), 3)
@@ -276,10 +244,3 @@ def test_only_a_regular_file_is_replaced(tmp_path: Path) -> None:
     assert kept.read_text() == "mine"
     assert invoke("openapi", "--json", "--output", str(kept)).exit_code == 0
     assert json.loads(kept.read_text())["openapi"]
-
-
-def test_a_link_to_a_folder_is_left_as_it_is(tmp_path: Path) -> None:
-    (tmp_path / "folder").mkdir()
-    (tmp_path / "link").symlink_to(tmp_path / "folder")
-    assert "is a link" in refusal(invoke("openapi", "--as", "bruno", "--output", str(tmp_path / "link")), 2)
-    assert list((tmp_path / "folder").iterdir()) == []

@@ -1,21 +1,30 @@
 """A Postman collection, format 2.1: one JSON document, which Postman imports and newman runs."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from importlib.resources import files
 from typing import Any
 from uuid import NAMESPACE_URL, uuid5
 
-from simulator.collections.checks import before_each, checks
-from simulator.collections.plan import API_KEY, BEARER, SIGNATURE, Collection, Folder, Parameter, Request
+from simulator.contract.postman.plan import API_KEY, BEARER, SIGNATURE, Collection, Folder, Parameter, Request
 
 SCHEMA = "https://schema.getpostman.com/json/collection/v2.1.0/collection.json"
 _BEARER = {"type": "bearer", "bearer": [{"key": "token", "value": "{{control_token}}", "type": "string"}]}
+
+# What a script begins with, each line where it is needed. An answer may have no body.
+_NAMES = {
+    "status": "const status = pm.response.code;",
+    "answer": "const answer = pm.response.text() ? pm.response.json() : null;",
+    "recall(": "const recall = (name) => pm.variables.get(name);",
+    "remember(": "const remember = (name, value) => pm.collectionVariables.set(name, value);",
+    "check(": "const check = (name, holds) => pm.test(name, () => pm.expect(holds(), pm.response.text()).to.be.true);",
+}
 
 
 def render(collection: Collection) -> str:
     """The collection as JSON text. Its ids follow from names, so that the same contract gives the same bytes."""
     variables = collection.settings | collection.remembered
-    script = before_each("postman").splitlines()
+    script = (files(__package__) / "sign.js").read_text("utf-8").splitlines()
     whole = {
         "info": {
             "_postman_id": _id(collection, ""),
@@ -43,7 +52,7 @@ def _item(collection: Collection, folder: Folder, request: Request) -> dict[str,
     return {
         "name": request.name,
         "id": _id(collection, f"{folder.name}/{request.id}"),
-        "event": [_script("test", checks("postman", request))],
+        "event": [_script("test", _checks(request))],
         "request": _request(request),
         "response": [],
     }
@@ -76,6 +85,34 @@ def _listed(parameters: Iterable[Parameter]) -> Iterable[Mapping[str, Any]]:
     for one in parameters:
         switched_off = {} if one.sent else {"disabled": True}
         yield {"key": one.name, "value": one.value, "description": one.description} | switched_off
+
+
+def _checks(request: Request) -> list[str]:
+    """Return the script that checks an answer and keeps what later requests need."""
+    body = [*_judged(request), *_remembered(request)]
+    said = "\n".join(body)
+    return [*(line for name, line in _NAMES.items() if name in said), *body]
+
+
+def _judged(request: Request) -> list[str]:
+    expected = " or ".join(str(one) for one in request.statuses)
+    lines = [f'check("the status is {expected}", () => {json.dumps(request.statuses)}.includes(status));']
+    return lines + [f"check({json.dumps(name)}, () => {condition});" for name, condition in request.checks.items()]
+
+
+def _remembered(request: Request) -> Sequence[str]:
+    """Only an answer that is right has them, and only some such answers."""
+    if not request.remembers:
+        return ()
+    kept = ", ".join(f"{name}: {value}" for name, value in request.remembers.items())
+    return (
+        "if (status < 300) {",
+        f"  const seen = {{ {kept} }};",
+        "  for (const name of Object.keys(seen)) {",
+        "    if (seen[name] !== undefined && seen[name] !== null) remember(name, seen[name]);",
+        "  }",
+        "}",
+    )
 
 
 def _script(listen: str, lines: list[str]) -> dict[str, Any]:

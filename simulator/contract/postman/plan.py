@@ -11,10 +11,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import quote
 
-from simulator.collections import samples
-from simulator.collections.journeys import JOURNEYS, REMEMBERED, Step
 from simulator.contract.endpoints import METHODS
 from simulator.contract.openapi import bundled
+from simulator.contract.postman import samples
+from simulator.contract.postman.journeys import JOURNEYS, REMEMBERED, Step
 
 SIGNATURE, BEARER, NONE = "signature", "bearer", "none"
 API_KEY = "X-Api-Key"
