@@ -14,7 +14,7 @@ _CURSOR = (
     "belongs to another [a-zA-Z, ]+; omit the filters, or start again without the cursor)"
 )
 _PAYMENT = "Invalid_(Product|Account|Extras|Denomination)|Insufficient_Balance"
-_BILL = "Ref-2 required|invalid (biller code|amount|account number)|invalid product|Bill presentment is unavailable for this product"
+_BILL = "Ref-2 required|invalid (biller code|amount|account number|product)|Bill presentment is unavailable for .*"
 
 RESELLER: list[Row] = [
     (".*", 400, _UNKNOWN_RULE, _HEADERS, "the name of the rule to use", "X-Sim-Rule names no rule"),
