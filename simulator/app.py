@@ -137,7 +137,7 @@ class App:
             from simulator.control.app import ControlApp
             from simulator.control.guard import Guard
             from simulator.replay.rewinding import Rewinder
-            from simulator.snapshot.in_memory import IN_MEMORY
+            from simulator.snapshot.restore import IN_MEMORY
 
             guard = Guard(self.options.control_token, self.options.allowed_hosts, self.tokens)
             unsigned = UnsignedJudge(PathTable(routes()))

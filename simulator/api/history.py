@@ -6,7 +6,7 @@ from simulator.api.notes import note, note_problems
 from simulator.api.paging import days_of, page_size
 from simulator.api.refusals import UNKNOWN_PRODUCT, refuse_parameters
 from simulator.contract.query import whole
-from simulator.domain.model.history.query import Figures, HistoryQuery
+from simulator.domain.model.history import HistoryQuery, figures_of
 from simulator.domain.model.transactions import Transaction
 from simulator.wire import history
 
@@ -15,7 +15,7 @@ LIMIT_MAX = 1000
 
 def transactions(call: Call) -> Reply:
     """200 with a page of the reseller's transactions and the figures of the whole search."""
-    state, records = call.sandbox.core.state, call.owner.records.history
+    state, records = call.sandbox.core.state, call.owner.history
     days, problems = days_of(call)
     limit, too_large = page_size(call, "limit", LIMIT_MAX, "history-limit")
     problems |= too_large
@@ -42,12 +42,12 @@ def transactions(call: Call) -> Reply:
         offset *= limit
     page, figures = records.find(wanted, offset, limit, newest_first=newest_first)
     if state.assumes("history-meta", "page"):
-        figures = Figures.of(page)
+        figures = figures_of(page)
     return Reply(200, history.body([_record(call, one) for one in page], figures))
 
 
 def _is_known(call: Call, product: str) -> bool:
-    return product in call.sandbox.core.state.catalog.products or call.owner.records.history.has_product(product)
+    return product in call.sandbox.core.state.catalog.products or product in call.owner.history.products()
 
 
 def _record(call: Call, one: Transaction) -> dict[str, str | None]:

@@ -23,9 +23,7 @@ def balance_statement(call: Call) -> Reply:
     types = frozenset({EntryType(type_)} if type_ else EntryType)
     page = whole(call.fields, "page", 1)
     newest_first = not state.assumes("statement-order", "oldest_first")
-    entries, totals = call.owner.records.statement.find(
-        *days, types, (page - 1) * limit, limit, newest_first=newest_first
-    )
+    entries, totals = call.owner.wallet.find(*days, types, (page - 1) * limit, limit, newest_first=newest_first)
     asked = {name: call.fields[name] for name in ("date", "type") if call.fields.get(name)}
     shown = statement.StatementPage(
         page=page,

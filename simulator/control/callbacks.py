@@ -68,7 +68,7 @@ def _matching(state: State, refid: str | None, trxid: str | None) -> Iterable[Ca
     """The callbacks of the transactions that are asked for, oldest first, found by their indexes."""
     if refid is None:
         return state.callbacks if trxid is None else state.callbacks.of(trxid)
-    paid = (one.refids.find(refid) for one in state.resellers.values())
+    paid = (one.refids.get(refid) for one in state.resellers.values())
     found = [one.trxid for one in paid if one is not None]
     callbacks = [each for one in found if trxid in (None, one) for each in state.callbacks.of(one)]
     return sorted(callbacks, key=lambda each: each.serial)

@@ -52,7 +52,7 @@ def _row(state: State, at: datetime, item: AgendaItem) -> dict[str, Any]:
 def _told(state: State, item: AgendaItem) -> dict[str, str]:
     match item:
         case StepDue(number, place):
-            transaction = state.transactions.shown(number)
+            transaction = state.transactions.by_number[number]
             return _of(transaction) | {"kind": "status", "about": _step(transaction, transaction.steps[place].status)}
         case CallbackDue(callback):
             which = f"{counted(callback.attempts) + 1} of {state.scenario.limits.callback_retry.retries + 1}"

@@ -144,7 +144,7 @@ def _action(item: Action) -> dict[str, Any]:
 
 
 def _changed(live: LiveSandbox, item: StatusChanged) -> tuple[Transaction, Result]:
-    one = live.core.state.transactions.numbered(item.number)
+    one = live.core.state.transactions.by_number[item.number]
     return one, one.results[item.place]
 
 

@@ -20,7 +20,7 @@ from simulator.control import render
 from simulator.control.filters import refuse_unknown_reseller
 from simulator.control.http import lines, reply, sandbox_of
 from simulator.control.parameters import query_of
-from simulator.domain.model.history.query import HistoryQuery, HistoryStatus
+from simulator.domain.model.history import HistoryQuery, HistoryStatus
 from simulator.domain.model.job_counts import JobCounts
 from simulator.domain.model.money import ZERO
 from simulator.domain.model.resellers import Reseller
@@ -58,8 +58,8 @@ async def show(request: Request) -> Response:
     products = await _products(resellers)
     answer = {
         "started": render.moment(state.started),
-        "transactions": sum(len(one.records.history) for one in resellers),
-        "by_status": _by_status(products.values(), sum(one.records.history.processing for one in resellers)),
+        "transactions": sum(len(one.history) for one in resellers),
+        "by_status": _by_status(products.values(), sum(one.history.processing for one in resellers)),
         "by_product": [_product(state, *one) for one in sorted(products.items(), key=_busiest)],
         "callbacks": _jobs(state.callback_counts, code),
         "webhooks": _jobs(state.webhook_counts, code),
@@ -68,7 +68,7 @@ async def show(request: Request) -> Response:
     }
     drawn = resellers[:WALLETS_MAX]
     for one in drawn:
-        for _ in one.records.curve.catch_up():
+        for _ in one.curve.catch_up():
             await asyncio.sleep(0)
     wallets = await lines(drawn, _wallet)
     return reply(answer | {"wallets": wallets, "wallets_left_out": len(resellers) - len(drawn)})
@@ -76,10 +76,10 @@ async def show(request: Request) -> Response:
 
 async def _products(resellers: list[Reseller]) -> dict[str, Product]:
     found: dict[str, Product] = {}
-    pairs = ((one, code) for one in resellers for code in one.records.history.products())
+    pairs = ((one, code) for one in resellers for code in one.history.products())
     while part := list(islice(pairs, SLICE)):
         for one, code in part:
-            _, figures = one.records.history.find(HistoryQuery(*ALWAYS, product=code), 0, 0)
+            _, figures = one.history.find(HistoryQuery(*ALWAYS, product=code), 0, 0)
             product = found.setdefault(code, Product(Counter()))
             product.counts.update(figures.counts)
             product.amount += figures.amount
@@ -150,7 +150,7 @@ def _requests(live: LiveSandbox, code: str | None) -> dict[str, Any]:
 
 
 def _wallet(one: Reseller) -> dict[str, Any]:
-    _, totals = one.records.statement.find(*ALWAYS, frozenset(EntryType), 0, 0)
+    _, totals = one.wallet.find(*ALWAYS, frozenset(EntryType), 0, 0)
     credited = sum((each.amount for type_, each in totals.items() if type_ is not TRANSACTION), ZERO)
     return {
         "reseller": one.code,
@@ -159,5 +159,5 @@ def _wallet(one: Reseller) -> dict[str, Any]:
         "balance": number(one.wallet.balance),
         "credited": number(credited),
         "debited": number(-totals[TRANSACTION].amount),
-        "points": [[render.moment(entry.at), number(entry.balance)] for entry in one.records.curve.points()],
+        "points": [[render.moment(entry.at), number(entry.balance)] for entry in one.curve.points()],
     }

@@ -5,7 +5,6 @@ same whatever is posted meanwhile, and in each wallet it is found by bisection: 
 entries.
 """
 
-import asyncio
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
@@ -64,19 +63,9 @@ async def list_all(request: Request) -> Response:
     before = _place(query["cursor"]) if "cursor" in query else None
     type_ = EntryType(query["type"]) if "type" in query else None
     wanted = Wanted(before, query.get("reseller"), type_, query.get("refid"))
-    if type_ is not None and wanted.refid is None:
-        await _index_by_type(state, wanted.reseller)
     asked = PageRequest(query["limit"], 0)
     answer = await page("entries", asked, _lines(state, wanted), lambda one: _row(state, one), lambda one: one.place)
     return reply(answer)
-
-
-async def _index_by_type(state: State, code: str | None) -> None:
-    """Each wallet's new entries, which its next reader has to index: a turn for each, since all may have some."""
-    for one in [one for one in state.resellers.values() if code in (None, one.code)]:
-        if one.records.statement.lag:
-            one.records.statement.catch_up()
-            await asyncio.sleep(0)
 
 
 def _place(cursor: str) -> Place:
@@ -97,9 +86,9 @@ def _of_reseller(number: int, one: Reseller, wanted: Wanted) -> Iterator[Line]:
     """The wanted entries of one reseller, newest first."""
     count = _count_before(one.wallet.entries, number, wanted.before)
     if wanted.refid is None:
-        entries = one.records.statement.newest_first(wanted.type, count)
+        entries = one.wallet.newest_first(wanted.type, count)
     else:
-        paid = one.refids.find(wanted.refid)
+        paid = one.refids.get(wanted.refid)
         ids = [id_ for id_ in reversed(paid.entry_ids if paid else ()) if id_ <= count]
         entries = (entry for entry in map(one.wallet.entry, ids) if wanted.type in (None, entry.type))
     for entry in entries:

@@ -53,7 +53,7 @@ class Messages:
     def _callback(self, found: Mapping[str, Any]) -> dict[str, Any]:
         refid = str(found["refid"])
         holders = self._state.resellers.values()
-        payments = [paid for one in holders if (paid := one.refids.find(refid)) is not None]
+        payments = [paid for one in holders if (paid := one.refids.get(refid)) is not None]
         same = [one for one in payments if not _differs(one, found)]
         known = same or payments
         if not known:

@@ -61,13 +61,13 @@ def _newest_first(state: State, refid: str | None, code: str | None, before: int
     others, and is the same whatever is paid meanwhile."""
     if refid is not None:
         resellers = [one for one in state.resellers.values() if not code or code == one.code]
-        found = [paid for one in resellers if (paid := one.refids.find(refid)) is not None and paid.number < before]
+        found = [paid for one in resellers if (paid := one.refids.get(refid)) is not None and paid.number < before]
         return iter(sorted(found, key=lambda one: one.number, reverse=True))
     if not code:
-        return map(state.transactions.numbered, range(before - 1, -1, -1))
-    history = state.resellers[code].records.history
-    end = bisect_left(range(len(history)), before, key=lambda place: history.at(place).number)
-    return map(history.at, range(end - 1, -1, -1))
+        return map(state.transactions.by_number.__getitem__, range(before - 1, -1, -1))
+    history = state.resellers[code].history.transactions
+    end = bisect_left(range(len(history)), before, key=lambda place: history[place].number)
+    return map(history.__getitem__, range(end - 1, -1, -1))
 
 
 async def show(request: Request) -> Response:

@@ -12,9 +12,8 @@ from simulator.domain.model.details import Detail, DetailKind, detail
 from simulator.domain.model.likeness import nearest
 from simulator.domain.model.money import SERVICE_ZONE
 from simulator.domain.model.older_mapping import is_paid_by_price, lacks_extra
-from simulator.domain.model.packed.refids import Spelling
 from simulator.domain.model.resellers import Reseller
-from simulator.domain.model.transactions import Transaction
+from simulator.domain.model.transactions import Spelling, Transaction
 from simulator.domain.state import State
 
 TICK = timedelta(milliseconds=1)  # the smallest difference that is visible to clients
@@ -34,7 +33,7 @@ SPELLINGS: Mapping[object, Spelling] = {"case_insensitive": str.casefold, "trimm
 def payment_with(state: State, reseller: Reseller, refid: str) -> Transaction | None:
     """The reseller's payment that a request with this refid means, as the scenario compares refids."""
     spelling = SPELLINGS.get(state.scenario.assume.get("refid-comparison"))
-    return reseller.refids.find(refid) if spelling is None else reseller.refids.find_alike(refid, spelling)
+    return reseller.refids.get(refid) if spelling is None else reseller.refids.find_alike(refid, spelling)
 
 
 def reseller_of(state: State, code: str) -> Reseller:

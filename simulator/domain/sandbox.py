@@ -96,15 +96,6 @@ class Sandbox:
         self.state.resellers[reseller.code] = reseller
         alerts.enable_alerts(self.state, reseller, None)
 
-    def index_in_slices(self) -> Iterator[None]:
-        """Index all records of a restored sandbox, between whose slices commands may be applied. Until then the first
-        search for a trxid or a refid, and of each history and statement, takes as long as that."""
-        yield from self.state.transactions.index_in_slices()
-        for reseller in list(self.state.resellers.values()):
-            yield from reseller.refids.index_in_slices()
-        for reseller in list(self.state.resellers.values()):
-            yield from reseller.records.catch_up_in_slices()
-
     def watch_evicted(
         self,
         callbacks: Callable[[Callback], None] | None,

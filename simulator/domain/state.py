@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 from simulator.domain.compiler import Compiler
-from simulator.domain.due import AgendaItem, StepDue
+from simulator.domain.due import AgendaItem
 from simulator.domain.model.agenda import Agenda
 from simulator.domain.model.bills import BillKey, BillThen
 from simulator.domain.model.callbacks import CallbackLog
@@ -23,7 +23,6 @@ from simulator.domain.model.network import Network
 from simulator.domain.model.nonces import Nonces
 from simulator.domain.model.notifications import NotificationLog
 from simulator.domain.model.outcomes import Noted
-from simulator.domain.model.packed.transactions import Transactions
 from simulator.domain.model.resellers import ApiKey, Reseller, User
 from simulator.domain.model.rule_book import RuleBook
 from simulator.domain.model.rule_counts import RuleCount, ValueBudget
@@ -33,7 +32,7 @@ from simulator.domain.model.scenario import (
     Scenario,
 )
 from simulator.domain.model.secret_log import SecretLog
-from simulator.domain.model.transactions import STATUS_CODES, PaymentThen, Transaction
+from simulator.domain.model.transactions import STATUS_CODES, PaymentThen, Transaction, Transactions
 from simulator.domain.model.webhooks import Webhook
 
 
@@ -69,7 +68,7 @@ class State:
         self.cases: dict[str, list[Case]] = {}
         self.cases_made = 0
         self.bills_paid: dict[BillKey, Decimal] = {}  # by successful payments that were not voided
-        self.agenda: Agenda[AgendaItem] = Agenda(StepDue)
+        self.agenda: Agenda[AgendaItem] = Agenda()
         self.in_flight: dict[str, Send] = {}  # attempts in flight, by job
         self.callbacks = CallbackLog(scenario.limits.callbacks, scenario.limits.callbacks_bytes)
         self.callbacks_made = 0

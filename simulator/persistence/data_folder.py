@@ -1,6 +1,5 @@
 """A data folder of a server: opened, read, and written from then on."""
 
-import asyncio
 from collections.abc import Callable
 from pathlib import Path
 from typing import Protocol
@@ -61,7 +60,6 @@ class DataFolder:
         self._followed = ""
         self._schedule: SnapshotSchedule | None = None
         self._app: Application | None = None
-        self._indexing: asyncio.Task[None] | None = None
 
     def keep(self, app: Application, *, follows: str = "") -> None:
         """Let the application have the sandboxes of the folder, each as it was, and keep all that it has from now on.
@@ -77,7 +75,6 @@ class DataFolder:
             except CannotResume as error:
                 raise CannotResume(f"{self.path}: {error}") from None
             keeper.follow(found.player.live, found.last_serial)
-            self._schedule.note(found.player.live.core, found.saved)
             app.adopt(go_on(found.player, app.wall, left_at=found.left_at))
             self.sandboxes.append(sandbox.name)
             for line in found.passed_over:
@@ -98,8 +95,6 @@ class DataFolder:
         sandboxes has started."""
         if self._schedule is not None:
             self._schedule.start()
-        if self._app is not None:
-            self._indexing = asyncio.create_task(_index(self._app))
         if self._app is not None and DEFAULT in self.sandboxes and self._followed:
             await self._follow(self._app)
 
@@ -119,8 +114,6 @@ class DataFolder:
 
     async def rest(self) -> None:
         """Take the last snapshots, as long as the sandboxes are there."""
-        if self._indexing is not None:
-            self._indexing.cancel()
         if self._schedule is not None:
             await self._schedule.end()
 
@@ -132,10 +125,3 @@ class DataFolder:
     def gated(self, sender: Sender) -> Sender:
         """A sender that waits for the gate."""
         return GatedSender(sender, self.gate)
-
-
-async def _index(app: Application) -> None:
-    """Index what was restored, a little in each turn."""
-    for live in app.sandboxes:
-        for _ in live.core.index_in_slices():
-            await asyncio.sleep(0)

@@ -26,9 +26,8 @@ from simulator.runtime.sandboxes import is_sandbox_id
 from simulator.scenario.compiler import ScenarioCompiler
 from simulator.scenario.library import load_scenario, names
 from simulator.scenario.reading.document import ScenarioError
-from simulator.snapshot.restoring import restored
-from simulator.snapshot.snapshot import BadSnapshot, snapshot_of
-from simulator.snapshot.taking import Changes, changes
+from simulator.snapshot.document import BadSnapshot, snapshot_of
+from simulator.snapshot.restore import restored
 from simulator.tape.entries import Entry
 from simulator.tape.tape import Unread
 
@@ -39,14 +38,12 @@ class CannotResume(Exception):
 
 class RestoredSandbox(NamedTuple):
     """A sandbox as it was when the last entry was written, at the time `left_at` of the wall. Its latest mark has the
-    number `last_serial`. `passed_over` says which snapshots could not be used, and why; when the newest could be,
-    `saved` tells what of it has changed since."""
+    number `last_serial`. `passed_over` says which snapshots could not be used, and why."""
 
     player: Player
     left_at: datetime
     last_serial: int
     passed_over: list[str]
-    saved: Changes
 
 
 class Restorer:
@@ -73,14 +70,13 @@ class Restorer:
         if head.sandbox != kept.name or not is_sandbox_id(kept.name):
             raise BadTape(f"its entries are those of sandbox {head.sandbox!r}")
         player, line, passed_over = self._begun(kept, head)
-        saved = changes(player.live.core.state) if line and not passed_over else {}
         left_at = self._play(player, kept, line)
         marks = [_stored_mark(name, note) for name, _, note in self._reader.marks(kept.name)]
         if len(marks) > MARKS_MAX:
             raise BadTape(f"it has {len(marks)} marks, of which {MARKS_MAX} are allowed")
         marks.sort(key=lambda stored: stored.serial)
         player.live.marks.has(stored.mark for stored in marks)
-        return RestoredSandbox(player, left_at, marks[-1].serial if marks else 0, passed_over, saved)
+        return RestoredSandbox(player, left_at, marks[-1].serial if marks else 0, passed_over)
 
     def _begun(self, kept: Sandbox, head: Head) -> tuple[Player, int, list[str]]:
         """A player that has played all up to a line."""

@@ -1,40 +1,35 @@
 """Takes snapshots of sandboxes into a store, so that a restart has few entries to repeat.
 
-One is due when `ENTRIES` have come since the last, fewer where there are many payments, or some have and then nothing
+One is due when `ENTRIES` have come since the last, more where there are many payments, or some have and then nothing
 for a while; and at the end of the server. At most half of a processor's time is spent on them. While a request waits
 or an advance runs there is none.
 """
 
 import asyncio
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from contextlib import aclosing, suppress
 from dataclasses import dataclass
 from time import monotonic
 from typing import Final
-from weakref import WeakKeyDictionary
 
-from simulator.domain.sandbox import Sandbox
 from simulator.persistence.gate import Gate
 from simulator.persistence.lives import Life
 from simulator.persistence.store import Store
-from simulator.persistence.writer import SnapshotWriter, digest_of
+from simulator.persistence.writer import digest_of
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.sandboxes import Sandboxes
 from simulator.runtime.unexpected import report
-from simulator.snapshot.apart import CAN_FORK, IsKnown, pieces_apart
-from simulator.snapshot.snapshot import NotNow
-from simulator.snapshot.taking import Changes, changes, parts_of, refuse_not_now
+from simulator.snapshot.capture import parts_of, refuse_not_now
+from simulator.snapshot.document import NotNow
+from simulator.snapshot.forked_writer import CAN_FORK, IsKnown, pieces_apart
 
 ENTRIES: Final = 10_000
 """Entries since the last snapshot of a sandbox that has few payments, after which there is another one while more come:
 a restart repeats them in a second."""
 
-PAYMENTS: Final = 110
-"""A restart reads so many payments in the time in which it repeats one entry, and so there may be one less."""
-
-ENTRIES_MIN: Final = 1_000
-"""However many payments there are."""
+PAYMENTS: Final = 10
+"""Payments for each of which there may be one entry more: a snapshot writes all payments."""
 
 RESTED_ENTRIES: Final = 1_000
 """Entries that are worth one when nothing comes."""
@@ -42,9 +37,6 @@ RESTED_ENTRIES: Final = 1_000
 LOOK_S: Final = 0.25
 SHARE: Final = 1
 """How many times the processor's time that a snapshot took it is until the next one."""
-
-KEPT_AT_ONCE: Final = 20
-"""How many parts that have not changed are written down in one turn of the event loop."""
 
 END_S: Final = 5.0
 """How long the end of a server may be held up by them."""
@@ -67,13 +59,8 @@ class SnapshotSchedule:
         self._gate = gate
         self._sandboxes = sandboxes
         self._seen: dict[str, _Seen] = {}
-        self._saved: WeakKeyDictionary[Sandbox, Changes] = WeakKeyDictionary()  # the core of the newest snapshot
         self._not_before_s = 0.0
         self._looking: asyncio.Task[None] | None = None
-
-    def note(self, core: Sandbox, saved: Changes) -> None:
-        """The newest snapshot of a sandbox that was restored is of this core, and `saved` tells what changes later."""
-        self._saved[core] = saved
 
     def start(self) -> None:
         """Look from time to time; needs a running event loop."""
@@ -135,10 +122,8 @@ class SnapshotSchedule:
         began_s = _spent_s()
         life = self._store.writer.life_of(live.id)
         n = life.n
-        writer, core = self._store.writer.begin_snapshot(live.id), live.core
-        now, last, before = changes(core.state), self._saved.pop(core, {}), writer.before
-        unchanged = {name for name, one in now.items() if name in before and last.get(name) == one}
-        pieces = pieces_apart(lambda: parts_of(live, unchanged=unchanged, has_filters=True), _known(before))
+        writer = self._store.writer.begin_snapshot(live.id)
+        pieces = pieces_apart(lambda: parts_of(live), _known(writer.before))
         try:
             async with aclosing(pieces):
                 async for name, content in pieces:
@@ -146,7 +131,6 @@ class SnapshotSchedule:
                         writer.keep(name)
                     else:
                         writer.put(name, content)
-            await self._keep(writer, unchanged)
         except NotNow:
             return False
         except Exception as error:  # our mistake: the entries have it all
@@ -156,21 +140,13 @@ class SnapshotSchedule:
             self._not_before_s = monotonic() + SHARE * (_spent_s() - began_s)
         if not writer.complete():  # the sandbox was rewound, reset or deleted meanwhile
             return False
-        self._saved[core] = now
         self._seen[live.id] = _Seen(life, n, n)
         return True
-
-    async def _keep(self, writer: SnapshotWriter, names: Iterable[str]) -> None:
-        """Add the parts of these names as they were, some in each turn."""
-        for count, name in enumerate(names, 1):
-            writer.keep(name)
-            if count % KEPT_AT_ONCE == 0:
-                await asyncio.sleep(0)
 
 
 def _due_behind(live: LiveSandbox) -> int:
     """How many entries lead to a snapshot while more come."""
-    return max(ENTRIES - len(live.core.state.transactions) // PAYMENTS, ENTRIES_MIN)
+    return max(ENTRIES, len(live.core.state.transactions) // PAYMENTS)
 
 
 def _known(digests: Mapping[str, bytes]) -> IsKnown:

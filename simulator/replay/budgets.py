@@ -20,21 +20,19 @@ REBUILT_BYTES_MAX: Final = 256 * 1024 * 1024
 
 # Measured, beside their texts: a fork without records; what it has of each record that cannot be shared.
 FORK_BYTES: Final = 60_000
-_ENTRY, _EXCHANGE, _NONCE, _UNSHARED_NONCE = 30, 50, 90, 300
-_PAYMENT, _OPEN_PAYMENT, _LEDGER_ENTRY, _RESELLER = 260, 3_000, 350, 6_000
-_CALLBACK, _DELIVERY, _CASE, _NOTIFICATION, _EVENT, _SENT = 1_500, 500, 2_000, 1_000, 100, 250
-_LATEST_MAX: Final = 2_304  # entries of a wallet that are objects
+_ENTRY, _EXCHANGE, _NONCE = 30, 50, 350
+_PAYMENT, _OPEN_PAYMENT, _LEDGER_ENTRY, _RESELLER = 2_200, 400, 450, 6_000
+_CALLBACK, _DELIVERY, _CASE, _NOTIFICATION, _EVENT, _SENT = 800, 500, 1_500, 1_000, 100, 250
 
 
-def size_of(live: LiveSandbox, unshared_nonces: int = 0) -> int:
+def size_of(live: LiveSandbox) -> int:
     """What a fork of a sandbox has for itself, in bytes: about that, and not less."""
     state = live.core.state
-    ledgers = sum(min(_LATEST_MAX, len(one.wallet.entries)) for one in state.resellers.values())
+    ledgers = sum(len(one.wallet.entries) for one in state.resellers.values())
     counts = (
         (_ENTRY, len(live.tape)),
         (_EXCHANGE, len(live.journal)),
         (_NONCE, len(state.nonces)),
-        (_UNSHARED_NONCE, unshared_nonces),
         (_PAYMENT, len(state.transactions)),
         (_OPEN_PAYMENT, len(state.agenda)),
         (_LEDGER_ENTRY, ledgers),
@@ -79,7 +77,7 @@ class ForkBudget:
         """Count the forks among those that a restart has restored."""
         for live in sandboxes:
             if live.spec.drawn_for:
-                self.add(live, size_of(live, len(live.core.state.nonces)) + live.journal.size)
+                self.add(live, size_of(live) + live.journal.size)
 
     @contextmanager
     def room_for(self, size: int) -> Iterator[None]:

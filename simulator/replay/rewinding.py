@@ -21,7 +21,7 @@ from simulator.replay.kept_snapshots import KeptSnapshots, Snapshot, Snapshots
 from simulator.replay.moments import Asked, Moment, mark_here, moment_of
 from simulator.replay.player import Again, Player
 from simulator.replay.rebuilding import Surroundings, player_of
-from simulator.replay.sharing import nonces_of, share, share_nonces
+from simulator.replay.sharing import share
 from simulator.replay.taking import Taking
 from simulator.runtime.background import in_background
 from simulator.runtime.driver import Driver
@@ -99,14 +99,13 @@ class Rewinder:
         before = live.beginning
         beginning = replace(before, spec=replace(before.spec, id=id_, drawn_for=before.spec.drawn_for or live.id))
         player = await self._rebuilt(live, life, moment, id_, beginning)
-        unshared = await in_background(share_nonces, player.live, await nonces_of(live))
         await _copy(live, life, moment.n, player.live)
         try:
             refuse_lost(live, life)
             sandboxes.free_id(id_)  # another may have taken it meanwhile
             forked = self._gone_on(live, player, moment)
             sandboxes.add_fork(forked, live.id)
-            self.forks.add(forked, size_of(forked, unshared))
+            self.forks.add(forked, size_of(forked))
         except BaseException:
             live.keeper.abandon(player.live)
             raise
@@ -123,7 +122,7 @@ class Rewinder:
 
     async def _rebuilt(self, live: LiveSandbox, life: Driver, moment: Moment, id_: str, beginning: Beginning) -> Player:
         """A player that has played the tape of a sandbox up to a moment, while its `life` lasts."""
-        size = size_of(live, len(live.core.state.nonces)) + live.tape.bytes
+        size = size_of(live) + live.tape.bytes
         async with self.rebuilt.room_for(share_of(size, moment.n, live)):
             return await self._played(live, life, moment, id_, beginning)
 

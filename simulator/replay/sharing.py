@@ -4,16 +4,12 @@ A request with its answer is a kilobyte or more, and is on the tape and in the j
 answered, so a fork needs none of its own.
 """
 
-import asyncio
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
-from itertools import islice
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from msgspec.structs import replace
 
 from simulator.domain.model.effects import Outgoing
-from simulator.domain.model.packed.nonce_parts import Row
 from simulator.runtime.journal import Exchange
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.tape.entries import AttemptSent, Entry, RequestBegan, RequestResumed, RequestShown
@@ -22,9 +18,6 @@ Record = TypeVar("Record")
 
 _OF_ONE_REQUEST = RequestBegan, RequestResumed, RequestShown
 """What refers to a request, which several entries may have together."""
-
-NONCES_AT_ONCE: Final = 2_000
-"""A turn of the event loop lists so many, which takes a millisecond."""
 
 
 class Shared(NamedTuple):
@@ -63,24 +56,6 @@ def share(live: LiveSandbox, entries: Sequence[Entry], begin: int) -> None:
         if live.journal.find(n) == one:
             live.journal.put(one)
     sent.restore((job, attempt, shared.outgoing(job, attempt, one)) for job, attempt, one in list(sent))
-
-
-async def nonces_of(live: LiveSandbox) -> list[Row]:
-    """The nonces that are spent in a sandbox, but for those that are packed, the oldest first, in several turns of the
-    event loop; when something comes to it meanwhile, those that were found until then."""
-    found: list[Row] = []
-    spent = live.core.state.nonces.held()
-    with suppress(RuntimeError):  # it has changed since the turn before
-        while piece := list(islice(spent, NONCES_AT_ONCE)):
-            found += piece
-            await asyncio.sleep(0)
-    return found
-
-
-def share_nonces(live: LiveSandbox, spent: list[Row]) -> int:
-    """Let a sandbox have these spent nonces of another one, where it has equal ones. Answers how many it has for itself
-    still. As `share`."""
-    return live.core.state.nonces.share(spent)
 
 
 def _entries(own: list[Entry], theirs: Sequence[Entry], begin: int) -> list[Entry]:

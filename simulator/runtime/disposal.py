@@ -19,7 +19,9 @@ def dispose(state: State, tape: Tape) -> None:
     reads them finds all records.
     """
     tape.leave()
-    records = [*tape.held, *state.nonces.held(), *state.callbacks]
+    records: list[object] = [*tape.held, *state.nonces, *state.callbacks, *state.transactions.by_number]
+    for reseller in state.resellers.values():
+        records += reseller.wallet.entries
     asyncio.get_running_loop().call_later(WAIT_S, _free_slice, records)
 
 

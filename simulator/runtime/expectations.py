@@ -89,7 +89,9 @@ class _Source(NamedTuple):
 
 
 _SOURCES: Mapping[ExpectationKind, _Source] = {
-    ExpectationKind.PAYMENTS: _Source(lambda state: state.transactions.as_they_are(), facts.of_payment),
+    ExpectationKind.PAYMENTS: _Source(
+        lambda state: [(one, one.results) for one in state.transactions.by_number], facts.of_payment
+    ),
     ExpectationKind.CALLBACKS: _Source(lambda state: [(one, one.state) for one in state.callbacks], facts.of_callback),
     ExpectationKind.WEBHOOKS: _Source(lambda state: [(one, one.state) for one in state.deliveries], facts.of_webhook),
 }

@@ -78,7 +78,7 @@ class PaymentCounts:
         assert self._state is not None, "changes come from a sandbox"
         tests: list[tuple[int, Callable[[Fields], bool]]] = [(place, one.test) for place, one in self._expected.items()]
         for number, place in self._changes:
-            payment = self._state.transactions.numbered(number)
+            payment = self._state.transactions.by_number[number]
             results = payment.results
             after = facts.of_payment(payment, results[: place + 1])
             before = facts.of_payment(payment, results[:place]) if place else None

@@ -101,7 +101,7 @@ def _paid(live: LiveSandbox, reseller: Reseller) -> Transaction:
     """The latest settled payment whose callbacks were sent to the receiver."""
     if not reseller.callback.url:
         raise Skipped("the reseller has no callback URL")
-    for transaction in reversed(reseller.records.history):
+    for transaction in reversed(reseller.history.transactions):
         if transaction.is_settled and len(transaction.results) > 1:
             return transaction
     raise Skipped("there is no settled payment to build on; make one and let it succeed")

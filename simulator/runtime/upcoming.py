@@ -50,7 +50,7 @@ def _matters(state: State, item: AgendaItem, expected: Expectation) -> bool:
         case StepDue(number):
             if expected.kind is ExpectationKind.WEBHOOKS:
                 return False
-            return _is_of(state.transactions.shown(number), expected)
+            return _is_of(state.transactions.by_number[number], expected)
         case CaseDue(case=case):
             return expected.kind is not ExpectationKind.WEBHOOKS and _is_of(case.transaction, expected)
         case CallbackDue(callback=callback):
@@ -113,7 +113,7 @@ def _line(state: State, one: Coming) -> str:
     wait = f"{max((one.at - state.now).total_seconds(), 0):g} s"
     match one.item:
         case StepDue(number):
-            transaction = state.transactions.shown(number)
+            transaction = state.transactions.by_number[number]
             status = STATUS_NAMES[transaction.result.status]
             return f"payment {_short(transaction.refid)} is {status}, next step in {wait}"
         case CaseDue(case=case):

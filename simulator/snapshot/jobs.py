@@ -1,166 +1,279 @@
-"""Callbacks and deliveries in a snapshot: those in the logs, and those that only the agenda or an attempt has still."""
+"""Callbacks, deliveries, cases and what is due in a snapshot."""
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from itertools import chain
+from operator import attrgetter, itemgetter
+from typing import Any, Final
 
 import msgspec
 
-from simulator.domain.due import CallbackDue, DeliveryDue
+from simulator.domain.due import AgendaItem, CallbackDue, CaseDue, DeliveryDue, ScheduleDue, StepDue
+from simulator.domain.model.agenda import Due
 from simulator.domain.model.callbacks import Callback, CallbackState
-from simulator.domain.model.effects import Attempt, Send
-from simulator.domain.model.webhooks import Delivery, DeliveryState, Event, Webhook
+from simulator.domain.model.cases import Case, CaseKind, CaseState
+from simulator.domain.model.catalog import Option, Product
+from simulator.domain.model.effects import Attempt
+from simulator.domain.model.tree import Category, Group
+from simulator.domain.model.webhooks import BalanceAdded, CatalogEntry, Delivery, DeliveryState, Event, Webhook
 from simulator.domain.state import State
-from simulator.snapshot.accounts import WebhookKeys
-from simulator.snapshot.chunks import numbered, parts_of_log
-from simulator.snapshot.copies import Copies
-from simulator.snapshot.values import Reading, Writing, opened
+from simulator.runtime.live_sandbox import LiveSandbox
+from simulator.snapshot.document import ENCODER, special
 
-CALLBACKS, DELIVERIES, OTHERS = "callbacks", "deliveries", "jobs"
-SIZE = 64
-_EVENT = ("id", "type", "created", "data", "replays")
+JOBS_DUE = CallbackDue | DeliveryDue
+OF_RESELLER, OF_CATALOG = "reseller/", "catalog"
+"""How the keys of webhooks begin that a reseller or the catalog has."""
 
-Jobs = dict[str, Any]
-"""Callbacks and deliveries by their ids."""
+DELIVERY: Final = (
+    "id", "reseller", "url", "retry_limit", "created", "original", "serial", "n", "state", "error", "completed",
+    "attempts",
+)  # fmt: skip
+"""The members of a delivery that are written as they are."""
 
-
-class Others:
-    """The jobs that no log has any more: they are due, in flight, or expectations wait for their end."""
-
-    def __init__(self, state: State, pending: Iterable[Any]) -> None:
-        self._logs = state.callbacks, state.deliveries
-        self._found: Jobs = {}
-        self._note(*(send.job for send in state.in_flight.values()), *pending)
-
-    def add(self, items: Iterable[Any]) -> None:
-        """Find those among items of the agenda."""
-        due = (item for item in items if isinstance(item, CallbackDue | DeliveryDue))
-        self._note(*(one.callback if isinstance(one, CallbackDue) else one.delivery for one in due))
-
-    def _note(self, *jobs: Any) -> None:
-        for one in jobs:
-            if all(log.find(one.id) is None for log in self._logs):
-                self._found[one.id] = one
-
-    @property
-    def found(self) -> list[Any]:
-        """Those that were found: callbacks first, in order of creation."""
-        return sorted(self._found.values(), key=lambda one: (isinstance(one, Delivery), _number(one)))
+RESOURCES: Final[Mapping[str, Any]] = {"Product": Product, "Option": Option, "Category": Category, "Group": Group}
+"""What a catalog event may be about."""
 
 
-def _number(one: Any) -> int:
-    """The number of a job among its kind, in order of creation."""
-    if isinstance(one, Callback):
-        return int(one.id.rpartition("-")[2])
-    serial: int = one.serial
-    return serial
+class StepRow(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """A step that is due: its ticket, its time, the number of its payment and the place in its timeline."""
+
+    ticket: int
+    at: datetime
+    number: int
+    place: int
 
 
-def written(state: State, others: list[Any], keys: WebhookKeys) -> Iterator[tuple[str, bytes]]:
-    """The parts of all jobs."""
-    for log, ones in ((CALLBACKS, state.callbacks), (DELIVERIES, state.deliveries)):
-        for name, found in numbered(log, ones, _number, SIZE):
-            writing = Writing()
-            yield name, writing.part([_row(writing, one, keys) for one in found])
-    writing = Writing()
-    content = {
-        "others": [_row(writing, one, keys) for one in others],
-        "in_flight": [[job, send.attempt.number] for job, send in state.in_flight.items()],
-        "callbacks_left_out": state.callbacks.left_out,
-        "deliveries_left_out": state.deliveries.left_out,
-        "last": list(state.deliveries.last),
-    }
-    yield OTHERS, writing.part(content)
+class DueRow(msgspec.Struct, frozen=True, array_like=True):
+    """Anything else that is due: the id of a callback, a delivery or a case, or the place of what the scenario
+    schedules."""
+
+    ticket: int
+    at: datetime
+    kind: str
+    about: str | int
+    is_refund: bool = False
 
 
-def _row(writing: Writing, one: Any, keys: WebhookKeys) -> Any:
-    return _callback(writing, one) if isinstance(one, Callback) else _delivery(writing, one, keys)
+class CallbackRow(msgspec.Struct, frozen=True, array_like=True):
+    """A callback, of the payment with the number `payment` and its result at the place `result`."""
+
+    id: str
+    payment: int
+    result: int
+    url: str
+    method: str
+    copy: int
+    is_repeat: bool
+    state: CallbackState
+    attempts: tuple[Attempt, ...]
 
 
-def _callback(writing: Writing, one: Callback) -> Any:
-    results = one.transaction.results
-    place = results.index(one.result) if one.result in results else writing.plain(one.result)
-    number = one.transaction.number
-    return [one.id, number, place, one.url, one.method, one.copy, one.is_repeat, one.state.value, one.attempts]
+class ChangeRow(msgspec.Struct, frozen=True, array_like=True):
+    """The data of a catalog event; `resource` is of the class that `kind` names."""
+
+    kind: str
+    resource: msgspec.Raw
+    product: Product | None
+    field_id: str
+    reseller: str
+    has_loss_risk: bool
+    by_denomination: bool
 
 
-def _delivery(writing: Writing, one: Delivery, keys: WebhookKeys) -> Any:
-    return {
-        "id": one.id,
-        "event": [writing.plain(getattr(one.event, name)) for name in _EVENT],
-        "webhook": keys[id(one.webhook)],
-        "of": [one.reseller, one.url, one.retry_limit, one.original, one.serial, one.n, one.state.value, one.error],
-        "at": [writing.plain(one.created), writing.plain(one.completed)],
-        "attempts": one.attempts,
-    }
+class DeliveryRow(msgspec.Struct, frozen=True, kw_only=True):
+    """A delivery with its event, which it may share with others and which is about a balance or a change of the
+    catalog; `webhook` is the key of its webhook."""
+
+    id: str
+    event_id: str
+    event_type: str
+    event_created: datetime
+    balance: BalanceAdded | None
+    change: ChangeRow | None
+    replays: int
+    webhook: str
+    reseller: str
+    url: str
+    retry_limit: int
+    created: datetime
+    original: str | None
+    serial: int
+    n: int
+    state: DeliveryState
+    error: str
+    completed: datetime | None
+    attempts: list[Attempt]
 
 
-class JobReading:
-    """Makes jobs of their rows. Deliveries of one event share it."""
+class CaseRow(msgspec.Struct, frozen=True, array_like=True):
+    """A case of the payment with the number `payment`."""
 
-    def __init__(self, transactions: Copies, webhooks: Mapping[str, Webhook]) -> None:
-        self._transactions = transactions
-        self._webhooks = webhooks
-        self._events: dict[str, Event] = {}
+    id: str
+    kind: CaseKind
+    payment: int
+    at: datetime
+    state: CaseState
+    is_accepted: bool
+    message: str
+    rule: str
+    user_email: tuple[str, ...]
+    refund_type: int | None
+    refund_reason: str
+    ended: datetime | None
 
-    def job(self, reading: Reading, row: Any) -> Any:
-        """The job of a row."""
-        return self._callback(reading, row) if isinstance(row, list) else self._delivery(reading, row)
 
-    def _callback(self, reading: Reading, row: list[Any]) -> Callback:
-        id_, number, place, url, method, copy, is_repeat, state, attempts = row
-        transaction = self._transactions[number]
-        return Callback(
-            id=id_,
-            transaction=transaction,
-            result=transaction.results[place] if isinstance(place, int) else reading.value(place),
-            url=url,
-            method=method,
-            copy=copy,
-            is_repeat=is_repeat,
-            state=CallbackState(state),
-            attempts=msgspec.convert(attempts, tuple[Attempt, ...]),
+class JobWriter:
+    """Makes rows of jobs. `elsewhere` are the jobs that no log has any more; `removed` are webhooks that only
+    deliveries have, by their keys."""
+
+    def __init__(self, live: LiveSandbox) -> None:
+        state = live.core.state
+        self.elsewhere = _jobs_without_log(live)
+        self.removed: dict[str, Webhook] = {}
+        self._keys = {id(one.webhook): OF_RESELLER + one.code for one in state.resellers.values()}
+        self._keys[id(state.catalog_webhook)] = OF_CATALOG
+        deliveries = [*state.deliveries, *(one for one in self.elsewhere if isinstance(one, Delivery))]
+        for one in sorted(deliveries, key=attrgetter("serial")):
+            if id(one.webhook) not in self._keys:
+                self._keys[id(one.webhook)] = key = f"removed/{one.serial}"
+                self.removed[key] = one.webhook
+
+    def delivery(self, one: Delivery) -> DeliveryRow:
+        """Return the row of a delivery."""
+        event, data = one.event, one.event.data
+        return DeliveryRow(
+            event_id=event.id,
+            event_type=event.type,
+            event_created=event.created,
+            balance=data if isinstance(data, BalanceAdded) else None,
+            change=_change(data) if isinstance(data, CatalogEntry) else None,
+            replays=event.replays,
+            webhook=self._keys[id(one.webhook)],
+            **{name: getattr(one, name) for name in DELIVERY},
         )
 
-    def _delivery(self, reading: Reading, row: dict[str, Any]) -> Delivery:
-        values = dict(zip(_EVENT, map(reading.value, row["event"]), strict=True))
-        event = self._events.setdefault(values["id"], Event(**values))
-        reseller, url, retry_limit, original, serial, n, state, error = row["of"]
-        return Delivery(
-            id=row["id"],
-            event=event,
-            reseller=reseller,
-            webhook=self._webhooks[row["webhook"]],
-            url=url,
-            retry_limit=retry_limit,
-            created=reading.value(row["at"][0]),
-            original=original,
-            serial=serial,
-            n=n,
-            state=DeliveryState(state),
-            error=error,
-            completed=reading.value(row["at"][1]),
-            attempts=msgspec.convert(row["attempts"], list[Attempt]),
-        )
+
+def _jobs_without_log(live: LiveSandbox) -> list[Any]:
+    """The jobs that no log has any more, in order of creation: they are due, in flight, or expectations wait for their
+    end."""
+    state = live.core.state
+    due = (one.item for one in state.agenda.items.values())
+    jobs = [
+        *(one.callback if isinstance(one, CallbackDue) else one.delivery for one in due if isinstance(one, JOBS_DUE)),
+        *(send.job for send in state.in_flight.values()),
+        *chain.from_iterable(one.kept()[2] for one in live.counters.evicted.values()),
+    ]
+    logs = state.callbacks, state.deliveries
+    found = {one.id: one for one in jobs if all(log.find(one.id) is None for log in logs)}
+    return sorted(found.values(), key=attrgetter("serial"))
 
 
-def restore(state: State, parts: Mapping[str, bytes], transactions: Copies, webhooks: Mapping[str, Webhook]) -> Jobs:
-    """Have all jobs as they were. Answers them by their ids."""
-    made = JobReading(transactions, webhooks)
-    callbacks, deliveries = (_log(parts, log, made) for log in (CALLBACKS, DELIVERIES))
-    with opened(parts, OTHERS) as (reading, content):
-        others = [made.job(reading, row) for row in content["others"]]
-        state.callbacks.restore(callbacks, content["callbacks_left_out"])
-        last, last_ended = content["last"]
-        state.deliveries.restore(deliveries, (last, last_ended), content["deliveries_left_out"])
-        jobs: Jobs = {one.id: one for one in (*callbacks, *deliveries, *others)}
-        for job, number in content["in_flight"]:
-            state.in_flight[job] = Send(jobs[job], jobs[job].attempts[number - 1])
-    return jobs
+def callback_row(one: Callback) -> CallbackRow:
+    """Return the row of a callback."""
+    payment, result = one.transaction, one.transaction.results.index(one.result)
+    values = [getattr(one, name) for name in CallbackRow.__struct_fields__[3:]]
+    return CallbackRow(one.id, payment.number, result, *values)
 
 
-def _log(parts: Mapping[str, bytes], log: str, made: JobReading) -> list[Any]:
-    found: list[Any] = []
-    for name, _ in parts_of_log(parts, log):
-        with opened(parts, name) as (reading, rows):
-            found += [made.job(reading, row) for row in rows]
-    return found
+def _change(data: CatalogEntry) -> ChangeRow:
+    kind, resource = type(data.resource).__name__, msgspec.Raw(ENCODER.encode(data.resource))
+    values = [getattr(data, name) for name in ChangeRow.__struct_fields__[2:]]
+    return ChangeRow(kind, resource, *values)
+
+
+def case_row(one: Case) -> CaseRow:
+    """Return the row of a case."""
+    own: dict[str, Any] = {name: getattr(one, name) for name in CaseRow.__struct_fields__ if name != "payment"}
+    return CaseRow(payment=one.transaction.number, **own)
+
+
+def is_step(due: tuple[int, Due[AgendaItem]]) -> bool:
+    """True for a step of a payment."""
+    return type(due[1].item) is StepDue
+
+
+def step_row(due: tuple[int, Due[StepDue]]) -> StepRow:
+    """Return the row of a step that is due."""
+    ticket, (at, step) = due[0], (due[1].at, due[1].item)
+    return StepRow(ticket, at, step.number, step.place)
+
+
+def due_row(state: State, ticket: int, due: Due[AgendaItem]) -> DueRow:
+    """Return the row of anything else that is due."""
+    match due.item:
+        case CallbackDue(callback):
+            return DueRow(ticket, due.at, "callback", callback.id)
+        case DeliveryDue(delivery):
+            return DueRow(ticket, due.at, "delivery", delivery.id)
+        case CaseDue(case, is_refund):
+            return DueRow(ticket, due.at, "case", case.id, is_refund)
+        case ScheduleDue(planned):
+            return DueRow(ticket, due.at, "schedule", state.scenario.schedule.index(planned))
+    raise AssertionError("steps are in a log of their own")
+
+
+class JobReader(dict[str, Any]):
+    """Callbacks and deliveries by their ids, as they are made of their rows."""
+
+    def __init__(self, state: State, removed: Mapping[str, Webhook]) -> None:
+        super().__init__()
+        self._state = state
+        self._removed = removed
+        self._events: dict[str, Event] = {}  # deliveries may share one
+
+    def callback(self, row: CallbackRow) -> Callback:
+        """Make the callback of a row."""
+        transaction = self._state.transactions.by_number[row.payment]
+        own = {name: getattr(row, name) for name in row.__struct_fields__[3:]}
+        made = Callback(id=row.id, transaction=transaction, result=transaction.results[row.result], **own)
+        self[row.id] = made
+        return made
+
+    def delivery(self, row: DeliveryRow) -> Delivery:
+        """Make the delivery of a row."""
+        event = self._events.get(row.event_id)
+        if event is None:
+            data = row.balance or (_change_of(row.change) if row.change is not None else None)
+            assert data is not None, "an event is about something"
+            event = Event(row.event_id, row.event_type, row.event_created, data, row.replays)
+            self._events[row.event_id] = event
+        own = {name: getattr(row, name) for name in DELIVERY}
+        made = self[row.id] = Delivery(event=event, webhook=self._webhook(row.webhook), **own)
+        return made
+
+    def _webhook(self, key: str) -> Webhook:
+        if key == OF_CATALOG:
+            return self._state.catalog_webhook
+        if key.startswith(OF_RESELLER):
+            return self._state.resellers[key.removeprefix(OF_RESELLER)].webhook
+        return self._removed[key]
+
+    def restore_agenda(
+        self, cases: Iterable[CaseRow], due: Iterable[DueRow], steps: Iterable[StepRow], added: int
+    ) -> None:
+        """Add the cases, and replace what is due. All jobs have been made."""
+        state, made = self._state, {}
+        for row in cases:
+            own = {name: getattr(row, name) for name in row.__struct_fields__ if name != "payment"}
+            case = made[row.id] = Case(transaction=state.transactions.by_number[row.payment], **own)
+            state.cases.setdefault(case.transaction.trxid, []).append(case)
+        items: list[tuple[int, Due[AgendaItem]]] = [(one.ticket, Due(one.at, self._due(one, made))) for one in due]
+        items += [(one.ticket, Due(one.at, StepDue(one.number, one.place))) for one in steps]
+        state.agenda.restore(dict(sorted(items, key=itemgetter(0))), added)
+
+    def _due(self, row: DueRow, cases: Mapping[str, Case]) -> AgendaItem:
+        match row.kind, row.about:
+            case "callback", str() as id_:
+                return CallbackDue(self[id_])
+            case "delivery", str() as id_:
+                return DeliveryDue(self[id_])
+            case "case", str() as id_:
+                return CaseDue(cases[id_], row.is_refund)
+            case "schedule", int() as place:
+                return ScheduleDue(self._state.scenario.schedule[place])
+        raise ValueError(f"nothing is due that is called {row.kind!r}")
+
+
+def _change_of(row: ChangeRow) -> CatalogEntry:
+    resource = msgspec.msgpack.decode(row.resource, type=RESOURCES[row.kind], dec_hook=special)
+    return CatalogEntry(resource, *(getattr(row, name) for name in row.__struct_fields__[2:]))

@@ -1,115 +1,227 @@
-"""The payments of a sandbox in a snapshot, and the entries of the wallets: in blocks, as the domain packs them."""
+"""The payments of a sandbox in a snapshot. A payment refers to its first ledger entry, and to tables of values that
+many payments share."""
 
-from collections import defaultdict
-from collections.abc import Container, Iterator, Mapping
-from itertools import chain, groupby
+from collections.abc import Iterable, Sequence
+from datetime import date, datetime
+from decimal import Decimal
 from typing import Any, Final
 
-from simulator.domain.model.packed.blocks import SIZE
-from simulator.domain.model.packed.name_filter import NameFilters, filter_of, may_have
-from simulator.domain.model.packed.refids import Refids
-from simulator.domain.model.packed.transactions import Restored, Transactions
-from simulator.domain.model.wallet import Wallet
+import msgspec
+
+from simulator.domain.model.bills import BillKey
+from simulator.domain.model.transactions import Distortion, Result, Status, Step, Transaction
+from simulator.domain.model.tree import Category
+from simulator.domain.model.wallet import Entry
 from simulator.domain.state import State
-from simulator.snapshot.chunks import parts_of_log
-from simulator.snapshot.snapshot import reading_part
-from simulator.snapshot.values import Writing, opened
+from simulator.snapshot.document import plain
 
-PAYMENTS, SHARED, ENTRIES, REFIDS = "payments", "payments/shared", "entries", "refids"
-
-FILTERED: Final = 64
-"""How many whole blocks of payments a filter of their refids is of, which takes some 30 ms to make."""
+NO_EXTRAS: Final[dict[str, object]] = {}
+_ENCODER: Final = msgspec.json.Encoder(decimal_format="number", enc_hook=plain)
+_DECODER: Final = msgspec.json.Decoder(float_hook=Decimal)
 
 
-def written(state: State, unchanged: Container[str] = (), *, has_filters: bool = False) -> Iterator[tuple[str, bytes]]:
-    """The parts of all payments, then those of the wallets' entries; of the `unchanged` ones the names alone, if that
-    saves something. With filters of refids, one that is not known is known to be new before all refids are indexed."""
-    transactions = state.transactions
-    known = {place for place in range(len(transactions.changes)) if f"{PAYMENTS}/{place}" in unchanged}
-    for place, content in enumerate(transactions.contents(known)):
-        yield f"{PAYMENTS}/{place}", content
-    for name, blocks in _filtered(state) if has_filters else ():
-        yield name, b"" if name in unchanged else _filter(transactions, blocks)
-    writing = Writing()
-    yield SHARED, writing.part([writing.plain(one) for one in transactions.shared])
-    for number, reseller in enumerate(state.resellers.values()):
-        begin, entries = f"{ENTRIES}/{number}", reseller.wallet.entries
-        known = {place for place in range(len(entries) // SIZE) if f"{begin}/{place}" in unchanged}
-        for place, content in enumerate(entries.contents(known)):
-            yield f"{begin}/{place}", content
+class SharedValues(msgspec.Struct, frozen=True, array_like=True):
+    """What many payments have in common."""
+
+    reseller: str
+    product: str
+    product_name: str
+    currency: str
+    rule: str
+    category: Category | None
+    callbacks: Distortion
 
 
-def changes(state: State) -> dict[str, object]:
-    """What tells which of the parts have changed since somebody asked last, by their names."""
-    found: dict[str, object] = {f"{PAYMENTS}/{place}": count for place, count in enumerate(state.transactions.changes)}
-    found |= {name: True for name, _ in _filtered(state)}  # a refid stays
-    for number, reseller in enumerate(state.resellers.values()):
-        sealed = reseller.wallet.entries.sealed()
-        found |= {f"{ENTRIES}/{number}/{place}": content for place, content in enumerate(sealed)}
-    return found
+class ResultRow(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """A result of a payment. `cost` is None for that of the payment, `balance` for that of its first entry, and
+    `remarks` for those of the payment; the time of the first one is that of the first entry."""
+
+    at: datetime | None
+    status: Status
+    code: int
+    cost: Decimal | None
+    balance: Decimal | None
+    cause: str
+    remarks: str | None = None
+    sn: str = ""
+    pin: str = ""
+    expiry: date | None = None
+    note: str = ""
+    voucherlink: str = ""
 
 
-def restore(state: State, parts: Mapping[str, bytes]) -> None:
-    """Have all transactions, which their resellers have again; those that are settled are read when somebody asks."""
-    found: defaultdict[str, list[Restored]] = defaultdict(list)
-    with opened(parts, SHARED, type_=list[Any]) as (reading, values):
-        state.transactions.shared.restore(map(reading.value, values))
-    for name, content in parts_of_log(parts, PAYMENTS):
-        with reading_part(name):
-            for one in state.transactions.restore(content):
-                found[state.resellers[one.reseller].code].append(one)
-    groups = _filters(parts, state.transactions)
-    filters = NameFilters(list(groups.values())) if groups else None  # the same for all: a million payments have 4 MB
-    for code, ones in found.items():
-        _restore_refids(state.resellers[code].refids, ones, list(groups), filters)
-        numbers = chain.from_iterable(one.numbers for one in ones)
-        state.resellers[code].records.history.restore(numbers, sum(one.processing for one in ones))
+class PaymentRow(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """A payment. Its trxid and its time are those of its first entry; `face` is None for its amount; `extras` are JSON,
+    which keeps the digits of numbers; `shared` and `steps` are places in tables."""
+
+    refid: str
+    shared: int
+    account: str
+    amount: Decimal
+    cost: Decimal
+    remarks: str
+    extras: bytes
+    sender: str
+    face: Decimal | None
+    entry_ids: tuple[int, ...]
+    results: list[ResultRow]
+    requeries: int = 0
+    bill: BillKey | None = None
+    steps: int | None = None
+    ticket: int | None = None
 
 
-def _restore_refids(refids: Refids, ones: list[Restored], groups: list[int], filters: NameFilters | None) -> None:
-    """Let a reseller have its refids; of these groups there are filters, in this order."""
-    own = {group: [one.named for one in some] for group, some in groupby(ones, _group_of)}
-    refids.restore(chain.from_iterable(some for group, some in own.items() if group not in groups))
-    if filters is not None:
-        filtered = {place: own[group] for place, group in enumerate(groups) if group in own}
-        refids.restore_by_filter(filtered, filters)
+class _Table:
+    """Values by place, each of several equal ones once. A key tells by identity that a value was added before."""
+
+    def __init__(self) -> None:
+        self.values: list[Any] = []
+        self._places: dict[Any, int] = {}
+
+    def find(self, key: Any) -> int | None:
+        """Return the place of the value with this key."""
+        return self._places.get(key)
+
+    def add(self, key: Any, value: Any) -> int:
+        """Return the place of a value with a new key."""
+        if value not in self.values:
+            self.values.append(value)
+        place = self._places[key] = self.values.index(value)
+        return place
 
 
-def _group_of(one: Restored) -> int:
-    return one.numbers[0] // SIZE // FILTERED
+class PaymentWriter:
+    """Makes rows of payments, and the tables that they refer to."""
+
+    def __init__(self, state: State) -> None:
+        self._resellers = state.resellers
+        self._shared, self._timelines = _Table(), _Table()
+
+    @property
+    def shared(self) -> list[SharedValues]:
+        """What payments share, by the places in their rows."""
+        return self._shared.values
+
+    @property
+    def timelines(self) -> list[tuple[Step, ...]]:
+        """The steps of payments that are not settled, by the places in their rows."""
+        return self._timelines.values
+
+    def row(self, one: Transaction) -> PaymentRow:
+        """Return the row of a payment."""
+        key = one.reseller, one.product, one.product_name, one.currency, one.rule, id(one.category), id(one.callbacks)
+        shared = self._shared.find(key)
+        if shared is None:
+            shared = self._shared.add(key, SharedValues(*key[:5], one.category, one.callbacks))
+        first = self._resellers[one.reseller].wallet.entry(one.entry_ids[0])
+        return PaymentRow(
+            one.refid,
+            shared,
+            one.account,
+            one.amount,
+            one.cost,
+            one.remarks,
+            _ENCODER.encode(one.extras) if one.extras else b"",
+            one.sender,
+            None if one.face is one.amount else one.face,
+            one.entry_ids,
+            [_result(one, first, result) for result in one.results],
+            one.requeries,
+            one.bill,
+            self._timeline(one.steps) if one.steps else None,
+            one.ticket,
+        )
+
+    def _timeline(self, steps: tuple[Step, ...]) -> int:
+        place = self._timelines.find(id(steps))
+        return self._timelines.add(id(steps), steps) if place is None else place
 
 
-def _filtered(state: State) -> Iterator[tuple[str, range]]:
-    """The names of the filters, and the blocks whose payments each is of."""
-    for group in range(len(state.transactions) // SIZE // FILTERED):
-        yield f"{REFIDS}/{group}", range(group * FILTERED, (group + 1) * FILTERED)
+def _result(one: Transaction, first: Entry, result: Result) -> ResultRow:
+    return ResultRow(
+        None if result.at is first.at else result.at,
+        result.status,
+        result.code,
+        None if result.cost is one.cost else result.cost,
+        None if result.balance is first.balance else result.balance,
+        result.cause,
+        None if result.remarks == one.remarks else result.remarks,
+        result.sn,
+        result.pin,
+        result.expiry,
+        result.note,
+        result.voucherlink,
+    )
 
 
-def _filter(transactions: Transactions, blocks: range) -> bytes:
-    """Of the refids of these blocks, which are whole."""
-    return filter_of([one.encode() for one in transactions.refids(blocks)], SIZE * len(blocks))
+def restore_payments(
+    state: State, rows: Iterable[PaymentRow], shared: Sequence[SharedValues], timelines: Sequence[tuple[Step, ...]]
+) -> None:
+    """Add the payments of these rows. Their resellers have their ledger entries already."""
+    texts = _Texts()
+    for row in rows:
+        values = shared[row.shared]
+        reseller = state.resellers[values.reseller]
+        steps = () if row.steps is None else timelines[row.steps]
+        transaction = _transaction(row, values, steps, reseller.wallet.entry(row.entry_ids[0]), texts)
+        state.transactions.add(transaction)
+        reseller.refids.add(transaction)
+        reseller.history.add(transaction)
 
 
-def _filters(parts: Mapping[str, bytes], transactions: Transactions) -> dict[int, bytes]:
-    """By the numbers of their groups. An earlier version wrote none."""
-    found: dict[int, bytes] = {}
-    for name, content in parts_of_log(parts, REFIDS):
-        with reading_part(name):
-            group = int(name.removeprefix(f"{REFIDS}/"))
-            if (group + 1) * FILTERED * SIZE > len(transactions):
-                raise ValueError("it is of more payments than there are")
-            if len(content) != len(next(iter(found.values()), content)):
-                raise ValueError("it has another size than those before")
-            begin = group * FILTERED
-            first, *_ = transactions.refids(range(begin, begin + 1))
-            if not may_have(content, first.encode()):
-                raise ValueError("it is a filter of other refids")
-            found[group] = content
-    return found
+class _Texts(dict[str, str]):
+    """Texts that many payments have, each of them once."""
+
+    def __missing__(self, text: str) -> str:
+        self[text] = text
+        return text
 
 
-def restore_entries(wallet: Wallet, parts: Mapping[str, bytes], number: int) -> None:
-    """Have the entries of the wallet of the reseller with this number among all."""
-    for name, content in parts_of_log(parts, f"{ENTRIES}/{number}"):
-        with reading_part(name):
-            wallet.entries.restore(content)
+def _transaction(
+    row: PaymentRow, shared: SharedValues, steps: tuple[Step, ...], first: Entry, texts: _Texts
+) -> Transaction:
+    amount, cost, remarks = row.amount, row.cost, row.remarks
+    results = tuple(
+        [
+            Result(
+                first.at if one.at is None else one.at,
+                one.status,
+                one.code,
+                cost if one.cost is None else one.cost,
+                first.balance if one.balance is None else one.balance,
+                texts[one.cause],
+                remarks if one.remarks is None else one.remarks,
+                one.sn,
+                one.pin,
+                one.expiry,
+                one.note,
+                one.voucherlink,
+            )
+            for one in row.results
+        ]
+    )
+    return Transaction(
+        trxid=first.trxid,
+        refid=row.refid,
+        reseller=shared.reseller,
+        product=shared.product,
+        product_name=shared.product_name,
+        account=row.account,
+        amount=amount,
+        cost=cost,
+        remarks=remarks,
+        extras=_DECODER.decode(row.extras) if row.extras else NO_EXTRAS,
+        sender=texts[row.sender],
+        created=first.at,
+        rule=shared.rule,
+        callbacks=shared.callbacks,
+        category=shared.category,
+        currency=shared.currency,
+        face=amount if row.face is None else row.face,
+        entry_ids=row.entry_ids,
+        results=results,
+        steps=steps,
+        ticket=row.ticket,
+        requeries=row.requeries,
+        bill=row.bill,
+    )

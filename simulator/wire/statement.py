@@ -5,8 +5,7 @@ from typing import Any
 
 import msgspec
 
-from simulator.domain.model.history.statement import Totals
-from simulator.domain.model.wallet import Entry, EntryType
+from simulator.domain.model.wallet import Entry, EntryType, Totals
 from simulator.wire.json import number
 from simulator.wire.paging import link
 from simulator.wire.timestamps import year_first_ms

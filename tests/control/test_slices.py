@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from simulator.domain.model.callbacks import CallbackLog
-from simulator.domain.model.packed.transactions import Transactions
+from simulator.domain.model.transactions import Transactions
 from simulator.domain.reports import invariants
 from simulator.runtime import expectations
 from tests.support.client import Client, Response, running

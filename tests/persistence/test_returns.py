@@ -1,6 +1,7 @@
 """Rewinds and forks of sandboxes that are kept: a restart goes on just where they have returned to."""
 
 import sqlite3
+from collections.abc import AsyncGenerator
 from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
@@ -12,6 +13,7 @@ from simulator.persistence import snapshot_schedule
 from simulator.persistence.maintenance import check
 from simulator.persistence.retention import Retention
 from simulator.persistence.schema import DATABASE
+from simulator.snapshot.forked_writer import pieces_apart
 from tests.support.client import Client
 from tests.support.data_folders import DEFAULT, Held, folder_of, killed, saving_of, serving, told
 from tests.support.taped_plays import FIRST, set_callback, set_clock
@@ -134,13 +136,13 @@ def test_a_snapshot_that_a_rewind_has_ended_is_none_that_was_saved(
         for number in range(9):
             client.pay(f"old-{number}")
         saver = saving_of(client)
-        put = saver._keep
 
-        async def rewound_first(*arguments: Any) -> None:
+        async def rewound_first(*arguments: Any) -> AsyncGenerator[tuple[str, bytes | None], None]:
+            async for piece in pieces_apart(*arguments):
+                yield piece
             assert (await client.asim("POST", f"{DEFAULT}/rewind", {"n": 2})).status == 200
-            await put(*arguments)
 
-        monkeypatch.setattr(saver, "_keep", rewound_first)
+        monkeypatch.setattr(snapshot_schedule, "pieces_apart", rewound_first)
         assert not client.run(saver.save(client.live))
         for number in range(9):
             client.pay(f"new-{number}")

@@ -8,12 +8,11 @@ from typing import Any
 
 import pytest
 
-from simulator.domain.model.packed.blocks import SIZE
 from simulator.persistence import snapshot_schedule
 from simulator.persistence.data_folder import DataFolder
-from simulator.snapshot import payments
-from simulator.snapshot.snapshot import Snapshot, snapshot_of
-from simulator.snapshot.taking import parts_of
+from simulator.snapshot import document
+from simulator.snapshot.capture import parts_of
+from simulator.snapshot.document import Snapshot, snapshot_of
 from tests.support.client import Client
 from tests.support.data_folders import saving_of, serving
 from tests.support.snapshots import differing
@@ -25,8 +24,8 @@ def nobody_else_takes_one(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(snapshot_schedule, "LOOK_S", 1_000.0)
 
 
-LARGE = ("payments/", "entries/", "agenda/steps/", "nonces/", "refids/")
-FEW_NONCES = FIRST | {"limits": {"nonces": 1_500, "requests_per_interval": None}}
+LARGE = ("payments/", "entries/", "steps/")
+SIZE = 64
 
 
 def written(client: Client, monkeypatch: pytest.MonkeyPatch) -> tuple[Snapshot, list[str]]:
@@ -63,7 +62,7 @@ def pay_many(client: Client, count: int) -> None:
 
 
 def assert_whole(client: Client, stored: Snapshot) -> None:
-    whole = snapshot_of(parts_of(client.live, stored.n, has_filters=True))
+    whole = snapshot_of(parts_of(client.live, stored.n))
     assert not (other := differing(stored, whole)), other
 
 
@@ -89,8 +88,9 @@ def test_each_snapshot_has_all_whatever_the_one_before_had(
 def test_of_many_payments_only_the_parts_that_changed_are_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(payments, "FILTERED", 2)
-    with serving(tmp_path / "data", FEW_NONCES) as client:
+    monkeypatch.setattr(document, "SIZE", SIZE)
+    unlimited = FIRST | {"limits": {"requests_per_interval": None}}
+    with serving(tmp_path / "data", unlimited) as client:
         pay_many(client, 7 * SIZE)
         assert_whole(client, written(client, monkeypatch)[0])
 
@@ -98,50 +98,19 @@ def test_of_many_payments_only_the_parts_that_changed_are_written(
             do()
             stored, names = written(client, monkeypatch)
             assert_whole(client, stored)
-            return {name for name in names if name.startswith(LARGE)} - {"payments/shared"}
+            return {name for name in names if name.startswith(LARGE)}
 
         assert changed(lambda: None) == set()
-        one = changed(lambda: client.pay("another"))
-        assert one == {"payments/7", "entries/0/7", "agenda/steps/1", "nonces/0", "nonces/1"}, (
-            "of the oldest one is gone"
-        )
-        requeried = changed(lambda: client.pay("ref-0"))
-        assert requeried == {"payments/0", "nonces/0", "nonces/1"}
+        assert changed(lambda: client.pay("another")) == {"payments/7", "entries/0/7", "steps/7"}
+        assert changed(lambda: client.pay("ref-0")) == {"payments/0"}
         settled = changed(lambda: client.advance(60))
         assert settled >= {f"payments/{place}" for place in range(8)}
-        assert not any(name.startswith("agenda/") for name in settled), "nothing is due any more"
-
-
-@pytest.mark.slow
-def test_after_a_restart_only_the_parts_that_changed_since_are_folder_reader(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(payments, "FILTERED", 2)
-    with serving(tmp_path / "data", FEW_NONCES) as client:
-        pay_many(client, 5 * SIZE)
-        written(client, monkeypatch)
-        client.pay("behind")
-    with serving(tmp_path / "data", FEW_NONCES) as client:
-        kept: set[str] = set()
-        keep = saving_of(client)._keep
-
-        async def noted(writer: Any, names: set[str]) -> None:
-            kept.update(names)
-            await keep(writer, names)
-
-        monkeypatch.setattr(saving_of(client), "_keep", noted)
-        stored, names = written(client, monkeypatch)
-        assert_whole(client, stored)
-        assert {name for name in names if name.startswith(LARGE)} - {"payments/shared"} == {
-            "payments/5", "entries/0/5", "agenda/steps/1", "nonces/1",
-        }  # fmt: skip
-        assert kept == {*(f"{log}/{place}" for log in ("payments", "entries/0") for place in range(5)), "nonces/0",
-                        "agenda/steps/0", "refids/0", "refids/1"}  # fmt: skip
+        assert not any(name.startswith("steps/") for name in settled), "nothing is due any more"
 
 
 def test_one_is_due_behind_many_entries_or_when_no_more_come(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Three entries come with each payment here. A restart repeats so many the fewer, the more payments there are."""
-    for name, value in {"ENTRIES": 18, "RESTED_ENTRIES": 6, "ENTRIES_MIN": 12, "PAYMENTS": 1, "SHARE": 0}.items():
+    """Three entries come with each payment here. Many payments have fewer snapshots, which write all of them."""
+    for name, value in {"ENTRIES": 12, "RESTED_ENTRIES": 6, "PAYMENTS": 0.5, "SHARE": 0}.items():
         monkeypatch.setattr(snapshot_schedule, name, value)
     with serving(tmp_path / "data", FIRST) as client:
         serial, saver = count(), saving_of(client)
@@ -151,11 +120,11 @@ def test_one_is_due_behind_many_entries_or_when_no_more_come(tmp_path: Path, mon
                 assert client.pay(f"ref-{next(serial)}").status == 200
             return saver._is_due(client.live)
 
-        assert [is_due(more) for more in (2, 2, 1)] == [False, False, True], "15 entries, beside 5 payments"
+        assert [is_due(more) for more in (2, 1, 1)] == [False, False, True], "12 entries"
         written(client, monkeypatch)
         assert [is_due(more) for more in (1, 1, 0)] == [False, False, True], "6, and no more come"
         written(client, monkeypatch)
-        assert [is_due(more) for more in (3, 1)] == [False, True], "12, however many payments there are"
+        assert [is_due(more) for more in (4, 7, 1)] == [False, False, True], "36, two for each of 18 payments"
 
 
 def test_what_was_seen_of_a_sandbox_goes_with_it(tmp_path: Path) -> None:

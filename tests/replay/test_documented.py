@@ -11,7 +11,7 @@ import pytest
 from simulator.replay import head, lines
 from simulator.replay.head import taken
 from simulator.replay.writing import tape_lines
-from simulator.snapshot import snapshot
+from simulator.snapshot import document
 from tests.support.client import Client, running
 from tests.support.taped_plays import FIRST, PLAYS, set_callback
 from tools.pages.tape import PAGE as PATH
@@ -59,7 +59,7 @@ def row(command: str) -> str:
     return str(found)
 
 
-@pytest.mark.parametrize(("row", "version"), [("none: the head", head.VERSION), ("`head`", snapshot.VERSION)])
+@pytest.mark.parametrize(("row", "version"), [("none: the head", head.VERSION), ("`head`", document.VERSION)])
 def test_the_page_says_the_version_of_each_format(row: str, version: int) -> None:
     (said,) = re.findall(rf"^\| {row} \|.*\(the format's version, (\d+)\)", PAGE, re.MULTILINE)
     assert int(said) == version

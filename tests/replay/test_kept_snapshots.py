@@ -14,8 +14,8 @@ from simulator.replay.player import Player
 from simulator.replay.rebuilding import player_of
 from simulator.replay.rewinding import Rewinder
 from simulator.runtime.live_sandbox import LiveSandbox
-from simulator.snapshot.apart import Pieces
-from simulator.snapshot.in_memory import IN_MEMORY
+from simulator.snapshot.forked_writer import Pieces
+from simulator.snapshot.restore import IN_MEMORY
 from tests.support.client import Client, running
 from tests.support.replaying import assert_replays
 from tests.support.taped_plays import FIRST, parts

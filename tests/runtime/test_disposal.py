@@ -29,13 +29,13 @@ def test_a_reader_finds_every_record_of_an_ended_life(method: str, path: str) ->
         fill(client)
         live = client.app.sandboxes.get("a")
         state, tape = live.core.state, live.tape
-        nonces, entries = list(state.nonces.items()), list(tape)
+        nonces, entries = list(state.nonces), list(tape)
         assert client.sim(method, path).status < 300
         for _ in range(60):
             client.sim("GET", "/health")
         assert [one.refid for one in state.transactions.values()] == [f"r-{number}" for number in range(PAYMENTS)]
         assert len(state.agenda) == PAYMENTS
-        assert list(state.nonces.items()) == nonces
+        assert list(state.nonces) == nonces
         assert list(tape) == entries
 
 

@@ -4,11 +4,9 @@ from datetime import timedelta
 
 import pytest
 
-from simulator.domain.model.packed.blocks import SIZE
 from simulator.replay.continuing import go_on
-from simulator.snapshot import payments
-from simulator.snapshot.snapshot import Snapshot, snapshot_of
-from simulator.snapshot.taking import parts_of, take
+from simulator.snapshot.capture import parts_of, take
+from simulator.snapshot.document import Snapshot, snapshot_of
 from tests.support.client import Client, running
 from tests.support.replaying import read_back
 from tests.support.snapshots import differing, resumed
@@ -24,9 +22,9 @@ from tests.support.taped_plays import (
 )
 from tests.support.wall import Wall
 
-AS_LIVED = ("events", "surroundings", "scenario")
+AS_LIVED = ("events", "state")
 """A player does not know the wall time of commands and who gave them; a scenario that was read from a tape has 12 where
-the file has 12.00."""
+the file has 12.00. What `state` has else is compared in `test_going_on`."""
 
 
 def now(client: Client) -> Snapshot:
@@ -91,21 +89,3 @@ def test_a_sandbox_whose_tape_is_full_has_a_snapshot_of_all_that_happened() -> N
         assert (len(live.tape), live.tape.left_out) == (4, snapshot.n - 4)
         assert list(live.core.state.transactions) == list(client.live.core.state.transactions)
         assert take(live, snapshot.n) == snapshot
-
-
-@pytest.mark.slow
-def test_with_filters_a_restored_sandbox_has_indexed_no_refids_when_it_creates_a_payment(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(payments, "FILTERED", 2)
-    with running(FIRST) as client:
-        client.sim("POST", "/sandboxes/default/resellers/RS001/deposits", {"amount": 1_000_000})
-        for number in range(3 * SIZE):
-            client.pay(f"r{number}")
-        tape = read_back(client.app, client.live, shows_secrets=True)
-        for has_filters, indexed in ((True, SIZE), (False, 3 * SIZE)):  # the third block is no group yet
-            live = resumed(client.app, tape, snapshot_of(parts_of(client.live, has_filters=has_filters))).live
-            refids = live.core.state.resellers["RS001"].refids
-            assert "new" not in refids
-            assert len(list(refids._numbers.items())) == indexed
-            assert [refids.number_of(f"r{number}") for number in range(3 * SIZE)] == list(range(3 * SIZE))

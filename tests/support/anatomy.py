@@ -10,8 +10,6 @@ from types import FunctionType, MappingProxyType
 from typing import Any
 
 from simulator.domain.model.nonces import Nonces
-from simulator.domain.model.packed.log import PackedLog
-from simulator.domain.model.split_dicts import SplitDict
 
 PLAIN = (str, bytes, int, float, Decimal, date, time, timedelta, Enum, type(None))
 
@@ -46,9 +44,7 @@ def anatomy(
             kept.append(one)
         if is_mapping:
             return [(within(key), within(member)) for key, member in one.items()]
-        if isinstance(one, SplitDict):
-            return [(within(key), within(member)) for key, member in sorted(one.items())]
-        if isinstance(one, list | tuple | deque | PackedLog):
+        if isinstance(one, list | tuple | deque):
             return [within(member) for member in one]
         if isinstance(one, set | frozenset):
             return sorted(map(str, one))
@@ -82,9 +78,7 @@ def _is_mapping(kind: type) -> bool:
 def _members(value: Any) -> Iterator[tuple[str, Any]]:
     own = dict(getattr(value, "__dict__", {}))
     if isinstance(value, Nonces):
-        # Neither are places of what is gone a difference, nor what is packed still.
-        own |= dict.fromkeys(("_oldest", "_packed", "_older", "_unpacked", "_spent"))
-        own |= {"_order": list(value.items()), "_gone": 0}
+        own |= {"_order": list(value), "_spent": None}  # places of nonces that were spent again are no difference
     yield from sorted(own.items())
     kind: Any = type(value)
     for name in _slots(kind):

@@ -3,9 +3,7 @@
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 
-from simulator.domain.model.history.history import Records
-from simulator.domain.model.history.query import HISTORY_STATUSES, Figures, HistoryQuery
-from simulator.domain.model.packed.transactions import Transactions
+from simulator.domain.model.history import HISTORY_STATUSES, History, HistoryQuery, figures_of
 from simulator.domain.model.transactions import Distortion, Result, Status, Transaction
 from simulator.domain.model.wallet import EntryType, Wallet
 
@@ -21,8 +19,7 @@ class Books:
 
     def __init__(self) -> None:
         self.wallet = Wallet(Decimal(10**9))
-        self.transactions = Transactions()
-        self.records = Records(self.wallet, self.transactions)
+        self.history = History()
         self.all: list[Transaction] = []
 
     def pay(self, at: datetime, status: Status, product: str = "P0", account: str = "A0", amount: int = 10) -> None:
@@ -49,24 +46,21 @@ class Books:
         self.all.append(one)
         self.set(one, at, status)
         self.wallet.post(EntryType.TRANSACTION, -PRICE, at, "", one.trxid)
-        self.transactions.add(one)
-        self.records.add(one)
-        self.transactions.keep(one)
+        self.history.add(one)
 
     def set(self, one: Transaction, at: datetime, status: Status) -> None:
         one.results += (Result(at, status, 0, one.cost, Decimal(0), "step"),)
         if len(one.results) > 1:
-            self.records.note_change(one)
-            self.transactions.keep(one)
+            self.history.change_status(one)
 
 
 def assert_same(books: Books, wanted: HistoryQuery, offset: int, limit: int) -> None:
     matching = [one for one in books.all if matches(one, wanted)]
     for newest_first in (True, False):
-        page, figures = books.records.history.find(wanted, offset, limit, newest_first=newest_first)
+        page, figures = books.history.find(wanted, offset, limit, newest_first=newest_first)
         in_order = matching[::-1] if newest_first else matching
         assert [one.trxid for one in page] == [one.trxid for one in in_order[offset : offset + limit]]
-        assert figures == Figures.of(matching)
+        assert figures == figures_of(matching)
 
 
 def matches(one: Transaction, wanted: HistoryQuery) -> bool:

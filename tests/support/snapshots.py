@@ -13,16 +13,13 @@ from simulator.replay.reading import ReadTape
 from simulator.replay.rebuilding import nowhere
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.scenario.compiler import ScenarioCompiler
-from simulator.snapshot.restoring import restored
-from simulator.snapshot.snapshot import Snapshot
-from simulator.snapshot.taking import take
+from simulator.snapshot.capture import take
+from simulator.snapshot.document import Snapshot
+from simulator.snapshot.restore import restored
 from tests.support.anatomy import anatomy
 
-INDEXES = ("records", "categories", "by_code", "active", "inactive", "personal", "_parts", "by_denomination")
+INDEXES = ("_totals", "curve", "categories", "by_code", "active", "inactive", "personal", "_parts", "by_denomination")
 """What is made of other members when somebody asks for it."""
-
-CHANGES = ("removed", "_changes")
-"""Counts of changes, which are compared within one process."""
 
 ORDERLESS = ("_by_size", "_heap", "counts", "added", "_by_trxid")
 """Looked at for themselves, since their order does not matter."""
@@ -36,7 +33,7 @@ OF_SERVERS = ("serial", "compiler", "tell", "_serials")
 def insides(live: LiveSandbox) -> Any:
     """Everything that a sandbox has and that decides what it does."""
     state = live.core.state
-    left_out = (*INDEXES, *CHANGES, *ORDERLESS, *OF_SERVERS, *COPIES, "notifier", "home", "on_low", "scenario")
+    left_out = (*INDEXES, *ORDERLESS, *OF_SERVERS, *COPIES, "notifier", "home", "on_low", "scenario")
     received = [(one.name, one.left_out, one.replied, one.program, list(one.received)) for one in live.inboxes]
     around = [live.journal, received, list(live.probed)]
     counters = live.counters.answers, live.counters.calls, live.counters.first, live.counters.notes
@@ -60,7 +57,7 @@ def _about(live: LiveSandbox) -> list[Any]:
     jobs = [(one.id, one.transaction.number) for one in state.callbacks]
     cases = [(one.id, one.transaction.number) for ones in state.cases.values() for one in ones]
     steps = [item for _, _, item in state.agenda.waiting() if isinstance(item, StepDue)]
-    assert all(state.transactions.numbered(one.number).ticket is not None for one in steps)
+    assert all(state.transactions.by_number[one.number].ticket is not None for one in steps)
     return [jobs, cases, sorted(one.number for one in steps)]
 
 

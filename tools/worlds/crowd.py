@@ -28,8 +28,8 @@ from simulator.persistence.store import Store
 from simulator.replay import rewinding
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.sandbox_start import SandboxSpec
-from simulator.snapshot import apart
-from simulator.snapshot.apart import IsKnown, Parts
+from simulator.snapshot import forked_writer
+from simulator.snapshot.forked_writer import IsKnown, Parts
 from tests.support.client import Client, Response, compiled
 from tests.support.replaying import replayed
 from tests.support.stores import as_killed
@@ -283,7 +283,7 @@ def crowd(seed: int) -> Iterator[Crowd]:
         with (
             beside_nothing(made.worker),
             patch.object(snapshot_schedule, "pieces_apart", made.pieces),
-            patch.object(apart, "CAN_FORK", new=False),
+            patch.object(forked_writer, "CAN_FORK", new=False),
             patch.object(keeper, "COPIED_AT_ONCE", 4),
             patch.object(reader, "SLICE_ROWS", 4),
             patch.object(rewinding, "PLAYED_AT_ONCE", 2 if seed % 2 else 7),

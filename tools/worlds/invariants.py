@@ -136,7 +136,7 @@ class Invariants:
                     journal_n = item
 
     def _check_status(self, life: Life, item: StatusChanged) -> None:
-        transaction = life.core.state.transactions.numbered(item.number)
+        transaction = life.core.state.transactions.by_number[item.number]
         trxid, status = transaction.trxid, transaction.results[item.place].status
         before = life.statuses.setdefault(trxid, [])
         if not may_follow(Status(before[-1]) if before else None, status):
@@ -214,7 +214,7 @@ class Invariants:
                 case CaseDue(case):
                     waiting[case.id] += 1
                 case StepDue(number):
-                    transaction = state.transactions.numbered(number)
+                    transaction = state.transactions.by_number[number]
                     waiting[transaction.trxid] += 1
                     if transaction.result.status in SETTLED:
                         self._object(life, f"{transaction.trxid} is settled and has a step on the agenda")

@@ -9,8 +9,8 @@ from unittest.mock import patch
 from simulator.persistence import snapshot_schedule
 from simulator.persistence.snapshot_schedule import SnapshotSchedule
 from simulator.runtime.live_sandbox import LiveSandbox
-from simulator.snapshot import in_memory
-from simulator.snapshot.apart import IsKnown, Parts, Pieces
+from simulator.snapshot import restore
+from simulator.snapshot.forked_writer import IsKnown, Parts, Pieces
 
 Object = Callable[[str], None]
 
@@ -33,7 +33,7 @@ def taken_here(delay_s: Callable[[], float], objected: Object) -> Iterator[None]
         objected(f"{what} failed: {type(error).__name__}: {error}")
 
     with ExitStack() as stack:
-        for module in (snapshot_schedule, in_memory):
+        for module in (snapshot_schedule, restore):
             stack.enter_context(patch.object(module, "pieces_apart", apart))
         stack.enter_context(patch.object(snapshot_schedule, "report", report))
         yield

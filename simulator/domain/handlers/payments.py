@@ -257,8 +257,7 @@ def _create(
     if product.bill is not None:
         transaction.bill = bill_of(product, transaction)
     begin(state, transaction, now)
-    reseller.records.add(transaction)
-    state.transactions.keep(transaction)
+    reseller.history.add(transaction)
     return PaymentAnswer(
         transaction=transaction,
         result=transaction.results[-1],

@@ -48,7 +48,6 @@ def create_reseller(state: State, start: ResellerStart) -> Reseller:
         code=start.code,
         email=start.email,
         wallet=Wallet(start.balance),
-        transactions=state.transactions,
         keys=[],
         users=start.users,
         callback=start.callback,

@@ -94,13 +94,12 @@ def _last_requery(steps: tuple[Step, ...]) -> int:
 
 def step_due(state: State, due: StepDue, now: datetime) -> StepTaken | None:
     """Process a dated step; None when the current status does not allow it."""
-    transaction = state.transactions.numbered(due.number)
+    transaction = state.transactions.by_number[due.number]
     step = transaction.steps[due.place]
     follows = may_follow(transaction.result.status, step.status)
     if follows:
         _enter_status(state, transaction, step, now, "step")
     _schedule_next(state, transaction, due.place + 1)
-    state.transactions.note_change(transaction)
     return StepTaken(transaction, step) if follows else None
 
 
@@ -116,7 +115,6 @@ def requery(state: State, transaction: Transaction, now: datetime) -> None:
             _enter_status(state, transaction, step, now, "requery")
             if transaction.is_settled:
                 return
-    state.transactions.note_change(transaction)
     if transaction.ticket is None and _last_requery(transaction.steps) == transaction.requeries:
         state.noted[Noted.STUCK] += 1
 
@@ -149,9 +147,8 @@ def _enter_status(state: State, transaction: Transaction, step: Step, now: datet
 
 def propagate_change(state: State, transaction: Transaction, now: datetime) -> None:
     """Apply the consequences of a status change after the creation, whatever caused it."""
-    state.resellers[transaction.reseller].records.note_change(transaction)
+    state.resellers[transaction.reseller].history.change_status(transaction)
     callbacks.schedule(state, transaction, now)
-    state.transactions.keep(transaction)
 
 
 def _settle(state: State, transaction: Transaction) -> None:

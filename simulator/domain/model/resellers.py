@@ -1,17 +1,17 @@
 """The account that integrates: wallet, credentials, callback and webhook configuration, settings, catalog overlay."""
 
 from collections.abc import Mapping
-from dataclasses import InitVar, dataclass, field
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
 import msgspec
 
+from simulator.domain.model.balance_curve import BalanceCurve
 from simulator.domain.model.callbacks import CallbackConfig
 from simulator.domain.model.catalog import Catalog, Overlay, Product
-from simulator.domain.model.history.history import Records
-from simulator.domain.model.packed.refids import Refids
-from simulator.domain.model.packed.transactions import Transactions
+from simulator.domain.model.history import History
+from simulator.domain.model.transactions import Refids
 from simulator.domain.model.wallet import Wallet
 from simulator.domain.model.webhooks import Webhook
 
@@ -78,7 +78,6 @@ class Reseller:
     code: str
     email: str
     wallet: Wallet
-    transactions: InitVar[Transactions]
     keys: list[ApiKey]
     users: tuple[User, ...] = ()
     callback: CallbackConfig = CallbackConfig()
@@ -88,13 +87,13 @@ class Reseller:
     overlay: Mapping[str, Overlay] = field(default_factory=dict)
     created: datetime | None = None
     overlay_updated: datetime | None = None
-    refids: Refids = field(init=False)
-    records: Records = field(init=False)
+    refids: Refids = field(default_factory=Refids)
+    history: History = field(default_factory=History)
+    curve: BalanceCurve = field(init=False)
 
-    def __post_init__(self, transactions: Transactions) -> None:
-        """Create what finds this reseller's among the transactions of the sandbox, and the indexes over the wallet."""
-        self.refids = Refids(transactions)
-        self.records = Records(self.wallet, transactions)
+    def __post_init__(self) -> None:
+        """Create the curve over the wallet's entries."""
+        self.curve = BalanceCurve(self.wallet)
 
     def catalog_updated(self, shared: datetime) -> datetime:
         """When this reseller's view changed last; `shared` is when the catalog itself did."""

@@ -5,7 +5,7 @@ A transaction always has a state: the creating answer is its first. `Accepted` m
 terminal.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from enum import StrEnum
@@ -201,3 +201,52 @@ class Transaction(msgspec.Struct, eq=False, gc=False):  # no cycle leads through
     def is_settled(self) -> bool:
         """True when no provider result can follow."""
         return self.results[-1].status in SETTLED
+
+
+class Transactions(dict[str, Transaction]):
+    """The transactions of a sandbox by trxid, in the order of their creation, and by number."""
+
+    __slots__ = ("by_number",)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.by_number: list[Transaction] = []
+
+    def add(self, transaction: Transaction) -> None:
+        """Add a new transaction, which gets its number."""
+        assert transaction.trxid not in self, "two refids have the same trxid"
+        transaction.number = len(self.by_number)
+        self.by_number.append(transaction)
+        self[transaction.trxid] = transaction
+
+
+Spelling = Callable[[str], str]
+"""Maps refids that count as the same to one text."""
+
+
+class Refids(dict[str, Transaction]):
+    """The transactions of a reseller by refid, in the order of their creation. A refid is never free again."""
+
+    __slots__ = ("_by_spelling", "_spelling")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._spelling: Spelling | None = None
+        self._by_spelling: dict[str, Transaction] = {}
+
+    def add(self, transaction: Transaction) -> None:
+        """Add a new transaction of this reseller."""
+        self[transaction.refid] = transaction
+        if self._spelling is not None:
+            self._by_spelling.setdefault(self._spelling(transaction.refid), transaction)
+
+    def find_alike(self, refid: str, spelling: Spelling) -> Transaction | None:
+        """Return the transaction with this refid, else the first one whose refid has the same spelling."""
+        found = self.get(refid)
+        if found is not None:
+            return found
+        if spelling is not self._spelling:
+            self._spelling, self._by_spelling = spelling, {}
+            for known, transaction in self.items():
+                self._by_spelling.setdefault(spelling(known), transaction)
+        return self._by_spelling.get(spelling(refid))

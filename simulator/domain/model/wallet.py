@@ -1,14 +1,14 @@
-"""The prepaid wallet and the ledger whose entries add up to it (SPEC 2.5)."""
+"""The prepaid wallet, the ledger whose entries add up to it, and its statement (SPEC 2.5, 4.17)."""
 
-from collections.abc import Callable
-from datetime import datetime
+from collections.abc import Callable, Iterator, Mapping
+from datetime import date, datetime
 from decimal import Decimal
 from enum import StrEnum
 
 import msgspec
 
+from simulator.domain.model.days import Days, page_of
 from simulator.domain.model.money import ZERO
-from simulator.domain.model.packed.log import PackedLog
 
 
 class EntryType(StrEnum):
@@ -23,6 +23,7 @@ class EntryType(StrEnum):
 
 
 DEPOSIT, TRANSACTION, REFUND = EntryType.DEPOSIT, EntryType.TRANSACTION, EntryType.REFUND
+ALL_TYPES = frozenset(EntryType)
 
 
 class Entry(msgspec.Struct, frozen=True, gc=False, array_like=True):
@@ -38,8 +39,16 @@ class Entry(msgspec.Struct, frozen=True, gc=False, array_like=True):
     trxid: str = ""
 
 
-_PACK = msgspec.msgpack.Encoder().encode
-_UNPACK = msgspec.msgpack.Decoder(Entry).decode
+class Totals(msgspec.Struct, gc=False):
+    """The count and the sum of one type's entries: of a day, or of a search."""
+
+    entries: int = 0
+    amount: Decimal = ZERO
+
+    def add(self, entries: int, amount: Decimal) -> None:
+        """Add entries."""
+        self.entries += entries
+        self.amount += amount
 
 
 class Wallet:
@@ -48,12 +57,14 @@ class Wallet:
     `on_low` is called with the entry that takes the balance below `threshold`; a threshold of 0 disables it.
     """
 
-    __slots__ = ("balance", "entries", "on_low", "opening", "threshold")
+    __slots__ = ("_days", "_totals", "balance", "entries", "on_low", "opening", "threshold")
 
     def __init__(self, opening: Decimal) -> None:
         self.opening = opening
         self.balance = opening
-        self.entries: PackedLog[Entry] = PackedLog(_PACK, _UNPACK)
+        self.entries: list[Entry] = []
+        self._days = Days()
+        self._totals: list[dict[EntryType, Totals]] = []  # of each day
         self.threshold = ZERO
         self.on_low: Callable[[Entry], None] | None = None
 
@@ -67,16 +78,56 @@ class Wallet:
         entry = Entry(
             id=len(entries) + 1, at=now, type=type_, amount=amount, balance=balance, remarks=remarks, trxid=trxid
         )
-        entries.append(entry)
+        self._append(entry)
         if balance < self.threshold <= before and self.on_low:
             self.on_low(entry)
         return entry
 
-    def restore(self, threshold: Decimal) -> None:
-        """Have this threshold, and the balance after the restored entries."""
+    def restore(self, entries: list[Entry], threshold: Decimal) -> None:
+        """Take over these entries, the balance after them, and the threshold."""
+        for entry in entries:
+            self._append(entry)
         self.threshold = threshold
-        self.balance = self.entries[-1].balance if self.entries else self.opening
+        self.balance = entries[-1].balance if entries else self.opening
 
     def entry(self, id_: int) -> Entry:
-        """The entry with this id."""
+        """Return the entry with this id."""
         return self.entries[id_ - 1]
+
+    def find(
+        self,
+        first: date,
+        last: date,
+        types: frozenset[EntryType],
+        offset: int,
+        limit: int,
+        *,
+        newest_first: bool = True,
+    ) -> tuple[list[Entry], Mapping[EntryType, Totals]]:
+        """Return `limit` entries of these days and types after the first `offset`, and the totals of the whole search
+        by type."""
+        days = self._days.between(first, last)
+        totals = {type_: Totals() for type_ in EntryType}
+        for of_day in self._totals[days]:
+            for type_ in types & of_day.keys():
+                totals[type_].add(of_day[type_].entries, of_day[type_].amount)
+        if offset >= sum(each.entries for each in totals.values()):
+            return [], totals
+        places = self._days.places(days, len(self.entries))
+        matches = None if types == ALL_TYPES else lambda entry: entry.type in types
+        return page_of(self.entries, places, matches, offset, limit, newest_first=newest_first), totals
+
+    def newest_first(self, type_: EntryType | None, count: int) -> Iterator[Entry]:
+        """Yield those of the first `count` entries that have this type, or all, the latest first."""
+        in_order = map(self.entries.__getitem__, range(count - 1, -1, -1))
+        return in_order if type_ is None else (entry for entry in in_order if entry.type is type_)
+
+    def _append(self, entry: Entry) -> None:
+        if self._days.add(entry.at, len(self.entries)) == len(self._totals):
+            self._totals.append({})
+        self.entries.append(entry)
+        totals = self._totals[-1].get(entry.type)
+        if totals is None:
+            totals = self._totals[-1][entry.type] = Totals()
+        totals.entries += 1
+        totals.amount += entry.amount

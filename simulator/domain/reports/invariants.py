@@ -44,7 +44,7 @@ def _records(state: State) -> Iterator[Iterable[str]]:
     resellers = list(state.resellers.values())
     walks = [
         *[_wallet(one, len(one.wallet.entries), one.wallet.balance) for one in resellers],
-        *[_transactions(state, one, len(one.records.history)) for one in resellers],
+        *[_transactions(state, one, len(one.history)) for one in resellers],
     ]
     return chain([list(_indexes(state))], *walks, _callbacks(state), _deliveries(state))
 
@@ -53,7 +53,7 @@ def _indexes(state: State) -> Iterator[str]:
     """A transaction is found by its trxid, by its refid and in the history of its reseller."""
     total = 0
     for reseller in state.resellers.values():
-        count = len(reseller.records.history)
+        count = len(reseller.history)
         total += count
         if len(reseller.refids) != count:
             yield f"{reseller.code}: has {len(reseller.refids)} refids, but {count} transactions"
@@ -80,16 +80,16 @@ def _wallet(reseller: Reseller, count: int, balance: Decimal) -> Iterator[list[s
 
 def _transactions(state: State, reseller: Reseller, count: int) -> Iterator[Iterable[str]]:
     """The first `count` transactions of a reseller."""
-    history = reseller.records.history
-    return (_transaction(state, history.at(place)) for place in range(count))
+    transactions = reseller.history.transactions
+    return (_transaction(state, transactions[place]) for place in range(count))
 
 
 def _transaction(state: State, transaction: Transaction) -> Iterator[str]:
     name = f"transaction {transaction.trxid}"
     reseller = state.resellers[transaction.reseller]
-    if reseller.refids.number_of(transaction.refid) != transaction.number:
+    if reseller.refids.get(transaction.refid) is not transaction:
         yield f"{name}: its refid {transaction.refid!r} leads elsewhere"
-    if state.transactions.number_of(transaction.trxid) != transaction.number:
+    if state.transactions.get(transaction.trxid) is not transaction:
         yield f"{name}: its trxid leads elsewhere"
     before: Status | None = None
     for result in transaction.results:

@@ -98,8 +98,8 @@ def test_beyond_the_count_the_oldest_is_forgotten() -> None:
     assert spend(nonces, WALL_S, 0, WALL_S, b"0")
 
 
-def test_of_many_that_may_go_each_request_forgets_some(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "FORGOTTEN_AT_ONCE", 3)
+def test_each_request_removes_some_of_many_that_have_expired(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "EXPIRED_AT_ONCE", 3)
     nonces = memory()
     for number in range(10):
         assert spend(nonces, WALL_S, 0, WALL_S, b"%d" % number)

@@ -17,7 +17,7 @@ from simulator.domain.model.notifications import NotificationKind, NotificationL
 from simulator.domain.model.resellers import KeyState
 from simulator.domain.model.scenario import ResellerStart
 from simulator.domain.model.schedule import ScheduledDeposit
-from simulator.domain.model.wallet import EntryType, Wallet
+from simulator.domain.model.wallet import ALL_TYPES, EntryType, Totals, Wallet
 from tests.support.worlds import (
     START,
     fire_due,
@@ -26,6 +26,8 @@ from tests.support.worlds import (
     sandbox,
     seconds,
 )
+
+NO_ENTRIES = {type_: Totals() for type_ in EntryType}
 
 
 def test_the_agenda_is_ordered_by_time_then_by_insertion() -> None:
@@ -258,13 +260,19 @@ def test_an_amount_has_fifteen_digits_before_the_point_and_eight_behind_it(raw: 
 
 def test_a_wallet_is_restored_with_its_threshold_and_the_last_balance() -> None:
     wallet = Wallet(Decimal(10))
-    wallet.restore(Decimal(5))
+    wallet.restore([], Decimal(5))
     assert (wallet.balance, wallet.threshold) == (Decimal(10), Decimal(5))
     first, second = (wallet.post(EntryType.DEPOSIT, Decimal(amount), START, "") for amount in (1, 2))
-    wallet.balance = Decimal(0)
-    wallet.restore(Decimal(6))
-    assert (wallet.balance, wallet.threshold) == (Decimal(13), Decimal(6))
-    assert (wallet.entry(1), wallet.entry(2), first.id, second.id) == (first, second, 1, 2)
+    restored = Wallet(Decimal(10))
+    restored.restore([first, second], Decimal(6))
+    assert (restored.balance, restored.threshold) == (Decimal(13), Decimal(6))
+    assert (restored.entry(1), restored.entry(2), first.id, second.id) == (first, second, 1, 2)
+    days = START.date(), START.date(), ALL_TYPES, 0, 9
+    assert (
+        restored.find(*days)
+        == wallet.find(*days)
+        == ([second, first], {**NO_ENTRIES, EntryType.DEPOSIT: Totals(2, Decimal(3))})
+    )
 
 
 def test_hexadecimal_digits_depend_on_seed_and_identity_and_are_not_all_zero() -> None:

@@ -30,4 +30,4 @@ def test_another_spelling_is_another_comparison() -> None:
     assert refids.find_alike("order-1 ", str.casefold) is not None
     assert refids.find_alike("order-1 ", str.strip) is None
     assert refids.find_alike("Order-1", str.strip) is not None
-    assert refids.find("Order-1") is None
+    assert refids.get("Order-1") is None

@@ -7,14 +7,14 @@ from collections.abc import Callable, Iterator
 import pytest
 import uvloop
 
-from simulator.snapshot import apart
-from simulator.snapshot.apart import pieces_apart
-from simulator.snapshot.snapshot import NotNow
+from simulator.snapshot import forked_writer
+from simulator.snapshot.document import NotNow
+from simulator.snapshot.forked_writer import pieces_apart
 
-pytestmark = pytest.mark.skipif(not apart.CAN_FORK, reason="processes are not forked here")
+pytestmark = pytest.mark.skipif(not forked_writer.CAN_FORK, reason="processes are not forked here")
 
 LOOPS = [uvloop.new_event_loop, asyncio.new_event_loop]
-LARGE = os.urandom(3 * apart.PIPE_BYTES)
+LARGE = os.urandom(3 * forked_writer.PIPE_BYTES)
 
 
 def parts() -> Iterator[tuple[str, bytes]]:
@@ -30,7 +30,7 @@ def endless() -> Iterator[tuple[str, bytes]]:
         yield from parts()
 
 
-async def taken(made: apart.Parts = parts) -> dict[str, bytes | None]:
+async def taken(made: forked_writer.Parts = parts) -> dict[str, bytes | None]:
     pieces = pieces_apart(made, lambda name, content: name == "known")
     return {name: content async for name, content in pieces}
 
@@ -70,9 +70,9 @@ def test_who_takes_one_can_be_cancelled_at_any_moment_and_leaves_nothing(
     runner: asyncio.Runner, turns: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pids: list[int] = []
-    fork = apart._fork
+    fork = forked_writer._fork
 
-    def noted(parts: apart.Parts, is_known: apart.IsKnown) -> tuple[int, int]:
+    def noted(parts: forked_writer.Parts, is_known: forked_writer.IsKnown) -> tuple[int, int]:
         pid, descriptor = fork(parts, is_known)
         pids.append(pid)
         return pid, descriptor
@@ -85,7 +85,7 @@ def test_who_takes_one_can_be_cancelled_at_any_moment_and_leaves_nothing(
         await asyncio.wait([taking])
         return taking.cancelled()
 
-    monkeypatch.setattr(apart, "_fork", noted)
+    monkeypatch.setattr(forked_writer, "_fork", noted)
     before = descriptors()
     assert runner.run(cancelled())
     assert descriptors() == before

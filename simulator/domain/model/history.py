@@ -1,0 +1,176 @@
+"""A reseller's transactions, with an index by day and totals by day, product and status for history (SPEC 4.14).
+
+Totals are kept as payments happen, and a page is read from the list, so that it takes milliseconds beside a hundred
+thousand payments.
+"""
+
+from collections.abc import Iterable, Mapping
+from datetime import date
+from decimal import Decimal
+from enum import IntEnum
+
+import msgspec
+
+from simulator.domain.model.days import Days, page_of
+from simulator.domain.model.money import ZERO
+from simulator.domain.model.transactions import PROCESSING, Status, Transaction
+
+
+class HistoryStatus(IntEnum):
+    """The statuses that history distinguishes: the four values of its filter (SPEC 4.14)."""
+
+    SUCCESSFUL = 0
+    PENDING = 1
+    FAILED = 2
+    REFUND = 3
+
+
+HISTORY_STATUSES: Mapping[Status, HistoryStatus] = {
+    Status.ACCEPTED: HistoryStatus.PENDING,
+    Status.PROCESSING: HistoryStatus.PENDING,
+    Status.SUCCESSFUL: HistoryStatus.SUCCESSFUL,
+    Status.FAILED: HistoryStatus.FAILED,
+    Status.REFUNDED: HistoryStatus.REFUND,
+}
+
+SUCCESSFUL = HistoryStatus.SUCCESSFUL  # member access on the enum runs Python code
+ALL_STATUSES = frozenset(HistoryStatus)
+
+
+class HistoryQuery(msgspec.Struct, frozen=True):
+    """A query: transactions created from the day `first` to the day `last`, inclusive, with one of `statuses` and,
+    where given, this product and this account."""
+
+    first: date
+    last: date
+    statuses: frozenset[HistoryStatus] = ALL_STATUSES
+    product: str = ""
+    account: str = ""
+
+    @property
+    def is_by_day_alone(self) -> bool:
+        """True when it asks for all transactions of its days."""
+        return not (self.product or self.account) and self.statuses == ALL_STATUSES
+
+    def matches(self, transaction: Transaction) -> bool:
+        """True when a transaction of its days is one that it asks for."""
+        return (
+            self.account in ("", transaction.account)
+            and self.product in ("", transaction.product)
+            and HISTORY_STATUSES[transaction.results[-1].status] in self.statuses
+        )
+
+
+class Figures(msgspec.Struct, frozen=True):
+    """Totals of a whole search: the count of each status, and the sums of the successful ones, in ringgit."""
+
+    counts: Mapping[HistoryStatus, int]
+    amount: Decimal
+    price: Decimal
+
+
+class Total(msgspec.Struct, gc=False):
+    """How many transactions of one day, product and status there are; their amounts and prices if successful."""
+
+    count: int = 0
+    amount: Decimal = ZERO
+    price: Decimal = ZERO
+
+
+Totals = dict[tuple[str, HistoryStatus], Total]
+
+
+class History:
+    """All transactions of a reseller in the order of their creation. `processing` counts those with that status, which
+    queries do not tell from `Accepted`."""
+
+    __slots__ = ("_days", "_totals", "processing", "transactions")
+
+    def __init__(self) -> None:
+        self.transactions: list[Transaction] = []
+        self.processing = 0
+        self._days = Days()
+        self._totals: list[Totals] = []  # of each day
+
+    def __len__(self) -> int:
+        return len(self.transactions)
+
+    def add(self, transaction: Transaction) -> None:
+        """Add a new transaction."""
+        transaction.place = place = len(self.transactions)
+        self.transactions.append(transaction)
+        if self._days.add(transaction.created, place) == len(self._totals):
+            self._totals.append({})
+        status = transaction.results[-1].status
+        self.processing += status is PROCESSING
+        _count(self._totals[-1], transaction, HISTORY_STATUSES[status], 1)
+
+    def change_status(self, transaction: Transaction) -> None:
+        """Count a transaction by its latest status instead of the one before."""
+        before, after = transaction.results[-2].status, transaction.results[-1].status
+        self.processing += (after is PROCESSING) - (before is PROCESSING)
+        old, new = HISTORY_STATUSES[before], HISTORY_STATUSES[after]
+        if old is not new:
+            totals = self._totals[self._days.index_of(transaction.place)]
+            _count(totals, transaction, old, -1)
+            _count(totals, transaction, new, 1)
+
+    def products(self) -> list[str]:
+        """Return the codes of all products that were ever paid, in the order of their first payment."""
+        return list(dict.fromkeys(product for totals in self._totals for product, _ in totals))
+
+    def find(
+        self, wanted: HistoryQuery, offset: int, limit: int, *, newest_first: bool = True
+    ) -> tuple[list[Transaction], Figures]:
+        """Return `limit` transactions after the first `offset`, and the totals of the whole search."""
+        days = self._days.between(wanted.first, wanted.last)
+        places = self._days.places(days, len(self.transactions))
+        if wanted.account:
+            of_days = self.transactions[places.start : places.stop]
+            found = [one for one in of_days if one.account == wanted.account and wanted.matches(one)]
+            figures = figures_of(found)
+            page = page_of(found, range(len(found)), None, offset, limit, newest_first=newest_first)
+            return page, figures
+        figures = _figures(wanted, self._totals[days])
+        if offset >= sum(figures.counts.values()):
+            return [], figures
+        matches = None if wanted.is_by_day_alone else wanted.matches
+        return page_of(self.transactions, places, matches, offset, limit, newest_first=newest_first), figures
+
+
+def figures_of(transactions: Iterable[Transaction]) -> Figures:
+    """Return the totals of these transactions."""
+    totals: Totals = {}
+    for transaction in transactions:
+        _count(totals, transaction, HISTORY_STATUSES[transaction.results[-1].status], 1)
+    return _summed(totals.items())
+
+
+def _figures(wanted: HistoryQuery, days: Iterable[Totals]) -> Figures:
+    return _summed(
+        (key, total)
+        for totals in days
+        for key, total in totals.items()
+        if wanted.product in ("", key[0]) and key[1] in wanted.statuses
+    )
+
+
+def _summed(totals: Iterable[tuple[tuple[str, HistoryStatus], Total]]) -> Figures:
+    counts = dict.fromkeys(HistoryStatus, 0)
+    amount = price = ZERO
+    for (_, status), total in totals:
+        counts[status] += total.count
+        amount += total.amount
+        price += total.price
+    return Figures(counts, amount, price)
+
+
+def _count(totals: Totals, transaction: Transaction, status: HistoryStatus, sign: int) -> None:
+    key = transaction.product, status
+    total = totals.get(key)
+    if total is None:
+        total = totals[key] = Total()
+    total.count += sign
+    if status is SUCCESSFUL:
+        total.amount += sign * transaction.face
+        total.price += sign * transaction.cost

@@ -1,1 +1,0 @@
-"""Totals and indexes of a reseller's transactions and ledger entries."""

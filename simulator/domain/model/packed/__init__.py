@@ -1,1 +1,0 @@
-"""Records that are finished as bytes: nothing of them is an object until somebody asks."""

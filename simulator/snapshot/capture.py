@@ -1,0 +1,243 @@
+"""Takes a snapshot of a sandbox, part by part."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+import msgspec
+
+from simulator.domain.commands import AddRule, LoadScenario
+from simulator.domain.model.callbacks import Callback
+from simulator.domain.model.happenings import Attempted, Posted, StatusChanged
+from simulator.domain.model.resellers import Reseller
+from simulator.domain.model.rule_book import RuleBook
+from simulator.domain.model.rules import Rule
+from simulator.domain.model.secret_log import SecretLog
+from simulator.domain.model.webhooks import Delivery
+from simulator.domain.state import State
+from simulator.runtime.event_items import Action, Item
+from simulator.runtime.inbox_budget import Received
+from simulator.runtime.inbox_messages import Inbox
+from simulator.runtime.live_sandbox import LiveSandbox
+from simulator.snapshot.document import ENCODER, HEAD, STATE, VERSION, Head, NotNow, Snapshot, log_parts, snapshot_of
+from simulator.snapshot.jobs import JobWriter, callback_row, case_row, due_row, is_step, step_row
+from simulator.snapshot.payments import PaymentWriter
+from simulator.snapshot.state import (
+    COUNTS,
+    AddedRow,
+    BookRow,
+    CatalogRow,
+    CountersRow,
+    EventRow,
+    EvictedRow,
+    InboxRow,
+    ResellerRow,
+    Rest,
+)
+from simulator.tape.inputs import write
+
+
+def take(live: LiveSandbox, n: int) -> Snapshot:
+    """Return a snapshot of a sandbox behind the first `n` entries of its tape, taken at once. Raises `NotNow`."""
+    return snapshot_of(parts_of(live, n))
+
+
+def parts_of(live: LiveSandbox, n: int | None = None) -> Iterator[tuple[str, bytes]]:
+    """Yield the parts of a snapshot, the head last; each takes a few milliseconds. Raises `NotNow`, also when something
+    has happened in the sandbox between two parts. `n` is how many entries its tape has, if it has not kept all."""
+    refuse_not_now(live)
+    tape = live.tape
+    entries, count = len(tape) + tape.left_out, 0
+    for part in _Capture(live).parts():
+        count += 1
+        yield part
+        if len(tape) + tape.left_out != entries or live.tape is not tape:
+            raise NotNow(f"something happened in the sandbox {live.id!r} while its snapshot was taken")
+    refuse_not_now(live)
+    now = max(live.clock.at(live.clock.latest), live.core.state.now)
+    yield HEAD, msgspec.json.encode(Head(VERSION, entries if n is None else n, now, count))
+
+
+def refuse_not_now(live: LiveSandbox) -> None:
+    """Raise `NotNow` when a request waits or an advance runs, and when the sandbox is closed."""
+    if live.is_closed:
+        raise NotNow(f"the sandbox {live.id!r} was deleted or is being reset")
+    if live.tape.is_awaited:
+        raise NotNow(f"a request of the sandbox {live.id!r} waits")
+    if live.driver.advancing is not None or live.driver.is_settling:
+        raise NotNow(f"the sandbox {live.id!r} is being advanced")
+
+
+class _Capture:
+    """Makes the parts of one snapshot. Tables fill while payments are written, so that `state` comes last."""
+
+    def __init__(self, live: LiveSandbox) -> None:
+        self._live, self._state = live, live.core.state
+        self._payments, self._jobs = PaymentWriter(live.core.state), JobWriter(live)
+
+    def parts(self) -> Iterator[tuple[str, bytes]]:
+        """Yield all parts but the head."""
+        live, state = self._live, self._state
+        callbacks, deliveries, events = list(state.callbacks), list(state.deliveries), list(live.events.kept())
+        for number, reseller in enumerate(state.resellers.values()):
+            yield from log_parts(f"entries/{number}", reseller.wallet.entries)
+        yield from log_parts("payments", state.transactions.by_number, row=self._payments.row)
+        yield from log_parts("nonces", list(state.nonces))
+        yield from log_parts("steps", [one for one in state.agenda.items.items() if is_step(one)], row=step_row)
+        yield from log_parts("callbacks", callbacks, _first(callbacks, "serial"), callback_row)
+        yield from log_parts("deliveries", deliveries, _first(deliveries, "serial"), self._jobs.delivery)
+        yield from log_parts("requests", list(live.journal), _first(live.journal, "n"))
+        yield from log_parts("events", events, live.events.count - len(events) + 1, self._event)
+        yield from log_parts("sent", list(live.courier.sent))
+        yield from log_parts("traces", list(live.courier.traces))
+        for box in _inboxes(live):
+            yield from log_parts(f"messages/{box.name}", list(box.received), _first(box.received, "n"), _message)
+        yield STATE, ENCODER.encode(self._rest())
+
+    def _event(self, event: tuple[Item, datetime]) -> EventRow:
+        match event:
+            case int() as n, wall:
+                return EventRow(wall, "request", n)
+            case StatusChanged(number, place), wall:
+                return EventRow(wall, "status", number, place)
+            case Posted(reseller, entry), wall:
+                return EventRow(wall, "posted", entry.id, reseller=reseller)
+            case Attempted() as attempted, wall:
+                return EventRow(wall, "attempted", attempted=attempted)
+            case Action() as action, wall:
+                return EventRow(wall, "action", action=action)
+            case notification, wall:
+                return EventRow(wall, "notification", notification=notification)
+
+    def _rest(self) -> Rest:
+        live, state = self._live, self._state
+        added = [one for one in state.agenda.items.items() if not is_step(one)]
+        return Rest(
+            scenario=_scenario(live),
+            now=state.now,
+            resellers=[_reseller(one) for one in state.resellers.values()],
+            keys=[(key, reseller.code) for key, (reseller, _) in state.keys.items()],
+            users=[(name, reseller.code, user) for name, (reseller, user) in state.users.items()],
+            catalog_webhook=state.catalog_webhook,
+            removed_webhooks=self._jobs.removed,
+            secrets=_secrets(state.secrets),
+            catalog=_catalog(state),
+            books={section: _book(state, section, book) for section, book in state.books.items()},
+            rule_owners=state.payments.budget.owners,
+            chosen_before=state.chosen_before,
+            shared=self._payments.shared,
+            timelines=self._payments.timelines,
+            cases=[case_row(one) for ones in state.cases.values() for one in ones],
+            due=[due_row(state, ticket, due) for ticket, due in added],
+            due_added=state.agenda.added,
+            callbacks=[callback_row(one) for one in self._jobs.elsewhere if isinstance(one, Callback)],
+            deliveries=[self._jobs.delivery(one) for one in self._jobs.elsewhere if isinstance(one, Delivery)],
+            in_flight=[(job, send.attempt.number) for job, send in state.in_flight.items()],
+            callbacks_left_out=state.callbacks.left_out,
+            deliveries_last=state.deliveries.last,
+            deliveries_left_out=state.deliveries.left_out,
+            counts={name: getattr(state, name) for name in COUNTS},
+            noted=state.noted,
+            bills_paid=list(state.bills_paid.items()),
+            callback_counts=state.callback_counts,
+            webhook_counts=state.webhook_counts,
+            network=dict(state.network.kept),
+            nonces=state.nonces.kept(),
+            rates=state.rates.kept() if state.rates is not None else ([], []),
+            notifications=list(state.notifications),
+            notifications_left_out=state.notifications.left_out,
+            inboxes=[_inbox(one) for one in _inboxes(live)],
+            inboxes_gone=live.inboxes.gone,
+            message_order=_message_order(live),
+            counters=_counters(live),
+            journal=(live.journal.last_n, live.journal.left_out),
+            events=live.events.count,
+            clock=(live.clock.mode, live.clock.rate, live.clock.latest),
+            tape=(live.tape.bytes, live.tape.left_out, live.tape.left_bytes),
+            begun=live.courier.sent.begun,
+            probed=list(live.probed),
+        )
+
+
+def _first(records: Iterable[Any], number: str) -> int:
+    return next((getattr(one, number) for one in records), 0)
+
+
+def _reseller(one: Reseller) -> ResellerRow:
+    names = (name for name in ResellerRow.__struct_fields__ if name not in ("opening", "threshold"))
+    own = {name: getattr(one, name) for name in names}
+    return ResellerRow(opening=one.wallet.opening, threshold=one.wallet.threshold, **own)
+
+
+def _secrets(log: SecretLog) -> tuple[dict[str, int], list[str], int, int]:
+    holders, former = log.kept()
+    return dict(holders), list(former), log.version, log.replacements
+
+
+def _catalog(state: State) -> CatalogRow:
+    """What differs from the catalog of the scenario."""
+    own, begun = state.catalog, state.scenario.catalog
+    changed = [] if own is begun else [one for code, one in own.products.items() if one != begun.products[code]]
+    products = [replace(one, bill=None, fields_by_account=frozenset()) for one in changed]
+    return CatalogRow(None if own.groups == begun.groups else own.groups, products, state.catalog_updated)
+
+
+def _scenario(live: LiveSandbox) -> bytes | None:
+    """The scenario that was loaded, as the command that did it; None when it is that of the beginning."""
+    first, latest = live.beginning.spec.scenario, live.spec.scenario
+    if latest is first or (latest.name == first.name and latest.document == first.document):
+        return None
+    return write(LoadScenario(latest.name, latest.document))
+
+
+def _book(state: State, section: str, book: RuleBook[Any]) -> BookRow:
+    places = {id(one): place for place, one in enumerate(getattr(state.scenario, section))}
+    listed = list(book.listed())
+    return BookRow(
+        [places[id(rule)] if id(rule) in places else _added(state, rule) for rule, _ in listed],
+        [count for _, count in listed],
+        dict(book.magic_chosen),
+    )
+
+
+def _added(state: State, rule: Rule[Any]) -> AddedRow:
+    added = state.added[rule.id]
+    is_same = added.timelines == state.scenario.timelines
+    command = write(AddRule(added.section, added.document))
+    return AddedRow(command, added.rule_id, None if is_same else dict(added.timelines))
+
+
+def _inboxes(live: LiveSandbox) -> list[Inbox]:
+    """Those with replies of their own by their names, then the others in order of their last use."""
+    return [*(one for one in live.inboxes if one.is_programmed), *live.inboxes.budget.by_use]
+
+
+def _inbox(one: Inbox) -> InboxRow:
+    return InboxRow(one.name, one.last_n, one.evicted, one.left_out_before, one.replied, one.program)
+
+
+def _message(one: Received) -> Received:
+    return msgspec.structs.replace(one, serial=0)
+
+
+def _message_order(live: LiveSandbox) -> list[int]:
+    """The place of the inbox of each message, the oldest message first."""
+    places = {one: place for place, one in enumerate(_inboxes(live))}
+    return [places[one] for one in live.inboxes.budget.by_age]
+
+
+def _counters(live: LiveSandbox) -> CountersRow:
+    counters, evicted = live.counters, {}
+    for kind, log in counters.evicted.items():
+        counts, missed, pending, sweep_at = log.kept()
+        evicted[kind] = EvictedRow(counts, missed, [job.id for job in pending], sweep_at)
+    return CountersRow(
+        answers=list(counters.answers.items()),
+        calls=counters.calls,
+        first=counters.first,
+        notes=counters.notes,
+        taken=counters.values_taken,
+        evicted=evicted,
+        values={place: one.kept() for place, one in counters.values.items()},
+    )

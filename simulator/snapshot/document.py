@@ -1,0 +1,156 @@
+"""A snapshot: the whole state of a sandbox as one MessagePack document.
+
+The document comes in parts, so that it can be written in slices: `state` (`snapshot/state`), and each long log in parts
+of up to `SIZE` records (`snapshot/payments`, `snapshot/jobs`). A record refers to another by its number or id.
+`docs/tape.md` describes the format.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import datetime
+from typing import Any, Final
+
+import msgspec
+
+from simulator.domain.errors import DomainError
+from simulator.domain.model.catalog import Option, OptionList
+from simulator.scenario.reading.patterns import finder
+from simulator.scenario.sections.people import person_pools
+from simulator.scenario.sections.templates import template
+
+VERSION: Final = 5
+"""Of the format. A reader refuses every other version."""
+
+HEAD, STATE = "head", "state"
+SIZE: Final = 1_000
+"""How many records a part of a log has at most; encoding them takes about two milliseconds."""
+
+
+class NotNow(Exception):
+    """There is no snapshot at this moment: a request waits, or an advance runs."""
+
+
+class BadSnapshot(Exception):
+    """A part is missing, damaged or of another version; the text names the part."""
+
+
+DAMAGES = (
+    msgspec.MsgspecError, UnicodeError, ValueError, TypeError, LookupError, ArithmeticError, AttributeError,
+    AssertionError, RecursionError, DomainError,
+)  # fmt: skip
+"""What a damaged part leads to when it is read."""
+
+
+class Head(msgspec.Struct, frozen=True):
+    """The part `head`, as JSON: the version of the format, how many entries of the tape came before, the sandbox's
+    time, and how many other parts there are."""
+
+    snapshot: int
+    entries: int
+    now: datetime
+    parts: int
+
+
+class Snapshot(msgspec.Struct, frozen=True):
+    """The state of a sandbox behind the first `n` entries of its tape; `now` is the sandbox's time there."""
+
+    n: int
+    now: datetime
+    parts: Mapping[str, bytes]
+
+
+def plain(value: object) -> object:
+    """Return what msgspec encodes of a value that it does not know: functions are made anew by the reader."""
+    if isinstance(value, Mapping):
+        return dict(value)
+    if isinstance(value, OptionList):
+        return list(value)
+    if callable(value):
+        return None
+    raise TypeError(f"a snapshot has no values of {type(value).__qualname__}")
+
+
+def special(kind: Any, value: Any) -> Any:
+    """Return the value of a member that msgspec does not know: a list of options or a function of a scenario."""
+    if kind is object:
+        return value
+    if kind is OptionList:
+        return OptionList(msgspec.convert(value, tuple[Option, ...], dec_hook=special))
+    if value is None:
+        return person_pools  # the only function that has no text
+    return template(value["text"], value["field_name"]) if "text" in value else finder(value["pattern"])
+
+
+ENCODER: Final = msgspec.msgpack.Encoder(enc_hook=plain)
+
+
+def log_parts(
+    name: str, records: Sequence[Any], first: int = 0, row: Callable[[Any], Any] | None = None
+) -> Iterator[tuple[str, bytes]]:
+    """Yield the parts of a log whose first record has the number `first`; `row` makes the row of a record. The parts of
+    finished records are the same bytes in the next snapshot."""
+    end = first + len(records)
+    for begin in range(first - first % SIZE, end, SIZE):
+        cut = records[max(0, begin - first) : begin + SIZE - first]
+        yield f"{name}/{begin // SIZE}", ENCODER.encode(cut if row is None else list(map(row, cut)))
+
+
+def decoded(parts: Mapping[str, bytes], name: str, type_: Any) -> Any:
+    """Return the content of a part. Raises `BadSnapshot`."""
+    with reading_part(name):
+        return msgspec.msgpack.decode(parts[name], type=type_, dec_hook=special)
+
+
+def log_rows(parts: Mapping[str, bytes], name: str, type_: Any) -> Iterator[Any]:
+    """Yield the rows of a log. Raises `BadSnapshot`."""
+    begin = f"{name}/"
+    names = [one for one in parts if one.startswith(begin) and one.removeprefix(begin).isdecimal()]
+    decoder: msgspec.msgpack.Decoder[Any] = msgspec.msgpack.Decoder(list[type_], dec_hook=special)
+    for each in sorted(names, key=lambda one: int(one.removeprefix(begin))):
+        with reading_part(each):
+            rows = decoder.decode(parts[each])
+        yield from rows
+
+
+@contextmanager
+def reading_part(name: str) -> Iterator[None]:
+    """Raise `BadSnapshot` with the name of the part for whatever is wrong in here."""
+    try:
+        yield
+    except DAMAGES as error:
+        raise BadSnapshot(f"the part {name!r} of the snapshot is damaged: {type(error).__name__}: {error}") from None
+
+
+def snapshot_of(parts: Iterable[tuple[str, bytes]]) -> Snapshot:
+    """Return a snapshot of its parts. Raises `BadSnapshot`."""
+    named = dict(parts)
+    head = head_of(named)
+    return Snapshot(head.entries, head.now, named)
+
+
+def sharing(snapshot: Snapshot, before: Snapshot) -> Snapshot:
+    """Return the same snapshot, which shares the memory of each part that has not changed since the one before."""
+    known = {content: content for content in before.parts.values()}
+    parts = {name: known.get(content, content) for name, content in snapshot.parts.items()}
+    return Snapshot(snapshot.n, snapshot.now, parts)
+
+
+def head_of(parts: Mapping[str, bytes]) -> Head:
+    """Return the head among parts. Raises `BadSnapshot` when it is missing, damaged or of another version, and when
+    parts are missing."""
+    if HEAD not in parts:
+        raise BadSnapshot(f"the snapshot has no part {HEAD!r}")
+    with reading_part(HEAD):
+        version = msgspec.json.decode(parts[HEAD], type=_Versioned).snapshot
+    if version != VERSION:
+        text = f"is of version {version}, this simulator reads version {VERSION}; use the simulator that wrote it"
+        raise BadSnapshot(f"the part {HEAD!r} of the snapshot {text}")
+    with reading_part(HEAD):
+        head = msgspec.json.decode(parts[HEAD], type=Head)
+    if len(parts) - 1 != head.parts:
+        raise BadSnapshot(f"the snapshot has {len(parts) - 1} of the {head.parts} parts that its part {HEAD!r} counts")
+    return head
+
+
+class _Versioned(msgspec.Struct):
+    snapshot: int

@@ -1,0 +1,266 @@
+"""Makes a sandbox of a snapshot, with the player that goes on with the tape's next entry."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from itertools import chain
+from types import MappingProxyType
+from typing import Any, Final
+
+from simulator.domain.commands import AddRule, LoadScenario
+from simulator.domain.model.catalog import Catalog
+from simulator.domain.model.effects import Outgoing, Send
+from simulator.domain.model.happenings import Posted, StatusChanged
+from simulator.domain.model.nonces import Spent
+from simulator.domain.model.notifications import Notification
+from simulator.domain.model.resellers import Reseller
+from simulator.domain.model.rules import AddedRule, Rule
+from simulator.domain.model.scenario import Scenario
+from simulator.domain.model.wallet import Entry, Wallet
+from simulator.domain.sandbox import Sandbox
+from simulator.domain.state import State, request_rates, rule_books, status_codes
+from simulator.replay.kept_snapshots import Snapshots
+from simulator.replay.player import Again, Player
+from simulator.replay.rebuilding import Surroundings, begun
+from simulator.replay.sharing import Shared, shared_of
+from simulator.runtime.counters import KeptCounters
+from simulator.runtime.event_items import Item
+from simulator.runtime.inbox_budget import Received
+from simulator.runtime.inbox_messages import Inbox
+from simulator.runtime.inboxes import Inboxes
+from simulator.runtime.journal import Exchange
+from simulator.runtime.live_sandbox import LiveSandbox
+from simulator.runtime.sandbox_start import Beginning
+from simulator.runtime.traces import Traced
+from simulator.scenario.build import build_rule
+from simulator.scenario.compiler import ScenarioCompiler
+from simulator.snapshot.capture import parts_of
+from simulator.snapshot.document import (
+    STATE,
+    NotNow,
+    Snapshot,
+    decoded,
+    head_of,
+    log_rows,
+    reading_part,
+    sharing,
+    snapshot_of,
+)
+from simulator.snapshot.forked_writer import IsKnown, Pieces, pieces_apart
+from simulator.snapshot.jobs import CallbackRow, DeliveryRow, JobReader, StepRow
+from simulator.snapshot.payments import PaymentRow, restore_payments
+from simulator.snapshot.state import COUNTS, AddedRow, EventRow, InboxRow, Rest
+from simulator.tape.entries import Entry as TapeEntry
+from simulator.tape.inputs import read
+
+Parts = Mapping[str, bytes]
+
+
+def restored(
+    snapshot: Snapshot,
+    id_: str,
+    beginning: Beginning,
+    again: Again,
+    around: Surroundings,
+    hidden: tuple[str, ...] = (),
+    compiler: ScenarioCompiler | None = None,
+    *,
+    entries: Sequence[TapeEntry] = (),
+    is_masked: bool = False,
+) -> Player:
+    """A player that has played the first `snapshot.n` entries of the tape of a life that began so, and goes on with
+    the next. The other arguments are those of `player_of`; `entries` are those of the tape that the sandbox is to have
+    itself, as many as were kept; its logs share the records that are on it. Raises `BadSnapshot`, and `ScenarioError`
+    for a scenario that this version does not accept."""
+    head_of(snapshot.parts)
+    own = compiler or ScenarioCompiler()
+    begin = partial(begun, id_, beginning, around, hidden, own)
+    live, clock = begin(Sandbox.empty)
+    player = Player(live, clock, again, lambda: begin()[0], own, is_masked=is_masked)
+    player.place = snapshot.n
+    rest: Rest = decoded(snapshot.parts, STATE, Rest)
+    with reading_part(STATE):
+        if rest.scenario is not None:
+            _load(live, rest.scenario, own)
+        _Restore(live, snapshot.parts, rest).all(shared_of(entries))
+    clock.mode, clock.rate, clock.latest = rest.clock
+    clock.stand_at(snapshot.now, clock.latest)
+    live.tape.restore(entries, *rest.tape)
+    return player
+
+
+def _load(live: LiveSandbox, line: bytes, compiler: ScenarioCompiler) -> None:
+    """Let a sandbox follow the scenario that was loaded last."""
+    command = read(line)
+    assert isinstance(command, LoadScenario), "only this command has a scenario"
+    scenario = compiler.scenario(command.document, command.name)
+    _replace(live.core.state, scenario)
+    live.follow(scenario)
+
+
+def _replace(state: State, scenario: Scenario) -> None:
+    """Let what is made of the scenario be made of this one; logs keep the size that they began with."""
+    state.scenario = scenario
+    state.nonces_by_reseller = state.assumes("nonce-scope", "reseller")
+    limits = scenario.limits
+    state.nonces.bound(limits.nonce_window, limits.timestamp_tolerance.total_seconds(), limits.nonces)
+    state.rates = request_rates(limits)
+    state.codes = status_codes(scenario)
+    state.network.follow(scenario.network)
+    rule_books(state, scenario)
+
+
+class _Restore:
+    """Restores the state of a sandbox that has its scenario already, and what surrounds it."""
+
+    def __init__(self, live: LiveSandbox, parts: Parts, rest: Rest) -> None:
+        self._live, self._state, self._parts, self._rest = live, live.core.state, parts, rest
+        self._jobs = JobReader(live.core.state, rest.removed_webhooks)
+
+    def all(self, shared: Shared) -> None:
+        """Restore everything, with the records that are `shared`."""
+        self._resellers()
+        self._catalog()
+        self._rules()
+        self._payments()
+        self._add_jobs()
+        self._counts()
+        self._inboxes()
+        self._counters()
+        self._logs(shared)
+
+    def _resellers(self) -> None:
+        state, rest = self._state, self._rest
+        for place, row in enumerate(rest.resellers):
+            wallet = Wallet(row.opening)
+            wallet.restore(list(log_rows(self._parts, f"entries/{place}", Entry)), row.threshold)
+            own = {name: getattr(row, name) for name in row.__struct_fields__ if name not in ("opening", "threshold")}
+            self._live.core.adopt(Reseller(wallet=wallet, **own))
+        keys = {key.key: key for reseller in state.resellers.values() for key in reseller.keys}
+        state.keys.update({key: (state.resellers[code], keys[key]) for key, code in rest.keys})
+        state.users.update({name: (state.resellers[code], user) for name, code, user in rest.users})
+        state.catalog_webhook = rest.catalog_webhook
+        state.secrets.restore(*rest.secrets)
+
+    def _catalog(self) -> None:
+        state, row = self._state, self._rest.catalog
+        begun = state.catalog = state.scenario.catalog
+        state.catalog_updated = row.updated
+        products = dict(begun.products)
+        for one in row.products:
+            before = begun.products[one.code]
+            products[one.code] = replace(one, bill=before.bill, fields_by_account=before.fields_by_account)
+        if row.groups is not None or row.products:
+            state.catalog = Catalog(begun.groups if row.groups is None else row.groups, MappingProxyType(products))
+
+    def _rules(self) -> None:
+        state, rest = self._state, self._rest
+        for section, book in rest.books.items():
+            rules = [self._rule(section, row) for row in book.rules]
+            state.books[section].restore(zip(rules, book.counts, strict=True), book.magic)
+        by_owner = dict(chain.from_iterable(book.counts.items() for book in state.books.values()))
+        state.payments.budget.restore([(owner, by_owner[owner]) for owner in rest.rule_owners])
+        state.chosen_before.update(rest.chosen_before)
+
+    def _rule(self, section: str, row: int | AddedRow) -> Rule[Any]:
+        state = self._state
+        if isinstance(row, int):
+            found: Rule[Any] = getattr(state.scenario, section)[row]
+            return found
+        command = read(row.command)
+        assert isinstance(command, AddRule), "only this command adds a rule"
+        timelines = state.scenario.timelines if row.timelines is None else row.timelines
+        rule = build_rule(section, command.document, row.rule_id, timelines=timelines)
+        state.added[rule.id] = AddedRule(section, command.document, row.rule_id, timelines)
+        return rule
+
+    def _payments(self) -> None:
+        rest = self._rest
+        restore_payments(self._state, log_rows(self._parts, "payments", PaymentRow), rest.shared, rest.timelines)
+
+    def _add_jobs(self) -> None:
+        state, rest, jobs = self._state, self._rest, self._jobs
+        callbacks = [jobs.callback(row) for row in log_rows(self._parts, "callbacks", CallbackRow)]
+        deliveries = [jobs.delivery(row) for row in log_rows(self._parts, "deliveries", DeliveryRow)]
+        for callback in rest.callbacks:
+            jobs.callback(callback)
+        for delivery in rest.deliveries:
+            jobs.delivery(delivery)
+        state.callbacks.restore(callbacks, rest.callbacks_left_out)
+        state.deliveries.restore(deliveries, rest.deliveries_last, rest.deliveries_left_out)
+        state.in_flight.update({job: Send(jobs[job], jobs[job].attempts[number - 1]) for job, number in rest.in_flight})
+        jobs.restore_agenda(rest.cases, rest.due, log_rows(self._parts, "steps", StepRow), rest.due_added)
+
+    def _counts(self) -> None:
+        state, rest = self._state, self._rest
+        for name in COUNTS:
+            setattr(state, name, rest.counts[name])
+        state.now = rest.now
+        state.noted.update(rest.noted)
+        state.bills_paid.update(dict(rest.bills_paid))
+        state.callback_counts.update(rest.callback_counts)
+        state.webhook_counts.update(rest.webhook_counts)
+        state.network.restore(rest.network)
+        state.nonces.restore(log_rows(self._parts, "nonces", Spent), *rest.nonces)
+        if state.rates is not None:
+            state.rates.restore(*rest.rates)
+        state.notifications.restore(rest.notifications, rest.notifications_left_out)
+
+    def _inboxes(self) -> None:
+        home, rest = self._live.inboxes, self._rest
+        found = [_inbox(home, row) for row in rest.inboxes]
+        messages = [list(log_rows(self._parts, f"messages/{one.name}", Received)) for one in found]
+        counted = Counter(rest.message_order)
+        if any(counted[place] != len(of_one) for place, of_one in enumerate(messages)):
+            raise ValueError("the order of messages does not fit those that there are")
+        next_of = [iter(of_one) for of_one in messages]
+        home.restore(found, [(found[place], next(next_of[place])) for place in rest.message_order], rest.inboxes_gone)
+
+    def _counters(self) -> None:
+        row = self._rest.counters
+        evicted = {
+            kind: (one.counts, one.missed, [self._jobs[job] for job in one.pending], one.sweep_at)
+            for kind, one in row.evicted.items()
+        }
+        kept = KeptCounters(dict(row.answers), row.calls, row.first, row.notes, row.taken, evicted)
+        self._live.counters.restore(kept, row.values)
+
+    def _logs(self, shared: Shared) -> None:
+        live, parts, rest = self._live, self._parts, self._rest
+        live.journal.restore(map(shared.request, log_rows(parts, "requests", Exchange)), *rest.journal)
+        emails = {one.n: one for one in self._state.notifications}
+        events = [(self._event(row, emails), row.wall) for row in log_rows(parts, "events", EventRow)]
+        live.events.restore(events, rest.events)
+        live.courier.traces.restore(log_rows(parts, "traces", Traced))
+        sent = log_rows(parts, "sent", tuple[str, int, Outgoing])
+        live.courier.sent.restore((job, attempt, shared.outgoing(job, attempt, one)) for job, attempt, one in sent)
+        live.courier.sent.restore_begun(rest.begun)
+        live.probed.extend(rest.probed)
+
+    def _event(self, row: EventRow, emails: Mapping[int, Notification]) -> Item:
+        match row.kind:
+            case "request":
+                return row.number
+            case "status":
+                return StatusChanged(row.number, row.place)
+            case "posted":
+                return Posted(row.reseller, self._state.resellers[row.reseller].wallet.entry(row.number))
+        found = row.attempted or row.action or row.notification
+        assert found is not None, "an event is about something"
+        return emails.get(found.n, found) if isinstance(found, Notification) else found
+
+
+def _inbox(home: Inboxes, row: InboxRow) -> Inbox:
+    inbox = Inbox(home, row.name, row.last_n, row.left_out_before)
+    inbox.evicted = row.evicted
+    inbox.set_program(row.program, row.replied)
+    return inbox
+
+
+def _forked_pieces(live: LiveSandbox, is_known: IsKnown) -> Pieces:
+    return pieces_apart(lambda: parts_of(live), is_known)
+
+
+IN_MEMORY: Final = Snapshots(parts_of, snapshot_of, restored, NotNow, sharing, _forked_pieces)
+"""How the snapshots are taken and restored that a server keeps in memory."""

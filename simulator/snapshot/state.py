@@ -1,0 +1,172 @@
+"""The part `state` of a snapshot: everything but the long logs, as structs."""
+
+from datetime import datetime
+from decimal import Decimal
+from typing import Final
+
+import msgspec
+
+from simulator.domain.model.bills import BillKey
+from simulator.domain.model.callbacks import CallbackConfig
+from simulator.domain.model.catalog import Overlay, Product
+from simulator.domain.model.expectations import ExpectationKind
+from simulator.domain.model.happenings import Attempted
+from simulator.domain.model.inboxes import InboxProgram
+from simulator.domain.model.job_counts import JobCounts
+from simulator.domain.model.network import NetworkStatus
+from simulator.domain.model.nonces import Spent
+from simulator.domain.model.notifications import Notification
+from simulator.domain.model.outcomes import Noted
+from simulator.domain.model.resellers import ApiKey, DelayedSwitch, Settings, User
+from simulator.domain.model.rule_counts import RuleCount
+from simulator.domain.model.transactions import Step
+from simulator.domain.model.tree import Group
+from simulator.domain.model.webhooks import Webhook
+from simulator.runtime.counters import AnswerKey
+from simulator.runtime.event_items import Action
+from simulator.runtime.value_counts import KeptCounts
+from simulator.snapshot.jobs import CallbackRow, CaseRow, DeliveryRow, DueRow
+from simulator.snapshot.payments import SharedValues
+from simulator.traffic import seen
+
+COUNTS: Final = ("rules_added", "cases_made", "callbacks_made", "catalog_changes", "keys_made")
+"""The counts of a state by their names."""
+
+OF_RESELLER, OF_CATALOG = "reseller/", "catalog"
+"""How the keys of webhooks begin that a reseller or the catalog has."""
+
+
+class EventRow(msgspec.Struct, frozen=True, array_like=True):
+    """An event: the time of the wall, and numbers that say what it is about, or the value itself."""
+
+    wall: datetime
+    kind: str
+    number: int = 0
+    place: int = 0
+    reseller: str = ""
+    attempted: Attempted | None = None
+    action: Action | None = None
+    notification: Notification | None = None
+
+
+class ResellerRow(msgspec.Struct, frozen=True, kw_only=True):
+    """A reseller without its payments and ledger entries."""
+
+    code: str
+    email: str
+    opening: Decimal
+    threshold: Decimal
+    keys: list[ApiKey]
+    users: tuple[User, ...]
+    callback: CallbackConfig
+    webhook: Webhook
+    settings: Settings
+    closed_to_tokens: DelayedSwitch
+    overlay: dict[str, Overlay]
+    created: datetime | None
+    overlay_updated: datetime | None
+
+
+class AddedRow(msgspec.Struct, frozen=True, array_like=True):
+    """A rule that was added: the command that did it, the id, and its timelines if the scenario has others."""
+
+    command: bytes
+    rule_id: str
+    timelines: dict[str, tuple[Step, ...]] | None
+
+
+class BookRow(msgspec.Struct, frozen=True, array_like=True):
+    """The rules of a section in order, those of the scenario by their places, with their counts."""
+
+    rules: list[int | AddedRow]
+    counts: list[RuleCount]
+    magic: dict[str, int]
+
+
+class InboxRow(msgspec.Struct, frozen=True, array_like=True):
+    """An inbox without its messages."""
+
+    name: str
+    last_n: int
+    evicted: int
+    left_out_before: int
+    replied: int
+    program: InboxProgram
+
+
+class EvictedRow(msgspec.Struct, frozen=True, array_like=True):
+    """What expectations of one kind have counted of evicted records; `pending` are the ids of those that may change."""
+
+    counts: dict[int, int]
+    missed: dict[int, int]
+    pending: list[str]
+    sweep_at: int
+
+
+class CountersRow(msgspec.Struct, frozen=True, kw_only=True):
+    """What a sandbox counts for its expectations and its coverage."""
+
+    answers: list[tuple[AnswerKey, int]]
+    calls: dict[int, int]
+    first: dict[int, list[int]]
+    notes: dict[int, str]
+    taken: int
+    evicted: dict[ExpectationKind, EvictedRow]
+    values: dict[int, KeptCounts]
+
+
+class CatalogRow(msgspec.Struct, frozen=True, array_like=True):
+    """What differs from the catalog of the scenario, and the time of the last change. Products lack what cannot change
+    at run time and is not plain."""
+
+    groups: tuple[Group, ...] | None
+    products: list[Product]
+    updated: datetime
+
+
+class Rest(msgspec.Struct, frozen=True, kw_only=True):
+    """The part `state`: everything but the long logs."""
+
+    scenario: bytes | None
+    now: datetime
+    resellers: list[ResellerRow]
+    keys: list[tuple[str, str]]
+    users: list[tuple[str, str, User]]
+    catalog_webhook: Webhook
+    removed_webhooks: dict[str, Webhook]
+    secrets: tuple[dict[str, int], list[str], int, int]
+    catalog: CatalogRow
+    books: dict[str, BookRow]
+    rule_owners: list[str]
+    chosen_before: dict[str, int]
+    shared: list[SharedValues]
+    timelines: list[tuple[Step, ...]]
+    cases: list[CaseRow]
+    due: list[DueRow]
+    due_added: int
+    callbacks: list[CallbackRow]
+    deliveries: list[DeliveryRow]
+    in_flight: list[tuple[str, int]]
+    callbacks_left_out: int
+    deliveries_last: tuple[int, int]
+    deliveries_left_out: int
+    counts: dict[str, int]
+    noted: dict[Noted, int]
+    bills_paid: list[tuple[BillKey, Decimal]]
+    callback_counts: dict[str, JobCounts]
+    webhook_counts: dict[str, JobCounts]
+    network: dict[str, NetworkStatus]
+    nonces: tuple[datetime, Spent | None]
+    rates: tuple[list[tuple[str, datetime, int]], list[tuple[str, datetime]]]
+    notifications: list[Notification]
+    notifications_left_out: int
+    inboxes: list[InboxRow]
+    inboxes_gone: tuple[int, int]
+    message_order: list[int]
+    counters: CountersRow
+    journal: tuple[int, int]
+    events: int
+    clock: tuple[str, float, datetime]
+    tape: tuple[int, int, int]
+    begun: list[str]
+    probed: list[seen.Notification]
