@@ -1,6 +1,6 @@
 """What the signature of a refused request shows, for who reads the journal.
 
-The search takes a tenth of a second or more, so it is made beside the event loop, and only when somebody asks. Nothing
+The search takes some tenths of a second, so it is made beside the event loop, and only when somebody asks. Nothing
 of it is a signature: that of the expected string would be accepted.
 """
 

@@ -10,8 +10,11 @@ from urllib.parse import quote, unquote_plus, urlencode
 
 import pytest
 
+from simulator.auth.autopsy import search
+from simulator.auth.autopsy.facts import Step
 from simulator.auth.autopsy.parameters import FIELDS
 from simulator.auth.autopsy.report import autopsy
+from simulator.auth.autopsy.search import Right, Signing, Ways, whole_search
 from simulator.contract.endpoints import endpoints
 from tests.support.mistaken_clients import Request, Signer, sha256
 from tests.support.signed_requests import facts, header
@@ -66,7 +69,6 @@ CHARSETS = [
     (TIGHT.encode("utf-16"), FLAT),
     (TIGHT.encode("utf-16-le"), FLAT),
     (FLAT.decode("latin-1").encode(), FLAT),
-    (TIGHT.encode("latin-1"), small(ORDER)),
 ]
 LOST = [
     *((text.encode("ascii", "replace"), text.encode()) for text in (
@@ -194,3 +196,37 @@ def test_the_fields_that_may_be_absent_are_those_of_the_contract() -> None:
         assert any(set(names) <= each for each in fields), path
     queried = {one.path for one in endpoints() if one.query and one.method == "GET"}
     assert queried == {path.decode() for path in FIELDS if path.decode() in queried}
+
+
+HOSTILE = [
+    Request(body=small({f"n{at}": at for at in range(600)})),
+    Request(body=small([{"a": 1, "b": 2, "c": 3, "d": 4, "e": 5, "f": 6}] * 150)),
+    Request(body=small({f"n{at}": {"a": 1, "b": "x", "c": None, "d": 4} for at in range(12)})),
+    Request(body=b'{"n":' + b"9" * 6000 + b',"m":1e400,"x":0.' + b"1" * 900 + b"}"),
+    Request(body=small({"remarks": "\u00e9<&'" * 900})),
+    Request("GET", "/v2/transactions", "&".join(f"k{at}=[{at},b]" for at in range(400)), b""),
+    Request("GET", "/v2/transactions", "&".join(["s=A%20,"] * 499), b""),
+    Request("GET", "/v2/transactions", "%FF" * 1300, b""),
+]
+
+
+@pytest.mark.parametrize("request_", HOSTILE, ids=range(len(HOSTILE)))
+def test_no_request_is_written_in_more_than_some_thousand_ways(request_: Request) -> None:
+    ways = [way for (way,) in Signing(facts(request_, "")).usual()]
+    assert len(ways) <= 4000
+    assert sum(len(way.make) for way in ways if isinstance(way.make, bytes)) <= 16 * 1024 * 1024
+    assert header(request_, "v1=" + "A" * 43 + "=").startswith("no common mistake")
+
+
+def test_the_texts_of_bodies_count_for_the_budget(monkeypatch: pytest.MonkeyPatch) -> None:
+    tried: list[int] = []
+    made = Signing.string
+
+    def noted(signing: Signing, right: Right, ways: Ways) -> bytes:
+        tried.append(sum(len(way.make) for way in ways if way.step is Step.BODY))
+        return made(signing, right, ways)
+
+    monkeypatch.setattr(Signing, "string", noted)
+    monkeypatch.setattr(search, "HASHED_BYTES_MAX", 300_000)
+    assert whole_search(facts(HOSTILE[2], "v1=" + "A" * 43 + "="))[0] is None
+    assert 100_000 < sum(tried[:-1]) <= 300_000

@@ -14,7 +14,8 @@ from simulator.auth.autopsy.facts import QUERY_BYTES_MAX, Facts, Step, rows
 from simulator.auth.autopsy.parameters import Parameters, key_of, value_of
 from simulator.shortened import one_line, shortened
 
-PARAMETERS_MAX = 500
+PARAMETERS_MAX, CHANGED_MAX = 100, 20
+"""Of more parameters none is spelt otherwise, and of more than these none is changed or left out."""
 _ESCAPES_MAX = 8
 _NAME_SHOWN_MAX = 100
 _LITERALS = {
@@ -68,6 +69,12 @@ def right_ways(facts: Facts) -> tuple[list[Any], list[Any]]:
 def _parameters(facts: Facts) -> Parameters:
     is_short = facts.query and len(facts.query) <= QUERY_BYTES_MAX and facts.query.count(b"&") < PARAMETERS_MAX
     return facts.query.split(b"&") if is_short else []
+
+
+def _few(facts: Facts) -> Parameters:
+    """The same when they are few enough to be changed one by one."""
+    parts = _parameters(facts)
+    return parts if len(parts) <= CHANGED_MAX else []
 
 
 def _bare_ways(facts: Facts) -> Iterator[tuple[Any, str]]:
@@ -267,13 +274,13 @@ MISTAKES = (
     *rows(
         Step.PARAMETERS,
         ("repeated-key-once", "of a repeated key only one parameter is signed", "sign each of them",
-         lambda r: parameters.once(_parameters(r))),
+         lambda r: parameters.once(_few(r))),
         ("query-list-otherwise", "a list in the query is signed as {}, and sent otherwise", _SAME,
-         lambda r: parameters.lists(_parameters(r))),
+         lambda r: parameters.lists(_few(r))),
         ("query-value-otherwise", "a value of the query is signed as {}, and sent otherwise", _SAME,
-         lambda r: parameters.values(_parameters(r))),
+         lambda r: parameters.values(_few(r))),
         ("parameter-added", "{} was added to the query after signing", "sign the query when it is complete",
-         lambda r: parameters.fewer(_parameters(r))),
+         lambda r: parameters.fewer(_few(r))),
         ("parameter-not-sent", "{} was signed and not sent", "leave out parameters without a value before you sign",
          lambda r: parameters.more(r, 1), lambda r: parameters.more(r, 2)),
     ),

@@ -45,7 +45,7 @@ class Autopsy(msgspec.Struct, frozen=True):
 
 def autopsy(facts: Facts, given: bytes | None = None) -> Autopsy:
     """Search for what is wrong with a signature, and compare the string that the client says it signed, if it is
-    given. Takes a tenth of a second or two when nothing explains it."""
+    given. Takes some tenths of a second when nothing explains it."""
     match, is_complete = whole_search(facts)
     compared = None if given is None else compare(facts, given)
     if match is None:

@@ -5,7 +5,7 @@ What it may cost is counted: the HMACs, and the bytes that they hash.
 """
 
 import hmac
-from base64 import b64encode
+from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterator
 from hashlib import sha256
 from itertools import combinations, groupby, islice
@@ -20,8 +20,8 @@ from simulator.auth.canonical import hmac_sha256
 HMACS_MAX = 80_000
 """HMACs of a whole search; one of an ordinary request ends before."""
 HASHED_BYTES_MAX = 32 * 1024 * 1024
-"""The bytes that they hash together, so that those of a long query or body are fewer."""
-SHORT_HMACS_MAX, SHORT_HASHED_BYTES_MAX = 2000, 512 * 1024
+"""The bytes that they hash together, with the bodies in them, so that those of a long query or body are fewer."""
+SHORT_HMACS_MAX, SHORT_HASHED_BYTES_MAX = 2000, 1024 * 1024
 """The same of a search without pairs, for which a refusal waits."""
 _HMAC_BYTES = 128  # two blocks, which each HMAC hashes beside its text
 _PAIRED_MAX = 20  # ways of one mistake that are tried together with those of others
@@ -29,9 +29,8 @@ _MANY_MAX = 1000  # of those of one mistake that are too many for that
 _WITH_MANY = frozenset({"secret-not-decoded", "method-in-lower-case", "line-feeds", "query-not-sorted",
                         "body-hash-hexadecimal"})  # fmt: skip
 
-_RIGHT = ("",)  # in place of the id of a wrong algorithm
-_KEY, _ALGORITHM, _TIMESTAMP, _METHOD = Step.KEY, Step.ALGORITHM, Step.TIMESTAMP, Step.METHOD
-_BODY_STEPS = frozenset({Step.BODY, Step.HASH})
+_KEY, _ALGORITHM, _BODY = Step.KEY, Step.ALGORITHM, Step.BODY
+_TIMESTAMP, _METHOD = Step.TIMESTAMP, Step.METHOD
 
 is_equal = hmac.compare_digest
 Ways = tuple[Way, ...]
@@ -64,7 +63,6 @@ class Signing:
     def __init__(self, facts: Facts) -> None:
         self.facts = facts
         self._usual: list[Way] | None = None
-        self._texts: dict[tuple[bytes, tuple[Step, Any]], bytes] = {}
         by_query: dict[bytes, Right] = {}
         empties, orders = right_ways(facts)
         for empty in empties:
@@ -86,29 +84,13 @@ class Signing:
         if not made:
             return b":".join(values)
         if not made.keys().isdisjoint(QUERY_STEPS):
-            values[4] = self._kept(right, made, QUERY_STEPS, _query)
-        if not made.keys().isdisjoint(_BODY_STEPS):
-            values[5] = self._kept(right, made, _BODY_STEPS, _hash)
+            values[4] = _query(self.facts, right, made)
+        if Step.BODY in made or Step.HASH in made:
+            values[5] = _hash(self.facts, made)
         if Step.PIECES in made:
             values = made[Step.PIECES](Parts._make(values[1:]))
         text: bytes = made.get(Step.SEPARATOR, b":").join(values)
         return made[Step.STRING](text) if Step.STRING in made else text
-
-    def _kept(
-        self,
-        right: Right,
-        made: dict[Step, Any],
-        steps: frozenset[int],
-        make: Callable[[Facts, Right, dict[Step, Any]], bytes],
-    ) -> bytes:
-        """A part that is made in these steps. What one way makes is kept, since it is tried with all others."""
-        own = [(step, way) for step, way in made.items() if step in steps]
-        if len(own) > 1:
-            return make(self.facts, right, made)
-        key = (right.parts.query, own[0])
-        if key not in self._texts:
-            self._texts[key] = make(self.facts, right, made)
-        return self._texts[key]
 
     def usual(self) -> Iterator[Ways]:
         """Each way to do one step otherwise, but for those that are many."""
@@ -121,11 +103,6 @@ class Signing:
         """Those that are many."""
         for mistake in MISTAKES[::-1]:  # thousands of timestamps last
             yield from ((way,) for way in ways_of(mistake, mistake.many_ways(self.facts)))
-
-    def some(self) -> Iterator[Ways]:
-        """The first thousand of each mistake."""
-        for mistake in MISTAKES[::-1]:
-            yield from ((way,) for way in islice(ways_of(mistake, mistake.many_ways(self.facts)), _MANY_MAX))
 
     def pairs(self) -> Iterator[Ways]:
         """Each two of the usual ways of different steps."""
@@ -148,15 +125,9 @@ def right_only(_: Signing) -> Iterator[Ways]:
 
 _Stage = tuple[int, Callable[[Signing], Iterator[Ways]]]
 _SHORT: tuple[_Stage, ...] = (
-    (0, right_only), (1, right_only), (0, Signing.usual), (2, right_only), (1, Signing.usual), (0, Signing.some),
+    (0, right_only), (1, right_only), (0, Signing.usual), (2, right_only), (1, Signing.usual), (0, Signing.many),
 )  # fmt: skip
-_WHOLE: tuple[_Stage, ...] = (
-    *_SHORT[:-1],
-    (0, Signing.many),
-    (0, Signing.pairs),
-    (1, Signing.many),
-    (0, Signing.many_pairs),
-)
+_WHOLE: tuple[_Stage, ...] = (*_SHORT, (0, Signing.pairs), (1, Signing.many), (0, Signing.many_pairs))
 """What is tried, with so many mistakes in how the signature is written."""
 
 
@@ -187,17 +158,10 @@ def _search(facts: Facts, stages: tuple[_Stage, ...], hmacs: int, hashed_bytes: 
 def _first(
     signing: Signing, reading: Reading, right: Right, candidates: Iterator[Ways], budget: list[int]
 ) -> Match | None:
-    algorithms = _algorithms_of(reading)
     for ways in candidates:
-        name = ""
-        for way in ways:
-            if way.step == _ALGORITHM:
-                name = way.found.id
-        if name not in algorithms:
-            continue
         text = signing.string(right, ways)
         budget[0] -= 1
-        budget[1] -= len(text) + _HMAC_BYTES
+        budget[1] -= len(text) + _HMAC_BYTES + sum(len(way.make) for way in ways if way.step == _BODY)
         if budget[0] < 0 or budget[1] < 0:
             raise _Spent
         if is_signed_with(signing.facts.secret, ways, text, reading):
@@ -216,16 +180,6 @@ def is_signed_with(secret: bytes, ways: Ways, text: bytes, reading: Reading) -> 
     return is_equal(reading.written(algorithm(secret, text)), reading.wanted)
 
 
-def _algorithms_of(reading: Reading) -> frozenset[str]:
-    """The ids of the algorithms whose digests are as long as what is read."""
-    same = {16: "md5", 20: "sha-1", 48: "sha-384", 64: "sha-512"}
-    if reading.written is not bytes:
-        return frozenset(_RIGHT)
-    if len(reading.wanted) in same:
-        return frozenset({same[len(reading.wanted)]})
-    return frozenset({*_RIGHT, "sha3-256", "key-and-string-swapped", "hash-without-hmac", "hash-without-secret"})
-
-
 def _query(facts: Facts, right: Right, made: dict[Step, Any]) -> bytes:
     """The text of the query, with some steps made otherwise."""
     parts = facts.query.split(b"&")
@@ -240,8 +194,8 @@ def _query(facts: Facts, right: Right, made: dict[Step, Any]) -> bytes:
     return made[Step.QUERY](text) if Step.QUERY in made else text
 
 
-def _hash(facts: Facts, _: Right, made: dict[Step, Any]) -> bytes:
+def _hash(facts: Facts, made: dict[Step, Any]) -> bytes:
     """What stands for the body hash, with some steps made otherwise."""
     body: bytes = made.get(Step.BODY, facts.body)
-    digest = sha256(body).digest()
+    digest = sha256(body).digest() if Step.BODY in made else b64decode(facts.hashed)
     return made[Step.HASH](body, digest) if Step.HASH in made else b64encode(digest)
