@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 DEV_READY := $(VENV)/.dev-ready
 INTEROP := tests/interop
 PYTEST := $(BIN)/python -m pytest -n auto --dist worksteal
-SLOW_TOOLS := interop-tools openapi-generator site-tools bench-peers $(if $(wildcard wheelhouse),,wheelhouse) $(if $(wildcard dist/*.cdx.json),,sbom)
+SLOW_TOOLS := interop-tools openapi-generator site-tools bench-peers $(if $(wildcard wheelhouse),,wheelhouse)
 VERSION := simulator/_version.py
 HISTORY := $(wildcard $(shell git rev-parse --git-path logs/HEAD 2>/dev/null))
 COMMIT = $(shell git rev-parse HEAD)
@@ -28,7 +28,7 @@ FROM_WHEELHOUSE := --no-index --find-links $(WHEELHOUSE)
 PIP_SAID := $(VENV)/pip.log
 NO_INDEX := no package index was reached, or it lacks something: run 'make wheelhouse ARGS=--dev' where there is one, copy the folder $(WHEELHOUSE) here, and run make again; pip's own words are in $(PIP_SAID)
 
-.PHONY: run help test test-all test-quarter coverage mutation interop check lint types audit docs bench bench-history bench-scale bench-peers campaign campaign-kill simulate fuzz screenshots console-figures interop-tools openapi-generator site site-tools wheel sdist pyz wheelhouse sbom ranges newest-python npm-package clean
+.PHONY: run help test test-all test-quarter coverage mutation interop check lint types audit docs bench bench-history bench-scale bench-peers campaign campaign-kill simulate fuzz screenshots console-figures interop-tools openapi-generator site site-tools wheel sdist wheelhouse ranges newest-python npm-package clean
 
 run: $(READY) $(VERSION)  ## serve the default scenario
 	@$(BIN)/reseller-sim serve $(ARGS)
@@ -117,14 +117,8 @@ wheel: $(READY)      ## the package, in dist/
 sdist: $(DEV_READY)  ## the source distribution, in dist/
 	$(BIN)/python -m build --sdist --no-isolation --outdir dist .
 
-pyz: $(DEV_READY)    ## dist/reseller-sim.pyz, the command and all it needs in one file
-	@$(BIN)/python -m release.pyz $(ARGS)
-
 wheelhouse: $(DEV_READY)  ## a folder of wheels for machines without a network; ARGS=--dev for those that run the tests, too
 	@$(BIN)/python -m release.wheelhouse $(ARGS)
-
-sbom: $(DEV_READY)   ## what an installation consists of, as a CycloneDX document in dist/
-	@$(BIN)/python -m release.sbom
 
 ranges: $(DEV_READY)  ## the lowest and the newest versions of each library, on each Python that is here, tried by tests
 	@$(BIN)/python -m release.ranges $(ARGS)

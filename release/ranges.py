@@ -25,8 +25,6 @@ TOOLS = (
     "requests",
     "standardwebhooks",
     "prometheus-client",
-    "opentelemetry-sdk",
-    "opentelemetry-exporter-otlp-proto-http",
     "swagger-ui-py",
 )
 TELLING = ("auth", "cli", "contract", "control", "delivery", "scenario", "server", "tape", "wire")

@@ -37,18 +37,8 @@ NOT_IMPORTED = {
     "swagger-ui-py": "its files are served, none of its modules is imported",
 }
 
-# A package of many distributions, of the extra `otel`, and the folders whose modules may import it.
-OPTIONAL = "opentelemetry"
-MAY_IMPORT_IT = {"simulator/cli", "tests/cli"}
-SENDS = {"requests"}
-"""What the exporter of that extra sends with, which we give it."""
-
 
 def declared(*extras: str) -> set[str]:
-    return {name for name in required(*extras) if not name.startswith(f"{OPTIONAL}-")}
-
-
-def required(*extras: str) -> set[str]:
     lines = [*PROJECT["dependencies"], *(line for extra in extras for line in PROJECT["optional-dependencies"][extra])]
     return {re.split(r"[^A-Za-z0-9._-]", line)[0].lower() for line in lines}
 
@@ -76,14 +66,14 @@ def imported(*folders: str) -> set[str]:
     """The distributions that modules of these folders import."""
     found = set[str]().union(*map(named, folders))
     of_modules = distributions()
-    foreign = found - OURS - sys.stdlib_module_names - {OPTIONAL}
+    foreign = found - OURS - sys.stdlib_module_names
     return {of_modules.get(name, [name])[0].lower().replace("_", "-") for name in foreign}
 
 
 @pytest.mark.slow
 def test_the_package_imports_exactly_its_declared_dependencies() -> None:
     by_name = {"uvloop"}  # uvicorn imports it
-    assert imported("simulator") - SENDS == declared() - NOT_IMPORTED.keys() - by_name
+    assert imported("simulator") == declared() - NOT_IMPORTED.keys() - by_name
 
 
 @pytest.mark.slow
@@ -93,18 +83,7 @@ def test_tests_and_benchmarks_import_exactly_their_declared_dependencies() -> No
     assert everything == declared("dev") - NOT_IMPORTED.keys() - stubs
 
 
-@pytest.mark.slow
-def test_what_an_extra_has_is_imported_by_the_command_line_alone_and_tested() -> None:
-    """They are imported when somebody has asked for traces: `test_tracing` runs a process where nobody has."""
-    asks = re.compile(rf"^\s*(from|import) {OPTIONAL}\b", re.MULTILINE)
-    paths = [path for folder in ("simulator", "reseller_sim", "tests") for path in our_files(ROOT / folder, ".py")]
-    assert {str(path.parent.relative_to(ROOT)) for path in paths if asks.search(path.read_text())} == MAY_IMPORT_IT
-    of_extra = required("otel") - required()
-    assert {name for name in of_extra if name.startswith(f"{OPTIONAL}-")} == of_extra - SENDS
-    assert SENDS <= of_extra <= required("dev")
-
-
 def test_every_declared_library_is_pinned_for_our_own_runs() -> None:
     lines = (ROOT / "constraints.txt").read_text().splitlines()
     pinned = {line.partition("==")[0].lower().replace("_", "-") for line in lines}
-    assert required("dev", "audit", "sbom", "otel") <= pinned
+    assert declared("dev", "audit") <= pinned

@@ -49,7 +49,7 @@ def command(files: tuple[Path, ...], **flags: Any) -> int:
         if reports.is_text:
             for problem in found:
                 echo(one_line(problem))
-        if not found and not reports.tap:
+        if not found:
             echo(one_line(f"{file}: ok"))
     is_written = reports.write(suites)
     reports.show(suites)

@@ -116,7 +116,7 @@ def command(
     to_run: list[str] = ctx.obj
     if tape_secrets and tape is None:
         raise click.UsageError("--tape-secrets is about the file of --tape; say --tape FILE, too", ctx)
-    own = {name: flags.pop(name) for name in ("junit", "json_file", "format", "tap")}
+    own = {name: flags.pop(name) for name in ("junit", "json_file", "format")}
     reports = Reports(title="reseller-sim exec", **own)
     tapes = None if tape is None else Tapes(tape, shows_secrets=tape_secrets)
     try:

@@ -96,7 +96,7 @@ def command(
     to_run: list[str] = ctx.obj
     if flags["port"] and workers not in (None, 1):
         raise click.UsageError("several workers cannot listen on one port; leave --port out, or say --workers 1", ctx)
-    reports = Reports(TITLE, junit, None, "text", tap=False)
+    reports = Reports(TITLE, junit, None, "text")
     count = 1 if flags["port"] else workers or os.cpu_count() or 1
     server = ServerFlags(**flags)
     reports.begin()

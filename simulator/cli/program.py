@@ -69,4 +69,4 @@ def _again() -> list[str]:
 
 
 def _is_file_of_ours(called: Path) -> bool:
-    return called.name == NAME or called.suffix == ".pyz"
+    return called.name == NAME

@@ -17,7 +17,6 @@ from simulator.cli.spans import Span
 
 if TYPE_CHECKING:
     from simulator.cli.showing import Showing
-    from simulator.cli.tracing import Spans
 
 DRAIN_MAX_S = 3600.0
 
@@ -89,7 +88,7 @@ def command(
     if until_stdin_ends:
         end_with_stdin()
     gc.disable()  # objects created at start-up stay: scanning them repeatedly would take a tenth of the time
-    from simulator.cli import banner, telemetry
+    from simulator.cli import banner
     from simulator.cli.logs import log_as_json
     from simulator.cli.misspelt import misspelt
     from simulator.cli.running import Running, prepare
@@ -102,7 +101,7 @@ def command(
     if lines := misspelt(ctx.command, environ):
         _print_lines(lines)
     unwritable: list[OSError] = []
-    showing: list[Showing | Spans] = []
+    showing: list[Showing] = []
 
     def first_line(running: Running) -> str:
         if not json and log == "json":
@@ -125,11 +124,6 @@ def command(
             stream = sys.stderr if json else sys.stdout  # whose first line alone is for programs then
             gate = running.folder.gate if running.folder is not None else None
             showing.append(Showing(running.app.sandboxes, stream, as_json=log == "json", gate=gate))
-        if (tracing := telemetry.configured(lambda why: _print_lines([f"reseller-sim serve: {why}"]))) is not None:
-            from simulator.cli.tracing import Spans
-
-            folder = running.folder
-            showing.append(Spans(running.app.sandboxes, tracing, None if folder is None else folder.gate))
 
     def on_stop() -> None:
         for each in showing:

@@ -135,7 +135,7 @@ def test_a_report_ends_at_its_bytes(bound: str, said: str, tmp_path: Path, monke
 
 
 def test_a_sandbox_is_judged_and_written_beside_the_event_loop(tmp_path: Path) -> None:
-    flags = Reports("exec", None, None, "text", tap=False)
+    flags = Reports("exec", None, None, "text")
     earlier.begin(tmp_path)
     with running({"expect": EXPECT}) as client:
         judge = Judge(flags, tmp_path)

@@ -6,7 +6,6 @@ from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
-import yaml
 from click.testing import CliRunner
 
 from simulator.cli.main import cli
@@ -16,7 +15,6 @@ from simulator.cli.reports.github import annotations
 from simulator.cli.reports.junit import junit
 from simulator.cli.reports.lives import CASES_MAX, Lives
 from simulator.cli.reports.page import page, section
-from simulator.cli.reports.tap import tap
 from simulator.domain.errors import DomainError
 from tests.support.client import running
 
@@ -45,21 +43,6 @@ def test_junit_has_the_shape_that_ci_servers_read() -> None:
     assert "\\x00\\x1b[31m\\x0a\\ufffe<b>&\"']]>\\u2028" in shown
 
 
-def test_tap_has_a_line_for_each_case_and_yaml_below_those_that_fail() -> None:
-    lines = tap(SUITES).splitlines()
-    assert lines[:2] == ["TAP version 14", "1..3"]
-    assert [line for line in lines if line[:1] in "on"][:2] == [
-        "ok 1 - sandbox default: met",
-        "not ok 2 - sandbox default: unmet",
-    ]
-    assert len([line for line in lines if re.match(r"(not )?ok [0-9]+ - ", line)]) == 3
-    assert not any(re.search(r"(?<!\\)#", line) for line in lines if line.startswith(("ok", "not ok")))
-    blocks = tap(SUITES).split("  ---\n")[1:]
-    first, second = (yaml.safe_load(block.partition("  ...")[0]) for block in blocks)
-    assert first == {"message": "expected 1", "code": "e", "at": {"file": "f", "line": 3}, "details": ["nearest: 2"]}
-    assert second["at"]["column"] == 9
-
-
 def test_annotations_are_one_line_each_with_their_properties_escaped() -> None:
     first, second = annotations(SUITES)
     assert first == "::error file=f,line=3,title=e::sandbox default: expected 1%0Anearest: 2"
@@ -83,7 +66,6 @@ def test_a_case_that_was_not_looked_at_is_ok_and_says_why() -> None:
     root = ET.fromstring(junit("it", suites))  # noqa: S314  # ours
     assert (root.attrib["tests"], root.attrib["failures"], root.attrib["skipped"]) == ("2", "0", "1")
     assert [one.attrib["message"] for one in root.iter("skipped")] == ["it pays # nothing"]
-    assert tap(suites).splitlines()[3] == "ok 2 - it: unseen # SKIP it pays \\# nothing"
 
 
 def test_a_page_holds_texts_as_texts_and_needs_nothing_else() -> None:
@@ -152,13 +134,8 @@ def test_check_writes_its_problems_in_every_format(tmp_path: Path) -> None:
     good.write_text("extends: default\n")
     files = {"--junit": tmp_path / "r.xml", "--json": tmp_path / "r.json"}
     flags = [str(part) for pair in files.items() for part in pair]
-    done = CliRunner().invoke(cli, ["check", *flags, "--tap", str(bad), str(good)])
+    done = CliRunner().invoke(cli, ["check", *flags, str(bad), str(good)])
     assert done.exit_code == 1
-    assert [line for line in done.stdout.splitlines() if "ok" in line and not line.startswith(" ")] == [
-        f"not ok 1 - {bad}: unknown_key sed (line 2)",
-        f"not ok 2 - {bad}: unknown_path expect\\[0].calls.path (line 3)".replace("\\[", "["),
-        f"ok 3 - {good}: no problems",
-    ]
     root = ET.fromstring(files["--junit"].read_bytes())  # noqa: S314  # written by us
     assert [case.get("line") for case in root.iter("testcase")] == ["2", "3", None]
     suites = json.loads(files["--json"].read_text())["suites"]
@@ -172,9 +149,3 @@ def test_check_says_that_a_report_cannot_be_written(tmp_path: Path) -> None:
     done = CliRunner().invoke(cli, ["check", "--json", str(tmp_path / "none" / "r.json"), str(good)])
     assert done.exit_code == 3
     assert "cannot be written" in done.stderr
-
-
-def test_tap_and_annotations_do_not_mix(tmp_path: Path) -> None:
-    done = CliRunner().invoke(cli, ["check", "--tap", "--format", "github", str(tmp_path)])
-    assert done.exit_code == 2
-    assert "choose one" in done.stderr

@@ -54,7 +54,6 @@ PREPARED = {
     "bench-peers": "bench/peers/node_modules/.ready",
     "interop-tools": "tests/interop/node_modules/.ready",
     "openapi-generator": ".venv/.generator-ready",
-    "sbom": "dist/*.cdx.json",
     "site-tools": ".venv/.site-ready",
     "wheelhouse": "wheelhouse/hatchling-*.whl",
 }

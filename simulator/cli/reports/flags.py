@@ -1,4 +1,4 @@
-"""`--junit`, `--json`, `--format` and `--tap` of `exec` and `check`, and what they write."""
+"""`--junit`, `--json` and `--format` of `exec` and `check`, and what they write."""
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -14,7 +14,6 @@ from simulator.cli.reports.as_json import as_json
 from simulator.cli.reports.cases import NOT_RUN, Case, Run, Suite
 from simulator.cli.reports.github import annotations
 from simulator.cli.reports.junit import junit
-from simulator.cli.reports.tap import tap
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 UNWRITABLE = 3
@@ -29,16 +28,11 @@ class Reports:
     junit: Path | None
     json_file: Path | None
     format: str
-    tap: bool
-
-    def __post_init__(self) -> None:
-        if self.tap and self.format == "github":
-            raise click.UsageError("--tap and --format github both write to stdout; choose one")
 
     @property
     def is_text(self) -> bool:
         """True when people read the result."""
-        return self.format == "text" and not self.tap
+        return self.format == "text"
 
     def begin(self) -> None:
         """Write into the files that the run has not ended, so that none has the result of an earlier one whatever
@@ -61,10 +55,9 @@ class Reports:
     def show(self, suites: Sequence[Suite], *, is_after_others: bool = False) -> None:
         """Print what goes to stdout. Files are written before, since nobody may be reading this.
 
-        What others have printed there may have no line end, so an empty line comes first; readers of both formats
-        ignore it.
+        What others have printed there may have no line end, so an empty line comes first; GitHub ignores it.
         """
-        lines = [tap(suites)] if self.tap else list(annotations(suites)) if self.format == "github" else []
+        lines = list(annotations(suites)) if self.format == "github" else []
         if lines and is_after_others:
             echo("")
         for line in lines:
@@ -99,14 +92,13 @@ def _not_run(title: str, message: str) -> Suite:
 
 
 def report_flags(function: Decorated) -> Decorated:
-    """The four flags; keywords `junit`, `json_file`, `format`, `tap`. None has a variable: another verb's `--json` has
+    """The three flags; keywords `junit`, `json_file`, `format`. None has a variable: another verb's `--json` has
     the same name and another meaning."""
     path = click.Path(path_type=Path, dir_okay=False)
     for decorate in reversed(
         (
             _option("--junit", metavar="FILE", type=path, help="Write the result to this file as JUnit XML."),
             _option("--json", "json_file", metavar="FILE", type=path, help="Write the result to this file as JSON."),
-            _option("--tap", is_flag=True, help="Print the result on stdout as TAP 14."),
         )
     ):
         function = decorate(function)

@@ -133,13 +133,12 @@ def _unknown_key(key: str, value: object, members: Mapping[str, Any]) -> tuple[s
     known = list(members)
     if value is None and " " in key:
         return "unknown_key", f"there is no key {shown(key)} here; text with a comma within braces needs quotes"
-    if owner := next((name for name, member in members.items() if key in _keys_of(member)), ""):
-        return (
-            "unknown_key",
-            f"there is no key {shown(key)} here: it belongs into {owner!r}, as in {owner}: {{ {key}: … }}",
-        )
-    word = meant(key, known)
-    hint = f" (did you mean {word!r}?)" if word else explained(key, known) or suggestion(key, known)
+    if word := meant(key, known):
+        hint = f" (did you mean {word!r}?)"
+    elif owner := next((name for name, member in members.items() if key in _keys_of(member)), ""):
+        hint = f": it belongs into {owner!r}, as in {owner}: {{ {key}: … }}"
+    else:
+        hint = explained(key, known) or suggestion(key, known)
     if not hint and known:
         hint = f"; the keys are {', '.join(known)}"
     return "unknown_key", f"there is no key {shown(key)} here{hint}"
