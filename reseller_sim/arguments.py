@@ -8,12 +8,9 @@ import inspect
 import reprlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
-from decimal import Decimal
 from difflib import get_close_matches
 from functools import wraps
 from math import isfinite
-from pathlib import Path
 from types import FunctionType, NoneType, UnionType
 from typing import Annotated, Any, TypeVar, Union, get_args, get_origin
 
@@ -27,10 +24,6 @@ WORDS: dict[Any, str] = {
     bool: "True or False",
     bytes: "bytes",
     Any: "anything",
-    Decimal: "a Decimal",
-    Path: "a path",
-    datetime: "a datetime",
-    timedelta: "a timedelta",
     NoneType: "None",
 }
 UNIONS = (Union, UnionType)

@@ -69,24 +69,12 @@ class Control:
     def ask(
         self, method: str, path: str, json: Any = None, *, query: Query | None = None, timeout_s: float = TIMEOUT_S
     ) -> Any:
-        """Return the decoded answer, None for 204. Raises `SimulatorError` for a refusal, `NotRunning` without an
-        answer and `WrongAnswer` for one of another server."""
-        body = None if json is None else encoded(json)
-        return self.send(method, path, body, "application/json", query or {}, timeout_s)
-
-    def send(
-        self,
-        method: str,
-        path: str,
-        body: bytes | None,
-        content_type: str,
-        query: Query,
-        timeout_s: float = TIMEOUT_S,
-    ) -> Any:
-        """The same for a body of any type."""
-        headers = {"Content-Type": content_type} if body is not None else {}
+        """Send a value as JSON, or a text as YAML, and return the decoded answer, None for 204. Raises
+        `SimulatorError` for a refusal, `NotRunning` without an answer and `WrongAnswer` for one of another server."""
+        body = json.encode() if isinstance(json, str) else None if json is None else encoded(json)
+        headers = {"Content-Type": "application/yaml" if isinstance(json, str) else "application/json"} if body else {}
         headers |= {"Authorization": f"Bearer {self.token}"} if self.token else {}
-        asked = urlencode({name: _written(value) for name, value in query.items() if value is not None})
+        asked = urlencode({name: _written(value) for name, value in (query or {}).items() if value is not None})
         try:
             answer = exchange(method, f"{self.url}{path}{'?' if asked else ''}{asked}", body, headers, timeout_s)
         except Unanswered as error:

@@ -88,7 +88,7 @@ class Unanswered(Exception):
 
 
 class Unreachable(Unanswered):
-    """Nothing listens there."""
+    """No connection was made, so nothing was sent."""
 
 
 class Connection(HTTPConnection):
@@ -159,31 +159,32 @@ def _trusting(context: SSLContext, file: str, named: str) -> SSLContext:
     return context
 
 
-def exchange(method: str, url: str, body: bytes | None, headers: Mapping[str, str], timeout_s: float) -> Answer:
-    """Send a request as it is, without redirects; the response may take `timeout_s` seconds. Raises `Unanswered`."""
+def exchange(
+    method: str, url: str, body: bytes | None, headers: Mapping[str, str], timeout_s: float, certificate: str = ""
+) -> Answer:
+    """Send a request as it is, without redirects; the response may take `timeout_s` seconds. Raises `Unanswered`, and
+    `Unreachable` when nothing was sent."""
     ends = real_monotonic() + timeout_s
-    connection = Connection(url, max(timeout_s, LEFT_S_MIN))
+    connection = Connection(url, max(timeout_s, LEFT_S_MIN), certificate)
+    kind: type[Unanswered] = Unreachable
     try:
-        target = urlsplit(url)._replace(scheme="", netloc="", fragment="").geturl() or "/"
-        connection.request(method, target, body, dict(headers))
-        connected, pieces = connection.sock, bytearray()
+        connection.connect()
+        kind, connected, content = Unanswered, connection.sock, bytearray()
+        connection.request(method, "/" + url.partition("://")[2].partition("/")[2], body, dict(headers))
         response = connection.getresponse()
         while piece := response.read1(PIECE_BYTES):
-            pieces += piece
-            if (left_s := ends - real_monotonic()) <= 0:
-                raise TimeoutError("timed out")
-            connected.settimeout(left_s)
+            content += piece
+            connected.settimeout(max(ends - real_monotonic(), LEFT_S_MIN))
         if response.length:
             raise HTTPException(f"{response.length} bytes of the response are missing")
-        return Answer(response.status, {name.lower(): text for name, text in response.getheaders()}, bytes(pieces))
+        return Answer(response.status, {name.lower(): text for name, text in response.getheaders()}, bytes(content))
     except (HTTPException, OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
-        raise (Unreachable if isinstance(error, ConnectionRefusedError) else Unanswered)(reason) from error
+        raise kind(getattr(error, "strerror", None) or str(error) or type(error).__name__) from error
     except Exception as error:
         library = type(error).__module__.partition(".")[0]
         if library not in MOCKS:
             raise
-        raise Unanswered(f"{library} forbids it: let it through by {MOCKS[library]}") from error
+        raise kind(f"{library} forbids it: let it through by {MOCKS[library]}") from error
     finally:
         connection.close()
 

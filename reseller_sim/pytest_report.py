@@ -5,7 +5,6 @@ import os
 import re
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from hashlib import sha256
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -26,6 +25,7 @@ STORY_LINES_MAX = (8, 22)  # from its beginning, and up to its end
 REFUSED_MAX = 10
 CALLBACKS_MAX = 12
 OTHERS_MAX = 20
+KEY_CHARS_SHOWN = 8
 RECENT = 1000  # requests, and payments, that are looked at
 TIMEOUT_S = 10.0  # a simulator that hangs holds up no run
 TITLE = "reseller-sim: "
@@ -46,7 +46,6 @@ FILES: dict[str, Callable[[Sandbox], Any]] = {
 }
 """What is written of a sandbox beside `test.json`, which says of which test it is."""
 
-_PLAIN = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}")
 _PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>reseller-sim: report of the tests</title>
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'"><style>
@@ -89,14 +88,22 @@ def _known(sandbox: Sandbox) -> Iterator[tuple[str, list[str]]]:
 
 def _no_request(sandbox: Sandbox, simulator: Simulator) -> str:
     """Say that no request has reached the sandbox, and which others those with its key have reached."""
-    reached = []
-    for other in simulator.sandboxes():
-        codes = [one["code"] for one in other["resellers"] if one["api_key"] == sandbox.api_key]
-        if codes and other["id"] != sandbox.id and sandbox.api_key:
-            rows = _recent(simulator.open(other["id"]), "requests", {"reseller": codes[0]})
-            reached += [f"{len(rows)} with its key reached the sandbox {other['id']!r}"] if rows else []
     text = f"none has reached the sandbox: does the code under test use {sandbox.url}?{proxy_hint(os.environ)}"
-    return " ".join([text, *reached])
+    others = [Sandbox(simulator.control, row) for row in simulator.sandboxes() if row["id"] != sandbox.id]
+    counts = {other.id: _count_with_key(other, sandbox.api_key) for other in others[:OTHERS_MAX] if sandbox.api_key}
+    reached = [f"{count} with its key reached the sandbox {id!r}" for id, count in counts.items() if count]
+    return "; ".join([text, *reached])
+
+
+def _count_with_key(other: Sandbox, key: str) -> int:
+    """Count the latest requests with a key, which another sandbox may have refused: the journal then shows only its
+    beginning."""
+    codes = [row["code"] for row in other.resellers if row["api_key"] == key]
+    if codes:
+        return len(_recent(other, "requests", {"reseller": codes[0]}))
+    refused = _recent(other, "requests", {"error": "invalid_api_key"})[:REFUSED_MAX]
+    shown = [str(other.ask("GET", below("/requests", str(row["n"])))["request"]["headers"]) for row in refused]
+    return sum(f"'{key[:KEY_CHARS_SHOWN]}" in headers for headers in shown)
 
 
 def not_shown(found: list[Section], shown: str) -> list[Section]:
@@ -157,7 +164,7 @@ def begin(config: pytest.Config) -> None:
 
 def write(item: pytest.Item, sandbox: Sandbox, outcome: str) -> None:
     """Write what a sandbox did. A simulator that is gone, or a full disk, fails no test."""
-    folder = Path(item.config.getoption(OPTION)) / _name(sandbox.id)
+    folder = Path(item.config.getoption(OPTION)) / sandbox.id
     about: dict[str, Any] = {"test": item.nodeid, "outcome": outcome, "sandbox": sandbox.id, "problem": ""}
     try:
         contents = {name: read(sandbox) for name, read in FILES.items()}
@@ -168,11 +175,6 @@ def write(item: pytest.Item, sandbox: Sandbox, outcome: str) -> None:
         folder.mkdir(exist_ok=True)
         for name, content in {**contents, TEST: about}.items():
             (folder / name).write_text(json.dumps(content, indent=2), "utf-8")
-
-
-def _name(sandbox: str) -> str:
-    """Return the folder of a sandbox: its id, unless a server gave one that leads elsewhere."""
-    return sandbox if _PLAIN.fullmatch(sandbox) else "sandbox-" + sha256(sandbox.encode()).hexdigest()[:16]
 
 
 def _stories(sandbox: Sandbox) -> dict[str, Any]:
@@ -205,7 +207,7 @@ def _is_of_report(path: Path) -> bool:
 
 def _row(one: dict[str, Any]) -> str:
     names = [TEST] if one["problem"] else [TEST, *FILES]
-    links = ", ".join(f'<a href="{_name(one["sandbox"])}/{name}">{name}</a>' for name in names)
+    links = ", ".join(f'<a href="{one["sandbox"]}/{name}">{name}</a>' for name in names)
     problem = f"<br>{escape(one_line(one['problem']))}" if one["problem"] else ""
     counts = (one.get("requests", ""), one.get("payments", ""))
     cells = (escape(one_line(one["test"])), one["outcome"], *counts, links + problem)

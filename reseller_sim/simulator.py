@@ -111,14 +111,14 @@ class Simulator:
         """
         own = {"id": id, "seed": seed, "credentials": credentials}
         first = None if start is None else moment(start)
-        text, value = self._read(scenario)
-        if text is not None:
-            query = own | {"clock": clock, "start": first, "audit": None if audit else "false"}
-            made = self.control.send("POST", "/sandboxes", text.encode(), "application/yaml", query)
+        yaml, value = self._read(scenario)
+        judged = None if audit else False
+        if yaml is not None:
+            query = own | {"clock": clock, "start": first, "audit": judged}
+            made = self.control.ask("POST", "/sandboxes", yaml, query=query)
         else:
-            wanted = own | {"scenario": value, "clock": _clock(clock, first), "audit": None if audit else False}
-            body = {name: part for name, part in wanted.items() if part is not None}
-            made = self.control.ask("POST", "/sandboxes", body)
+            wanted = own | {"scenario": value, "clock": _clock(clock, first), "audit": judged}
+            made = self.control.ask("POST", "/sandboxes", {k: part for k, part in wanted.items() if part is not None})
         return Sandbox(self.control, made, is_ours=True)
 
     def open(self, id: Name = "default") -> Sandbox:

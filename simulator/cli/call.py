@@ -2,12 +2,12 @@
 
 import sys
 from collections.abc import Mapping
-from http.client import HTTPConnection, HTTPException, HTTPResponse
+from http.client import responses
 from urllib.parse import urlsplit
 
 import click
 
-from reseller_sim.exchange import Connection
+from reseller_sim.exchange import Answer, Unanswered, Unreachable, exchange
 from simulator.cli import values
 from simulator.cli.flags import CannotStart, option, own_option, request_flags, verb
 from simulator.cli.output import one_line, print_to_stderr, printable_body
@@ -70,44 +70,29 @@ def command(
     request = signed_request(method, path, data, url, sandbox, key, secret)
     if bearer is not None:
         request = with_bearer(request, bearer)
-    status, reason, headers, body = _exchange(request, header)
-    print_to_stderr(one_line(f"{status} {reason}".rstrip()))
-    for name, value in headers:
-        if include or name.lower().startswith("x-sim-"):
+    answer = _exchange(request, header)
+    print_to_stderr(f"{answer.status} {responses.get(answer.status, '')}".rstrip())
+    for name, value in answer.headers.items():
+        if include or name.startswith("x-sim-"):
             print_to_stderr(one_line(f"{name}: {value}"))
-    _print_body(body)
-    return 0 if 200 <= status < 300 else 1
+    _print_body(answer.body)
+    return 0 if 200 <= answer.status < 300 else 1
 
 
-def _exchange(request: SignedRequest, more: Mapping[str, str]) -> tuple[int, str, list[tuple[str, str]], bytes]:
-    """Send it and return status, reason, headers and body. Raises `CannotStart` without a complete answer."""
-    parts = urlsplit(request.url)
-    target = request.url.partition("://")[2].partition("/")[2]
-    replaced = {name.lower() for name in more}
+def _exchange(request: SignedRequest, more: Mapping[str, str]) -> Answer:
+    """Send it. Raises `CannotStart` without a complete answer."""
+    address, replaced = urlsplit(request.url).netloc, {name.lower() for name in more}
     headers = {name: value for name, value in request.headers.items() if name.lower() not in replaced} | dict(more)
-    connection = Connection(request.url, TIMEOUT_S)
     try:
-        _connect(connection, parts.netloc)
-        connection.request(request.method, f"/{target}", request.body or None, headers)
-        response: HTTPResponse = connection.getresponse()
-        return response.status, response.reason, response.getheaders(), response.read()
-    except TimeoutError:
-        raise CannotStart(f"reseller-sim call: {parts.netloc} did not respond within {TIMEOUT_S:g} seconds") from None
-    except (HTTPException, OSError) as error:
-        text = f"reseller-sim call: {parts.netloc} closed the connection before a complete response"
-        text = f"{text} ({type(error).__name__})"
-        raise CannotStart(f"{text}: look the request up before you repeat it") from None
-    finally:
-        connection.close()
-
-
-def _connect(connection: HTTPConnection, address: str) -> None:
-    try:
-        connection.connect()
-    except (OSError, UnicodeError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
+        return exchange(request.method, request.url, request.body or None, headers, TIMEOUT_S)
+    except Unreachable as error:
         hint = "start `reseller-sim serve`, or name another address with --url"
-        raise CannotStart(f"reseller-sim call: cannot connect to {address} ({reason}): {hint}") from None
+        raise CannotStart(f"reseller-sim call: cannot connect to {address} ({error}): {hint}") from None
+    except Unanswered as error:
+        text = f"{address} closed the connection before a complete response"
+        if isinstance(error.__cause__, TimeoutError):
+            text = f"{address} did not respond within {TIMEOUT_S:g} seconds"
+        raise CannotStart(f"reseller-sim call: {text} ({error}): repeat a payment with the same refid") from None
 
 
 def _print_body(body: bytes) -> None:

@@ -1,26 +1,21 @@
 """Asks the control API of a running simulator; what it answers is bounded in size, in time and in shape."""
 
 from collections.abc import Iterator, Mapping
-from contextlib import closing, suppress
 from dataclasses import dataclass
-from http.client import HTTPConnection, HTTPException
-from socket import SHUT_RDWR
-from socket import socket as Socket  # noqa: N812  # a class
-from threading import Event, Timer
 from typing import Any
 from urllib.parse import quote, urlencode, urlsplit
 
 import click
 from click.core import ParameterSource
 
-from reseller_sim.exchange import Connection
+from reseller_sim.exchange import Unanswered, exchange
+from reseller_sim.parameters import is_url
 from simulator.cli.errors import CannotStart, Refused
 from simulator.cli.output import one_line
 from simulator.cli.request import DEFAULT_URL, SANDBOX_PREFIX
 from simulator.options import CONTROL_PATH
 
 TIMEOUT_S = 60.0
-ANSWER_BYTES_MAX = 64 * 1024 * 1024
 LOCKED = (401, 403)
 NO_SANDBOX = "unknown_sandbox"
 NO_PATH = "unknown_path"
@@ -119,8 +114,6 @@ class Control:
     def _decoded(self, status: int, raw: bytes) -> Any:
         import msgspec
 
-        if len(raw) > ANSWER_BYTES_MAX:
-            raise self._useless(f"answered {status} with more than {ANSWER_BYTES_MAX} bytes")
         try:
             return msgspec.json.decode(raw)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
@@ -150,43 +143,19 @@ class Control:
         content = None if body is None else _encoded(body)
         headers = {"Authorization": f"Bearer {self.control_token}"} if self.control_token else {}
         headers |= {"Content-Type": JSON_TYPE} if content is not None else {}
-        connection = self._connection(timeout_s)
-        # The timeout of a connection is that of each read; an answer that drips in would have no end.
-        is_late = Event()
-        limit = Timer(timeout_s, lambda: _cut(socket, is_late))
-        limit.daemon = True
-        with closing(connection):
-            try:
-                connection.connect()
-                socket = connection.sock  # a connection forgets it when the answer ends with it
-                limit.start()
-                connection.request(method, path, content, headers)
-                response = connection.getresponse()
-                raw = response.read(ANSWER_BYTES_MAX + 1)
-            except (HTTPException, OSError, UnicodeError) as error:
-                if is_late.is_set() or isinstance(error, TimeoutError):
-                    raise self._too_slow(timeout_s) from None
-                reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
-                hint = "start `reseller-sim serve`, or name another address with --url"
-                raise self._useless(f"does not answer ({reason}): {hint}") from None
-            finally:
-                limit.cancel()
-            if is_late.is_set():
-                raise self._too_slow(timeout_s)
-            return response.status, raw
-
-    def _too_slow(self, timeout_s: float) -> CannotStart:
-        return self._useless(f"did not answer within {timeout_s:g} seconds")
-
-    def _connection(self, timeout_s: float) -> HTTPConnection:
+        if not is_url(self.base):
+            text = f"{self.base!r} is no http or https URL, such as {DEFAULT_URL}"
+            raise click.UsageError(text, click.get_current_context())
+        parts = urlsplit(self.base)
+        url = f"{parts.scheme}://{parts.netloc}{path}"
         try:
-            parts = urlsplit(self.base)
-            if parts.hostname and parts.scheme in ("http", "https"):
-                return Connection(self.base, timeout_s, self.certificate or "")
-        except (ValueError, HTTPException):
-            """It is none either."""
-        text = f"{self.base!r} is no http or https URL, such as {DEFAULT_URL}"
-        raise click.UsageError(text, click.get_current_context())
+            answer = exchange(method, url, content, headers, timeout_s, self.certificate or "")
+        except Unanswered as error:
+            if isinstance(error.__cause__, TimeoutError):
+                raise self._useless(f"did not answer within {timeout_s:g} seconds") from None
+            hint = "start `reseller-sim serve`, or name another address with --url"
+            raise self._useless(f"does not answer ({error}): {hint}") from None
+        return answer.status, answer.body
 
 
 def path_before(base: str) -> str:
@@ -224,12 +193,6 @@ def _encoded(body: Mapping[str, Any]) -> bytes:
         return encode(body)
     except UnicodeError:
         raise click.UsageError("an argument is not text in UTF-8", click.get_current_context()) from None
-
-
-def _cut(socket: Socket, is_late: Event) -> None:
-    is_late.set()
-    with suppress(OSError):  # the other side has closed it
-        socket.shutdown(SHUT_RDWR)
 
 
 def _has_shape(schema: str, answer: Any) -> bool:

@@ -1,8 +1,7 @@
 """Events as lines for people: when, in which sandbox, what happened, and why."""
 
-import os
 from collections.abc import Callable
-from typing import Any, Final, TextIO
+from typing import Any, Final
 
 import click
 
@@ -17,11 +16,6 @@ FIELD_CHARS_MAX: Final = 300
 _KIND_CHARS: Final = 7
 _GOOD: Final = frozenset({STATUS_NAMES[Status.SUCCESSFUL], "delivered", "success"})
 _BAD: Final = frozenset({STATUS_NAMES[Status.FAILED], STATUS_NAMES[Status.REFUNDED], "failed"})
-
-
-def is_coloured(stream: TextIO) -> bool:
-    """True for a terminal, unless NO_COLOR is set (https://no-color.org)."""
-    return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
 class Lines:

@@ -19,7 +19,7 @@ import click
 from simulator.cli import values
 from simulator.cli.deadline import deadline
 from simulator.cli.flags import own_option, verb, watching_flags
-from simulator.cli.output import one_line
+from simulator.cli.output import is_coloured, one_line
 from simulator.cli.spans import Span
 from simulator.cli.stream import Event, Stream
 from simulator.shortened import shortened
@@ -61,7 +61,7 @@ def command(
       reseller-sim listen --forward-to http://localhost:3000/callbacks
       reseller-sim listen --forward-to http://localhost:3000/hooks --only webhooks
     """
-    from simulator.cli.lines import Lines, is_coloured
+    from simulator.cli.lines import Lines
 
     wanted = CHOICES[only] if only else ",".join(CHOICES.values())
     lines = Lines(coloured=is_coloured(sys.stdout))

@@ -63,6 +63,11 @@ def _is_json(body: bytes) -> bool:
     return True
 
 
+def is_coloured(stream: TextIO) -> bool:
+    """Return True for a terminal, unless NO_COLOR is set (https://no-color.org)."""
+    return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
 def echo(text: str, *, nl: bool = True) -> None:
     """Print a text to stdout."""
     click.echo(printable(text), nl=nl)

@@ -14,8 +14,8 @@ from collections.abc import Callable
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Final, TextIO
 
-from simulator.cli.lines import Event, Lines, is_coloured
-from simulator.cli.output import print_to_stderr
+from simulator.cli.lines import Event, Lines
+from simulator.cli.output import is_coloured, print_to_stderr
 from simulator.control.event_rows import KINDS
 from simulator.control.events import EventSource, Wanted
 from simulator.control.masking import mask_of

@@ -3,7 +3,6 @@
 Values come from clients and servers: each is one line without control characters before it is measured and cut.
 """
 
-import os
 import shutil
 import sys
 from collections.abc import Sequence
@@ -11,7 +10,7 @@ from textwrap import wrap
 
 import click
 
-from simulator.cli.output import echo_safe, one_line
+from simulator.cli.output import echo_safe, is_coloured, one_line
 
 CELL_CHARS_MAX = 40
 LEAST_CHARS = 12
@@ -86,7 +85,7 @@ def print_line(text: str, *, bold: bool = False, red: bool = False) -> None:
         echo_safe(line)
         return
     line = cut(line, terminal_width())
-    has_style = (bold or red) and _has_colours()
+    has_style = (bold or red) and is_coloured(sys.stdout)
     echo_safe(click.style(line, bold=bold or None, fg="red" if red else None) if has_style else line)
 
 
@@ -114,8 +113,3 @@ def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
     *others, last = cells
     padded = (f"{cut(cell, width):<{width}}" for cell, width in zip(others, widths, strict=False))
     return GAP.join([*padded, last]).rstrip()
-
-
-def _has_colours() -> bool:
-    """False where NO_COLOR is set to anything (no-color.org), or the terminal has none."""
-    return not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"

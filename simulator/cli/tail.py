@@ -7,7 +7,7 @@ import click
 
 from simulator.cli import values
 from simulator.cli.flags import own_option, verb, watching_flags
-from simulator.cli.output import printable_json
+from simulator.cli.output import is_coloured, printable_json
 from simulator.cli.stream import Stream
 
 TITLE = "reseller-sim tail"
@@ -45,7 +45,7 @@ def command(
       reseller-sim tail --refid order-17 --history
       reseller-sim tail --json | jq 'select(.kind == "request" and .status >= 400)'
     """
-    from simulator.cli.lines import Lines, is_coloured
+    from simulator.cli.lines import Lines
 
     query = {name: value for name, value in (("refid", refid), ("only", only), ("after", "0" * history)) if value}
     lines = Lines(coloured=is_coloured(sys.stdout))

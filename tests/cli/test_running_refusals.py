@@ -96,21 +96,6 @@ def test_a_sandbox_that_does_not_exist_is_told_with_where_its_name_came_from(mon
         assert "404: there is no sandbox 'no/such'" in refusal(invoke("audit", "--sandbox", "no/such", "--url", url), 3)
 
 
-def test_an_answer_that_never_ends_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(control, "ANSWER_BYTES_MAX", 100_000)
-
-    def flood(out: BufferedIOBase) -> None:
-        try:
-            out.write(b"HTTP/1.0 200 OK\r\n\r\n[")
-            while True:
-                out.write(b"1," * 10_000)
-        except OSError:
-            """It was given up."""
-
-    with answering_by_path({"*": flood}) as url:
-        assert "more than 100000 bytes" in refusal(invoke("rule", "list", "--url", url), 3)
-
-
 @pytest.mark.parametrize("before", [b"", b"HTTP/1.0 200 OK\r\n", b"HTTP/1.0 200 OK\r\n\r\n{"])
 def test_an_answer_that_stalls_is_given_up(before: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(control, "TIMEOUT_S", 0.2)

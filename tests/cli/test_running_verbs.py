@@ -608,8 +608,8 @@ def test_a_call_prints_all_headers_when_asked_to(asking: Asking) -> None:
     asking.verb(
         "rule", "add", "faults", "{when: {path: /v2/balance}, then: {status: 429, headers: {Retry-After: '5'}}}"
     )
-    assert "Retry-After" not in asking.verb("call", "GET", "/v2/balance").stderr
-    assert "\nRetry-After: 5\n" in asking.verb("call", "-i", "GET", "/v2/balance").stderr
+    assert "retry-after" not in asking.verb("call", "GET", "/v2/balance").stderr
+    assert "\nretry-after: 5\n" in asking.verb("call", "-i", "GET", "/v2/balance").stderr
 
 
 def test_health_waits_until_a_simulator_answers() -> None:

@@ -41,10 +41,14 @@ def test_the_hint_of_a_test_without_requests_says_where_those_with_its_key_went(
         assert "2 with its key reached the sandbox 'other'" in text
 
 
-def test_the_hint_names_no_other_sandbox_when_the_keys_are_unique(own: Sandbox, simulator: Simulator) -> None:
-    simulator.open("default").call("GET", "/v2/balance")
+def test_the_hint_says_where_unique_keys_were_refused(own: Sandbox, simulator: Simulator) -> None:
+    ((_, before),) = sections(own, simulator)
+    assert "with its key" not in before
+    requests.get(f"{simulator.url}/s/default/v2/balance", auth=own.auth, timeout=30)
+    with simulator.sandbox() as stranger:
+        requests.get(f"{simulator.url}/s/default/v2/balance", auth=stranger.auth, timeout=30)
     ((_, text),) = sections(own, simulator)
-    assert "with its key" not in text
+    assert text.endswith("; 1 with its key reached the sandbox 'default'")
 
 
 def test_each_expectation_says_what_a_manual_clock_keeps(client: Any) -> None:
