@@ -20,7 +20,7 @@ RETRY_AFTER_S = 5
 BODY_BOUND = f"at most {BODY_BYTES_MAX} bytes are read"
 NAME_CHARS_MAX = 100
 _VERSION = re.compile(r"^/v[0-9]+(?=/)")
-_PREFIX = re.compile(r"/s/[^/]+(?:/|$)")
+_PREFIX = re.compile(r"/s/[^/]+(?:/|$)", re.IGNORECASE)
 CONSOLE_HINT = " The simulator's own pages are at /_sim/."
 ENCODED = "cannot be read: the service does not support Content-Encoding; send plain JSON, without this header"
 UNKNOWN_PRODUCT = "must be a product of the catalog"
@@ -101,9 +101,10 @@ def _repeated_prefix(call: Call) -> str:
         return ""
     own = call.prefix[call.prefix.rindex("/s/") :]
     again, rest = found[0].rstrip("/"), "/" + call.exchange.path[found.end() :]
+    is_own = again.lower() == own.lower()
     begins = f"{_shown(own)} twice" if again == own else f"{_shown(own)} and then {_shown(again)}"
     text = f"the path begins with {begins}"
-    if again != own:
+    if not is_own:
         return f"{text}; a request names one sandbox"
     links = "links of a list have the sandbox's path already: resolve them against the host, not against the base URL"
     return f"{text}: send {_shown(own + rest)}; {links}"

@@ -64,7 +64,8 @@ class End(msgspec.Struct, frozen=True, kw_only=True):
     """The last line: the number of entries, and of the inputs that the tape had no room for; `now` is the sandbox's
     time when the tape was taken. `due` are the attempts that were due then and not begun, None where nobody knows, as
     of a tape that was full by then. `ended` says what ended the life, empty of one that went on. `state` is
-    the digest of the state, empty of a tape that was full and of an older one; `marks` are those with a digest."""
+    the digest of the state, empty of a tape that was full and of an older one; `marks` are those with a digest;
+    `outside` is the `outside_digest`, empty of an older one."""
 
     end: int
     left_out: int = 0
@@ -73,6 +74,7 @@ class End(msgspec.Struct, frozen=True, kw_only=True):
     ended: Ending = ""
     state: str = ""
     marks: tuple[MarkState, ...] = ()
+    outside: str = ""
 
 
 class TakenTape(NamedTuple):

@@ -9,10 +9,11 @@ from typing import NamedTuple
 from simulator.domain.model.instants import Times
 from simulator.domain.model.money import SERVICE_ZONE
 from simulator.replay.differences import Difference
-from simulator.replay.head import Head, MarkState, beginning_of
+from simulator.replay.head import End, Head, MarkState, beginning_of
 from simulator.replay.player import Again, Player
 from simulator.replay.reading import ReadTape
 from simulator.replay.rebuilding import Surroundings, player_of
+from simulator.replay.writing import outside_digest
 from simulator.scenario.compiler import ScenarioCompiler
 from simulator.scenario.library import load_scenario, names
 from simulator.tape.entries import Entry, RequestBegan, RequestShown
@@ -54,8 +55,16 @@ def prove(
     for entry in islice(tape.entries, count):
         if found := player.play(entry) or of_marks(player, marks):
             return Proof(player, found)
-    is_whole = end is not None and (count is None or count >= len(tape.entries))
-    return Proof(player, player.of_end(end.due, end.state) if end is not None and is_whole else None)
+    if end is None or (count is not None and count < len(tape.entries)):
+        return Proof(player, None)
+    return Proof(player, player.of_end(end.due, end.state) or _of_outside(tape.entries, end))
+
+
+def _of_outside(entries: Sequence[Entry], end: End) -> Difference | None:
+    """Whether messages from outside, or marks, are others than those of which the end has the digest."""
+    if end.outside in ("", found := outside_digest(entries, end.marks)):
+        return None
+    return Difference(end.end, "messages from outside, or marks", end.outside, found)
 
 
 def of_marks(player: Player, marks: Sequence[MarkState]) -> Difference | None:

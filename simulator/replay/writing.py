@@ -1,14 +1,15 @@
 """Writes a tape as lines: its head, its entries, its end."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from decimal import Decimal
+from hashlib import sha256
 from itertools import count
 from typing import Any
 
 import msgspec
 
 from simulator.replay import lines
-from simulator.replay.head import End, TakenTape
+from simulator.replay.head import End, MarkState, TakenTape
 from simulator.runtime.journal import Exchange
 from simulator.tape.entries import (
     AttemptSent,
@@ -42,8 +43,21 @@ def tape_lines(tape: TakenTape) -> Iterator[bytes]:
             ended=tape.ended,
             state=tape.state,
             marks=tape.marks,
+            outside=outside_digest(tape.entries, tape.marks),
         )
     )
+
+
+def outside_digest(entries: Iterable[Entry], marks: Iterable[MarkState]) -> str:
+    """A digest of all that a replay takes as it is: messages to inboxes and requests that another program answered, and
+    where marks are. Sixteen hexadecimal digits."""
+    found = sha256()
+    for entry in entries:
+        if isinstance(entry, InboxReceived | InboxCleared | RequestShown):
+            found.update(entry_line(entry, {}))
+    for mark in marks:
+        found.update(written_line([mark.mark, mark.n]))
+    return found.hexdigest()[:16]
 
 
 def entry_lines(entries: Sequence[Entry]) -> Iterator[bytes]:

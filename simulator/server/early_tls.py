@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from simulator.server.early import HEAD_BYTES_MAX, HELD_MAX, EarlyAnswers, Probe, encoded
+from simulator.server.tls import PLAIN_ANSWER, is_text
 
 _READ_AT_ONCE: Final = 16 * 1024
 
@@ -53,6 +54,8 @@ class EarlyTlsAnswers(EarlyAnswers):
         self._silent.discard(connection)
         if len(self._inside) >= HELD_MAX:
             self._forget(next(iter(self._inside)))
+        if self._spoke_plain_http(connection):
+            return None
         try:
             inside = self._context.wrap_socket(connection, server_side=True, do_handshake_on_connect=False)
         except OSError:  # it has left
@@ -61,6 +64,18 @@ class EarlyTlsAnswers(EarlyAnswers):
         self._inside[inside] = b""
         self._selector.register(inside, selectors.EVENT_READ)
         return inside
+
+    def _spoke_plain_http(self, connection: socket.socket) -> bool:
+        """Answer and close a connection whose first bytes are no TLS."""
+        try:
+            if not is_text(connection.recv(1, socket.MSG_PEEK)):
+                return False
+            connection.recv(_READ_AT_ONCE)  # unread bytes would reset the connection, and lose the answer
+            connection.sendall(PLAIN_ANSWER)
+        except OSError:  # it has left
+            pass
+        connection.close()
+        return True
 
     def _go_on(self, inside: ssl.SSLSocket) -> None:
         if self._inside[inside] is not None:

@@ -25,9 +25,9 @@ PLAIN_LINES_EVERY_S: Final = 60.0
 PLAIN_CLOSE_S: Final = 1.0  # how long a client of plain HTTP may take to read its answer
 
 _LOG: Final = logging.getLogger(__name__)
-_is_text: Final = re.compile(rb"[\r\n -~]").match  # no record of TLS begins so, and every request of plain HTTP does
+is_text: Final = re.compile(rb"[\r\n -~]").match  # no record of TLS begins so, and every request of plain HTTP does
 _USE_HTTPS: Final = b"This port speaks TLS: use https:// instead of http:// in the address.\n"
-_PLAIN_ANSWER: Final = (
+PLAIN_ANSWER: Final = (
     b"HTTP/1.1 400 Bad Request\r\ncontent-type: text/plain; charset=utf-8\r\ncontent-length: %d\r\n"
     b"connection: close\r\n\r\n%b" % (len(_USE_HTTPS), _USE_HTTPS)
 )
@@ -157,7 +157,7 @@ class TlsEntry(asyncio.Protocol):
         try:
             async with asyncio.timeout_at(ends_at):
                 await self._has_begun
-            if _is_text(self._first[0]):
+            if is_text(self._first[0]):
                 await self._refuse_plain_http()
                 return
             self._is_inside = True
@@ -183,7 +183,7 @@ class TlsEntry(asyncio.Protocol):
     async def _refuse_plain_http(self) -> None:
         self._is_refused = True
         self._handshakes.log_plain_http()
-        self._transport.write(_PLAIN_ANSWER)
+        self._transport.write(PLAIN_ANSWER)
         self._transport.write_eof()
         self._transport.resume_reading()  # a connection with unread bytes would be reset, and the answer lost
         await asyncio.sleep(PLAIN_CLOSE_S)

@@ -223,6 +223,10 @@ def test_a_link_that_was_appended_to_the_base_url_is_diagnosed() -> None:
         said = twice.headers["x-sim-diagnosis"]
         assert said.startswith("the path begins with '/s/default' twice: send '/s/default/v1/interbank/billers'")
         assert "resolve them against the host" in said
+        shouted = client.send("GET", "/s/default/S/Default/v2/balance", "", b"", {}).headers["x-sim-diagnosis"]
+        assert shouted.startswith(
+            "the path begins with '/s/default' and then '/S/Default': send '/s/default/v2/balance'"
+        )
         other = client.send("GET", "/s/default/s/mine/v2/balance", "", b"", {})
         assert "the path begins with '/s/default' and then '/s/mine'" in other.headers["x-sim-diagnosis"]
         assert "twice" not in client.send("GET", "/s/default/v2/nothing", "", b"", {}).headers["x-sim-diagnosis"]

@@ -10,6 +10,7 @@ from xml.etree import ElementTree
 
 import pytest
 
+from simulator import __version__
 from simulator.cli.reports.conform import ConformFiles
 from simulator.conform.findings import Departure, Learned, Report, Result
 from simulator.conform.run import known_names
@@ -240,6 +241,7 @@ def test_what_a_service_says_is_escaped_in_every_file(tmp_path: Path) -> None:
     assert ConformFiles("conform", *paths).write(made)
     for path in paths:
         assert "\x1b" not in path.read_text("utf-8")
+        assert __version__ in path.read_text("utf-8")
     assert "<script" not in paths[2].read_text("utf-8")
     assert json.loads(paths[1].read_text())["results"][0]["departures"][0]["field"] == HOSTILE
     (failure,) = ElementTree.parse(paths[0]).getroot().iter("failure")  # noqa: S314  # ours

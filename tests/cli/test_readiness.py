@@ -133,6 +133,10 @@ def test_within_tls_probes_are_answered_while_a_folder_is_rebuilt_and_requests_a
     for sent in (None, b"x" * 10, b"x" * 8_000):
         status, body, again = asked("/v2/balance", sent)
         assert (status, body["error"], again) == (503, "rebuilding", "1")
+    plain = HTTPConnection(url.removeprefix("https://"), timeout=DEADLINE_S)
+    plain.request("POST", "/v2/topup", b"x" * 10)
+    refused = plain.getresponse()
+    assert (refused.status, b"use https://" in refused.read()) == (400, True)
     with socket.create_connection(("127.0.0.1", starting.server.port), DEADLINE_S) as silent:
         assert asked("/_sim/ready")[0] == 503  # so it was accepted
         starting.may_go_on.set()

@@ -8,6 +8,7 @@ from xml.etree import ElementTree as ET
 import pytest
 from click.testing import CliRunner
 
+from simulator import __version__
 from simulator.cli.main import cli
 from simulator.cli.reports.as_json import as_json
 from simulator.cli.reports.cases import Case, Suite
@@ -27,6 +28,8 @@ SUITES = [
 
 def test_junit_has_the_shape_that_ci_servers_read() -> None:
     root = ET.fromstring(junit(HOSTILE, SUITES))  # noqa: S314  # written by us
+    versions = [one.get("value") for one in root.iter("property") if one.get("name") == "version"]
+    assert versions == [__version__, __version__]
     assert (root.tag, root.get("tests"), root.get("failures"), root.get("errors")) == ("testsuites", "3", "2", "0")
     assert [(one.tag, one.get("tests"), one.get("failures")) for one in root] == [
         ("testsuite", "2", "1"),
@@ -58,7 +61,7 @@ def test_json_keeps_every_case() -> None:
         "name": "unmet", "ok": False, "message": "expected 1", "details": ["nearest: 2"], "code": "e", "file": "f",
         "line": 3, "column": 0, "skipped": "",
     }  # fmt: skip
-    assert json.loads(as_json("it", SUITES[:0])) == {"title": "it", "ok": True, "suites": []}
+    assert json.loads(as_json("it", SUITES[:0])) == {"title": "it", "ok": True, "version": __version__, "suites": []}
 
 
 def test_a_case_that_was_not_looked_at_is_ok_and_says_why() -> None:

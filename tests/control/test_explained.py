@@ -5,10 +5,12 @@ import shlex
 from base64 import b64encode
 from typing import Any
 
+import jsonschema
 import pytest
 from click.testing import CliRunner
 
 from simulator.cli.main import cli
+from simulator.contract.openapi import CONTROL, bundled
 from simulator.control.explained import CURL_BODY_BYTES_MAX
 from simulator.control.pasted import HEADERS_BYTES_MAX, HEADERS_MAX
 from tests.support.client import Client, Response, running
@@ -86,6 +88,8 @@ def test_headers_are_pairs_or_an_object_and_a_body_may_be_base64(client: Client,
     headers = [[name.lower(), value] for name, value in given["headers"].items()] if as_pairs else given["headers"]
     whole = {"method": "post", "path": "/v2/topup", "headers": headers, "body_base64": b64encode(BODY).decode()}
     assert explain(client, whole)["verdict"] == "valid"
+    published = bundled(CONTROL)["components"]["schemas"]["ExplainRequest"]
+    assert jsonschema.Draft202012Validator(published).is_valid(whole)
 
 
 def test_a_curl_command_is_read_as_a_shell_reads_it_and_its_address_does_not_matter(client: Client) -> None:

@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from simulator import __version__
 from simulator.cli.flags import CannotStart
 from simulator.cli.output import one_line, print_to_stderr, printable_json
 from simulator.cli.reports.cases import Case, Suite
@@ -74,8 +75,9 @@ def _case(result: "Result") -> Case:
 
 
 def _as_json(report: "Report") -> bytes:
-    """The whole report; its keys are those of `Report`, and `assume` has what was learned."""
+    """The whole report; its keys are `version` and those of `Report`, and `assume` has what was learned."""
     made = {
+        "version": __version__,
         "target": report.target,
         "requests": report.requests,
         "spent": report.spent,

@@ -2,6 +2,7 @@
 
 from html import escape
 
+from simulator import __version__
 from simulator.cli.output import printable
 from simulator.conform.block import assume_block
 from simulator.conform.findings import Report, Result
@@ -31,7 +32,7 @@ def as_html(report: Report) -> bytes:
 <title>{_shown(SUITE)}</title>
 <style>{_STYLE}</style>
 <h1>{_shown(report.target)}</h1>
-<p>{_shown(counts)}</p>
+<p>{_shown(f"reseller-sim {__version__}: {counts}")}</p>
 <table>
 <tr><th>outcome<th>section<th>check
 {rows}

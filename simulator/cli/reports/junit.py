@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from xml.etree import ElementTree as ET
 
+from simulator import __version__
 from simulator.cli.output import one_line, printable
 from simulator.cli.reports.cases import Case, Run, Suite
 
@@ -12,13 +13,12 @@ _NOT_IN_XML = re.compile("[\ufffe\uffff]")  # the control characters are escaped
 
 
 def junit(title: str, suites: Sequence[Suite], run: Run | None = None) -> bytes:
-    """The document; `run` is in the properties of each suite. Control characters, which XML cannot hold, are
-    written as their escapes."""
+    """The document; `run`, or the version alone, is in the properties of each suite. Control characters, which XML
+    cannot hold, are written as their escapes."""
     root = ET.Element("testsuites", _counts(title, suites))
     for suite in suites:
         part = ET.SubElement(root, "testsuite", _counts(suite.name, [suite]))
-        if run is not None:
-            _add_properties(part, asdict(run))
+        _add_properties(part, asdict(run) if run is not None else {"version": __version__})
         for case in suite.cases:
             _add(part, suite, case)
     ET.indent(root)
