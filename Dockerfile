@@ -1,8 +1,16 @@
 # reseller-sim in a container: docs/container.md says how it is run. All state is in /data, all of its own in /opt.
-FROM python:3.13-slim AS build
+# To pin it by its digest, see docs/container.md.
+ARG PYTHON=python:3.13-slim
+FROM ${PYTHON} AS build
 WORKDIR /src
+# Each file that pip installs has a hash here; `make requirements` renews them.
+COPY release/requirements.txt release/build-requirements.txt release/
+RUN python -m venv /opt/reseller-sim \
+    && /opt/reseller-sim/bin/python -m pip install --no-cache-dir --quiet --require-hashes -r release/requirements.txt \
+    && python -m venv /opt/build \
+    && /opt/build/bin/python -m pip install --no-cache-dir --quiet --require-hashes -r release/build-requirements.txt
 # Only what the package is made of, so that a change of docs or tests builds nothing anew.
-COPY pyproject.toml constraints.txt README.md LICENSE ./
+COPY pyproject.toml README.md LICENSE ./
 COPY simulator simulator
 COPY reseller_sim reseller_sim
 COPY contracts contracts
@@ -10,11 +18,11 @@ COPY scenarios scenarios
 COPY release/version.py release/build_hook.py release/
 # The history is not copied, so the version is an argument: --build-arg VERSION="$(python3 release/version.py)"
 ARG VERSION=0.1.0.dev0
-RUN python -m venv /opt/reseller-sim \
-    && RESELLER_SIM_BUILD_VERSION="$VERSION" /opt/reseller-sim/bin/python -m pip install --no-cache-dir --quiet -c constraints.txt . \
+RUN RESELLER_SIM_BUILD_VERSION="$VERSION" /opt/build/bin/python -m pip wheel --no-cache-dir --quiet --no-deps --no-build-isolation --wheel-dir /dist . \
+    && /opt/reseller-sim/bin/python -m pip install --no-cache-dir --quiet --no-deps --no-index /dist/*.whl \
     && /opt/reseller-sim/bin/python -m pip uninstall --quiet --yes pip
 
-FROM python:3.13-slim
+FROM ${PYTHON}
 COPY --from=build /opt/reseller-sim /opt/reseller-sim
 # Group 0 is that of whoever has no other, such as the users that OpenShift makes up.
 RUN mkdir /scenarios /data && chown 10001:0 /data && chmod 770 /data

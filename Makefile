@@ -28,7 +28,10 @@ FROM_WHEELHOUSE := --no-index --find-links $(WHEELHOUSE)
 PIP_SAID := $(VENV)/pip.log
 NO_INDEX := no package index was reached, or it lacks something: run 'make wheelhouse ARGS=--dev' where there is one, copy the folder $(WHEELHOUSE) here, and run make again; pip's own words are in $(PIP_SAID)
 
-.PHONY: run help test test-all test-quarter coverage mutation interop check lint types audit docs bench bench-history bench-scale bench-peers campaign campaign-kill simulate fuzz screenshots console-figures interop-tools openapi-generator site site-tools wheel sdist wheelhouse ranges newest-python npm-package clean
+# All files of a version on the package index, for every platform; a reader sees which version changed.
+COMPILE := UV_CUSTOM_COMPILE_COMMAND="make requirements" $(BIN)/uv pip compile --quiet --generate-hashes --universal --python-version 3.11 --no-annotate --constraint constraints.txt
+
+.PHONY: run help test test-all test-quarter coverage mutation interop check lint types audit docs bench bench-history bench-scale bench-peers campaign campaign-kill simulate fuzz screenshots console-figures interop-tools openapi-generator site site-tools wheel sdist wheelhouse ranges requirements newest-python npm-package clean
 
 run: $(READY) $(VERSION)  ## serve the default scenario
 	@$(BIN)/reseller-sim serve $(ARGS)
@@ -122,6 +125,10 @@ wheelhouse: $(DEV_READY)  ## a folder of wheels for machines without a network; 
 
 ranges: $(DEV_READY)  ## the lowest and the newest versions of each library, on each Python that is here, tried by tests
 	@$(BIN)/python -m release.ranges $(ARGS)
+
+requirements: $(DEV_READY)  ## renew the hashes of what the container image installs, after a change of constraints.txt
+	@$(COMPILE) --output-file release/requirements.txt pyproject.toml
+	@echo hatchling | $(COMPILE) --output-file release/build-requirements.txt -
 
 newest-python: $(DEV_READY)  ## the tests that need no process of their own, on the newest supported Python: an installed one, or Debian unstable's
 	@$(BIN)/python -m tools.newest_python $(ARGS)

@@ -7,7 +7,6 @@ import string
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from itertools import count as counting
-from time import perf_counter
 
 from bench.sign import nonce
 from bench.workloads import Client
@@ -26,9 +25,7 @@ def mixed(scale: float) -> Outcome:
     """Every kind of request from 16 connections."""
     outcome = Outcome("load", "no 5xx, the books balance", int(MIXED * scale))
     with subject() as trial:
-        began = perf_counter()
         statuses = asyncio.run(_send(trial, outcome.tried, _valid, outcome))
-        outcome.figures.append(f"{outcome.tried / (perf_counter() - began):,.0f} requests a second")
         outcome.figures.append(_shown(statuses))
         outcome.broken += asyncio.run(trial.violations())
     return outcome

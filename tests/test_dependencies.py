@@ -4,7 +4,7 @@ import ast
 import re
 import sys
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib.metadata import packages_distributions
 from pathlib import Path
@@ -87,3 +87,20 @@ def test_every_declared_library_is_pinned_for_our_own_runs() -> None:
     lines = (ROOT / "constraints.txt").read_text().splitlines()
     pinned = {line.partition("==")[0].lower().replace("_", "-") for line in lines}
     assert declared("dev", "audit") <= pinned
+
+
+@pytest.mark.parametrize(("name", "of"), [("requirements", ()), ("build-requirements", ("hatchling",))])
+def test_the_image_installs_what_is_pinned_each_file_by_its_hash(name: str, of: tuple[str, ...]) -> None:
+    """`make requirements` renews the files."""
+    pinned = dict(_pins((ROOT / "constraints.txt").read_text().splitlines()))
+    lines = (ROOT / "release" / f"{name}.txt").read_text().replace(" \\\n", " ").splitlines()[2:]
+    listed = dict(_pins(lines))
+    assert set(of or declared()) <= set(listed)
+    assert {library: version for library, version in listed.items() if pinned.get(library, version) != version} == {}
+    assert all(re.search(r" --hash=sha256:[0-9a-f]{64}", line) for line in lines)
+
+
+def _pins(lines: list[str]) -> Iterator[tuple[str, str]]:
+    for line in lines:
+        if found := re.match(r"([\w.-]+)==([^\s;]+)", line):
+            yield found[1].lower().replace("_", "-"), found[2]

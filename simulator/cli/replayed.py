@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
+from simulator import __version__
 from simulator.cli.output import one_line
 from simulator.cli.taped import Life
 from simulator.domain.commands import EndAttempt, PassTime
@@ -67,6 +68,8 @@ def difference(life: Life, found: Difference) -> str:
     at = next((at for at, (one, other) in enumerate(zip(before, after, strict=False)) if one != other), None)
     begins = max(0, (min(len(before), len(after)) if at is None else at) - AROUND_CHARS)
     head = f"{life}: entry {found.entry} of {len(life.tape.entries)} differs: {_shortened(found.what)}"
+    if life.tape.head.version != __version__:
+        head = f"{head}; reseller-sim {life.tape.head.version} wrote it"
     sides = (f"  {name:<7} {_part(text, begins)}" for name, text in (("tape", before), ("replay", after)))
     return "\n".join(map(one_line, (head, *sides)))
 

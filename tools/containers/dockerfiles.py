@@ -31,10 +31,14 @@ class Stage:
 def stages(text: str, base_variables: dict[str, str]) -> list[Stage]:
     """Parse a Dockerfile into stages; an unknown instruction is an error."""
     found: list[Stage] = []
+    bases: dict[str, str] = {}  # the arguments before the first stage, by their defaults
     for word, rest in _instructions(text):
-        if word == "FROM":
+        if word == "ARG" and not found:
+            name, _, default = rest.partition("=")
+            bases[f"${{{name}}}"] = default
+        elif word == "FROM":
             base, _, name = rest.partition(" AS ")
-            found.append(Stage(base, name, variables=dict(base_variables)))
+            found.append(Stage(bases.get(base, base), name, variables=dict(base_variables)))
         else:
             _apply(found[-1], word, rest)
     return found
