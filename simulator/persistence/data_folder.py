@@ -7,13 +7,14 @@ from typing import Protocol
 from simulator import __version__
 from simulator.domain.errors import DomainError
 from simulator.domain.model.scenario import Scenario
+from simulator.persistence.boot_note import note_boot, step_since
 from simulator.persistence.errors import StoreError
 from simulator.persistence.gate import Gate, GatedSender
 from simulator.persistence.keeper import StoreKeeper
 from simulator.persistence.restoration import CannotResume, Restorer
 from simulator.persistence.snapshot_schedule import SnapshotSchedule
 from simulator.persistence.store import Durability, Store
-from simulator.replay.continuing import go_on
+from simulator.replay.continuing import return_to_life
 from simulator.replay.player import Again
 from simulator.replay.rebuilding import Surroundings
 from simulator.runtime.clock import Wall
@@ -21,6 +22,7 @@ from simulator.runtime.courier import Sender
 from simulator.runtime.keepers import Kept
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.sandboxes import DEFAULT, Sandboxes
+from simulator.runtime.wall_steps import note_clock
 
 
 class Application(Protocol):
@@ -68,6 +70,7 @@ class DataFolder:
         self._followed = follows
         keeper = StoreKeeper(self._store, self.gate)
         self._schedule = SnapshotSchedule(self._store, self.gate, app.sandboxes)
+        step = step_since(self.path, app.wall)
         restorer = Restorer(self._store.reader, app.again, app.surroundings(), app.scenario)
         for sandbox in self._store.reader.sandboxes():
             try:
@@ -75,7 +78,9 @@ class DataFolder:
             except CannotResume as error:
                 raise CannotResume(f"{self.path}: {error}") from None
             keeper.follow(found.player.live, found.last_serial)
-            app.adopt(go_on(found.player, app.wall, left_at=found.left_at))
+            app.adopt(live := return_to_life(found.player, app.wall, found.left_at, step))
+            if step:
+                note_clock(live)
             self.sandboxes.append(sandbox.name)
             for line in found.passed_over:
                 self._tell(f"{self.path}: a snapshot was passed over: {line}")
@@ -85,6 +90,12 @@ class DataFolder:
             if live.id not in self.sandboxes:
                 keeper.begin(live)
         app.kept, self._app = self, app
+        note_boot(self.path, app.wall)
+
+    def wall_was_set(self) -> None:
+        """Note how the wall is now."""
+        if self._app is not None:
+            note_boot(self.path, self._app.wall)
 
     def start(self) -> None:
         """Commit at the end of each turn; needs a running event loop."""

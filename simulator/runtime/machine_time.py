@@ -9,7 +9,8 @@ import time
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from functools import partial
-from typing import Final
+from pathlib import Path
+from typing import Final, NamedTuple
 
 from simulator.runtime.clock import Wall
 
@@ -19,11 +20,33 @@ COMPARED_EVERY_S: Final = 60.0
 wall_clock: Wall = partial(datetime.now, UTC)  # the current time
 
 
+class Boot(NamedTuple):
+    """A start of the machine: its id, and when it was by the wall."""
+
+    id: str
+    at: datetime
+
+
+def since_boot() -> tuple[str, float] | None:
+    """The id of the machine's last start and the seconds since, its suspensions included; None where it has none."""
+    try:
+        id_ = Path("/proc/sys/kernel/random/boot_id").read_text("ascii").strip()
+        return id_, time.clock_gettime(time.CLOCK_BOOTTIME)
+    except (OSError, AttributeError):
+        return None
+
+
 class MachineTime:
     """A wall clock. `on_step` is called with each difference by which the machine's own was set."""
 
-    def __init__(self, wall: Wall, monotonic_s: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        wall: Wall,
+        monotonic_s: Callable[[], float] = time.monotonic,
+        since_boot: Callable[[], tuple[str, float] | None] = since_boot,
+    ) -> None:
         self._wall = wall
+        self._since_boot = since_boot
         self._monotonic_s = monotonic_s
         self._base, self._began_s = wall(), monotonic_s()
         self.on_step: Callable[[timedelta], None] = lambda step: None
@@ -31,6 +54,11 @@ class MachineTime:
 
     def __call__(self) -> datetime:
         return self._base + timedelta(seconds=self._monotonic_s() - self._began_s)
+
+    def boot(self) -> Boot | None:
+        """The machine's last start by this clock: it changes when the clock is set, and only then."""
+        found = self._since_boot()
+        return None if found is None else Boot(found[0], self() - timedelta(seconds=found[1]))
 
     def compare(self) -> None:
         """Follow the machine's clock when it was set by more than `DIFFERENCE_MAX`."""

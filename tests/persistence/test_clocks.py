@@ -1,11 +1,17 @@
-"""The clock of a sandbox that was kept, when the wall is earlier at a restart than it was before."""
+"""The clock of a sandbox that was kept, when the machine's clock was set before a restart."""
 
+from datetime import timedelta
 from pathlib import Path
 
+import pytest
+
+from simulator.runtime.machine_time import MachineTime
+from tests.support.client import Client
 from tests.support.data_folders import killed, serving
 from tests.support.taped_plays import FIRST
 from tests.support.wall import START, Wall
 
+FAST = FIRST | {"clock": {"mode": "xN", "rate": 10}, "schedule": []}
 REAL = FIRST | {"clock": {"mode": "real"}, "schedule": []}
 
 
@@ -26,3 +32,87 @@ def test_a_clock_that_was_ahead_at_one_start_returns_to_the_wall_and_never_goes_
             seen.append(clock.now())
         assert seen == sorted(seen)
         assert clock.now() == wall()
+
+
+class Machine:
+    """A machine whose clock can be set between two servers."""
+
+    def __init__(self) -> None:
+        self.wall, self.up_s, self.boot = Wall(), 100.0, "first"
+
+    def time(self) -> MachineTime:
+        return MachineTime(self.wall, lambda: self.up_s, lambda: (self.boot, self.up_s))
+
+    def pass_(self, seconds: float) -> None:
+        self.wall.pass_(seconds)
+        self.up_s += seconds
+
+
+def restarted(machine: Machine, scenario: object, tmp_path: Path, folder: Path, down_s: float, set_s: float) -> Path:
+    """Kill a server that has shown its time, set the machine's clock meanwhile, and compare the time of the next one."""
+    with serving(folder, scenario, machine.time()) as client:
+        if not client.live.core.state.transactions:
+            assert client.pay("order-1").status == 200
+        machine.pass_(50)
+        shown = client.live.clock.now()
+        folder = killed(client, tmp_path)
+    machine.pass_(down_s)
+    machine.wall.pass_(set_s)
+    with serving(folder, scenario, machine.time()) as client:
+        assert client.live.clock.now() - shown == timedelta(seconds=10 * down_s)
+    return folder
+
+
+@pytest.mark.parametrize("set_s", [3600, -3600])
+def test_a_fast_clock_takes_no_step_of_the_machines_clock_for_time_that_has_passed(
+    tmp_path: Path, set_s: float
+) -> None:
+    machine = Machine()
+    folder = restarted(machine, FAST, tmp_path, tmp_path / "data", 20, set_s)
+    (tmp_path / "second").mkdir()
+    restarted(machine, FAST, tmp_path / "second", folder, 30, 0)
+
+
+async def compared(client: Client) -> None:
+    assert isinstance(client.app.wall, MachineTime)
+    client.app.wall.compare()
+
+
+def test_a_step_while_the_server_runs_is_none_after_the_restart(tmp_path: Path) -> None:
+    machine = Machine()
+    with serving(tmp_path / "data", FAST, machine.time()) as client:
+        assert client.pay("order-1").status == 200
+        machine.wall.pass_(3600)
+        client.run(compared(client))
+        machine.pass_(5)
+        shown = client.live.clock.now()
+        folder = killed(client, tmp_path)
+    machine.pass_(7)
+    with serving(folder, FAST, machine.time()) as client:
+        assert client.live.clock.now() - shown == timedelta(seconds=70)
+
+
+def test_after_a_start_of_the_machine_time_has_passed_by_the_wall(tmp_path: Path) -> None:
+    machine = Machine()
+    with serving(tmp_path / "data", FAST, machine.time()) as client:
+        assert client.pay("order-1").status == 200
+        shown = client.live.clock.now()
+        folder = killed(client, tmp_path)
+    machine.boot = "second"
+    machine.wall.pass_(3600)
+    with serving(folder, FAST, machine.time()) as client:
+        assert client.live.clock.now() - shown == timedelta(hours=10)
+
+
+def test_a_moved_clock_shows_no_earlier_time_after_the_wall_was_set_back(tmp_path: Path) -> None:
+    machine = Machine()
+    with serving(tmp_path / "data", REAL, machine.time()) as client:
+        assert client.sim("POST", "/sandboxes/default/clock/advance", {"seconds": 86_400}).status == 200
+        machine.pass_(50)
+        shown = client.live.clock.now()
+        folder = killed(client, tmp_path)
+    machine.wall.pass_(-3600)
+    with serving(folder, REAL, machine.time()) as client:
+        assert client.live.clock.now() == shown
+        machine.pass_(7200)
+        assert client.live.clock.now() - shown == timedelta(seconds=3600)
