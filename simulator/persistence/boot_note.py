@@ -1,5 +1,7 @@
-"""Notes in a data folder when the machine was started, by its clock. A server that finds another time for the same start
-knows how far that clock was set since, so that no sandbox takes it for time that has passed."""
+"""Notes in a data folder when the machine was started, by its clock.
+
+A server that finds another time for the same start knows how far the clock was set since.
+"""
 
 from contextlib import suppress
 from datetime import timedelta

@@ -49,7 +49,7 @@ class Machine:
 
 
 def restarted(machine: Machine, scenario: object, tmp_path: Path, folder: Path, down_s: float, set_s: float) -> Path:
-    """Kill a server that has shown its time, set the machine's clock meanwhile, and compare the time of the next one."""
+    """Kill a server that has shown its time, set the machine's clock, and compare the time of the next server."""
     with serving(folder, scenario, machine.time()) as client:
         if not client.live.core.state.transactions:
             assert client.pay("order-1").status == 200
