@@ -216,15 +216,11 @@ class App:
 
         return Surroundings(self.wall, self._sender, self.sandboxes.budgets)
 
-    def _wall_was_set(self) -> None:
-        if self.kept is not None:
-            self.kept.wall_was_set()
-
     async def _lifespan(self, receive: Any, send: Any) -> None:
         await receive()
         if self.kept is not None:
             self.kept.start()
-        follow_machine(self.wall, self.sandboxes, self.operations, self._wall_was_set)
+        follow_machine(self.wall, self.sandboxes, self.operations, self.kept)
         self.sandboxes.start(asyncio.get_running_loop().time)
         if self.kept is not None:
             await self.kept.go_on()

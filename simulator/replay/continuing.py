@@ -42,9 +42,9 @@ def return_to_life(player: Player, wall: Wall, left_at: datetime, step: timedelt
 
 
 def left(player: Player, wall: Wall, at: datetime | None = None, error: str = ENDED) -> Clock:
-    """Leave the tape, at the time `at` or that of the last entry, and answer the clock that goes on there. Attempts that
-    were sent and not answered have ended with this error: they are made again, and count for no limit. Requests that
-    waited are gone."""
+    """Leave the tape, at the time `at` or that of the last entry, and answer the clock that goes on there. Attempts
+    that were sent and not answered have ended with this error: they are made again, and count for no limit. Requests
+    that waited are gone."""
     player.end()
     live, now = player.live, at or player.now
     # Nothing has moved a clock that stands to just this time, nor one that runs to this time of the wall.

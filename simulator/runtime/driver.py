@@ -240,12 +240,8 @@ class Driver:
             await self._advance_to(due, report)
         if target is not None and not report.stopped:
             self.clock.move_to(target)
-            self.note_clock()
+            self._note(ClockSet(self.clock.now(), self.clock.mode, self.clock.rate))
         report.is_idle = not len(self._agenda) and not self.lanes.tasks
-
-    def note_clock(self) -> None:
-        """Note where the clock is by the wall, for a restart."""
-        self._note(ClockSet(self.clock.now(), self.clock.mode, self.clock.rate))
 
     async def _advance_to(self, due: datetime, report: Advance) -> None:
         self.clock.move_to(due)
