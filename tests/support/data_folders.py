@@ -4,6 +4,7 @@ import asyncio
 import re
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,6 @@ from simulator.runtime.sandboxes import DEFAULT as DEFAULT_ID
 from tests.support.client import Client, Response, running
 from tests.support.stores import as_killed
 from tests.support.taped_plays import FIRST
-from tests.support.wall import Wall
 
 DEFAULT = "/sandboxes/default"
 TOLD: list[str] = []
@@ -33,7 +33,12 @@ def told(client: Client, sandbox: str = "default") -> dict[str, bytes]:
 
 @contextmanager
 def serving(
-    folder: Path, scenario: Any = FIRST, wall: Wall | None = None, *, names: bool = False, **options: Any
+    folder: Path,
+    scenario: Any = FIRST,
+    wall: Callable[[], datetime] | None = None,
+    *,
+    names: bool = False,
+    **options: Any,
 ) -> Iterator[Client]:
     """A client of an application whose sandboxes are kept in a folder; with `names` the user has named the scenario."""
     kept = DataFolder(folder, "process", lambda error: pytest.fail(str(error)), TOLD.append)
