@@ -14,6 +14,7 @@ from simulator.runtime.clock import Wall
 from simulator.runtime.machine_time import Boot, MachineTime
 
 FILE: Final = ".boot"
+NOISE: Final = timedelta(milliseconds=10)  # two clocks are read one after the other
 
 
 def step_since(folder: Path, wall: Wall) -> timedelta | None:
@@ -23,7 +24,10 @@ def step_since(folder: Path, wall: Wall) -> timedelta | None:
         noted = msgspec.json.decode((folder / FILE).read_bytes(), type=Boot)
     except (OSError, ValueError):
         return None
-    return boot.at - noted.at if boot is not None and boot.id == noted.id else None
+    if boot is None or boot.id != noted.id:
+        return None
+    step = boot.at - noted.at
+    return step if abs(step) > NOISE else timedelta()
 
 
 def note_boot(folder: Path, wall: Wall) -> None:
