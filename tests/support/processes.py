@@ -56,7 +56,7 @@ def free_port() -> int:
 
 def environment(**changes: str) -> dict[str, str]:
     """This process's environment without what a developer may have set for the simulator, or given to `make`."""
-    ours = ("RESELLER_", "MAKE", "MFLAGS")
+    ours = ("RESELLER_", "MAKE", "MFLAGS", "ARGS")
     clean = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
     return clean | changes
 
