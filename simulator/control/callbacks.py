@@ -12,6 +12,7 @@ from simulator.control.parameters import page_of, query_of, wait_of
 from simulator.domain.commands import SendCallback
 from simulator.domain.model.callbacks import Callback
 from simulator.domain.model.effects import Attempt, Job
+from simulator.domain.queries import payment_with
 from simulator.domain.state import State
 from simulator.runtime.sent import SentRequests
 from simulator.wire.payments import CALLBACK_STATUS_NAMES
@@ -68,7 +69,7 @@ def _matching(state: State, refid: str | None, trxid: str | None) -> Iterable[Ca
     """The callbacks of the transactions that are asked for, oldest first, found by their indexes."""
     if refid is None:
         return state.callbacks if trxid is None else state.callbacks.of(trxid)
-    paid = (one.refids.get(refid) for one in state.resellers.values())
+    paid = (payment_with(state, one, refid) for one in state.resellers.values())
     found = [one.trxid for one in paid if one is not None]
     callbacks = [each for one in found if trxid in (None, one) for each in state.callbacks.of(one)]
     return sorted(callbacks, key=lambda each: each.serial)
@@ -97,6 +98,7 @@ async def send(request: Request) -> Response:
 async def list_all(request: Request) -> Response:
     """Attempts, oldest callback first; with `wait_for`, once that many ended or the timeout passes."""
     live = sandbox_of(request)
+    state = live.core.state
     query = query_of(request, "callbacks-query")
     asked = page_of(query)
     wait_for, timeout_s = wait_of(query)
@@ -106,9 +108,10 @@ async def list_all(request: Request) -> Response:
         return _matching(live.core.state, refid, trxid)
 
     def matches(one: Job) -> bool:
-        if not isinstance(one, Callback):
+        if not isinstance(one, Callback) or trxid not in (None, one.transaction.trxid):
             return False
-        return refid in (None, one.transaction.refid) and trxid in (None, one.transaction.trxid)
+        paid = one.transaction
+        return refid is None or payment_with(state, state.resellers[paid.reseller], refid) is paid
 
     complete = True
     if wait_for:

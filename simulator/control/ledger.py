@@ -20,6 +20,7 @@ from simulator.control.http import PageRequest, page, reply, sandbox_of
 from simulator.control.parameters import query_of
 from simulator.domain.model.resellers import Reseller
 from simulator.domain.model.wallet import Entry, EntryType
+from simulator.domain.queries import payment_with
 from simulator.domain.state import State
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -75,20 +76,20 @@ def _place(cursor: str) -> Place:
 
 def _lines(state: State, wanted: Wanted) -> Iterator[Line]:
     lists = [
-        _of_reseller(number, one, wanted)
+        _of_reseller(state, number, one, wanted)
         for number, one in enumerate(state.resellers.values())
         if wanted.reseller in (None, one.code)
     ]
     return merge(*lists, key=lambda line: line.place, reverse=True)
 
 
-def _of_reseller(number: int, one: Reseller, wanted: Wanted) -> Iterator[Line]:
+def _of_reseller(state: State, number: int, one: Reseller, wanted: Wanted) -> Iterator[Line]:
     """The wanted entries of one reseller, newest first."""
     count = _count_before(one.wallet.entries, number, wanted.before)
     if wanted.refid is None:
         entries = one.wallet.newest_first(wanted.type, count)
     else:
-        paid = one.refids.get(wanted.refid)
+        paid = payment_with(state, one, wanted.refid)
         ids = [id_ for id_ in reversed(paid.entry_ids if paid else ()) if id_ <= count]
         entries = (entry for entry in map(one.wallet.entry, ids) if wanted.type in (None, entry.type))
     for entry in entries:

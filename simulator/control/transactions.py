@@ -17,6 +17,7 @@ from simulator.control.parameters import page_of, query_of
 from simulator.control.requests import row as request_row
 from simulator.domain.model.cases import Case
 from simulator.domain.model.transactions import Result, Transaction
+from simulator.domain.queries import payment_with
 from simulator.domain.state import State
 from simulator.runtime.sent import SentRequests
 from simulator.wire.json import number
@@ -61,8 +62,8 @@ def _newest_first(state: State, refid: str | None, code: str | None, before: int
     others, and is the same whatever is paid meanwhile."""
     if refid is not None:
         resellers = [one for one in state.resellers.values() if not code or code == one.code]
-        found = [paid for one in resellers if (paid := one.refids.get(refid)) is not None and paid.number < before]
-        return iter(sorted(found, key=lambda one: one.number, reverse=True))
+        found = filter(None, (payment_with(state, one, refid) for one in resellers))
+        return iter(sorted((one for one in found if one.number < before), key=lambda one: one.number, reverse=True))
     if not code:
         return map(state.transactions.by_number.__getitem__, range(before - 1, -1, -1))
     history = state.resellers[code].history.transactions

@@ -90,6 +90,22 @@ def test_refids_are_compared_as_the_scenario_says(choice: str, same: set[str]) -
         assert len(made) == 5 - len(same)
 
 
+def test_a_refid_that_counts_as_the_same_is_found_where_the_simulator_shows_it() -> None:
+    with running(SLOW | assuming(refid_comparison="case_insensitive")) as client:
+        client.call("POST", "/v2/callback-url?url=inbox:callbacks&method=POST")
+        pay_bill(client, "ref-1")
+        client.advance()
+        for rows in ("transactions", "callbacks", "ledger"):
+            wanted = client.sim("GET", f"/sandboxes/default/{rows}?refid=ref-1").json
+            assert wanted == client.sim("GET", f"/sandboxes/default/{rows}?refid=REF-1").json
+            assert wanted[rows if rows != "ledger" else "entries"]
+        waited = client.sim("GET", "/sandboxes/default/callbacks?refid=REF-1&wait_for=2&timeout=0").json
+        assert waited["complete"]
+        trxid = client.sim("GET", "/sandboxes/default/transactions").json["transactions"][0]["trxid"]
+        answer = client.call("POST", "/v2/transactions/void", {"refid": "REF-1", "trxid": trxid, "refund_type": 1})
+        assert "ignored" not in answer.headers.get("x-sim-diagnosis", "")
+
+
 def test_a_refid_that_counts_as_the_same_is_found_after_others_were_added() -> None:
     with running(PAID | assuming(refid_comparison="case_insensitive")) as client:
         client.pay("first")

@@ -87,7 +87,7 @@ def open_case(state: State, command: OpenCase, now: datetime) -> CaseAnswer | No
         is_accepted=case.is_accepted,
         message=case.message,
         rule=case.rule,
-        detail=_ignored(command, transaction),
+        detail=_ignored(state, command, transaction),
     )
 
 
@@ -129,8 +129,10 @@ def _unknown(state: State, command: OpenCase) -> Detail:
     return detail(DetailKind.OTHER_RESELLER, reference=reference, owner=found.reseller, reseller=command.reseller)
 
 
-def _ignored(command: OpenCase, transaction: Transaction) -> Detail | None:
-    if not command.trxid or command.refid in ("", transaction.refid):
+def _ignored(state: State, command: OpenCase, transaction: Transaction) -> Detail | None:
+    if not command.trxid or not command.refid:
+        return None
+    if payment_with(state, state.resellers[command.reseller], command.refid) is transaction:
         return None
     return detail(DetailKind.REFID_IGNORED, refid=command.refid, kept=transaction.refid)
 
