@@ -109,6 +109,24 @@ def test_of_several_failures_the_first_of_the_table_wins(first: int) -> None:
     assert code(check(**changes)) == ORDER[first][1]
 
 
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"x_api_key": None}, "X-Api-Key is absent"),
+        ({"x_api_key": ""}, "X-Api-Key is empty"),
+        ({"x_nonce": "a" * 15}, "the nonce has 15 characters"),
+        ({"x_nonce": "a" * 15 + "."}, "the nonce has '.'"),
+        ({"x_nonce": "a" * 127 + "."}, "the nonce has '.'"),
+        ({"x_timestamp": str(NOW - 301)}, "the timestamp is 301 s behind"),
+        ({"x_timestamp": str(NOW + 301)}, "the timestamp is 301 s ahead of"),
+    ],
+)
+def test_a_refusal_says_what_is_wrong(changes: dict[str, str | None], reason: str) -> None:
+    outcome = check(**changes)
+    assert isinstance(outcome, Denied)
+    assert outcome.diagnosis.startswith(reason)
+
+
 def test_milliseconds_are_recognised() -> None:
     refused = check(x_timestamp=str(NOW * 1000))
     assert isinstance(refused, Denied)

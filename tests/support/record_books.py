@@ -3,7 +3,8 @@
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 
-from simulator.domain.model.history import HISTORY_STATUSES, History, HistoryQuery, figures_of
+from simulator.domain.model.history import HISTORY_STATUSES, Figures, History, HistoryQuery, HistoryStatus
+from simulator.domain.model.money import ZERO
 from simulator.domain.model.transactions import Distortion, Result, Status, Transaction
 from simulator.domain.model.wallet import EntryType, Wallet
 
@@ -60,7 +61,15 @@ def assert_same(books: Books, wanted: HistoryQuery, offset: int, limit: int) -> 
         page, figures = books.history.find(wanted, offset, limit, newest_first=newest_first)
         in_order = matching[::-1] if newest_first else matching
         assert [one.trxid for one in page] == [one.trxid for one in in_order[offset : offset + limit]]
-        assert figures == figures_of(matching)
+        assert figures == scanned(matching)
+
+
+def scanned(transactions: list[Transaction]) -> Figures:
+    """The totals as a reader would add them up."""
+    statuses = [HISTORY_STATUSES[one.result.status] for one in transactions]
+    successful = [one for one in transactions if one.result.status is Status.SUCCESSFUL]
+    counts = {status: statuses.count(status) for status in HistoryStatus}
+    return Figures(counts, sum((one.face for one in successful), ZERO), sum((one.cost for one in successful), ZERO))
 
 
 def matches(one: Transaction, wanted: HistoryQuery) -> bool:

@@ -184,6 +184,8 @@ def test_a_product_that_cannot_be_voided_refuses_before_any_rule() -> None:
     trxid = pay(box, order(product="CARD", amount=5)).transaction.trxid
     answer = ask(box)
     assert (answer.is_accepted, "cannot be voided" in answer.message, trxid in box.state.cases) == (False, True, False)
+    assert answer.detail is not None
+    assert answer.detail.facts == {"product": "CARD", "able": ("BILL",)}
     assert ask(box, DISPUTE).is_accepted, "it can be disputed"
 
 

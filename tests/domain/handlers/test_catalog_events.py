@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import datetime
 from decimal import Decimal
 
 import msgspec
@@ -12,6 +13,7 @@ from simulator.domain.commands import ChangeProduct
 from simulator.domain.handlers.catalog_events import changes, publish
 from simulator.domain.handlers.deliveries import emit
 from simulator.domain.model.catalog import Adjustment, Catalog, Discount, Option, OptionList, Product, Receipt
+from simulator.domain.model.money import SERVICE_ZONE
 from simulator.domain.model.tree import Category, Group
 from simulator.domain.model.webhooks import CatalogEntry, WebhookPolicy, WebhookStart
 from simulator.domain.sandbox import Sandbox
@@ -261,12 +263,16 @@ def test_an_option_whose_price_changes_for_one_reseller_alone_is_published_for_i
     assert [whom for _, whom in events(box)[seen:]] == ["", "", ""], "R1 keeps its own price"
 
 
+SWITCH_S = (datetime(2027, 1, 11, tzinfo=SERVICE_ZONE) - START).total_seconds()
+
+
 @pytest.mark.parametrize(
     ("assume", "at", "is_new"),
     [
         ({}, 0, True),
         ({"catalog_event_version": "default"}, 0, False),
-        ({"catalog_event_version": "default"}, 90 * 86400, True),  # after 2027-01-11
+        ({"catalog_event_version": "default"}, SWITCH_S - 1, False),
+        ({"catalog_event_version": "default"}, SWITCH_S, True),
         ({"catalog_event_version": "default", "old_fulfillment": "denomination"}, 0, True),
     ],
 )

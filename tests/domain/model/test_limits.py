@@ -60,6 +60,13 @@ def test_intervals_and_blocks_that_ended_are_forgotten() -> None:
     assert len(kept) == 1
 
 
+def test_a_block_is_forgotten_at_its_end() -> None:
+    kept = rates(1)
+    assert [kept.allow("a", seconds(0)) for _ in range(2)] == [True, False]
+    kept.allow("b", seconds(BLOCK_S))
+    assert len(kept) == 1
+
+
 def test_memory_is_bounded_by_count(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "ADDRESSES_MAX", 10)
     kept = rates(1)

@@ -50,7 +50,10 @@ def test_a_nonce_is_accepted_again_only_after_its_window(
     assert spend(nonces, WALL_S + first_s, 0, WALL_S)
     for other in (b"m", b"o"):  # whoever else comes changes nothing
         assert spend(nonces, WALL_S + int(wall_s), sandbox_s, WALL_S + wall_s, other)
-    assert spend(nonces, WALL_S + second_s, sandbox_s, WALL_S + wall_s) is is_accepted
+    now, again = seconds(sandbox_s), WALL_S + second_s
+    assert nonces.is_spent("key", b"n", again, now) is not is_accepted
+    assert not nonces.is_spent("key", b"new", again, now)
+    assert spend(nonces, again, sandbox_s, WALL_S + wall_s) is is_accepted
 
 
 def test_a_nonce_that_came_again_is_remembered_from_then_on() -> None:

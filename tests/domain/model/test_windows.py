@@ -56,6 +56,10 @@ def test_what_is_said_of_two_times_of_day_holds_at_every_time(
     assert not (one.is_apart(other) and (True, True) in held)
 
 
+def test_a_time_of_day_that_begins_when_it_ends_holds_never() -> None:
+    assert TimeOfDay(time(12), time(12)).spans() == ()
+
+
 def test_a_window_begins_with_its_first_moment_and_ends_before_its_last() -> None:
     noon = Window(TimeOfDay(time(12), time(12, 10)), frozenset({SUNDAY}))
     moments = ("11:59:59.999999", "12:00", "12:09:59.999999", "12:10")
