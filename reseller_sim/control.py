@@ -54,8 +54,7 @@ class NotIdle(AssertionError):
 
 
 class NoAnswer(ConnectionError):
-    """A signed request got no complete response, because the connection ended or it took too long: its outcome is
-    unknown."""
+    """A signed request got no complete response, so its outcome is unknown."""
 
 
 class Control:

@@ -101,8 +101,7 @@ def refusals(sandbox: "Records", refused: Iterable[Mapping[str, Any]]) -> str:
 
 
 def explained(sandbox: "Records", rows: Iterable[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Yield rows of the journal; the first with a wrong signature have the autopsy's sentence and its fix as their
-    `diagnosis`, as long as the simulator answers."""
+    """Yield rows of the journal; the first with a wrong signature have the autopsy's sentence as their `diagnosis`."""
     left = EXPLAINED_MAX
     for row in rows:
         found = None

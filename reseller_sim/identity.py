@@ -56,8 +56,7 @@ class Identity:
 
     @property
     def environment(self) -> dict[str, str]:
-        """The variables that `reseller-sim exec` sets, for a program that reads them. NO_PROXY is that of this process
-        with the simulator's host."""
+        """The variables that `reseller-sim exec` sets, and NO_PROXY of this process with the simulator's host."""
         wanted = {
             "RESELLER_BASE_URL": self.url,
             "RESELLER_API_KEY": self.api_key,
@@ -90,8 +89,7 @@ class Records(Identity):
         query: Query | None = None,
         timeout_s: Seconds = TIMEOUT_S,
     ) -> Any:
-        """Send one request to the control API below this sandbox, for what has no method here. Raises
-        `SimulatorError`."""
+        """Send a request to the control API below this sandbox, for what has no method here."""
         return self._control.ask(method, self._path + path, json, query=query, timeout_s=timeout_s)
 
     @property
@@ -127,8 +125,7 @@ class Records(Identity):
         return Story(self.ask("GET", below("/transactions", found["trxid"])))
 
     def requests(self, **filters: Unpack[RequestFilters]) -> list[dict[str, Any]]:
-        """Return the journal, newest first; filters `method`, `path`, `status`, `reseller`, `trxid`, `refid`, `rule`,
-        `error`, and the others of the control API's list."""
+        """Return the journal, newest first; filters as of the control API, such as `path`, `status` and `refid`."""
         return self._listed("requests", filters)
 
     def refused(self) -> list[dict[str, Any]]:

@@ -96,8 +96,7 @@ def _no_request(sandbox: Sandbox, simulator: Simulator) -> str:
 
 
 def _count_with_key(other: Sandbox, key: str) -> int:
-    """Count the latest requests with a key, which another sandbox may have refused: the journal then shows only its
-    beginning."""
+    """Count the latest requests with a key. The journal shows only the beginning of a key that was refused."""
     codes = [row["code"] for row in other.resellers if row["api_key"] == key]
     if codes:
         return len(_recent(other, "requests", {"reseller": codes[0]}))

@@ -46,8 +46,7 @@ class BadMark(Exception):
 
 
 def settings_of(item: pytest.Item) -> Settings:
-    """Return the settings of a test: each argument is that of the closest mark that has it, otherwise the ini file's.
-    Raises `BadMark`."""
+    """Return each argument of the closest mark that has it, otherwise the ini file's. Raises `BadMark`."""
     known = {line.partition(":")[0].partition("(")[0].strip() for line in item.config.getini("markers")}
     found: dict[str, Any] = {}
     for mark in item.iter_markers():
@@ -69,8 +68,7 @@ def settings_of(item: pytest.Item) -> Settings:
 
 
 def refuse_unused(item: pytest.Item) -> None:
-    """Fail a test whose own mark says what a sandbox begins with, and which has none. A mark of its class may be meant
-    for others."""
+    """Fail a test without a sandbox that has a mark of its own; one of its class may be meant for others."""
     if any(mark.name in MARKS for mark in item.own_markers):
         how = 'use the fixture sandbox, or reseller_sim.sandbox("bad-day") without the mark'
         pytest.fail(f"reseller-sim: @pytest.mark.scenario changes nothing in this test: {how}", pytrace=False)
@@ -95,8 +93,7 @@ def _file(named: str | Path, folders: dict[Path, None]) -> Path:
 
 @contextmanager
 def simulator(root: Path) -> Iterator[Simulator]:
-    """Return the simulator that the environment names, otherwise a new one that ends with the session and reads the
-    scenario files below `root`."""
+    """Return the simulator that the environment names, otherwise a new one that reads scenario files below `root`."""
     found = _found(root)
     if isinstance(found, str):  # failing outside of `except` shows this alone
         pytest.fail(f"reseller-sim: {found}", pytrace=False)
@@ -139,8 +136,7 @@ class Watched:
             pytest.fail("\n\n".join([f"reseller-sim: the test passed, but {text}", *broken]), pytrace=False)
 
     def add_to(self, report: pytest.TestReport) -> None:
-        """Put the evidence under a report of a failure, the first one of the test; and the warnings into that of the
-        call, since reports travel from the workers of xdist."""
+        """Put the evidence under the first failure, and the warnings into a report, which leaves a worker of xdist."""
         if report.when == "call":
             report.reseller_sim_warnings = self._warnings  # type: ignore[attr-defined]
         if report.failed and self._outcome == "passed":

@@ -55,8 +55,8 @@ class Rule:
 
 @checked
 class Sandbox(Records):
-    """A sandbox as the control API describes it. `Simulator.sandbox` makes one, `Simulator.open` finds one; `with`
-    deletes the one that was made."""
+    """A sandbox that `Simulator.sandbox` has made, which `with` deletes, or one that `Simulator.open` has found. Calls
+    raise `SimulatorError` for what the control API refuses."""
 
     def __init__(self, control: Control, described: Mapping[str, Any], *, is_ours: bool = False) -> None:
         super().__init__(control, described)
@@ -79,7 +79,7 @@ class Sandbox(Records):
 
     def advance(self, by: Duration | None = None, *, to: Moment | None = None) -> dict[str, Any]:
         """Move the clock by a duration (`"90s"`, `90`, a timedelta) or to a time, and run all that is due until then,
-        callbacks included; without either, run what is due now. Return what happened. Raises `SimulatorError`."""
+        callbacks included; without either, run what is due now. Return what happened."""
         if by is not None and to is not None:
             raise ValueError("advance either by a duration or to a time")
         return self._advance({"seconds": seconds(0 if by is None else by)} if to is None else {"to": moment(to)})
@@ -100,8 +100,7 @@ class Sandbox(Records):
         return done
 
     def rule(self, section: Section, rule: Mapping[str, Any]) -> Rule:
-        """Add a rule before all others of `payments`, `voids`, `disputes`, `bills` or `faults`, written as in a
-        scenario. Raises `SimulatorError`."""
+        """Add a rule, written as in a scenario, before all others of its section."""
         made = self.ask("POST", "/rules", {"section": section, "rule": dict(rule)})
         return Rule(self._control, self._path, made["id"])
 
@@ -134,7 +133,7 @@ class Sandbox(Records):
         return dict(self.ask("POST", "/marks", {"name": name}))
 
     def rewind(self, mark: Name | None = None, *, to: Moment | None = None, n: int | None = None) -> None:
-        """Return to a mark, to a time, or to just after the nth entry of the tape. Raises `SimulatorError`."""
+        """Return to a mark, to a time, or to just after the nth entry of the tape."""
         wanted = _place(mark, to, n)
         if not wanted:
             raise ValueError("a moment is one of a mark, a time and a number of entries")
@@ -143,8 +142,7 @@ class Sandbox(Records):
     def fork(
         self, mark: Name | None = None, *, to: Moment | None = None, n: int | None = None, id: Name | None = None
     ) -> "Sandbox":
-        """Make a second sandbox, which begins as this one is now, or was at a moment, and which `with` deletes. Raises
-        `SimulatorError`."""
+        """Make a second sandbox, which begins as this one is now, or was at a moment, and which `with` deletes."""
         body = {"fork": {"of": self.id, **_place(mark, to, n)}} | ({} if id is None else {"id": id})
         return Sandbox(self._control, self._control.ask("POST", "/sandboxes", body, timeout_s=LONG_S), is_ours=True)
 
@@ -160,11 +158,8 @@ class Sandbox(Records):
         inbox: Name = "callbacks",
         timeout_s: Seconds = 10,
     ) -> Message:
-        """Return the first callback in an inbox with this refid and status, waiting for it if it has not come yet.
-
-        Under a manual clock callbacks come with `advance` and `run_until_idle`. Raises `AssertionError` with what did
-        happen when it does not come in `timeout_s` seconds.
-        """
+        """Return the first callback in an inbox with this refid and status, waiting for it for `timeout_s` seconds.
+        Under a manual clock it comes with `advance`. Raises `AssertionError` with what did happen."""
         for message in self._messages(inbox, timeout_s):
             if refid in (None, message.data.get("refid")) and status in (None, message.data.get("status")):
                 return message
@@ -187,8 +182,7 @@ class Sandbox(Records):
             raise AssertionError(printable(f"{text}\n{evidence.payments(self)}"))
 
     def expect_callback(self, refid: Name, *, status: CallbackStatus | None = None) -> dict[str, Any]:
-        """Check that a receiver accepted a callback about the payment, with this status; return the attempt. Raises
-        `AssertionError` with the payment's story."""
+        """Check that a receiver accepted a callback about the payment; return the attempt. Raises `AssertionError`."""
         for row in self.callbacks(refid=refid):
             if row["state"] == "delivered" and status in (None, row["payment_status"]):
                 return row
@@ -200,8 +194,7 @@ class Sandbox(Records):
             raise AssertionError(printable(evidence.refusals(self, refused)))
 
     def expect_clean_audit(self) -> None:
-        """Check that nothing that the service asks of a client was violated, but for warnings. Raises
-        `AssertionError` with what to do."""
+        """Check that no obligation of a client was violated. Raises `AssertionError` with what to do."""
         broken, _ = evidence.violations(self.audit())
         if broken:
             raise AssertionError(printable("\n".join(["violated obligations of a client:", *broken])))

@@ -120,10 +120,7 @@ class Verdict:
 def verify_webhook(
     secret: str, headers: Mapping[str, str], body: bytes | bytearray, *, now: float | None = None
 ) -> Verdict:
-    """Judge a webhook by the 64 hexadecimal digits that the service showed as its secret; `now` in Unix seconds.
-
-    Raises `ValueError` for a secret that is not hexadecimal.
-    """
+    """Judge a webhook by the 64 hexadecimal digits that the service showed as its secret; `now` in Unix seconds."""
     key = key_of(secret)
     sent = {name.lower(): value for name, value in headers.items()}
     missing = [name for name in WEBHOOK_HEADERS if not sent.get(name)]

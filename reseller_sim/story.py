@@ -33,8 +33,7 @@ def one_line(text: str) -> str:
 
 
 class Story:
-    """One payment from the first request to the last callback: `data` is the control API's JSON, `lines` and `str()`
-    are for people."""
+    """One payment from the first request to the last callback: `data` of the control API, `lines` for people."""
 
     @checked
     def __init__(self, data: Row) -> None:

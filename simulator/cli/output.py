@@ -13,13 +13,14 @@ from typing import Any, TextIO
 
 import click
 
+from simulator.shortened import whole_line
+
 _UNSAFE = (
     r"\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f"  # C0, DEL, C1
     r"\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"  # the direction of writing
     r"\u2028\u2029\ud800-\udfff"  # line separators, surrogates
 )
 _IN_TEXT = re.compile(rf"[{_UNSAFE}]|\r(?!\n)")
-_IN_LINE = re.compile(rf"[{_UNSAFE}\t\n\r]")
 
 
 def printable(text: str) -> str:
@@ -29,7 +30,7 @@ def printable(text: str) -> str:
 
 def one_line(text: object) -> str:
     """A text that is shown on one line."""
-    return _IN_LINE.sub(_escape, str(text))
+    return whole_line(str(text))
 
 
 def printable_json(text: str) -> str:

@@ -34,7 +34,7 @@ def test_a_table_fits_the_terminal_and_marks_what_went_wrong(asking: Asking) -> 
 
 def test_columns_without_a_value_are_left_out_and_controls_escaped(capsys: pytest.CaptureFixture[str]) -> None:
     print_table(("a", "b", "c"), [("1", "", "x\x1b"), ("22", "", "y\n")])
-    assert capsys.readouterr().out == "a   c\n1   x\\x1b\n22  y\\x0a\n"
+    assert capsys.readouterr().out == "a   c\n1   x\\x1b\n22  y\\n\n"
     print_table(("a", "b"), [])
     assert capsys.readouterr().out == "a  b\n"
 
