@@ -25,7 +25,11 @@ _UNKNOWN = (
     "no common mistake alone explains it; the journal and `reseller-sim explain` have the whole autopsy, with rarer "
     "mistakes, two together, and other secrets"
 )
-OWN_WORDS = frozenset((_TOO_LONG, _UNKNOWN, *(one.sentence for one in MISTAKES if "{}" not in one.does)))
+_ENCODED = (
+    "the body was sent with Content-Encoding, which the service does not support: the signature covers the bytes that "
+    "are sent, and these have to be plain JSON"
+)
+OWN_WORDS = frozenset((_TOO_LONG, _UNKNOWN, _ENCODED, *(one.sentence for one in MISTAKES if "{}" not in one.does)))
 """What is said of a signature without a word of the request, so that nothing in it can be a secret."""
 
 
@@ -62,4 +66,5 @@ def diagnose(
     match = short_search(facts)
     if match is not None and WITHOUT_SECRET.isdisjoint(one.id for one in match.found):
         return " and ".join(one.sentence for one in match.found)
-    return wrong_digest(claim.signature) or _UNKNOWN
+    is_encoded = headers.get(b"content-encoding", b"identity") != b"identity"
+    return wrong_digest(claim.signature) or (_ENCODED if is_encoded else _UNKNOWN)

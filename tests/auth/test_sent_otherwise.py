@@ -74,10 +74,16 @@ LOST = [
     *((text.encode("ascii", "replace"), text.encode()) for text in (
         TIGHT, TIGHT.replace("Kedai", "K\u00e9dai"), TIGHT.replace("\u00e9", "\u2013"),
         json.dumps(ORDER, ensure_ascii=False))),
+    *((text.encode("ascii", "replace"), text.encode()) for text in (
+        TIGHT.replace("Kedai", "K\u00e9da\u00fc"),
+        TIGHT.replace("Kedai", "\u00fc\u00fcK\u00fc").replace("\u00e9", "\u00fc"),
+        TIGHT.replace("\u00e9", "\U0001f600"))),
     (TIGHT.replace("\u00e9", "\ufffd").encode(), FLAT),
+    (TIGHT.replace("\u00e9", "??").encode(), FLAT),
 ]  # fmt: skip
 NET, GSON = escaped("<>&'+\u00e9"), escaped("<>&'=", is_upper=False)
 QUOTED = SHORT | {"remarks": 'say "hi" \\ x'}
+LINE = SHORT | {"remarks": "a\u2028b"}
 SMILE = SHORT | {"remarks": "\U0001f600 ok"}
 ENCODERS = [
     *((FLAT, signed) for signed in (
@@ -86,6 +92,7 @@ ENCODERS = [
     (NET, FLAT),
     (GSON, FLAT),
     (GSON, NET),
+    (small(LINE).replace(b"\\u2028", "\u2028".encode()), small(LINE)),
     (small(SMILE), json.dumps(SMILE, ensure_ascii=False).encode()),
     (json.dumps(SMILE, ensure_ascii=False).encode(), small(SMILE)),
     (small(QUOTED), small(QUOTED).replace(b'\\"', b"\\u0022")),
@@ -154,7 +161,7 @@ LISTS = [
     (f"{DAY}&status%5B%5D=A&status%5B%5D=B", TWO),
     (TWO, f"{DAY}&status[]=A&status[]=B"),
     (TWO, f"{DAY}&status%5B%5D=A&status%5B%5D=B"),
-    *((TWO, f"{DAY}&status={text}") for text in (*WRITTEN, "Array", "A B")),
+    *((TWO, f"{DAY}&status={text}") for text in (*WRITTEN, "Array", "A B", "[A B]", "System.String[]")),
     *((f"{DAY}&status={quote(unquote_plus(text))}", TWO) for text in WRITTEN),
     (TWO, f"{DAY}&status[0]=A&status[1]=B"),
     (f"{DAY}&status[0]=A&status[1]=B", TWO),
@@ -162,7 +169,7 @@ LISTS = [
     (f"{DAY}&status=B", f"{DAY}&status=['B']"),
 ]
 ABSENT = [
-    *((DAY, f"account={text}&{DAY}") for text in ("None", "null", "undefined", "")),
+    *((DAY, f"account={text}&{DAY}") for text in ("None", "null", "undefined", "", "(null)")),
     (DAY, f"account=None&{DAY}&product=None"),
     ("limit=5", "account=None&limit=5&product=None&status=None"),
     ("", "account=None"),
@@ -181,6 +188,7 @@ QUERIES = [
     *(("query-other-charset", *one) for one in LETTERS),
     ("parameter-added", f"{DAY}&_=1795000000", DAY),
     ("parameter-added", f"{DAY}&_=1795000000&lang=en", DAY),
+    ("parameter-added", f"{DAY}&_=1795000000&lang=en&v=2", DAY),
 ]
 
 

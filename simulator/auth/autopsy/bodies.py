@@ -8,7 +8,7 @@ import zlib
 from base64 import b64encode, urlsafe_b64encode
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from itertools import product
+from itertools import chain, product
 from typing import Any
 from unicodedata import normalize
 
@@ -30,13 +30,13 @@ _CHARSETS = {
 }  # fmt: skip
 _BOM = b"\xef\xbb\xbf"
 _WINDOWS = {"gzip": 31, "zlib": 15, "deflate": -15}
-_LOST = re.compile("\\?+|\ufffd+")
-_LETTERS = "".join(
-    map(chr, (*range(0xA0, 0x180), 0x2013, 0x2014, 0x2018, 0x2019, 0x201C, 0x201D, 0x2022, 0x2026, 0x20AC))
-)
+_LOST = (re.compile("[?\ufffd]"), re.compile("\\?{2,}|\ufffd{2,}"))  # a sign for each letter, or for each of its bytes
+_LETTERS = tuple(map(chr, (*range(0xA0, 0x180), *range(0x2010, 0x2027), 0x20AC, 0x2122)))
+_EMOJI = tuple(map(chr, range(0x1F300, 0x1F650)))
 _USUAL_LETTERS = (
-    "\u00e9\u00e8\u00e0\u00fc\u00f6\u00e4\u00f1\u00e7\u00e2\u00ea\u00f4\u00e1\u00ed\u00f3\u00fa\u00a0\u2019\u2013"
+    "\u00e9\u00e8\u00e0\u00fc\u00f6\u00e4\u00f1\u00e7\u00e1\u00ed\u00f3\u2019\u2013\u00ea\u00f4\u00fa\u00a0"
 )
+_PLACES_MAX, _TRIPLE_MAX = 4, 10
 
 
 def _is_json(facts: Facts) -> bool:
@@ -130,18 +130,18 @@ def _charsets_sent(facts: Facts) -> Iterator[tuple[bytes, str]]:
 
 
 def _lost_letters(facts: Facts) -> Iterator[bytes]:
-    """The body with letters in the places of `?`, when these are one or two."""
-    if len(facts.body) > facts.json_bytes_max:
-        return
-    text = facts.body.decode("utf-8", "replace")
-    places = list(_LOST.finditer(text))
-    for chosen in [places] if len(places) < 2 else [*([one] for one in places[:4]), places[:2]]:
-        letters = _LETTERS if len(chosen) == 1 else _USUAL_LETTERS
-        for put in product(letters, repeat=len(chosen)) if chosen else ():
-            made = text
-            for place, letter in zip(reversed(chosen), put, strict=True):
-                made = made[: place.start()] + letter + made[place.end() :]
-            yield made.encode()
+    """The body with letters in the places of `?`: in one of them, or in all, where more than three have the same."""
+    text = facts.body.decode("utf-8", "replace") if len(facts.body) <= facts.json_bytes_max else ""
+    for sign in _LOST:
+        places = [found.span() for found in sign.finditer(text)]
+        for chosen in (*([places] if len(places) > 1 else []), *([one] for one in places[:_PLACES_MAX])):
+            several = {2: _USUAL_LETTERS, 3: _USUAL_LETTERS[:_TRIPLE_MAX]}.get(len(chosen), "")
+            same = ((letter,) * len(chosen) for letter in (*_LETTERS, *(_EMOJI if len(places) == 1 else ())))
+            for letters in chain(same, product(several, repeat=len(chosen)) if several else ()):
+                made = text
+                for (start, end), letter in zip(reversed(chosen), reversed(letters), strict=True):
+                    made = made[:start] + letter + made[end:]
+                yield made.encode()
 
 
 def _unpacked(facts: Facts) -> Iterator[tuple[bytes, str]]:

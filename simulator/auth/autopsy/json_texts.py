@@ -43,8 +43,8 @@ _ENCODERS = (
     Escapes(ascii_only=True),  # Python
     Escapes(ascii_only=True, has_slashes=True),  # PHP
     Escapes(has_slashes=True),
-    Escapes("<>&"),  # Go, Rails
-    Escapes("<>&'="),  # Gson
+    Escapes("<>&\u2028\u2029"),  # Go, Rails
+    Escapes("<>&'=\u2028\u2029"),  # Gson
     Escapes("<>&'+\"`\x7f", ascii_only=True, is_upper=True),  # System.Text.Json
     Escapes("<>&'+\"`\x7f", is_upper=True),
     Escapes("<>&'\""),  # Newtonsoft

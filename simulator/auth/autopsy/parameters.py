@@ -31,10 +31,10 @@ FIELDS = {
 }  # fmt: skip
 """The optional parameters, or members of the body, of each path that has some."""
 
-_DROPPED_MAX = 20
+_DROPPED_MAX = 10
 _INDEX = re.compile(r"\[\d*\]$")
 _ITEMS = re.compile(r"""[^\[\]()'",|;\s][^\[\]()'",|;]*""")
-_ABSENT = ("None", "null", "undefined", "", "nil", "NULL")
+_ABSENT = ("None", "null", "undefined", "", "nil", "NULL", "(null)")
 _FLAGS = (("true", "false"), ("True", "False"), ("1", "0"))
 
 
@@ -109,7 +109,10 @@ _LISTS: dict[str, Callable[[str, list[str]], list[tuple[str, str]]]] = {
     "A|B": _joined("|"),
     "A;B": _joined(";"),
     "(A, B)": lambda name, values: [(name, str(tuple(values)))],
+    "[A B]": lambda name, values: [(name, f"[{' '.join(values)}]")],
     "the word Array": lambda name, values: [(name, "Array")],
+    "the name of its type": lambda name, values: [(name, "System.Collections.Generic.List`1[System.String]")],
+    "the name of an array": lambda name, values: [(name, "System.String[]")],
 }
 
 
@@ -135,9 +138,9 @@ def _changed(change: Any) -> Callable[[Parameters], Parameters]:
 
 
 def fewer(parts: Parameters) -> Ways:
-    """Without one parameter, or two."""
+    """Without one parameter, two or three."""
     pairs = [part for part in parts if b"=" in part][:_DROPPED_MAX]
-    for count in (1, 2) if len(pairs) > 1 else ():
+    for count in range(1, min(4, len(pairs))):
         for left_out in combinations(pairs, count):
             yield (
                 lambda parts, left_out=left_out: [part for part in parts if part not in left_out],
