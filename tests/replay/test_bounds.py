@@ -108,7 +108,6 @@ def test_every_member_may_be_anything(lines: list[Any], caplog: pytest.LogCaptur
         (0, ("started",), TIMES[3], "line 1: started: .* has no offset, such as Z$"),
         (0, ("clock", "mode"), "fast", "line 1: clock.mode: clock mode 'fast' is not one of"),
         (0, ("clock",), {"mode": "xN", "rate": 1e308}, "line 1: clock.rate: the rate of an xN clock is from"),
-        (0, ("entries",), 10**9, "line 1: entries: the number is not from 0 to 10000000"),
         (0, ("entries",), 1, "line 3: this is entry 2, and the head of the tape counts 1"),
         (1, ("now",), TIMES[1], "line 2: now: 9999-12-31"),
         (1, ("wall",), TIMES[2], "line 2: wall: 9999-12-31"),
@@ -117,63 +116,18 @@ def test_every_member_may_be_anything(lines: list[Any], caplog: pytest.LogCaptur
         (0, ("tape",), 0, "line 1: the tape has version 0, which never was"),
         (0, ("tape",), -1, "line 1: the tape has version -1, which never was"),
         (0, ("sandbox",), "../x", "line 1: sandbox: '../x' is the id of no sandbox"),
-        (0, ("started",), "1990-01-01T00:00:00Z", "line 2: now: 2026-.* manual, and stood at 1990"),
-        (0, ("clock", "start"), "1990-01-01T00:00:00Z", "line 1: started: .* is not the time of clock.start"),
-        (
-            0,
-            ("entries",),
-            10_000_000,
-            "there are [0-9]+ entries, and the head of the tape counts 10000000",
-        ),
         (-1, ("now",), TIMES[0], "line [0-9]+: now: 0001-01-01"),
         (-1, ("now",), TIMES[3], "line [0-9]+: now: .* has no offset"),
-        (-1, ("now",), "1990-01-01T00:00:00Z", "line [0-9]+: now: 1990-.* manual, and stood at 2026"),
         (-1, ("left_out",), -1, "line [0-9]+: left_out: the number is not from 0"),
     ],
 )
-def test_what_no_simulator_writes_is_refused_with_its_line(
+def test_what_no_sandbox_has_is_refused_with_its_line(
     lines: list[Any], place: int, path: tuple[Any, ...], value: Any, text: str
 ) -> None:
     wrong = list(lines)
     wrong[place] = changed(lines[place], path, value)
     with pytest.raises(ChangedTape, match=text):
         list(read_tapes(json.dumps(one).encode() + b"\n" for one in wrong))
-
-
-@pytest.mark.parametrize("at", ["1990-01-01T00:00:00Z", "2026-11-21T03:59:59Z", "2199-01-01T00:00:00Z"])
-@pytest.mark.parametrize("kind", ["request", "attempt", "inbox_message", "inbox_replies", "inbox_cleared"])
-def test_a_manual_clock_stands_until_it_is_moved(lines: list[Any], kind: str, at: str) -> None:
-    place = next(n for n, one in enumerate(lines) if one.get("entry") == kind)
-    wrong = [*lines[:place], lines[place] | {"now": at}, *lines[place + 1 :]]
-    with pytest.raises(ChangedTape, match=f"line {place + 1}: now: {at[:4]}.* the clock of the sandbox was manual"):
-        read(wrong)
-
-
-@pytest.mark.parametrize(
-    ("times", "line"),
-    [
-        (["00:00:01", "00:00:01", "00:00:02"], None),
-        (["00:30:00", "00:00:00", "00:30:00"], None),  # the machine's clock was set
-        (["05:00:00", "00:00:00", "00:00:00"], 3),
-        (["00:00:00", "00:00:00", "05:00:00"], 5),
-    ],
-)
-def test_a_running_clock_does_not_go_back(lines: list[Any], times: list[str], line: int | None) -> None:
-    head = lines[0] | {"started": "2026-11-21T00:00:00Z", "clock": {"mode": "real", "rate": 1}, "entries": 3}
-    entries = [{"entry": "inbox_cleared", "now": f"2026-11-21T{at}Z", "name": "x"} for at in times]
-    wrong = [head, *entries, {"end": 3, "now": "2026-11-21T00:00:02Z"}]
-    if line is None:
-        read(wrong)
-    else:
-        with pytest.raises(ChangedTape, match=f"line {line}: now: .* is before .*, which came before"):
-            read(wrong)
-
-
-def test_replies_that_no_inbox_has_are_refused_with_their_line(lines: list[Any]) -> None:
-    place = next(n for n, one in enumerate(lines) if one.get("entry") == "inbox_replies")
-    wrong = [*lines[:place], lines[place] | {"document": {"replies": [{"delay": -5}]}}, *lines[place + 1 :]]
-    with pytest.raises(ChangedTape, match=rf"line {place + 1}: document: replies\[0\]\.delay: "):
-        read(wrong)
 
 
 def read(contents: Iterable[Any]) -> list[ReadTape]:
