@@ -15,9 +15,8 @@ _LAST: Final = "SELECT id & ?, bytes_up_to FROM entries WHERE id BETWEEN ? AND ?
 
 @dataclass(slots=True, eq=False)
 class Life:
-    """A sandbox between two resets, as far as it was written, committed or not. The other fields than `key`, `sandbox`
-    and `head` are those of its tables; `parts` has the digests, keys and sizes of the parts of its newest snapshot, by
-    name, if that was written by this process."""
+    """A sandbox between two resets. `n` and `bytes_up_to` are those of its last entry; `marks` have the entries after
+    which they stand; `open_snapshot` is the key of the one that is being written."""
 
     key: int
     sandbox: str
@@ -28,7 +27,6 @@ class Life:
     bytes_up_to: int = 0
     marks: dict[str, int] = field(default_factory=dict)
     snapshots: list[Snapshot] = field(default_factory=list)
-    parts: dict[str, tuple[bytes, int, int]] = field(default_factory=dict)
     open_snapshot: int = 0
 
 

@@ -7,7 +7,6 @@ or an advance runs there is none.
 
 import asyncio
 import os
-from collections.abc import Mapping
 from contextlib import aclosing, suppress
 from dataclasses import dataclass
 from time import monotonic
@@ -16,13 +15,12 @@ from typing import Final
 from simulator.persistence.gate import Gate
 from simulator.persistence.lives import Life
 from simulator.persistence.store import Store
-from simulator.persistence.writer import digest_of
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.sandboxes import Sandboxes
 from simulator.runtime.unexpected import report
 from simulator.snapshot.capture import parts_of, refuse_not_now
 from simulator.snapshot.document import NotNow
-from simulator.snapshot.forked_writer import CAN_FORK, IsKnown, pieces_apart
+from simulator.snapshot.forked_writer import CAN_FORK, pieces_apart
 
 ENTRIES: Final = 10_000
 """Entries since the last snapshot of a sandbox that has few payments, after which there is another one while more come:
@@ -123,14 +121,12 @@ class SnapshotSchedule:
         life = self._store.writer.life_of(live.id)
         n = life.n
         writer = self._store.writer.begin_snapshot(live.id)
-        pieces = pieces_apart(lambda: parts_of(live), _known(writer.before))
+        pieces = pieces_apart(lambda: parts_of(live), _all_are_new)
         try:
             async with aclosing(pieces):
                 async for name, content in pieces:
-                    if content is None:
-                        writer.keep(name)
-                    else:
-                        writer.put(name, content)
+                    assert content is not None, "all are new"
+                    writer.put(name, content)
         except NotNow:
             return False
         except Exception as error:  # our mistake: the entries have it all
@@ -149,14 +145,9 @@ def _due_behind(live: LiveSandbox) -> int:
     return max(ENTRIES, len(live.core.state.transactions) // PAYMENTS)
 
 
-def _known(digests: Mapping[str, bytes]) -> IsKnown:
-    """Whether the snapshot before, with these `digests` of its parts, had a content."""
-
-    def is_known(name: str, content: bytes) -> bool:
-        known = digests.get(name)
-        return known is not None and digest_of(content) == known
-
-    return is_known
+def _all_are_new(name: str, content: bytes) -> bool:
+    """A snapshot on the disk shares no part with the one before."""
+    return False
 
 
 def _spent_s() -> float:

@@ -5,7 +5,6 @@ All of it is called in one thread, the owner's.
 
 import sqlite3
 from collections.abc import Callable, Iterable
-from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Final
 
@@ -29,7 +28,6 @@ _NO_GARBAGE: Final = "DELETE FROM garbage WHERE kind = ? AND first = ?"
 _RAISE_FLOOR: Final = """
 UPDATE lives SET floor = ?2, floor_bytes = ?3, crc = checksum(sandbox, ?2, ?3, head) WHERE id = ?1
 """
-_KEEP_PART: Final = "INSERT INTO parts SELECT ?, name, crc, data FROM parts WHERE id = ?"
 
 
 class Writer:
@@ -119,7 +117,7 @@ class Writer:
             self.drop_mark(sandbox, name)
         self._close_snapshot(life)
         self._drop_snapshots(life, [one for one in life.snapshots if one.n > n])
-        life.n, life.bytes_up_to, life.parts = n, bytes_up_to, {}
+        life.n, life.bytes_up_to = n, bytes_up_to
 
     def put_mark(self, life: Life, name: str, n: int, note: bytes = b"") -> None:
         """Name the moment after entry `n`; `note` is the caller's. Raises `ValueError` for a name that is no text."""
@@ -168,10 +166,6 @@ class Writer:
         """Add a part of a snapshot."""
         self._write("INSERT INTO parts VALUES (?, ?, ?, ?)", key, name, checksum(name, data), data)
 
-    def copy_part(self, key: int, part: int) -> None:
-        """Add a part that another snapshot has."""
-        self._write(_KEEP_PART, key, part)
-
     def write(self, statements: Iterable[Statement]) -> None:
         """Add statements of somebody else's."""
         for statement in statements:
@@ -206,46 +200,26 @@ class SnapshotWriter:
         self._writer = writer
         self._life = life
         self._key, self._n, self._bytes_up_to = life.open_snapshot, life.n, life.bytes_up_to
-        self._before = life.parts
-        self._parts: dict[str, tuple[bytes, int, int]] = {}
-
-    @property
-    def before(self) -> dict[str, bytes]:
-        """The digests of the parts of the snapshot before, by the names that `keep` takes."""
-        return {name: digest for name, (digest, _, _) in self._before.items()}
+        self._names: set[str] = set()
+        self._size = 0
 
     def put(self, name: str, data: bytes) -> None:
-        """Add a part. A name is given once."""
-        if self._is_open():
-            self._writer.write_part(self._add(name, digest_of(data), len(data)), name, data)
-
-    def keep(self, name: str) -> None:
-        """Add the part of this name as the snapshot before has it. Raises `KeyError` when it has none."""
-        digest, key, size = self._before[name]
-        if self._is_open():
-            self._writer.copy_part(self._add(name, digest, size), key)
+        """Add a part. Raises `ValueError` for a name that it has."""
+        if not self._is_open():
+            return
+        if name in self._names:
+            raise ValueError(f"the snapshot has a part {name!r} already")
+        self._names.add(name)
+        self._size += len(data)
+        self._writer.write_part(part_keys(self._key)[0] + len(self._names), name, data)
 
     def complete(self) -> bool:
         """End with the parts that were added, and apply the rule of retention; False when the life is over."""
         if not self._is_open():
             return False
-        self._life.parts = self._parts
-        size = sum(size for _, _, size in self._parts.values())
-        snapshot = Snapshot(self._key, self._n, self._bytes_up_to, size)
-        self._writer.complete(self._life, snapshot, len(self._parts))
+        snapshot = Snapshot(self._key, self._n, self._bytes_up_to, self._size)
+        self._writer.complete(self._life, snapshot, len(self._names))
         return True
-
-    def _add(self, name: str, digest: bytes, size: int) -> int:
-        if name in self._parts:
-            raise ValueError(f"the snapshot has a part {name!r} already")
-        key = part_keys(self._key)[0] + len(self._parts) + 1
-        self._parts[name] = digest, key, size
-        return key
 
     def _is_open(self) -> bool:
         return self._life.open_snapshot == self._key
-
-
-def digest_of(data: bytes) -> bytes:
-    """Return the digest by which a part is compared with the one before."""
-    return blake2b(data, digest_size=16).digest()

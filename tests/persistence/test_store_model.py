@@ -84,13 +84,6 @@ class Machine(RuleBasedStateMachine):
         writer = self.store.writer.begin_snapshot(sandbox)
         for name, content in parts.items():
             writer.put(name, content)
-        before = self.wanted[sandbox]["snapshots"]
-        if before and "kept" in before[-1][1]:
-            parts = parts | {"kept": before[-1][1]["kept"]}
-            writer.keep("kept") if "kept" in writer.before else writer.put("kept", parts["kept"])
-        else:
-            writer.put("kept", b"kept" * 9)
-            parts = parts | {"kept": b"kept" * 9}
         self.snapshots[sandbox] = writer, parts, len(self.wanted[sandbox]["entries"])
 
     @precondition(lambda self: self.snapshots)

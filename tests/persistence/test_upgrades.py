@@ -6,11 +6,16 @@ here, beside this one. Nonces are spent in it, so that requests name theirs.
 
 import gzip
 import json
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from simulator.persistence.errors import Damaged, InUse, StoreError, Unusable
+from simulator.persistence.maintenance import check
+from simulator.persistence.store import Store
 from tests.support.data_folders import DEFAULT, serving, told
 
 FORMER = Path(__file__).parent / "former"
@@ -52,3 +57,48 @@ def test_it_goes_on_from_there(folder: Path) -> None:
     with serving(folder) as client:
         assert len(client.live.core.state.transactions) == 12
         assert client.pay("after", nonce="nonce-of-the-upgraded-after").status == 200
+
+
+@pytest.mark.parametrize(
+    ("statement", "kind", "text"),
+    [
+        (
+            "UPDATE entries SET data = x'00' WHERE id & 255 = 3",
+            Damaged,
+            "an entry is damaged, so that the folder",
+        ),
+        ("UPDATE lives SET head = x'00'", Damaged, "the head of default is damaged"),
+        (
+            "UPDATE lives SET floor = 1",
+            Unusable,
+            "dropped the beginning of its tape, .*: continue with that version",
+        ),
+    ],
+)
+def test_a_folder_that_cannot_be_converted_stays_as_it_is(
+    folder: Path, statement: str, kind: type[StoreError], text: str
+) -> None:
+    path = folder / "sandboxes.sqlite3"
+    with closing(sqlite3.connect(path)) as database, database:
+        database.execute(statement)
+    before = path.read_bytes()
+    with pytest.raises(kind, match=text):
+        Store(folder, version="2")
+    assert path.read_bytes() == before
+
+
+def test_a_folder_that_an_earlier_simulator_has_open_is_not_converted(folder: Path) -> None:
+    with closing(sqlite3.connect(folder / "sandboxes.sqlite3")) as earlier:
+        earlier.execute("PRAGMA journal_mode = WAL")
+        earlier.execute("SELECT * FROM lives").fetchall()
+        with pytest.raises(InUse, match="in use by an earlier version of this program: stop it"):
+            Store(folder, version="2")
+
+
+def test_what_changes_nothing_names_the_command_that_converts_a_folder(folder: Path) -> None:
+    with pytest.raises(Unusable, match=r"an earlier reseller-sim: .*`reseller-sim data compact DIR` convert"):
+        check(folder)
+    with Store(folder, version="2") as store:
+        assert len(store.reader.sandboxes()) == 2
+    assert check(folder).problems == []
+    assert sorted(path.name for path in folder.iterdir()) == ["owner.sqlite3", "sandboxes.sqlite3"]

@@ -48,20 +48,6 @@ def test_a_sandbox_can_go_and_come_in_one_commit(store: Store) -> None:
     assert (found["entries"], found["marks"], found["snapshots"]) == ([], {}, [])
 
 
-def test_a_part_that_did_not_change_is_copied_from_the_snapshot_before(store: Store) -> None:
-    store.writer.new_life("shop", b"")
-    for number in range(3):
-        snapshot = store.writer.begin_snapshot("shop")
-        assert sorted(snapshot.before) == (["changing", "kept"] if number else [])
-        snapshot.keep("kept") if number else snapshot.put("kept", b"large")
-        snapshot.put("changing", b"%d" % number)
-        snapshot.complete()
-        store.commit()
-        store.writer.append("shop", number, b"")
-    found = [(one.n, dict(store.reader.parts(one))) for one in store.reader.snapshots("shop")]
-    assert found == [(n, {"kept": b"large", "changing": b"%d" % n}) for n in range(3)]
-
-
 @pytest.mark.parametrize("ends", [Writer.forget, lambda writing, name: writing.new_life(name, b"{}")])
 def test_a_snapshot_of_a_life_that_is_over_writes_nothing(store: Store, ends: Callable[[Writer, str], object]) -> None:
     store.writer.new_life("shop", b"{}")
@@ -96,8 +82,6 @@ def test_a_snapshot_is_there_when_it_is_complete(store: Store) -> None:
     store.commit()
     (found,) = store.reader.snapshots("shop")
     assert dict(store.reader.parts(found)) == {"a": b"second", "b": b"second"}
-    with pytest.raises(KeyError):
-        store.writer.begin_snapshot("shop").keep("c")
 
 
 @pytest.mark.parametrize(
