@@ -2,9 +2,9 @@
 
 import hashlib
 from base64 import b64encode
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime, timedelta
-from email.utils import format_datetime
+from email.utils import formatdate
 from itertools import permutations
 from typing import Any
 
@@ -12,8 +12,8 @@ from simulator.auth.autopsy.facts import BODY_BYTES_MAX, Facts, Parts, Step, row
 from simulator.auth.canonical import EMPTY_BODY_HASH
 
 _METHODS = (b"GET", b"POST", b"PUT", b"PATCH", b"DELETE", b"HEAD", b"OPTIONS")
-_NEAR_S, _FAR_S = 2, 300
-_HALF_HOURS = 28  # half hours in the largest offset of a time zone
+_NEAR_S = (-1, 1, -2, 2)
+_FAR_S = (*range(-300, 301), *range(-14 * 3600, 14 * 3600 + 1, 1800))  # ten minutes, and time zones
 _SECONDS_DIGITS_MAX = 11  # the year 5138
 _MILLISECONDS_DIGITS = 13
 _NAMES = ("timestamp", "nonce", "METHOD", "query", "body hash")
@@ -28,14 +28,18 @@ _ENDS = {b":": "a colon", b"\r\n": "CR LF", b" ": "a blank", b"\x00": "a zero by
 Pieces = list[bytes]
 
 
-def _second(facts: Facts) -> int:
-    """The timestamp as a number, 0 when it is none of this age."""
-    is_number = facts.timestamp.isdigit() and len(facts.timestamp) <= _SECONDS_DIGITS_MAX
-    return int(facts.timestamp) if is_number else 0
+def _moments(facts: Facts, offs: Iterable[int]) -> Iterator[int]:
+    """Seconds that are so far from the timestamp; none when it is no number of this age."""
+    if facts.timestamp.isdigit() and len(facts.timestamp) <= _SECONDS_DIGITS_MAX and int(facts.timestamp):
+        yield from (int(facts.timestamp) + off for off in offs)
 
 
-def _moment(second: int) -> datetime:
-    return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=second)
+def _date(second: int, pattern: str = "%Y-%m-%dT%H:%M:%S") -> str:
+    return (datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=second)).strftime(pattern)
+
+
+def _seconds(facts: Facts, offs: Iterable[int]) -> Iterator[bytes]:
+    yield from (b"%d" % second for second in _moments(facts, offs))
 
 
 def _seconds_of_milliseconds(facts: Facts) -> Iterator[bytes]:
@@ -45,40 +49,21 @@ def _seconds_of_milliseconds(facts: Facts) -> Iterator[bytes]:
 
 
 def _dates(facts: Facts) -> Iterator[bytes]:
-    if second := _second(facts):
-        moment = _moment(second)
-        for pattern in ("Z", ".000Z", "+00:00"):
-            yield (moment.strftime("%Y-%m-%dT%H:%M:%S") + pattern).encode()
-        yield moment.strftime("%Y-%m-%d %H:%M:%S").encode()
-        yield format_datetime(moment, usegmt=True).encode()
+    for second in _moments(facts, (0,)):
+        yield from ((_date(second) + end).encode() for end in ("Z", ".000Z", "+00:00"))
+        yield _date(second, "%Y-%m-%d %H:%M:%S").encode()
+        yield formatdate(second, usegmt=True).encode()
 
 
 def _dates_with_milliseconds(facts: Facts) -> Iterator[bytes]:
-    second = _second(facts)
-    for off in (0, -1, 1) if second else ():
-        text = _moment(second + off).strftime("%Y-%m-%dT%H:%M:%S").encode()
-        for millisecond in range(1000):
-            yield b"%s.%03dZ" % (text, millisecond)
+    for second in _moments(facts, (0, -1, 1)):
+        yield from (f"{_date(second)}.{millisecond:03}Z".encode() for millisecond in range(1000))
 
 
 def _milliseconds(facts: Facts) -> Iterator[bytes]:
     """Each millisecond of the second, and then of those beside it."""
-    second = _second(facts)
-    for millisecond in (*range(1000), *range(-1, -1001, -1), *range(1000, 2000)) if second else ():
-        yield b"%d" % (second * 1000 + millisecond)
-
-
-def _near_seconds(facts: Facts) -> Iterator[bytes]:
-    second = _second(facts)
-    for off in (-1, 1, -_NEAR_S, _NEAR_S) if second else ():
-        yield b"%d" % (second + off)
-
-
-def _far_seconds(facts: Facts) -> Iterator[bytes]:
-    second = _second(facts)
-    offs = (*range(-_FAR_S, _FAR_S + 1), *(half * 1800 for half in range(-_HALF_HOURS, _HALF_HOURS + 1)))
-    for off in offs if second else ():
-        yield b"%d" % (second + off)
+    for second in _moments(facts, (0, -1, 1)):
+        yield from (b"%d%03d" % (second, millisecond) for millisecond in range(1000))
 
 
 def _other_methods(facts: Facts) -> Iterator[bytes]:
@@ -131,7 +116,7 @@ def _bodies(facts: Facts) -> Iterator[Callable[[bytes], bytes]]:
         yield lambda text: facts.body
 
 
-_SECONDS = "sign the whole seconds of the header"
+_WHOLE = "sign the whole seconds of the header"
 _EXACT = "sign the value of the header, to the character"
 _SIX = "sign v1:<timestamp>:<nonce>:<METHOD>:<query>:<body hash>"
 _HASH_ALWAYS = "sign the body hash; without a body that is the hash of no bytes"
@@ -141,13 +126,13 @@ MISTAKES = (
         Step.TIMESTAMP,
         ("timestamp-in-seconds", "the timestamp is signed in seconds, and sent in milliseconds",
          "send the seconds that you sign", _seconds_of_milliseconds),
-        ("timestamp-with-fraction", "the timestamp is signed with a fraction", _SECONDS,
+        ("timestamp-with-fraction", "the timestamp is signed with a fraction", _WHOLE,
          lambda r: [r.timestamp + b".0"]),
-        ("timestamp-as-date", "the timestamp is signed as a date", _SECONDS, _dates, _dates_with_milliseconds),
+        ("timestamp-as-date", "the timestamp is signed as a date", _WHOLE, _dates, _dates_with_milliseconds),
         ("timestamp-missing", "the timestamp is empty in the signed string", _EXACT, lambda r: [b""]),
         ("timestamp-another", "another timestamp is signed than sent", "read the clock once for both",
-         _near_seconds, _far_seconds),
-        ("timestamp-in-milliseconds", "the timestamp is signed in milliseconds", _SECONDS,
+         lambda r: _seconds(r, _NEAR_S), lambda r: _seconds(r, _FAR_S)),
+        ("timestamp-in-milliseconds", "the timestamp is signed in milliseconds", _WHOLE,
          lambda r: [r.timestamp + b"000"], _milliseconds),
     ),
     *rows(
