@@ -12,8 +12,8 @@ import msgspec
 
 from simulator.api.endings import Ending
 from simulator.auth.signature import Claim, Denied
+from simulator.domain.model.domain_events import DomainEvent
 from simulator.domain.model.faults import FaultThen
-from simulator.domain.model.happenings import Happening
 from simulator.domain.model.resellers import ApiKey, Reseller
 from simulator.domain.model.rules import Rule
 from simulator.domain.sandbox import Sandbox
@@ -125,7 +125,7 @@ class Call(msgspec.Struct, kw_only=True, gc=False):
     is_deprecated: bool = False
     has_body: bool = False
     prefix: str = ""
-    caused: list[Happening] = []
+    caused: list[DomainEvent] = []
     tape: Tape | None = None
     verdict: Verdict | None = None
 

@@ -23,6 +23,7 @@ from simulator.domain.commands import CountFault
 from simulator.domain.model import draw
 from simulator.domain.model.faults import (
     JSON,
+    WITHOUT_BODY,
     CutAnswer,
     DrippingAnswer,
     ExtraHeaders,
@@ -32,7 +33,6 @@ from simulator.domain.model.faults import (
     NoAnswer,
     ScriptedAnswer,
 )
-from simulator.domain.model.http_statuses import WITHOUT_BODY
 from simulator.domain.model.rules import Fields, Rule
 from simulator.domain.queries import payment_with
 from simulator.runtime.journal import CONTENT_TYPE

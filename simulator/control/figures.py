@@ -20,8 +20,8 @@ from simulator.control import render
 from simulator.control.filters import refuse_unknown_reseller
 from simulator.control.http import lines, reply, sandbox_of
 from simulator.control.parameters import query_of
+from simulator.domain.model.effects import JobCounts
 from simulator.domain.model.history import HistoryQuery, HistoryStatus
-from simulator.domain.model.job_counts import JobCounts
 from simulator.domain.model.money import ZERO
 from simulator.domain.model.resellers import Reseller
 from simulator.domain.model.transactions import Status

@@ -5,8 +5,8 @@ from typing import Any
 
 from msgspec import to_builtins
 
-from simulator.domain.model.places import Origin, Place
 from simulator.domain.model.resellers import KeyState, Reseller
+from simulator.domain.model.rules import Origin, Place
 from simulator.domain.model.wallet import Entry
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.wire.json import number

@@ -18,9 +18,8 @@ from simulator.control.http import (
 )
 from simulator.control.parameters import page_of, query_of
 from simulator.domain.commands import AddRule, RemoveRule
-from simulator.domain.model.places import Origin, Place
 from simulator.domain.model.rule_counts import RuleCount
-from simulator.domain.model.rules import Rule
+from simulator.domain.model.rules import Origin, Place, Rule
 from simulator.runtime.background import in_background, place
 from simulator.scenario.compiler import COMPILER, prepared_rule
 from simulator.scenario.reading.bundled import bundled_path, is_path

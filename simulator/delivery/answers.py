@@ -8,7 +8,7 @@ from typing import Final, NoReturn
 import httptools
 
 from simulator.delivery.status_line import INTERIM_MAX, SWITCHING_PROTOCOLS, StatusLine
-from simulator.domain.model.http_statuses import WITHOUT_BODY
+from simulator.domain.model.faults import WITHOUT_BODY
 
 BODY_BYTES: Final = 16 * 1024
 """The maximum of an answer's body that is read; a longer one closes the connection."""

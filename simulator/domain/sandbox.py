@@ -42,7 +42,6 @@ from simulator.domain.commands import (
     SetWebhook,
     SpendNonce,
 )
-from simulator.domain.compiler import Compiler
 from simulator.domain.due import ScheduleDue
 from simulator.domain.handlers import (
     agenda,
@@ -52,7 +51,6 @@ from simulator.domain.handlers import (
     cases,
     catalog,
     deliveries,
-    network,
     payments,
     reload,
     resellers,
@@ -60,9 +58,9 @@ from simulator.domain.handlers import (
     webhooks,
 )
 from simulator.domain.model.callbacks import Callback
-from simulator.domain.model.happenings import Happening
+from simulator.domain.model.domain_events import DomainEvent
 from simulator.domain.model.resellers import Reseller
-from simulator.domain.model.scenario import Scenario
+from simulator.domain.model.scenario import Compiler, Scenario
 from simulator.domain.model.schedule import due
 from simulator.domain.model.webhooks import Delivery
 from simulator.domain.reports import invariants
@@ -102,15 +100,15 @@ class Sandbox:
         deliveries: Callable[[Delivery], None] | None,
         statuses: Callable[[int, int], None] | None,
     ) -> None:
-        """Tell these of each record that a log evicts, and of each status of a transaction by its number and place, so
-        that somebody else may count it; None for nobody. Whatever they do, nothing here depends on it."""
+        """Register listeners for evicted callbacks and deliveries, and for each status of a transaction by its number
+        and place. Nothing here depends on what they do."""
         self.state.on_status = statuses
         self.state.callbacks.on_evicted = callbacks
         self.state.deliveries.on_evicted = deliveries
 
-    def watch(self, tell: Callable[[Happening], None]) -> None:
-        """Tell this of all that happens from now on. Whatever it does, nothing here depends on it."""
-        self.state.tell = tell
+    def watch(self, publish: Callable[[DomainEvent], None]) -> None:
+        """Publish all events to this listener from now on. Nothing here depends on what it does."""
+        self.state.publish = publish
 
     @property
     def next_due(self) -> datetime | None:
@@ -175,7 +173,7 @@ _HANDLERS: dict[type, Callable[[State, Any, datetime], Any]] = {
     SendCallback: callbacks.send_now,
     OpenCase: cases.open_case,
     LookUpBill: bills.look_up,
-    SetNetwork: network.set_network,
+    SetNetwork: catalog.set_network,
     ChangeProduct: catalog.change_product,
     ChangeTree: catalog.change_tree,
     AddRule: rules.add_rule,

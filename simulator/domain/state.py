@@ -6,7 +6,6 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
-from simulator.domain.compiler import Compiler
 from simulator.domain.due import AgendaItem
 from simulator.domain.model.agenda import Agenda
 from simulator.domain.model.bills import BillKey, BillThen
@@ -14,10 +13,9 @@ from simulator.domain.model.callbacks import CallbackLog
 from simulator.domain.model.cases import Case, CaseThen
 from simulator.domain.model.catalog import Catalog
 from simulator.domain.model.delivery_log import DeliveryLog
-from simulator.domain.model.effects import Send
+from simulator.domain.model.domain_events import DomainEvent, StatusChanged, no_listener
+from simulator.domain.model.effects import JobCounts, Send
 from simulator.domain.model.faults import FaultThen
-from simulator.domain.model.happenings import Happening, StatusChanged, nobody
-from simulator.domain.model.job_counts import JobCounts
 from simulator.domain.model.limits import RequestRates
 from simulator.domain.model.network import Network
 from simulator.domain.model.nonces import Nonces
@@ -28,6 +26,7 @@ from simulator.domain.model.rule_book import RuleBook
 from simulator.domain.model.rule_counts import RuleCount, ValueBudget
 from simulator.domain.model.rules import AddedRule, Rule
 from simulator.domain.model.scenario import (
+    Compiler,
     Limits,
     Scenario,
 )
@@ -80,7 +79,7 @@ class State:
         self.notifications = NotificationLog(scenario.limits.notifications)
         self.keys_made = 0
         self.noted: Counter[Noted] = Counter()  # outcomes that only coverage records
-        self.tell: Callable[[Happening], None] = nobody  # whoever watches
+        self.publish: Callable[[DomainEvent], None] = no_listener  # whoever watches
         self.on_status: Callable[[int, int], None] | None = None  # whoever counts
         limits = scenario.limits
         self.nonces_by_reseller = self.assumes("nonce-scope", "reseller")
@@ -93,10 +92,10 @@ class State:
         if now > self.now:
             self.now = now
 
-    def tell_status(self, transaction: Transaction) -> None:
+    def publish_status(self, transaction: Transaction) -> None:
         """Tell of a transaction's latest status."""
         number, place = transaction.number, len(transaction.results) - 1
-        self.tell(StatusChanged(number, place))
+        self.publish(StatusChanged(number, place))
         if self.on_status is not None:
             self.on_status(number, place)
 

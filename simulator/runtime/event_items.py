@@ -5,7 +5,7 @@ from typing import Any, Final, NamedTuple, Protocol
 
 import msgspec
 
-from simulator.domain.model.happenings import Happening
+from simulator.domain.model.domain_events import DomainEvent
 
 EVENT_BYTES: Final = 1000
 """The estimated memory of an event with its share of the payment that it is about."""
@@ -33,7 +33,7 @@ class Action(msgspec.Struct, frozen=True, gc=False):
     rate: float = 0.0
 
 
-Item = int | Happening | Action
+Item = int | DomainEvent | Action
 """An event; a number is that of a request in the journal."""
 
 

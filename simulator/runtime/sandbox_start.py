@@ -7,9 +7,8 @@ from typing import Literal
 
 import msgspec
 
-from simulator.domain.compiler import Compiler
 from simulator.domain.model.resellers import User
-from simulator.domain.model.scenario import ResellerStart, Scenario, draw_key
+from simulator.domain.model.scenario import Compiler, ResellerStart, Scenario, draw_key
 from simulator.domain.sandbox import Sandbox
 from simulator.runtime.clock import Clock, Wall
 from simulator.runtime.quotas import NONE, Quotas

@@ -3,9 +3,8 @@
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from simulator.domain.model.magic import Magic
-from simulator.domain.model.places import Origin
-from simulator.domain.model.rules import Rule
+from simulator.domain.model.rule_book import Magic
+from simulator.domain.model.rules import Origin, Rule
 from simulator.domain.model.scenario import ResellerStart, Scenario
 from simulator.domain.model.transactions import Step
 from simulator.scenario.possible import refuse_impossible

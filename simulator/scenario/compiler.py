@@ -20,7 +20,7 @@ _ENCODER = msgspec.json.Encoder(decimal_format="number", order="deterministic")
 
 
 class ScenarioCompiler:
-    """See `simulator.domain.compiler.Compiler`. Caches scenarios, so that sandboxes with the same document share their
+    """A `Compiler` that caches scenarios, so that sandboxes with the same document share their
     catalogs."""
 
     def __init__(self) -> None:

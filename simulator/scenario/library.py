@@ -3,7 +3,7 @@
 from functools import lru_cache
 from pathlib import Path as FilePath
 
-from simulator.domain.model.places import Origin
+from simulator.domain.model.rules import Origin
 from simulator.domain.model.scenario import Scenario
 from simulator.scenario.build import build
 from simulator.scenario.checked import BODY, check_file

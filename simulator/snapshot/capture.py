@@ -9,7 +9,7 @@ import msgspec
 
 from simulator.domain.commands import AddRule, LoadScenario
 from simulator.domain.model.callbacks import Callback
-from simulator.domain.model.happenings import Attempted, Posted, StatusChanged
+from simulator.domain.model.domain_events import Attempted, Posted, StatusChanged
 from simulator.domain.model.resellers import Reseller
 from simulator.domain.model.rule_book import RuleBook
 from simulator.domain.model.rules import Rule

@@ -9,10 +9,10 @@ import msgspec
 from simulator.domain.model.bills import BillKey
 from simulator.domain.model.callbacks import CallbackConfig
 from simulator.domain.model.catalog import Overlay, Product
+from simulator.domain.model.domain_events import Attempted
+from simulator.domain.model.effects import JobCounts
 from simulator.domain.model.expectations import ExpectationKind
-from simulator.domain.model.happenings import Attempted
 from simulator.domain.model.inboxes import InboxProgram
-from simulator.domain.model.job_counts import JobCounts
 from simulator.domain.model.network import NetworkStatus
 from simulator.domain.model.nonces import Spent
 from simulator.domain.model.notifications import Notification

@@ -1,6 +1,6 @@
 """Header lines of an answer, and the answer as HTTP sends it."""
 
-from simulator.domain.model.http_statuses import WITHOUT_BODY
+from simulator.domain.model.faults import WITHOUT_BODY
 
 
 def as_sent(status: int, lines: bytes, body: bytes) -> tuple[list[tuple[bytes, bytes]], bytes]:

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import msgspec
 
 from simulator.domain.model.expectations import Count, Expectation, ExpectationKind
-from simulator.domain.model.places import Place
+from simulator.domain.model.rules import Place
 from simulator.runtime.counters import Counters
 from simulator.runtime.evicted import EvictedRecords
 from simulator.runtime.journal import Exchange, packed

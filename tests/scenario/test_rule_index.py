@@ -11,8 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from simulator.domain.model.rule_book import Choice, RuleBook
-from simulator.domain.model.rule_index import INDEXED, RuleIndex
-from simulator.domain.model.rules import Rule
+from simulator.domain.model.rules import INDEXED, Rule, RuleIndex
 from simulator.scenario.build import build_rule
 from tests.support.tiers import examples
 

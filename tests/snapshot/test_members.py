@@ -48,7 +48,7 @@ TABLE: dict[str, tuple[str, dict[str, str]]] = {
         "callbacks_made deliveries catalog_webhook catalog_changes callback_counts webhook_counts notifications "
         "keys_made noted nonces rates",
         {
-            "compiler": AROUND, "key_scope": BEGINNING, "seed": BEGINNING, "started": BEGINNING, "tell": WAITERS,
+            "compiler": AROUND, "key_scope": BEGINNING, "seed": BEGINNING, "started": BEGINNING, "publish": WAITERS,
             "on_status": WAITERS,
             "nonces_by_reseller": SCENARIO, "codes": SCENARIO,
         },

@@ -5,7 +5,7 @@ from typing import Any
 
 from simulator.app import App
 from simulator.domain.due import StepDue
-from simulator.domain.model.places import Origin, Place
+from simulator.domain.model.rules import Origin, Place
 from simulator.replay.head import beginning_of
 from simulator.replay.player import Player
 from simulator.replay.proof import player_for

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from simulator.domain.model.places import Origin, Place
+from simulator.domain.model.rules import Origin, Place
 from simulator.domain.sandbox import Sandbox
 from simulator.scenario.library import scenario_from_object
 from tests.support import day_tape

@@ -8,7 +8,7 @@ from typing import Any
 from simulator.domain.commands import CreatePayment, EndAttempt, PassTime
 from simulator.domain.due import Fired
 from simulator.domain.model.answers import PaymentAnswer, PaymentRefused
-from simulator.domain.model.bills import BillField, BillProfile
+from simulator.domain.model.bills import BillField, BillProfile, NamePool, PersonPools
 from simulator.domain.model.callbacks import CallbackConfig
 from simulator.domain.model.catalog import (
     Catalog,
@@ -22,7 +22,6 @@ from simulator.domain.model.catalog import (
     Source,
 )
 from simulator.domain.model.effects import AttemptResult, Send
-from simulator.domain.model.people import NamePool, PersonPools
 from simulator.domain.model.rules import Rule
 from simulator.domain.model.scenario import ResellerStart, Scenario
 from simulator.domain.model.transactions import Distortion, PaymentThen, Status, Step

@@ -57,4 +57,4 @@ def _alert(state: State, reseller: Reseller, now: datetime) -> None:
         subject="Low balance",
         text=text,
     )
-    state.tell(notification)
+    state.publish(notification)

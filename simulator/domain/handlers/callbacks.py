@@ -8,6 +8,7 @@ from simulator.domain.commands import SendCallback
 from simulator.domain.due import CallbackDue
 from simulator.domain.errors import Conflict, Unknown
 from simulator.domain.model.callbacks import Callback, CallbackState, is_retried
+from simulator.domain.model.domain_events import Attempted
 from simulator.domain.model.effects import (
     Attempt,
     AttemptEnd,
@@ -16,7 +17,6 @@ from simulator.domain.model.effects import (
     counted,
     is_accepted,
 )
-from simulator.domain.model.happenings import Attempted
 from simulator.domain.model.outcomes import Noted
 from simulator.domain.model.transactions import Result, Status, Transaction
 from simulator.domain.state import State
@@ -142,4 +142,4 @@ def attempt_ended(state: State, callback: Callback, attempt: Attempt, result: At
     counts = state.callback_counts[callback.transaction.reseller]
     counts.count_attempt(delivered=ended is CallbackState.DELIVERED, failed=ended is CallbackState.FAILED)
     next_due = next_at if callback.state is CallbackState.PENDING else None
-    state.tell(Attempted(callback.id, attempt.number, now, next_due))
+    state.publish(Attempted(callback.id, attempt.number, now, next_due))

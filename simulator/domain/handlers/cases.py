@@ -23,7 +23,7 @@ from simulator.domain.model.cases import (
     CaseThen,
 )
 from simulator.domain.model.details import Detail, DetailKind, detail
-from simulator.domain.model.happenings import Posted
+from simulator.domain.model.domain_events import Posted
 from simulator.domain.model.likeness import nearest
 from simulator.domain.model.money import ZERO
 from simulator.domain.model.notifications import NotificationKind
@@ -231,7 +231,7 @@ def _refund(state: State, transaction: Transaction, now: datetime) -> None:
     wallet = state.resellers[transaction.reseller].wallet
     entry = wallet.post(EntryType.REFUND, transaction.cost, now, f"void of {transaction.refid}", transaction.trxid)
     transaction.entry_ids += (entry.id,)
-    state.tell(Posted(transaction.reseller, entry))
+    state.publish(Posted(transaction.reseller, entry))
     cost = transaction.cost if state.assumes("voided-cost", "keep") else ZERO
     voided = msgspec.structs.replace(
         transaction.result,
@@ -243,7 +243,7 @@ def _refund(state: State, transaction: Transaction, now: datetime) -> None:
         cause="void",
     )
     transaction.results += (voided,)
-    state.tell_status(transaction)
+    state.publish_status(transaction)
     state.noted[Noted.REFUNDED] += 1
     if transaction.bill is not None:
         state.bills_paid[transaction.bill] -= transaction.amount
@@ -265,4 +265,4 @@ def _notify(state: State, case: Case, now: datetime, text: str) -> None:
         trxid=transaction.trxid,
         refid=transaction.refid,
     )
-    state.tell(notification)
+    state.publish(notification)

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from simulator.domain.commands import ChangeProduct, ChangeTree
+from simulator.domain.commands import ChangeProduct, ChangeTree, SetNetwork
 from simulator.domain.errors import Unacceptable, Unknown
 from simulator.domain.handlers import catalog_events
 from simulator.domain.model.answers import OptionChange, ProductChange, TreeChange
@@ -149,3 +149,8 @@ def _with_part(group: Group, before: Category | Group, after: Category | Group) 
         return group
     assert isinstance(after, Category)
     return msgspec.structs.replace(group, categories=tuple(after if one is before else one for one in group.categories))
+
+
+def set_network(state: State, command: SetNetwork, now: datetime) -> None:
+    """Set a product's network status from now on (SPEC 2.7). Raises `Unknown`."""
+    state.network.set(product_of(state, command.product).code, command.status)

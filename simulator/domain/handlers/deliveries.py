@@ -7,6 +7,7 @@ import msgspec
 from simulator.domain.commands import ReplayDelivery
 from simulator.domain.due import DeliveryDue
 from simulator.domain.model import draw
+from simulator.domain.model.domain_events import Attempted
 from simulator.domain.model.effects import (
     Attempt,
     AttemptEnd,
@@ -15,7 +16,6 @@ from simulator.domain.model.effects import (
     counted,
     is_accepted,
 )
-from simulator.domain.model.happenings import Attempted
 from simulator.domain.model.outcomes import Noted
 from simulator.domain.model.resellers import Reseller
 from simulator.domain.model.wallet import Entry, EntryType
@@ -107,7 +107,7 @@ def attempt_ended(state: State, delivery: Delivery, attempt: Attempt, result: At
     counts.count_attempt(delivered=ended is DeliveryState.SUCCEEDED, failed=ended is DeliveryState.FAILED)
     is_over = delivery.state is not DeliveryState.UNDER_WAY
     next_due = None if is_over else next_at
-    state.tell(Attempted(delivery.id, attempt.number, now, next_due))
+    state.publish(Attempted(delivery.id, attempt.number, now, next_due))
 
 
 def replay(state: State, command: ReplayDelivery, now: datetime) -> Delivery | ReplayRefused:

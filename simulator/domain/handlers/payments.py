@@ -27,7 +27,7 @@ from simulator.domain.model import draw, pricing
 from simulator.domain.model.answers import PaymentAnswer, PaymentRefused
 from simulator.domain.model.catalog import Money, Product
 from simulator.domain.model.details import Detail, DetailKind, detail
-from simulator.domain.model.happenings import Posted
+from simulator.domain.model.domain_events import Posted
 from simulator.domain.model.money import ZERO, parse_amount
 from simulator.domain.model.resellers import Reseller
 from simulator.domain.model.rules import Rule
@@ -230,7 +230,7 @@ def _create(
         return _refuse(state, refusal, reseller, product, rule.label, note)
     trxid = draw.trxid(state.seed, now, reseller.code, command.refid)
     entry = reseller.wallet.post(TRANSACTION, -cost, now, f"{product.name} {command.account}", trxid)
-    state.tell(Posted(reseller.code, entry))
+    state.publish(Posted(reseller.code, entry))
     transaction = Transaction(
         trxid=trxid,
         refid=command.refid,

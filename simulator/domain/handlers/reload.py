@@ -6,23 +6,31 @@ added, and properties that their file changes are set. Wallets, transactions wit
 deliveries and the rest of the agenda continue. What cannot be changed at run time is left as it is and reported.
 """
 
+from base64 import b64decode
+from collections import Counter
 from collections.abc import Iterator
 from datetime import datetime
+from typing import Any
 
 import msgspec
 
-from simulator.domain.commands import LoadScenario
+from simulator.domain.commands import ChangeSettings, LoadScenario
 from simulator.domain.due import ScheduleDue
 from simulator.domain.errors import refuse_more
-from simulator.domain.handlers import catalog, webhooks
-from simulator.domain.handlers.reload_resellers import update_reseller
-from simulator.domain.handlers.reload_rules import replace_rules
-from simulator.domain.handlers.resellers import refuse_foreign
-from simulator.domain.model.scenario import Limits, Scenario
+from simulator.domain.handlers import catalog, catalog_events, webhooks
+from simulator.domain.handlers.resellers import add_key, add_passwords, change_settings, create_reseller, refuse_foreign
+from simulator.domain.model.callbacks import CallbackConfig
+from simulator.domain.model.money import ZERO
+from simulator.domain.model.resellers import Reseller
+from simulator.domain.model.rules import Rule
+from simulator.domain.model.scenario import Limits, ResellerStart, Scenario
 from simulator.domain.model.schedule import due, written
+from simulator.domain.model.webhooks import WebhookStart
+from simulator.domain.queries import time_of_change
 from simulator.domain.state import (
     State,
     request_rates,
+    rule_books,
     status_codes,
 )
 
@@ -115,3 +123,141 @@ def _resellers(state: State, old: Scenario, new: Scenario, now: datetime) -> Ite
         yield from update_reseller(state, known.get(start.code), start, now)
     for code in known.keys() - {start.code for start in new.resellers}:
         yield f"resellers: {code} stays until the sandbox is reset"
+
+
+Written = dict[str, Any]
+
+
+def replace_rules(state: State, old: Scenario, new: Scenario) -> Iterator[str]:
+    """Install the rules of `new`; yields one line for each that differs from what was changed while the sandbox ran.
+
+    Counts of `times`, `nth` and `every` restart; those of magic accounts serve coverage alone and continue.
+    """
+    before = state.books
+    from_file = {id(rule) for section in _sections(old).values() for rule in section}
+    rule_books(state, new)
+    present = {id(rule) for book in before.values() for rule, _ in book.listed()}
+    yield from _remove_again(state, old, new, present)
+    labels = {label for book in state.books.values() for rule, _ in book.listed() for label in (rule.id, rule.name)}
+    labels = (labels | new.magic.names()) - {""}
+    for section, book in before.items():
+        state.books[section].magic_chosen = book.magic_chosen
+        for rule, count in reversed(list(book.listed())):
+            if id(rule) in from_file:
+                state.retire_rule(rule, count)
+            elif {rule.id, rule.name} & labels:
+                state.retire_rule(rule, count)
+                yield f"rule {rule.label!r}: the one that was added while it ran gives way to that of the file"
+            else:
+                state.books[section].put_first(rule, count)
+
+
+def _remove_again(state: State, old: Scenario, new: Scenario, present: set[int]) -> Iterator[str]:
+    """Leave out what was removed from the rules of `old`, of which those in `present` are still there."""
+    for section, rules in _sections(old).items():
+        if all(id(rule) in present for rule in rules):
+            continue
+        were, are = _written(old, section), _written(new, section)
+        removed = [one for rule, one in zip(rules, were, strict=True) if id(rule) not in present]
+        left_out = Counter(map(repr, removed))
+        for rule, one in zip(_sections(new)[section], are, strict=True):
+            if left_out[repr(one)]:
+                left_out[repr(one)] -= 1
+                state.books[section].remove(rule.id)
+        unchanged = set(map(repr, were))
+        changed = {_label(one) for one in are if repr(one) not in unchanged}
+        for label in filter(None, map(_label, removed)):
+            if label in changed:
+                yield f"rule {label!r}: was removed while it ran, and is back since the file changed it"
+
+
+def _label(written: Written) -> str:
+    """What tells a rule of a file that was changed: its name, else the id that it was given."""
+    return str(written.get("name") or written.get("id") or "")
+
+
+def _written(scenario: Scenario, section: str) -> list[Written]:
+    """The rules of a section as the file has them."""
+    return list(scenario.document.get(section) or ())
+
+
+def _sections(scenario: Scenario) -> dict[str, tuple[Rule[Any], ...]]:
+    return {
+        "payments": scenario.payments,
+        "voids": scenario.voids,
+        "disputes": scenario.disputes,
+        "bills": scenario.bills,
+        "faults": scenario.faults,
+    }
+
+
+def update_reseller(state: State, was: ResellerStart | None, start: ResellerStart, now: datetime) -> Iterator[str]:
+    """Set what `start` changes relative to the previous scenario's `was`, None if absent there; yields one line for
+    each change that requires a reset. Creates a missing reseller."""
+    reseller = state.resellers.get(start.code)
+    if reseller is None:
+        create_reseller(state, start)
+        return
+    if was is None:  # it was added at run time
+        was = ResellerStart(start.code, reseller.email, start.balance)
+    _credentials(state, reseller, was, start)
+    _settings(state, reseller, was, start, now)
+    if was.balance != start.balance:
+        yield f"resellers: {start.code} keeps its wallet; a deposit of the control API adds to it"
+    for key in was.keys:
+        if key.key not in {one.key for one in start.keys}:
+            yield f"resellers: {start.code} keeps the API key {key.key!r}; give it the state revoked to refuse it"
+    for user in was.users:
+        if user.username not in {one.username for one in start.users}:
+            yield f"resellers: {start.code} keeps the user {user.username!r} until the sandbox is reset"
+
+
+def _credentials(state: State, reseller: Reseller, was: ResellerStart, start: ResellerStart) -> None:
+    """Add new keys and users, and update those that the file changes."""
+    for wanted in start.keys:
+        if wanted.key not in state.keys:
+            add_key(state, reseller, wanted)
+        elif wanted not in was.keys:
+            key = state.keys[wanted.key][1]
+            state.secrets.add(wanted.secret, replaced=key.secret)
+            key.secret, key.secret_bytes, key.state = wanted.secret, b64decode(wanted.secret), wanted.state
+    users = {user.username: user for user in (*reseller.users, *start.users)}
+    add_passwords(state, start)
+    reseller.users = tuple(users.values())
+    state.users.update((name, (reseller, user)) for name, user in users.items())
+
+
+def _settings(state: State, reseller: Reseller, was: ResellerStart, start: ResellerStart, now: datetime) -> None:
+    reseller.email = start.email
+    if was.callback != start.callback:
+        reseller.callback = CallbackConfig(start.callback.url, start.callback.method, now)
+    if was.low_balance_threshold != start.low_balance_threshold:
+        reseller.wallet.threshold = start.low_balance_threshold or ZERO
+    if was.webhook != start.webhook:
+        _webhook(state, reseller, start.webhook, now)
+    if was.overlay != start.overlay:
+        _overlay(state, reseller, start, now)
+    names = ("require_api_key_for_topup", "ip_allowlist")
+    changes = {name: getattr(start, name) for name in names if getattr(was, name) != getattr(start, name)}
+    if changes:
+        change_settings(state, ChangeSettings(reseller.code, changes), now)
+
+
+def _overlay(state: State, reseller: Reseller, start: ResellerStart, now: datetime) -> None:
+    before, reseller.overlay = reseller.overlay, start.overlay
+    reseller.overlay_updated = time_of_change(state, now)
+    catalog_events.publish_overlay(state, reseller, before, now)
+
+
+def _webhook(state: State, reseller: Reseller, start: WebhookStart | None, now: datetime) -> None:
+    """Jobs under way hold this object, so it is changed in place."""
+    webhook = reseller.webhook
+    if start is None:
+        webhook.enabled, webhook.url = False, ""
+    elif not webhook.url:
+        state.secrets.add("", replaced=webhook.secret)
+        reseller.webhook = webhooks.initial_webhook(state, start, reseller.code)
+    else:
+        webhook.url, webhook.enabled, webhook.updated = start.url, start.enabled, now
+        state.secrets.add(start.secret, replaced=webhook.secret if start.secret else "")
+        webhook.secret = start.secret or webhook.secret

@@ -17,7 +17,7 @@ from simulator.domain.commands import (
 )
 from simulator.domain.due import Fired, ScheduleDue
 from simulator.domain.errors import DomainError, Unknown
-from simulator.domain.handlers import alerts, catalog, network, resellers, rules, webhooks
+from simulator.domain.handlers import alerts, catalog, resellers, rules, webhooks
 from simulator.domain.model.schedule import (
     Scheduled,
     ScheduledChange,
@@ -62,7 +62,7 @@ def _carry_out(state: State, planned: Scheduled, now: datetime) -> Entry | None:
         case ScheduledSettings():
             _change_settings(state, planned, now)
         case ScheduledNetwork():
-            network.set_network(state, SetNetwork(planned.product, planned.status), now)
+            catalog.set_network(state, SetNetwork(planned.product, planned.status), now)
         case ScheduledRule():
             rules.add_rule(state, AddRule(planned.section, planned.document), now)
         case ScheduledRemoval():

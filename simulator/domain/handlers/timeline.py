@@ -13,7 +13,7 @@ import msgspec
 
 from simulator.domain.due import StepDue, StepTaken
 from simulator.domain.handlers import callbacks
-from simulator.domain.model.happenings import Posted
+from simulator.domain.model.domain_events import Posted
 from simulator.domain.model.instants import next_time_of_day
 from simulator.domain.model.money import SERVICE_ZONE, ZERO
 from simulator.domain.model.outcomes import SETTLED_COURSES, Noted
@@ -127,7 +127,7 @@ def _enter_status(state: State, transaction: Transaction, step: Step, now: datet
     if status is FAILED:
         entry = wallet.post(REFUND, cost, now, f"refund of {transaction.refid}", transaction.trxid)
         transaction.entry_ids += (entry.id,)
-        state.tell(Posted(transaction.reseller, entry))
+        state.publish(Posted(transaction.reseller, entry))
         if not state.assumes("failed-wallet", "keep_cost"):
             cost = ZERO
     code = state.codes[status] if step.code is None else step.code
@@ -138,7 +138,7 @@ def _enter_status(state: State, transaction: Transaction, step: Step, now: datet
     if step.texts or step.expiry or status is SUCCESSFUL:
         result = _with_details(state, transaction, step, result)
     transaction.results = (*results, result)
-    state.tell_status(transaction)
+    state.publish_status(transaction)
     if status in SETTLED:
         _settle(state, transaction)
     if cause != "creation":

@@ -7,8 +7,7 @@ from enum import StrEnum
 
 import msgspec
 
-from simulator.domain.model.places import Place
-from simulator.domain.model.rules import Fields
+from simulator.domain.model.rules import Fields, Place
 
 
 class ExpectationKind(StrEnum):

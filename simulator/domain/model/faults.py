@@ -2,6 +2,7 @@
 failure mode is its own type; other modules apply it to answers."""
 
 from datetime import timedelta
+from typing import Final
 
 import msgspec
 
@@ -67,3 +68,7 @@ class FaultThen(msgspec.Struct, frozen=True):
     def prevents_execution(self) -> bool:
         """True when the request is not executed at all."""
         return not self.after_commit and any(isinstance(one, ScriptedAnswer | NoAnswer) for one in self.failures)
+
+
+WITHOUT_BODY: Final = (204, 304)
+"""Final statuses whose answers end with their head (RFC 9112 6.3)."""

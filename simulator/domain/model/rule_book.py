@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from datetime import timedelta
 from itertools import chain
 from typing import Any, Generic
 
@@ -9,8 +10,7 @@ import msgspec
 
 from simulator.domain.model import draw
 from simulator.domain.model.rule_counts import RuleCount, ValueBudget, counted_value
-from simulator.domain.model.rule_index import RuleIndex, by_label
-from simulator.domain.model.rules import Fields, Rule, Then
+from simulator.domain.model.rules import Fields, Rule, RuleIndex, Then, by_label
 
 Rules = tuple[Rule[Then], ...]
 
@@ -253,3 +253,30 @@ class RuleBook(Generic[Then]):
         if rule.times is not None and count.chosen - count.selected >= rule.times:
             return False
         return rule.chance is None or draw.fraction(self._seed, rule.label, total.matched + 1) < rule.chance
+
+
+NO_RULES: MagicRules[Any] = MagicRules({})
+
+
+class Magic(msgspec.Struct, frozen=True):
+    """All magic accounts of a scenario: the meaning of each `OO`, the delay of each `D`, and the rules by section."""
+
+    outcomes: Mapping[str, str] = msgspec.field(default_factory=dict)
+    durations: Mapping[str, timedelta] = msgspec.field(default_factory=dict)
+    sections: Mapping[str, MagicRules[Any]] = msgspec.field(default_factory=dict)
+
+    def of(self, section: str) -> MagicRules[Any]:
+        """The rules of a section."""
+        return self.sections.get(section, NO_RULES)
+
+    def names(self) -> frozenset[str]:
+        """The names of its rules."""
+        return frozenset().union(*(rules.names() for rules in self.sections.values()))
+
+
+NO_MAGIC = Magic()
+
+
+def rule_name(digits: str) -> str:
+    """The name of the rule for the last three digits: `magic-01`, or `magic-301` when `D` is not 0."""
+    return f"magic-{digits[1:] if digits.startswith('0') else digits}"

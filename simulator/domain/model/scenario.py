@@ -1,11 +1,11 @@
 """A loaded scenario: the frozen values that a sandbox starts from."""
 
 from base64 import b64encode
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from decimal import Decimal
-from typing import Any
+from typing import Any, Protocol
 
 import msgspec
 
@@ -17,11 +17,10 @@ from simulator.domain.model.catalog import Catalog, Overlay
 from simulator.domain.model.expectations import Expectation
 from simulator.domain.model.faults import FaultThen
 from simulator.domain.model.inboxes import InboxProgram
-from simulator.domain.model.magic import NO_MAGIC, Magic
 from simulator.domain.model.network import NetworkTimeline
-from simulator.domain.model.places import Origin
 from simulator.domain.model.resellers import KeyState, User
-from simulator.domain.model.rules import Rule
+from simulator.domain.model.rule_book import NO_MAGIC, Magic
+from simulator.domain.model.rules import Origin, Rule
 from simulator.domain.model.schedule import Scheduled
 from simulator.domain.model.transactions import PaymentThen, Step
 from simulator.domain.model.webhooks import WebhookPolicy, WebhookStart
@@ -137,3 +136,24 @@ class Scenario:
     def document(self) -> Mapping[str, Any]:
         """The complete source document, inherited parts included, as plain values; rebuilt on each access."""
         return {key: value for key, value in self.written().items() if key != "extends"}
+
+
+class Compiler(Protocol):
+    """Raises its own error for an invalid document; nothing has changed then."""
+
+    def rule(
+        self,
+        section: str,
+        document: Mapping[str, Any],
+        rule_id: str,
+        products: Collection[str],
+        resellers: Collection[str],
+        timelines: Mapping[str, tuple[Step, ...]],
+    ) -> Rule[Any]:
+        """Compile a rule of a section; `rule_id` is its id when the document has none. It may name these products,
+        resellers and timelines."""
+        ...
+
+    def scenario(self, document: Mapping[str, Any], name: str) -> Scenario:
+        """Compile a whole scenario; `name` is its title when the document has none."""
+        ...

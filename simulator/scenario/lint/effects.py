@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 
 import msgspec
 
-from simulator.domain.model.http_statuses import WITHOUT_BODY
+from simulator.domain.model.faults import WITHOUT_BODY
 from simulator.domain.model.transactions import STATUS_CODES, Status, may_follow
 from simulator.scenario.lint.conditions import count
 from simulator.scenario.reading.reader import Reader

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from simulator.domain.model.places import Place
+from simulator.domain.model.rules import Place
 from simulator.shortened import LINE_CHARS_MAX, one_line
 
 Path = tuple[str | int, ...]

@@ -8,8 +8,8 @@ import msgspec
 from msgspec.structs import replace
 
 from simulator.domain.model.expectations import ANY_COUNT, Count, Expectation, ExpectationKind
-from simulator.domain.model.magic import Magic
 from simulator.domain.model.outcomes import IDS
+from simulator.domain.model.rule_book import Magic
 from simulator.domain.model.rules import Fields, Rule
 from simulator.domain.model.transactions import Status
 from simulator.scenario.reading.check import suggestion

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from datetime import timedelta
 from types import MappingProxyType
 
-from simulator.domain.model.http_statuses import WITHOUT_BODY
+from simulator.domain.model.faults import WITHOUT_BODY
 from simulator.domain.model.inboxes import INBOX_NAME, InboxProgram, InboxReply, TimedReply
 from simulator.scenario.reading.check import check
 from simulator.scenario.reading.document import Report

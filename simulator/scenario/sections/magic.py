@@ -9,8 +9,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from simulator.domain.model.magic import NO_MAGIC, Magic, rule_name
-from simulator.domain.model.rule_book import MagicRules
+from simulator.domain.model.rule_book import NO_MAGIC, Magic, MagicRules, rule_name
 from simulator.domain.model.rules import Rule
 from simulator.domain.model.transactions import SETTLED, PaymentThen, Step
 from simulator.scenario.reading.reader import Reader

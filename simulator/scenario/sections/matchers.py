@@ -9,8 +9,7 @@ from datetime import datetime
 from decimal import Decimal
 
 from simulator.domain.model.money import CENT, is_whole_cents, parse_amount
-from simulator.domain.model.rule_index import INDEXED
-from simulator.domain.model.rules import Fields, matches_all
+from simulator.domain.model.rules import INDEXED, Fields, matches_all
 from simulator.domain.model.windows import Window
 from simulator.scenario.reading import patterns
 from simulator.scenario.reading.values import text_of

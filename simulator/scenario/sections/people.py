@@ -11,7 +11,7 @@ from functools import cache
 from itertools import count, islice
 from typing import TYPE_CHECKING
 
-from simulator.domain.model.people import NamePool, PersonPools
+from simulator.domain.model.bills import NamePool, PersonPools
 
 if TYPE_CHECKING:
     from faker import Faker

@@ -11,8 +11,7 @@ import msgspec
 from simulator.domain.model.bills import BillThen
 from simulator.domain.model.cases import CaseThen
 from simulator.domain.model.faults import FaultThen
-from simulator.domain.model.rule_index import INDEXED
-from simulator.domain.model.rules import Rule, not_written
+from simulator.domain.model.rules import INDEXED, Rule, not_written
 from simulator.domain.model.transactions import PaymentThen
 from simulator.scenario.reading.document import Node
 from simulator.scenario.reading.patterns import finder

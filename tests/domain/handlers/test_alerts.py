@@ -7,7 +7,7 @@ import pytest
 
 from simulator.domain.commands import Credit, SetThreshold
 from simulator.domain.errors import Unacceptable
-from simulator.domain.model.happenings import Happening
+from simulator.domain.model.domain_events import DomainEvent
 from simulator.domain.model.notifications import NotificationKind
 from simulator.domain.model.scenario import ResellerStart
 from simulator.domain.sandbox import Sandbox
@@ -58,7 +58,7 @@ def test_a_balance_that_falls_below_the_threshold_is_one_alert(limit: str, payme
 
 
 def test_an_alert_names_the_balance_and_the_threshold_and_goes_to_the_account() -> None:
-    box, told = sandbox(), list[Happening]()
+    box, told = sandbox(), list[DomainEvent]()
     threshold(box, "950.5")
     box.watch(told.append)
     pay(box, at=5)

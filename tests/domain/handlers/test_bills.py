@@ -16,6 +16,7 @@ from simulator.domain.model.bills import (
     BillField,
     BillRefused,
     BillThen,
+    PersonPools,
     draw_bill,
 )
 from simulator.domain.model.cases import CaseKind
@@ -28,7 +29,6 @@ from simulator.domain.model.catalog import (
     OptionList,
     Source,
 )
-from simulator.domain.model.people import PersonPools
 from simulator.domain.model.rules import Rule
 from simulator.domain.model.transactions import Status, Step
 from simulator.domain.sandbox import Sandbox

@@ -14,9 +14,8 @@ from simulator.domain.model.callbacks import (
     RetryPolicy,
     is_retried,
 )
-from simulator.domain.model.effects import AttemptEnd, AttemptResult, Send
-from simulator.domain.model.happenings import Attempted, Happening
-from simulator.domain.model.job_counts import JobCounts
+from simulator.domain.model.domain_events import Attempted, DomainEvent
+from simulator.domain.model.effects import AttemptEnd, AttemptResult, JobCounts, Send
 from simulator.domain.model.outcomes import Noted
 from simulator.domain.model.scenario import Limits
 from simulator.domain.model.transactions import Distortion, Status, Step
@@ -328,7 +327,7 @@ FAILURE = AttemptResult(AttemptEnd.ANSWERED, 500)
 
 
 def test_each_attempt_is_counted_and_tells_when_the_next_one_is_due() -> None:
-    box, told = sandbox(rule(ACCEPTED, after(1, Status.SUCCESSFUL))), list[Happening]()
+    box, told = sandbox(rule(ACCEPTED, after(1, Status.SUCCESSFUL))), list[DomainEvent]()
     pay(box)
     box.watch(told.append)
     for at, outcome in ((1, FAILURE), (61, OK)):

@@ -7,9 +7,8 @@ from typing import Any
 import pytest
 
 from simulator.domain.commands import ChangeProduct, Credit, EnableWebhook, RemoveWebhook, ReplayDelivery, SetWebhook
-from simulator.domain.model.effects import AttemptEnd, AttemptResult, Send
-from simulator.domain.model.happenings import Attempted, Happening
-from simulator.domain.model.job_counts import JobCounts
+from simulator.domain.model.domain_events import Attempted, DomainEvent
+from simulator.domain.model.effects import AttemptEnd, AttemptResult, JobCounts, Send
 from simulator.domain.model.outcomes import Noted
 from simulator.domain.model.wallet import EntryType
 from simulator.domain.model.webhooks import (
@@ -162,7 +161,7 @@ def test_a_retry_counts_from_the_end_of_the_attempt() -> None:
 
 
 def test_each_attempt_tells_when_the_next_one_is_due() -> None:
-    box, told = hooked(), list[Happening]()
+    box, told = hooked(), list[DomainEvent]()
     credit(box)
     box.watch(told.append)
     attempt_all(box, BROKEN)

@@ -8,7 +8,7 @@ import pytest
 
 from simulator.domain.commands import AddApiKey, AddReseller, ChangeSettings, Credit, RevokeApiKey, SetCallback
 from simulator.domain.errors import Conflict, Unacceptable, Unknown
-from simulator.domain.model.happenings import Happening, Posted
+from simulator.domain.model.domain_events import DomainEvent, Posted
 from simulator.domain.model.resellers import KeyState, User
 from simulator.domain.model.scenario import KeyStart, Limits, ResellerStart
 from simulator.domain.model.wallet import EntryType
@@ -99,7 +99,7 @@ def test_only_the_named_key_is_revoked() -> None:
 
 @pytest.mark.parametrize("amount", ["0.01", "1E+2", "998999999999999"])
 def test_a_credit_adds_to_the_balance_in_whole_cents(amount: str) -> None:
-    box, told = sandbox(), list[Happening]()
+    box, told = sandbox(), list[DomainEvent]()
     box.watch(told.append)
     entry = box.apply(Credit("R1", Decimal(amount), "bank"), seconds(1))
     assert (entry.amount, entry.balance, entry.type) == (Decimal(amount), 1000 + Decimal(amount), EntryType.DEPOSIT)

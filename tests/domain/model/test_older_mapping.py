@@ -15,7 +15,7 @@ from simulator.domain.model.catalog import (
     Product,
     Source,
 )
-from simulator.domain.model.older_mapping import is_paid_by_price, lacks_extra
+from simulator.domain.queries import is_paid_by_price, lacks_extra
 from tests.support.worlds import fixed_product
 
 PLANS = Fulfillment(extras={"subproduct_code": Source("amount")})

@@ -1,6 +1,6 @@
 """Who is drawn from the pools: the same person for the same seed and identity."""
 
-from simulator.domain.model.people import NamePool, PersonPools
+from simulator.domain.model.bills import NamePool, PersonPools
 from tests.support.worlds import PEOPLE
 
 SOME = [str(number) for number in range(400)]

@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 
-from simulator.domain.model.places import Place
 from simulator.domain.model.rule_book import MagicRules, RuleBook
-from simulator.domain.model.rules import Rule, matches_all
+from simulator.domain.model.rules import Place, Rule, matches_all
 
 ANY = {"product": "BILL"}
 

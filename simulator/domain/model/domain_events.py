@@ -32,8 +32,8 @@ class Attempted(msgspec.Struct, frozen=True, gc=False):
     next_due: datetime | None
 
 
-Happening = StatusChanged | Posted | Attempted | Notification
+DomainEvent = StatusChanged | Posted | Attempted | Notification
 
 
-def nobody(happening: Happening) -> None:
+def no_listener(event: DomainEvent) -> None:
     """Nobody watches."""
