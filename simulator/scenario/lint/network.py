@@ -16,6 +16,10 @@ def lint_network(root: Reader, source: str) -> None:
         if status.text() == "Healthy" and status.position.source == source:
             text = f"staging reports an interruption of {INTERRUPTED} at all times; `environment: production` need not"
             status.problem("always_interrupted", text)
+    for item in root["network"][INTERRUPTED].items()[:1]:
+        if item["at"].duration() and item["at"].position.source == source:
+            text = f"{INTERRUPTED} is healthy before this, but staging reports an interruption at all times"
+            item["at"].problem("always_interrupted", f"{text}; begin at 0s")
 
 
 def _statuses(root: Reader) -> Iterator[Reader]:
