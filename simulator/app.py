@@ -30,7 +30,7 @@ from simulator.runtime.operations import STOPPING, Operations
 from simulator.runtime.quotas import quotas
 from simulator.runtime.sandbox_start import SandboxSpec
 from simulator.runtime.sandboxes import DEFAULT, Sandboxes
-from simulator.runtime.wall_steps import follow_machine, leave_machine
+from simulator.runtime.wall_steps import compare_machine, follow_machine, leave_machine
 from simulator.scenario.library import load_scenario
 from simulator.scenario.overrides import with_callback
 from simulator.server.asgi import is_browser_at_root, unusual_target, use_host_of_target
@@ -113,6 +113,7 @@ class App:
 
     def _answer(self, path: str, request: Incoming) -> Coroutine[Any, Any, EncodedReply]:
         """Select the sandbox by path: one under its own prefix, or the default one at the root."""
+        compare_machine(self.wall)  # else signatures of a client with the new time would be refused for a minute
         if path.startswith(SANDBOX_PREFIX):
             sandbox_id, _, rest = path[len(SANDBOX_PREFIX) :].partition("/")
             sandbox = self.sandboxes.find(sandbox_id)

@@ -1,7 +1,7 @@
 """The wall's time by the monotonic clock: it runs evenly, however the machine's clock is set meanwhile.
 
-`compare` looks once a minute whether the machine's clock was set. Then this one follows it, and the clocks of sandboxes
-are told by how much, so that none leaps.
+`compare` looks once a minute, and with each request, whether the machine's clock was set. Then this one follows it, and
+the clocks of sandboxes are told by how much, so that none leaps.
 """
 
 import asyncio
@@ -73,7 +73,13 @@ class MachineTime:
         self.compare()
         self._timer = asyncio.get_running_loop().call_later(COMPARED_EVERY_S, self.start)
 
+    @property
+    def is_followed(self) -> bool:
+        """True from `start` to `close`."""
+        return self._timer is not None
+
     def close(self) -> None:
         """Compare no more."""
         if self._timer is not None:
             self._timer.cancel()
+            self._timer = None

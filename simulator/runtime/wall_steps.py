@@ -21,6 +21,12 @@ def follow_machine(wall: Wall, sandboxes: Sandboxes, operations: Operations, kep
         wall.start()
 
 
+def compare_machine(wall: Wall) -> None:
+    """Compare them now, if they are followed."""
+    if isinstance(wall, MachineTime) and wall.is_followed:
+        wall.compare()
+
+
 def leave_machine(wall: Wall) -> None:
     """Compare them no more."""
     if isinstance(wall, MachineTime):

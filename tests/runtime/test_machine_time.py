@@ -132,6 +132,15 @@ def test_what_is_pending_goes_on_and_the_server_says_so(
     assert '"action":"wall_set"' in events
 
 
+@pytest.mark.parametrize("step", [-3600, 3600])
+def test_a_client_that_signs_by_the_new_time_is_not_refused_for_a_minute(
+    client: Client, machine: Machine, step: float
+) -> None:
+    machine.set(step)
+    answer = client.call("GET", "/v2/balance", timestamp=int(machine.wall().timestamp()))
+    assert answer.status == 200, answer.body
+
+
 def test_the_wall_is_compared_at_the_start_and_every_minute(machine: Machine) -> None:
     steps: list[timedelta] = []
     machine.time.on_step = steps.append
