@@ -136,7 +136,7 @@ CHANGES: dict[str, tuple[str, Callable[[Client], Awaitable[object]]]] = {
     "created": ("new_life", lambda client: client.asim("POST", "/sandboxes", {"id": "third"})),
     "forked": ("keep_life", lambda client: client.asim("POST", "/sandboxes", FORK)),
     "deleted": ("forget", lambda client: client.asim("DELETE", "/sandboxes/first")),
-    "marked": ("put_mark_of", lambda client: client.asim("POST", "/sandboxes/first/marks", {"name": "new"})),
+    "marked": ("put_mark", lambda client: client.asim("POST", "/sandboxes/first/marks", {"name": "new"})),
     "unmarked": ("drop_mark", lambda client: client.asim("DELETE", "/sandboxes/first/marks/late")),
     "moved on": ("append_to", lambda client: client.asim("POST", "/sandboxes/first/clock/advance", {"seconds": 9})),
 }  # fmt: skip

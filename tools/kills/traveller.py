@@ -44,7 +44,7 @@ class Traveller:
             self._paid = frozenset() if answer.status else None
             return bool(answer.status)
         if answer.status:
-            self._judge(BOX, answer, {self._paid or frozenset(), self._unanswered or self._paid or frozenset()})
+            self._judge(BOX, answer, {self._now, self._now if self._unanswered is None else self._unanswered})
             self._paid, self._unanswered = _paid(answer), None
             return bool((await self._control(connection, key, "DELETE", f"/{ASIDE}", (204, 404))).status)
         return False

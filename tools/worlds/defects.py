@@ -190,8 +190,6 @@ DEFECTS = (
            "call.exchange.body, call.has_body = request.body, True", "call.has_body = True", seed=68),
     Defect("a snapshot on disk lacks a nonce", "snapshot.capture:_Capture.parts",
            "list(state.nonces))", "list(state.nonces)[1:])", seed=8),
-    Defect("a snapshot on disk has a part of the one before", "persistence.snapshot_schedule:_known",
-           "digest_of(content) == known", "(digest_of(content) == known or len(content) % 3 == 0)", seed=18),
     Defect("a callback leaves before its input is on disk", "persistence.gate:GatedSender.send",
            "await self._gate.passed()", "pass", seed=8),
     Defect("a retry that was in the air is not ended when a process goes on", "replay.continuing:left",
