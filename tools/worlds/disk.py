@@ -18,7 +18,7 @@ from simulator.persistence.data_folder import DataFolder
 from simulator.persistence.errors import StoreError
 from simulator.persistence.restoration import CannotResume, Restorer
 from simulator.persistence.store import Store
-from simulator.replay.continuing import go_on
+from simulator.replay.continuing import return_to_life
 from simulator.replay.player import Player
 from simulator.runtime.courier import Sender
 from simulator.runtime.live_sandbox import LiveSandbox
@@ -91,7 +91,7 @@ class Disk:
 
     def keep(self) -> None:
         """Restore the application from the folder, then keep its sandboxes."""
-        with patch.object(folders, "go_on", self._go_on):
+        with patch.object(folders, "return_to_life", self._return_to_life):
             self._kept.keep(self._world.app)
         self._world.loop.call_soon(self._kept.start)
 
@@ -130,10 +130,10 @@ class Disk:
         gate = self._kept.gate
         return not gate._has_new and gate._durable == gate._requested
 
-    def _go_on(self, player: Player, *arguments: Any, **more: Any) -> LiveSandbox:
+    def _return_to_life(self, player: Player, *arguments: Any) -> LiveSandbox:
         player.end()
         self.went_on[player.live.id] = stored_view_of(player.live)
-        return go_on(player, *arguments, **more)
+        return return_to_life(player, *arguments)
 
     def _commit(self, done: Callable[[StoreError | None], object]) -> None:
         self._commits += 1
