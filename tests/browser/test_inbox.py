@@ -24,6 +24,7 @@ def test_what_arrived_is_listed_and_opens_whole_with_a_link_to_its_payment(share
     row = shared.row("order-7")
     row.first.wait_for()
     assert "not signed" in row.first.inner_text()
+    assert "callbacks are not signed" not in row.first.inner_text()  # the open message says it
     row.first.locator(".kind").click()
     shown.wait_for_url("**/inbox?at=*")
     whole = shown.locator("inbox-message")

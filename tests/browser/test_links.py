@@ -78,7 +78,7 @@ def test_sandboxes_and_scenarios_lead_back_by_tabs_keys_and_reloads(page: Consol
 def test_a_sandbox_that_was_deleted_is_not_led_back_to(page: Console) -> None:
     shown = page.page
     shown.goto(f"{page.url}/_sim/ui/sandboxes?sandbox={page.sandbox}")
-    shown.get_by_role("button", name=f"Forget {page.sandbox}").click()
+    shown.get_by_role("button", name=f"Delete {page.sandbox}").click()
     shown.get_by_role("dialog").get_by_label("Type").fill(page.sandbox)
     shown.keyboard.press("Enter")
     shown.wait_for_url("**/_sim/ui/sandboxes")

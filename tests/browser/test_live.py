@@ -181,6 +181,9 @@ def test_an_empty_list_teaches_the_first_calls_and_what_you_did_is_told_in_words
     page.row("POST /v2/topup").wait_for()
     shown.locator("first-steps").wait_for(state="detached")
     page.mine("POST", "clock/advance", {"seconds": 60})
+    page.row("callback Succesful").wait_for()
+    assert page.row("you: advanced the clock").count() == 0  # the times of the rows show it
+    page.open("live?q=kind:action")
     page.row("you: advanced the clock").wait_for()
     assert "+08, manual" in page.row("you: advanced the clock").inner_text()
 

@@ -28,7 +28,7 @@ ENTER = """([section, paths]) => {
             const shape = at.querySelector(label(`How ${name} is written`));
             if (shape) set(shape, part === "[]" ? "list" : "object", "change");
             if (part === "[]") {
-                at.querySelector(label(`One more of ${name}`)).click();
+                at.querySelector(label(`Add to ${name}`)).click();
                 [at, name] = [at.querySelector("li"), `${name} 1`];
                 continue;
             }

@@ -1,4 +1,4 @@
-"""The page of all sandboxes: what they are, how to reach them, and making, resetting and forgetting them."""
+"""The page of all sandboxes: what they are, how to reach them, and making, resetting and deleting them."""
 
 from collections.abc import Iterator
 
@@ -108,16 +108,16 @@ def test_reset_asks_for_the_name_and_goes_back_to_the_start(page: Console) -> No
 
 
 def test_forgetting_asks_for_the_name_and_takes_it_from_the_list(page: Console) -> None:
-    page.page.get_by_role("button", name=f"Forget {page.sandbox}").click()
+    page.page.get_by_role("button", name=f"Delete {page.sandbox}").click()
     dialog = page.page.get_by_role("dialog")
     dialog.get_by_role("button", name="Cancel").click()
     assert page.mine("GET", "")["id"] == page.sandbox
-    page.page.get_by_role("button", name=f"Forget {page.sandbox}").click()
+    page.page.get_by_role("button", name=f"Delete {page.sandbox}").click()
     dialog.get_by_label("Type").fill(page.sandbox)
     page.page.keyboard.press("Enter")
     page.page.get_by_role("button", name=f"reseller-sim sandbox rm {page.sandbox}").wait_for()
     page.page.get_by_role("link", name=page.sandbox, exact=True).wait_for(state="detached")
-    assert page.page.get_by_role("button", name="Forget default").count() == 0
+    assert page.page.get_by_role("button", name="Delete default").count() == 0
 
 
 def test_what_a_scenario_calls_itself_is_text(page: Console) -> None:

@@ -175,7 +175,7 @@ def test_two_stories_have_the_same_scale_and_each_opens(page: Console) -> None:
     second = page.pay("order-2")
     shown = page.open(f"payments/{first}")
     shown.get_by_label("Another payment", exact=True).fill("order-9")
-    shown.get_by_role("button", name="see beside").click()
+    shown.get_by_role("button", name="compare").click()
     shown.get_by_role("alert").get_by_text("this sandbox has no payment with the refid order-9").wait_for()
     shown.get_by_label("Another payment", exact=True).fill("order-2")
     shown.keyboard.press("Enter")

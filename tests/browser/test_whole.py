@@ -106,7 +106,7 @@ def test_the_foot_says_that_its_time_is_the_walls(page: Console) -> None:
     shown = page.open()
     page.row("created").wait_for()
     shown.keyboard.press("a")
-    shown.locator("sim-said", has_text="by the wall").wait_for()
+    shown.locator("sim-said", has_text="wall clock").wait_for()
 
 
 def test_text_from_outside_is_text_in_every_view(page: Console) -> None:
@@ -171,7 +171,34 @@ def test_on_a_phone_the_tab_of_the_view_is_in_sight_and_nothing_is_wider(page: C
     assert box is not None
     assert 0 <= box["x"] <= box["x"] + box["width"] <= 391
     assert shown.locator(f"sim-{view}").evaluate("view => view.scrollWidth <= view.clientWidth")
+    tables = ".table, sim-list .scroller"
+    assert shown.locator(tables).evaluate_all("all => all.filter(one => one.scrollWidth > one.clientWidth)") == []
     page.page.set_viewport_size({"width": 1280, "height": 720})
+
+
+def test_the_foot_takes_no_room_until_something_was_done(page: Console) -> None:
+    shown = page.open()
+    page.row("created").wait_for()
+    foot = shown.locator("sim-said")
+    assert foot.evaluate("one => one.offsetHeight") == 0
+    shown.keyboard.press("a")
+    foot.get_by_role("button").first.wait_for()
+    assert foot.evaluate("one => one.offsetHeight") > 24
+
+
+def test_the_focus_ring_of_a_list_is_above_its_rows(page: Console) -> None:
+    page.pay("order-7")
+    shown = page.open()
+    page.row("order-7").first.wait_for()
+    shown.keyboard.press("j")
+    page.until("document.querySelector('sim-list .row[aria-selected=true]') !== null")
+    shown.locator("sim-list .scroller").focus()
+    shown.keyboard.press("j")  # a key shows the focus
+    ring = shown.locator("sim-list").first.evaluate(
+        "list => [getComputedStyle(list, '::after').outlineStyle, getComputedStyle(list, '::after').zIndex,"
+        " getComputedStyle(list.querySelector('.row[aria-selected=true]')).zIndex]"
+    )
+    assert ring == ["solid", "1", "auto"]
 
 
 @pytest.mark.parametrize("mode", ["manual", "real"])

@@ -16,7 +16,7 @@ export const shortTime = (moment) => (moment ? zoned(moment).toISOString().slice
 export const dateTime = (moment) => (moment ? `${zoned(moment).toISOString().slice(0, 19).replace("T", " ")} +08` : "");
 
 /** What a pointer shows above a time: the moment, and when it was by the wall. @param {string} at @param {string} [wall] */
-export const bothTimes = (at, wall) => `${dateTime(at)}${wall ? `\nby the wall ${dateTime(wall)}` : ""}`;
+export const bothTimes = (at, wall) => `${dateTime(at)}${wall ? `\nwall clock ${dateTime(wall)}` : ""}`;
 
 /** `100.00`. @param {number | string | null | undefined} amount */
 export const money = (amount) =>

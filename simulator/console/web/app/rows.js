@@ -76,7 +76,7 @@ const DONE = {
 	api_key_revoked: "revoked an API key",
 	delivery_replayed: "replayed a webhook",
 	callback_sent: "sent a callback",
-	deposited: "made a deposit",
+	deposited: "deposited money",
 };
 
 /** What was done, to what or how far. @param {any} one */

@@ -1,4 +1,5 @@
-// A table with a caption, for what is few enough to stand on the page; long lists are `<sim-list>`.
+// A table with a caption, for what is few enough to stand on the page; long lists are `<sim-list>`. On a phone each row is
+// a card, whose cells begin with the names of their columns.
 
 import { h } from "./dom.js";
 
@@ -33,7 +34,7 @@ export function table(caption, columns, items, none = "none", isMarked = () => f
 					h(
 						"tr",
 						{ "aria-current": isMarked(item) && "true" },
-						...columns.map((column) => h("td", { class: kind(column) }, column.cell(item))),
+						...columns.map((column) => h("td", { class: kind(column), "data-name": column.name }, column.cell(item))),
 					),
 				),
 				items.length === 0 && h("tr", {}, h("td", { colspan: columns.length, class: "past" }, none)),

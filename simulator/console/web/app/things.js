@@ -80,11 +80,8 @@ const LABELS = {
 	alert: (event) => event.notification.kind.replaceAll("_", " "),
 };
 
-/** How long an attempt waited for an answer that did not come, in milliseconds. @param {any} event */
-function waited(event) {
-	if (event.ending !== "timeout") return 0;
-	return Number(/within ([\d.]+) s/.exec(event.error)?.[1] ?? 0) * 1000;
-}
+/** How long an attempt waited for an answer that did not come, in milliseconds; 0 when the server has not kept it. @param {any} event */
+const waited = (event) => (event.ending === "timeout" ? Math.max(0, event.duration_us ?? 0) / 1000 : 0);
 
 /** @param {any} story @param {any[]} events */
 function attempts(story, events) {

@@ -59,7 +59,7 @@ export function triggerForms(codes, configured, then) {
 			await then();
 			if (!(await configured()).catalog_webhook?.enabled)
 				throw new Error(
-					`${visible(code.trim())} is changed, but nobody is told: the scenario has no \`webhooks: {catalog: {url: …}}\``,
+					`${visible(code.trim())} is changed, but no webhook is sent: the scenario has no \`webhooks: {catalog: {url: …}}\``,
 				);
 		},
 	});

@@ -60,7 +60,7 @@ function next(event) {
 	if (event.next_due) return "The receiver did not take it, and it is tried again.";
 	if (!event.ending) return "It is under way.";
 	if (event.next_due === undefined)
-		return "Whether it is tried again is not known here: what was told of this attempt is not kept any more.";
+		return "The event of this attempt was evicted, so it is not known here whether it is retried.";
 	return event.answered
 		? `The answer ${event.answered} was the end of it: it is not tried again, or was tried often enough.`
 		: "It is not tried again.";

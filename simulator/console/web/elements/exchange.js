@@ -14,7 +14,7 @@ export function factsOf(row) {
 	/** @type {[string, Child][]} */
 	const facts = [
 		["time", row.at && exactly(row.at)],
-		["by the wall", row.wall && dateTime(row.wall)],
+		["wall clock", row.wall && dateTime(row.wall)],
 		["payment", row.trxid && h("a", { href: here(["payments", row.trxid]) }, short(row.refid || row.trxid))],
 		["trxid", row.trxid],
 		["product", row.product && short(row.product)],

@@ -25,7 +25,7 @@ function newKey({ who, at, made }) {
 				method: "POST",
 				path: at("resellers", code, "api-keys"),
 				body: {},
-				says: (one) => `made key ${one.api_key}`,
+				says: (one) => `created key ${one.api_key}`,
 			});
 			const secret = credential("api secret", key.api_secret, true);
 			await made(

@@ -160,7 +160,7 @@ function listForm(of, node, items, label) {
 			of.changed();
 			draw();
 		};
-		put(whole, ...rows, h("li", {}, h("button", { "aria-label": `One more of ${label}`, onclick: add }, "+ one more")));
+		put(whole, ...rows, h("li", {}, h("button", { "aria-label": `Add to ${label}`, onclick: add }, "+ add")));
 	};
 	draw();
 	return whole;

@@ -27,7 +27,7 @@ class SimAudit extends Reading {
 				{ class: "tools" },
 				h("h2", {}, "Audit"),
 				h("span", { role: "group", "aria-label": "Show" }, ...this.buttons),
-				h("button", { onclick: () => this.now() }, "read again"),
+				h("button", { onclick: () => this.now() }, "refresh"),
 				this.verdict,
 			),
 			this.mistake,

@@ -44,7 +44,7 @@ class SimCoverage extends Reading {
 	}
 
 	again() {
-		return h("button", { onclick: () => this.now() }, "read again");
+		return h("button", { onclick: () => this.now() }, "refresh");
 	}
 
 	get onlyMissing() {

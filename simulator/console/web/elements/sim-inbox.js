@@ -33,7 +33,12 @@ const COLUMNS = [
 		class: "answered",
 		cell: (/** @type {Brief} */ one) => (one.status ? String(one.status) : "closed"),
 	},
-	{ name: "why", class: "text", cell: (/** @type {Brief} */ one) => short(one.verified.reason) },
+	// That callbacks are not signed is said once, in the message that is open.
+	{
+		name: "why",
+		class: "text",
+		cell: (/** @type {Brief} */ one) => (one.kind === "callback" ? "" : short(one.verified.reason)),
+	},
 ];
 
 /** @param {Brief} one */

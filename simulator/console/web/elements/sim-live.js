@@ -120,11 +120,11 @@ class SimLive extends SimElement {
 		this.show();
 	}
 
-	/** The rows of the filter. Only new ones are tried, but for the latest, of which the product may just have become known. */
+	/** The rows of the filter; without one, all but the advances of the clock, which the times of the others show. Only new ones are tried, but for the latest, of which the product may just have become known. */
 	found() {
 		const { rows, dropped } = log;
 		const { test, known } = this;
-		if (!test) return [...rows];
+		if (!test) return rows.filter((row) => row.event.action !== "clock_advanced");
 		const settled = Math.max(0, rows.length - UNSETTLED);
 		const same = known?.test === test && known.rows === rows && known.dropped === dropped ? known : null;
 		const found = same?.found ?? [];
@@ -140,7 +140,8 @@ class SimLive extends SimElement {
 		else if (this.first && !this.first.isConnected) this.list.parentElement?.before(this.first);
 		const rows = this.found();
 		this.list.items = rows.reverse();
-		const all = `${count(log.rows.length)}${(log.rows[0]?.number ?? 1) > 1 ? " and older" : ""}`;
+		const total = this.test ? log.rows.length : rows.length;
+		const all = `${count(total)}${(log.rows[0]?.number ?? 1) > 1 ? " and older" : ""}`;
 		const shown = this.test ? `${count(rows.length)} of ${all}` : all;
 		say(/** @type {Node} */ (this.counts), shown + this.missing());
 		if (place.query.get("at") && !(/** @type {any} */ (this.detail).row))

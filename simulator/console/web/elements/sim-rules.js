@@ -121,7 +121,7 @@ class SimRules extends SimElement {
 				},
 			],
 			rules,
-			"There are no rules: payments go the way that the scenario's reference tells. Add one below.",
+			"There are no rules: payments take the default course of the scenario reference. Add one below.",
 		);
 		const more =
 			this.more &&

@@ -23,7 +23,7 @@ class SimSaid extends SimElement {
 		].filter((one) => one.line);
 		put(
 			this,
-			h("span", { class: "past" }, `${shortTime(last.at)} by the wall`),
+			h("span", { class: "past" }, `${shortTime(last.at)} wall clock`),
 			h("span", {}, visible(last.text)),
 			...lines.map(({ name, line }) =>
 				h(

@@ -70,7 +70,7 @@ class SimSandboxes extends SimElement {
 				{ name: "", cell: (one) => this.buttons(one) },
 			],
 			store.sandboxes,
-			"There is none. Make one below.",
+			"There are no sandboxes. Create one below.",
 		);
 		put(/** @type {HTMLElement} */ (this.list), shown);
 	}
@@ -83,7 +83,7 @@ class SimSandboxes extends SimElement {
 			"span",
 			{ class: "actions" },
 			h("button", { "aria-label": `Reset ${one.id}`, onclick: reset }, "reset"),
-			one.id !== "default" && h("button", { "aria-label": `Forget ${one.id}`, onclick: forget }, "forget"),
+			one.id !== "default" && h("button", { "aria-label": `Delete ${one.id}`, onclick: forget }, "delete"),
 		);
 	}
 
@@ -101,7 +101,7 @@ class SimSandboxes extends SimElement {
 	/** @param {string} id */
 	async forget(id) {
 		const text = "With its payments, its journal and its keys. What uses its address gets 404.";
-		if (!(await confirmed({ title: `Forget ${id}?`, text, name: id, button: "Forget" }))) return;
+		if (!(await confirmed({ title: `Delete ${id}?`, text, name: id, button: "Delete" }))) return;
 		await this.tried(async () => {
 			await act({
 				method: "DELETE",
@@ -176,7 +176,7 @@ class SimSandboxes extends SimElement {
 			path: "sandboxes",
 			body,
 			cli,
-			says: (answer) => `made sandbox ${answer.id}`,
+			says: (answer) => `created sandbox ${answer.id}`,
 		});
 		await readSandboxes();
 		go(address(made.id, ["live"]));

@@ -208,7 +208,7 @@ class SimScenarios extends SimElement {
 			body: text,
 			type: "application/yaml",
 			cli,
-			says: (answer) => `made sandbox ${answer.id}`,
+			says: (answer) => `created sandbox ${answer.id}`,
 		});
 		await readSandboxes();
 		leaving.ask = null;

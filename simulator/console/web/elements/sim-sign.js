@@ -154,7 +154,11 @@ class SimSign extends SimElement {
 			answer.autopsy?.compared && h("p", { class: "compared" }, short(answer.autopsy.compared.sentence, 1000)),
 			autopsy(answer.autopsy),
 			answer.curl &&
-				h("button", { onclick: () => copy(answer.curl, "the command, signed anew") }, "copy as curl, signed anew"),
+				h(
+					"button",
+					{ onclick: () => copy(answer.curl, "the command with a new signature") },
+					"copy as curl with a new signature",
+				),
 		);
 	}
 

@@ -52,7 +52,7 @@ export class SimStory extends SimElement {
 		);
 		this.beside = form({
 			label: "See another payment beside it",
-			submit: "see beside",
+			submit: "compare",
 			fields: [{ name: "other", label: "Another payment", hint: "its refid or trxid", size: 24 }],
 			run: async ({ other }) => setQuery({ with: await trxidOf(other.trim()), at: "" }),
 		});

@@ -11,6 +11,7 @@ import { form } from "../app/form.js";
 import { sum } from "../app/format.js";
 import { whenItMatters } from "../app/matters.js";
 import { visible } from "../app/outside.js";
+import { redraw } from "../app/reading.js";
 import { here, place } from "../app/router.js";
 import { act } from "../app/said.js";
 import { sandboxNow } from "../app/store.js";
@@ -117,15 +118,10 @@ class SimWallet extends SimElement {
 		if (drawn.hidden || !figures || !sandboxNow()) return;
 		if (!figures.wallets) return put(drawn);
 		const { scrollTop } = this;
-		const focused = drawn.contains(document.activeElement)
-			? [...drawn.querySelectorAll("a, button")].indexOf(/** @type {Element} */ (document.activeElement))
-			: -1;
 		const made = figuresOf(figures, drawn.clientWidth);
 		drawn.style.setProperty("--columns", String(made.columns));
-		put(drawn, ...made.figures);
+		redraw(drawn, ...made.figures);
 		this.scrollTop = scrollTop;
-		if (focused >= 0)
-			/** @type {HTMLElement | undefined} */ ([...drawn.querySelectorAll("a, button")][focused])?.focus();
 	}
 }
 

@@ -16,6 +16,18 @@ export const figure = (title, ...children) => h("figure", {}, h("figcaption", {}
 /** A column of numbers. @param {string} name @param {(one: any) => import("../app/dom.js").Child} cell */
 export const number = (name, cell) => ({ name, cell, number: true });
 
+/**
+ * The numbers of a drawing with links and exact values, closed at first, since the drawing shows them.
+ * @param {string} caption @param {import("../app/table.js").Column<any>[]} columns @param {any[]} items
+ */
+export const numbers = (caption, columns, items) =>
+	h(
+		"details",
+		{ "data-key": `numbers of ${caption}` },
+		h("summary", { "aria-label": `${caption} as a table` }, "as a table"),
+		table(caption, columns, items),
+	);
+
 /** What stands where there is nothing to draw yet. @param {string} text */
 export const teach = (text) => h("p", { class: "past" }, text);
 
@@ -36,7 +48,7 @@ export function messages({ callbacks, webhooks }, width) {
 		none
 			? teach("A callback is sent when a payment's status changes, a webhook when a balance or the catalog does.")
 			: barsOf("Callbacks and webhooks", bars, width),
-		table(
+		numbers(
 			"Callbacks and webhooks",
 			[
 				{
@@ -73,7 +85,7 @@ export function receivers({ receivers: all }, width) {
 				])
 			: teach("Who receives callbacks or webhooks stands here, with the time until it answered."),
 		bars.length > 0 && barsOf("Latency of receivers, by the latest 1,000 attempts", bars, width),
-		table(
+		numbers(
 			"Latency of receivers",
 			[
 				{ name: "receiver", cell: (one) => short(one.url, 80) },
@@ -103,7 +115,7 @@ export function requests({ requests: { total, refused, by_status, left_out } }, 
 	return figure(
 		`Requests: ${count(total)}, ${count(refused)} refused`,
 		bars.length ? barsOf("Requests by the status of their answer", bars, width) : teach("No request came yet."),
-		table(
+		numbers(
 			"Requests by the status of their answer",
 			[
 				{

@@ -1,4 +1,4 @@
-// The figures of a sandbox: drawings, and beneath each a table with the same numbers.
+// The figures of a sandbox: drawings, and beneath each a table of its numbers to open.
 
 import { curveOf, LINES_MAX } from "../app/curve.js";
 import { h } from "../app/dom.js";
@@ -10,7 +10,7 @@ import { here, place, setQuery } from "../app/router.js";
 import { toneOf } from "../app/rows.js";
 import { sandboxNow } from "../app/store.js";
 import { table } from "../app/table.js";
-import { figure, messages, number, receivers, requests, teach } from "./traffic-figures.js";
+import { figure, messages, number, numbers, receivers, requests, teach } from "./traffic-figures.js";
 
 const DRAWN_MAX = 10;
 const LISTED_MAX = 100;
@@ -71,7 +71,7 @@ function points(wallets) {
 	if (!all.length) return null;
 	const button = h(
 		"button",
-		{ "aria-expanded": String(isOpen), onclick: () => setQuery({ points: isOpen ? "" : "all" }) },
+		{ "data-key": "points", "aria-expanded": String(isOpen), onclick: () => setQuery({ points: isOpen ? "" : "all" }) },
 		isOpen ? "hide the points" : `${counted(all.length, "point")} as a table`,
 	);
 	const columns = [
@@ -101,7 +101,7 @@ function statuses({ by_status, transactions }, width) {
 			: teach(
 					"Nothing was paid yet: send a POST /v2/topup. The catalog has accounts for each outcome, and the line that pays.",
 				),
-		table(
+		numbers(
 			"Payments by status",
 			[
 				{
@@ -138,7 +138,7 @@ function products({ by_product }, width) {
 				])
 			: teach("Each product that is paid gets a bar."),
 		bars.length > 0 && barsOf("Payments by product", bars, width),
-		table(
+		numbers(
 			"Payments by product",
 			[
 				{
