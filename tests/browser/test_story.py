@@ -256,7 +256,7 @@ def test_an_attempt_whose_event_is_gone_is_not_called_the_end(page: Console) -> 
     try:
         page.open(f"payments/{trxid}?at=callback-cb-1-2")
         shown.get_by_role("button", name="why?").click()
-        shown.get_by_text("Whether it is tried again is not known here").wait_for()
+        shown.get_by_text("so it is not known here whether it is retried").wait_for()
         assert "tone-wait" in (thing(shown, "callback-cb-1-2").get_attribute("class") or "")
         thing(shown, "callback-cb-1-1").click()
         shown.get_by_role("button", name="why?").click()
