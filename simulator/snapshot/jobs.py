@@ -220,13 +220,22 @@ class JobReader(dict[str, Any]):
         self._state = state
         self._removed = removed
         self._events: dict[str, Event] = {}  # deliveries may share one
+        self._urls: dict[str, str] = {}  # each of them once
 
     def callback(self, row: CallbackRow) -> Callback:
         """Make the callback of a row."""
         transaction = self._state.transactions.by_number[row.payment]
-        own = {name: getattr(row, name) for name in row.__struct_fields__[3:]}
-        made = Callback(id=row.id, transaction=transaction, result=transaction.results[row.result], **own)
-        self[row.id] = made
+        made = self[row.id] = Callback(
+            id=row.id,
+            transaction=transaction,
+            result=transaction.results[row.result],
+            url=self._urls.setdefault(row.url, row.url),
+            method=row.method,
+            copy=row.copy,
+            is_repeat=row.is_repeat,
+            state=row.state,
+            attempts=row.attempts,
+        )
         return made
 
     def delivery(self, row: DeliveryRow) -> Delivery:

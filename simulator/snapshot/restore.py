@@ -1,7 +1,9 @@
 """Makes a sandbox of a snapshot, with the player that goes on with the tape's next entry."""
 
+import gc
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from itertools import chain
@@ -80,7 +82,7 @@ def restored(
     player = Player(live, clock, again, lambda: begin()[0], own, is_masked=is_masked)
     player.place = snapshot.n
     rest: Rest = decoded(snapshot.parts, STATE, Rest)
-    with reading_part(STATE):
+    with reading_part(STATE), _no_collection():
         if rest.scenario is not None:
             _load(live, rest.scenario, own)
         _Restore(live, snapshot.parts, rest).all(shared_of(entries))
@@ -88,6 +90,18 @@ def restored(
     clock.stand_at(snapshot.now, clock.latest)
     live.tape.restore(entries, *rest.tape)
     return player
+
+
+@contextmanager
+def _no_collection() -> Iterator[None]:
+    """Collect no garbage while nothing but records is made, of which there is none."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 def _load(live: LiveSandbox, line: bytes, compiler: ScenarioCompiler) -> None:

@@ -4,7 +4,7 @@ An existing refid is looked up before any check. A new payment is checked in the
 failure wins. Nothing changes before all checks have passed.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from decimal import Decimal
 
@@ -28,7 +28,7 @@ from simulator.domain.model.answers import PaymentAnswer, PaymentRefused
 from simulator.domain.model.catalog import Money, Product
 from simulator.domain.model.details import Detail, DetailKind, detail
 from simulator.domain.model.domain_events import Posted
-from simulator.domain.model.money import ZERO, parse_amount
+from simulator.domain.model.money import ZERO, parse_amount, shared
 from simulator.domain.model.resellers import Reseller
 from simulator.domain.model.rules import Rule
 from simulator.domain.model.transactions import Distortion, PaymentThen, Reason, Refusal, Step, Transaction
@@ -37,6 +37,7 @@ from simulator.domain.queries import not_on_sale, payment_with
 from simulator.domain.state import State
 
 _DEFAULT_CALLBACKS = Distortion()
+NO_EXTRAS: Mapping[str, object] = {}  # one for all payments
 
 # The documented order (SPEC 4.11); the balance is checked last. A check costs little for a product that it does not
 # concern: most have no extras, no plans and no options of single accounts.
@@ -98,7 +99,7 @@ def _check(draft: Draft, reseller: Reseller, command: CreatePayment, now: dateti
             return _refuse(state, refused, reseller, product, warning=price_of_another(draft))
     note = note or price_of_another(draft)
     assert draft.amount is not None, "an amount that is not a number was refused"
-    cost = pricing.cost(product, draft.amount)
+    cost = shared(pricing.cost(product, draft.amount))
     if wanting := _wanting(draft, reseller, cost):
         return _refuse(state, Refusal(Reason.BALANCE, detail=wanting), reseller, product, warning=note)
     return _create(draft, reseller, cost, command, now, note)
@@ -229,7 +230,7 @@ def _create(
         refusal = msgspec.structs.replace(refusal, remarks=said)
         return _refuse(state, refusal, reseller, product, rule.label, note)
     trxid = draw.trxid(state.seed, now, reseller.code, command.refid)
-    entry = reseller.wallet.post(TRANSACTION, -cost, now, f"{product.name} {command.account}", trxid)
+    entry = reseller.wallet.post(TRANSACTION, shared(-cost), now, f"{product.name} {command.account}", trxid)
     state.publish(Posted(reseller.code, entry))
     transaction = Transaction(
         trxid=trxid,
@@ -241,7 +242,7 @@ def _create(
         amount=amount,
         cost=cost,
         remarks=command.remarks,
-        extras=kept_extras(draft) if command.extras else command.extras,
+        extras=kept_extras(draft) if command.extras else NO_EXTRAS,
         sender=command.sender,
         created=now,
         rule=rule.label if rule else "",

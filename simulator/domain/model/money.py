@@ -46,6 +46,16 @@ def _parsed_text(text: str) -> Decimal | None:
     return value if value is not None and is_bounded(value) else None
 
 
+def shared(amount: Decimal) -> Decimal:
+    """Return an equal amount with the same digits: one object for many payments, since amounts repeat."""
+    return _shared(str(amount))
+
+
+@lru_cache(maxsize=4096)
+def _shared(text: str) -> Decimal:
+    return Decimal(text)
+
+
 def parse_number(raw: object) -> Decimal | None:
     """Parse an ordinary decimal of at most `TEXT_CHARS_MAX` characters: a JSON number (int or Decimal), or a string,
     which may have `BLANKS` around it, a sign, an exponent, and no digits on one side of its point.
