@@ -43,7 +43,7 @@ def test_junit_has_the_shape_that_ci_servers_read() -> None:
     assert [set(one.attrib) for one in failures] == [{"message", "type"}] * 2
     assert failures[0].text == "expected 1\nnearest: 2"
     shown = cases[2].get("name") or ""
-    assert "\\x00\\x1b[31m\\x0a\\ufffe<b>&\"']]>\\u2028" in shown
+    assert "\\x00\\x1b[31m\\n\\ufffe<b>&\"']]>\\u2028" in shown
 
 
 def test_annotations_are_one_line_each_with_their_properties_escaped() -> None:
