@@ -27,7 +27,7 @@ ORDERLESS = ("_by_size", "_heap", "counts", "added", "_by_trxid")
 COPIES = ("transaction",)
 """What was taken when it was settled does not see what changes it later; looked at for themselves."""
 
-OF_SERVERS = ("serial", "compiler", "tell", "_serials")
+OF_SERVERS = ("serial", "compiler", "publish", "_serials")
 
 
 def insides(live: LiveSandbox) -> Any:
