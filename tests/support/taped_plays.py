@@ -191,7 +191,7 @@ PLAYS: list[Callable[[Client], None]] = [
 
 def parts(box: Sandbox) -> tuple[Any, Any]:
     """The state and its scenario, each for itself: whether they share objects depends on what was compiled before, and
-    so do the caches of its catalog. Where a rule is written is told to people, and nothing that happens depends on it."""
+    so do the caches of its catalog. Where a rule is written is told to people; nothing that happens depends on it."""
     told = (Place, Origin)
     return anatomy(box.state, left_out=("compiler", "scenario", "publish", "categories"), told=told), anatomy(
         box.state.scenario, left_out=("catalog",), told=told
