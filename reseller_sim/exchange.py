@@ -60,12 +60,10 @@ def real_time() -> float:
     return _WALL()
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """A response; the names of `headers` are in lower case."""
+class Content:
+    """What a request or a response has as its body."""
 
-    status: int
-    headers: dict[str, str]
+    __slots__ = ()
     body: bytes
 
     @property
@@ -76,6 +74,15 @@ class Answer:
     def json(self) -> Any:
         """Return the decoded body. Raises `ValueError` for anything but JSON."""
         return json.loads(self.body)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer(Content):
+    """A response; the names of `headers` are in lower case."""
+
+    status: int
+    headers: dict[str, str]
+    body: bytes
 
     @property
     def diagnosis(self) -> str:

@@ -14,7 +14,7 @@ from typing import Annotated, Any, Self
 from urllib.parse import parse_qsl, urlsplit
 
 from reseller_sim.arguments import checked
-from reseller_sim.exchange import Socket, real_time
+from reseller_sim.exchange import Content, Socket, real_time
 from reseller_sim.parameters import Count, Header, Seconds, between
 from reseller_sim.signatures import Verdict, key_of, verify_webhook
 
@@ -29,7 +29,7 @@ Status = Annotated[int, between(200, 599, "a status")]
 
 
 @dataclass(frozen=True)
-class Message:
+class Message(Content):
     """A received request: its number from 1, when it came, the names of `headers` in lower case, the status that it was
     answered with (None for a connection that was ended), and what is known of its `signature`."""
 
@@ -42,15 +42,6 @@ class Message:
     body: bytes
     status: int | None = None
     signature: Verdict = field(default=UNCHECKED)
-
-    @property
-    def text(self) -> str:
-        """The body as text."""
-        return self.body.decode("utf-8", "replace")
-
-    def json(self) -> Any:
-        """Return the decoded body. Raises `ValueError` for anything but JSON."""
-        return json.loads(self.body)
 
     @property
     def data(self) -> Mapping[str, Any]:

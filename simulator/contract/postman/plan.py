@@ -18,10 +18,6 @@ from simulator.contract.postman.journeys import JOURNEYS, REMEMBERED, Step
 
 SIGNATURE, BEARER, NONE = "signature", "bearer", "none"
 API_KEY = "X-Api-Key"
-STAGING = "https://staging.example.com"
-
-# Variables whose values are nobody else's business.
-CREDENTIALS = ("api_key", "api_secret", "username", "password", "control_token")
 
 # Variables that the pre-request script sets for each request.
 OF_EACH_REQUEST = ("new_refid", "today")
