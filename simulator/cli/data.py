@@ -3,6 +3,7 @@
 import os
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -248,7 +249,8 @@ def _write_file(pieces: Iterable[bytes], file: Path) -> None:
     except OSError as error:
         raise CannotStart(one_line(f"reseller-sim data export: {file}: {error.strerror}")) from None
     finally:
-        unfinished.unlink(missing_ok=True)
+        with suppress(OSError):
+            unfinished.unlink()
 
 
 def _write(pieces: Iterable[bytes], write: Callable[[bytes], object]) -> None:

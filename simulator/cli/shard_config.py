@@ -1,6 +1,7 @@
 """`reseller-sim shard-config`: the configuration of HAProxy before several servers."""
 
 import os
+from contextlib import suppress
 from pathlib import Path
 
 import click
@@ -87,4 +88,5 @@ def _write(file: Path, text: str) -> None:
     except OSError as error:
         raise CannotStart(one_line(f"{TITLE}: {file}: {error.strerror}")) from None
     finally:
-        unfinished.unlink(missing_ok=True)
+        with suppress(OSError):
+            unfinished.unlink()

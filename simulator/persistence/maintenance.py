@@ -4,13 +4,14 @@ import os
 import sqlite3
 import stat
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import Final
 
 from simulator.persistence.database import reading_connection, refuse_no_store
-from simulator.persistence.errors import Damaged, Unusable, writing_error
+from simulator.persistence.errors import Damaged, Unusable
 from simulator.persistence.reader import Reader
 from simulator.persistence.retention import Retention
 from simulator.persistence.schema import (
@@ -129,28 +130,45 @@ def compact(folder: Path, *, version: str, retention: Retention | None = None, m
 def back_up(folder: Path, target: Path) -> int:
     """Copy a folder as of one commit into an empty or a new one, while a server may go on with it; its log grows
     meanwhile. Returns the bytes of the copy. Raises `StoreError`, and then has made no copy."""
-    if folder.resolve() in target.resolve().parents:
-        raise Unusable(f"{target}: is inside of {folder}, which it is to save: give a folder elsewhere")
+    _refuse_used_target(folder, target)
     path = target / f"{DATABASE}{UNFINISHED}"
     with reading_connection(folder) as db:
         db.execute("COMMIT")  # a copy is one statement, and allowed only outside of a transaction
         try:
             target.mkdir(parents=True, exist_ok=True)
             path.unlink(missing_ok=True)
-            if any(target.iterdir()):
-                raise Unusable(f"{target}: has files already: give an empty or a new folder")
             # Whoever may not read the original, which has secrets, may not read the copy, whatever the umask is.
-            os.close(
-                os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, stat.S_IMODE((folder / DATABASE).stat().st_mode))
-            )
+            mode = stat.S_IMODE((folder / DATABASE).stat().st_mode)
+            os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode))
             db.execute("VACUUM INTO ?", (str(path),))
             with path.open("r+b") as file:
                 os.fsync(file.fileno())
             path.replace(target / DATABASE)
         except (OSError, sqlite3.Error) as error:
-            path.unlink(missing_ok=True)
-            raise writing_error(error, target) from None
+            with suppress(OSError):
+                path.unlink()
+            raise _unwritable_target(target, error) from None
     return _bytes_of(target)
+
+
+def _refuse_used_target(folder: Path, target: Path) -> None:
+    """Raise `Unusable` unless a copy of the folder may be written into the target, a new or an empty folder."""
+    try:
+        if folder.resolve() in (target.resolve(), *target.resolve().parents):
+            raise Unusable(f"{target}: is the folder to save, or inside it: give a folder elsewhere")
+        if not target.exists():
+            return
+        if not target.is_dir():
+            raise Unusable(f"{target}: is a file: give a folder")
+        if any(entry.name != f"{DATABASE}{UNFINISHED}" for entry in target.iterdir()):
+            raise Unusable(f"{target}: has files already: give an empty or a new folder")
+    except (OSError, RuntimeError) as error:  # the latter for a link to itself
+        raise _unwritable_target(target, error) from None
+
+
+def _unwritable_target(target: Path, error: Exception) -> Unusable:
+    reason = error.strerror if isinstance(error, OSError) else error
+    return Unusable(f"{target}: cannot be written ({reason}): give a folder that can be, and has room")
 
 
 def _problems_of_life(db: sqlite3.Connection, checked: Checked, life: int, floor: int, size: int) -> Iterator[str]:

@@ -360,6 +360,37 @@ def test_an_export_replaces_no_file_and_leaves_none_that_is_cut(tmp_path: Path) 
     assert file.read_text() == "mine"
 
 
+@pytest.mark.parametrize(
+    ("target", "text"),
+    [
+        ("file", "is a file: give a folder"),
+        ("file/below", "cannot be written (Not a directory): give a folder that can be, and has room"),
+        ("loop", "cannot be written ("),
+        ("n" * 300, "cannot be written (File name too long)"),
+        ("full", "has files already: give an empty or a new folder"),
+        ("data", "is the folder to save, or inside it: give a folder elsewhere"),
+        ("data/below", "is the folder to save, or inside it: give a folder elsewhere"),
+    ],
+)
+def test_a_backup_is_refused_where_it_cannot_be_written(target: str, text: str, tmp_path: Path) -> None:
+    folder = filled(tmp_path / "data")
+    (tmp_path / "file").write_text("mine")
+    (tmp_path / "loop").symlink_to("loop")
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "notes.txt").write_text("mine")
+    before = {path: path.lstat().st_mtime_ns for path in tmp_path.rglob("*")}
+    assert text in refused("data", "backup", str(folder), str(tmp_path / target))
+    assert {path: path.lstat().st_mtime_ns for path in tmp_path.rglob("*")} == before
+
+
+@pytest.mark.parametrize("flags", [(), ("--tape",)])
+def test_an_export_below_a_file_is_refused(flags: tuple[str, ...], tmp_path: Path) -> None:
+    folder = filled(tmp_path / "data")
+    (tmp_path / "file").write_text("mine")
+    told = refused("data", "export", str(folder), str(tmp_path / "file" / "below"), *flags)
+    assert told.endswith(f"{tmp_path / 'file' / 'below'}: Not a directory")
+
+
 @pytest.mark.parametrize("words", [("export", "out"), ("remove",)])
 def test_a_sandbox_that_is_not_there_is_neither_exported_nor_removed(words: tuple[str, ...], tmp_path: Path) -> None:
     action, *file = words

@@ -104,10 +104,11 @@ def test_a_backup_goes_nowhere_where_something_is(tmp_path: Path) -> None:
     with serving(*KEPT, str(tmp_path / "data")) as running:
         assert pay(running, "order-1").status == 200
         for target, why in (
-            ("full", "has other files ('notes.txt')"),
+            ("full", "has files already: give an empty or a new folder"),
             ("file", "is a file: give a folder"),
-            ("data", "in use by the process with pid"),
-            ("data/copy", "which it is to save: give a folder elsewhere"),
+            ("file/copy", "cannot be written (Not a directory): give a folder that can be"),
+            ("data", "is the folder to save, or inside it: give a folder elsewhere"),
+            ("data/copy", "is the folder to save, or inside it: give a folder elsewhere"),
         ):
             done = run("data", "backup", str(tmp_path / "data"), str(tmp_path / target))
             assert (done.status, done.out) == (3, "")
@@ -115,7 +116,7 @@ def test_a_backup_goes_nowhere_where_something_is(tmp_path: Path) -> None:
         assert not (tmp_path / "data" / "copy").exists()
         assert run("data", "backup", str(tmp_path / "data"), str(tmp_path / "copy")).status == 0
         twice = run("data", "backup", str(tmp_path / "data"), str(tmp_path / "copy"))
-        assert "has sandboxes already" in twice.only_error_line
+        assert "has files already" in twice.only_error_line
     none = run("data", "backup", str(tmp_path / "full"), str(tmp_path / "new"))
     assert "is no data folder" in none.only_error_line
     assert not (tmp_path / "new").exists()
