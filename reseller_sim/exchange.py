@@ -186,7 +186,8 @@ def exchange(
             raise HTTPException(f"{response.length} bytes of the response are missing")
         return Answer(response.status, {name.lower(): text for name, text in response.getheaders()}, bytes(content))
     except (HTTPException, OSError, ValueError) as error:
-        raise kind(getattr(error, "strerror", None) or str(error) or type(error).__name__) from error
+        reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
+        raise kind(" ".join(reason.split())) from error  # a status line that is none ends with its line break
     except Exception as error:
         library = type(error).__module__.partition(".")[0]
         if library not in MOCKS:

@@ -205,10 +205,10 @@ def test_a_data_folder_of_somebody_else_is_named_in_one_line(image: Image, net: 
     (tmp_path / "data").mkdir(mode=0o755)
     words, given = ["reseller-sim", "serve"], {"RESELLER_SIM_DATA_DIR": "/data"}
     refused = done(net.command(image, words, binds={"/data": tmp_path / "data"}, read_only=True, **given))
-    told = "reseller-sim: /data/lock: cannot be written (Permission denied): give a folder that can be"
+    told = "reseller-sim: /data/owner.sqlite3: cannot be used (Permission denied): give a folder that can be"
     assert (refused.status, refused.only_error_line) == (3, told)
     refused = done(net.command(image, words, binds={}, read_only=True, **given))
-    told = "reseller-sim: /data/lock: cannot be written (Read-only file system): give a folder that can be"
+    told = "reseller-sim: /data/owner.sqlite3: cannot be used (Read-only file system): give a folder that can be"
     assert (refused.status, refused.only_error_line) == (3, told)
 
 

@@ -189,9 +189,7 @@ def test_a_reset_without_a_status_line_is_a_connection_failure(run: Run, method:
 def test_a_reset_behind_a_status_line_leaves_the_status(run: Run, method: str) -> None:
     async def answer(exchange: Exchange) -> None:
         exchange.write(b"HTTP/1.1 404 X\r\nContent-Length: 9\r\n\r\nhalf")
-        await exchange.writer.drain()
-        # sleep: what was written has to arrive before the reset that would discard it
-        await asyncio.sleep(0.02)
+        await exchange.arrived()  # a reset would discard it
         exchange.reset()
 
     outcome, receiver = deliver(run, answer, method=method)

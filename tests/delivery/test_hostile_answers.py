@@ -1,6 +1,5 @@
 """A table of answers over real sockets that are broken, odd or hostile, and how an attempt ends with each."""
 
-import asyncio
 from collections.abc import Sequence
 from enum import Enum
 from pathlib import Path
@@ -65,8 +64,7 @@ def plays(steps: Steps) -> Answer:
                 exchange.write(step)
                 await exchange.writer.drain()
             elif step is PAUSE:
-                # sleep: a receiver that pauses, so that its first bytes are read before the next ones come
-                await asyncio.sleep(0.02)
+                await exchange.arrived()
             else:
                 getattr(exchange, step.value)()
 

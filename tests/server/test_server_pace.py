@@ -94,6 +94,7 @@ def test_a_stalled_body_waits_for_the_answer_before_it(hasty: Served) -> None:
     assert [answer.status for answer in answers] == [200, 408]
 
 
+@pytest.mark.slow
 def test_a_client_that_waits_for_100_continue_is_not_held_to_the_time_of_its_body(hasty: Served) -> None:
     async def main() -> tuple[int, int, bytes]:
         async with await hasty.connect() as client:
@@ -122,6 +123,7 @@ def test_a_client_whose_body_we_do_not_read_is_not_held_to_its_time(hasty: Serve
     assert asyncio.run(main()) == b"read 6000000"
 
 
+@pytest.mark.slow
 def test_a_silent_connection_is_closed_after_the_keep_alive_time(hasty: Served) -> None:
     async def main() -> tuple[bool, bytes]:
         async with await hasty.connect() as client:

@@ -1,10 +1,12 @@
 """Receivers on loopback sockets that misbehave in every way that the sender has to survive."""
 
 import asyncio
+import fcntl
 import os
 import socket
 import struct
 import sys
+import termios
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -68,6 +70,18 @@ class Exchange:
 
     def write(self, data: bytes) -> None:
         self.writer.write(data)
+
+    async def arrived(self) -> None:
+        """Wait until the client's side has what was written, and its loop, which is ours, had turns to read it."""
+        number = self.writer.get_extra_info("socket").fileno()
+        unsent = bytearray(4)
+        while True:
+            fcntl.ioctl(number, termios.TIOCOUTQ, unsent)
+            if not self.writer.transport.get_write_buffer_size() and not any(unsent):
+                break
+            await asyncio.sleep(0)
+        for _ in range(10):
+            await asyncio.sleep(0)
 
     def reset(self) -> None:
         """End the connection with a RST instead of a FIN."""

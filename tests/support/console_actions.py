@@ -174,7 +174,7 @@ ACTIONS = {
         "elements/sim-sandboxes.js", "/ui/sandboxes", [of_sandbox("Reset"), named("{sandbox}", "Reset")], False, [paid]
     ),
     "forget": Action(
-        "elements/sim-sandboxes.js", "/ui/sandboxes", [of_sandbox("Forget"), named("{sandbox}", "Forget")], True
+        "elements/sim-sandboxes.js", "/ui/sandboxes", [of_sandbox("Delete"), named("{sandbox}", "Delete")], True
     ),
     "load a draft": Action(
         "elements/sim-scenarios.js",

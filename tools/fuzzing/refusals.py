@@ -161,6 +161,14 @@ CONTROL: list[Row] = [
         *("The signing bench", "`{method, path, headers", "no method or no path"),
     ),
     (
+        *("explainRequest", 400, "bad_request: headers(: headers|[.].*: headers[.].*) must be .*"),
+        *(
+            "The signing bench",
+            "as an object or as pairs of name",
+            "published without its type, which generators cannot read",
+        ),
+    ),
+    (
         *("explainRequest", 400, "bad_request: path: path has at most .*"),
         *("The signing bench", "`{method, path, headers", "too long, in a curl command"),
     ),
