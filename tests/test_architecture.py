@@ -21,6 +21,7 @@ PAGE = (ROOT / "docs" / "architecture.md").read_text()
 MAY_IMPORT: dict[str, set[str]] = {
     "domain": set(),
     "shortened": set(),
+    "redaction": {"wire"},
     "auth": {"shortened"},
     "contract": {"shortened"},
     "upstream": {"auth"},
@@ -28,8 +29,9 @@ MAY_IMPORT: dict[str, set[str]] = {
     "recorder": {"traffic", "importer", "contract", "scenario", "wire", "domain", "shortened"},
     "server": set(),
     "wire": {"domain", "shortened"},
-    "conform": {"contract", "auth", "upstream", "wire", "domain", "shortened"},
+    "conform": {"redaction", "contract", "auth", "upstream", "wire", "domain", "shortened"},
     "proxy": {
+        "redaction",
         "shortened",
         "server",
         "options",
@@ -48,11 +50,12 @@ MAY_IMPORT: dict[str, set[str]] = {
     "traffic": set(),
     "shards": {"domain", "shortened"},
     "audit": {"traffic", "contract", "auth", "wire", "domain", "shortened"},
-    "runtime": {"domain", "scenario", "delivery", "wire", "shortened", "traffic", "tape"},
-    "api": {"runtime", "auth", "contract", "wire", "domain", "delivery", "shortened", "tape"},
+    "runtime": {"redaction", "domain", "scenario", "delivery", "wire", "shortened", "traffic", "tape"},
+    "api": {"redaction", "runtime", "auth", "contract", "wire", "domain", "delivery", "shortened", "tape"},
     "snapshot": {"replay", "runtime", "tape", "scenario", "domain", "traffic"},
-    "replay": {"runtime", "tape", "auth", "contract", "wire", "scenario", "domain"},
+    "replay": {"redaction", "runtime", "tape", "auth", "contract", "wire", "scenario", "domain"},
     "control": {
+        "redaction",
         "runtime",
         "auth",
         "contract",
@@ -68,6 +71,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "persistence": {"replay", "snapshot", "tape", "runtime", "scenario", "domain"},
     "environment": {"app", "control", "options", "runtime"},
     "explore": {
+        "redaction",
         "app",
         "environment",
         "server",

@@ -6,9 +6,8 @@ from itertools import islice
 from simulator.api.call import Call, Problems
 from simulator.domain.model.details import NAMES_MAX
 from simulator.domain.model.likeness import nearest
+from simulator.redaction import Secrets, redact, redact_urls
 from simulator.runtime.journal import Exchange
-from simulator.wire.secrets import Secrets, hidden
-from simulator.wire.userinfo import without_userinfo
 
 
 def note(call: Call, text: str, told: str = "") -> None:
@@ -30,15 +29,15 @@ def hide_secrets(exchange: Exchange, own: Secrets) -> None:
     """Let what is noted of a request have no secrets of its own sandbox. A replay knows only those, and has to note the
     same: see `shown` for the others."""
     if exchange.diagnosis and not _is_in_own_words(exchange.diagnosis):
-        exchange.diagnosis = without_userinfo(hidden(exchange.diagnosis, (own,)))
+        exchange.diagnosis = redact_urls(redact(exchange.diagnosis, (own,)))
     if exchange.told:
-        exchange.told = without_userinfo(hidden(exchange.told, (own,)))
+        exchange.told = redact_urls(redact(exchange.told, (own,)))
 
 
 def shown(exchange: Exchange, others: Iterable[Secrets]) -> str:
     """What is told of a request in the header of its answer: without the secrets of `others` either."""
     told = exchange.told or exchange.diagnosis
-    return told if not told or _is_in_own_words(told) else hidden(told, others)
+    return told if not told or _is_in_own_words(told) else redact(told, others)
 
 
 def _is_in_own_words(text: str) -> bool:

@@ -12,11 +12,11 @@ from simulator.cli.running import Running
 from simulator.control.render import moment
 from simulator.control.swagger_ui import swagger_ui
 from simulator.domain.model.resellers import Reseller
+from simulator.redaction import redact_urls
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.upstream.signing import Credentials, sign
 from simulator.wire.curl import curl_command
 from simulator.wire.json import encode
-from simulator.wire.shown_addresses import shown_address
 
 # The payment in the request to paste, where the scenario sells it: an ordinary account, a common denomination.
 EXAMPLE_PRODUCT, EXAMPLE_ACCOUNT, EXAMPLE_AMOUNT = "RELOAD", "0123456789", 10
@@ -83,7 +83,7 @@ def _callbacks(running: Running, owner: Reseller) -> list[tuple[str, str]]:
     target = owner.callback.url
     if not target:
         return [("callbacks", "none are sent; POST /v2/callback-url sets an address")]
-    facts = [("callbacks", f"{owner.callback.method} {shown_address(target)}")]
+    facts = [("callbacks", f"{owner.callback.method} {redact_urls(target)}")]
     scheme, _, inbox = target.partition(":")
     if scheme == "inbox":
         facts.append(("", _asking(running, "inbox", quote(inbox))))

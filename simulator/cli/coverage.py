@@ -6,7 +6,7 @@ from typing import Any
 
 from simulator.cli.output import one_line
 from simulator.cli.running import Running
-from simulator.wire.secrets import hidden
+from simulator.redaction import redact
 
 
 def page(running: Running) -> str:
@@ -15,7 +15,7 @@ def page(running: Running) -> str:
 
     coverage = running.app.sandboxes.coverage()
     secrets = running.app.sandboxes.secrets
-    return text(rendered(coverage), coverage.sandboxes, lambda line: one_line(hidden(line, secrets)))
+    return text(rendered(coverage), coverage.sandboxes, lambda line: one_line(redact(line, secrets)))
 
 
 def text(coverage: Mapping[str, Any], sandboxes: int = 1, shown: Callable[[str], str] = one_line) -> str:

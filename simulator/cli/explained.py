@@ -19,10 +19,10 @@ from simulator.auth.signature import BODY_BYTES_MAX, MILLISECONDS_DIGITS, Denied
 from simulator.control.autopsies import joined, rendered
 from simulator.domain.model.instants import sandbox_time
 from simulator.domain.model.likeness import nearest
+from simulator.redaction import redact_urls
 from simulator.upstream.signing import CannotSign, secret_bytes
 from simulator.wire.pasted_curl import Pasted
 from simulator.wire.tokens import PATHS
-from simulator.wire.userinfo import without_userinfo
 
 TOLERANCE_S = 300.0
 LINE_CHARS_MAX = 300
@@ -209,7 +209,7 @@ def _facts(request: Pasted, headers: Mapping[bytes, bytes], secret: bytes, key: 
 
 def lines_of(made: Explained) -> Iterator[str]:
     """The same for people."""
-    yield f"{made.method} {without_userinfo(made.target)}"
+    yield f"{made.method} {redact_urls(made.target)}"
     if (upper := made.method.upper()) != made.method:
         yield f"the method {made.method} is taken as {upper}: METHOD is in capitals in the string to sign"
     for code, text in made.problems:

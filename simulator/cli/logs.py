@@ -7,8 +7,7 @@ from datetime import UTC, datetime
 from typing import Protocol
 
 from simulator.cli.output import printable
-from simulator.wire.secrets import Secrets, hidden
-from simulator.wire.userinfo import without_userinfo
+from simulator.redaction import Secrets, redact, redact_urls
 
 LOGGERS = (
     "simulator.server.responder",
@@ -48,7 +47,7 @@ class WithoutSecrets(logging.Filter):
         return True
 
     def _masked(self, text: str) -> str:
-        return printable(without_userinfo(hidden(text, self._owner.secrets)))
+        return printable(redact_urls(redact(text, self._owner.secrets)))
 
 
 def hide_secrets(owner: KnowsSecrets) -> None:

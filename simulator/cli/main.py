@@ -125,9 +125,9 @@ class Verbs(click.Group):
 
 def _blame(text: str) -> None:
     """Print an error, which may repeat an address that was given, without the address's credentials."""
-    from simulator.wire.shown_addresses import with_shown_addresses
+    from simulator.redaction import redact_urls
 
-    print_to_stderr(with_shown_addresses(text))
+    print_to_stderr(redact_urls(text))
 
 
 @click.command(

@@ -13,7 +13,7 @@ from simulator.conform.queries import recent_days, target
 from simulator.conform.service import Answer
 from simulator.conform.session import Session
 from simulator.conform.till import Till
-from simulator.wire.secrets import Secrets, hidden
+from simulator.redaction import Secrets, redact
 
 NOTES_MAX = 20
 
@@ -58,7 +58,7 @@ class Run:
 
     def hidden(self, text: str) -> str:
         """A text without the secrets of this run."""
-        return hidden(text, (self.secrets,))
+        return redact(text, (self.secrets,))
 
     def take_notes(self) -> tuple[str, ...]:
         """The notes since the last time."""

@@ -21,11 +21,11 @@ from simulator.auth.autopsy.report import Autopsy, autopsy
 from simulator.auth.canonical import QueryRules, body_hash, canonical_string
 from simulator.control.masking import Mask
 from simulator.domain.model.resellers import ApiKey, Reseller
+from simulator.redaction import MASKED
 from simulator.runtime.background import in_background, place
 from simulator.runtime.journal import Exchange
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.shortened import shortened
-from simulator.wire.secrets import MASKED
 
 OTHERS_MAX: Final = 500
 """So many secrets of other keys are tried, and so many that were replaced."""

@@ -14,9 +14,9 @@ from simulator.domain.model.callbacks import Callback
 from simulator.domain.model.effects import Attempt, Job
 from simulator.domain.queries import payment_with
 from simulator.domain.state import State
+from simulator.redaction import redact_urls
 from simulator.runtime.sent import SentRequests
 from simulator.wire.payments import CALLBACK_STATUS_NAMES
-from simulator.wire.shown_addresses import shown_address
 
 ATTEMPTS_MAX = 1_000
 """More than a callback has attempts, whatever `limits.callback_retries` says."""
@@ -44,7 +44,7 @@ def _fields(one: Callback) -> dict[str, Any]:
     return {
         "id": one.id,
         "state": one.state.value,
-        "url": shown_address(one.url),
+        "url": redact_urls(one.url),
         "method": one.method,
         "copy": one.copy,
         "payment_status": CALLBACK_STATUS_NAMES[one.result.status],

@@ -5,9 +5,9 @@ from typing import Any, Final
 from simulator.control import render
 from simulator.domain.model.resellers import Reseller
 from simulator.domain.model.webhooks import BALANCE_ADDED, Webhook
+from simulator.redaction import redact_urls
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.wire.json import number
-from simulator.wire.shown_addresses import shown_address
 from simulator.wire.webhooks import SECRET_SHOWN_CHARS
 
 CATALOG_EVENTS: Final = ("product.*", "option.*", "category.*", "group.*")
@@ -23,7 +23,7 @@ def reseller(live: LiveSandbox, one: Reseller) -> dict[str, Any]:
         "balance": number(one.wallet.balance),
         "low_balance_threshold": number(one.wallet.threshold) if one.wallet.threshold else None,
         "callback": {
-            "url": shown_address(one.callback.url),
+            "url": redact_urls(one.callback.url),
             "method": one.callback.method or None,
             "updated": render.moment(one.callback.updated),
             "retries": limits.callback_retry.retries,
@@ -53,7 +53,7 @@ def _webhook(live: LiveSandbox, webhook: Webhook, kind: str, events: tuple[str, 
     policy = live.scenario.webhooks
     timeout = live.scenario.limits.callback_timeout if policy.timeout is None else policy.timeout
     return {
-        "url": shown_address(webhook.url),
+        "url": redact_urls(webhook.url),
         "kind": kind,
         "events": list(events),
         "enabled": webhook.enabled,

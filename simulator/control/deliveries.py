@@ -13,9 +13,9 @@ from simulator.control.parameters import page_of, query_of, wait_of
 from simulator.domain.commands import ReplayDelivery
 from simulator.domain.model.effects import Job
 from simulator.domain.model.webhooks import Delivery, DeliveryState, ReplayRefused
+from simulator.redaction import redact_urls
 from simulator.runtime.sent import SentRequests
 from simulator.wire import webhooks
-from simulator.wire.shown_addresses import shown_address
 
 HTTP_STATUSES = {ReplayRefused.UNKNOWN: 404, ReplayRefused.LIMIT: 429}  # of refusals; 409 for all others
 
@@ -29,7 +29,7 @@ def row(one: Delivery, sent: SentRequests) -> dict[str, Any]:
         "reseller": one.reseller,
         "state": one.state.value,
         "error": one.error,
-        "url": shown_address(one.url),
+        "url": redact_urls(one.url),
         "created": render.moment(one.created),
         "completed": render.moment(one.completed),
         "original": one.original,

@@ -10,13 +10,13 @@ from simulator.domain.model.domain_events import Attempted, Posted, StatusChange
 from simulator.domain.model.notifications import Notification
 from simulator.domain.model.transactions import Result, Transaction
 from simulator.domain.model.webhooks import Delivery
+from simulator.redaction import redact_urls
 from simulator.runtime.event_items import Action, Gone, Item, Taken
 from simulator.runtime.journal import Exchange
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.sandboxes import Sandboxes
 from simulator.wire import webhooks
 from simulator.wire.payments import CALLBACK_STATUS_NAMES, STATUS_NAMES
-from simulator.wire.shown_addresses import shown_address
 from simulator.wire.trace_context import sent_trace
 
 KINDS = ("request", "status", "entry", "callback", "webhook", "notification", "action")
@@ -61,7 +61,7 @@ class EventRows:
         job = _job(live, item)
         tried = attempt(job.attempts[item.number - 1])
         fields = _callback(live, job) if isinstance(job, Callback) else _webhook(job)
-        fields |= {"url": shown_address(job.url), "attempt": item.number, "state": job.attempts[item.number - 1].state}
+        fields |= {"url": redact_urls(job.url), "attempt": item.number, "state": job.attempts[item.number - 1].state}
         fields |= {"ending": tried["ending"], "answered": tried["status"], "error": tried["error"]}
         fields["next_due"] = render.moment(item.next_due)
         fields["duration_us"] = live.courier.durations.find(item.job, item.number)

@@ -27,11 +27,11 @@ from simulator.domain.model.resellers import Reseller
 from simulator.domain.model.transactions import Status
 from simulator.domain.model.wallet import TRANSACTION, EntryType
 from simulator.domain.state import State
+from simulator.redaction import redact_urls
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.receiver_times import ReceiverTimes, by_receiver
 from simulator.wire.json import number
 from simulator.wire.payments import STATUS_NAMES
-from simulator.wire.shown_addresses import shown_address
 
 WALLETS_MAX = 50
 """How many wallets are drawn; those of the others are asked for by `reseller`."""
@@ -130,7 +130,7 @@ def _timed(live: LiveSandbox, code: str | None) -> list[Any]:
 
 
 def _receiver(one: ReceiverTimes) -> dict[str, Any]:
-    return one._asdict() | {"url": shown_address(one.url)}
+    return one._asdict() | {"url": redact_urls(one.url)}
 
 
 def _requests(live: LiveSandbox, code: str | None) -> dict[str, Any]:

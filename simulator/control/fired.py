@@ -18,9 +18,9 @@ from simulator.domain.model.schedule import (
     ScheduledWebhook,
 )
 from simulator.domain.model.wallet import Entry
+from simulator.redaction import redact_urls
 from simulator.wire.json import number
 from simulator.wire.payments import CALLBACK_STATUS_NAMES, STATUS_NAMES
-from simulator.wire.shown_addresses import shown_address
 
 
 def fired(one: Fired) -> dict[str, Any]:
@@ -38,14 +38,14 @@ def fired(one: Fired) -> dict[str, Any]:
             fields |= {"trxid": callback.transaction.trxid, "refid": callback.transaction.refid}
             fields |= {"status": CALLBACK_STATUS_NAMES[callback.result.status]}
             fields |= {"state": tried.state if tried else callback.state.value}
-            fields |= {"url": shown_address(callback.url), "ending": ended.kind.value if ended else None}
+            fields |= {"url": redact_urls(callback.url), "ending": ended.kind.value if ended else None}
             fields |= {"answered": ended.status if ended else None}
         case DeliveryDue(delivery):
             tried = one.send.attempt if one.send is not None else None
             ended = tried.result if tried is not None else None
             fields |= {"kind": "webhook", "delivery": delivery.id, "attempt": tried.number if tried else None}
             fields |= {"event": delivery.event.id, "type": delivery.event.type, "reseller": delivery.reseller}
-            fields |= {"state": tried.state if tried else delivery.state.value, "url": shown_address(delivery.url)}
+            fields |= {"state": tried.state if tried else delivery.state.value, "url": redact_urls(delivery.url)}
             fields |= {"ending": ended.kind.value if ended else None}
             fields |= {"answered": ended.status if ended else None}
         case CaseDue(case, is_refund):
@@ -90,7 +90,7 @@ def scheduled(planned: Scheduled, entry: Entry | None) -> dict[str, Any]:
             return {"kind": "rule_removed", "rule": planned.rule}
         case ScheduledWebhook():
             fields = {"kind": "balance_webhook", "reseller": planned.reseller}
-            return fields | ({"url": shown_address(planned.url)} if planned.url else {}) | _enabled(planned)
+            return fields | ({"url": redact_urls(planned.url)} if planned.url else {}) | _enabled(planned)
 
 
 def _changed(planned: ScheduledSettings) -> list[str]:

@@ -10,9 +10,9 @@ from typing import Any
 
 from simulator.control import events, exports, meta, metrics, moments, resellers, sandboxes, scenario, tapes
 from simulator.control.masking import Mask, mask_of
+from simulator.redaction import redact_urls
 from simulator.runtime.background import in_background
 from simulator.runtime.sandboxes import Sandboxes
-from simulator.wire.userinfo import without_userinfo
 
 # They answer with credentials, to whoever may create them; with what is the same for everybody; or mask it themselves.
 WHOLE = frozenset(
@@ -76,7 +76,7 @@ class MaskedSend:
     @staticmethod
     def _without_userinfo(body: bytes) -> bytes:
         """An error quotes the address that it refuses."""
-        return without_userinfo(body.decode()).encode()
+        return redact_urls(body.decode()).encode()
 
     async def _masked(self, body: bytes) -> bytes:
         live = self._sandboxes.find(self._scope.get("path_params", {}).get("sandbox", ""))

@@ -1,40 +1,37 @@
-"""Masks secrets in what the control API shows: passwords and tokens at the token endpoints (SPEC 4.2, 4.3), however
-their path is written, and wherever they came.
+"""Masks the secrets in what the control API shows of a request: passwords and tokens at the token endpoints (SPEC 4.2,
+4.3), however their path is written, and what `simulator.redaction` recognizes anywhere.
 
-A value is masked when its name is that of a secret, when a secret of the sandbox is in it, and when it looks like a
-token. The journal, which is in memory alone, keeps what came; masking happens when it is read, so requests pay nothing
-for it. Diagnoses are masked before they are sent.
+The journal, which is in memory alone, keeps what came; masking happens when it is read, so requests pay nothing for it.
+Diagnoses are masked before they are sent.
 """
 
-import re
 from collections import ChainMap
 from collections.abc import Container, Iterable
 from itertools import chain
 from typing import Any, Final
 
-import msgspec
-
 from simulator.auth import headers as names
 from simulator.contract.body import BadJson, decode_object
+from simulator.redaction import (
+    BODY_BYTES_MAX,
+    FOREIGN_KEY_CHARS_SHOWN,
+    MASKED,
+    SECRET_BYTES_MAX,
+    Secrets,
+    is_secret_header,
+    redact,
+    redact_members,
+    redact_parameters,
+    redact_query,
+    redact_strings,
+    redact_urls,
+)
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.sandboxes import Sandboxes
 from simulator.wire.json import encode
-from simulator.wire.named_secrets import without_named
-from simulator.wire.secret_names import FOREIGN_KEY_CHARS_SHOWN, is_secret_header
-from simulator.wire.secrets import MASKED, Secrets, hidden
-from simulator.wire.shown_addresses import shown_path, shown_query, with_shown_addresses
 from simulator.wire.tokens import HARMLESS_MEMBERS, MEMBERS, form_parameters, is_token_path
-from simulator.wire.unescaped import Unescaped
-from simulator.wire.userinfo import without_userinfo
 
 _API_KEY: Final = names.API_KEY.decode()
-
-BODY_BYTES_MAX = 256 * 1024
-"""How much of a body is shown. The rest is neither decoded nor searched."""
-
-_SECRET_BYTES_MAX: Final = 16 * 1024  # the longest token, percent-encoded
-
-_STRING: Final = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"')
 
 
 class Mask:
@@ -44,73 +41,52 @@ class Mask:
     def __init__(self, secrets: Iterable[str] = (), keys: Container[str] = (), known: Iterable[Secrets] = ()) -> None:
         self._keys = keys
         self._secrets = tuple(each for each in (Secrets(secrets), *known) if len(each))
-        self._secrets = self._secrets or (Secrets(),)  # tokens are recognized without any
 
     def text(self, text: str) -> str:
-        """A text without secrets and tokens, also where they are percent-encoded or escaped as in JSON, and without the
-        userinfo of addresses."""
-        return without_userinfo(self._known(text))
+        """A text without secrets, tokens, and the credentials in URLs."""
+        return redact_urls(self._known(text))
 
     def _known(self, text: str) -> str:
-        return hidden(text, self._secrets)
+        return redact(text, self._secrets)
 
     def answer(self, body: bytes) -> bytes:
-        """A compact JSON text with every secret hidden in its strings; nothing is decoded when there is none. Names of
-        members are mostly ours, so weak secrets are not looked for in them."""
-        return _STRING.sub(self._string, body) if self._may_show(body) else body
-
-    def _may_show(self, body: bytes) -> bool:
-        once = Unescaped(body.replace(b'\\"', b'"')).text  # the most frequent escape is undone fastest
-        twice = Unescaped(once).text
-        texts = (once,) if twice == once else (once, twice)
-        return any(each.spans(text) for text in texts for each in self._secrets)
-
-    def _string(self, found: re.Match[bytes]) -> bytes:
-        text = msgspec.json.decode(found[0], type=str)
-        is_name = found.string[found.end() : found.end() + 1] == b":"
-        shown = hidden(text, self._secrets, strong_only=is_name)
-        return found[0] if shown == text else encode(shown)
+        """A JSON text with every secret hidden in its strings. Names of members are mostly ours, so weak secrets are
+        not looked for in them."""
+        text = body.decode("utf-8", "replace")
+        if self._known(text) == text and b"\\" not in body:
+            return body
+        return redact_strings(body, lambda each, is_name: redact(each, self._secrets, strong_only=is_name))
 
     def header(self, name: str, value: str) -> str:
         """A header's value."""
         if name.lower() == _API_KEY and value not in self._keys and len(value) > FOREIGN_KEY_CHARS_SHOWN:
             return f"{value[:FOREIGN_KEY_CHARS_SHOWN]}... {MASKED}"
-        return MASKED if is_secret_header(name) else with_shown_addresses(self._known(value))
+        return MASKED if is_secret_header(name) else self.text(value)
 
     def path(self, path: str) -> str:
-        """A path, without credentials in its parameters and in addresses in it either."""
-        return shown_path(self._known(path))
+        """A path, without credentials in its parameters and in URLs in it either."""
+        return redact_parameters(self.text(path), lambda _: MASKED)
 
     def query(self, path: str, query: bytes) -> str:
-        """A query, without credentials in the addresses in it either."""
-        return shown_query(self._known(masked_query(path, query).decode("latin-1")))
+        """A query, without credentials in the URLs in it either."""
+        return redact_query(self._known(masked_query(path, query).decode("latin-1")))
 
     def body(self, path: str, body: bytes) -> str:
         """A body as text; of a long one the beginning, and how much there is."""
         if len(body) <= BODY_BYTES_MAX:
-            return self._by_name(self._known(masked_body(path, body).decode("utf-8", "replace")))
+            return self._body(masked_body(path, body))
         note = f"... (the beginning of {len(body)} bytes)"
         if is_token_path(path):  # it would have to be decoded whole to know the secrets in it
             return MASKED + note
-        return self._by_name(self._known(body[: self._cut(body)].decode("utf-8", "ignore"))) + note
+        # More than is shown, so that a secret at the end is recognized.
+        shown = self._body(body[: BODY_BYTES_MAX + SECRET_BYTES_MAX]).encode("utf-8", "surrogatepass")
+        return shown[:BODY_BYTES_MAX].decode("utf-8", "ignore") + note
 
-    @staticmethod
-    def _by_name(text: str) -> str:
-        """What is a secret by its name may be unknown, such as a wrong password that was sent to a wrong path, or what
-        a receiver's address has in its query."""
-        return with_shown_addresses(without_named(text.encode()).decode())
-
-    def _cut(self, body: bytes) -> int:
-        """Where the shown part of a long body ends: not within a secret, of which the rest would not be recognized."""
-        start = BODY_BYTES_MAX - _SECRET_BYTES_MAX
-        around = body[start : BODY_BYTES_MAX + _SECRET_BYTES_MAX]
-        cut = BODY_BYTES_MAX
-        for unescaped in (Unescaped(around, is_plain=True), Unescaped(around)):
-            for each in self._secrets:
-                for span in each.spans(unescaped.text):
-                    begins, ends = (start + unescaped.place(at) for at in span)
-                    cut = begins if begins < cut < ends else cut
-        return cut
+    def _body(self, body: bytes) -> str:
+        shown = redact_members(self._known(body.decode("utf-8", "replace")).encode())
+        if b"\\" in shown:
+            shown = redact_strings(shown, lambda text, _: self.text(text))
+        return redact_urls(shown.decode("utf-8", "replace"), lambda _: MASKED)
 
 
 def mask_of(live: LiveSandbox | None, sandboxes: Sandboxes, others: Iterable[LiveSandbox | None] = ()) -> Mask:

@@ -8,9 +8,9 @@ from starlette.responses import Response
 from simulator.control.http import InvalidInput, body_of, reply, sandbox_of
 from simulator.domain.model.resellers import Reseller
 from simulator.domain.queries import reseller_of
+from simulator.redaction import redact_urls
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.probes import PROBES, Probe, ProbeResult, Skipped, send_probe
-from simulator.wire.shown_addresses import shown_address
 
 _BY_NAME = {probe.name: probe for probe in PROBES}
 
@@ -53,7 +53,7 @@ async def _one(live: LiveSandbox, reseller: Reseller, probe: Probe, timeout_s: f
 def _request(one: ProbeResult) -> dict[str, Any]:
     result = one.result
     return {
-        "url": shown_address(one.sent.job.url),
+        "url": redact_urls(one.sent.job.url),
         "method": one.sent.request.method,
         "should_accept": one.sent.accept,
         "verdict": one.verdict,

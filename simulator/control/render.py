@@ -8,9 +8,9 @@ from msgspec import to_builtins
 from simulator.domain.model.resellers import KeyState, Reseller
 from simulator.domain.model.rules import Origin, Place
 from simulator.domain.model.wallet import Entry
+from simulator.redaction import redact_urls
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.wire.json import number
-from simulator.wire.shown_addresses import shown_address
 from simulator.wire.timestamps import iso_utc_exact
 
 
@@ -63,7 +63,7 @@ def reseller(one: Reseller, *, shows_secrets: bool = True) -> dict[str, Any]:
         "email": one.email,
         "balance": number(one.wallet.balance),
         "low_balance_threshold": number(one.wallet.threshold) if one.wallet.threshold else None,
-        "balance_webhook": shown_address(one.webhook.url) if one.webhook.enabled and one.webhook.url else None,
+        "balance_webhook": redact_urls(one.webhook.url) if one.webhook.enabled and one.webhook.url else None,
     }
 
 

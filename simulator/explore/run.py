@@ -15,9 +15,9 @@ from simulator.explore.seen import Outcome, Seen
 from simulator.explore.tapes import fetched
 from simulator.explore.watching import Watch
 from simulator.options import LOOPBACK, Options
+from simulator.redaction import redact
 from simulator.scenario.yaml import block
 from simulator.server.serve import Server, make_server
-from simulator.wire.secrets import hidden
 
 STOP_TIMEOUT_S = 5.0
 RUNNING = "running-"
@@ -63,7 +63,7 @@ def run(setting: Setting, job: Job) -> Outcome:
         if job.wants_tape:
             tape = fetched(server.url, app.options.control_token)
     seen: Seen = watch.end()
-    output = hidden(command.output, app.sandboxes.secrets)
+    output = redact(command.output, app.sandboxes.secrets)
     return Outcome(exit_code, command.duration_s, output, seen, tape)
 
 

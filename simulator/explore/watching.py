@@ -11,12 +11,12 @@ from simulator.control.audit import judged, rate_of
 from simulator.domain.model.callbacks import Callback
 from simulator.domain.model.transactions import SETTLED, Transaction
 from simulator.explore.seen import GIVEN_BACK, Breach, Order, Seen, SeenPayment, SeenStep
+from simulator.redaction import redact
 from simulator.runtime.expectations import verdicts
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.sandbox_start import Ending
 from simulator.runtime.seen import log_of
 from simulator.wire.payments import STATUS_NAMES
-from simulator.wire.secrets import hidden
 
 PAYMENTS_MAX = 1000
 """So many payments of one sandbox are struck by faults; what becomes of the others is judged all the same."""
@@ -67,7 +67,7 @@ class Watch:
         seen.struck.update(one.rule for one in log.exchanges if one.rule)
         for verdict in verdicts(life) if life.counters.expected else ():
             if not verdict.ok:
-                name, text = (hidden(one, life.secrets) for one in (verdict.expectation.name, verdict.message))
+                name, text = (redact(one, life.secrets) for one in (verdict.expectation.name, verdict.message))
                 seen.unmet.setdefault(name, text)
         if log.exchanges and life.spec.is_audited:
             self._audit(life, rate_of(life))
@@ -75,7 +75,7 @@ class Watch:
     def _audit(self, life: LiveSandbox, rate: Rate | None) -> None:
         for one in judged(log_of(life), rate):
             if one.is_violated:
-                breach = Breach(one.id, one.severity == "error", hidden(one.findings[0], life.secrets))
+                breach = Breach(one.id, one.severity == "error", redact(one.findings[0], life.secrets))
                 self._seen.breaches.setdefault(one.id, breach)
 
     def _kinds(self, life: LiveSandbox) -> Counter[tuple[str, str]]:

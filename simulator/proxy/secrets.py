@@ -7,9 +7,8 @@ from typing import Final
 
 from simulator.control.masking import Mask
 from simulator.proxy.facts import members
+from simulator.redaction import Secrets, members_in
 from simulator.runtime.known_secrets import FormerSecrets
-from simulator.wire.named_secrets import named_secrets
-from simulator.wire.secrets import Secrets
 
 WEBHOOK_PATH: Final = "/v2/balance-webhook"
 _WEBHOOKS_MAX: Final = 20
@@ -46,5 +45,5 @@ class SeenSecrets:
             if isinstance(secret, str) and secret[:CHARS_MAX] == secret != "" and secret not in self.webhooks:
                 self.webhooks.append(secret)
         for part in (body, answer):
-            found = named_secrets(part[:SEARCHED_BYTES_MAX])
+            found = members_in(part[:SEARCHED_BYTES_MAX])
             self._seen.add(text[:CHARS_MAX] for text in islice(found, OF_BODY_MAX))

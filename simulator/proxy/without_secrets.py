@@ -11,11 +11,9 @@ from urllib.parse import quote, unquote_plus
 
 import msgspec
 
+from simulator.redaction import Secrets, redact, redact_strings
 from simulator.traffic.seen import Call, Notification
-from simulator.wire.json import encode
-from simulator.wire.secrets import Secrets, hidden
 
-_STRING: Final = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
 _WORD: Final = re.compile(r"\w*")
 
 
@@ -33,22 +31,13 @@ def without_secrets(one: Call | Notification, secrets: Iterable[Secrets]) -> Cal
 def _body(body: bytes, secrets: tuple[Secrets, ...]) -> bytes:
     """A JSON text; what is none has nothing that a recording reads."""
     text = body.decode("utf-8", "replace")
-    if hidden(text, secrets) == text:
+    if redact(text, secrets) == text and "\\" not in text:
         return body
-    return _STRING.sub(lambda found: _string(found[0], secrets), body)
-
-
-def _string(raw: bytes, secrets: tuple[Secrets, ...]) -> bytes:
-    try:
-        text = msgspec.json.decode(raw, type=str)
-    except (msgspec.DecodeError, UnicodeDecodeError):
-        return raw
-    shown = _value(text, secrets)
-    return raw if shown == text else encode(shown)
+    return redact_strings(body, lambda value, _: _value(value, secrets))
 
 
 def _value(text: str, secrets: tuple[Secrets, ...]) -> str:
-    return hidden(text, secrets, strong_only=_WORD.fullmatch(text) is not None)
+    return redact(text, secrets, strong_only=_WORD.fullmatch(text) is not None)
 
 
 def _query(query: str, secrets: tuple[Secrets, ...]) -> str:

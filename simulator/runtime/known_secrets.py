@@ -6,7 +6,7 @@ from math import inf
 from typing import NamedTuple
 
 from simulator.domain.model.secret_log import FORMER_MAX, SecretLog
-from simulator.wire.secrets import Secrets
+from simulator.redaction import Secrets
 
 
 class FormerSecrets:

@@ -12,6 +12,7 @@ from simulator.domain.commands import Command
 from simulator.domain.errors import Conflict, Unknown
 from simulator.domain.model.scenario import Scenario
 from simulator.domain.reports.coverage import Coverage, coverage
+from simulator.redaction import Secrets
 from simulator.runtime.actions import note_command
 from simulator.runtime.background import in_background
 from simulator.runtime.clock import Clock, Wall
@@ -36,7 +37,6 @@ from simulator.runtime.traces import Trace, caller
 from simulator.runtime.waiting import SANDBOX_WAITERS_MAX, WaitingRoom
 from simulator.tape.tape import Tape
 from simulator.traffic.seen import Notification
-from simulator.wire.secrets import Secrets
 
 PROBED_MAX = 1_000
 

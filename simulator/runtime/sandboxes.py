@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from simulator.domain.errors import Conflict, Unacceptable, Unknown
 from simulator.domain.reports.coverage import Coverage
+from simulator.redaction import Secrets
 from simulator.runtime.background import in_background
 from simulator.runtime.clock import Wall
 from simulator.runtime.courier import Sender
@@ -23,7 +24,6 @@ from simulator.runtime.sandbox_start import Ending, FirstState, SandboxSpec, fir
 from simulator.runtime.served import Served
 from simulator.runtime.server_budgets import server_budgets
 from simulator.runtime.waiting import SANDBOX_WAITERS_MAX, SERVER_WAITERS_MAX, WaitingRoom
-from simulator.wire.secrets import Secrets
 
 DEFAULT = "default"
 SANDBOXES_MAX = 10_000

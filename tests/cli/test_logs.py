@@ -19,7 +19,7 @@ from simulator.cli.flags import ServerFlags
 from simulator.cli.logs import LOGGERS, AsJson, WithoutSecrets, hide_secrets
 from simulator.cli.running import Running, prepare
 from simulator.options import Options
-from simulator.wire.secrets import MASKED
+from simulator.redaction import MASKED
 from tests.support.processes import ROOT
 
 TOKEN = "control-token-0123456789"

@@ -10,10 +10,10 @@ import pytest
 
 from simulator.control.event_rows import EventRows
 from simulator.control.events import EventSource, Wanted
+from simulator.redaction import MASKED
 from simulator.runtime import event_reader, events
 from simulator.runtime.event_items import Taken
 from simulator.runtime.live_sandbox import LiveSandbox
-from simulator.wire.secrets import MASKED
 from tests.support.client import Client, running
 from tests.support.following import Following, told_in
 

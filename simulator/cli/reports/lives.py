@@ -6,10 +6,10 @@ from dataclasses import replace
 
 from simulator.cli.reports.cases import Case, Suite
 from simulator.domain.model.expectations import Verdict
+from simulator.redaction import Secrets, redact
 from simulator.runtime.expectations import verdicts
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.scenario.library import BODY
-from simulator.wire.secrets import Secrets, hidden
 
 CASES_MAX = 10_000
 BYTES_MAX = 8 * 1024 * 1024
@@ -41,7 +41,7 @@ class Lives:
         """Keep cases of a sandbox, which show no secret, as far as there is room."""
         kept = tuple(filter(self._keep, cases))
         if kept:
-            self._suites.append(Suite(hidden(label, live.secrets), kept))
+            self._suites.append(Suite(redact(label, live.secrets), kept))
 
     def label(self, live: LiveSandbox, ending: str = "") -> str:
         """What the report calls a sandbox, `ending` being `deleted`, `reset`, `rewound` or empty for one that still
@@ -70,7 +70,7 @@ class Lives:
     def suites(self, secrets: Iterable[Secrets]) -> list[Suite]:
         """Everything that was judged, without these secrets; a suite about what was left out, if anything was."""
         all_secrets = tuple(secrets)
-        shown = [Suite(hidden(one.name, all_secrets), without_secrets(one.cases, all_secrets)) for one in self._suites]
+        shown = [Suite(redact(one.name, all_secrets), without_secrets(one.cases, all_secrets)) for one in self._suites]
         if self.met_left_out or self.unmet_left_out:
             text = (
                 f"{self.unmet_left_out} more {self._what} were not met, and {self.met_left_out} more were met:"
@@ -111,9 +111,9 @@ def without_secrets(cases: Iterable[Case], secrets: Iterable[Secrets]) -> tuple[
     return tuple(
         replace(
             one,
-            name=hidden(one.name, known),
-            message=hidden(one.message, known),
-            details=tuple(hidden(line, known) for line in one.details),
+            name=redact(one.name, known),
+            message=redact(one.message, known),
+            details=tuple(redact(line, known) for line in one.details),
         )
         for one in cases
     )
