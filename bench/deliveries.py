@@ -11,8 +11,8 @@ import uvloop
 from bench import load
 from bench.rounds import Cell, Plan, Side
 from bench.servers import SINK, BenchError, Cores, pinned, running
-from simulator.delivery.sender import HttpSender
 from simulator.domain.model.effects import Outgoing
+from simulator.http_client.sender import HttpSender
 
 IN_FLIGHT = (16, 64)
 WARM_UP_S = 0.3

@@ -14,9 +14,9 @@ from simulator.api.pipeline import Pipeline
 from simulator.api.routes import PathTable, routes
 from simulator.api.sandbox_lookup import owner_at_root
 from simulator.api.unsigned import UnsignedJudge
-from simulator.delivery.addresses import AddressPolicy
-from simulator.delivery.sender import HttpSender
 from simulator.domain.model.scenario import Scenario
+from simulator.http_client.addresses import AddressPolicy
+from simulator.http_client.sender import HttpSender
 from simulator.options import CONTROL_PATH, Options
 from simulator.preparation import prepare
 from simulator.runtime.clock import Wall

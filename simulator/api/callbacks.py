@@ -3,8 +3,8 @@
 from simulator.api.call import Call, Reply
 from simulator.api.notes import note
 from simulator.api.refusals import refuse_parameters
-from simulator.delivery.targets import reason_to_refuse
 from simulator.domain.commands import SetCallback
+from simulator.http_client.targets import reason_to_refuse
 from simulator.wire import callbacks
 
 

@@ -5,9 +5,9 @@ from urllib.parse import urlsplit
 from simulator.api.call import Call, Reply
 from simulator.api.notes import note
 from simulator.api.refusals import refuse_parameters
-from simulator.delivery.targets import reason_to_refuse
 from simulator.domain.commands import EnableWebhook, RemoveWebhook, RotateWebhookSecret, SetWebhook
 from simulator.domain.model.inboxes import INBOX_SCHEME
+from simulator.http_client.targets import reason_to_refuse
 from simulator.runtime.inboxes import INBOX_PATH
 from simulator.wire import errors, webhooks
 from simulator.wire.json import encode

@@ -127,7 +127,7 @@ def _reply(ctx: click.Context, param: click.Parameter, text: str) -> dict[str, A
 
 def target(ctx: click.Context, param: click.Parameter, text: str | None) -> str | None:
     """An address that callbacks may go to: an http or https URL, or `inbox:NAME`."""
-    from simulator.delivery.targets import reason_to_refuse
+    from simulator.http_client.targets import reason_to_refuse
 
     if text is None:
         return None

@@ -48,9 +48,9 @@ from simulator.control.guard import Forbidden, Guard
 from simulator.control.http import error, on_domain_error, on_http_error, on_scenario_error, on_unexpected
 from simulator.control.masked_send import MaskedSend
 from simulator.control.permitted import NotPermitted, admitted, on_not_permitted, still_allowed
-from simulator.delivery.targets import BadTarget
 from simulator.domain.errors import DomainError
 from simulator.domain.model.scenario import Scenario
+from simulator.http_client.targets import BadTarget
 from simulator.replay.player import Again
 from simulator.replay.rewinding import Rewinder
 from simulator.runtime.inboxes import INBOX_PATH

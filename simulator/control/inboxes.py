@@ -27,8 +27,8 @@ from simulator.control.http import (
 from simulator.control.parameters import page_of, query_of, wait_of
 from simulator.control.received import Messages
 from simulator.control.replies import LISTS, document_of, left, program_of
-from simulator.delivery.targets import BadTarget, parse_target
 from simulator.domain.model.inboxes import INBOX_SCHEME, InboxProgram
+from simulator.http_client.targets import BadTarget, parse_target
 from simulator.runtime import inbox_inputs
 from simulator.runtime.background import in_background, place
 from simulator.runtime.inbox_budget import Received

@@ -8,12 +8,12 @@ from starlette.responses import Response
 from simulator.control import configured, render
 from simulator.control.http import InvalidInput, body_of, no_content, page, reply, sandbox_of, sandboxes_of
 from simulator.control.parameters import page_of, query_of
-from simulator.delivery.targets import reason_to_refuse
 from simulator.domain.commands import AddApiKey, AddReseller, ChangeSettings, Credit, RevokeApiKey
 from simulator.domain.model.money import parse_amount
 from simulator.domain.model.scenario import ResellerStart
 from simulator.domain.model.wallet import EntryType
 from simulator.domain.queries import reseller_of
+from simulator.http_client.targets import reason_to_refuse
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.scenario.build import build_reseller
 

@@ -3,7 +3,7 @@
 import asyncio
 from typing import cast
 
-from simulator.delivery.readable import is_readable
+from simulator.http_client.readable import is_readable
 from simulator.proxy.answers import AnswerReader, Head, NotHttp
 
 _HIGH_WATER_BYTES = 256 * 1024

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Final
 
-from simulator.delivery.lookup import NameResolver
+from simulator.http_client.lookup import NameResolver
 from simulator.proxy.address import Address
 from simulator.proxy.connection import UpstreamConnection
 

@@ -9,7 +9,6 @@ from typing import Protocol
 
 import msgspec
 
-from simulator.delivery.targets import BadTarget, InboxTarget, parse_target
 from simulator.domain.model import draw
 from simulator.domain.model.callbacks import Callback
 from simulator.domain.model.effects import (
@@ -22,6 +21,7 @@ from simulator.domain.model.effects import (
 from simulator.domain.model.inboxes import INBOX_SCHEME, InboxReply
 from simulator.domain.model.scenario import Scenario
 from simulator.domain.model.webhooks import Delivery
+from simulator.http_client.targets import BadTarget, InboxTarget, parse_target
 from simulator.runtime.clock import Clock
 from simulator.runtime.inboxes import Inboxes
 from simulator.runtime.receiver_times import AttemptDurations, Timed, timed_attempts
@@ -39,7 +39,7 @@ ROTATE = "rotate"  # each attempt has one of them
 
 
 class Sender(Protocol):
-    """Sends over the network; implemented by `simulator.delivery.sender.HttpSender`."""
+    """Sends over the network; implemented by `simulator.http_client.sender.HttpSender`."""
 
     def turn(self, url: str, owner: str) -> AbstractAsyncContextManager[None]:
         """Wait for the turn of the sandbox `owner` at this receiver, and hold it. `send` is called within."""

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from simulator.delivery.slots import Slots
+from simulator.http_client.slots import Slots
 from tests.support.client import Client, running
 from tests.support.day_tape import SCENARIO, play
 from tests.support.receivers import Got, Receiver
@@ -53,7 +53,7 @@ def test_two_processes_with_different_hash_seeds_give_the_same_bytes() -> None:
 
 
 def test_a_receiver_that_never_answers_one_sandbox_does_not_hold_up_another(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("simulator.delivery.sender.Slots", functools.partial(Slots, per_receiver=1))
+    monkeypatch.setattr("simulator.http_client.sender.Slots", functools.partial(Slots, per_receiver=1))
     bill = {"refid": "ref-1", "product": "RELOAD", "account": "0123456789", "amount": "10"}
     idle = {"until": "idle"}
 

@@ -9,9 +9,9 @@ from urllib.parse import quote
 
 import pytest
 
-from simulator.delivery.sender import HttpSender
 from simulator.domain.model.callbacks import Callback
 from simulator.domain.model.effects import AttemptEnd, AttemptResult, Outgoing
+from simulator.http_client.sender import HttpSender
 from simulator.tape.entries import AttemptSent
 from tests.support.client import Client
 from tests.support.data_folders import DEFAULT, killed, saving_of, serving

@@ -18,11 +18,11 @@ from typing import Any, Self
 
 import pytest
 
-from simulator.delivery.addresses import AddressPolicy
-from simulator.delivery.lookup import Lookup, system_lookup
-from simulator.delivery.sender import HttpSender
-from simulator.delivery.slots import PER_RECEIVER, Slots
 from simulator.domain.model.effects import AttemptResult, Outgoing
+from simulator.http_client.addresses import AddressPolicy
+from simulator.http_client.lookup import Lookup, system_lookup
+from simulator.http_client.sender import HttpSender
+from simulator.http_client.slots import PER_RECEIVER, Slots
 from tests.support.connections import hang_up
 
 Run = Callable[[Coroutine[None, None, None]], None]

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from simulator.delivery.slots import PER_RECEIVER
+from simulator.http_client.slots import PER_RECEIVER
 from tests.support.processes import ask
 from tests.support.receivers import Answer, Got, Receiver
 from tools.kills.books import SANDBOX, Attempt, read_books

@@ -5,8 +5,8 @@ from collections.abc import Callable
 from contextlib import nullcontext
 
 from simulator.cli.main import main
-from simulator.delivery.sender import HttpSender
 from simulator.domain.model.effects import AttemptEnd, AttemptResult, Outgoing
+from simulator.http_client.sender import HttpSender
 from simulator.persistence.data_folder import DataFolder
 from simulator.persistence.gate import Act, Gate
 from simulator.persistence.keeper import StoreKeeper

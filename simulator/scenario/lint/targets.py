@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from simulator.delivery.targets import reason_to_refuse
+from simulator.http_client.targets import reason_to_refuse
 from simulator.scenario.reading.reader import Reader
 
 

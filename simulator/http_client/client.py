@@ -2,15 +2,15 @@
 
 import asyncio
 
-from simulator.delivery.addresses import AddressPolicy
-from simulator.delivery.answers import AnswerReader
-from simulator.delivery.connecting import Dialer, NotConnectedError, Origin
-from simulator.delivery.connection import Connection
-from simulator.delivery.lookup import NameResolver
-from simulator.delivery.pool import Pool
-from simulator.delivery.request import NotAllowedError, request_bytes, route
-from simulator.delivery.targets import HttpTarget
 from simulator.domain.model.effects import AttemptEnd, AttemptResult, Outgoing
+from simulator.http_client.addresses import AddressPolicy
+from simulator.http_client.answers import AnswerReader
+from simulator.http_client.connection import Connection
+from simulator.http_client.dialer import Dialer, NotConnectedError, Origin
+from simulator.http_client.lookup import NameResolver
+from simulator.http_client.pool import Pool
+from simulator.http_client.request import NotAllowedError, request_bytes, route
+from simulator.http_client.targets import HttpTarget
 
 
 class Client:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from simulator.delivery.answers import BESIDE_BODY_BYTES, BODY_BYTES, HEADERS_CHARS, AnswerReader
+from simulator.http_client.answers import BESIDE_BODY_BYTES, BODY_BYTES, HEADERS_CHARS, AnswerReader
 from tests.support.tiers import examples
 
 Read = tuple[bool, int | None, bytes, tuple[tuple[str, str], ...] | None, str, bool]

@@ -4,10 +4,10 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from simulator.delivery.connecting import Origin
-from simulator.delivery.request import NotAllowedError, request_bytes, route
-from simulator.delivery.targets import HttpTarget, parse_target
 from simulator.domain.model.effects import Outgoing
+from simulator.http_client.dialer import Origin
+from simulator.http_client.request import NotAllowedError, request_bytes, route
+from simulator.http_client.targets import HttpTarget, parse_target
 
 Headers = tuple[tuple[str, str], ...]
 

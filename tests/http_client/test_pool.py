@@ -6,10 +6,10 @@ from typing import Any, cast
 
 import pytest
 
-from simulator.delivery import pool
-from simulator.delivery.connecting import Dialer, Origin
-from simulator.delivery.connection import Connection
-from simulator.delivery.pool import Pool
+from simulator.http_client import pool
+from simulator.http_client.connection import Connection
+from simulator.http_client.dialer import Dialer, Origin
+from simulator.http_client.pool import Pool
 from tests.support.broken_receivers import OK, RUNNERS, Exchange, Receiver, Run, post, says, sender, until
 
 HERE, THERE = Origin(False, "here.test", 80), Origin(False, "there.test", 80)

@@ -8,8 +8,8 @@ import asyncio
 from collections import OrderedDict
 from typing import Final
 
-from simulator.delivery.connecting import Dialer, NotConnectedError, Origin
-from simulator.delivery.connection import Connection
+from simulator.http_client.connection import Connection
+from simulator.http_client.dialer import Dialer, NotConnectedError, Origin
 
 KEEP_ALIVE_S: Final = 4.0
 """Idle connections are dropped after this; common servers close theirs after 5 s."""

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from simulator.delivery.answers import (
+from simulator.domain.model.effects import AttemptEnd, AttemptResult, Outgoing
+from simulator.http_client.answers import (
     BESIDE_BODY_BYTES,
     BODY_BYTES,
     FIELD_BYTES,
@@ -14,8 +15,7 @@ from simulator.delivery.answers import (
     PART_BYTES,
     REASON_BYTES,
 )
-from simulator.delivery.status_line import INTERIM_MAX
-from simulator.domain.model.effects import AttemptEnd, AttemptResult, Outgoing
+from simulator.http_client.status_line import INTERIM_MAX
 from tests.support.broken_receivers import OK, RUNNERS, Answer, Exchange, Receiver, Run, post, proof, sender
 
 each_loop = pytest.mark.parametrize("run", RUNNERS)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulator.delivery.slots import Receiver, Slots
+from simulator.http_client.slots import Receiver, Slots
 
 HERE: Receiver = ("127.0.0.1", 80)
 

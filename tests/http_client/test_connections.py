@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from simulator.delivery.sender import HttpSender
 from simulator.domain.model.effects import AttemptEnd, AttemptResult, Outgoing
+from simulator.http_client.sender import HttpSender
 from tests.support.broken_receivers import (
     OK,
     RUNNERS,
@@ -392,10 +392,10 @@ def python(program: str) -> str:
 
 def test_importing_the_sender_does_not_import_the_client_and_the_client_no_library() -> None:
     program = """
-        import sys, simulator.delivery.sender, simulator.delivery.targets
-        simulator.delivery.targets.parse_target("http://example.com:80/callback")
-        print(sorted({"httptools", "simulator.delivery.exchange"} & set(sys.modules)))
-        import simulator.delivery.exchange
+        import sys, simulator.http_client.sender, simulator.http_client.targets
+        simulator.http_client.targets.parse_target("http://example.com:80/callback")
+        print(sorted({"httptools", "simulator.http_client.client"} & set(sys.modules)))
+        import simulator.http_client.client
         print(sorted({"aiohttp", "yarl", "idna"} & set(sys.modules)))
     """
     assert python(program) == "[]\n[]\n"
@@ -405,7 +405,7 @@ def test_importing_the_sender_does_not_import_the_client_and_the_client_no_libra
 def test_nothing_is_left_open_or_unsaid_at_the_end() -> None:
     program = """
         import asyncio
-        from simulator.delivery.sender import HttpSender
+        from simulator.http_client.sender import HttpSender
         from simulator.domain.model.effects import Outgoing
 
         def lookup(host):

@@ -6,8 +6,8 @@ from ipaddress import ip_address, ip_network
 
 import pytest
 
-from simulator.delivery.addresses import AddressPolicy
-from simulator.delivery.targets import (
+from simulator.http_client.addresses import AddressPolicy
+from simulator.http_client.targets import (
     MAX_TARGET_CHARS,
     BadTarget,
     HttpTarget,

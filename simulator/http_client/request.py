@@ -5,9 +5,9 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
-from simulator.delivery.connecting import Origin
-from simulator.delivery.targets import DEFAULT_PORTS, MAX_TARGET_CHARS, HttpTarget, split_url
 from simulator.domain.model.effects import Outgoing
+from simulator.http_client.dialer import Origin
+from simulator.http_client.targets import DEFAULT_PORTS, MAX_TARGET_CHARS, HttpTarget, split_url
 
 DELIVERY_HEADER = "X-Sim-Delivery"
 """Marks a callback or webhook. The control API of every simulator refuses a request that has it."""

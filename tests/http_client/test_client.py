@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from simulator.delivery import connecting, pool
 from simulator.domain.model.effects import AttemptEnd, Outgoing
+from simulator.http_client import dialer, pool
 from tests.support.broken_receivers import (
     OK,
     RUNNERS,
@@ -257,7 +257,7 @@ def lookup(*addresses: str) -> Any:
 @pytest.fixture
 def black_holes(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Addresses of 127.9.0.0/16 neither answer nor refuse; what was dialled."""
-    real, dialled = connecting._dial, []
+    real, dialled = dialer._dial, []
 
     async def dial(origin: Any, context: Any, opened: Any, address: str) -> Any:
         dialled.append(address)
@@ -265,7 +265,7 @@ def black_holes(monkeypatch: pytest.MonkeyPatch) -> list[str]:
             await asyncio.Event().wait()
         return await real(origin, context, opened, address)
 
-    monkeypatch.setattr(connecting, "_dial", dial)
+    monkeypatch.setattr(dialer, "_dial", dial)
     return dialled
 
 
@@ -296,7 +296,7 @@ def test_a_name_with_thousands_of_addresses_has_the_first_ones_tried(run: Run, b
         async with sender(lookup=lookup(*addresses)) as http, Receiver(says(OK)) as receiver:
             end = await http.send(post(f"http://many.test:{receiver.port}/"), 10)
             assert end.error == f"no connection to many.test:{receiver.port}: Connection refused"
-            assert black_holes == addresses[: connecting.ADDRESSES_MAX]
+            assert black_holes == addresses[: dialer.ADDRESSES_MAX]
 
     run(main())
 
@@ -332,7 +332,7 @@ def test_an_address_without_tls_leaves_it_to_the_next_one(run: Run, tmp_path: Pa
 def test_a_receiver_that_does_not_part_from_tls_is_left_after_a_while(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(connecting, "FAREWELL_S", 0.2)
+    monkeypatch.setattr(dialer, "FAREWELL_S", 0.2)
     context = proof(tmp_path)
     complaints: list[Any] = []
 
@@ -368,14 +368,14 @@ def test_a_receiver_that_does_not_part_from_tls_is_left_after_a_while(
 def test_idle_connections_give_their_place_to_an_attempt_when_there_are_no_more_descriptors(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real = connecting._dial
+    real = dialer._dial
 
     async def dial(origin: Any, context: Any, opened: Any, address: str) -> Any:
         if len(opened._opened) >= 2:
             raise OSError(errno.EMFILE, "Too many open files")
         return await real(origin, context, opened, address)
 
-    monkeypatch.setattr(connecting, "_dial", dial)
+    monkeypatch.setattr(dialer, "_dial", dial)
 
     async def main() -> None:
         async with (
@@ -433,14 +433,14 @@ def test_a_receiver_that_wants_a_certificate_of_ours_is_said_to(run: Run, tmp_pa
 
 def test_closing_while_a_connection_is_opened_sends_nothing(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     may_open = asyncio.Event()
-    real = connecting._dial
+    real = dialer._dial
 
     async def dial(*given: Any) -> Any:
         opened = await real(*given)
         await may_open.wait()
         return opened
 
-    monkeypatch.setattr(connecting, "_dial", dial)
+    monkeypatch.setattr(dialer, "_dial", dial)
 
     async def main() -> None:
         async with sender() as http, Receiver(says(OK)) as receiver:
@@ -495,7 +495,7 @@ def test_a_receiver_may_answer_without_waiting_for_the_request(
 @pytest.fixture
 def early(monkeypatch: pytest.MonkeyPatch) -> asyncio.Event:
     """Set when a receiver has said something; connections are used a while behind that."""
-    said, real = asyncio.Event(), connecting._dial
+    said, real = asyncio.Event(), dialer._dial
 
     async def dial(*given: Any) -> Any:
         opened = await real(*given)
@@ -504,7 +504,7 @@ def early(monkeypatch: pytest.MonkeyPatch) -> asyncio.Event:
             await asyncio.sleep(0)
         return opened
 
-    monkeypatch.setattr(connecting, "_dial", dial)
+    monkeypatch.setattr(dialer, "_dial", dial)
     return said
 
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from simulator.delivery.lookup import MAX_LOOKUPS, system_lookup
 from simulator.domain.model.effects import AttemptEnd
+from simulator.http_client.lookup import MAX_LOOKUPS, system_lookup
 from tests.support.broken_receivers import (
     OK,
     RUNNERS,

@@ -7,9 +7,9 @@ from urllib.parse import SplitResult, quote, urlsplit
 
 import msgspec
 
-from simulator.delivery.addresses import AddressPolicy
-from simulator.delivery.control_paths import leads_to_control_api
 from simulator.domain.model.inboxes import INBOX_NAME, INBOX_SCHEME
+from simulator.http_client.addresses import AddressPolicy
+from simulator.http_client.control_paths import leads_to_control_api
 
 MAX_TARGET_CHARS = 2000
 """The longest URL that may be configured; a GET callback adds its query."""

@@ -7,8 +7,8 @@ from typing import Final, NoReturn
 
 import httptools
 
-from simulator.delivery.status_line import INTERIM_MAX, SWITCHING_PROTOCOLS, StatusLine
 from simulator.domain.model.faults import WITHOUT_BODY
+from simulator.http_client.status_line import INTERIM_MAX, SWITCHING_PROTOCOLS, StatusLine
 
 BODY_BYTES: Final = 16 * 1024
 """The maximum of an answer's body that is read; a longer one closes the connection."""

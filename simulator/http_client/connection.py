@@ -4,8 +4,8 @@ import asyncio
 import ssl
 from typing import Final, Protocol, cast
 
-from simulator.delivery.answers import AnswerReader
-from simulator.delivery.readable import is_readable
+from simulator.http_client.answers import AnswerReader
+from simulator.http_client.readable import is_readable
 
 PIECE_BYTES: Final = 64 * 1024
 """How much of a request is handed over at once; the next piece follows when the receiver has taken most of it."""

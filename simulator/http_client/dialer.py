@@ -10,10 +10,10 @@ from functools import partial
 from ipaddress import ip_address
 from typing import Any, Final, NamedTuple
 
-from simulator.delivery.addresses import AddressPolicy
-from simulator.delivery.connection import Connection, Register, tls_reason
-from simulator.delivery.lookup import NameResolver
 from simulator.domain.model.effects import AttemptEnd
+from simulator.http_client.addresses import AddressPolicy
+from simulator.http_client.connection import Connection, Register, tls_reason
+from simulator.http_client.lookup import NameResolver
 
 HEAD_START_S: Final = 0.25
 TLS_HEAD_START_S: Final = 1.0

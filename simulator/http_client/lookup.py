@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 
-from simulator.delivery.slots import Slots
+from simulator.http_client.slots import Slots
 
 MAX_LOOKUPS = 128
 """Concurrent lookups; an abandoned lookup continues in its thread until the system's resolver returns."""

@@ -4,20 +4,20 @@ from contextlib import AbstractAsyncContextManager, nullcontext
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from simulator.delivery.addresses import AddressPolicy
-from simulator.delivery.lookup import Lookup, NameResolver, system_lookup
-from simulator.delivery.slots import Slots
-from simulator.delivery.targets import (
+from simulator.domain.model.effects import AttemptEnd, AttemptResult, Outgoing
+from simulator.http_client.addresses import AddressPolicy
+from simulator.http_client.lookup import Lookup, NameResolver, system_lookup
+from simulator.http_client.slots import Slots
+from simulator.http_client.targets import (
     MAX_TARGET_CHARS,
     BadTarget,
     HttpTarget,
     InboxTarget,
     parse_target,
 )
-from simulator.domain.model.effects import AttemptEnd, AttemptResult, Outgoing
 
 if TYPE_CHECKING:
-    from simulator.delivery.exchange import Client
+    from simulator.http_client.client import Client
 
 MAX_URL_CHARS = 256 * 1024
 """The longest URL that is sent: a GET callback carries the whole transaction in its query (SPEC 6.1), and ten thousand
@@ -78,7 +78,7 @@ class HttpSender:
     def _open(self) -> "Client":
         if self._closed:
             raise RuntimeError("the sender is closed")
-        from simulator.delivery.exchange import Client  # a few milliseconds, which most servers never need
+        from simulator.http_client.client import Client  # a few milliseconds, which most servers never need
 
         self._client = Client(self._policy, self._names, verify_tls=self._verify_tls)
         return self._client
