@@ -281,7 +281,9 @@ def build_app(
         scenario = with_callback(scenario, options.callback)
     http = None
     if sender is None:
-        sender = http = HttpSender(AddressPolicy(public_only=options.public_callbacks_only))
+        sender = http = HttpSender(
+            AddressPolicy(public_only=options.public_callbacks_only), ca_file=options.callbacks_ca
+        )
     sender = sender if through is None else through(sender)
     tapes_bytes_max, keeps_coverage = options.tapes_bytes_max, options.keeps_coverage
     sandboxes = Sandboxes(

@@ -17,11 +17,12 @@ class Options(NamedTuple):
 
     `control_token` None leaves the control API open, which is safe on a loopback address only. `url` is the address
     that clients see. `keeps_coverage` preserves the figures of former sandboxes. `scenarios` is the folder whose files
-    clients may start sandboxes from. `callback` is where the callbacks of all the scenario's resellers go. Of
-    `trusted_forwarders`, addresses and networks, it is believed who the client is and how it came; `root_path` is what
-    they have before our paths, such as `/sim`. `shards` are the servers that share the sandboxes with this one.
-    `quotas` of each sandbox are payments, bytes and requests a second; `tapes_bytes_max` is for the tapes of all
-    sandboxes, None for the usual. `is_tls` when the server speaks TLS.
+    clients may start sandboxes from. `callbacks_ca` has more authorities for receivers' certificates. `callback` is
+    where the callbacks of all the scenario's resellers go. Of `trusted_forwarders`, addresses and networks, it is
+    believed who the client is and how it came; `root_path` is what they have before our paths, such as `/sim`.
+    `shards` are the servers that share the sandboxes with this one. `quotas` of each sandbox are payments, bytes and
+    requests a second; `tapes_bytes_max` is for the tapes of all sandboxes, None for the usual. `is_tls` when the server
+    speaks TLS.
     """
 
     scenario: str = "default"
@@ -33,6 +34,7 @@ class Options(NamedTuple):
     control_token: str | None = None
     allowed_hosts: tuple[str, ...] = ()
     public_callbacks_only: bool = False
+    callbacks_ca: Path | None = None
     trust_forwarded: bool = False
     sandbox_ttl_s: float | None = None
     keeps_coverage: bool = False

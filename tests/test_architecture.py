@@ -48,7 +48,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "http_client": {"domain"},
     "tape": {"domain", "scenario"},
     "traffic": set(),
-    "shards": {"domain", "shortened"},
+    "shards": {"domain", "http_client", "shortened"},
     "audit": {"traffic", "contract", "auth", "wire", "domain", "shortened"},
     "runtime": {"redaction", "domain", "scenario", "http_client", "wire", "shortened", "traffic", "tape"},
     "api": {"redaction", "runtime", "auth", "contract", "wire", "domain", "http_client", "shortened", "tape"},

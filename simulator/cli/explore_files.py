@@ -57,6 +57,7 @@ def repeated(flags: ServerFlags) -> str:
         ("--port", flags.port, 0),
         ("--callback", flags.callback, None),
         ("--callbacks", flags.callbacks, None),
+        ("--callbacks-ca", flags.callbacks_ca, None),
         ("--sandbox-ttl", flags.sandbox_ttl, None),
         ("--tape-budget", flags.tape_budget, None),
         ("--scenarios", flags.scenarios, None),

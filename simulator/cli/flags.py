@@ -49,6 +49,7 @@ class ServerFlags(NamedTuple):
     scenarios: Path | None
     callback: str | None
     tape_budget: int | None = None
+    callbacks_ca: Path | None = None
     data_dir: Path | None = None
     durability: str = "process"
     tls_cert: Path | None = None
@@ -88,6 +89,13 @@ def server_flags(port: int = DEFAULT_PORT, *, port_variable: bool = True) -> Cal
         option("--seed", metavar="N", type=Whole(0, SEED_MAX), help="The seed of all randomness."),
         *_control(),
         _callbacks_flag(),
+        option(
+            "--callbacks-ca",
+            metavar="FILE",
+            type=click.Path(exists=True, dir_okay=False, path_type=Path),
+            callback=values.ca_file,
+            help="More certificate authorities, in PEM, that receivers of callbacks may have their certificates from.",
+        ),
         option(
             "--callback",
             metavar="URL",

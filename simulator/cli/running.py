@@ -210,6 +210,7 @@ def options_of(flags: ServerFlags) -> Options:
         control_token=_control_token(flags),
         allowed_hosts=hosts,
         public_callbacks_only=(flags.callbacks or _default_callbacks(flags)) == "public",
+        callbacks_ca=flags.callbacks_ca,
         trust_forwarded=flags.trust_forwarded,
         sandbox_ttl_s=flags.sandbox_ttl,
         scenarios=flags.scenarios,

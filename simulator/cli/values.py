@@ -3,6 +3,7 @@
 import re
 from datetime import datetime
 from ipaddress import IPv6Address
+from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
@@ -123,6 +124,18 @@ def _reply(ctx: click.Context, param: click.Parameter, text: str) -> dict[str, A
         example = "such as 500,500,200, 200:1.5s for one after 1.5 seconds, or disconnect"
         raise click.BadParameter(f"{text!r} is no reply {example}", ctx, param)
     return {"status": int(status)} | ({"delay": SPAN.convert(delay, param, ctx)} if colon else {})
+
+
+def ca_file(ctx: click.Context, param: click.Parameter, path: Path | None) -> Path | None:
+    """A file of certificate authorities in PEM."""
+    if path is not None:
+        from simulator.http_client.dialer import tls_context
+
+        try:
+            tls_context(path)
+        except OSError:
+            raise click.BadParameter(f"{str(path)!r} has no certificates in PEM", ctx, param) from None
+    return path
 
 
 def target(ctx: click.Context, param: click.Parameter, text: str | None) -> str | None:

@@ -60,10 +60,10 @@ class AddressPolicy(msgspec.Struct, frozen=True):
 
     def refuse(self, address: Address) -> str | None:
         """Why `address` is forbidden, or None when it is allowed."""
-        reason = next(filter(None, (_kind(each, _NEVER) for each in (address, *_carried(address)))), None)
-        reason = reason or _embedding(address)
+        target = _stood_for(address)
+        reason = _kind(target, _NEVER) or _embedding(address)
         if reason is None and self.public_only:
-            reason = _not_public(_stood_for(address))
+            reason = _not_public(target)
         return f"{address} is {reason}" if reason else None
 
 
@@ -79,7 +79,7 @@ def _kind(address: Address, table: Table) -> str | None:
 def _stood_for(address: Address) -> Address:
     """The address that packets to `address` go to."""
     if isinstance(address, IPv6Address) and (address in _MAPPED or address in _NAT64):
-        return _last(int(address))
+        return IPv4Address(int(address) & 0xFFFFFFFF)
     return address
 
 
@@ -87,30 +87,6 @@ def _embedding(address: Address) -> str | None:
     """The form in which an IPv6 address embeds an IPv4 address, unless that one alone decides."""
     if isinstance(address, IPv4Address) or int(address) <= 1:  # `::` and `::1` embed nothing
         return None
-    kind = "an ISATAP address" if _is_isatap(address) else _kind(address, _EMBEDDING)
+    is_isatap = int(address) >> 32 & 0xFFFFFFFF in _ISATAP
+    kind = "an ISATAP address" if is_isatap else _kind(address, _EMBEDDING)
     return f"{kind}, which embeds an IPv4 address" if kind else None
-
-
-def _is_isatap(address: IPv6Address) -> bool:
-    return int(address) >> 32 & 0xFFFFFFFF in _ISATAP
-
-
-def _carried(address: Address) -> tuple[IPv4Address, ...]:
-    """Every IPv4 address that an IPv6 address may embed."""
-    if isinstance(address, IPv4Address):
-        return ()
-    number = int(address)
-    if address in IPv6Network("2002::/16"):
-        return (IPv4Address(number >> 80 & 0xFFFFFFFF),)
-    if address in IPv6Network("2001::/32"):
-        # The server, and the client's address with its bits inverted.
-        return IPv4Address(number >> 64 & 0xFFFFFFFF), IPv4Address(~number & 0xFFFFFFFF)
-    if address in IPv6Network("64:ff9b:1::/48"):
-        # A /48 prefix splits the address around the zero octet in bits 64 to 71 (RFC 6052); a /96 in it puts it last.
-        return _last(number), IPv4Address((number >> 64 & 0xFFFF) << 16 | number >> 40 & 0xFFFF)
-    has_last = address in _MAPPED or address in _NAT64 or _embedding(address) is not None
-    return (_last(number),) if has_last else ()
-
-
-def _last(number: int) -> IPv4Address:
-    return IPv4Address(number & 0xFFFFFFFF)

@@ -1,14 +1,20 @@
-"""One connection to a receiver: writes a request once, and has its answer read within a time."""
+"""One connection to a server: sends a request once, and has its answer read whole within a time, or piece by piece."""
 
 import asyncio
+import select
 import ssl
 from typing import Final, Protocol, cast
 
-from simulator.http_client.answers import AnswerReader
-from simulator.http_client.readable import is_readable
+from simulator.http_client.answers import AnswerHead, AnswerReader
 
-PIECE_BYTES: Final = 64 * 1024
-"""How much of a request is handed over at once; the next piece follows when the receiver has taken most of it."""
+HIGH_WATER_BYTES: Final = 256 * 1024
+"""How much of a streamed body waits to be taken before the connection is read no further."""
+
+_HAS_POLL = hasattr(select, "poll")  # takes any descriptor, select none above 1023; Windows has select alone
+
+
+class NoAnswerError(Exception):
+    """There is no answer, or no more of it: the reader says why."""
 
 
 class Register(Protocol):
@@ -16,29 +22,13 @@ class Register(Protocol):
 
     def add(self, connection: "Connection", /) -> None:
         """It is connected."""
-        ...
 
     def discard(self, connection: "Connection", /) -> None:
         """It is closed."""
-        ...
 
 
 class Connection(asyncio.Protocol):
     """A connection on `loop`, which is in `opened` from when it is connected until it is closed."""
-
-    __slots__ = (
-        "_descriptor",
-        "_early",
-        "_is_fresh",
-        "_is_paused",
-        "_loop",
-        "_opened",
-        "_reader",
-        "_transport",
-        "_unsent",
-        "_waiter",
-        "idle_since",
-    )
 
     def __init__(self, loop: asyncio.AbstractEventLoop, opened: "Register") -> None:
         self.idle_since = 0.0
@@ -48,10 +38,10 @@ class Connection(asyncio.Protocol):
         self._descriptor = -1
         self._early = b""
         self._is_fresh = True
+        self._has_pause = False  # in reading
         self._reader: AnswerReader | None = None
         self._waiter: asyncio.Future[None] | None = None
-        self._unsent = memoryview(b"")
-        self._is_paused = False
+        self._writable: asyncio.Future[None] | None = None  # while the server is slow to read
 
     @property
     def is_open(self) -> bool:
@@ -60,37 +50,75 @@ class Connection(asyncio.Protocol):
 
     @property
     def is_quiet(self) -> bool:
-        """True when the receiver has neither sent anything nor closed, as seen by the socket, not the loop.
+        """True when the server has neither sent anything nor closed, as seen by the socket, not the loop.
 
         Unrequested bytes (some servers send a 408 before they close) would be parsed as the answer.
         """
-        return self.is_open and not is_readable(self._descriptor)
+        return self.is_open and not _is_readable(self._descriptor)
 
-    async def exchange(self, request: bytes, reader: AnswerReader, timeout_s: float) -> bool:
-        """Send `request` and let `reader` have what comes. Returns False when that is not over after `timeout_s`.
+    # One exchange: `begin`, then `send` and the reading of its answer, then `end`.
 
-        The connection is closed unless another request may follow: at once when this is cancelled, too.
-        """
-        waiter: asyncio.Future[None] = self._loop.create_future()
-        self._reader, self._waiter = reader, waiter
-        timer = self._loop.call_later(timeout_s, _wake, waiter)
-        try:
-            self._send(request)
-            if self._is_fresh:
-                self._read_early()
-            await waiter
-        finally:
-            timer.cancel()
-            self._reader = self._waiter = None
-            reader.release()
-            if not reader.is_over or reader.error:
-                self.abort()
-            elif not reader.may_stay_open or not self._is_all_sent():
-                self.close()
+    def begin(self, reader: AnswerReader) -> None:
+        """Let `reader` have what comes: the answer to the request that is sent next."""
+        self._reader = reader
+        if not self.is_open:
+            reader.end(was_reset=False)
+
+    async def exchange(self, request: bytes, timeout_s: float) -> bool:
+        """Send `request` and wait until the reader is over. Returns False when that takes longer than `timeout_s`."""
+        reader = self._expected()
+        if self._transport is not None and self.is_open:
+            self._transport.write(request)
+        if self._is_fresh:
+            self._read_early()
+        if not reader.is_over:
+            timer = self._loop.call_later(timeout_s, self._wake)
+            try:
+                await self._news()
+            finally:
+                timer.cancel()
         return reader.is_over
 
+    async def send(self, data: bytes) -> None:
+        """Send a part of a request, and wait while the server takes no more. Raises `ConnectionError`."""
+        if not self.is_open or self._transport is None:
+            raise ConnectionResetError
+        self._transport.write(data)
+        if self._writable is not None:
+            await asyncio.shield(self._writable)
+
+    async def head(self) -> AnswerHead:
+        """The head of the answer. Raises `NoAnswerError`."""
+        reader = self._expected()
+        self._read_early()
+        while reader.head is None:
+            await self._more(reader)
+        return reader.head
+
+    async def piece(self) -> tuple[bytes, bool]:
+        """The next piece of the body, and whether it is known to be the last; an empty one when it was the last before.
+        Raises `NoAnswerError`."""
+        reader = self._expected()
+        while not reader.pieces:
+            if reader.is_complete:
+                return b"", True
+            self._read_on()
+            await self._more(reader)
+        return reader.take(), reader.is_complete
+
+    def end(self) -> None:
+        """The exchange is over: close the connection unless another request may follow."""
+        reader, self._reader = self._expected(), None
+        reader.release()
+        if not reader.is_complete or reader.problem or reader.has_extra:
+            self.abort()
+        elif not reader.may_stay_open or not self._is_all_sent():
+            self.close()
+        else:
+            self._read_on()
+
     def close(self) -> None:
-        """Close it, with a farewell where TLS wants one; at once when the receiver has not read the whole request."""
+        """Close it, with a farewell where TLS wants one; at once when the server has not read the whole request."""
         if self._transport is None or self._transport.is_closing():
             return  # asyncio's transport of TLS, closed twice, could not be aborted any more
         if self._is_all_sent():
@@ -103,22 +131,24 @@ class Connection(asyncio.Protocol):
         if self._transport is not None:
             self._transport.abort()
 
+    def _expected(self) -> AnswerReader:
+        assert self._reader is not None, "an exchange was begun"
+        return self._reader
+
     def _is_all_sent(self) -> bool:
-        return self._transport is None or not (self._unsent or self._transport.get_write_buffer_size())
+        return self._transport is None or not self._transport.get_write_buffer_size()
 
-    def _send(self, request: bytes) -> None:
-        if self._transport is None or self._transport.is_closing():
-            self._over(was_reset=False)
-        elif len(request) <= PIECE_BYTES:
-            self._transport.write(request)
-        else:
-            self._unsent = memoryview(request)
-            self._send_on()
+    async def _more(self, reader: AnswerReader) -> None:
+        if reader.is_over:
+            raise NoAnswerError
+        await self._news()
 
-    def _send_on(self) -> None:
-        while self._unsent and not self._is_paused and self._transport is not None:
-            piece, self._unsent = self._unsent[:PIECE_BYTES], self._unsent[PIECE_BYTES:]
-            self._transport.write(piece)
+    async def _news(self) -> None:
+        self._waiter = self._loop.create_future()
+        try:
+            await self._waiter
+        finally:
+            self._waiter = None
 
     def _read_early(self) -> None:
         """The first request is sent, so that whatever came before it is its answer."""
@@ -126,65 +156,81 @@ class Connection(asyncio.Protocol):
         if early := self._early:
             self._early = b""
             self.data_received(early)
-            if self._transport is not None and self.is_open:
-                self._transport.resume_reading()
+            self._read_on()
 
-    def _over(self, *, was_reset: bool, tls_failure: str = "") -> None:
-        if self._reader is not None:
-            self._reader.end(was_reset=was_reset, tls_failure=tls_failure)
-        self._wake()
+    def _read_on(self) -> None:
+        if self._has_pause and self._transport is not None and self.is_open:
+            self._has_pause = False
+            self._transport.resume_reading()
+
+    def _pause(self, transport: asyncio.Transport) -> None:
+        if not self._has_pause and not transport.is_closing():
+            self._has_pause = True
+            transport.pause_reading()
 
     def _wake(self) -> None:
-        if self._waiter is not None:
-            _wake(self._waiter)
+        if self._waiter is not None and not self._waiter.done():
+            self._waiter.set_result(None)
 
     # The callbacks of asyncio
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """It is connected; with TLS, the receiver has also proved who it is."""
+        """It is connected; with TLS, the server has also proved who it is."""
         self._transport = cast(asyncio.Transport, transport)
         self._descriptor = transport.get_extra_info("socket").fileno()
         self._opened.add(self)
 
     def data_received(self, data: bytes) -> None:
         """Bytes of the answer, even if they come before the first request; later ones that nobody requested end it."""
-        if self._reader is not None:
-            if self._reader.feed(data):
-                self._wake()
-        elif self._is_fresh and self._transport is not None:
+        if self._is_fresh and self._transport is not None:
             self._early += data
-            self._transport.pause_reading()
-        else:
+            self._pause(self._transport)
+            return
+        reader = self._reader
+        if reader is None:
             self.abort()
+            return
+        if reader.feed(data) or reader.is_streamed:
+            self._wake()
+        if reader.is_streamed and reader.waiting > HIGH_WATER_BYTES and self._transport is not None:
+            self._pause(self._transport)
 
     def eof_received(self) -> None:
-        """The receiver sends no more; the transport closes itself."""
         self._over(was_reset=False)
 
     def connection_lost(self, error: Exception | None) -> None:
-        """It is closed."""
         self._transport = None
-        self._unsent = memoryview(b"")
         self._opened.discard(self)
+        self.resume_writing()
         self._over(was_reset=isinstance(error, OSError), tls_failure=tls_reason(error))
 
+    def _over(self, *, was_reset: bool, tls_failure: str = "") -> None:
+        if self._reader is not None:
+            if self._early:
+                self._read_early()
+            self._reader.end(was_reset=was_reset, tls_failure=tls_failure)
+        self._wake()
+
     def pause_writing(self) -> None:
-        """The receiver is slow to read."""
-        self._is_paused = True
+        self._writable = self._loop.create_future()
 
     def resume_writing(self) -> None:
-        """It has read most of what was written."""
-        self._is_paused = False
-        self._send_on()
+        writable, self._writable = self._writable, None
+        if writable is not None:
+            writable.set_result(None)
+
+
+def _is_readable(descriptor: int) -> bool:
+    """Whether bytes or an end wait to be read. The selectors module takes four times as long to say so."""
+    if not _HAS_POLL:
+        return bool(select.select([descriptor], (), (), 0)[0])
+    poller = select.poll()
+    poller.register(descriptor, select.POLLIN)
+    return bool(poller.poll(0))
 
 
 def tls_reason(error: BaseException | None) -> str:
-    """Why TLS failed, in words of its own such as those of a receiver's alert; empty for other errors."""
+    """Why TLS failed, in words of its own such as those of a server's alert; empty for other errors."""
     if not isinstance(error, ssl.SSLError):
         return ""
     return getattr(error, "verify_message", None) or error.reason or "no TLS"
-
-
-def _wake(waiter: "asyncio.Future[None]") -> None:
-    if not waiter.done():
-        waiter.set_result(None)

@@ -1,6 +1,6 @@
-"""The connections of deliveries: each is kept for a while behind an answer, as long as the receiver allows.
+"""The connections of a client: each is kept for a while after an answer, as long as the server allows.
 
-An idle connection is checked just before reuse; if its receiver has closed it, or sent something, a new one is opened.
+An idle connection is checked just before reuse; if the server has closed it, or sent something, a new one is opened.
 Once a request may have been sent, only the next attempt sends it again.
 """
 
@@ -9,7 +9,7 @@ from collections import OrderedDict
 from typing import Final
 
 from simulator.http_client.connection import Connection
-from simulator.http_client.dialer import Dialer, NotConnectedError, Origin
+from simulator.http_client.dialer import Dialer, Origin
 
 KEEP_ALIVE_S: Final = 4.0
 """Idle connections are dropped after this; common servers close theirs after 5 s."""
@@ -43,18 +43,11 @@ class Pool:
         return None
 
     async def open(self, origin: Origin, owner: str) -> Connection:
-        """A new connection to `origin` for the sandbox `owner`, in place of those without an attempt if there is no
-        room. Raises NotConnectedError."""
-        while True:
-            try:
-                connection = await self._dialer.connect(origin, owner, self)
-            except NotConnectedError as error:
-                if not error.lacks_descriptor or not await self._make_room():
-                    raise
-                continue
-            if self._is_closed:
-                connection.abort()
-            return connection
+        """A new connection to `origin` for the sandbox `owner`. Raises NotConnectedError."""
+        connection = await self._dialer.connect(origin, owner, self)
+        if self._is_closed:
+            connection.abort()
+        return connection
 
     def give_back(self, origin: Origin, connection: Connection) -> None:
         """Keep `connection` for the next request to `origin` if it is open, or else until it is closed."""
@@ -65,7 +58,9 @@ class Pool:
         if connection.is_open:
             self._idle.setdefault(origin, {})[connection] = None
         if len(self._unused) > IDLE_MAX:
-            self._drop_oldest()
+            oldest = next(iter(self._unused))
+            self._forget(oldest)
+            oldest.abort()
         if self._sweeping is None:
             self._sweeping = self._loop.call_later(KEEP_ALIVE_S, self._sweep)
 
@@ -79,22 +74,6 @@ class Pool:
         ends = self._loop.time() + _CLOSING_S
         while self._opened and self._loop.time() < ends:  # noqa: ASYNC110 - each is closed within a few turns
             await asyncio.sleep(0)
-
-    async def _make_room(self) -> bool:
-        """Give the descriptor of a connection without an attempt back to the system; false when there is none."""
-        if not self._unused:
-            return False
-        oldest = self._drop_oldest()
-        while oldest in self._opened:  # noqa: ASYNC110 - it is closed within a few turns
-            await asyncio.sleep(0)
-        return True
-
-    def _drop_oldest(self) -> Connection:
-        """Close the connection that has been without an attempt for longest."""
-        oldest = next(iter(self._unused))
-        self._forget(oldest)
-        oldest.abort()
-        return oldest
 
     def _forget(self, connection: Connection) -> None:
         """It has an attempt, or is about to be closed."""

@@ -1,7 +1,9 @@
 """Sends callbacks and webhooks over HTTP: single attempts, bounded in time and size, with the result as a value."""
 
+from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, nullcontext
-from functools import lru_cache
+from functools import lru_cache, partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from simulator.domain.model.effects import AttemptEnd, AttemptResult, Outgoing
@@ -23,6 +25,8 @@ MAX_URL_CHARS = 256 * 1024
 """The longest URL that is sent: a GET callback carries the whole transaction in its query (SPEC 6.1), and ten thousand
 characters of remarks are up to 120,000 when they are percent-encoded."""
 
+Attempt = Callable[[Outgoing, HttpTarget, float, str], Awaitable[AttemptResult]]
+
 _configured_target = lru_cache(maxsize=512)(parse_target)
 
 
@@ -35,22 +39,24 @@ class HttpSender:
     """Sends `Outgoing` requests and returns their results (SPEC 6.1, 6.3). Belongs to one event loop.
 
     Sandboxes share the connections fairly, see `Slots`. An address that `policy` forbids is never connected to, however
-    it is written or resolved. Redirects are not followed, cookies not stored, proxies from the environment not used.
+    it is written or resolved. Certificates are verified; `ca_file` has more authorities than the system's. Redirects
+    are not followed, cookies not stored, proxies from the environment not used.
     """
 
     def __init__(
         self,
         policy: AddressPolicy | None = None,
         *,
-        verify_tls: bool = True,
+        ca_file: Path | None = None,
         lookup: Lookup = system_lookup,
         slots: Slots | None = None,
     ) -> None:
         self._policy = policy or AddressPolicy()
-        self._verify_tls = verify_tls
+        self._ca_file = ca_file
         self._names = NameResolver(lookup)
         self._slots = slots or Slots()
         self._client: Client | None = None
+        self._attempt: Attempt | None = None
         self._closed = False
 
     def turn(self, url: str, owner: str = "") -> AbstractAsyncContextManager[None]:
@@ -72,20 +78,23 @@ class HttpSender:
             return AttemptResult(AttemptEnd.BLOCKED, error=bad.reason)
         if not isinstance(target, HttpTarget):
             return AttemptResult(AttemptEnd.BLOCKED, error="an inbox has no address of its own in HTTP")
-        client = self._client or self._open()
-        return await client.exchange(outgoing, target, timeout_s, owner)
+        attempt = self._attempt or self._open()
+        return await attempt(outgoing, target, timeout_s, owner)
 
-    def _open(self) -> "Client":
+    def _open(self) -> "Attempt":
         if self._closed:
             raise RuntimeError("the sender is closed")
-        from simulator.http_client.client import Client  # a few milliseconds, which most servers never need
+        from simulator.http_client.attempts import attempt  # a few milliseconds, which most servers never need
+        from simulator.http_client.client import Client
+        from simulator.http_client.dialer import Dialer
 
-        self._client = Client(self._policy, self._names, verify_tls=self._verify_tls)
-        return self._client
+        self._client = Client(Dialer(self._policy, self._names, self._ca_file))
+        self._attempt = partial(attempt, self._client)
+        return self._attempt
 
     async def close(self) -> None:
         """Close all connections. Cancel or await active attempts first."""
         self._closed = True
-        client, self._client = self._client, None
+        client, self._client, self._attempt = self._client, None, None
         if client is not None:
             await client.close()

@@ -3,13 +3,12 @@
 import re
 import socket
 from ipaddress import IPv6Address, ip_address
-from urllib.parse import SplitResult, quote, urlsplit
+from urllib.parse import SplitResult, quote, unquote, urlsplit
 
 import msgspec
 
 from simulator.domain.model.inboxes import INBOX_NAME, INBOX_SCHEME
 from simulator.http_client.addresses import AddressPolicy
-from simulator.http_client.control_paths import leads_to_control_api
 
 MAX_TARGET_CHARS = 2000
 """The longest URL that may be configured; a GET callback adds its query."""
@@ -33,6 +32,10 @@ _METADATA_NAMES = frozenset(
         "metadata.tencentyun.com",
     }
 )
+
+CONTROL = "_sim"
+_RECEIVER = re.compile(r"(?:/[^/%]+)*/_sim/(?:inbox/[^/]+/[^/]+|callbacks(?:/[^/]+)*)/?")
+_DECODINGS_MAX = 8
 
 
 class BadTarget(ValueError):
@@ -117,7 +120,10 @@ def _host(host: str) -> str:
     """The host as it is resolved and connected to."""
     if host.startswith("["):
         return _ipv6_host(host)
-    host = _ascii_host(host)
+    try:
+        host = host.encode("idna").decode()
+    except UnicodeError:
+        raise BadTarget("the host is not a valid international name") from None
     labels = host.removesuffix(".").split(".")
     if _NUMBER.fullmatch(labels[-1]):
         return _ipv4_host(".".join(labels))
@@ -126,17 +132,6 @@ def _host(host: str) -> str:
     if ".".join(labels) in _METADATA_NAMES:
         raise BadTarget("the host is a name of a cloud's metadata service")
     return host
-
-
-def _ascii_host(host: str) -> str:
-    if host.isascii():
-        return host
-    from yarl import URL  # 70 ms to import, for a host that is rare
-
-    try:
-        return URL.build(scheme="http", host=host).raw_host or ""
-    except ValueError:
-        raise BadTarget("the host is not a valid international name") from None
 
 
 def _ipv6_host(host: str) -> str:
@@ -166,3 +161,37 @@ def reason_to_refuse(url: str) -> str | None:
         return bad.reason
     except ValueError:
         return None
+
+
+def leads_to_control_api(path: str) -> bool:
+    """True for the path of a URL that a simulator, or a proxy before it, may read as one of its control API.
+
+    Whoever sets a callback URL could otherwise drive the simulator that sends the callback. A path may be decoded, its
+    dot segments resolved and its slashes merged on the way, so every reading counts. The receiving URLs of inboxes and
+    of `reseller-sim proxy` are the exceptions, in their plain spelling alone.
+    """
+    readings = _readings(path)
+    if not any(CONTROL in map(_name, reading) for reading in readings):
+        return False
+    return not _RECEIVER.fullmatch(path) or any(_leaves_its_folder(reading) for reading in readings)
+
+
+def _readings(path: str) -> list[list[str]]:
+    """The segments of the path as it is, and decoded once, twice and so on."""
+    readings = []
+    for _ in range(_DECODINGS_MAX):
+        readings.append(re.split(r"[/\\]", path))
+        decoded = unquote(path)
+        if decoded == path:
+            return readings
+        path = decoded
+    return [*readings, [CONTROL]]  # nobody encodes a path so often without something to hide
+
+
+def _name(segment: str) -> str:
+    """A segment without its parameters, in lower case."""
+    return segment.partition(";")[0].strip().lower()
+
+
+def _leaves_its_folder(reading: list[str]) -> bool:
+    return any(_name(segment) in (".", "..") for segment in reading) or "" in reading[1:-1]

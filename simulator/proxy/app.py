@@ -99,7 +99,7 @@ class Proxy:
         await receive()
         await self.watcher.close()
         for pool in self._pools:
-            pool.close()
+            await pool.close()
         if self._on_stop is not None:
             await self._on_stop()
         await send({"type": "lifespan.shutdown.complete"})

@@ -11,16 +11,19 @@ from datetime import datetime
 from time import perf_counter
 from typing import Any, Final
 
-from simulator.proxy.answers import Head, NotHttp
-from simulator.proxy.connection import Broken, UpstreamConnection
+from simulator.http_client.answers import SWITCHING_PROTOCOLS, AnswerBounds, AnswerHead, AnswerReader
+from simulator.http_client.connection import Connection, NoAnswerError
+from simulator.http_client.dialer import NotConnectedError
 from simulator.proxy.fields import passed_on, to_upstream, value_of
 from simulator.proxy.kept import Kept, Shelf
-from simulator.proxy.pool import Crowded, NoConnection, Pool
+from simulator.proxy.pool import Crowded, Pool
+from simulator.server.message import header_lines
 from simulator.server.responder import OVER, STATUS_LINE_KEY, responder_of
 from simulator.traffic.seen import Headers
 from simulator.wire.json import encode
 
 BODY_TIMEOUTS_MAX: Final = 20  # an answer's body may take so many times the limit, with no pause above it
+BOUNDS: Final = AnswerBounds(head_bytes=256 * 1024, fields=65_536, body_bytes=None)
 BAD_GATEWAY, UNAVAILABLE, GATEWAY_TIMEOUT = 502, 503, 504
 
 
@@ -95,7 +98,8 @@ class _Passing:
         self._at, self._began = relay._wall(), perf_counter()
         self._headers: Headers = tuple(scope["headers"])
         self._sent, self._got = Kept(relay._shelf), Kept(relay._shelf)
-        self._head: Head | None = None
+        self._head: AnswerHead | None = None
+        self._reader = AnswerReader(scope["method"], BOUNDS)
         self._has_more = False
         self._is_noted = False
 
@@ -110,8 +114,8 @@ class _Passing:
             await self._fail(failed)
         except ClientLeft:
             self._finish("client_left", "the client left before its request was complete")
-        except NoConnection as error:
-            words = f"{self._relay._whom} at {self._pool.address.url} cannot be reached: {error}"
+        except NotConnectedError as error:
+            words = f"{self._relay._whom} at {self._pool.address.url} cannot be reached: {error.short}"
             await self._fail(Failed(BAD_GATEWAY, "upstream_unreachable", words))
         except Crowded:
             words = f"no connection to {self._relay._whom} was free within {self._pool.timeout_s:g} s"
@@ -124,8 +128,8 @@ class _Passing:
         self._sent.release()
         self._got.release()
 
-    async def _exchange(self, connection: UpstreamConnection, first: bytes) -> None:
-        connection.begin(self._scope["method"])
+    async def _exchange(self, connection: Connection, first: bytes) -> None:
+        connection.begin(self._reader)
         uploading = asyncio.create_task(self._upload(connection, first))
         try:
             self._head = await self._first(connection, uploading)
@@ -135,11 +139,11 @@ class _Passing:
             uploading.cancel()
             await asyncio.wait({uploading})
             if uploading.cancelled() or uploading.exception() is not None:
-                connection.close()  # a part of the request is missing on it
+                connection.abort()  # a part of the request is missing on it
 
     # The request
 
-    async def _upload(self, connection: UpstreamConnection, piece: bytes) -> None:
+    async def _upload(self, connection: Connection, piece: bytes) -> None:
         """Send the request, whose body begins with `piece`.
 
         Raises `ClientLeft`; `TimeoutError` and `ConnectionError` when the upstream does not take it."""
@@ -166,13 +170,13 @@ class _Passing:
         self._sent.add(piece)
         return piece
 
-    async def _write(self, connection: UpstreamConnection, data: bytes) -> None:
+    async def _write(self, connection: Connection, data: bytes) -> None:
         async with asyncio.timeout(self._pool.timeout_s):
             await connection.send(data)
 
     # The answer
 
-    async def _first(self, connection: UpstreamConnection, uploading: "asyncio.Task[None]") -> Head:
+    async def _first(self, connection: Connection, uploading: "asyncio.Task[None]") -> AnswerHead:
         """The head of the answer, which may come before the request is complete, or although it was not taken."""
         whom, limit = self._relay._whom, self._pool.timeout_s
         heading = asyncio.create_task(connection.head())
@@ -187,28 +191,46 @@ class _Passing:
                         GATEWAY_TIMEOUT, "upstream_timeout", f"{whom} took no more of the request for {limit:g} s"
                     )
             async with asyncio.timeout(limit):
-                return await heading
+                head = await heading
         except TimeoutError:
             raise Failed(GATEWAY_TIMEOUT, "upstream_timeout", f"{whom} did not answer within {limit:g} s") from None
-        except Broken as broken:
-            part = "in the middle of the head of its answer" if broken.has_begun else "before an answer came"
-            raise Failed(BAD_GATEWAY, "upstream_broke_off", f"{whom} ended {part}: {broken}") from None
-        except NotHttp as wrong:
-            raise Failed(BAD_GATEWAY, "upstream_not_http", f"the answer of {whom} {wrong}") from None
+        except NoAnswerError:
+            part = "in the middle of the head of its answer" if self._reader.has_begun else "before an answer came"
+            raise self._no_answer(f"{whom} ended {part}: {self._reader.broke_off}", BAD_GATEWAY) from None
         finally:
             heading.cancel()
+        self._check(head)
+        return head
 
-    async def _start(self, head: Head) -> None:
+    def _check(self, head: AnswerHead) -> None:
+        """Refuse what cannot be passed on. Raises `Failed`."""
+        problem = ""
+        if head.status == SWITCHING_PROTOCOLS:
+            problem = f"has the status {head.status}, which nobody asked for"
+        try:
+            header_lines([(b"", head.reason), *head.fields])
+        except ValueError:
+            problem = "is not HTTP: a control character in its head"
+        if problem:
+            raise Failed(BAD_GATEWAY, "upstream_not_http", f"the answer of {self._relay._whom} {problem}")
+
+    def _no_answer(self, broke_off: str, status: int = 0) -> Failed:
+        """Why the reader has no answer, or no more of it."""
+        if self._reader.problem:
+            return Failed(status, "upstream_not_http", f"the answer of {self._relay._whom} {self._reader.problem}")
+        return Failed(status, "upstream_broke_off", broke_off)
+
+    async def _start(self, head: AnswerHead) -> None:
         await self._send(
             {
                 "type": "http.response.start",
                 "status": head.status,
-                "headers": list(passed_on(head.headers)),
+                "headers": list(passed_on(head.fields)),
                 STATUS_LINE_KEY: b"HTTP/1.1 %d %b\r\n" % (head.status, head.reason),
             }
         )
 
-    async def _download(self, connection: UpstreamConnection) -> None:
+    async def _download(self, connection: Connection) -> None:
         whom, pause = self._relay._whom, self._pool.timeout_s
         end = asyncio.get_running_loop().time() + BODY_TIMEOUTS_MAX * pause
         try:
@@ -225,10 +247,8 @@ class _Passing:
                     return
         except TimeoutError:
             raise Failed(0, "upstream_timeout", f"the answer of {whom} did not end in time, and was cut") from None
-        except Broken as broken:
-            raise Failed(0, "upstream_broke_off", f"the answer of {whom} broke off: {broken}") from None
-        except NotHttp as wrong:
-            raise Failed(0, "upstream_not_http", f"the answer of {whom} {wrong}") from None
+        except NoAnswerError:
+            raise self._no_answer(f"the answer of {whom} broke off: {self._reader.broke_off}") from None
 
     def _has_left(self) -> bool:
         responder = responder_of(self._scope)
@@ -262,7 +282,7 @@ class _Passing:
                 body=self._sent.body,
                 body_bytes=self._sent.total,
                 status=head.status if head else 0,
-                answer_headers=head.headers if head else (),
+                answer_headers=head.fields if head else (),
                 answer=self._got.body,
                 answer_bytes=self._got.total,
                 is_whole=self._sent.is_whole and self._got.is_whole,

@@ -1,18 +1,17 @@
 """One server asks another one of its list: one request over HTTP/1.1, bounded in time and in bytes."""
 
-import asyncio
-import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from simulator.http_client.answers import AnswerBounds, AnswerReader
+from simulator.http_client.client import Client
+from simulator.http_client.dialer import Dialer, NotConnectedError, Origin
 from simulator.shards.servers import Server
 
 HEAD_BYTES_MAX: Final = 64 * 1024
 ASKED_BY: Final = "x-sim-asked-by"
 """The header in which a server that asks gives its name, so that it is answered with what the asked one has itself."""
-
-_END = b"\r\n\r\n"
 
 
 class NotAnsweredError(Exception):
@@ -40,17 +39,19 @@ async def ask(
     bytes_max: int,
 ) -> Answer:
     """The answer of `server`, whose body has at most `bytes_max` bytes. Raises `NotAnsweredError`."""
+    reader = AnswerReader(method, AnswerBounds(HEAD_BYTES_MAX, fields=128, body_bytes=bytes_max + 1))
+    client = Client(Dialer())
     try:
-        async with asyncio.timeout(timeout_s):
-            return await _exchanged(server, _request(method, target, headers, body), bytes_max)
-    except TimeoutError:
-        raise NotAnsweredError(f"did not answer within {timeout_s:g} s") from None
-    except (asyncio.IncompleteReadError, ConnectionResetError):
-        raise NotAnsweredError("cannot be asked: it closes the connection early") from None
-    except asyncio.LimitOverrunError:
-        raise NotAnsweredError(f"cannot be asked: the head of its answer has over {HEAD_BYTES_MAX} bytes") from None
-    except OSError as error:
-        raise NotAnsweredError(f"cannot be asked: {os.strerror(error.errno) if error.errno else error}") from None
+        is_over = await client.exchange(
+            Origin(False, server.host, server.port), _request(method, target, headers, body), reader, timeout_s
+        )
+    except NotConnectedError as error:
+        raise NotAnsweredError(f"cannot be asked: {error.short}") from None
+    finally:
+        await client.close()
+    if not is_over:
+        raise NotAnsweredError(f"did not answer within {timeout_s:g} s")
+    return _answer(reader, bytes_max)
 
 
 def _request(method: str, target: str, headers: Mapping[str, str], body: bytes) -> bytes:
@@ -59,32 +60,13 @@ def _request(method: str, target: str, headers: Mapping[str, str], body: bytes) 
     return "\r\n".join(lines).encode("latin-1") + body
 
 
-async def _exchanged(server: Server, request: bytes, bytes_max: int) -> Answer:
-    reader, writer = await asyncio.open_connection(server.host, server.port, limit=HEAD_BYTES_MAX)
-    try:
-        writer.write(request)
-        await writer.drain()
-        status, fields = _head(await reader.readuntil(_END))
-        length = fields.get("content-length", "")
-        if not length.isdecimal() or len(length) > 12:
-            raise NotAnsweredError("gave an answer without its length")
-        if int(length) > bytes_max:
-            raise NotAnsweredError(f"gave an answer of more than {bytes_max // 1024 // 1024} MiB")
-        body, again = await reader.readexactly(int(length)), fields.get("retry-after", "")
-        return Answer(status, fields.get("content-type", ""), body, again if again.isdecimal() else "")
-    finally:
-        writer.transport.abort()
-
-
-def _head(head: bytes) -> tuple[int, dict[str, str]]:
-    first, *lines = head.decode("latin-1").removesuffix("\r\n\r\n").split("\r\n")
-    version, _, rest = first.partition(" ")
-    if not version.startswith("HTTP/1.") or not rest[:3].isdecimal():
-        raise NotAnsweredError("gave an answer that is not HTTP")
-    return int(rest[:3]), dict(_fields(lines))
-
-
-def _fields(lines: Iterable[str]) -> Iterable[tuple[str, str]]:
-    for line in lines:
-        name, _, value = line.partition(":")
-        yield name.strip().lower(), value.strip()
+def _answer(reader: AnswerReader, bytes_max: int) -> Answer:
+    if reader.problem:
+        raise NotAnsweredError(f"gave an answer that {reader.problem}")
+    if reader.broke_off or reader.head is None:
+        raise NotAnsweredError("cannot be asked: it closes the connection early")
+    if reader.waiting > bytes_max:
+        raise NotAnsweredError(f"gave an answer of more than {bytes_max // 1024 // 1024} MiB")
+    fields = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in reader.head.fields}
+    later = fields.get("retry-after", "")
+    return Answer(reader.head.status, fields.get("content-type", ""), reader.take(), later if later.isdecimal() else "")

@@ -46,6 +46,10 @@ def test_a_server_with_a_token_or_for_other_machines_calls_public_addresses_only
     assert options_of(of_one_command(flags(**given))).public_callbacks_only is (of_command == "public")
 
 
+def test_the_file_of_authorities_reaches_the_application() -> None:
+    assert options_of(flags(callbacks_ca=Path("ca.pem"))).callbacks_ca == Path("ca.pem")
+
+
 @pytest.mark.parametrize(
     ("given", "has_risk"),
     [

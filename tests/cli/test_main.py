@@ -122,6 +122,8 @@ def test_wrong_usage_is_reported_in_one_line_that_names_the_help(arguments: tupl
         (("--tape-budget", "-1"), "--tape-budget"),
         (("--tape-budget", "1GiB"), "--tape-budget"),
         (("--callbacks", "some"), "public"),
+        (("--callbacks-ca", __file__), "has no certificates"),
+        (("--callbacks-ca", "no-such-file"), "does not exist"),
         (("--callback", "example.com"), "cannot be called back"),
         (("--callback", "http://169.254.169.254/"), "cannot be called back"),
         (("--callback", "inbox:"), "an inbox name is"),

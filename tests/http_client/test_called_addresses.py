@@ -61,7 +61,7 @@ def test_a_metadata_address_is_blocked_in_every_spelling(run: Run, host: str, sc
         async with sender(lookup=Zone(["127.0.0.1"])) as http:
             outcome = await http.send(post(f"{scheme}://{host}/latest/meta-data?token=hunter2"), 5.0)
             assert outcome.kind is AttemptEnd.BLOCKED
-            assert "metadata" in outcome.error
+            assert "metadata" in outcome.error or "embeds an IPv4 address" in outcome.error
             assert "hunter2" not in outcome.error
 
     run(main())
@@ -88,6 +88,16 @@ def test_this_machine_may_be_called_in_every_spelling(run: Run, host: str) -> No
         async with sender() as http, Receiver(says(OK)) as receiver:
             outcome = await http.send(post(f"http://{host}:{receiver.port}/"), 5.0)
             assert (outcome.kind, outcome.status) == (AttemptEnd.ANSWERED, 200)
+
+    run(main())
+
+
+def test_a_receiver_may_be_called_by_ipv6(run: Run) -> None:
+    async def main() -> None:
+        async with sender() as http, Receiver(says(OK), host="::1") as receiver:
+            for url in (f"http://[::1]:{receiver.port}/", f"http://[0:0::1]:{receiver.port}/"):
+                assert (await http.send(post(url), 5.0)).status == 200
+            assert receiver.requests[0].head[1] == f"Host: [::1]:{receiver.port}"
 
     run(main())
 

@@ -291,7 +291,7 @@ def test_a_cancelled_delivery_ends_at_once_and_leaves_nothing_behind(run: Run) -
 
 
 @each_loop
-def test_tls_certificates_are_verified_by_default(run: Run, tmp_path: Path) -> None:
+def test_a_certificate_must_be_of_an_authority_of_the_system_or_of_the_file(run: Run, tmp_path: Path) -> None:
     context = proof(tmp_path)
 
     async def main() -> None:
@@ -302,7 +302,7 @@ def test_tls_certificates_are_verified_by_default(run: Run, tmp_path: Path) -> N
                 assert outcome.kind is AttemptEnd.CONNECTION
                 assert outcome.error.startswith(f"TLS with 127.0.0.1:{receiver.port} failed: ")
                 assert not receiver.requests
-            async with sender(verify_tls=False) as http:
+            async with sender(ca_file=tmp_path / "receiver.pem") as http:
                 assert (await http.send(post(url), 5.0)).body == "ok"
 
     run(main())

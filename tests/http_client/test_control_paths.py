@@ -2,8 +2,7 @@
 
 import pytest
 
-from simulator.http_client.control_paths import leads_to_control_api
-from simulator.http_client.targets import reason_to_refuse
+from simulator.http_client.targets import leads_to_control_api, reason_to_refuse
 
 HOSTS = (
     "127.0.0.1:8080",

@@ -5,8 +5,8 @@ from urllib.parse import urlsplit
 import pytest
 
 from simulator.domain.model.effects import Outgoing
+from simulator.http_client.attempts import NotAllowedError, request_bytes, route
 from simulator.http_client.dialer import Origin
-from simulator.http_client.request import NotAllowedError, request_bytes, route
 from simulator.http_client.targets import HttpTarget, parse_target
 
 Headers = tuple[tuple[str, str], ...]

@@ -141,13 +141,13 @@ class SenderInTurn(HttpSender):
 async def sender(
     *,
     public_only: bool = False,
-    verify_tls: bool = True,
+    ca_file: Path | None = None,
     lookup: Lookup = system_lookup,
     per_receiver: int = PER_RECEIVER,
 ) -> AsyncIterator[HttpSender]:
     """A sender, which is closed in the end."""
     made = SenderInTurn(
-        AddressPolicy(public_only), verify_tls=verify_tls, lookup=lookup, slots=Slots(per_receiver=per_receiver)
+        AddressPolicy(public_only), ca_file=ca_file, lookup=lookup, slots=Slots(per_receiver=per_receiver)
     )
     try:
         yield made
@@ -170,13 +170,14 @@ async def silent(exchange: Exchange) -> None:
 class Receiver:
     """A server that records what came and lets `answer` deal with it."""
 
-    def __init__(self, answer: Answer, tls: SSLContext | None = None) -> None:
+    def __init__(self, answer: Answer, tls: SSLContext | None = None, host: str = "127.0.0.1") -> None:
         self.requests: list[Exchange] = []
         self.connections = 0
         self.open_connections = 0
         self.port = 0
         self._answer = answer
         self._tls = tls
+        self._host = host
         self._tasks: set[asyncio.Task[None]] = set()
 
     @property
@@ -184,7 +185,7 @@ class Receiver:
         return f"http://127.0.0.1:{self.port}/callback"
 
     async def __aenter__(self) -> Self:
-        self._server = await asyncio.start_server(self._accept, "127.0.0.1", 0, ssl=self._tls, limit=2**20)
+        self._server = await asyncio.start_server(self._accept, self._host, 0, ssl=self._tls, limit=2**20)
         self.port = self._server.sockets[0].getsockname()[1]
         return self
 

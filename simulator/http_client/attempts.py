@@ -1,0 +1,151 @@
+"""One attempt to deliver a callback or a webhook: the bytes that are sent, and an end that is a value, whichever it is.
+
+Only Host, Content-Length and the mark of a delivery are added to the request that is given.
+"""
+
+import re
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+from simulator.domain.model.effects import AttemptEnd, AttemptResult, Outgoing
+from simulator.domain.model.faults import WITHOUT_BODY
+from simulator.http_client.answers import AnswerBounds, AnswerReader
+from simulator.http_client.client import Client
+from simulator.http_client.dialer import NotConnectedError, Origin
+from simulator.http_client.targets import DEFAULT_PORTS, MAX_TARGET_CHARS, HttpTarget, split_url
+
+DELIVERY_HEADER = "X-Sim-Delivery"
+"""Marks a callback or webhook. The control API of every simulator refuses a request that has it."""
+
+_is_token = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+").fullmatch
+_forbidden = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]").search
+_OURS = frozenset({"host", "content-length", "transfer-encoding", DELIVERY_HEADER.lower()})
+_BODYLESS_METHODS = frozenset({"GET", "HEAD", "OPTIONS", "TRACE"})
+
+BODY_BYTES: Final = 16 * 1024
+"""The maximum of an answer's body that is read; a longer one closes the connection."""
+
+HEADERS_CHARS: Final = 8 * 1024
+"""The maximum of an answer's headers that is stored."""
+
+BOUNDS: Final = AnswerBounds(head_bytes=64 * 1024, fields=128, body_bytes=BODY_BYTES)
+
+_HIDDEN_HEADERS: Final = frozenset({"set-cookie", "set-cookie2"})
+
+
+class NotAllowedError(ValueError):
+    """HTTP does not allow such a request; the text says why, without repeating it."""
+
+
+class Route(NamedTuple):
+    """Where a URL leads: the origin to connect to, the value of `Host`, and the path with its query."""
+
+    origin: Origin
+    host: str
+    path: str
+
+
+def route(target: HttpTarget) -> Route:
+    """The route to `target`, remembered for URLs of configurable length, since most recur."""
+    return _known_route(target) if len(target.url) <= MAX_TARGET_CHARS else _route(target)
+
+
+def _route(target: HttpTarget) -> Route:
+    parts = split_url(target.url)
+    has_port = not parts.netloc.endswith("]") and ":" in parts.netloc
+    host = (parts.netloc.rpartition(":")[0] if has_port else parts.netloc).rstrip(".")
+    if target.port != DEFAULT_PORTS[parts.scheme]:
+        host = f"{host}:{target.port}"
+    path = f"{parts.path or '/'}?{parts.query}" if parts.query else parts.path or "/"
+    return Route(Origin(parts.scheme == "https", target.host, target.port), host, path)
+
+
+_known_route = lru_cache(maxsize=512)(_route)
+
+
+def request_bytes(outgoing: Outgoing, way: Route) -> bytes:
+    """`outgoing` as it is sent. A `Host` that it has itself counts; its framing is ours alone.
+
+    Raises NotAllowedError.
+    """
+    if not all(_is_token(name) for name, _ in outgoing.headers):
+        raise NotAllowedError("the name of a header is not allowed in HTTP")
+    if not _is_token(outgoing.method) or any(_forbidden(value) for _, value in outgoing.headers):
+        raise NotAllowedError("the method or the value of a header is not allowed in HTTP")
+    method, body = outgoing.method.upper(), outgoing.body
+    host, lines = f"Host: {way.host}", []
+    for name, value in outgoing.headers:
+        if name.lower() not in _OURS:
+            lines.append(f"{name}: {value}\r\n")
+        elif name.lower() == "host":
+            host = f"{name}: {value}"
+    if body is not None or method not in _BODYLESS_METHODS:
+        lines.append(f"Content-Length: {len(body or b'')}\r\n")
+    head = f"{method} {way.path} HTTP/1.1\r\n{host}\r\n{DELIVERY_HEADER}: 1\r\n{''.join(lines)}\r\n"
+    try:
+        return head.encode() + (body or b"")
+    except UnicodeEncodeError:
+        raise NotAllowedError("the method or the value of a header is not allowed in HTTP") from None
+
+
+async def attempt(
+    client: Client, outgoing: Outgoing, target: HttpTarget, timeout_s: float, owner: str
+) -> AttemptResult:
+    """Send `outgoing` of the sandbox `owner` to `target`, in at most `timeout_s`."""
+    way = route(target)
+    reader = AnswerReader(outgoing.method, BOUNDS)
+    try:
+        request = request_bytes(outgoing, way)
+        is_over = await client.exchange(way.origin, request, reader, timeout_s, owner)
+    except NotAllowedError as error:
+        return AttemptResult(AttemptEnd.BLOCKED, error=str(error))
+    except NotConnectedError as error:
+        return AttemptResult(error.end, error=error.reason)
+    finally:
+        reader.release()
+    return _result(reader, _complaint(reader) if is_over else _lateness(reader, timeout_s), is_over=is_over)
+
+
+def _result(reader: AnswerReader, error: str, *, is_over: bool) -> AttemptResult:
+    """The status line decides: the rest may be truncated or malformed."""
+    if reader.status is None:
+        return AttemptResult(AttemptEnd.CONNECTION if is_over else AttemptEnd.TIMEOUT, error=error)
+    headers = _stored(reader.head.fields) if reader.head else ()
+    return AttemptResult(AttemptEnd.ANSWERED, reader.status, reader.take().decode("utf-8", "replace"), error, headers)
+
+
+def _lateness(reader: AnswerReader, timeout_s: float) -> str:
+    """Which part had not arrived in time."""
+    if reader.status is None:
+        return f"connected, but no answer within {timeout_s:g} s"
+    return f"status {reader.status} came, but not its whole answer within {timeout_s:g} s"
+
+
+def _complaint(reader: AnswerReader) -> str:
+    """What was wrong with an answer, or why there is none; empty for a good one."""
+    status = reader.status
+    if reader.problem:
+        early = f"the answer {reader.problem}"
+        late = f"but {early}"
+    elif reader.broke_off:
+        early, late = f"{reader.broke_off} before an answer came", "then the answer broke off"
+    elif reader.has_extra:
+        extra = "a body, which HTTP forbids" if status in WITHOUT_BODY else "more bytes than the answer has"
+        return f"status {status} came with {extra}; the status counts"
+    else:
+        return ""
+    return early if status is None else f"status {status} came, {late}"
+
+
+def _stored(fields: tuple[tuple[bytes, bytes], ...]) -> tuple[tuple[str, str], ...]:
+    """Headers without cookies, up to `HEADERS_CHARS`."""
+    stored: list[tuple[str, str]] = []
+    left = HEADERS_CHARS
+    for raw_name, raw_value in fields:
+        name, value = raw_name.decode("latin-1").rstrip(), raw_value.rstrip(b" \t").decode("utf-8", "replace")
+        left -= len(name) + len(value)
+        if left < 0:
+            break
+        if name.lower() not in _HIDDEN_HEADERS:
+            stored.append((name, value))
+    return tuple(stored)
