@@ -6,10 +6,20 @@ from datetime import datetime, timedelta
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from simulator.audit.deliveries import Delivery, grouped, is_accepted, is_clients_own
 from simulator.audit.payments import PATH, Outcome, Payment, outcome_named, payment_of
-from simulator.audit.reading import bearer, callback_fields, header, inner, members, text
-from simulator.audit.shelf import CatalogAnswer, Decoder, OptionsAnswer, Shelf
+from simulator.audit.reading import (
+    Delivery,
+    bearer,
+    callback_fields,
+    grouped,
+    header,
+    inner,
+    is_accepted,
+    is_clients_own,
+    members,
+    text,
+)
+from simulator.audit.seen_catalog import CatalogAnswer, Decoder, OptionsAnswer, Shelf
 from simulator.auth import headers as names
 from simulator.contract.query import decode_query
 from simulator.traffic.seen import Call, Notification

@@ -1,10 +1,11 @@
-"""`reseller-sim explore`: finds the faults under which a command fails."""
+"""`reseller-sim explore`: find the faults under which a command fails."""
 
 import os
 import shutil
 import signal
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from decimal import Decimal
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
@@ -19,11 +20,19 @@ from simulator.cli.output import one_line, print_to_stderr
 from simulator.cli.program import on_path
 from simulator.cli.reports.flags import Reports
 from simulator.cli.spans import Span
+from simulator.domain.model.scenario import Scenario
+from simulator.explore.document import Base, receiver_timeouts
+from simulator.explore.findings import joined
+from simulator.explore.run import Setting
+from simulator.options import LOOPBACK
+from simulator.scenario.library import merged
+from simulator.scenario.reading.bundled import is_path
 
 if TYPE_CHECKING:
-    from simulator.cli.exploring import Screen
+    from simulator.cli.explore_report import Screen
     from simulator.explore.campaign import Campaign
-    from simulator.explore.report import Report
+    from simulator.explore.findings import Report
+
 
 TITLE = "reseller-sim explore"
 MINUTES = 10.0
@@ -77,14 +86,14 @@ def command(
 ) -> int:
     """Find the faults under which a command fails.
 
-    Runs COMMAND once in calm weather, as exec does, to learn its requests, payments and callbacks. Then it runs it
-    with every single fault at each of them, one at a time, and then under storms of several, drawn from --seed. A run
+    Runs COMMAND once without faults (the baseline) to learn its requests, payments and callbacks. Then it runs it with
+    every single fault at each of them, one at a time, and then under storms of several, drawn from --seed. A run
     fails by COMMAND's exit code, by an order that is paid twice, by what the audit holds against it, by an expectation
     of the scenario, or by not ending. What fails is repeated, shrunk to the fewest faults, and written to --out as a
     scenario file with which exec fails again. COMMAND's variables are those of exec.
 
-    The exit code is 0 when COMMAND survived everything, 1 when something was found, 3 when it fails in calm weather,
-    asks for nothing there or cannot be run. Ctrl-C and SIGTERM stop it (130, 143); --resume goes on.
+    The exit code is 0 when COMMAND survived everything, 1 when something was found, 3 when the baseline fails,
+    sends no request or cannot be run. Ctrl-C and SIGTERM stop it (130, 143); --resume goes on.
 
     \b
     Examples:
@@ -116,10 +125,10 @@ def _explored(
     workers: int,
     how: tuple[float, bool, bool, float | None],
 ) -> int:
-    from simulator.cli.exploring import exit_code, suites
+    from simulator.cli.explore_report import exit_code, suites
     from simulator.domain.errors import DomainError
     from simulator.explore.record import OtherRun
-    from simulator.explore.trials import AsksNothing, CalmFails
+    from simulator.explore.trials import AsksNothing, BaselineFails
     from simulator.explore.workers import CannotRun
     from simulator.scenario.reading.document import ScenarioError
     from simulator.server.serve import host_for_clients
@@ -137,8 +146,8 @@ def _explored(
     except AsksNothing as error:
         hint = "does your command send to RESELLER_BASE_URL, and to the paths of the service?"
         raise CannotStart(f"{TITLE}: {error}; {hint}") from None
-    except CalmFails as error:
-        raise CannotStart(f"{TITLE}: your command fails in calm weather already: {error}") from None
+    except BaselineFails as error:
+        raise CannotStart(f"{TITLE}: COMMAND fails without any fault: {error}") from None
     except OSError as error:
         raise CannotStart(one_line(f"{TITLE}: {out} cannot be written: {error.strerror or error}")) from None
     return exit_code(report, is_written=reports.write(suites(report)))
@@ -147,7 +156,7 @@ def _explored(
 @contextmanager
 def _written_when_stopped(reports: Reports, campaign: "Campaign") -> Iterator[None]:
     """Write what has been run until a signal ends it."""
-    from simulator.cli.exploring import suites_when_stopped
+    from simulator.cli.explore_report import suites_when_stopped
 
     try:
         yield
@@ -164,11 +173,11 @@ def _campaign(
     workers: int,
     how: tuple[float, bool, bool, float | None],
 ) -> "Report":
-    from simulator.cli.explore_files import about, base_of, repeated
-    from simulator.cli.exploring import Screen
+    from simulator.cli.explore import about, base_of, repeated
+    from simulator.cli.explore_report import Screen
     from simulator.cli.running import of_one_command, options_of
     from simulator.explore.campaign import Campaign, Plan
-    from simulator.explore.quoting import joined
+    from simulator.explore.findings import joined
     from simulator.explore.record import Record
     from simulator.explore.run import Setting
     from simulator.explore.trials import Trials
@@ -200,7 +209,7 @@ def _campaign(
         trials = Trials(pool, base, record, rate, timeout)
         campaign = Campaign(trials, record, plan, screen)
         with _written_when_stopped(reports, campaign):
-            screen.begin(trials.run_calm(), workers)
+            screen.begin(trials.run_baseline(), workers)
             record.begin()
             trials.on_judged = screen.watching(campaign)
             report = campaign.explore()
@@ -225,3 +234,58 @@ def _stopping(screen: "Screen") -> Iterator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+def base_of(flags: ServerFlags, out: Path, scenario: Scenario) -> tuple[Base, float]:
+    """What every scenario file says besides its faults: what it extends, what the flags say of clock and seed, so that
+    `exec` needs them no more, and how long receivers may take. With the rate of the clock."""
+    mode, rate = scenario.clock.mode, scenario.clock.rate
+    if flags.clock is not None:
+        mode, rate = flags.clock.mode, flags.clock.rate
+    rate = rate if mode == "xN" else 1.0
+    clock: dict[str, Any] = {"mode": mode, **({"rate": _number(rate)} if mode == "xN" else {})}
+    if flags.start is not None:
+        clock["start"] = flags.start.isoformat()
+    is_file = is_path(flags.scenario) or Path(flags.scenario).is_file()
+    extends = os.path.relpath(flags.scenario, out) if is_file else flags.scenario
+    if is_file and not is_path(extends):
+        extends = f"./{extends}"
+    return Base(extends, clock, flags.seed, receiver_timeouts(scenario, rate)), rate
+
+
+def _number(rate: float) -> Any:
+    return int(rate) if rate == int(rate) else Decimal(str(rate))
+
+
+def about(setting: Setting, base: Base, flags: ServerFlags, timeout_s: float | None) -> dict[str, Any]:
+    """What the runs of a folder have in common, by the name of what differs otherwise: with anything else their
+    verdicts might be others."""
+    return {
+        "command": setting.command,
+        "scenario": [base.extends, merged(flags.scenario)],
+        "clock, start or seed": [base.clock, base.seed],
+        "--timeout": timeout_s,
+        "flags": [str(setting.options._replace(control_token=None)), setting.host, setting.port],
+    }
+
+
+def repeated(flags: ServerFlags) -> str:
+    """The flags that no scenario file can say, as `exec` takes them; tokens are secrets, and are not among them."""
+    given = (
+        ("--host", flags.host, LOOPBACK),
+        ("--port", flags.port, 0),
+        ("--callback", flags.callback, None),
+        ("--callbacks", flags.callbacks, None),
+        ("--callbacks-ca", flags.callbacks_ca, None),
+        ("--sandbox-ttl", flags.sandbox_ttl, None),
+        ("--tape-budget", flags.tape_budget, None),
+        ("--scenarios", flags.scenarios, None),
+    )
+    words = [word for name, value, usual in given if value != usual for word in (name, _text(value))]
+    words += [word for name in flags.allow_host for word in ("--allow-host", name)]
+    words += ["--trust-forwarded"] if flags.trust_forwarded else []
+    return f"{joined(words)} " if words else ""
+
+
+def _text(value: object) -> str:
+    return format(Decimal(repr(value)).normalize(), "f") if isinstance(value, float) else str(value)

@@ -1,19 +1,16 @@
-"""The exploration: a calm run, every single fault, and then storms until the time is over."""
+"""The exploration: the baseline, every single fault, and then storms until the time is over."""
 
 from collections import deque
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 
-from simulator.explore.catalogue import single_faults
-from simulator.explore.findings import Writer
+from simulator.explore.faults import single_faults
+from simulator.explore.findings import Listener, Report, Writer, words_of
 from simulator.explore.record import Record, Verdict
-from simulator.explore.repeating import ATTEMPTS, Failure, Repetition, repeated
-from simulator.explore.report import Listener, Report, words_of
-from simulator.explore.shrinking import shrunk
-from simulator.explore.storms import storms
+from simulator.explore.repetition import ATTEMPTS, Failure, Repetition, repeated, shrunk
+from simulator.explore.storms import outages, storms
 from simulator.explore.trials import Faults, TimeIsOver, Trial, Trials, now_s
-from simulator.explore.weather import weathers
 
 STORMS_AT_ONCE = 8
 ALONE_ENOUGH = 10
@@ -49,7 +46,7 @@ class Plan:
 
 
 class Campaign:
-    """Explores by trials; the `listener` is told of each finding as soon as it is written."""
+    """Explores by trials; the `listener` gets each finding as soon as it is written."""
 
     def __init__(self, trials: Trials, record: Record, plan: Plan, listener: Listener) -> None:
         self.report = Report()
@@ -62,8 +59,8 @@ class Campaign:
         trials.ends_s = self._began_s + plan.seconds if plan.seconds else None
 
     def explore(self) -> Report:
-        """All of it, after the calm run. Raises `CannotRun` and `OSError`."""
-        self.report.singles = single_faults(self._trials.calm.seen)
+        """All of it, after the baseline. Raises `CannotRun` and `OSError`."""
+        self.report.singles = single_faults(self._trials.baseline.seen)
         try:
             self._run_singles()
             if not self._is_over:
@@ -80,7 +77,7 @@ class Campaign:
         return self._plan.ends_at_first and bool(self.report.findings)
 
     def _run_singles(self) -> None:
-        """What fails is repeated at once, so that it is told and written however the exploration ends."""
+        """Repeat each failure at once, so that it is reported and written even when the exploration is stopped."""
         left = deque(Trial((one,)) for one in self.report.singles)
         under_way: dict[Faults, Repetition] = {}
         try:
@@ -109,17 +106,17 @@ class Campaign:
     def _settle_single(self, failure: Failure, last: Verdict) -> None:
         if failure.is_once:
             self.report.results[failure.faults[0].words] = last
-            self._tell_once(failure)
+            self._report_once(failure)
         else:
             self._alone_left -= failure.is_certain
             self._add(failure)
 
     def _run_storms(self) -> None:
         """Of what the command survives alone: a storm with a fault that it does not survive tells nothing new."""
-        plan, calm = self._plan, self._trials.calm.seen
+        plan, baseline = self._plan, self._trials.baseline.seen
         alone = [one for one in self.report.singles if self.report.results[one.words].survived]
-        weather = weathers(calm, list(plan.keys), has_start=plan.has_start, rate=plan.rate)
-        drawn = storms(plan.seed, alone + weather)
+        of_service = outages(baseline, list(plan.keys), has_start=plan.has_start, rate=plan.rate)
+        drawn = storms(plan.seed, alone + of_service)
         known: set[frozenset[str]] = set()
         silent = 0
         while now_s() - self._began_s < plan.seconds and silent < SILENT_BATCHES_MAX and not self._is_over:
@@ -146,20 +143,20 @@ class Campaign:
         return words not in known and not any(words_of(one.failure.faults) <= words for one in self.report.findings)
 
     def _settle_storm(self, faults: Faults, first: Verdict) -> None:
-        if self.report.is_told(faults, first):
+        if self.report.is_reported(faults, first):
             self.report.storms_failed += 1
             return
         failure = repeated(self._trials, faults)
         if failure.is_once:
-            self._tell_once(failure)
+            self._report_once(failure)
             return
         self.report.storms_failed += 1
         fewest, _ = shrunk(self._trials, faults, failure.verdict)
         smaller = repeated(self._trials, fewest, enough=ATTEMPTS)
-        if not self.report.is_told_by_place(smaller.faults, smaller.verdict):
+        if not self.report.is_reported_by_place(smaller.faults, smaller.verdict):
             self._add(smaller, is_of_storm=True)
 
-    def _tell_once(self, failure: Failure) -> None:
+    def _report_once(self, failure: Failure) -> None:
         once = self._writer.once(failure)
         self.report.once.append(once)
         self._listener.once(once)

@@ -2,11 +2,13 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from datetime import timedelta
 from hashlib import sha256
 from typing import Any
 
+from simulator.domain.model.scenario import Scenario
 from simulator.explore.faults import NAME_CHARS_MAX, Fault, sentence
-from simulator.explore.seen import Order, SeenPayment, SeenStep
+from simulator.explore.observation import Order, SeenPayment, SeenStep
 
 LINE_CHARS_MAX = 300
 
@@ -64,7 +66,7 @@ def rule_name(*faults: Fault) -> str:
 
 
 def rule_names(faults: tuple[Fault, ...]) -> set[str]:
-    """The names of all rules, by which it can be told afterwards whether they decided anything."""
+    """The names of all rules, which show afterwards whether they decided anything."""
     return {rule_name(one) for one in faults if one.then is not None} | {
         rule_name(*group) for group in _by_payment(faults).values()
     }
@@ -118,3 +120,26 @@ def timeline(steps: tuple[SeenStep, ...]) -> list[dict[str, Any]]:
 def _step(step: SeenStep) -> dict[str, Any]:
     code = {"statusCode": step.code} if step.status == "Failed" else {}
     return {"status": step.status, **code, **dict(step.texts)}
+
+
+RECEIVER_WALL = timedelta(seconds=5)
+"""So long at least, by the wall, may a receiver take."""
+
+LIMIT_MAX = timedelta(days=3650)
+
+
+def receiver_timeouts(scenario: Scenario, rate: float) -> dict[str, Any]:
+    """The sections of a scenario that leave receivers this time under a clock that runs so many times as fast."""
+    if rate <= 1:
+        return {}
+    least = min(RECEIVER_WALL * rate, LIMIT_MAX)
+    found: dict[str, Any] = {}
+    if scenario.limits.callback_timeout < least:
+        found["limits"] = {"callback_timeout": _duration(least)}
+    if scenario.webhooks.timeout is not None and scenario.webhooks.timeout < least:
+        found["webhooks"] = {"timeout": _duration(least)}
+    return found
+
+
+def _duration(span: timedelta) -> str:
+    return f"{span.total_seconds():.0f}s"

@@ -1,10 +1,10 @@
-"""A fault: one thing that goes wrong in a run, in words and as a part of a scenario."""
+"""A fault, in words and as a part of a scenario; and the catalogue of single faults."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
-from simulator.explore.seen import SeenPayment, SeenStep
+from simulator.explore.observation import Seen, SeenPayment, SeenStep
 
 NAME_CHARS_MAX: Final = 100  # of a rule of a scenario
 _ORDINALS: Final = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
@@ -49,4 +49,133 @@ def ordinal(number: int) -> str:
 
 def sentence(faults: "tuple[Fault, ...]") -> str:
     """All of them in one line."""
-    return ", ".join(one.words for one in faults) or "calm weather"
+    return ", ".join(one.words for one in faults) or "no fault"
+
+
+LATE_S, SOON_S = 40, 5
+HANGS_S: Final = 240
+
+
+class Damage(NamedTuple):
+    """What is done to an exchange. `{}` in `words` is the request; `wait_s` as in `Fault`."""
+
+    words: str
+    then: Mapping[str, Any]
+    wait_s: float = 0
+
+
+_AFTER = {"after_commit": True}
+BUSY: Final = {"status": 503, "headers": {"Retry-After": "5"}}
+
+# The most expensive first. What a request changes is done or not done when its answer is lost; of one that only reads,
+# nobody can tell.
+WRITES: Final = (
+    Damage("answer to {} lost after commit", {**_AFTER, "disconnect": True}),
+    Damage("{} not done and its connection closed", {"disconnect": True}),
+    Damage("{} done but answered 500", {**_AFTER, "status": 500}),
+    Damage("{} not done and answered 500", {"status": 500}),
+    Damage("answer to {} cut in the middle after commit", {**_AFTER, "disconnect": "body"}),
+    Damage("{} done but answered 504 after half a minute", {**_AFTER, "delay": "30s"}, 30),
+    Damage("{} not done and answered 503", BUSY),
+    Damage("{} not done and answered 504", {"status": 504}),
+    Damage("answer to {} garbled after commit", {**_AFTER, "malformed": True}),
+    Damage(f"answer to {{}} {SOON_S} s late", {"delay": f"{SOON_S}s"}, SOON_S),
+)
+READS: Final = (
+    Damage("answer to {} lost", {"disconnect": True}),
+    Damage("{} answered 500", {"status": 500}),
+    Damage("answer to {} cut in the middle", {"disconnect": "body"}),
+    Damage("{} answered 504 after half a minute", {"delay": "30s"}, 30),
+    Damage("{} answered 503", BUSY),
+    Damage("answer to {} garbled", {"malformed": True}),
+    Damage(f"answer to {{}} {SOON_S} s late", {"delay": f"{SOON_S}s"}, SOON_S),
+)
+
+CALLBACKS: Final[tuple[tuple[str, Mapping[str, Any]], ...]] = (
+    ("sent twice", {"duplicate": 1}),
+    ("lost", {"drop": True}),
+    (f"{LATE_S} s late", {"delay": f"{LATE_S}s"}),
+    ("sent once more after a minute", {"again_after": "1m"}),
+)
+
+
+def single_faults(baseline: Seen) -> list[Fault]:
+    """Every single fault at every exchange, payment and callback of the baseline; what costs most comes first."""
+    found = [*enumerate_payments(baseline), *enumerate_exchanges(baseline), *enumerate_callbacks(baseline)]
+    return [fault for _, fault in sorted(found, key=lambda one: one[0])]
+
+
+def enumerate_exchanges(baseline: Seen) -> Iterator[tuple[int, Fault]]:
+    """With the rank of each."""
+    for (method, path), count in baseline.exchanges.items():
+        for nth in range(1, count + 1):
+            what = f"the {ordinal(nth)} {method} {path}"
+            for rank, damage in enumerate(READS if method == "GET" else WRITES):
+                yield (
+                    rank,
+                    Fault(
+                        words=damage.words.format(what),
+                        place=what,
+                        when={"method": method, "path": path},
+                        nth=nth,
+                        then=damage.then,
+                        wait_s=damage.wait_s,
+                    ),
+                )
+
+
+def enumerate_payments(baseline: Seen) -> Iterator[tuple[int, Fault]]:
+    """What may become of a payment: it hangs, is refused, or fails."""
+    for payment in baseline.payments:
+        words, place = named(payment), f"outcome of {named(payment)}"
+        if (steps := hanging(payment.steps, HANGS_S)) is not None:
+            yield (
+                0,
+                Fault(
+                    f"{words} hangs for {HANGS_S // 60} minutes", place, payment=payment, steps=steps, wait_s=HANGS_S
+                ),
+            )
+        if payment.steps[0].status != "Failed":
+            refused = f"every payment of {payment.order} refused with Invalid_Account"
+            if payment.nth == 1:
+                yield 0, Fault(refused, place, payment=payment, refuse="Invalid_Account", decides_outcome=True)
+            yield 1, Fault(f"{words} fails", place, payment=payment, steps=failing(payment.steps), decides_outcome=True)
+
+
+def named(payment: SeenPayment) -> str:
+    """What a sentence calls it."""
+    return (
+        f"the payment of {payment.order}"
+        if payment.nth == 1
+        else f"the {ordinal(payment.nth)} payment of {payment.order}"
+    )
+
+
+def hanging(steps: tuple[SeenStep, ...], seconds: float) -> tuple[SeenStep, ...] | None:
+    """The same with its final status so much later; None for one that comes to no end by itself."""
+    if not steps or not steps[-1].is_final:
+        return None
+    *before, last = steps
+    if not before:  # its first answer was final
+        before = [SeenStep("Processing", 0, 0)]
+    late = SeenStep(last.status, last.code, last.after_s + seconds, last.texts, is_final=True)
+    return (*before, late)
+
+
+def failing(steps: tuple[SeenStep, ...]) -> tuple[SeenStep, ...]:
+    """The same with a failure at its end."""
+    *before, last = steps
+    failed = SeenStep("Failed", 48, max(last.after_s, 0.5), is_final=True)
+    return (*before, failed) if before else (SeenStep("Processing", 0, 0), failed)
+
+
+def enumerate_callbacks(baseline: Seen) -> Iterator[tuple[int, Fault]]:
+    """What may become of the callbacks of a payment."""
+    for payment in baseline.payments:
+        whole = f"callbacks of {named(payment)}"
+        for status in payment.callbacks:
+            what = f"callback {status} of {named(payment)}"
+            for rank, (words, how) in enumerate(CALLBACKS):
+                yield rank, Fault(f"{what} {words}", what, payment=payment, callbacks={"status": status, **how})
+        if len(payment.callbacks) > 1:
+            yield 0, Fault(f"{whole} in reverse order", whole, payment=payment, callbacks={"reverse": True})

@@ -1,21 +1,45 @@
-"""A finding: the fewest faults under which the command fails, written down so that `exec` fails with it again."""
+"""A finding: the fewest faults under which the command fails, written as a scenario file; and the report of all."""
 
+import os
 import re
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+import shlex
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
 from hashlib import sha256
 from math import ceil
 from pathlib import Path
+from typing import Protocol
 
 from simulator.explore.document import Base, document
 from simulator.explore.faults import Fault, sentence
-from simulator.explore.judging import Kind
-from simulator.explore.quoting import quoted
-from simulator.explore.record import Record
-from simulator.explore.repeating import Failure
+from simulator.explore.judgement import Kind, ways
+from simulator.explore.record import Record, Verdict
+from simulator.explore.repetition import Failure
 from simulator.explore.run import text_of
+from simulator.explore.trials import Faults
 from simulator.scenario.yaml import comment
 from simulator.shortened import one_line, whole_line
+
+_NAMED = {"\\": r"\\", "'": r"\'", "\n": r"\n", "\t": r"\t", "\r": r"\r"}
+
+
+def quoted(word: str) -> str:
+    """One word. What cannot be printed is written as `$'…'` has it, which bash, zsh, ksh and the newer sh read."""
+    if word.isprintable():
+        return shlex.quote(word)
+    return "$'" + "".join(map(_escaped, word)) + "'"
+
+
+def joined(words: Iterable[str]) -> str:
+    """A command line."""
+    return " ".join(map(quoted, words))
+
+
+def _escaped(char: str) -> str:
+    if char in _NAMED:
+        return _NAMED[char]
+    return char if char.isprintable() else "".join(f"\\{byte:03o}" for byte in os.fsencode(char))
+
 
 STEM_CHARS_MAX = 60
 OUTPUT_LINES_MAX = 12
@@ -129,3 +153,75 @@ def _lines(failure: Failure) -> Iterator[str]:
     if printed:
         yield "it printed last:"
         yield from (f"  {one_line(line)}" for line in printed)
+
+
+class Listener(Protocol):
+    """Gets each failure as soon as it is written."""
+
+    def found(self, finding: Finding) -> None:
+        """A finding."""
+
+    def once(self, once: Once) -> None:
+        """What failed once and not again, which is no finding."""
+
+
+@dataclass(slots=True)
+class Report:
+    """What came of it: how many single faults and storms there are, how many of them were run, and what each came to.
+    `once` is what failed once and not again, and counts as survived; `storms_survived_s` is how long the storms took
+    that the command survived, by the wall. `no_storms` says why there were none, though some were wanted."""
+
+    singles: list[Fault] = field(default_factory=list)
+    results: dict[str, Verdict] = field(default_factory=dict)
+    storms: int = 0
+    storms_failed: int = 0
+    storms_survived_s: float = 0.0
+    no_storms: str = ""
+    findings: list[Finding] = field(default_factory=list)
+    once: list[Once] = field(default_factory=list)
+
+    @property
+    def survived(self) -> int:
+        """How many single faults the command survived."""
+        return sum(1 for one in self.results.values() if one.survived)
+
+    @property
+    def untriggered(self) -> int:
+        """How many of these met nothing: the command did not do the same again."""
+        return sum(1 for one in self.results.values() if one.survived and not one.is_triggered)
+
+    @property
+    def of_storms(self) -> int:
+        """How many findings storms have made."""
+        return sum(1 for one in self.findings if one.is_of_storm)
+
+    def is_reported(self, faults: Faults, verdict: Verdict) -> bool:
+        """True when findings of some of these faults have reported all the ways in which it failed."""
+        words = words_of(faults)
+        return self._reports_all(verdict, [one for one in self.findings if words_of(one.failure.faults) <= words])
+
+    def is_reported_by_place(self, faults: Faults, verdict: Verdict) -> bool:
+        """The same of findings that strike some of the same requests, payments, callbacks or outages, in any way:
+        who mends these sees afterwards whether there is more to it."""
+        places = {one.place for one in faults}
+        few = [one for one in self.findings if len(one.failure.faults) <= len(faults)]
+        return self._reports_all(verdict, [one for one in few if {each.place for each in one.failure.faults} <= places])
+
+    @staticmethod
+    def _reports_all(verdict: Verdict, findings: list[Finding]) -> bool:
+        reported = {way for one in findings for way in ways(one.failure.verdict.reasons)}
+        return ways(verdict.reasons) <= reported
+
+    def put_in_order(self) -> None:
+        """The findings of single faults in the order of these, and then those of storms: whichever ended first."""
+        order = {one.words: place for place, one in enumerate(self.singles)}
+
+        def place(one: Finding) -> int:
+            return len(order) if one.is_of_storm else order[one.failure.faults[0].words]
+
+        self.findings.sort(key=place)
+
+
+def words_of(faults: Faults) -> frozenset[str]:
+    """Which faults these are."""
+    return frozenset(one.words for one in faults)

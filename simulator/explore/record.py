@@ -7,10 +7,10 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, TextIO
 
-from simulator.explore.judging import Kind, Reason
+from simulator.explore.judgement import Kind, Reason
 
 FILE = "runs.jsonl"
-VERSION = 2
+VERSION = 3
 
 
 class OtherRun(Exception):
@@ -19,12 +19,12 @@ class OtherRun(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """A run's reasons to fail, none when it survived; whether its faults struck; the last of the command's output.
+    """A run's reasons to fail, none when it survived; whether a fault was triggered; the end of the command's output.
     `problem` says why the scenario could not be loaded: together with that of the user, these faults make none.
     `duration_s` is the wall time of the run."""
 
     reasons: tuple[Reason, ...]
-    is_struck: bool
+    is_triggered: bool
     output: str = ""
     problem: str = ""
     duration_s: float = 0.0
@@ -111,8 +111,8 @@ class Record:
                 self._files[line["of"]] = line["file"]
             if "key" in line:
                 reasons = tuple(Reason(**(one | {"kind": Kind(one["kind"])})) for one in line["reasons"])
-                told = line["is_struck"], line["output"], line["problem"], line.get("duration_s", 0.0)
-                self._verdicts[line["key"]] = Verdict(reasons, *told)
+                reported = line["is_triggered"], line["output"], line["problem"], line.get("duration_s", 0.0)
+                self._verdicts[line["key"]] = Verdict(reasons, *reported)
 
     def _forget(self) -> None:
         """Delete what is noted here, and nothing else."""

@@ -1,23 +1,93 @@
-"""One run: a simulator of its own with one scenario, the command against it, and what both did."""
+"""Run the command once, within limits of time and output, against a simulator of its own."""
 
 import os
+import signal
+import subprocess
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
+from reseller_sim.exchange import Unanswered, exchange
 from simulator.app import App, build_app
 from simulator.environment import environment
-from simulator.explore.command import Command
-from simulator.explore.seen import Outcome, Seen
-from simulator.explore.tapes import fetched
-from simulator.explore.watching import Watch
-from simulator.options import LOOPBACK, Options
-from simulator.redaction import redact
+from simulator.explore.observation import Outcome, Seen, Watch
+from simulator.options import CONTROL_PATH, LOOPBACK, Options
+from simulator.runtime.sandboxes import DEFAULT
 from simulator.scenario.yaml import block
 from simulator.server.serve import Server, make_server
+
+OUTPUT_BYTES_MAX = 16 * 1024
+_CHUNK_BYTES = 4096
+_READ_GRACE_S = 1.0
+
+
+class Command:
+    """A process in a group of its own, which ends as a whole. A child that calls setsid leaves the group."""
+
+    def __init__(self, words: tuple[str, ...], variables: dict[str, str]) -> None:
+        self._process = subprocess.Popen(  # noqa: S603  # the user's own command
+            words,
+            env=variables,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+        self._began = time.monotonic()
+        self._last = b""
+        assert self._process.stdout is not None
+        self._reader = threading.Thread(target=self._read, args=(self._process.stdout,), daemon=True)
+        self._reader.start()
+
+    def wait(self, timeout_s: float) -> int | None:
+        """Wait for its end; returns its exit code, 128+N after signal N, None when it had to be ended."""
+        try:
+            status = self._process.wait(timeout_s)
+        except subprocess.TimeoutExpired:
+            status = None
+        self.end()
+        self._reader.join(_READ_GRACE_S)
+        return 128 - status if status is not None and status < 0 else status
+
+    def end(self) -> None:
+        """End all that is left of it, and what it has started."""
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.wait()
+
+    @property
+    def duration_s(self) -> float:
+        """How long it has been running, in wall time."""
+        return time.monotonic() - self._began
+
+    @property
+    def output(self) -> str:
+        """The last of what it has printed."""
+        return self._last.decode("utf-8", "replace")
+
+    def _read(self, stream: IO[bytes]) -> None:
+        with stream:
+            while chunk := os.read(stream.fileno(), _CHUNK_BYTES):
+                self._last = (self._last + chunk)[-OUTPUT_BYTES_MAX:]
+
+
+TIMEOUT_S = 10.0
+OK = 200
+
+
+def fetched(url: str, token: str | None) -> bytes | None:
+    """The tape of the default sandbox; None when there is none to have."""
+    headers = {"Authorization": f"Bearer {token}"} if token else {}
+    try:
+        answer = exchange("GET", f"{url}{CONTROL_PATH}/sandboxes/{DEFAULT}/tape", None, headers, TIMEOUT_S)
+    except Unanswered:
+        return None
+    return answer.body if answer.status == OK else None
+
 
 STOP_TIMEOUT_S = 5.0
 RUNNING = "running-"

@@ -8,17 +8,16 @@ from hashlib import sha256
 
 from simulator.explore.document import Base, document, rule_names
 from simulator.explore.faults import Fault, sentence
-from simulator.explore.judging import reasons
+from simulator.explore.judgement import reasons
+from simulator.explore.observation import Outcome
 from simulator.explore.record import Record, Verdict
 from simulator.explore.run import Job
-from simulator.explore.seen import Outcome
 from simulator.explore.workers import CannotRun, Workers
 
 Faults = tuple[Fault, ...]
 TIMEOUT_S = 30.0
 SLOWER_MAX = 10
-"""So many times as long as in calm weather may the command take, and `TIMEOUT_S` more. What faults hold it up counts as
-calm weather."""
+"""A run may take so many times as long as the baseline, with what its faults hold it up, and `TIMEOUT_S` more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +29,7 @@ class Trial:
     alone: bool = field(default=False, compare=False)
 
 
-class CalmFails(Exception):
+class BaselineFails(Exception):
     """The command fails without any fault. The text says how."""
 
 
@@ -51,7 +50,7 @@ class Trials:
         self, workers: Workers, base: Base, record: Record, rate: float = 1.0, timeout_s: float | None = None
     ) -> None:
         self.base = base
-        self.calm: Outcome
+        self.baseline: Outcome
         self.ends_s: float | None = None
         self.tapes: dict[Trial, bytes] = {}
         self.on_judged: Callable[[Trial, Verdict], None] = lambda trial, verdict: None
@@ -60,18 +59,18 @@ class Trials:
         self._rate = rate
         self._timeout_s = timeout_s
 
-    def run_calm(self) -> Outcome:
-        """Run it without faults, by which all others are judged. Raises `CalmFails`, `AsksNothing` and `CannotRun`."""
+    def run_baseline(self) -> Outcome:
+        """Run it without faults. Raises `BaselineFails`, `AsksNothing` and `CannotRun`."""
         job = Job(document(self.base, ()), self._timeout_s or 20 * TIMEOUT_S, wants_tape=False)
-        jobs = iter([("calm", job)])
+        jobs = iter([("baseline", job)])
         [(_, outcome)] = self._workers.run(lambda: next(jobs, None))
         if isinstance(outcome, str):
             raise CannotRun(outcome)
         if outcome.exit_code != 0 or outcome.seen.unmet:
-            raise CalmFails(_failure(outcome))
+            raise BaselineFails(_failure(outcome))
         if not outcome.seen.exchanges:
-            raise AsksNothing("no request to the service came in calm weather, so that nothing can be explored")
-        self.calm = outcome
+            raise AsksNothing("COMMAND sent no request to the service, so that nothing can be explored")
+        self.baseline = outcome
         return outcome
 
     def left_s(self) -> float | None:
@@ -130,21 +129,21 @@ class Trials:
         if self._timeout_s is not None:
             return self._timeout_s
         waits_s = sum(one.wait_s for one in faults) / self._rate
-        return TIMEOUT_S + SLOWER_MAX * (self.calm.duration_s + waits_s)
+        return TIMEOUT_S + SLOWER_MAX * (self.baseline.duration_s + waits_s)
 
     def _key(self, trial: Trial) -> str:
-        """By its words: what the calm run tells of a payment may have a number that is never drawn again."""
+        """By its words: what the baseline shows of a payment may have a number that is never drawn again."""
         return sha256(f"{trial.attempt} {sentence(trial.faults)}".encode()).hexdigest()
 
     def _judged(self, trial: Trial, outcome: Outcome | str) -> Verdict:
         if isinstance(outcome, str):
-            return Verdict((), is_struck=False, problem=outcome)
-        found = reasons(self.calm, outcome, trial.faults)
+            return Verdict((), is_triggered=False, problem=outcome)
+        found = reasons(self.baseline, outcome, trial.faults)
         if found and outcome.tape is not None:
             self.tapes[trial] = outcome.tape
         names = rule_names(trial.faults)
-        is_struck = not names or bool(names & outcome.seen.struck)
-        return Verdict(found, is_struck, outcome.output if found else "", duration_s=outcome.duration_s)
+        is_triggered = not names or bool(names & outcome.seen.triggered)
+        return Verdict(found, is_triggered, outcome.output if found else "", duration_s=outcome.duration_s)
 
 
 def _failure(outcome: Outcome) -> str:

@@ -11,9 +11,8 @@ from multiprocessing.process import BaseProcess
 from types import FrameType, TracebackType
 from typing import TypeVar, cast
 
-from simulator.explore.orphans import adopt
+from simulator.explore.observation import Outcome
 from simulator.explore.run import RUNNING, Job, Setting, end_commands, run
-from simulator.explore.seen import Outcome
 from simulator.scenario.reading.document import ScenarioError
 
 Key = TypeVar("Key", bound=Hashable)
@@ -106,7 +105,6 @@ def _work(connection: Connection, setting: Setting) -> None:
     """What a worker does until nobody gives it jobs any more."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # it is for the first process, which then ends this one
     signal.signal(signal.SIGTERM, _end)
-    adopt()
     logging.disable()
     with suppress(EOFError, OSError):
         while True:

@@ -56,7 +56,7 @@ def test_every_fault_is_tried_and_each_that_hurts_is_a_file_and_a_case(tmp_path:
 def test_the_command_finds_reseller_sim_where_the_path_has_none(tmp_path: Path) -> None:
     given = ("--clock", "x100", "--minutes", "0", "--workers", "1", "--first", "--out", str(tmp_path / "out"))
     done = run("explore", *given, "--", "reseller-sim", "call", "GET", "/v2/balance", PATH="/usr/bin:/bin")
-    assert done.status == 1, "it asks for something in calm weather, and fails under faults"
+    assert done.status == 1, "it sends a request without faults, and fails under faults"
     assert "not found" not in done.out + done.err
 
 
@@ -87,9 +87,9 @@ def test_a_command_that_fails_in_calm_weather_is_not_explored(tmp_path: Path) ->
     junit = tmp_path / "junit.xml"
     status, out, err = explore(tmp_path / "out", "print('no database'); raise SystemExit(4)", "--junit", str(junit))
     assert (status, out) == (3, "")
-    assert "your command fails in calm weather already: it exited with 4" in err
+    assert "COMMAND fails without any fault: it exited with 4" in err
     assert "no database" in err
-    assert "calm weather" in junit.read_text()
+    assert "baseline" in junit.read_text()
 
 
 def test_what_an_earlier_exploration_has_found_stays_until_calm_weather_has_passed(tmp_path: Path) -> None:
@@ -109,7 +109,7 @@ def test_a_command_that_asks_the_service_for_nothing_has_survived_nothing(progra
     junit = tmp_path / "junit.xml"
     status, out, err = explore(tmp_path / "out", program, "--junit", str(junit))
     assert (status, out) == (3, "")
-    assert "no request to the service came in calm weather" in err
+    assert "COMMAND sent no request to the service" in err
     assert "RESELLER_BASE_URL" in err
     assert err.count("\n") == 1
     assert "no request to the service came" in junit.read_text()
@@ -227,7 +227,7 @@ def test_a_signal_ends_it_with_all_that_it_has_started(number: signal.Signals, s
     ]
     process = subprocess.Popen(words, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert process.stdout is not None
-    assert "calm weather" in process.stdout.readline()
+    assert "baseline" in process.stdout.readline()
     process.send_signal(number)
     _, err = process.communicate(timeout=DEADLINE_S)  # ends only when nobody has its stderr any more
     assert process.returncode == status, err

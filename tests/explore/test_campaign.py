@@ -8,14 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from simulator.cli.exploring import UNREPEATED, Screen, result, suites
+from simulator.cli.explore_report import UNREPEATED, Screen, result, suites
 from simulator.explore import campaign
 from simulator.explore.campaign import Campaign, Plan
-from simulator.explore.catalogue import single_faults
-from simulator.explore.findings import Finding, Once
-from simulator.explore.judging import Kind, Reason
+from simulator.explore.faults import single_faults
+from simulator.explore.findings import Finding, Once, Report
+from simulator.explore.judgement import Kind, Reason
 from simulator.explore.record import Record, Verdict
-from simulator.explore.report import Report
 from simulator.explore.run import Job, Setting
 from simulator.explore.trials import Faults, TimeIsOver, Trial
 from simulator.explore.workers import Workers
@@ -36,27 +35,27 @@ def one_batch_a_second(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class Heard:
-    """What was told, and what had run by then."""
+    """What was reported, and what had run by then."""
 
     def __init__(self, trials: Foretold) -> None:
         self.trials = trials
-        self.told: list[tuple[str, int]] = []
+        self.reported: list[tuple[str, int]] = []
 
     def found(self, finding: Finding) -> None:
         assert finding.path.exists()
-        self.told.append((finding.text, len(self.trials.made)))
+        self.reported.append((finding.text, len(self.trials.made)))
 
     def once(self, once: Once) -> None:
         assert once.path is not None
         assert once.path.exists()
-        self.told.append((once.text, len(self.trials.made)))
+        self.reported.append((once.text, len(self.trials.made)))
 
 
 @contextmanager
 def explored(
     folder: Path, reasons_of: Callable[[Trial], tuple[Reason, ...]], batches: float = 0
 ) -> Iterator[tuple[Report, Heard]]:
-    trials = Foretold(lambda trial: Verdict(reasons_of(trial), is_struck=True))
+    trials = Foretold(lambda trial: Verdict(reasons_of(trial), is_triggered=True))
     heard = Heard(trials)
     with closing(Record(folder, {}, resumes=False)) as record:
         record.begin()
@@ -75,7 +74,7 @@ def words(faults: Faults) -> list[str]:
 def test_a_finding_is_told_and_written_with_its_tape_before_the_next_fault_is_tried(tmp_path: Path) -> None:
     failing = SINGLES[3].words
     with explored(tmp_path, lambda trial: (EXIT,) if failing in words(trial.faults) else ()) as (report, heard):
-        [(text, made)] = heard.told
+        [(text, made)] = heard.reported
         assert text == f"{failing}: exit 1"
         assert made == 3 + 2  # the three before it, and it twice
         [finding] = report.findings
@@ -95,7 +94,7 @@ def test_what_fails_once_and_not_again_is_no_finding_and_its_tape_is_kept(tmp_pa
         assert once.text == f"{failing}: exit 1: failed once and not again"
         assert once.path is not None
         assert once.path.read_bytes() == b"attempt 0 of 1 faults"
-        assert len(heard.told) == 1
+        assert len(heard.reported) == 1
 
 
 def test_the_findings_are_in_the_order_of_the_faults_in_the_end(tmp_path: Path) -> None:
@@ -207,6 +206,6 @@ def test_it_is_said_when_no_storm_can_be_drawn(tmp_path: Path, monkeypatch: pyte
 
 
 def test_what_failed_and_was_not_repeated_before_the_end_is_no_failure_of_the_report() -> None:
-    report = Report(singles=SINGLES[:2], results={SINGLES[0].words: Verdict((EXIT,), is_struck=True)})
+    report = Report(singles=SINGLES[:2], results={SINGLES[0].words: Verdict((EXIT,), is_triggered=True)})
     (suite,) = suites(report)
     assert [(case.ok, case.skipped) for case in suite.cases] == [(True, UNREPEATED), (True, "not tried")]

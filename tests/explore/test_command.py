@@ -2,35 +2,17 @@
 
 import os
 import select
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from simulator.explore.command import OUTPUT_BYTES_MAX, Command
+from simulator.explore.run import OUTPUT_BYTES_MAX, Command
 
 LEAVES_A_CHILD = """
 import subprocess, sys
 child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"], stdout=subprocess.DEVNULL)
 open(sys.argv[1], "w").write(str(child.pid))
-"""
-
-LEAVES_A_SESSION = """
-import subprocess, sys
-inner = "import os, sys, time; os.setsid(); open(sys.argv[1], 'w').write(str(os.getpid())); time.sleep(600)"
-outer = "import subprocess, sys; subprocess.Popen([sys.executable, '-c', *sys.argv[1:]])"
-subprocess.run([sys.executable, "-c", outer, inner, sys.argv[1]], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-while not open(sys.argv[1], "a+").tell():
-    pass
-"""
-ADOPTS = """
-import os, sys
-from simulator.explore.command import Command
-from simulator.explore.orphans import adopt
-adopt()
-command = Command((sys.executable, "-c", *sys.argv[1:]), dict(os.environ))
-sys.exit(command.wait(60))
 """
 
 
@@ -61,14 +43,6 @@ def test_what_it_started_ends_with_it(tmp_path: Path) -> None:
     number = tmp_path / "pid"
     assert started(LEAVES_A_CHILD, str(number)).wait(60) == 0
     assert _has_ended(int(number.read_text()))
-
-
-@pytest.mark.slow
-def test_what_left_its_session_ends_with_it_where_orphans_are_adopted(tmp_path: Path) -> None:
-    number = tmp_path / "pid"
-    words = [sys.executable, "-c", ADOPTS, LEAVES_A_SESSION, str(number)]
-    assert subprocess.run(words, check=False, timeout=120).returncode == 0
-    assert _has_ended(int(number.read_text()), within_s=0)
 
 
 def _has_ended(pid: int, within_s: int = 60) -> bool:

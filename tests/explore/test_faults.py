@@ -1,4 +1,4 @@
-"""The catalogue, weather and storms: what is drawn can be loaded, and is drawn again."""
+"""The catalogue, outages and storms: what is drawn can be loaded, and is drawn again."""
 
 from itertools import islice
 from pathlib import Path
@@ -6,13 +6,11 @@ from typing import Any
 
 import pytest
 
-from simulator.explore.catalogue import single_faults
 from simulator.explore.document import Base, document, rule_names
-from simulator.explore.faults import Fault, ordinal
+from simulator.explore.faults import Fault, ordinal, single_faults
+from simulator.explore.observation import Seen
 from simulator.explore.run import text_of
-from simulator.explore.seen import Seen
-from simulator.explore.storms import FAULTS_MAX, FAULTS_MIN, storms
-from simulator.explore.weather import weathers
+from simulator.explore.storms import FAULTS_MAX, FAULTS_MIN, outages, storms
 from simulator.scenario.library import load_scenario, problems
 from tests.support.explored import FAST, ORDER, seen
 
@@ -20,7 +18,7 @@ KEYS = [(one.code, key.key) for one in load_scenario("default").resellers for ke
 
 
 def everything() -> list[Fault]:
-    return [*single_faults(seen()), *weathers(seen(), KEYS, has_start=False)]
+    return [*single_faults(seen()), *outages(seen(), KEYS, has_start=False)]
 
 
 def checked(folder: Path, faults: tuple[Fault, ...]) -> list[str]:
@@ -98,11 +96,11 @@ def test_ordinals(number: int, text: str) -> None:
 
 def test_the_clock_of_the_weather_is_added_to_that_of_the_user() -> None:
     base = Base("default", {"mode": "manual"}, seed=4)
-    [ahead] = [one for one in weathers(seen(), KEYS, has_start=True) if "ahead" in one.words]
+    [ahead] = [one for one in outages(seen(), KEYS, has_start=True) if "ahead" in one.words]
     made = document(base, (ahead,))
     assert made["clock"] == {"mode": "manual", "skew": "4m"}
     assert made["seed"] == 4
-    assert not any(one.place == "start" for one in weathers(seen(), KEYS, has_start=True))
+    assert not any(one.place == "start" for one in outages(seen(), KEYS, has_start=True))
 
 
 WINDOWS: dict[tuple[float, float], Any] = {
@@ -116,9 +114,9 @@ WINDOWS: dict[tuple[float, float], Any] = {
 
 @pytest.mark.parametrize(("first_s", "rate"), WINDOWS)
 def test_weather_begins_about_with_the_first_request_and_lasts_until_one_meets_it(first_s: float, rate: float) -> None:
-    calm = seen()
-    calm.first_s = first_s
-    found = weathers(calm, KEYS, has_start=False, rate=rate)
+    baseline = seen()
+    baseline.first_s = first_s
+    found = outages(baseline, KEYS, has_start=False, rate=rate)
     *spans, midnight = WINDOWS[first_s, rate]
     said = [one.words for one in found if "503" in one.words or "night" in one.words]
     wanted = [f"the service answers 503 from {begin} s to {end} s" for begin, end in spans]
@@ -129,7 +127,7 @@ def test_weather_begins_about_with_the_first_request_and_lasts_until_one_meets_i
 @pytest.mark.slow
 @pytest.mark.parametrize(("first_s", "rate"), [(0, 1.5), (50, 100), (10**6, 10**6), (10**12, 10**9)])
 def test_weather_of_any_clock_can_be_loaded(first_s: float, rate: float, tmp_path: Path) -> None:
-    calm = seen()
-    calm.first_s = first_s
-    for one in weathers(calm, KEYS, has_start=False, rate=rate):
+    baseline = seen()
+    baseline.first_s = first_s
+    for one in outages(baseline, KEYS, has_start=False, rate=rate):
         assert checked(tmp_path, (one,)) == []

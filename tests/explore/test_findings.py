@@ -3,11 +3,11 @@
 from contextlib import closing
 from pathlib import Path
 
-from simulator.explore.catalogue import single_faults
+from simulator.explore.faults import single_faults
 from simulator.explore.findings import Writer, said
-from simulator.explore.judging import Kind, Reason
+from simulator.explore.judgement import Kind, Reason
 from simulator.explore.record import Record, Verdict
-from simulator.explore.repeating import Failure
+from simulator.explore.repetition import Failure
 from simulator.scenario.library import problems
 from tests.support.explored import FAST, seen
 

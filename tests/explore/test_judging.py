@@ -5,13 +5,12 @@ from dataclasses import replace
 
 import pytest
 
-from simulator.explore.catalogue import single_faults
-from simulator.explore.faults import Fault
-from simulator.explore.judging import Kind, reasons, same
-from simulator.explore.seen import Breach, Order, Seen
+from simulator.explore.faults import Fault, single_faults
+from simulator.explore.judgement import Kind, reasons, same
+from simulator.explore.observation import Breach, Order, Seen
 from tests.support.explored import ORDER, outcome, seen
 
-CALM = outcome(seen())
+BASELINE = outcome(seen())
 OTHER = Order("WATER", "0123", "5.00")
 HARMLESS, REFUSED = (
     next(one for one in single_faults(seen()) if words in one.words) for words in ("answered 500", "refused")
@@ -19,7 +18,7 @@ HARMLESS, REFUSED = (
 
 
 def kinds(of: Seen, exit_code: int | None = 0, *faults: Fault) -> list[Kind]:
-    return [one.kind for one in reasons(CALM, outcome(of, exit_code), faults or (HARMLESS,))]
+    return [one.kind for one in reasons(BASELINE, outcome(of, exit_code), faults or (HARMLESS,))]
 
 
 @pytest.mark.parametrize(
@@ -29,19 +28,19 @@ def kinds(of: Seen, exit_code: int | None = 0, *faults: Fault) -> list[Kind]:
         ({ORDER: 1}, []),
         ({ORDER: 3}, ["RELOAD 10.00 to 0123456789 was paid 3 times instead of 2"]),
         ({ORDER: 4}, ["RELOAD 10.00 to 0123456789 was paid twice"]),
-        ({OTHER: 2}, []),  # the calm run, too, paid its most usual order twice: this one may have been drawn
+        ({OTHER: 2}, []),  # the baseline, too, paid its most usual order twice: this one may have been drawn
         ({OTHER: 3}, ["WATER 5.00 to 0123 was paid 3 times instead of 2"]),
     ],
 )
 def test_an_order_is_paid_too_often_by_the_calm_run(kept: dict[Order, int], twice: list[str]) -> None:
-    found = reasons(CALM, outcome(replace(seen(), kept=Counter(kept))), (HARMLESS,))
+    found = reasons(BASELINE, outcome(replace(seen(), kept=Counter(kept))), (HARMLESS,))
     assert [one.text for one in found if one.kind is Kind.PAID_TWICE] == twice
 
 
 def test_an_order_that_failed_in_calm_weather_may_be_paid_once() -> None:
-    calm = outcome(replace(seen(), kept=Counter({OTHER: 2})))
-    assert reasons(calm, outcome(replace(seen(), kept=Counter({ORDER: 1}))), (HARMLESS,)) == ()
-    assert reasons(calm, outcome(replace(seen(), kept=Counter({ORDER: 2}))), (HARMLESS,))
+    baseline = outcome(replace(seen(), kept=Counter({OTHER: 2})))
+    assert reasons(baseline, outcome(replace(seen(), kept=Counter({ORDER: 1}))), (HARMLESS,)) == ()
+    assert reasons(baseline, outcome(replace(seen(), kept=Counter({ORDER: 2}))), (HARMLESS,))
 
 
 def test_another_exit_code_counts_unless_a_fault_decides_what_becomes_of_a_payment() -> None:
@@ -58,8 +57,8 @@ def test_the_audit_counts_by_its_new_errors_and_by_the_warning_that_a_scenario_c
     assert kinds(breached("all-pages-read", is_error=True)) == [Kind.AUDIT]
     assert kinds(breached("catalog-cached", is_error=False)) == []
     assert kinds(breached("refusal-not-repeated", is_error=False)) == [Kind.AUDIT]
-    calm = outcome(breached("all-pages-read", is_error=True))
-    assert reasons(calm, outcome(breached("all-pages-read", is_error=True)), (HARMLESS,)) == ()
+    baseline = outcome(breached("all-pages-read", is_error=True))
+    assert reasons(baseline, outcome(breached("all-pages-read", is_error=True)), (HARMLESS,)) == ()
 
 
 def test_an_expectation_counts_that_was_met_in_calm_weather() -> None:
@@ -69,8 +68,8 @@ def test_an_expectation_counts_that_was_met_in_calm_weather() -> None:
 
 
 def test_two_runs_failed_alike_when_they_share_a_reason() -> None:
-    one = reasons(CALM, outcome(seen(), 1), (HARMLESS,))
-    both = reasons(CALM, outcome(replace(seen(), kept=Counter({ORDER: 4})), 1), (HARMLESS,))
+    one = reasons(BASELINE, outcome(seen(), 1), (HARMLESS,))
+    both = reasons(BASELINE, outcome(replace(seen(), kept=Counter({ORDER: 4})), 1), (HARMLESS,))
     assert same(one, both)
-    assert not same(one, reasons(CALM, outcome(seen(), 2), (HARMLESS,)))
+    assert not same(one, reasons(BASELINE, outcome(seen(), 2), (HARMLESS,)))
     assert not same((), ())

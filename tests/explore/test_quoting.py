@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from simulator.explore.quoting import joined, quoted
+from simulator.explore.findings import joined, quoted
 from tests.support.tiers import examples
 
 WORDS = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=30)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from simulator.explore.judging import Kind, Reason
+from simulator.explore.judgement import Kind, Reason
 from simulator.explore.record import FILE, OtherRun, Record, Verdict
 
 FAILED = Verdict((Reason(Kind.PAID_TWICE, "paid twice", "a sentence", {"count": {"max": 1}}),), True, "printed")
@@ -20,7 +20,7 @@ def begun(folder: Path, *, resumes: bool) -> Record:
 def kept(folder: Path) -> Record:
     record = begun(folder, resumes=False)
     record.add("a", FAILED)
-    record.add("b", Verdict((), is_struck=False, problem="it makes no scenario"))
+    record.add("b", Verdict((), is_triggered=False, problem="it makes no scenario"))
     (folder / "01-found.yaml").write_text("found")
     record.add_file("01-found.yaml")
     record.close()
@@ -31,7 +31,7 @@ def test_a_later_run_has_the_verdicts_of_an_earlier_one(tmp_path: Path) -> None:
     kept(tmp_path)
     again = begun(tmp_path, resumes=True)
     assert again.get("a") == FAILED
-    assert again.get("b") == Verdict((), is_struck=False, problem="it makes no scenario")
+    assert again.get("b") == Verdict((), is_triggered=False, problem="it makes no scenario")
     assert again.get("c") is None
     assert (tmp_path / "01-found.yaml").exists()
     again.close()

@@ -2,21 +2,21 @@
 
 import pytest
 
-from simulator.explore.catalogue import single_faults
-from simulator.explore.judging import Kind, Reason
+from simulator.explore.faults import single_faults
+from simulator.explore.judgement import Kind, Reason
 from simulator.explore.record import Verdict
-from simulator.explore.repeating import ATTEMPTS, repeated
+from simulator.explore.repetition import ATTEMPTS, repeated
 from simulator.explore.trials import Trial
 from tests.support.explored import Foretold, seen
 
 FAULTS = (single_faults(seen())[0],)
 EXIT = Reason(Kind.EXIT, "exit 1", "the command exited with 1")
 AUDIT = Reason(Kind.AUDIT, "audit: all-pages-read", "a page was not read")
-SURVIVED = Verdict((), is_struck=True)
+SURVIVED = Verdict((), is_triggered=True)
 
 
 def foretold(*of_attempts: tuple[Reason, ...]) -> Foretold:
-    return Foretold(lambda trial: Verdict(of_attempts[trial.attempt], is_struck=True))
+    return Foretold(lambda trial: Verdict(of_attempts[trial.attempt], is_triggered=True))
 
 
 @pytest.mark.parametrize(

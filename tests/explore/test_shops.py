@@ -9,13 +9,11 @@ from xml.etree import ElementTree
 
 import pytest
 
-from simulator.explore.catalogue import single_faults
-from simulator.explore.faults import Fault
-from simulator.explore.judging import Kind
-from simulator.explore.repeating import repeated
-from simulator.explore.shrinking import shrunk
+from simulator.explore.faults import Fault, single_faults
+from simulator.explore.judgement import Kind
+from simulator.explore.repetition import repeated, shrunk
+from simulator.explore.storms import outages
 from simulator.explore.trials import Trial, Trials
-from simulator.explore.weather import weathers
 from simulator.scenario.library import problems
 from tests.support.explored import trials
 from tests.support.processes import PROGRAM, Done, environment, run
@@ -94,5 +92,5 @@ def test_what_needs_two_faults_survives_each_of_them_and_is_shrunk_to_both(tmp_p
 
 
 def _named(made: Trials, words: str) -> Fault:
-    faults = [*single_faults(made.calm.seen), *weathers(made.calm.seen, [], has_start=False)]
+    faults = [*single_faults(made.baseline.seen), *outages(made.baseline.seen, [], has_start=False)]
     return next(one for one in faults if re.search(words, one.words))

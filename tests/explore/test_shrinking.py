@@ -4,19 +4,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulator.explore.catalogue import single_faults
-from simulator.explore.judging import Kind, Reason
+from simulator.explore.faults import single_faults
+from simulator.explore.judgement import Kind, Reason
 from simulator.explore.record import Verdict
-from simulator.explore.shrinking import shrunk
+from simulator.explore.repetition import shrunk
+from simulator.explore.storms import outages
 from simulator.explore.trials import Trial
-from simulator.explore.weather import weathers
 from tests.support.explored import Foretold, seen
 
-FAULTS = [*single_faults(seen()), *weathers(seen(), [], has_start=False)]
+FAULTS = [*single_faults(seen()), *outages(seen(), [], has_start=False)]
 LONG = [one for one in FAULTS if one.milder]
-FAILED = Verdict((Reason(Kind.EXIT, "exit 1", "the command exited with 1"),), is_struck=True)
-ANOTHER = Verdict((Reason(Kind.EXIT, "exit 2", "the command exited with 2"),), is_struck=True)
-SURVIVED = Verdict((), is_struck=True)
+FAILED = Verdict((Reason(Kind.EXIT, "exit 1", "the command exited with 1"),), is_triggered=True)
+ANOTHER = Verdict((Reason(Kind.EXIT, "exit 2", "the command exited with 2"),), is_triggered=True)
+SURVIVED = Verdict((), is_triggered=True)
 
 
 def failing_under(places: set[str]) -> Foretold:

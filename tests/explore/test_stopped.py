@@ -1,15 +1,17 @@
 """What CI shows of an exploration that a signal has ended."""
 
-from simulator.cli.exploring import suites, suites_when_stopped
-from simulator.explore.catalogue import single_faults
+from simulator.cli.explore_report import suites, suites_when_stopped
+from simulator.explore.faults import single_faults
+from simulator.explore.findings import Report
 from simulator.explore.record import Verdict
-from simulator.explore.report import Report
 from tests.support.explored import seen
 
 
 def test_it_says_what_was_run_and_what_was_not() -> None:
     singles = single_faults(seen())
-    report = Report(singles=singles, results={one.words: Verdict((), is_struck=True) for one in singles[:3]}, storms=2)
+    report = Report(
+        singles=singles, results={one.words: Verdict((), is_triggered=True) for one in singles[:3]}, storms=2
+    )
     *others, stopped = suites_when_stopped(report)
     assert others == suites(report)
     assert [one.skipped for one in others[0].cases].count("not tried") == len(singles) - 3

@@ -1,4 +1,4 @@
-"""What the tests of `explore` explore with: a setting, and what a calm run may have seen."""
+"""What the tests of `explore` explore with: a setting, and what a baseline may have seen."""
 
 import sys
 from collections import Counter, deque
@@ -7,9 +7,9 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from simulator.explore.document import Base
+from simulator.explore.observation import Order, Outcome, Seen, SeenPayment, SeenStep
 from simulator.explore.record import Record, Verdict
 from simulator.explore.run import Setting
-from simulator.explore.seen import Order, Outcome, Seen, SeenPayment, SeenStep
 from simulator.explore.trials import Faults, Trial, Trials
 from simulator.explore.workers import Workers
 from simulator.options import Options
@@ -28,11 +28,11 @@ def seen() -> Seen:
     """A run with pages, a balance, two payments of one order, and one that succeeds at once."""
     exchanges = {("GET", "/v2/options"): 4, ("GET", "/v2/balance"): 1, ("POST", "/v2/topup"): 5}
     exchanges["POST", "/v2/balance-webhook/deliveries/*/replay"] = 1
-    told = ("Processing", "Succesful")
-    payments = [SeenPayment(ORDER, 1, STEPS, told), SeenPayment(ORDER, 2, STEPS, told)]
+    reported = ("Processing", "Succesful")
+    payments = [SeenPayment(ORDER, 1, STEPS, reported), SeenPayment(ORDER, 2, STEPS, reported)]
     payments.append(SeenPayment(Order("GIFTCARD", "", "25.00"), 1, AT_ONCE))
     kept = Counter({ORDER: 2, payments[2].order: 1})
-    return Seen(exchanges=exchanges, payments=payments, kept=kept, struck={"ordinary"})
+    return Seen(exchanges=exchanges, payments=payments, kept=kept, triggered={"ordinary"})
 
 
 def outcome(of: Seen, exit_code: int | None = 0) -> Outcome:
@@ -42,22 +42,22 @@ def outcome(of: Seen, exit_code: int | None = 0) -> Outcome:
 
 @contextmanager
 def trials(folder: Path, *command: str) -> Iterator[Trials]:
-    """Those of a command of Python that has been seen in calm weather."""
+    """Those of a command of Python that has been seen in baseline."""
     setting = Setting((sys.executable, *command), Options(), "127.0.0.1", 0, folder)
     with closing(Record(folder, {}, resumes=False)) as record, Workers(setting, 2) as workers:
         made = Trials(workers, FAST, record, rate=100)
-        made.run_calm()
+        made.run_baseline()
         record.begin()
         yield made
 
 
 class Foretold(Trials):
-    """Trials of a command that fails as it is told: nothing runs, and what has run is known from then on. The tape of
-    a run that failed says which it was."""
+    """Trials of a command that fails as it was foretold: nothing runs, and what has run is remembered. The tape
+    of a run that failed says which it was."""
 
     def __init__(self, verdict_of: Callable[[Trial], Verdict]) -> None:
         self.base = FAST
-        self.calm = outcome(seen())
+        self.baseline = outcome(seen())
         self.tapes = {}
         self.made: dict[Trial, Verdict] = {}
         self._verdict_of = verdict_of

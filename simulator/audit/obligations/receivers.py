@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from simulator.audit.deliveries import is_accepted, is_clients_own
+from simulator.audit.reading import is_accepted, is_clients_own
 from simulator.audit.registry import Finding, Occasion, obligation
 from simulator.audit.traffic import Traffic
 from simulator.traffic.seen import Notification

@@ -7,8 +7,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from simulator.explore.document import Base, document
-from simulator.explore.patience import patience
+from simulator.explore.document import Base, document, receiver_timeouts
 from simulator.explore.run import text_of
 from simulator.scenario.library import load_scenario
 
@@ -18,7 +17,7 @@ from simulator.scenario.library import load_scenario
     [(1, 30), (6, 30), (100, 500), (10**6, 5 * 10**6), (10**9, 3650 * 86400)],
 )
 def test_a_receiver_has_five_seconds_of_the_wall(rate: float, limit_s: int, tmp_path: Path) -> None:
-    base = Base("default", sections=patience(load_scenario("default"), rate))
+    base = Base("default", sections=receiver_timeouts(load_scenario("default"), rate))
     path = tmp_path / "one.yaml"
     path.write_text(text_of(document(base, ())))
     assert load_scenario(path).limits.callback_timeout == timedelta(seconds=limit_s)
@@ -27,5 +26,5 @@ def test_a_receiver_has_five_seconds_of_the_wall(rate: float, limit_s: int, tmp_
 def test_so_has_a_receiver_of_events_that_has_a_limit_of_its_own(tmp_path: Path) -> None:
     usual = load_scenario("default")
     impatient = replace(usual, webhooks=msgspec.structs.replace(usual.webhooks, timeout=timedelta(seconds=3)))
-    assert patience(impatient, 10)["webhooks"] == {"timeout": "50s"}
-    assert "webhooks" not in patience(impatient, 1)
+    assert receiver_timeouts(impatient, 10)["webhooks"] == {"timeout": "50s"}
+    assert "webhooks" not in receiver_timeouts(impatient, 1)

@@ -1,4 +1,4 @@
-"""What `explore` shows while it explores and at its end, and its result for CI servers."""
+"""Progress of `explore`, its findings and its result, for people and for CI servers."""
 
 import sys
 import time
@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 from simulator.cli.output import echo, one_line, print_to_stderr
 from simulator.cli.reports.cases import Case, Suite
 from simulator.cli.reports.flags import UNWRITABLE
-from simulator.explore.quoting import quoted
+from simulator.explore.findings import quoted
 
 if TYPE_CHECKING:
     from simulator.explore.campaign import Campaign
-    from simulator.explore.findings import Finding, Once
+    from simulator.explore.findings import Finding, Once, Report
+    from simulator.explore.observation import Outcome
     from simulator.explore.record import Verdict
-    from simulator.explore.report import Report
-    from simulator.explore.seen import Outcome
     from simulator.explore.trials import Trial
+
 
 CODE = "explore"
 UNREPEATED = "it failed once and was not repeated, which is no finding"
@@ -33,15 +33,15 @@ class Screen:
         self._runs = 0
         self._found = 0
 
-    def begin(self, calm: "Outcome", workers: int) -> None:
-        """Say what the calm run has shown."""
-        seen = calm.seen
+    def begin(self, baseline: "Outcome", workers: int) -> None:
+        """Show the counts of the baseline."""
+        seen = baseline.seen
         counts = (
             _many(sum(seen.exchanges.values()), "request"),
             _many(len(seen.payments), "payment"),
             _many(sum(len(one.callbacks) for one in seen.payments), "callback"),
         )
-        took = f"calm weather: exit 0 in {calm.duration_s:.1f} s"
+        took = f"baseline: exit 0 in {baseline.duration_s:.1f} s"
         echo(f"{took}; {', '.join(counts)}; {_many(workers, 'worker')}")
 
     def watching(self, campaign: "Campaign") -> "Callable[[Trial, Verdict], None]":
@@ -102,10 +102,10 @@ class Screen:
 
 def result(report: "Report") -> Iterator[str]:
     """The result, a line each for single faults and storms, and for what else there is to know."""
-    struck = f"; {report.unstruck} of them met nothing" if report.unstruck else ""
+    unmatched = f"; {report.untriggered} of them met nothing" if report.untriggered else ""
     tried = len(report.results)
     left = f" ({len(report.singles) - tried} not tried)" if tried < len(report.singles) else ""
-    yield f"single faults: {report.survived} of {tried} survived{struck}{left}"
+    yield f"single faults: {report.survived} of {tried} survived{unmatched}{left}"
     if report.once:
         yield f"{_many(len(report.once), 'run')} failed once and not again, which is no finding"
     if problems := [one.problem for one in report.results.values() if one.problem]:
@@ -142,7 +142,7 @@ def suites(report: "Report") -> list[Suite]:
         if verdict is None:
             singles.append(Case(fault.words, ok=True, skipped="not tried"))
         elif verdict.survived:
-            skipped = verdict.problem or ("" if verdict.is_struck else "it met nothing")
+            skipped = verdict.problem or ("" if verdict.is_triggered else "it met nothing")
             singles.append(Case(fault.words, ok=True, skipped=skipped, duration_s=verdict.duration_s))
         elif (finding := by_words.get(fault.words)) is not None:
             singles.append(_failed(fault.words, finding, verdict.duration_s))
@@ -150,8 +150,8 @@ def suites(report: "Report") -> list[Suite]:
             singles.append(Case(fault.words, ok=True, skipped=UNREPEATED, duration_s=verdict.duration_s))
     of_storms = [one for one in report.findings if one.is_of_storm]
     survived = report.storms - report.storms_failed
-    calm = Case(f"{_many(survived, 'storm')} survived", ok=True, duration_s=report.storms_survived_s)
-    storms = [calm] if report.storms else []
+    survivors = Case(f"{_many(survived, 'storm')} survived", ok=True, duration_s=report.storms_survived_s)
+    storms = [survivors] if report.storms else []
     storms += [Case("storms", ok=True, skipped=report.no_storms)] if report.no_storms else []
     storms += [_failed(one.text, one, one.failure.verdict.duration_s) for one in of_storms]
     return [Suite("single faults", tuple(singles)), *([Suite("storms", tuple(storms))] if storms else [])]

@@ -1,4 +1,4 @@
-"""Judges a run by the calm one: what it did that the command does not do in calm weather."""
+"""Judges a run by the baseline: what it did that the command does not do without faults."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from simulator.explore.document import when_of
 from simulator.explore.faults import Fault
-from simulator.explore.seen import GIVEN_BACK, Order, Outcome
+from simulator.explore.observation import GIVEN_BACK, Order, Outcome
 from simulator.wire.payments import STATUS_NAMES
 
 
@@ -44,12 +44,12 @@ _EXPECTED_OF_WARNINGS: Final[Mapping[str, Mapping[str, Any]]] = {
 }
 
 
-def reasons(calm: Outcome, outcome: Outcome, faults: tuple[Fault, ...]) -> tuple[Reason, ...]:
+def reasons(baseline: Outcome, outcome: Outcome, faults: tuple[Fault, ...]) -> tuple[Reason, ...]:
     """Why a run under these faults failed; none when it survived."""
-    found = [*_paid_twice(calm, outcome), *_unmet(calm, outcome), *_breaches(calm, outcome)]
+    found = [*_paid_twice(baseline, outcome), *_unmet(baseline, outcome), *_breaches(baseline, outcome)]
     if outcome.exit_code is None:
         found.append(Reason(Kind.HUNG, "hung", f"the command had not ended after {outcome.duration_s:.0f} s"))
-    elif outcome.exit_code != calm.exit_code and not any(one.decides_outcome for one in faults):
+    elif outcome.exit_code != baseline.exit_code and not any(one.decides_outcome for one in faults):
         found.append(Reason(Kind.EXIT, f"exit {outcome.exit_code}", f"the command exited with {outcome.exit_code}"))
     return tuple(found)
 
@@ -70,28 +70,28 @@ def common(of_runs: list[tuple[Reason, ...]]) -> tuple[Reason, ...]:
     return tuple(one for one in of_runs[-1] if (one.kind, one.words) in in_all) if in_all else ()
 
 
-def _paid_twice(calm: Outcome, outcome: Outcome) -> list[Reason]:
-    """Orders of which more payments were kept than the command makes in calm weather.
+def _paid_twice(baseline: Outcome, outcome: Outcome) -> list[Reason]:
+    """Orders of which more payments were kept than the command makes in the baseline.
 
     The simulator does not know the client's orders: two payments of the same product, account and amount are one
-    order's if the calm run had one. An account that the calm run did not have, since the command draws its accounts,
-    may be paid as often as the one that the calm run paid most often.
+    order's if the baseline had one. An account that the baseline did not have, since the command draws its accounts,
+    may be paid as often as the one that the baseline paid most often.
     """
-    usual = max(calm.seen.kept.values(), default=1)
+    usual = max(baseline.seen.kept.values(), default=1)
     found = []
     for order, count in outcome.seen.kept.items():
-        allowed = calm.seen.kept.get(order) or (1 if order in _refused_in(calm) else usual)
+        allowed = baseline.seen.kept.get(order) or (1 if order in _refused_in(baseline) else usual)
         if count > allowed:
-            found.append(_twice(order, count, allowed))
+            found.append(_excess(order, count, allowed))
     return found
 
 
-def _refused_in(calm: Outcome) -> set[Order]:
-    """The orders of the calm run of which nothing was kept."""
-    return {one.order for one in calm.seen.payments} - set(calm.seen.kept)
+def _refused_in(baseline: Outcome) -> set[Order]:
+    """The orders of the baseline of which nothing was kept."""
+    return {one.order for one in baseline.seen.payments} - set(baseline.seen.kept)
 
 
-def _twice(order: Order, count: int, allowed: int) -> Reason:
+def _excess(order: Order, count: int, allowed: int) -> Reason:
     times = "twice" if count == 2 * allowed else f"{count} times instead of {allowed}"
     expect = {
         "name": f"{order} is paid {'once' if allowed == 1 else f'{allowed} times'}"[:100],
@@ -104,17 +104,17 @@ def _twice(order: Order, count: int, allowed: int) -> Reason:
     return Reason(Kind.PAID_TWICE, f"paid {times}", f"{order} was paid {times}", expect)
 
 
-def _unmet(calm: Outcome, outcome: Outcome) -> list[Reason]:
-    new = {name: text for name, text in outcome.seen.unmet.items() if name not in calm.seen.unmet}
+def _unmet(baseline: Outcome, outcome: Outcome) -> list[Reason]:
+    new = {name: text for name, text in outcome.seen.unmet.items() if name not in baseline.seen.unmet}
     return [Reason(Kind.EXPECTATION, f"expectation not met: {name}", text) for name, text in new.items()]
 
 
-def _breaches(calm: Outcome, outcome: Outcome) -> list[Reason]:
+def _breaches(baseline: Outcome, outcome: Outcome) -> list[Reason]:
     """New errors, and those warnings that a scenario can expect the contrary of."""
     found = []
     for id_, breach in outcome.seen.breaches.items():
         expect = _EXPECTED_OF_WARNINGS.get(id_, {})
-        if id_ not in calm.seen.breaches and (breach.is_error or expect):
+        if id_ not in baseline.seen.breaches and (breach.is_error or expect):
             text = f"{id_}: {breach.text}"
             found.append(Reason(Kind.AUDIT, f"audit: {id_}", text, expect, needs_audit=not expect))
     return found

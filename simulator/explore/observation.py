@@ -1,22 +1,98 @@
-"""Watches the sandboxes of a run: what each of them has seen, when it ends or when the run does."""
+"""What one run of a command did, as far as faults can strike it and verdicts depend on it."""
 
 from collections import Counter, deque
 from collections.abc import Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Final
 
 from simulator.api.routes import PathTable, routes
 from simulator.app import App
 from simulator.audit.traffic import Rate
 from simulator.control.audit import judged, rate_of
 from simulator.domain.model.callbacks import Callback
-from simulator.domain.model.transactions import SETTLED, Transaction
-from simulator.explore.seen import GIVEN_BACK, Breach, Order, Seen, SeenPayment, SeenStep
+from simulator.domain.model.transactions import SETTLED, Status, Transaction
 from simulator.redaction import redact
 from simulator.runtime.expectations import verdicts
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.sandbox_start import Ending
 from simulator.runtime.seen import log_of
 from simulator.wire.payments import STATUS_NAMES
+
+GIVEN_BACK: Final = frozenset({Status.FAILED, Status.REFUNDED})
+"""The statuses of a payment whose money the wallet has again."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Order:
+    """What a payment is for. `amount` has two decimals."""
+
+    product: str
+    account: str
+    amount: str
+
+    def __str__(self) -> str:
+        to = f" to {self.account}" if self.account else ""
+        return f"{self.product} {self.amount}{to}"
+
+
+@dataclass(frozen=True, slots=True)
+class SeenStep:
+    """A status that a payment came to, `after_s` seconds after its creation; the texts are those of its answer."""
+
+    status: str
+    code: int
+    after_s: float
+    texts: tuple[tuple[str, str], ...] = ()
+    is_final: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SeenPayment:
+    """The `nth` payment of an order, from 1; `callbacks` are the statuses of which callbacks were sent."""
+
+    order: Order
+    nth: int
+    steps: tuple[SeenStep, ...]
+    callbacks: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Breach:
+    """An obligation of the audit that was violated, with the first finding."""
+
+    id: str
+    is_error: bool
+    text: str
+
+
+@dataclass(slots=True)
+class Seen:
+    """All sandboxes of a run together. `exchanges` has the most requests of each kind, (method, path), that one sandbox
+    got; `kept` counts the payments of each order that were not given back; `unmet` has the expectations that were not
+    met; `triggered` the labels of rules that decided something; `first_s` the time of the first request after the
+    start, by the sandbox's clock."""
+
+    exchanges: dict[tuple[str, str], int] = field(default_factory=dict)
+    payments: list[SeenPayment] = field(default_factory=list)
+    kept: Counter[Order] = field(default_factory=Counter)
+    unmet: dict[str, str] = field(default_factory=dict)
+    breaches: dict[str, Breach] = field(default_factory=dict)
+    triggered: set[str] = field(default_factory=set)
+    first_s: float = 0.0
+
+
+@dataclass(slots=True)
+class Outcome:
+    """How a run ended. `exit_code` is None for a command that did not end in time; `output` is the last of what it
+    printed; `duration_s` is wall time; `tape` the sandbox's tape, if one was asked for and there is one."""
+
+    exit_code: int | None
+    duration_s: float
+    output: str
+    seen: Seen
+    tape: bytes | None = None
+
 
 PAYMENTS_MAX = 1000
 """So many payments of one sandbox are struck by faults; what becomes of the others is judged all the same."""
@@ -61,10 +137,10 @@ class Watch:
         if (first := next(iter(life.life_journal), None)) is not None:
             self._firsts_s.append((first.at - life.beginning.started).total_seconds())
         transactions = list(state.transactions.values())
-        self._add_payments(transactions[:PAYMENTS_MAX], _told(state.callbacks))
+        self._add_payments(transactions[:PAYMENTS_MAX], _callback_statuses(state.callbacks))
         seen.kept.update(_order(one) for one in transactions if one.result.status not in GIVEN_BACK)
-        seen.struck.update(one.fault for one in log.exchanges if one.fault)
-        seen.struck.update(one.rule for one in log.exchanges if one.rule)
+        seen.triggered.update(one.fault for one in log.exchanges if one.fault)
+        seen.triggered.update(one.rule for one in log.exchanges if one.rule)
         for verdict in verdicts(life) if life.counters.expected else ():
             if not verdict.ok:
                 name, text = (redact(one, life.secrets) for one in (verdict.expectation.name, verdict.message))
@@ -88,14 +164,14 @@ class Watch:
                 found[method, "/".join(parts)] += 1
         return found
 
-    def _add_payments(self, transactions: list[Transaction], told: dict[str, list[str]]) -> None:
-        """What other sandboxes have seen of the same payments counts, unless it differs: then it was no weather's."""
+    def _add_payments(self, transactions: list[Transaction], reported: dict[str, list[str]]) -> None:
+        """What other sandboxes have seen of the same payments counts, unless it differs."""
         counted: Counter[Order] = Counter()
         known = {(one.order, one.nth): one for one in self._seen.payments}
         for transaction in transactions:
             order = _order(transaction)
             counted[order] += 1
-            made = SeenPayment(order, counted[order], _steps(transaction), tuple(told.get(transaction.trxid, ())))
+            made = SeenPayment(order, counted[order], _steps(transaction), tuple(reported.get(transaction.trxid, ())))
             if (order, made.nth) not in known:
                 self._seen.payments.append(made)
 
@@ -104,8 +180,8 @@ def _order(transaction: Transaction) -> Order:
     return Order(transaction.product, transaction.account, f"{transaction.amount:.2f}")
 
 
-def _told(callbacks: Iterable[Callback]) -> dict[str, list[str]]:
-    """The statuses that callbacks told, by transaction, each once."""
+def _callback_statuses(callbacks: Iterable[Callback]) -> dict[str, list[str]]:
+    """The statuses that callbacks reported, by transaction, each once."""
     found: dict[str, list[str]] = {}
     for one in callbacks:
         statuses = found.setdefault(one.transaction.trxid, [])

@@ -1,0 +1,262 @@
+"""The catalog, its options, plans, bills and billers (SPEC 2.1, 2.2, 4.5, 4.6, 4.10, 4.11, 9)."""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from datetime import timedelta
+from itertools import count
+
+from simulator.audit.reading import header, shown, text
+from simulator.audit.registry import Finding, Occasion, obligation
+from simulator.audit.traffic import BILL, BILLERS, Fetch, Page, Traffic, answered_message
+from simulator.auth import headers as names
+from simulator.domain.model.bills import BillError
+from simulator.traffic.seen import Call
+from simulator.wire.bills import ERRORS
+
+_OF_A_CODE = re.compile("unknown|option code", re.IGNORECASE)
+PLAN_CODE_FAILURE = 44
+
+
+@obligation(
+    "denomination-is-paid",
+    "4.11",
+    "error",
+    "The amount of an option is its denomination, and not its price.",
+    "Send the option's denomination as amount; price.amount is what you charge.",
+)
+def denomination_is_paid(traffic: Traffic) -> Iterator[Occasion]:
+    """By the options that the client was shown before it paid."""
+    for one in traffic.orders:
+        shelf = traffic.shelf
+        if one.code:
+            chosen = shelf.offers.before(one.n, (one.product, one.code))
+            offers = [] if chosen is None else [chosen]
+        else:
+            offers = list(shelf.offers_before(one.n, one.product))
+        known = [offer for offer in offers if offer.denomination is not None]
+        if not known or one.amount is None:
+            continue
+        is_denomination = any(one.amount == offer.denomination for offer in known)
+        if not is_denomination and any(one.amount == offer.price for offer in known):
+            yield Finding((one.n,), f"request {one.n} pays {one.amount}, an option's price and no denomination")
+        else:
+            yield None
+
+
+@obligation(
+    "plan-code-sent",
+    "4.11",
+    "error",
+    "A payment whose amount several plans share says which one, in extras.subproduct_code.",
+    "Send the code of the option that the user chose as extras.subproduct_code.",
+)
+def plan_code_sent(traffic: Traffic) -> Iterator[Occasion]:
+    """A payment without one that was refused with 44; one that the amount identifies is none, nor is a refusal that
+    speaks of a code, which was not sent."""
+    for one in traffic.payments:
+        if not one.code and one.status_code == PLAN_CODE_FAILURE and not _OF_A_CODE.match(one.remarks):
+            yield Finding((one.n,), f"request {one.n} names no plan of {shown(one.product)}")
+        elif one.code or next(traffic.shelf.offers_before(one.n, one.product), None) is not None:
+            yield None
+
+
+@obligation(
+    "plan-code-exact",
+    "4.11",
+    "error",
+    "A plan code is sent exactly as the options spell it, in the same case.",
+    "Keep the code as a text, unchanged; do not put it in upper or lower case, nor trim it.",
+)
+def plan_code_exact(traffic: Traffic) -> Iterator[Occasion]:
+    """By the codes that the client was shown at any time."""
+    for one in traffic.orders:
+        codes = traffic.shelf.codes.get((one.product, one.code.strip().casefold())) if one.code else None
+        if codes is None:
+            continue
+        if one.code in codes:
+            yield None
+        else:
+            yield Finding((one.n,), f"request {one.n} sends {shown(one.code)} for {shown(min(codes))}")
+
+
+@obligation(
+    "coming-option-shape",
+    "9",
+    "warning",
+    "Plans are read in the shape that is the default from 2027-01-11: with their denomination.",
+    "Send X-API-Version: 2026-09-16 with GET /v2/catalog and GET /v2/options, and read the denomination.",
+)
+def coming_option_shape(traffic: Traffic) -> Iterator[Occasion]:
+    """A payment of a plan that the client was last shown without its denomination."""
+    for one in traffic.orders:
+        offer = traffic.shelf.offers.before(one.n, (one.product, one.code)) if one.code else None
+        if offer is None:
+            continue
+        if offer.denomination is None:
+            yield Finding(
+                (one.n,), f"request {one.n} pays for {shown(one.code)}, which was read without a denomination"
+            )
+        else:
+            yield None
+
+
+INVALID_ACCOUNT, _ = ERRORS[BillError.ACCOUNT]
+
+
+@obligation(
+    "invalid-account-not-paid",
+    "4.10",
+    "error",
+    "An account whose look-up says 'Invalid account no' is not paid.",
+    "Show error_message and stop; every other text of a look-up lets the payment go on.",
+)
+def invalid_account_not_paid(traffic: Traffic) -> Iterator[Occasion]:
+    """By the last look-up of the product and account before the payment."""
+    looked_up: dict[tuple[str, ...], list[tuple[int, bool]]] = {}
+    for call in traffic.to("GET", BILL):
+        query = traffic.query(call)
+        key = (traffic.actor(call), *(text(query, name) for name in ("product", "account", "biller_code")))
+        if message := answered_message(call):
+            looked_up.setdefault(key, []).append((call.n, message == INVALID_ACCOUNT))
+    for one in traffic.orders:
+        before = [
+            each for each in looked_up.get((one.actor, one.product, one.account, one.biller), ()) if each[0] < one.n
+        ]
+        if not before:
+            continue
+        n, is_invalid = before[-1]
+        yield Finding((n, one.n), f"request {one.n} pays the account that {n} told is invalid") if is_invalid else None
+
+
+@obligation(
+    "amount-in-range",
+    "2.2",
+    "error",
+    "An amount is within the limits of its biller, or else of its product, as the client was shown them.",
+    "Check min_amount and max_amount of the chosen biller, which go before the product's min and max.",
+)
+def amount_in_range(traffic: Traffic) -> Iterator[Occasion]:
+    """By the catalog, the options and the list of billers, as they were read last before the payment."""
+    for one in traffic.orders:
+        allowed = traffic.shelf.range_before(one.n, one.product, one.biller)
+        if one.amount is None or (allowed.low is None and allowed.high is None):
+            continue
+        if allowed.holds(one.amount):
+            yield None
+        else:
+            yield Finding(
+                (one.n,), f"request {one.n} pays {one.amount} of {shown(one.product)}, where {allowed} is allowed"
+            )
+
+
+@obligation(
+    "identity-without-dashes",
+    "4.11",
+    "error",
+    "An identity number is sent without dashes.",
+    "Remove dashes and blanks from the number that the user typed before you send it as extras.ic_number.",
+)
+def identity_without_dashes(traffic: Traffic) -> Iterator[Occasion]:
+    """Of every payment that sends one."""
+    for one in traffic.orders:
+        if one.identity:
+            yield Finding((one.n,), f"request {one.n} sends an ic_number with a dash") if "-" in one.identity else None
+
+
+@obligation(
+    "billers-without-product-code",
+    "4.6",
+    "warning",
+    "The list of billers is asked for without product_code.",
+    "Leave product_code out; filter by biller_code or suggested_category.",
+)
+def billers_without_product_code(traffic: Traffic) -> Iterator[Occasion]:
+    """Of every request for billers."""
+    for call in traffic.to("GET", BILLERS):
+        has_it = "product_code" in traffic.query(call)
+        yield Finding((call.n,), f"request {call.n} sends product_code") if has_it else None
+
+
+@obligation(
+    "page-with-limit",
+    "4.6",
+    "warning",
+    "A page of billers is asked for together with a limit.",
+    "Send limit with page; without both you get the whole list.",
+)
+def page_with_limit(traffic: Traffic) -> Iterator[Occasion]:
+    """Of every request for billers that has one of them."""
+    for call in traffic.to("GET", BILLERS):
+        query = traffic.query(call)
+        if "page" in query and not text(query, "limit"):
+            yield Finding((call.n,), f"request {call.n} sends page without limit")
+        elif "limit" in query:
+            yield None
+
+
+LENGTHS = ("limit", "per_page")
+PAGING = {"page", *LENGTHS}
+FETCHES_MAX = 30
+FETCHES_WITHIN = timedelta(minutes=5)
+
+
+@obligation(
+    "all-pages-read",
+    "4.5",
+    "error",
+    "Options are read until current_page equals last_page.",
+    "Ask for the next page, with fresh authentication headers, until meta.current_page is meta.last_page.",
+)
+def all_pages_read(traffic: Traffic) -> Iterator[Occasion]:
+    """By everything in the query but the page and its length: a list that was read whole with one length is read."""
+    lists: dict[tuple[object, ...], dict[str, list[Page]]] = defaultdict(lambda: defaultdict(list))
+    for page in traffic.pages:
+        query = tuple(sorted((name, str(value)) for name, value in page.query.items() if name not in PAGING))
+        length = next((str(page.query[name]) for name in LENGTHS if name in page.query), "")
+        lists[traffic.actor(page.call), query][length].append(page)
+    for by_length in lists.values():
+        if any(_missing(pages) is None for pages in by_length.values()):
+            yield from (None for pages in by_length.values() if max(page.last for page in pages) > 1)
+            continue
+        pages = list(by_length.values())[-1]
+        call, last = pages[-1].call, max(page.last for page in pages)
+        words = f"page {_missing(pages)} of {last} of {shown(pages[-1].answer.product_code)} was not read"
+        yield Finding((call.n,), f"{words}; the last one was by request {call.n}")
+
+
+def _missing(pages: list[Page]) -> int | None:
+    """The first page that was not read; None when all were."""
+    read = {page.number for page in pages}
+    missing = next(number for number in count(1) if number not in read)
+    return missing if missing <= max(page.last for page in pages) else None
+
+
+@obligation(
+    "catalog-cached",
+    "2.1",
+    "warning",
+    "The catalog is kept while its last_updated stands, and not fetched again and again.",
+    "Keep the catalog, compare last_updated every few minutes, and listen to catalog events.",
+)
+def catalog_cached(traffic: Traffic) -> Iterator[Occasion]:
+    """More than 30 times in five minutes. What came while the service's clock stood still counts once."""
+    same: dict[tuple[object, ...], list[Fetch]] = defaultdict(list)
+    for fetch in traffic.fetches:
+        version = header(fetch.call.headers, names.API_VERSION)
+        same[traffic.actor(fetch.call), fetch.call.query, version, fetch.last_updated].append(fetch)
+    for fetches in same.values():
+        moments = list({one.call.at: one.call for one in fetches}.values())
+        many = next((found for found in _windows(moments)), None)
+        if many is None:
+            yield None
+        else:
+            first, last = many
+            words = f"requests {first} to {last} fetched the same catalog more than {FETCHES_MAX} times"
+            yield Finding((first, last), f"{words} in five minutes")
+
+
+def _windows(calls: list[Call]) -> Iterator[tuple[int, int]]:
+    for first, last in zip(calls, calls[FETCHES_MAX:], strict=False):
+        if last.at - first.at <= FETCHES_WITHIN:
+            yield first.n, last.n
