@@ -83,16 +83,16 @@ def test_it_goes_on_where_it_was_stopped(tmp_path: Path) -> None:
     assert "has the runs of another --timeout; leave --resume out" in patient[2]
 
 
-def test_a_command_that_fails_in_calm_weather_is_not_explored(tmp_path: Path) -> None:
+def test_a_command_that_fails_without_faults_is_not_explored(tmp_path: Path) -> None:
     junit = tmp_path / "junit.xml"
     status, out, err = explore(tmp_path / "out", "print('no database'); raise SystemExit(4)", "--junit", str(junit))
     assert (status, out) == (3, "")
     assert "COMMAND fails without any fault: it exited with 4" in err
     assert "no database" in err
-    assert "baseline" in junit.read_text()
+    assert "fails without any fault" in junit.read_text()
 
 
-def test_what_an_earlier_exploration_has_found_stays_until_calm_weather_has_passed(tmp_path: Path) -> None:
+def test_what_an_earlier_exploration_has_found_stays_until_the_baseline_has_passed(tmp_path: Path) -> None:
     status, _, _ = explore(tmp_path, ASKS, "--first")
     assert status == 1
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
@@ -112,10 +112,10 @@ def test_a_command_that_asks_the_service_for_nothing_has_survived_nothing(progra
     assert "COMMAND sent no request to the service" in err
     assert "RESELLER_BASE_URL" in err
     assert err.count("\n") == 1
-    assert "no request to the service came" in junit.read_text()
+    assert "COMMAND sent no request to the service" in junit.read_text()
 
 
-def test_an_expectation_that_calm_weather_does_not_meet_is_a_failure_of_it(tmp_path: Path) -> None:
+def test_an_expectation_that_the_baseline_does_not_meet_is_a_failure_of_it(tmp_path: Path) -> None:
     scenario = tmp_path / "mine.yaml"
     scenario.write_text("extends: default\nexpect: [{ name: one is sold, payments: {} }]\n")
     status, _, err = explore(tmp_path / "out", ASKS, str(scenario))
