@@ -17,6 +17,7 @@ from simulator.environment import environment
 from simulator.explore.observation import Outcome, Seen, Watch
 from simulator.options import CONTROL_PATH, LOOPBACK, Options
 from simulator.runtime.sandboxes import DEFAULT
+from simulator.redaction import redact
 from simulator.scenario.yaml import block
 from simulator.server.serve import Server, make_server
 
