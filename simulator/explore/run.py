@@ -16,8 +16,8 @@ from simulator.app import App, build_app
 from simulator.environment import environment
 from simulator.explore.observation import Outcome, Seen, Watch
 from simulator.options import CONTROL_PATH, LOOPBACK, Options
-from simulator.runtime.sandboxes import DEFAULT
 from simulator.redaction import redact
+from simulator.runtime.sandboxes import DEFAULT
 from simulator.scenario.yaml import block
 from simulator.server.serve import Server, make_server
 
