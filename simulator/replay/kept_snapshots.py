@@ -35,14 +35,14 @@ class Snapshots:
     """How snapshots are taken and restored. `pieces` has the parts of one, a few milliseconds each, and raises
     `not_now` when there is none at this moment; `made` makes it of them; `restored` makes a player of it, with the
     arguments of `player_of` and the `entries` before it; `sharing` lets one share the memory of one before. `apart` has
-    the parts as they are now, however much happens meanwhile, and None for those that were the same, as it is told."""
+    the parts as they are now, however much happens meanwhile."""
 
     pieces: Callable[[LiveSandbox], Iterator[tuple[str, bytes]]]
     made: Callable[[Iterable[tuple[str, bytes]]], Any]
     restored: Callable[..., Player]
     not_now: type[Exception]
     sharing: Callable[[Any, Any], Snapshot]
-    apart: Callable[[LiveSandbox, Callable[[str, bytes], bool]], AsyncGenerator[tuple[str, bytes | None], None]]
+    apart: Callable[[LiveSandbox], AsyncGenerator[tuple[str, bytes], None]]
 
 
 class _Life:

@@ -25,6 +25,24 @@ class _TooLarge(Exception):
     """A snapshot has more bytes than all of them may have."""
 
 
+class _Parts(dict[str, bytes]):
+    """The parts of a snapshot. Those that are as they were `before` are the same objects, so that none is in memory
+    twice."""
+
+    def __init__(self, before: Mapping[str, bytes], new_bytes_max: int) -> None:
+        super().__init__()
+        self._before = before
+        self._room = new_bytes_max
+
+    def put(self, name: str, content: bytes) -> None:
+        """Add a part. Raises `_TooLarge`."""
+        known = self._before.get(name)
+        self[name] = content if known is None or known != content else known
+        self._room -= PART_BYTES + (len(content) if self[name] is content else 0)
+        if self._room < 0:
+            raise _TooLarge
+
+
 class Taking:
     """Takes snapshots of sandboxes that are wanted, in order, and keeps them in `kept`."""
 
@@ -88,34 +106,23 @@ class Taking:
             self._kept.add(live, life, [made])
 
     async def _parts(self, live: LiveSandbox, before: Mapping[str, bytes]) -> dict[str, bytes]:
-        """The parts of one, in slices. Those that are as they were `before` are the same objects, so that nothing is
-        there twice meanwhile."""
-        loop = asyncio.get_running_loop()
-        found: dict[str, bytes] = {}
-        new_bytes, began_s = 0, loop.time()
+        """Return the parts of one, taken in slices."""
+        loop, found = asyncio.get_running_loop(), _Parts(before, self._kept.bytes_max)
+        began_s = loop.time()
         for name, content in self._snapshots.pieces(live):
-            known = before.get(name)
-            found[name] = content if known is None or known != content else known
-            new_bytes += PART_BYTES + (len(content) if found[name] is content else 0)
-            if new_bytes > self._kept.bytes_max:
-                raise _TooLarge
+            found.put(name, content)
             if (taken_s := loop.time() - began_s) >= SLICE_S:
                 await asyncio.sleep((SHARE - 1) * taken_s)
                 began_s = loop.time()
         return found
 
     async def _parts_apart(self, live: LiveSandbox, before: Mapping[str, bytes]) -> dict[str, bytes]:
-        """The parts of one as the sandbox is now."""
+        """Return the parts of one as the sandbox is now."""
         self._now = live, live.driver, len(live.tape)
-        found: dict[str, bytes] = {}
-        new_bytes = 0
-        pieces = self._snapshots.apart(live, lambda name, content: before.get(name) == content)
-        async with aclosing(pieces):
+        found = _Parts(before, self._kept.bytes_max)
+        async with aclosing(self._snapshots.apart(live)) as pieces:
             async for name, content in pieces:
-                found[name] = before[name] if content is None else content
-                new_bytes += PART_BYTES + len(content or b"")
-                if new_bytes > self._kept.bytes_max:
-                    raise _TooLarge
+                found.put(name, content)
         return found
 
     def shared(self, one: Snapshot, before: Snapshot | None) -> Snapshot:

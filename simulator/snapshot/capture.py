@@ -74,7 +74,7 @@ class _Capture:
 
     def __init__(self, live: LiveSandbox) -> None:
         self._live, self._state = live, live.core.state
-        self._payments, self._jobs = PaymentWriter(live.core.state), JobWriter(live)
+        self._payments, self._jobs = PaymentWriter(), JobWriter(live)
 
     def parts(self) -> Iterator[tuple[str, bytes]]:
         """Yield all parts but the head."""

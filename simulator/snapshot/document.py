@@ -18,7 +18,7 @@ from simulator.scenario.reading.patterns import finder
 from simulator.scenario.sections.people import person_pools
 from simulator.scenario.sections.templates import template
 
-VERSION: Final = 5
+VERSION: Final = 6
 """Of the format. A reader refuses every other version."""
 
 HEAD, STATE = "head", "state"

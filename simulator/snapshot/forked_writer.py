@@ -20,13 +20,9 @@ from simulator.snapshot.document import NotNow
 
 Parts = Callable[[], Iterator[tuple[str, bytes]]]
 """Parts without a content are passed over."""
-IsKnown = Callable[[str, bytes], bool]
-"""Whether the snapshot before had this content under this name. A copy of the process asks it."""
+Pieces = AsyncGenerator[tuple[str, bytes], None]
 
-
-Pieces = AsyncGenerator[tuple[str, bytes | None], None]
-
-_HEAD = struct.Struct(">IQ?")
+_HEAD = struct.Struct(">IQ")
 _END = b"\0" * _HEAD.size
 """A head without a name: there are no more parts."""
 
@@ -37,32 +33,31 @@ PIPE_BYTES: Final = 1024 * 1024
 CAN_FORK: Final = hasattr(os, "fork") and sys.platform != "win32"
 
 
-async def pieces_apart(parts: Parts, is_known: IsKnown) -> Pieces:
-    """Name and content of each part; None for content that `is_known`. Raises `NotNow`, also when the copy ended
-    too early."""
-    async with aclosing(_forked(parts, is_known) if CAN_FORK else _here(parts, is_known)) as pieces:
+async def pieces_apart(parts: Parts) -> Pieces:
+    """Yield name and content of each part. Raises `NotNow`, also when the copy ended too early."""
+    async with aclosing(_forked(parts) if CAN_FORK else _here(parts)) as pieces:
         async for piece in pieces:
             yield piece
 
 
-async def _here(parts: Parts, is_known: IsKnown) -> Pieces:
+async def _here(parts: Parts) -> Pieces:
     for name, content in parts():
         if content:
-            yield name, None if is_known(name, content) else content
+            yield name, content
         await asyncio.sleep(0)
 
 
-async def _forked(parts: Parts, is_known: IsKnown) -> Pieces:
-    pid, descriptor = _fork(parts, is_known)
+async def _forked(parts: Parts) -> Pieces:
+    pid, descriptor = _fork(parts)
     try:
         with _read_from(descriptor) as reader:
             while (head := await reader.readexactly(_HEAD.size)) != _END:
-                name_size, size, has_changed = _HEAD.unpack(head)
+                name_size, size = _HEAD.unpack(head)
                 name = (await reader.readexactly(name_size)).decode()
                 content = await reader.readexactly(size)
                 if not name:
                     raise RuntimeError(f"a snapshot failed: {content.decode()}")
-                yield name, content if has_changed else None
+                yield name, content
     except asyncio.IncompleteReadError:
         raise NotNow("the process that wrote the snapshot ended too early") from None
     finally:
@@ -98,7 +93,7 @@ def _read_from(descriptor: int) -> Iterator[asyncio.StreamReader]:
         loop.remove_reader(descriptor)
 
 
-def _fork(parts: Parts, is_known: IsKnown) -> tuple[int, int]:
+def _fork(parts: Parts) -> tuple[int, int]:
     """Start the copy. Answers its pid, and the end of the pipe that it writes into."""
     reading, writing = os.pipe()
     _widen(writing)
@@ -108,7 +103,7 @@ def _fork(parts: Parts, is_known: IsKnown) -> tuple[int, int]:
             warnings.simplefilter("ignore", DeprecationWarning)  # of threads: the copy uses none of what they may hold
             pid = os.fork()
         if pid == 0:
-            _write(parts, is_known, writing)
+            _write(parts, writing)
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
     os.close(writing)
@@ -124,7 +119,7 @@ def _widen(descriptor: int) -> None:
             fcntl.fcntl(descriptor, fcntl.F_SETPIPE_SZ, PIPE_BYTES)
 
 
-def _write(parts: Parts, is_known: IsKnown, descriptor: int) -> NoReturn:
+def _write(parts: Parts, descriptor: int) -> NoReturn:
     """In the copy: write all parts, and end."""
     gc.disable()  # it would write into what it visits, for which the copy needs memory of its own
     try:
@@ -137,7 +132,7 @@ def _write(parts: Parts, is_known: IsKnown, descriptor: int) -> NoReturn:
         os.nice(NICENESS)
         for name, content in parts():
             if content:
-                _write_piece(descriptor, name, None if is_known(name, content) else content)
+                _write_piece(descriptor, name, content)
         _write_all(descriptor, _END)
     except NotNow:
         pass
@@ -147,10 +142,10 @@ def _write(parts: Parts, is_known: IsKnown, descriptor: int) -> NoReturn:
         os._exit(0)
 
 
-def _write_piece(descriptor: int, name: str, content: bytes | None) -> None:
+def _write_piece(descriptor: int, name: str, content: bytes) -> None:
     called = name.encode()
-    _write_all(descriptor, _HEAD.pack(len(called), len(content or b""), content is not None) + called)
-    _write_all(descriptor, content or b"")
+    _write_all(descriptor, _HEAD.pack(len(called), len(content)) + called)
+    _write_all(descriptor, content)
 
 
 def _write_all(descriptor: int, content: bytes) -> None:

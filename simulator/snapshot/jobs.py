@@ -170,9 +170,18 @@ def _jobs_without_log(live: LiveSandbox) -> list[Any]:
 
 def callback_row(one: Callback) -> CallbackRow:
     """Return the row of a callback."""
-    payment, result = one.transaction, one.transaction.results.index(one.result)
-    values = [getattr(one, name) for name in CallbackRow.__struct_fields__[3:]]
-    return CallbackRow(one.id, payment.number, result, *values)
+    payment = one.transaction
+    return CallbackRow(
+        one.id,
+        payment.number,
+        payment.results.index(one.result),
+        one.url,
+        one.method,
+        one.copy,
+        one.is_repeat,
+        one.state,
+        one.attempts,
+    )
 
 
 def _change(data: CatalogEntry) -> ChangeRow:

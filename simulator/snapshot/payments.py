@@ -2,14 +2,13 @@
 many payments share."""
 
 from collections.abc import Iterable, Sequence
-from datetime import date, datetime
 from decimal import Decimal
 from typing import Any, Final
 
 import msgspec
 
 from simulator.domain.model.bills import BillKey
-from simulator.domain.model.transactions import Distortion, Result, Status, Step, Transaction
+from simulator.domain.model.transactions import Distortion, Result, Step, Transaction
 from simulator.domain.model.tree import Category
 from simulator.domain.model.wallet import Entry
 from simulator.domain.state import State
@@ -32,24 +31,6 @@ class SharedValues(msgspec.Struct, frozen=True, array_like=True):
     callbacks: Distortion
 
 
-class ResultRow(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """A result of a payment. `cost` is None for that of the payment, `balance` for that of its first entry, and
-    `remarks` for those of the payment; the time of the first one is that of the first entry."""
-
-    at: datetime | None
-    status: Status
-    code: int
-    cost: Decimal | None
-    balance: Decimal | None
-    cause: str
-    remarks: str | None = None
-    sn: str = ""
-    pin: str = ""
-    expiry: date | None = None
-    note: str = ""
-    voucherlink: str = ""
-
-
 class PaymentRow(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A payment. Its trxid and its time are those of its first entry; `face` is None for its amount; `extras` are JSON,
     which keeps the digits of numbers; `shared` and `steps` are places in tables."""
@@ -64,7 +45,7 @@ class PaymentRow(msgspec.Struct, frozen=True, array_like=True, gc=False):
     sender: str
     face: Decimal | None
     entry_ids: tuple[int, ...]
-    results: list[ResultRow]
+    results: tuple[Result, ...]
     requeries: int = 0
     bill: BillKey | None = None
     steps: int | None = None
@@ -93,8 +74,7 @@ class _Table:
 class PaymentWriter:
     """Makes rows of payments, and the tables that they refer to."""
 
-    def __init__(self, state: State) -> None:
-        self._resellers = state.resellers
+    def __init__(self) -> None:
         self._shared, self._timelines = _Table(), _Table()
 
     @property
@@ -113,7 +93,6 @@ class PaymentWriter:
         shared = self._shared.find(key)
         if shared is None:
             shared = self._shared.add(key, SharedValues(*key[:5], one.category, one.callbacks))
-        first = self._resellers[one.reseller].wallet.entry(one.entry_ids[0])
         return PaymentRow(
             one.refid,
             shared,
@@ -125,7 +104,7 @@ class PaymentWriter:
             one.sender,
             None if one.face is one.amount else one.face,
             one.entry_ids,
-            [_result(one, first, result) for result in one.results],
+            one.results,
             one.requeries,
             one.bill,
             self._timeline(one.steps) if one.steps else None,
@@ -135,23 +114,6 @@ class PaymentWriter:
     def _timeline(self, steps: tuple[Step, ...]) -> int:
         place = self._timelines.find(id(steps))
         return self._timelines.add(id(steps), steps) if place is None else place
-
-
-def _result(one: Transaction, first: Entry, result: Result) -> ResultRow:
-    return ResultRow(
-        None if result.at is first.at else result.at,
-        result.status,
-        result.code,
-        None if result.cost is one.cost else result.cost,
-        None if result.balance is first.balance else result.balance,
-        result.cause,
-        None if result.remarks == one.remarks else result.remarks,
-        result.sn,
-        result.pin,
-        result.expiry,
-        result.note,
-        result.voucherlink,
-    )
 
 
 def restore_payments(
@@ -181,25 +143,7 @@ def _transaction(
     row: PaymentRow, shared: SharedValues, steps: tuple[Step, ...], first: Entry, texts: _Texts
 ) -> Transaction:
     amount, cost, remarks = row.amount, row.cost, row.remarks
-    results = tuple(
-        [
-            Result(
-                first.at if one.at is None else one.at,
-                one.status,
-                one.code,
-                cost if one.cost is None else one.cost,
-                first.balance if one.balance is None else one.balance,
-                texts[one.cause],
-                remarks if one.remarks is None else one.remarks,
-                one.sn,
-                one.pin,
-                one.expiry,
-                one.note,
-                one.voucherlink,
-            )
-            for one in row.results
-        ]
-    )
+    results = tuple([_result(one, first, cost, remarks, texts) for one in row.results])
     return Transaction(
         trxid=first.trxid,
         refid=row.refid,
@@ -225,3 +169,26 @@ def _transaction(
         requeries=row.requeries,
         bill=row.bill,
     )
+
+
+def _result(one: Result, first: Entry, cost: Decimal, remarks: str, texts: _Texts) -> Result:
+    """Return the same result with the values of its payment and its first entry, so that each is in memory once."""
+    return Result(
+        first.at if one.at == first.at else one.at,
+        one.status,
+        one.code,
+        _shared(one.cost, cost),
+        _shared(one.balance, first.balance),
+        texts[one.cause],
+        remarks if one.remarks == remarks else one.remarks,
+        one.sn,
+        one.pin,
+        one.expiry,
+        one.note,
+        one.voucherlink,
+    )
+
+
+def _shared(value: Decimal, known: Decimal) -> Decimal:
+    """Return the known value if it has the same digits."""
+    return known if value == known and value.same_quantum(known) else value

@@ -49,7 +49,7 @@ from simulator.snapshot.document import (
     sharing,
     snapshot_of,
 )
-from simulator.snapshot.forked_writer import IsKnown, Pieces, pieces_apart
+from simulator.snapshot.forked_writer import Pieces, pieces_apart
 from simulator.snapshot.jobs import CallbackRow, DeliveryRow, JobReader, StepRow
 from simulator.snapshot.payments import PaymentRow, restore_payments
 from simulator.snapshot.state import COUNTS, AddedRow, EventRow, InboxRow, Rest
@@ -272,8 +272,8 @@ def _inbox(home: Inboxes, row: InboxRow) -> Inbox:
     return inbox
 
 
-def _forked_pieces(live: LiveSandbox, is_known: IsKnown) -> Pieces:
-    return pieces_apart(lambda: parts_of(live), is_known)
+def _forked_pieces(live: LiveSandbox) -> Pieces:
+    return pieces_apart(lambda: parts_of(live))
 
 
 IN_MEMORY: Final = Snapshots(parts_of, snapshot_of, restored, NotNow, sharing, _forked_pieces)

@@ -137,7 +137,7 @@ def test_a_snapshot_that_a_rewind_has_ended_is_none_that_was_saved(
             client.pay(f"old-{number}")
         saver = saving_of(client)
 
-        async def rewound_first(*arguments: Any) -> AsyncGenerator[tuple[str, bytes | None], None]:
+        async def rewound_first(*arguments: Any) -> AsyncGenerator[tuple[str, bytes], None]:
             async for piece in pieces_apart(*arguments):
                 yield piece
             assert (await client.asim("POST", f"{DEFAULT}/rewind", {"n": 2})).status == 200

@@ -1,7 +1,7 @@
 """Rebuilding begins at the nearest snapshot; they are taken beside requests, and bounded."""
 
 import asyncio
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -76,9 +76,9 @@ class Taker:
     def snapshots(self) -> Snapshots:
         return Snapshots(self.pieces, self.made, self.restored, NotNow, lambda one, before: one, self.apart)
 
-    async def apart(self, live: LiveSandbox, is_known: Callable[[str, bytes], bool]) -> Pieces:
+    async def apart(self, live: LiveSandbox) -> Pieces:
         for name, content in list(self.pieces(live)):
-            yield name, None if is_known(name, content) else content
+            yield name, content
 
 
 def rewinder_of(client: Client, taker: Taker) -> Rewinder:

@@ -76,11 +76,11 @@ def test_a_value_that_is_none_names_its_part(whole: Whole) -> None:
 
 
 def test_a_newer_version_is_refused_before_anything_is_read(whole: Whole) -> None:
-    head = json.loads(whole.snapshot.parts["head"]) | {"snapshot": 6, "more": 1}
+    head = json.loads(whole.snapshot.parts["head"]) | {"snapshot": 7, "more": 1}
     parts = {**whole.snapshot.parts, "head": json.dumps(head).encode(), "state": b"of a newer version"}
-    with pytest.raises(BadSnapshot, match="'head' of the snapshot is of version 6, this simulator reads version 5"):
+    with pytest.raises(BadSnapshot, match="'head' of the snapshot is of version 7, this simulator reads version 6"):
         whole.restored_with(parts)
-    with pytest.raises(BadSnapshot, match="reads version 5"):
+    with pytest.raises(BadSnapshot, match="reads version 6"):
         snapshot_of(parts.items())
 
 

@@ -20,7 +20,6 @@ LARGE = os.urandom(3 * forked_writer.PIPE_BYTES)
 def parts() -> Iterator[tuple[str, bytes]]:
     yield "small", b"1"
     yield "empty", b""
-    yield "known", b"as it was"
     yield "large", LARGE
 
 
@@ -30,9 +29,8 @@ def endless() -> Iterator[tuple[str, bytes]]:
         yield from parts()
 
 
-async def taken(made: forked_writer.Parts = parts) -> dict[str, bytes | None]:
-    pieces = pieces_apart(made, lambda name, content: name == "known")
-    return {name: content async for name, content in pieces}
+async def taken(made: forked_writer.Parts = parts) -> dict[str, bytes]:
+    return {name: content async for name, content in pieces_apart(made)}
 
 
 def descriptors() -> set[str]:
@@ -48,7 +46,7 @@ def runner(request: pytest.FixtureRequest) -> Iterator[asyncio.Runner]:
 
 
 def test_the_parts_come_as_they_were(runner: asyncio.Runner) -> None:
-    assert runner.run(taken()) == {"small": b"1", "known": None, "large": LARGE}
+    assert runner.run(taken()) == {"small": b"1", "large": LARGE}
 
 
 def test_a_copy_that_ends_too_early_is_said_to(runner: asyncio.Runner) -> None:
@@ -57,7 +55,7 @@ def test_a_copy_that_ends_too_early_is_said_to(runner: asyncio.Runner) -> None:
         os._exit(1)
 
     async def take() -> None:
-        async for _ in pieces_apart(ending, lambda name, content: False):
+        async for _ in pieces_apart(ending):
             pass
 
     with pytest.raises(NotNow):
@@ -72,8 +70,8 @@ def test_who_takes_one_can_be_cancelled_at_any_moment_and_leaves_nothing(
     pids: list[int] = []
     fork = forked_writer._fork
 
-    def noted(parts: forked_writer.Parts, is_known: forked_writer.IsKnown) -> tuple[int, int]:
-        pid, descriptor = fork(parts, is_known)
+    def noted(parts: forked_writer.Parts) -> tuple[int, int]:
+        pid, descriptor = fork(parts)
         pids.append(pid)
         return pid, descriptor
 

@@ -7,13 +7,13 @@ import pytest
 
 from simulator.domain.model.callbacks import Callback
 from simulator.domain.model.cases import Case
-from simulator.domain.model.transactions import Result, Transaction
+from simulator.domain.model.transactions import Transaction
 from simulator.domain.model.webhooks import CatalogEntry, Delivery, Event
 from simulator.runtime.counters import KeptCounters
 from simulator.runtime.inbox_budget import Received
 from simulator.runtime.value_counts import KeptCounts, ValueCounts
 from simulator.snapshot.jobs import DELIVERY, CallbackRow, CaseRow, ChangeRow
-from simulator.snapshot.payments import PaymentRow, ResultRow, SharedValues
+from simulator.snapshot.payments import PaymentRow, SharedValues
 from simulator.snapshot.state import CountersRow, InboxRow, ResellerRow
 from tests.support.client import Client, running
 from tests.support.taped_plays import FIRST, set_callback
@@ -216,7 +216,6 @@ OF_SHARED = set(SharedValues.__struct_fields__)
 OF_PLACES = {"number", "place"}
 ROWS: list[tuple[type, set[str]]] = [
     (Transaction, {*PaymentRow.__struct_fields__} - {"shared"} | OF_SHARED | OF_ENTRIES | OF_PLACES),
-    (Result, {*ResultRow.__struct_fields__}),
     (Callback, {*CallbackRow.__struct_fields__} - {"payment"} | {"transaction"}),
     (Case, {*CaseRow.__struct_fields__} - {"payment"} | {"transaction"}),
     (Delivery, {*DELIVERY, "event", "webhook"}),

@@ -10,7 +10,7 @@ from simulator.persistence import snapshot_schedule
 from simulator.persistence.snapshot_schedule import SnapshotSchedule
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.snapshot import restore
-from simulator.snapshot.forked_writer import IsKnown, Parts, Pieces
+from simulator.snapshot.forked_writer import Parts, Pieces
 
 Object = Callable[[str], None]
 
@@ -26,8 +26,8 @@ async def take(saver: SnapshotSchedule, sandboxes: list[LiveSandbox]) -> None:
 def taken_here(delay_s: Callable[[], float], objected: Object) -> Iterator[None]:
     """Take snapshots in the loop, each half written for a while; `objected` gets the ones that fail."""
 
-    def apart(parts: Parts, is_known: IsKnown) -> Pieces:
-        return _pieces(parts, is_known, delay_s())
+    def apart(parts: Parts) -> Pieces:
+        return _pieces(parts, delay_s())
 
     def report(error: BaseException, what: str) -> None:
         objected(f"{what} failed: {type(error).__name__}: {error}")
@@ -39,8 +39,8 @@ def taken_here(delay_s: Callable[[], float], objected: Object) -> Iterator[None]
         yield
 
 
-async def _pieces(parts: Parts, is_known: IsKnown, delay_s: float) -> AsyncGenerator[tuple[str, bytes | None], None]:
-    made = [(name, None if is_known(name, content) else content) for name, content in parts() if content]
+async def _pieces(parts: Parts, delay_s: float) -> AsyncGenerator[tuple[str, bytes], None]:
+    made = [(name, content) for name, content in parts() if content]
     for place, piece in enumerate(made):
         if place == len(made) // 2 and delay_s:
             await asyncio.sleep(delay_s)
