@@ -1,37 +1,39 @@
 """A tape without the secrets that were given, nor those of former lives, which still replays.
 
-In the inputs each of them is replaced by a stand-in. Then the sandbox is rebuilt from these inputs, and what it answers
-and sends is what is on the tape: whatever depends on a secret, such as the signature of a webhook, is of the stand-in.
-The signatures of clients cannot be made again, so that a replay takes the verdict on them from the tape.
+Stand-ins replace the secrets in its inputs. Then the sandbox is rebuilt from these inputs, and what it answers and
+sends is what is on the tape: whatever depends on a secret, such as the signature of a webhook, is of the stand-in. The
+signatures of clients cannot be made again, so a replay takes the verdict on them from the tape; its head says so by
+`masked`.
 
 It takes as long as the sandbox took for its inputs, so it is made in steps, between which others go on.
 """
 
 from collections.abc import Iterator, Sequence
+from decimal import Decimal
+from functools import lru_cache
 from time import monotonic
 from typing import Any, Final
 
 import msgspec
 
-from simulator.replay.credentials import Credentials
-from simulator.replay.given_secrets import Given, published
 from simulator.replay.head import MarkState, TakenTape, taken
-from simulator.replay.masking import Masking
 from simulator.replay.player import Again, Player
 from simulator.replay.proof import player_for
 from simulator.replay.reading import ReadTape, read_tapes
 from simulator.replay.rebuilding import nowhere
-from simulator.replay.stand_ins import StandIns, TooManyStandIns
 from simulator.replay.state_digest import state_digest
+from simulator.replay.tape_redaction import StandIns, TapeRedaction, TooManyStandIns, texts_in
 from simulator.replay.writing import tape_lines
 from simulator.runtime.journal import Exchange
-from simulator.scenario.compiler import ScenarioCompiler
-from simulator.tape.entries import AttemptSent, Entry
+from simulator.scenario.library import load_scenario
+from simulator.tape.entries import AttemptSent, CommandApplied, Entry, InboxProgrammed
+from simulator.tape.inputs import plain
 
 WORK_S_MAX: Final = 120
 """How long it may take, without what others do meanwhile."""
 
-LEARNED_AT_ONCE: Final = 1_000
+_ENCODER: Final = msgspec.json.Encoder(decimal_format="number", enc_hook=plain)
+_DECODER: Final = msgspec.json.Decoder(float_hook=Decimal)
 
 
 class CannotMask(Exception):
@@ -64,23 +66,23 @@ def lines_in_steps(tape: TakenTape, again: Again) -> Iterator[bytes | None]:
 
 
 def _lines(tape: TakenTape, again: Again) -> Iterator[bytes | None]:
-    begun = player_for(tape.head, again, nowhere()).live
-    given = Given(begun.spec.scenario, ScenarioCompiler())
-    given.keys.update(begun.core.state.keys)  # with those that were drawn for it
-    given.users.update(begun.core.state.users)
-    for number, entry in enumerate(tape.entries):
-        given.learn(entry)
-        if number % LEARNED_AT_ONCE == 0:
-            yield None
-    stand_ins = _stand_ins((*tape.head.hidden, *tape.server), given)
-    masking = Masking(stand_ins, Credentials(stand_ins, given.keys, given.users))
+    stand_ins, users = StandIns(published()), set[str]()
+    for secret in (*tape.head.hidden, *tape.server):
+        stand_ins.add(secret)
+    for document in (tape.head.scenario, *filter(None, map(_document_of, tape.entries))):
+        users |= {*texts_in(document, ("username",))}
+        for secret in texts_in(document):
+            stand_ins.add(secret)
+    redaction = TapeRedaction(stand_ins, users)
     masked: list[bytes] = []
     is_same = True
     for line in tape_lines(tape):
         for secret in tape.strangers.in_text(line):
             stand_ins.add(secret)
-        masked.append(masking.masked(line))
-        is_same = is_same and masked[-1] == line
+        before = _DECODER.decode(line)
+        after = redaction.redacted(before)
+        masked.append(line if after == before else _ENCODER.encode(after) + b"\n")
+        is_same = is_same and after == before
         yield None
     if is_same:
         yield from masked
@@ -91,11 +93,17 @@ def _lines(tape: TakenTape, again: Again) -> Iterator[bytes | None]:
     yield from _played(read, tape, again)
 
 
-def _stand_ins(server: Sequence[str], given: Given) -> StandIns:
-    stand_ins = StandIns(published())
-    for secret in (*server, *given.secrets):
-        stand_ins.add(secret)
-    return stand_ins
+@lru_cache(maxsize=1)
+def published() -> frozenset[str]:
+    """Return the secrets of the bundled scenario, which everybody knows."""
+    return frozenset(texts_in(load_scenario("default").document))
+
+
+def _document_of(entry: Entry) -> Any:
+    """Return what somebody wrote to the control API."""
+    if isinstance(entry, CommandApplied):
+        return msgspec.to_builtins(entry.command, enc_hook=plain)
+    return entry.document if isinstance(entry, InboxProgrammed) else None
 
 
 def _played(masked: ReadTape, tape: TakenTape, again: Again) -> Iterator[bytes | None]:

@@ -12,7 +12,7 @@ from simulator.replay.head import taken
 from simulator.replay.proof import player_for
 from simulator.replay.reading import read_tapes
 from simulator.replay.rebuilding import nowhere
-from simulator.replay.stand_ins import StandIns
+from simulator.replay.tape_redaction import StandIns
 from simulator.replay.without_secrets import lines_without_secrets
 from simulator.replay.writing import tape_lines
 from simulator.runtime.live_sandbox import LiveSandbox
@@ -136,7 +136,7 @@ def test_a_stand_in_is_as_long_as_what_it_stands_for_and_another(secret: str) ->
     stand_ins = StandIns()
     stand_ins.add(secret)
     made = stand_ins.of(secret)
-    assert (len(made), made == secret) == (len(secret), False)
+    assert (len(made.encode()), made == secret) == (len(secret.encode()), False)
     if secret == SECRET:
         assert len(base64.b64decode(made, validate=True)) == 32
 
@@ -217,21 +217,6 @@ def test_a_tape_that_would_tell_something_else_is_not_masked() -> None:
         refused = client.sim("GET", "/sandboxes/default/tape")
         assert (refused.status, refused.json["error"]) == (409, "cannot_mask")
         assert client.sim("GET", "/sandboxes/default/tape?secrets=shown").status == 200
-
-
-def test_many_credentials_are_masked_in_one_pass_each() -> None:
-    with running("default") as client:
-        for number in range(400):
-            client.send("GET", "/v2/balance", "", b"", {"authorization": f"Bearer session-{number:08d}"})
-        asked: list[str] = []
-        original = StandIns.is_in
-        StandIns.is_in = lambda self, text: asked.append("") or original(self, text)  # type: ignore[method-assign, func-returns-value]
-        try:
-            text = b"".join(lines_without_secrets(taken(client.live), client.app.again))
-        finally:
-            StandIns.is_in = original  # type: ignore[method-assign]
-        assert b"session-" not in text
-        assert len(asked) < 400 * 60, "as many texts as the lines have, whatever the number of credentials"
 
 
 def recorded(entry: Any) -> Any:

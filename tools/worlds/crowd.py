@@ -29,7 +29,7 @@ from simulator.replay import rewinding
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.sandbox_start import SandboxSpec
 from simulator.snapshot import forked_writer
-from simulator.snapshot.forked_writer import IsKnown, Parts
+from simulator.snapshot.forked_writer import Parts
 from tests.support.client import Client, Response, compiled
 from tests.support.replaying import replayed
 from tests.support.stores import as_killed
@@ -198,14 +198,14 @@ class Crowd:
             is_taken = await self._kept._schedule.save(live)
             self.counts["snapshots"] = self.counts.get("snapshots", 0) + is_taken
 
-    async def pieces(self, parts: Parts, is_known: IsKnown) -> AsyncIterator[tuple[str, bytes | None]]:
+    async def pieces(self, parts: Parts) -> AsyncIterator[tuple[str, bytes]]:
         """Yield the parts of a snapshot one by one, all as of the same moment."""
         made = list(parts())
         for name, content in made:
             if self._delays.random() < 0.1:
                 await asyncio.sleep(self._delay_s())
             if content:
-                yield name, None if is_known(name, content) else content
+                yield name, content
 
     # What it leaves
 
