@@ -12,7 +12,7 @@ from string import hexdigits
 from typing import Any, Final
 from urllib.parse import quote, quote_plus, unquote_plus
 
-from simulator.auth import headers as names
+from simulator.auth.headers import API_KEY
 from simulator.redaction import (
     FOREIGN_KEY_CHARS_SHOWN,
     SECRET_MEMBERS,
@@ -37,7 +37,7 @@ OWN_WORDS: Final = frozenset(
 """Members of lines that only the simulator writes."""
 
 DOCUMENTS: Final = ("scenario", "command", "document")
-_API_KEY: Final = names.API_KEY.decode()
+_API_KEY: Final = API_KEY.decode()
 _SCHEME: Final = re.compile(r"(?:bearer|basic|digest|token|negotiate)(?:[ \t]+|$)", re.IGNORECASE)
 _KEY_PREFIX: Final = "whsec_"  # of Standard Webhooks
 _TOLD_CHARS_MIN: Final = 16
@@ -120,11 +120,11 @@ def texts_in(document: Any, members: Container[str] = SECRET_MEMBERS) -> Iterato
 
 
 class TapeRedaction:
-    """Redacts the lines of one tape, as decoded JSON. The names of the `users` of the sandbox are no secrets."""
+    """Redacts the lines of one tape, as decoded JSON. `names` are the users and API keys of the sandbox, no secrets."""
 
-    def __init__(self, stand_ins: StandIns, users: Container[str] = ()) -> None:
+    def __init__(self, stand_ins: StandIns, names: Container[str] = ()) -> None:
         self._stand_ins = stand_ins
-        self._users = users
+        self._names = names
         self._put = stand_ins.of
 
     def redacted(self, line: Line) -> Line:
@@ -168,7 +168,7 @@ class TapeRedaction:
     def _header(self, name: str, value: str, is_foreign: bool = False) -> str:
         if name.lower() == _API_KEY:
             shown, rest = value[:FOREIGN_KEY_CHARS_SHOWN], value[FOREIGN_KEY_CHARS_SHOWN:]
-            return shown + self._put(rest) if is_foreign else value
+            return shown + self._put(rest) if is_foreign and value not in self._names else value
         if not is_secret_header(name):
             return self._urls(value)
         scheme = found[0] if (found := _SCHEME.match(value)) else ""
@@ -214,7 +214,7 @@ class TapeRedaction:
     def _token_parameter(self, parameter: bytes, is_form: bool) -> bytes:
         name, sign, value = parameter.partition(b"=")
         plain = unquote_plus(value.decode("latin-1"))
-        if name != b"username" or not (is_form or plain in self._users):
+        if name != b"username" or not (is_form or plain in self._names):
             value = quote_plus(self._put(plain)).encode()
         return (name if name in FORM_NAMES else self._put(name.decode("latin-1")).encode()) + sign + value
 

@@ -66,14 +66,15 @@ def lines_in_steps(tape: TakenTape, again: Again) -> Iterator[bytes | None]:
 
 
 def _lines(tape: TakenTape, again: Again) -> Iterator[bytes | None]:
-    stand_ins, users = StandIns(published()), set[str]()
+    stand_ins = StandIns(published())
+    names = {*player_for(tape.head, again, nowhere()).live.core.state.keys}
     for secret in (*tape.head.hidden, *tape.server):
         stand_ins.add(secret)
     for document in (tape.head.scenario, *filter(None, map(_document_of, tape.entries))):
-        users |= {*texts_in(document, ("username",))}
+        names |= {*texts_in(document, ("username", "key"))}
         for secret in texts_in(document):
             stand_ins.add(secret)
-    redaction = TapeRedaction(stand_ins, users)
+    redaction = TapeRedaction(stand_ins, names)
     masked: list[bytes] = []
     is_same = True
     for line in tape_lines(tape):
