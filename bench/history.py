@@ -13,7 +13,7 @@ from time import process_time
 from typing import Any
 
 from bench.servers import BenchError
-from simulator.api import history, statement
+from simulator.api import history
 from simulator.api.call import Call, Reply
 from simulator.app import build_app
 from simulator.domain.commands import CreatePayment
@@ -51,9 +51,9 @@ SEARCHES: Mapping[str, tuple[Any, dict[str, Any]]] = {
     ),
     "history, one product": (history.transactions, {"date": MONTH, "limit": "100", "product": "WATER"}),
     "history, one account": (history.transactions, {"date": MONTH, "limit": "100", "account": "0000000042"}),
-    "statement, newest page": (statement.balance_statement, {"date": MONTH, "limit": "100"}),
+    "statement, newest page": (history.balance_statement, {"date": MONTH, "limit": "100"}),
     # A thousand payments have not many more, and the last page has no link to a next one.
-    "statement, refunds": (statement.balance_statement, {"date": MONTH, "limit": "50", "type": "REFUND"}),
+    "statement, refunds": (history.balance_statement, {"date": MONTH, "limit": "50", "type": "REFUND"}),
 }
 
 

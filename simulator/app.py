@@ -6,14 +6,12 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from simulator.api import refusals
-from simulator.api.again import Again
-from simulator.api.call import EncodedReply, Incoming
-from simulator.api.endings import Drip
-from simulator.api.forwarders import Front, Whence
+from simulator.api.call import Drip, EncodedReply, Incoming
+from simulator.api.clients import Front, Whence
 from simulator.api.pipeline import Pipeline
-from simulator.api.routes import PathTable, routes
+from simulator.api.request_replayer import RequestReplayer
+from simulator.api.routes import PathTable, UnsignedJudge, routes
 from simulator.api.sandbox_lookup import owner_at_root
-from simulator.api.unsigned import UnsignedJudge
 from simulator.domain.model.scenario import Scenario
 from simulator.http_client.addresses import AddressPolicy
 from simulator.http_client.sender import HttpSender
@@ -63,7 +61,9 @@ class App:
         self.wall = wall
         self._front = front = Front(options.trusted_forwarders, options.root_path)
         self._pipeline = Pipeline(routes(), Whence(options.trust_forwarded, front.forwarders, is_tls=options.is_tls))
-        self.again = Again(Pipeline(routes()))  # a record says who its client was, whichever proxies are believed now
+        self.again = RequestReplayer(
+            Pipeline(routes())
+        )  # a record says who its client was, whichever proxies are believed now
         self._control: ControlApp | None = None
         self.operations = Operations(REFUSED)
         self.kept: Kept | None = None  # where its sandboxes are kept, if anywhere

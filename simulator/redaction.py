@@ -64,7 +64,7 @@ _TOKEN: Final = re.compile(rb"(?<![\w-])[\w-]++\.eyJpc3MiOiJyZXNlbGxlci1zaW0i[\w
 _STRING: Final = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
 _NAMES: Final = "|".join(name.replace("_", "_?") for name in SECRET_MEMBERS)
 _MEMBER: Final = re.compile(
-    rf"""("(?:{_NAMES})"\s*+:\s*+)(?!null\b)("(?:[^"\\]|\\.)*+"?|[^\s,{{}}\[\]"]++)""".encode(), re.I | re.S
+    rf"""("(?:{_NAMES})"\s*+:\s*+)(?!null\b|"\*{{8}})("(?:[^"\\]|\\.)*+"?|[^\s,{{}}\[\]"]++)""".encode(), re.I | re.S
 )
 _PARAMETER: Final = re.compile(rf"((?:^|(?<=&))(?:{_NAMES})=)([^&]++)".encode(), re.I)
 _URL: Final = re.compile(r"""(?:[a-z][a-z0-9+.-]{0,19}:)?//[^\s"'<>]++""", re.I)

@@ -4,27 +4,23 @@ is checked and spent atomically (SPEC 5, 8)."""
 from functools import cache
 from itertools import islice
 
-from simulator.api.addresses import is_listed_address
-from simulator.api.bearers import closed_to_token, holder_of
 from simulator.api.call import Access, Bearer, Call, Endpoint, Reply
+from simulator.api.clients import refuse_address_of
 from simulator.api.refusals import (
-    address_blocked,
-    address_not_allowed,
     deny,
     key_required_for_topup,
     nonce_service_down,
 )
+from simulator.api.tokens import closed_to_token, holder_of
 from simulator.auth import headers as names
 from simulator.auth.canonical import QueryRules
 from simulator.auth.signature import Claim, Denied, check_headers, verify
-from simulator.domain.commands import CountRequest, ReturnNonce, SpendNonce
+from simulator.domain.commands import ReturnNonce, SpendNonce
 from simulator.domain.model.faults import FaultThen, InternalError, NonceServiceDown
 from simulator.domain.model.outcomes import ConnectionEnd
-from simulator.domain.model.resellers import Reseller
 from simulator.runtime.journal import Exchange
 from simulator.runtime.live_sandbox import LiveSandbox
 
-ENTRIES_SHOWN_MAX = 5
 DEFAULT_RULES = QueryRules()
 JOURNAL_SEARCHED_MAX = 2000
 """The latest requests among which the one that spent a nonce is looked for."""
@@ -50,48 +46,6 @@ def query_rules(sandbox: LiveSandbox) -> QueryRules:
 @cache
 def _query_rules(repeated_keys: str, empty_values: str) -> QueryRules:
     return QueryRules(repeated_keys, empty_values)
-
-
-def refuse_blocked(call: Call) -> Reply | None:
-    """403 for an address that exceeded the request rate; counts this request (SPEC 8)."""
-    client = call.exchange.client
-    if not call.sandbox.apply(CountRequest(client), call.now):
-        return None
-    limits = call.sandbox.scenario.limits
-    call.exchange.error = "ip_blocked"
-    call.exchange.diagnosis = (
-        f"more than {limits.requests_per_interval} requests came from {client} within "
-        f"{limits.rate_limit_interval.total_seconds():g} s of the sandbox's time, which blocks it for "
-        f"{limits.rate_limit_block.total_seconds():g} s; limits.requests_per_interval: null in the scenario lifts it"
-    )
-    return address_blocked(client)
-
-
-def refuse_address(call: Call) -> Reply | None:
-    """403 when the API key's reseller has an allowlist that excludes this client.
-
-    A revoked key is rejected as revoked, from any address (SPEC 5.2).
-    """
-    key = call.headers.get(names.API_KEY)
-    if key is None:
-        return None
-    call.named = named = call.sandbox.core.state.keys.get(key.decode("latin-1"))
-    if named is None or not named[0].settings.ip_allowlist or named[1].state == "revoked":
-        return None
-    return refuse_address_of(call, named[0])
-
-
-def refuse_address_of(call: Call, reseller: Reseller) -> Reply | None:
-    """403 when the reseller has an allowlist that excludes this client, who is told of neither: the key alone proves
-    nothing."""
-    allowlist = reseller.settings.ip_allowlist
-    if not allowlist or is_listed_address(call.exchange.client, allowlist):
-        return None
-    shown = ", ".join(allowlist[:ENTRIES_SHOWN_MAX]) + (", ..." if len(allowlist) > ENTRIES_SHOWN_MAX else "")
-    call.exchange.error = "ip_not_allowed"
-    call.exchange.diagnosis = f"{call.exchange.client} is not in the ip_allowlist of {reseller.code}: {shown}"
-    call.exchange.told = f"{call.exchange.client} is not on the list of addresses that may use these credentials"
-    return address_not_allowed(call.exchange.client)
 
 
 def identify(call: Call) -> Reply | None:

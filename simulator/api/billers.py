@@ -2,8 +2,7 @@
 
 from simulator.api.body_cache import BodyCache
 from simulator.api.call import Call, Reply
-from simulator.api.diagnoses import no_biller
-from simulator.api.notes import hint, note
+from simulator.api.notes import hint, no_biller, note
 from simulator.api.refusals import invalid_parameters
 from simulator.contract.query import whole
 from simulator.domain.model.catalog import OptionList, Product

@@ -1,26 +1,84 @@
-"""The values that pass through the pipeline: the incoming call and the outgoing reply.
-
-They are created for every request, so they are msgspec structs, which cost a fraction of Python's own classes.
-"""
+"""The values that pass through the pipeline: the incoming call, the outgoing reply, and how its connection ends."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import datetime
 from enum import Enum
-from typing import Any
+from typing import Any, ClassVar, Final, Protocol
 
 import msgspec
 
-from simulator.api.endings import Ending
 from simulator.auth.signature import Claim, Denied
-from simulator.domain.model.domain_events import DomainEvent
 from simulator.domain.model.faults import FaultThen
+from simulator.domain.model.outcomes import ConnectionEnd
 from simulator.domain.model.resellers import ApiKey, Reseller
 from simulator.domain.model.rules import Rule
 from simulator.domain.sandbox import Sandbox
+from simulator.runtime.event_items import Item
 from simulator.runtime.journal import Exchange
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.tape.entries import RequestBegan, RequestResumed, Resumption
 from simulator.tape.tape import Tape
+
+
+class ConnectionFaults(Protocol):
+    """What our server can do to a connection, and ASGI cannot. `lines` are header lines with their ends."""
+
+    def abort(self) -> None: ...
+    async def cut(self, status: int, lines: bytes, body: bytes, after_bytes: int) -> None: ...
+    async def drip(self, status: int, lines: bytes, body: bytes, bytes_per_second: float) -> None: ...
+
+
+class Abort(msgspec.Struct, frozen=True):
+    """The connection is closed without a byte."""
+
+    name: ClassVar[ConnectionEnd] = ConnectionEnd.ABORTED
+
+    async def send(self, connection: ConnectionFaults, status: int, lines: bytes, body: bytes) -> None:
+        """Close the connection."""
+        connection.abort()
+
+    def __str__(self) -> str:
+        return str(self.name)
+
+
+class Gone(Abort, frozen=True):
+    """The client had left, and nothing is sent."""
+
+    name: ClassVar[ConnectionEnd] = ConnectionEnd.GONE
+
+
+class Cut(msgspec.Struct, frozen=True):
+    """The connection is closed in the middle of the body."""
+
+    name: ClassVar[ConnectionEnd] = ConnectionEnd.CUT
+
+    async def send(self, connection: ConnectionFaults, status: int, lines: bytes, body: bytes) -> None:
+        """Send the head and half of the body."""
+        await connection.cut(status, lines, body, len(body) // 2)
+
+    def __str__(self) -> str:
+        return str(self.name)
+
+
+class Drip(msgspec.Struct, frozen=True):
+    """The head is sent at once and the body at this pace."""
+
+    bytes_per_second: float
+    name: ClassVar[ConnectionEnd] = ConnectionEnd.WHOLE
+
+    async def send(self, connection: ConnectionFaults, status: int, lines: bytes, body: bytes) -> None:
+        """Send the whole answer slowly."""
+        await connection.drip(status, lines, body, self.bytes_per_second)
+
+    def __str__(self) -> str:
+        return f"{self.bytes_per_second:g} bytes a second"
+
+
+Ending = Abort | Cut | Drip
+ABORT: Final = Abort()
+CUT: Final = Cut()
+GONE: Final = Gone()
+
 
 HeaderPairs = tuple[tuple[bytes, bytes], ...]
 Receive = Callable[[], Awaitable[Any]]
@@ -125,7 +183,7 @@ class Call(msgspec.Struct, kw_only=True, gc=False):
     is_deprecated: bool = False
     has_body: bool = False
     prefix: str = ""
-    caused: list[DomainEvent] = []
+    caused: list[Item] = []
     tape: Tape | None = None
     verdict: Verdict | None = None
 

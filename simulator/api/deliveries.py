@@ -7,9 +7,8 @@ from itertools import islice
 from typing import Any
 
 from simulator.api.call import Call, Reply
-from simulator.api.cursors import BadCursor, Place, decode_cursor, encode_cursor
-from simulator.api.diagnoses import no_delivery
-from simulator.api.notes import note, note_some
+from simulator.api.notes import no_delivery, note, note_some
+from simulator.api.paging import BadCursor, Place, decode_cursor, encode_cursor
 from simulator.api.refusals import invalid_parameters, refuse_parameters
 from simulator.domain.commands import ReplayDelivery
 from simulator.domain.model.instants import instant, iso_day

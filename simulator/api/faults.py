@@ -5,22 +5,18 @@ requests, and no earlier rule matches, the evaluation resumes just before the ca
 """
 
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from datetime import timedelta
 from typing import Any
 
 import msgspec
 
 from simulator.api import refusals
-from simulator.api.bearers import claimed_reseller
-from simulator.api.body import BodyTooLarge, receive_body
-from simulator.api.call import Call, ChosenFault, Incoming, Reply
-from simulator.api.endings import ABORT, CUT, Drip
-from simulator.api.notes import note
+from simulator.api.call import ABORT, CUT, Call, ChosenFault, Drip, Reply
+from simulator.api.suspended import TIMED_OUT, timeout_body, wait
+from simulator.api.tokens import claimed_reseller
 from simulator.auth import headers as names
 from simulator.contract.query import decode_query
 from simulator.domain.commands import CountFault
-from simulator.domain.model import draw
 from simulator.domain.model.faults import (
     JSON,
     WITHOUT_BODY,
@@ -28,12 +24,11 @@ from simulator.domain.model.faults import (
     DrippingAnswer,
     ExtraHeaders,
     Failure,
-    FaultThen,
     MalformedAnswer,
     NoAnswer,
     ScriptedAnswer,
 )
-from simulator.domain.model.rules import Fields, Rule
+from simulator.domain.model.rules import Fields
 from simulator.domain.queries import payment_with
 from simulator.runtime.journal import CONTENT_TYPE
 from simulator.wire import errors
@@ -42,7 +37,6 @@ from simulator.wire.json import encode
 REFUSED_FROM = 400  # the lowest status of a refusal
 ONE_SECOND = timedelta(seconds=1)
 NO_REPLY = Reply(0, b"")
-TIMED_OUT = 504
 DOCUMENTED_TIMEOUT = timedelta(seconds=29)  # SPEC 8
 
 
@@ -69,53 +63,6 @@ def choose_fault(call: Call, before_body: bool = False) -> None:
         call.fault = ChosenFault(rule, choice.is_selected, choice.values)
         if chosen:
             exchange.fault = rule.label
-
-
-async def wait(call: Call) -> Reply | None:
-    """Wait for the delay of the call's fault, once; 504 when the integration timeout comes first (SPEC 8).
-
-    A real wait: wall time, divided by the rate of a faster clock; drawn from the range, deterministically. It ends with
-    the life of the sandbox.
-    """
-    met = call.fault
-    if met is None or met.has_waited or met.rule.then.delay is None:
-        return None
-    met.has_waited = True
-    sandbox, limit = call.sandbox, call.sandbox.scenario.limits.integration_timeout
-    span = _delay(call, met.rule)
-    met.timed_out = limit is not None and span > limit
-    call.note_wait()
-    await sandbox.sleep(sandbox.clock.wall_seconds(limit if limit is not None and met.timed_out else span))
-    await call.refresh()
-    if call.is_lost and not met.rule.then.after_commit:
-        _note_lost(call)
-        return refusals.lost_sandbox(call)
-    if limit is not None and met.timed_out:
-        text = f"a fault's delay of {span.total_seconds():g} s is longer than limits.integration_timeout"
-        call.exchange.error, call.exchange.diagnosis = "integration_timeout", text
-    if call.is_lost:
-        _note_lost(call)
-    return Reply(TIMED_OUT, _timeout_body(limit)) if limit is not None and met.timed_out else None
-
-
-def _note_lost(call: Call) -> None:
-    """Note that the life of a call's sandbox has ended."""
-    call.exchange.trxid = ""  # of a transaction that is gone; the new journal may have another of this id
-    ending = "deleted" if call.sandbox.is_deleted else call.sandbox.last_ending
-    note(call, f"the sandbox was {ending} during the delay of a fault")
-
-
-async def keep_unread(call: Call, request: Incoming, waits: bool = True) -> None:
-    """Store the body of a request that was answered without reading it; if it is not here yet, only if it `waits`: as
-    the scenario expects something of what is in it, or as a fault hides from the client what becomes of it, which who
-    judges the client has to know. One that is too large is not stored."""
-    if request.body is not None:
-        call.exchange.body, call.has_body = request.body, True
-    elif waits and request.receive is not None:
-        call.has_body = True
-        with suppress(BodyTooLarge):
-            call.exchange.body = await receive_body(call, request.receive)
-            await call.resume()
 
 
 async def with_failures(call: Call, reply: Reply) -> Reply:
@@ -193,13 +140,8 @@ def _broken(content: bytes) -> bytes:
 
 def _error_body(status: int) -> dict[str, Any]:
     if status == TIMED_OUT:
-        return _timeout_body(DOCUMENTED_TIMEOUT)
+        return timeout_body(DOCUMENTED_TIMEOUT)
     return errors.coded("scripted_fault", f"A fault of the scenario answers {status}.")
-
-
-def _timeout_body(limit: timedelta) -> dict[str, Any]:
-    text = f"The integration did not answer within {limit.total_seconds():g} seconds."
-    return errors.coded("integration_timeout", text)
 
 
 def _facts(call: Call) -> Fields:
@@ -229,11 +171,3 @@ def _query(raw: bytes) -> Mapping[str, str]:
     """The first value of each parameter. What is not encoded as it has to be is left out."""
     values = decode_query(raw)[0] if raw else {}
     return {name: sent if isinstance(sent, str) else sent[0] for name, sent in values.items()}
-
-
-def _delay(call: Call, rule: Rule[FaultThen]) -> timedelta:
-    assert rule.then.delay is not None, "only a fault with a delay waits"
-    low, high = rule.then.delay
-    sandbox = call.sandbox
-    chosen = sandbox.core.state.faults.times_chosen(rule)
-    return low + (high - low) * draw.fraction(sandbox.seed, rule.label, "delay", chosen)

@@ -1,23 +1,23 @@
-"""`GET /v2/transactions`: the history of a reseller's transactions (SPEC 4.14)."""
+"""The history of transactions and the balance statement (SPEC 4.14, 4.17)."""
 
 from simulator.api.call import Call, Reply
-from simulator.api.diagnoses import no_product
-from simulator.api.notes import note, note_problems
+from simulator.api.notes import no_product, note, note_problems
 from simulator.api.paging import days_of, page_size
-from simulator.api.refusals import UNKNOWN_PRODUCT, refuse_parameters
+from simulator.api.refusals import UNKNOWN_PRODUCT, invalid_parameters, refuse_parameters
 from simulator.contract.query import whole
 from simulator.domain.model.history import HistoryQuery, figures_of
 from simulator.domain.model.transactions import Transaction
-from simulator.wire import history
+from simulator.domain.model.wallet import EntryType
+from simulator.wire import history, statement
 
-LIMIT_MAX = 1000
+HISTORY_LIMIT_MAX = 1000
 
 
 def transactions(call: Call) -> Reply:
     """200 with a page of the reseller's transactions and the figures of the whole search."""
     state, records = call.sandbox.core.state, call.owner.history
     days, problems = days_of(call)
-    limit, too_large = page_size(call, "limit", LIMIT_MAX, "history-limit")
+    limit, too_large = page_size(call, "limit", HISTORY_LIMIT_MAX, "history-limit")
     problems |= too_large
     product = call.fields.get("product", "")
     is_unknown = bool(product) and not _is_known(call, product)
@@ -58,3 +58,49 @@ def _record(call: Call, one: Transaction) -> dict[str, str | None]:
         category_ids=state.assumes("history-category", "id"),
         payment_names=state.assumes("history-status-names", "payment"),
     )
+
+
+STATEMENT_LIMIT_MAX = 1000
+STATEMENT = "/v2/balance-statement"
+
+
+def balance_statement(call: Call) -> Reply:
+    """200 with a page of the wallet's ledger and the totals of the whole search."""
+    state = call.sandbox.core.state
+    days, problems = days_of(call)
+    limit, too_large = page_size(call, "limit", STATEMENT_LIMIT_MAX, "statement-limit")
+    problems |= too_large
+    if problems:
+        return invalid_parameters(call, problems)
+    type_ = call.fields.get("type", "")
+    types = frozenset({EntryType(type_)} if type_ else EntryType)
+    page = whole(call.fields, "page", 1)
+    newest_first = not state.assumes("statement-order", "oldest_first")
+    entries, totals = call.owner.wallet.find(*days, types, (page - 1) * limit, limit, newest_first=newest_first)
+    asked = {name: call.fields[name] for name in ("date", "type") if call.fields.get(name)}
+    shown = statement.StatementPage(
+        page=page,
+        limit=limit,
+        total=sum(each.entries for each in totals.values()),
+        address=_address(call),
+        query=asked,
+    )
+    body = statement.body(
+        entries,
+        shown,
+        totals,
+        unsigned=state.assumes("statement-summary", "unsigned"),
+        commissions=state.assumes("statement-commission", "in_deposits"),
+    )
+    return Reply(200, body)
+
+
+def _address(call: Call) -> str:
+    """The statement's own address, as links begin with it."""
+    state = call.sandbox.core.state
+    if state.assumes("statement-links", "unprefixed"):
+        return STATEMENT
+    if not state.assumes("statement-links", "absolute"):
+        return call.prefix + STATEMENT
+    host = call.headers.get(b"host", b"").decode("latin-1")
+    return f"{call.exchange.scheme or 'http'}://{host}{call.prefix}{STATEMENT}"

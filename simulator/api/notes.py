@@ -1,13 +1,22 @@
-"""Adds sentences to `X-Sim-Diagnosis` and the journal: none twice, and of many similar ones only the first."""
+"""Adds sentences to X-Sim-Diagnosis and the journal: none twice, and of many similar ones only the first."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import islice
 
-from simulator.api.call import Call, Problems
-from simulator.domain.model.details import NAMES_MAX
+from simulator.api.call import Call, Endpoint, Problems
+from simulator.api.versions import version_problem
+from simulator.auth import headers as names
+from simulator.contract.body import looks_like_json, repeated_keys
+from simulator.contract.query import TOO_MANY_PARAMETERS, admits_several, decode_query, flag, has_too_many, parameters
+from simulator.contract.schemas import Schema
+from simulator.domain.model.catalog import OptionList, Product
+from simulator.domain.model.details import NAMES_MAX, Detail
 from simulator.domain.model.likeness import nearest
+from simulator.domain.model.options import data_source
+from simulator.domain.queries import not_on_sale
 from simulator.redaction import Secrets, redact, redact_urls
 from simulator.runtime.journal import Exchange
+from simulator.wire.diagnoses import sentence, shown
 
 
 def note(call: Call, text: str, told: str = "") -> None:
@@ -27,14 +36,14 @@ def _with(noted: str, text: str) -> str:
 
 def hide_secrets(exchange: Exchange, own: Secrets) -> None:
     """Let what is noted of a request have no secrets of its own sandbox. A replay knows only those, and has to note the
-    same: see `shown` for the others."""
+    same: see `diagnosis_for_client` for the others."""
     if exchange.diagnosis and not _is_in_own_words(exchange.diagnosis):
         exchange.diagnosis = redact_urls(redact(exchange.diagnosis, (own,)))
     if exchange.told:
         exchange.told = redact_urls(redact(exchange.told, (own,)))
 
 
-def shown(exchange: Exchange, others: Iterable[Secrets]) -> str:
+def diagnosis_for_client(exchange: Exchange, others: Iterable[Secrets]) -> str:
     """What is told of a request in the header of its answer: without the secrets of `others` either."""
     told = exchange.told or exchange.diagnosis
     return told if not told or _is_in_own_words(told) else redact(told, others)
@@ -69,3 +78,160 @@ def hint(wrong: str, known: Iterable[str], sent: Collection[str] = ()) -> str:
 def suggestion(likely: str, sent: Collection[str] = ()) -> str:
     """`; did you mean X?` for a likely name, unless it is empty or was sent already."""
     return f"; did you mean {likely}?" if likely and likely not in sent else ""
+
+
+def explain(call: Call, detail: Detail | None, rule: str = "") -> None:
+    """Note the domain's detail; without one, the name of the rule that refused, if any."""
+    if detail is not None:
+        note(call, sentence(detail))
+    elif rule:
+        note(call, f"the rule {shown(rule)} refused it")
+
+
+def no_product(call: Call, code: str) -> str:
+    """Say that no product has this code, and which one was probably meant."""
+    return sentence(not_on_sale(call.sandbox.core.state, None, code))
+
+
+def not_listed(call: Call, code: str, product: Product | None) -> str:
+    """Why an endpoint does not show a product, and which of the endpoint's parameters would make it do so."""
+    if product is None:
+        return no_product(call, code)
+    known, asked = parameters(call.endpoint.schema), call.fields
+    if not product.is_hidden or ("include_hidden" in known and flag(asked, "include_hidden")):
+        state = "active" if product.is_active else "inactive"
+        return f"{code} is {state}" + ("; include_inactive=true shows it" if "include_inactive" in known else "")
+    if "include_hidden" not in known:
+        return f"{code} is hidden"
+    if product.is_active or flag(asked, "include_inactive"):
+        return f"{code} is hidden; include_hidden=true shows it"
+    return f"{code} is hidden and inactive; include_hidden=true and include_inactive=true show it"
+
+
+def no_biller(code: str, every: OptionList, listed: OptionList) -> str:
+    """Why no listed biller has this code; `every` includes the others."""
+    biller = every.by_code.get(code)
+    if biller is None:
+        return f"no biller {shown(code)}{hint(code, listed.by_code)}"
+    return f"biller {code} is {'active, and is_active=false was asked for' if biller.is_active else 'inactive'}"
+
+
+def no_delivery(call: Call, job: str) -> str:
+    """Why this reseller has no delivery of this id."""
+    log, owner = call.sandbox.core.state.deliveries, call.owner.code
+    if found := log.find(job):
+        whose = f"belongs to reseller {found.reseller}, not to {owner}" if found.reseller else "is of a catalog event"
+        return f"delivery {job} {whose}"
+    of_event = [one for one in log if one.event.id == job and one.reseller == owner]
+    if of_event:
+        return f"{job} is the id of an event; its latest delivery is {of_event[-1].id}"
+    likely = log.find(job.lower())
+    return f"no delivery {shown(job)}{suggestion(likely.id if likely and likely.reseller == owner else '')}"
+
+
+# A longer body is not searched for repeated members, since that would delay other requests; no valid one is longer.
+REPEATS_BYTES_MAX = 1_000_000
+
+UNKNOWN = "are unknown"
+
+
+def note_unread(call: Call, endpoint: Endpoint) -> None:
+    """Note a body or a query that the endpoint does not read, and an invalid API version."""
+    exchange, source = call.exchange, endpoint.source
+    if exchange.body and (source == "query" or not source):
+        read = "the parameters belong in the query" if source else "this endpoint reads none"
+        note(call, f"a body was sent, but {read}")
+    if exchange.query and source != "query":
+        if source == "form":  # without names, which may contain a password
+            note(call, "a query was sent, but the members belong in the body")
+        elif has_too_many(exchange.query):
+            note(call, f"the query {TOO_MANY_PARAMETERS}; this endpoint reads none")
+        else:
+            values, problems = decode_query(exchange.query)
+            unknown = [*values, *problems]
+            said = (f"{_no_parameter(name)}; this endpoint reads none" for name in unknown)
+            note_some(call, said, len(unknown), UNKNOWN)
+    if (version := call.headers.get(names.API_VERSION)) is not None and (problem := version_problem(version)):
+        note(call, problem)
+
+
+def note_unknown_parameters(call: Call, endpoint: Endpoint) -> None:
+    """Note unknown parameters of a query; cheap when there are none."""
+    known, sent = parameters(endpoint.schema), call.fields
+    if sent.keys() <= known.keys():
+        return
+    further = _of_data_source(call)
+    unknown = [name for name in sent if name not in known and name not in further]
+    said = (_no_parameter(name) + _of_parameters(name, known, sent) for name in unknown)
+    note_some(call, said, len(unknown), UNKNOWN)
+
+
+def note_ignored_members(call: Call) -> None:
+    """Note unknown and repeated members of the body; cheap when there are none."""
+    source, sent, body = call.endpoint.source, call.fields, call.exchange.body
+    if not sent or not body:
+        return
+    known = parameters(call.endpoint.schema)
+    if not sent.keys() <= known.keys():
+        unknown = sorted(sent.keys() - known.keys())
+        said = _unnamed(unknown, known, sent) if source == "form" else _named(call, unknown, known)
+        note_some(call, said, len(unknown), UNKNOWN)
+    is_json = source == "body" or looks_like_json(body)
+    if is_json and len(body) <= REPEATS_BYTES_MAX and (repeated := repeated_keys(body, sent)):
+        names_said = {name: _member(name) if source == "body" or name in known else "a member" for name in repeated}
+        said = (f"{names_said[name]} was sent {times} times; the last one counts" for name, times in repeated.items())
+        note_some(call, said, len(repeated), "were sent several times")
+
+
+def _no_parameter(name: str) -> str:
+    return f"unknown parameter {_quoted(name) or 'without a name'}"
+
+
+def _member(name: str) -> str:
+    return _quoted(name) or "a member without a name"
+
+
+def _quoted(name: str) -> str:
+    """A name as a sentence names it, in quotes where blanks around it would not be seen."""
+    return shown(name) if name == name.strip() else f"'{shown(name)}'"
+
+
+def _of_parameters(name: str, known: Mapping[str, Schema], sent: Collection[str]) -> str:
+    """Suggest the parameter that was probably meant, else list all."""
+    single = name.removesuffix("[]")
+    if single != name and single in known and single not in sent:
+        return f"; send {single} itself{', once for each value' if admits_several(known[single]) else ''}"
+    return hint(name, known, sent) or f"; known: {', '.join(known)}"
+
+
+def _named(call: Call, unknown: Collection[str], known: Mapping[str, Schema]) -> Iterator[str]:
+    """A sentence for each unknown member, with a suggestion from the known members and from those of `extras`."""
+    extras = call.fields.get("extras")
+    given = {*call.fields, *(f"extras.{name}" for name in (extras if isinstance(extras, dict) else ()))}
+    meant = {name: f"extras.{name}" for name in _extras(call, known)}
+    meant |= {name: name for name in known if name != "extras" or meant}
+    for name in unknown:
+        yield f"{_member(name)} is unknown and was ignored{suggestion(meant.get(nearest(name, meant), ''), given)}"
+
+
+def _unnamed(unknown: Collection[str], known: Mapping[str, Schema], sent: Collection[str]) -> Iterator[str]:
+    """The same without names at the token endpoints: a name there may be a password, or a part of one after an &."""
+    every = f"; known: {', '.join(known)}"
+    for name in unknown:
+        yield f"an unknown member was ignored{hint(name, known, sent) or every}"
+
+
+def _extras(call: Call, known: Mapping[str, Schema]) -> Collection[str]:
+    """The extras of this product, or of any product when it is unknown."""
+    if "extras" not in known:
+        return ()
+    product = call.owner.sees(call.sandbox.core.state.catalog, str(call.fields.get("product")))
+    extras: Collection[str] = product.fulfillment.extras if product else known["extras"]["properties"]
+    return extras
+
+
+def _of_data_source(call: Call) -> Collection[str]:
+    """The parameters that the catalog defines for a select field (SPEC 2.1)."""
+    product = call.sandbox.core.state.catalog.products.get(str(call.fields.get("product_code")))
+    source = product and data_source(product, str(call.fields.get("field_id")))
+    return source.params.keys() if source else ()

@@ -5,8 +5,7 @@ from typing import Any
 
 from simulator.api.body_cache import BodyCache
 from simulator.api.call import Call, Reply
-from simulator.api.diagnoses import no_biller, not_listed
-from simulator.api.notes import hint, note
+from simulator.api.notes import hint, no_biller, not_listed, note
 from simulator.api.paging import page_size
 from simulator.api.refusals import invalid_parameters
 from simulator.api.versions import wants_denominations

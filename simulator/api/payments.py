@@ -1,16 +1,20 @@
-"""`POST /v2/topup`: create or re-query a payment (SPEC 4.11)."""
+"""Payments: topup, check and void, what is outstanding on a bill, the status of a network (SPEC 4.9 to 4.13)."""
 
 from collections.abc import Mapping
 from functools import cache
 
 from simulator.api.call import Call, Problems, Reply
-from simulator.api.diagnoses import explain
+from simulator.api.notes import explain, no_product, note
 from simulator.api.quotas import refuse_payment
+from simulator.api.refusals import UNKNOWN_PRODUCT, refuse_parameters
 from simulator.contract.schemas import schema
-from simulator.domain.commands import CreatePayment
-from simulator.domain.model.answers import PaymentRefused
+from simulator.domain.commands import CreatePayment, LookUpBill, OpenCase
+from simulator.domain.model.answers import NoSuchTransaction, PaymentRefused
+from simulator.domain.model.bills import BillError, BillRefused
+from simulator.domain.model.cases import CaseKind
 from simulator.domain.model.transactions import Reason
-from simulator.wire import payments
+from simulator.wire import bills, cases, payments
+from simulator.wire.network import network_status
 
 NO_EXTRAS: Mapping[str, object] = {}
 
@@ -51,7 +55,7 @@ def topup(call: Call) -> Reply:
     return Reply(200, payments.answer(outcome, call.now if at_answer else outcome.result.at))
 
 
-def invalid_request(call: Call, problems: Problems) -> Reply:
+def invalid_topup(call: Call, problems: Problems) -> Reply:
     """400 in the payment's own shape for a body that violates the contract."""
     state, reason = call.sandbox.core.state, Reason.REQUEST
     call.exchange.error = reason
@@ -72,3 +76,108 @@ def _refid_chars_max() -> int:
     """How long a refid may be, by the contract."""
     length: int = schema("topup-request")["properties"]["refid"]["maxLength"]
     return length
+
+
+def check(call: Call) -> Reply:
+    """Dispute a payment. 200 with `Success` or `Failed`; 400 when the reseller has no such transaction."""
+    return _open(call, CaseKind.DISPUTE)
+
+
+def void(call: Call) -> Reply:
+    """Void a payment; the same answers."""
+    return _open(call, CaseKind.VOID)
+
+
+def invalid_case(call: Call, problems: Problems) -> Reply:
+    """400 by field. Problems of the reference are reported as `trxid`, even when `refid` was sent (SPEC 4.12)."""
+    errors: dict[str, list[str]] = {}
+    for path, texts in problems.items():
+        field = "trxid" if path in ("", "refid") else path
+        prefix = "" if path == field else f"{path or 'the request'} "
+        errors.setdefault(field, []).extend(prefix + text for text in texts)
+    return refuse_parameters(errors)
+
+
+def _open(call: Call, kind: CaseKind) -> Reply:
+    fields, exchange = call.fields, call.exchange
+    refund_type = fields.get("refund_type") if kind is CaseKind.VOID else None
+    outcome = call.sandbox.apply(
+        OpenCase(
+            kind=kind,
+            reseller=call.owner.code,
+            refid=fields.get("refid", ""),
+            trxid=fields.get("trxid", ""),
+            user_email=tuple(fields.get("user_email", ())),
+            refund_type=None if refund_type is None else int(refund_type),
+            refund_reason=fields.get("refund_reason", ""),
+            rule=exchange.selected_rule,
+            sender=exchange.client,
+            key=call.key,
+        ),
+        call.now,
+    )
+    if isinstance(outcome, NoSuchTransaction):
+        exchange.error = "unknown_transaction"
+        explain(call, outcome.detail)
+        return refuse_parameters({"trxid": [f"there is no transaction of this {outcome.named_by}"]})
+    exchange.refid, exchange.trxid = outcome.transaction.refid, outcome.transaction.trxid
+    exchange.rule = outcome.rule
+    explain(call, outcome.detail, "" if outcome.is_accepted else outcome.rule)
+    return Reply(200, cases.answer(outcome))
+
+
+# What a malformed parameter of a bill look-up is refused as.
+_ERRORS: Mapping[str, BillError] = {
+    "product": BillError.PRODUCT,
+    "account": BillError.ACCOUNT,
+    "biller_code": BillError.BILLER,
+    "ref2": BillError.REF2,
+    "amount": BillError.AMOUNT,
+}
+
+
+def show_bill(call: Call) -> Reply:
+    """200 with the bill, 400 in the same shape when there is none."""
+    fields, exchange = call.fields, call.exchange
+    outcome = call.sandbox.apply(
+        LookUpBill(
+            reseller=call.owner.code,
+            product=fields["product"],
+            account=fields["account"],
+            biller_code=fields.get("biller_code", ""),
+            ref2=fields.get("ref2", ""),
+            amount=fields.get("amount", ""),
+            rule=exchange.selected_rule,
+            sender=exchange.client,
+            key=call.key,
+        ),
+        call.now,
+    )
+    exchange.rule = outcome.rule
+    if isinstance(outcome, BillRefused):
+        explain(call, outcome.detail, outcome.rule)
+        return _refused_bill(call, outcome)
+    explain(call, outcome.detail)
+    return Reply(200, bills.bill(outcome.bill, fields["product"], call.now))
+
+
+def invalid_bill(call: Call, problems: Problems) -> Reply:
+    """400 in the bill's own shape for a query that violates the contract; the first invalid parameter names it."""
+    first = next((name for name in _ERRORS if name in problems), "")
+    return _refused_bill(call, BillRefused(_ERRORS.get(first, "Invalid request")))
+
+
+def _refused_bill(call: Call, refused: BillRefused) -> Reply:
+    call.exchange.error = str(refused.error)
+    product = call.fields.get("product", "")
+    return Reply(400, bills.refusal(refused, product if isinstance(product, str) else "", call.now))
+
+
+def show_network(call: Call) -> Reply:
+    """200 with the product's status at this moment; 400 for an unknown product."""
+    state, code = call.sandbox.core.state, call.fields["product"]
+    product = state.catalog.products.get(code)
+    if product is None:
+        note(call, no_product(call, code))
+        return refuse_parameters({"product": [UNKNOWN_PRODUCT]})
+    return Reply(200, network_status(product, state.network.status(code, call.now), call.now))

@@ -9,6 +9,7 @@ one turn's share. Any other request is answered without any await that suspends,
 """
 
 from collections.abc import Callable
+from datetime import datetime
 from time import perf_counter
 
 from simulator.api import refusals
@@ -16,26 +17,21 @@ from simulator.api.authentication import (
     authenticate,
     identify,
     note_token,
-    refuse_address,
-    refuse_blocked,
     refuse_late,
 )
-from simulator.api.body import ClientGone
-from simulator.api.call import Call, EncodedReply, Endpoint, Incoming, Problems, Reply
-from simulator.api.endings import GONE
-from simulator.api.faults import NO_REPLY, choose_fault, keep_unread, with_failures
-from simulator.api.forwarders import PLAIN, Whence
-from simulator.api.ignored import note_ignored_members, note_unknown_parameters, note_unread
-from simulator.api.notes import hide_secrets, shown
+from simulator.api.call import GONE, Call, EncodedReply, Incoming, Reply
+from simulator.api.clients import PLAIN, Whence, refuse_address, refuse_blocked
+from simulator.api.execution import check_fields, execute, execute_late
+from simulator.api.faults import NO_REPLY, choose_fault, with_failures
+from simulator.api.notes import (
+    diagnosis_for_client,
+    hide_secrets,
+    note_ignored_members,
+)
 from simulator.api.quotas import refusal_ahead
 from simulator.api.routes import PathTable, Routes
-from simulator.api.taped import note_waited
-from simulator.api.traces import handle_traced
+from simulator.api.suspended import ClientGone, keep_unread, read, record
 from simulator.api.versions import marked_deprecated
-from simulator.api.waiting import handle, read
-from simulator.auth import headers as names
-from simulator.contract.body import read_members
-from simulator.contract.query import read_query
 from simulator.domain.model.faults import FaultThen
 from simulator.runtime.journal import Exchange, packed, reply_headers
 from simulator.runtime.live_sandbox import LiveSandbox
@@ -45,12 +41,12 @@ from simulator.wire.json import encode
 
 
 class Pipeline:
-    """Answers one request of one sandbox; `routes` is the route table, and `whence` says who sent a request and how."""
+    """Answers one request of one sandbox; `routes` is the route table, `clients` says who sent a request and how."""
 
-    def __init__(self, routes: Routes, whence: Whence = PLAIN) -> None:
+    def __init__(self, routes: Routes, clients: Whence = PLAIN) -> None:
         self._paths = PathTable(routes)
         self._documented = self._paths.documented
-        self._whence = whence
+        self._clients = clients
 
     async def answer(
         self,
@@ -61,8 +57,8 @@ class Pipeline:
         anonymous: LiveSandbox | None = None,
         refusal: Callable[[Call], Reply] | None = None,
     ) -> EncodedReply:
-        """Answer, write the journal, pass due work to the driver. `path` is the part after `prefix`, which named the
-        sandbox.
+        """Answer a request: process what is due, read who asks, reply, record, publish. `path` is the part after
+        `prefix`, which named the sandbox.
 
         An unauthenticated request is recorded in `anonymous`, the sandbox of its URL; `refusal`, if given, answers it.
         """
@@ -72,35 +68,8 @@ class Pipeline:
         now = sandbox.clock.at(wall)
         if not sandbox.driver.catch_up(now):
             now = await sandbox.settle(now)
-        pairs, headers = request.headers, request.by_name
-        if len(headers) < len(pairs):
-            headers = _joined(pairs)
-        client, scheme = self._whence.of(request.client, headers)
-        head = packed(pairs)
-        exchange = Exchange(
-            at=now,
-            wall=wall,
-            method=request.method,
-            path=path,
-            query=request.query,
-            packed_headers=head,
-            client=client,
-            target=request.target,
-            replay_of=request.replay_of,
-            prefix=prefix,
-            is_awaited=request.body is None,
-            scheme=request.scheme or scheme,
-        )
-        call = Call(
-            sandbox=sandbox,
-            now=now,
-            wall=wall,
-            exchange=exchange,
-            headers=headers,
-            core=sandbox.core,
-            prefix=prefix,
-            verdict=request.verdict,
-        )
+        call = self._read_head(sandbox, path, request, prefix, now, wall)
+        exchange = call.exchange
         if sandbox.spec.quotas is not NONE and not request.is_again:
             refusal = refusal_ahead(sandbox, sandbox.spec.quotas, wall) or refusal
         try:
@@ -115,31 +84,52 @@ class Pipeline:
             content = encode(reply.body)
         if call.is_deprecated:
             reply = marked_deprecated(call, reply)
-        exchange.status, exchange.content = reply.status, reply.journaled or content
-        told = ""
-        if exchange.diagnosis:
-            hide_secrets(exchange, sandbox.own_secrets.index(sandbox.hidden))
-            told = shown(exchange, (*sandbox.secrets[1:], *(anonymous.secrets if anonymous else ())))
+        told = _redacted_diagnosis(call, anonymous) if exchange.diagnosis else ""
+        recorder = sandbox
         if anonymous is not None and call.reseller is None:
             exchange.owner = sandbox.id
-            sandbox, counters = anonymous, anonymous.counters
-        if reply.headers:
-            exchange.own_headers = reply.headers
-        if reply.ending is not None:
-            exchange.ending = str(reply.ending)
+            recorder, counters = anonymous, anonymous.counters
+        _complete(exchange, reply, content)
         exchange.duration_us = int((perf_counter() - began) * 1e6)
-        if not sandbox.is_deleted:
-            size = sandbox.journal.add(exchange)
-            if call.tape is None and sandbox is call.sandbox and not sandbox.is_closed:
-                sandbox.tape.add(exchange, size)
-            else:
-                note_waited(call, sandbox, size)
-            sandbox.events.note(exchange.n)
-            for happening in call.caused:
-                call.sandbox.events.note(happening)
-            if counters is sandbox.counters:  # those of a life that has ended are being read beside the event loop
+        if not recorder.is_deleted:
+            record(call, recorder)
+            _publish(call, recorder)
+            if counters is recorder.counters:  # those of a life that has ended are being read beside the event loop
                 counters.count(exchange, "" if reply.ending is None else reply.ending.name, self._documented)
-        return reply.status, reply_headers(sandbox.id, exchange, told), content, reply.ending
+        return reply.status, reply_headers(recorder.id, exchange, told), content, reply.ending
+
+    def _read_head(
+        self, sandbox: LiveSandbox, path: str, request: Incoming, prefix: str, now: datetime, wall: datetime
+    ) -> Call:
+        """Read who asks, and for what."""
+        pairs, headers = request.headers, request.by_name
+        if len(headers) < len(pairs):
+            headers = _joined(pairs)
+        client, scheme = self._clients.of(request.client, headers)
+        exchange = Exchange(
+            at=now,
+            wall=wall,
+            method=request.method,
+            path=path,
+            query=request.query,
+            packed_headers=packed(pairs),
+            client=client,
+            target=request.target,
+            replay_of=request.replay_of,
+            prefix=prefix,
+            is_awaited=request.body is None,
+            scheme=request.scheme or scheme,
+        )
+        return Call(
+            sandbox=sandbox,
+            now=now,
+            wall=wall,
+            exchange=exchange,
+            headers=headers,
+            core=sandbox.core,
+            prefix=prefix,
+            verdict=request.verdict,
+        )
 
     async def _reply(self, call: Call, request: Incoming) -> Reply:
         """The steps of every call, in order. Each returns the reply that ends it, or None to continue.
@@ -151,7 +141,7 @@ class Pipeline:
             reply = (
                 (await read(call, request) if call.fault or request.body is None else None)
                 or check(call, request)
-                or (await handle(call) if call.fault else _execute(call))
+                or (await execute_late(call) if call.fault else execute(call))
             )
         elif call.fault is not None:
             await keep_unread(call, request)
@@ -215,7 +205,7 @@ def check(call: Call, request: Incoming) -> Reply | None:
         call.exchange.body, call.has_body = request.body, True
     met, endpoint = call.fault, call.endpoint
     fault = None if met is None else met.rule.then
-    if refusal := authenticate(call, endpoint, call.claim, fault) or _check_fields(call, endpoint):
+    if refusal := authenticate(call, endpoint, call.claim, fault) or check_fields(call, endpoint):
         return refusal
     book, account = call.sandbox.core.state.faults, call.fields.get("account")
     if met is not None or not (call.exchange.selected_rule or book.rules or book.is_magic(account)):
@@ -228,32 +218,26 @@ def _refuse_by_fault(call: Call, fault: FaultThen) -> Reply | None:
     return refuse_late(fault, call, call.endpoint) or (NO_REPLY if fault.prevents_execution else None)
 
 
-def _check_fields(call: Call, endpoint: Endpoint) -> Reply | None:
-    """Decode and validate the endpoint's input; the endpoint's own refusal when it violates the contract."""
-    exchange, source = call.exchange, endpoint.source
-    unread = (
-        exchange.query if source == "body" else exchange.body if source == "query" else exchange.query or exchange.body
-    )
-    if unread or names.API_VERSION in call.headers:
-        note_unread(call, endpoint)
-    if not endpoint.schema:
-        return None
-    problems = _validate(call, endpoint)
-    return refusals.invalid_input(call, endpoint, problems) if problems else None
+def _redacted_diagnosis(call: Call, anonymous: LiveSandbox | None) -> str:
+    """Return what the client learns of its request, and hide the secrets of its own sandbox from the journal, too."""
+    sandbox = call.sandbox
+    hide_secrets(call.exchange, sandbox.own_secrets.index(sandbox.hidden))
+    return diagnosis_for_client(call.exchange, (*sandbox.secrets[1:], *(anonymous.secrets if anonymous else ())))
 
 
-def _execute(call: Call) -> Reply:
-    """Execute a call at once. What a command causes is told behind its request, which has no number yet."""
-    if call.exchange.method == "GET":  # it commands nothing
-        return call.endpoint.handle(call)
-    core, events = call.sandbox.core, call.sandbox.events
-    core.watch(call.caused.append)
-    try:
-        if b"traceparent" in call.headers:
-            return handle_traced(call, call.caused.append)
-        return call.endpoint.handle(call)
-    finally:
-        core.watch(events.note)
+def _complete(exchange: Exchange, reply: Reply, content: bytes) -> None:
+    exchange.status, exchange.content = reply.status, reply.journaled or content
+    if reply.headers:
+        exchange.own_headers = reply.headers
+    if reply.ending is not None:
+        exchange.ending = str(reply.ending)
+
+
+def _publish(call: Call, recorder: LiveSandbox) -> None:
+    """Publish the request, and behind it what it caused."""
+    recorder.events.note(call.exchange.n)
+    for happening in call.caused:
+        call.sandbox.events.note(happening)
 
 
 def _joined(pairs: list[tuple[bytes, bytes]]) -> dict[bytes, bytes]:
@@ -275,24 +259,3 @@ def _check_selected_rule(call: Call) -> Reply | None:
         return refusals.unknown_rule(call, name)
     call.exchange.selected_rule = name
     return None
-
-
-def _validate(call: Call, endpoint: Endpoint) -> Problems:
-    """Decode the endpoint's input and validate it against its schema; stores the fields in the call."""
-    if endpoint.source == "query":
-        query = call.exchange.query
-        call.fields, problems = read_query(query, endpoint.schema)
-        if query:
-            note_unknown_parameters(call, endpoint)
-        return problems
-    assume, headers = call.sandbox.scenario.assume, call.headers
-    may_be_form = endpoint.source == "form"
-    reject_duplicates = assume.get("duplicate-json-keys") == "reject"
-    any_type = assume.get("content-type") == "ignored"
-    # By position, which is cheaper: every payment comes this way.
-    call.fields, problems, call.is_exact = read_members(
-        endpoint.schema, headers.get(b"content-type", b""), call.exchange.body, may_be_form, reject_duplicates, any_type
-    )
-    if "body" in problems and headers.get(b"content-encoding", b"identity") != b"identity":
-        return {"body": [refusals.ENCODED]}
-    return problems

@@ -1,27 +1,18 @@
 """The reseller API as one table: path, method, endpoint (SPEC 4.1), and how a path is looked up in it."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import Any
 
-from simulator.api import (
-    alerts,
-    bills,
-    callbacks,
-    cases,
-    deliveries,
-    history,
-    legacy,
-    network,
-    payments,
-    statement,
-    tokens,
-    wallet,
-    webhooks,
-)
+from simulator.api import account, catalog, deliveries, history, payments, tokens
 from simulator.api.billers import BillersEndpoint
-from simulator.api.call import Access, Endpoint
-from simulator.api.catalog import CatalogEndpoint
+from simulator.api.call import Access, Call, Endpoint, Problems, Reply
 from simulator.api.options import OptionsEndpoint
-from simulator.api.refusals import denied, denied_at_catalog, invalid_parameters
+from simulator.api.refusals import denied as denied_as_usual
+from simulator.api.refusals import denied_at_catalog, invalid_parameters
+from simulator.api.tokens import closed_to_token, denied_at_token, holder_of
+from simulator.auth import headers as names
+from simulator.auth.signature import Denied
+from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.wire.tokens import PATH, REFRESH_PATH
 
 OPEN, LEGACY = Access.OPEN, Access.LEGACY
@@ -30,193 +21,67 @@ Methods = Mapping[str, Endpoint]
 Routes = Mapping[str, Methods]
 
 
+def endpoint(
+    handle: Callable[[Call], Reply],
+    *,
+    query: str = "",
+    body: str = "",
+    form: str = "",
+    invalid: Callable[[Call, Problems], Reply] = invalid_parameters,
+    denied: Callable[[Denied], Reply] = denied_as_usual,
+    **more: Any,
+) -> Endpoint:
+    """Return an endpoint with the usual refusals; `query`, `body` or `form` is the schema of what it takes there."""
+    source = "query" if query else "body" if body else "form" if form else ""
+    return Endpoint(handle=handle, invalid=invalid, denied=denied, schema=query or body or form, source=source, **more)
+
+
 def routes() -> Routes:
     """Endpoints by path, then by method; built per application, since some have caches."""
+    show_catalog = endpoint(catalog.CatalogEndpoint(), query="catalog-query", denied=denied_at_catalog)
+    token: Any = {"denied": denied_at_token, "access": OPEN, "is_deprecated": True}
+    legacy: Any = {"access": LEGACY, "is_deprecated": True}
+    topup = endpoint(
+        payments.topup, body="topup-request", invalid=payments.invalid_topup, access=LEGACY, may_want_key=True
+    )
     return {
-        PATH: {
-            "POST": Endpoint(
-                handle=tokens.token,
-                invalid=invalid_parameters,
-                denied=tokens.denied_at_token,
-                schema="token-request",
-                source="form",
-                access=OPEN,
-                is_deprecated=True,
-            ),
-        },
-        REFRESH_PATH: {
-            "POST": Endpoint(
-                handle=tokens.refresh,
-                invalid=invalid_parameters,
-                denied=tokens.denied_at_token,
-                schema="token-refresh-request",
-                source="form",
-                access=OPEN,
-                is_deprecated=True,
-            ),
-        },
-        "/v2/product-list": {
-            "GET": Endpoint(
-                handle=legacy.product_list, invalid=invalid_parameters, denied=denied, access=LEGACY, is_deprecated=True
-            ),
-        },
-        "/v2/subproducts": {
-            "GET": Endpoint(
-                handle=legacy.subproducts,
-                invalid=invalid_parameters,
-                denied=denied,
-                schema="subproducts-query",
-                source="query",
-                access=LEGACY,
-                is_deprecated=True,
-            ),
-        },
-        "/v2/catalog": {
-            "GET": Endpoint(
-                handle=CatalogEndpoint(),
-                invalid=invalid_parameters,
-                denied=denied_at_catalog,
-                schema="catalog-query",
-                source="query",
-            ),
-        },
-        "/v2/options": {
-            "GET": Endpoint(
-                handle=OptionsEndpoint(),
-                invalid=invalid_parameters,
-                denied=denied,
-                schema="options-query",
-                source="query",
-            ),
-        },
-        "/v1/interbank/billers": {
-            "GET": Endpoint(
-                handle=BillersEndpoint(),
-                invalid=invalid_parameters,
-                denied=denied,
-                schema="billers-query",
-                source="query",
-                access=LEGACY,
-            ),
-        },
-        "/v2/topup": {
-            "POST": Endpoint(
-                handle=payments.topup,
-                invalid=payments.invalid_request,
-                denied=denied,
-                schema="topup-request",
-                source="body",
-                access=LEGACY,
-                may_want_key=True,
-            ),
-        },
+        PATH: {"POST": endpoint(tokens.token, form="token-request", **token)},
+        REFRESH_PATH: {"POST": endpoint(tokens.refresh, form="token-refresh-request", **token)},
+        "/v2/product-list": {"GET": endpoint(catalog.product_list, **legacy)},
+        "/v2/subproducts": {"GET": endpoint(catalog.subproducts, query="subproducts-query", **legacy)},
+        "/v2/catalog": {"GET": show_catalog},
+        "/v2/options": {"GET": endpoint(OptionsEndpoint(), query="options-query")},
+        "/v1/interbank/billers": {"GET": endpoint(BillersEndpoint(), query="billers-query", access=LEGACY)},
+        "/v2/topup": {"POST": topup},
         "/v2/transactions/check": {
-            "POST": Endpoint(
-                handle=cases.check, invalid=cases.invalid_request, denied=denied, schema="check-request", source="body"
-            ),
+            "POST": endpoint(payments.check, body="check-request", invalid=payments.invalid_case)
         },
-        "/v2/transactions/void": {
-            "POST": Endpoint(
-                handle=cases.void, invalid=cases.invalid_request, denied=denied, schema="void-request", source="body"
-            ),
-        },
-        "/v2/networkstatus": {
-            "GET": Endpoint(
-                handle=network.show,
-                invalid=invalid_parameters,
-                denied=denied,
-                schema="networkstatus-query",
-                source="query",
-            ),
-        },
+        "/v2/transactions/void": {"POST": endpoint(payments.void, body="void-request", invalid=payments.invalid_case)},
+        "/v2/networkstatus": {"GET": endpoint(payments.show_network, query="networkstatus-query")},
         "/v2/bill-presentment": {
-            "GET": Endpoint(
-                handle=bills.show, invalid=bills.invalid_request, denied=denied, schema="bill-query", source="query"
-            ),
+            "GET": endpoint(payments.show_bill, query="bill-query", invalid=payments.invalid_bill)
         },
-        "/v2/transactions": {
-            "GET": Endpoint(
-                handle=history.transactions,
-                invalid=invalid_parameters,
-                denied=denied,
-                schema="transactions-query",
-                source="query",
-            ),
-        },
-        "/v2/balance-statement": {
-            "GET": Endpoint(
-                handle=statement.balance_statement,
-                invalid=invalid_parameters,
-                denied=denied,
-                schema="balance-statement-query",
-                source="query",
-            ),
-        },
-        "/v2/balance": {
-            "GET": Endpoint(handle=wallet.balance, invalid=invalid_parameters, denied=denied),
-        },
-        "/v2/low-balance-threshold": {
-            "POST": Endpoint(
-                handle=alerts.set_threshold,
-                invalid=invalid_parameters,
-                denied=denied,
-                schema="low-balance-threshold-query",
-                source="query",
-            ),
-        },
+        "/v2/transactions": {"GET": endpoint(history.transactions, query="transactions-query")},
+        "/v2/balance-statement": {"GET": endpoint(history.balance_statement, query="balance-statement-query")},
+        "/v2/balance": {"GET": endpoint(account.balance)},
+        "/v2/low-balance-threshold": {"POST": endpoint(account.set_threshold, query="low-balance-threshold-query")},
         "/v2/callback-url": {
-            "GET": Endpoint(handle=callbacks.read_url, invalid=invalid_parameters, denied=denied),
-            "POST": Endpoint(
-                handle=callbacks.set_url,
-                invalid=invalid_parameters,
-                denied=denied,
-                schema="callback-url-query",
-                source="query",
-            ),
+            "GET": endpoint(account.read_url),
+            "POST": endpoint(account.set_url, query="callback-url-query"),
         },
         "/v2/balance-webhook": {
-            "GET": Endpoint(handle=webhooks.read, invalid=invalid_parameters, denied=denied),
-            "PUT": Endpoint(
-                handle=webhooks.put, invalid=invalid_parameters, denied=denied, schema="webhook-request", source="body"
-            ),
-            "DELETE": Endpoint(handle=webhooks.remove, invalid=invalid_parameters, denied=denied),
+            "GET": endpoint(account.read_webhook),
+            "PUT": endpoint(account.put_webhook, body="webhook-request"),
+            "DELETE": endpoint(account.remove_webhook),
         },
-        "/v2/balance-webhook/enabled": {
-            "PATCH": Endpoint(
-                handle=webhooks.enable,
-                invalid=invalid_parameters,
-                denied=denied,
-                schema="webhook-enabled-request",
-                source="body",
-            ),
-        },
-        "/v2/balance-webhook/rotate-secret": {
-            "POST": Endpoint(handle=webhooks.rotate, invalid=invalid_parameters, denied=denied),
-        },
-        "/v2/balance-webhook/deliveries": {
-            "GET": Endpoint(
-                handle=deliveries.list_all,
-                invalid=invalid_parameters,
-                denied=denied,
-                schema="deliveries-query",
-                source="query",
-            ),
-        },
+        "/v2/balance-webhook/enabled": {"PATCH": endpoint(account.enable_webhook, body="webhook-enabled-request")},
+        "/v2/balance-webhook/rotate-secret": {"POST": endpoint(account.rotate_secret)},
+        "/v2/balance-webhook/deliveries": {"GET": endpoint(deliveries.list_all, query="deliveries-query")},
         "/v2/balance-webhook/deliveries/replay-bulk": {
-            "POST": Endpoint(
-                handle=deliveries.replay_bulk,
-                invalid=invalid_parameters,
-                denied=denied,
-                schema="replay-bulk-request",
-                source="body",
-            ),
+            "POST": endpoint(deliveries.replay_bulk, body="replay-bulk-request")
         },
-        "/v2/balance-webhook/deliveries/{jobId}": {
-            "GET": Endpoint(handle=deliveries.show, invalid=invalid_parameters, denied=denied),
-        },
-        "/v2/balance-webhook/deliveries/{jobId}/replay": {
-            "POST": Endpoint(handle=deliveries.replay, invalid=invalid_parameters, denied=denied),
-        },
+        "/v2/balance-webhook/deliveries/{jobId}": {"GET": endpoint(deliveries.show)},
+        "/v2/balance-webhook/deliveries/{jobId}/replay": {"POST": endpoint(deliveries.replay)},
     }
 
 
@@ -251,3 +116,33 @@ class PathTable:
             if all(part if wanted[:1] == "{" else wanted == part for wanted, part in pairs):
                 return template, methods
         return [], None
+
+
+class UnsignedJudge:
+    """Judges such requests by the endpoints of `paths`. Nothing is sent, and nothing changes."""
+
+    def __init__(self, paths: PathTable) -> None:
+        self._paths = paths
+
+    def __call__(
+        self, sandbox: LiveSandbox, method: str, path: str, headers: Mapping[bytes, bytes]
+    ) -> tuple[str, str] | None:
+        """`valid` or the code of the refusal, and why; None for a request without any credentials that needs some."""
+        endpoint = self._endpoint(method, path)
+        if endpoint is not None and endpoint.access is Access.OPEN:
+            return "valid", "this endpoint takes no credentials in its headers"
+        if names.AUTHORIZATION not in headers:
+            return None
+        now = sandbox.clock.now()
+        access = Access.SIGNED if endpoint is None else endpoint.access
+        found = holder_of(sandbox, access, headers[names.AUTHORIZATION], now)
+        if isinstance(found, Denied):
+            return found.code, found.diagnosis
+        closed = None if endpoint is None else closed_to_token(endpoint, found, now)
+        if closed is not None:
+            return closed.code, closed.diagnosis
+        return "valid", f"the bearer token is one of {found.code}: no signature is needed"
+
+    def _endpoint(self, method: str, path: str) -> Endpoint | None:
+        methods = self._paths.exact.get(path) or self._paths.match(path)[0] or {}
+        return methods.get(method.upper())

@@ -4,8 +4,8 @@ from typing import Any
 
 import msgspec
 
-from simulator.api.bearers import bearer_of
 from simulator.api.call import Incoming, Receive
+from simulator.api.tokens import bearer_of
 from simulator.auth import headers as names
 from simulator.auth.tokens import claimed
 from simulator.contract.body import FORM_BYTES_MAX, decode_form

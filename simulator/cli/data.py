@@ -16,7 +16,7 @@ from simulator.cli.output import echo, one_line, print_to_stderr
 from simulator.cli.secret_files import SECRET_MODE
 
 if TYPE_CHECKING:
-    from simulator.api.again import Again
+    from simulator.api.request_replayer import RequestReplayer
     from simulator.persistence.reader import Reader
 
 PIECE_BYTES: Final = 1024 * 1024
@@ -258,12 +258,12 @@ def _write(pieces: Iterable[bytes], write: Callable[[bytes], object]) -> None:
         write(piece)
 
 
-def _again() -> "Again":
-    from simulator.api.again import Again
+def _again() -> "RequestReplayer":
     from simulator.api.pipeline import Pipeline
+    from simulator.api.request_replayer import RequestReplayer
     from simulator.api.routes import routes
 
-    return Again(Pipeline(routes()))
+    return RequestReplayer(Pipeline(routes()))
 
 
 def _version() -> str:

@@ -151,8 +151,8 @@ def _not_accepted(error: "ScenarioError", head: "Head") -> str:
 
 def _is_proved(file: "TapeFile", life: "Life", until: Until) -> bool:
     """Replay a tape and print the result; whether all was as it is on the tape."""
-    from simulator.api.again import Again
     from simulator.api.pipeline import Pipeline
+    from simulator.api.request_replayer import RequestReplayer
     from simulator.api.routes import routes
     from simulator.cli.replayed import difference, proved
     from simulator.replay.proof import prove
@@ -160,7 +160,7 @@ def _is_proved(file: "TapeFile", life: "Life", until: Until) -> bool:
 
     count = file.end_of(life, until).n
     with _playing(file, life):
-        proof = prove(life.tape, Again(Pipeline(routes())), nowhere(), count)
+        proof = prove(life.tape, RequestReplayer(Pipeline(routes())), nowhere(), count)
         proof.player.end()
     if proof.difference is not None:
         echo(difference(life, proof.difference))

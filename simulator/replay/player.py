@@ -44,7 +44,7 @@ Answering = Coroutine[Any, Any, Any]
 
 
 class Again(Protocol):
-    """See `simulator.api.again`."""
+    """See `simulator.api.request_replayer`."""
 
     def __call__(
         self,

@@ -63,6 +63,7 @@ class EventLog:
         self._items: deque[Item] = deque(maxlen=EVENTS_MAX)
         self._walls: deque[datetime] = deque(maxlen=EVENTS_MAX)
         self._serials: deque[int] = deque(maxlen=EVENTS_MAX)
+        self._held: list[Item] | None = None
         self.count = 0
         self.began = 0
         self.life: Any = None
@@ -84,7 +85,10 @@ class EventLog:
         self._serials = deque(range(self.began + 1, hub.latest + 1), maxlen=EVENTS_MAX)
 
     def note(self, item: Item) -> None:
-        """Add an event, evicting the oldest as needed."""
+        """Add an event, evicting the oldest as needed; between `hold` and `release` only keep it for the latter."""
+        if self._held is not None:
+            self._held.append(item)
+            return
         hub = self.hub
         hub.latest = serial = hub.latest + 1
         self.count += 1
@@ -93,6 +97,16 @@ class EventLog:
         self._serials.append(serial)
         if hub.readers:
             hub.touch(self)
+
+    def hold(self) -> None:
+        """Hold events back while a request is executed, which has no number yet. Nothing may await before `release`."""
+        self._held = []
+
+    def release(self) -> list[Item]:
+        """Return the events since `hold`, for the caller to note behind the request."""
+        held, self._held = self._held, None
+        assert held is not None, "only after hold"
+        return held
 
     def kept(self) -> Iterator[tuple[Item, datetime]]:
         """The events with their wall times, the oldest first."""

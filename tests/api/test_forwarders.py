@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from simulator.api.forwarders import Forwarders
+from simulator.api.clients import Forwarders
 from tests.support.client import Client, exchange, running
 from tests.support.replaying import assert_replays
 

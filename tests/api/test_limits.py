@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from simulator.api.addresses import client_address, is_listed_address
+from simulator.api.clients import client_address, is_listed_address
 from simulator.domain.commands import CountRequest
 from tests.support.client import Client, Response, running
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from simulator.api.again import Again
 from simulator.api.pipeline import Pipeline
+from simulator.api.request_replayer import RequestReplayer
 from simulator.api.routes import routes
 from simulator.domain.errors import DomainError
 from simulator.replay import room
@@ -77,7 +77,7 @@ def told(contents: Iterable[Any]) -> None:
     """Read and replay these lines, as `replay` does."""
     try:
         for tape in read_tapes(json.dumps(one).encode() + b"\n" for one in contents):
-            prove(tape, Again(Pipeline(routes())), nowhere())
+            prove(tape, RequestReplayer(Pipeline(routes())), nowhere())
     except (*REFUSED, *CANNOT_BE_PLAYED):
         pass
 
@@ -138,7 +138,7 @@ def test_a_request_that_nobody_recorded_differs(lines: list[Any]) -> None:
     place, found = next((n, one) for n, one in enumerate(lines) if one.get("method") == "GET")
     wrong = changed(found, ("answer", "owner"), "other")
     (tape,) = read_tapes(json.dumps(one).encode() + b"\n" for one in [*lines[:place], wrong, *lines[place + 1 :]])
-    difference = prove(tape, Again(Pipeline(routes())), nowhere()).difference
+    difference = prove(tape, RequestReplayer(Pipeline(routes())), nowhere()).difference
     assert difference is not None
     assert (difference.entry, difference.replayed) == (place, "nobody recorded it")
 

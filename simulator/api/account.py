@@ -1,24 +1,72 @@
-"""`/v2/balance-webhook`: configuration of the balance webhook (SPEC 4.19)."""
+"""What an account asks and sets: balance, threshold, callback URL, balance webhook (SPEC 4.15, 4.16, 4.18, 4.19)."""
 
 from urllib.parse import urlsplit
 
 from simulator.api.call import Call, Reply
 from simulator.api.notes import note
-from simulator.api.refusals import refuse_parameters
-from simulator.domain.commands import EnableWebhook, RemoveWebhook, RotateWebhookSecret, SetWebhook
+from simulator.api.refusals import invalid_parameters, refuse_parameters
+from simulator.contract.schemas import schema
+from simulator.domain.commands import (
+    EnableWebhook,
+    RemoveWebhook,
+    RotateWebhookSecret,
+    SetCallback,
+    SetThreshold,
+    SetWebhook,
+)
+from simulator.domain.errors import Unacceptable
 from simulator.domain.model.inboxes import INBOX_SCHEME
+from simulator.domain.model.money import parse_amount
 from simulator.http_client.targets import reason_to_refuse
 from simulator.runtime.inboxes import INBOX_PATH
-from simulator.wire import errors, webhooks
+from simulator.wire import alerts, callbacks, errors, wallet, webhooks
 from simulator.wire.json import encode
 
 
-def read(call: Call) -> Reply:
+def balance(call: Call) -> Reply:
+    """200 with the wallet's balance."""
+    flat = call.sandbox.core.state.assumes("balance-record", "flat")
+    return Reply(200, wallet.balance(call.owner.wallet.balance, flat=flat))
+
+
+def set_threshold(call: Call) -> Reply:
+    """200 with the value set; 400 for an invalid amount or threshold."""
+    amount = parse_amount(call.fields["amount"])
+    if amount is None:
+        return _bad_threshold(call)
+    try:
+        reseller = call.sandbox.apply(SetThreshold(call.owner.code, amount), call.now)
+    except Unacceptable:
+        return _bad_threshold(call)
+    return Reply(200, alerts.threshold(reseller.email, reseller.wallet.threshold, call.now))
+
+
+def _bad_threshold(call: Call) -> Reply:
+    text = f"must be {schema('low-balance-threshold-query')['properties']['amount']['x-must-be']}"
+    return invalid_parameters(call, {"amount": [text]})
+
+
+def read_url(call: Call) -> Reply:
+    """200 with the configuration, empty strings when there is none."""
+    return Reply(200, callbacks.configuration(call.owner.callback, call.now))
+
+
+def set_url(call: Call) -> Reply:
+    """200 with the values set; 400 for a URL that cannot be called."""
+    url, method = call.fields["url"], call.fields["method"]
+    if reason := reason_to_refuse(url):
+        note(call, reason)
+        return refuse_parameters({"url": [reason]})
+    config = call.sandbox.apply(SetCallback(call.owner.code, url, method), call.now)
+    return Reply(200, callbacks.configuration(config, call.now))
+
+
+def read_webhook(call: Call) -> Reply:
     """200 with the configuration, empty when there is none."""
     return Reply(200, webhooks.configuration(call.owner.webhook))
 
 
-def put(call: Call) -> Reply:
+def put_webhook(call: Call) -> Reply:
     """200 with the secret on creation, without it on an update; 400 for an address that cannot be called."""
     url = call.fields["url"]
     if reason := reason_to_refuse(url) or _reason_in_production(call, url):
@@ -29,7 +77,7 @@ def put(call: Call) -> Reply:
     return Reply(200, webhooks.url_alone(call.owner.webhook))
 
 
-def enable(call: Call) -> Reply:
+def enable_webhook(call: Call) -> Reply:
     """200 with what was set; 404 when there is no webhook."""
     wanted = call.fields["enabled"]
     if not call.sandbox.apply(EnableWebhook(call.owner.code, wanted), call.now):
@@ -37,14 +85,14 @@ def enable(call: Call) -> Reply:
     return Reply(200, {"enabled": wanted})
 
 
-def rotate(call: Call) -> Reply:
+def rotate_secret(call: Call) -> Reply:
     """200 with the new secret; 404 when there is no webhook."""
     if not call.sandbox.apply(RotateWebhookSecret(call.owner.code), call.now):
         return _no_webhook(call)
     return _with_secret(call)
 
 
-def remove(call: Call) -> Reply:
+def remove_webhook(call: Call) -> Reply:
     """204, whether there was one or not."""
     call.sandbox.apply(RemoveWebhook(call.owner.code), call.now)
     return Reply(204, b"")

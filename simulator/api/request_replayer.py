@@ -1,14 +1,14 @@
-"""Answers a request once more as it came, from the record of it: for the replay of a tape."""
+"""Answers a recorded request once more: for the replay of a tape."""
 
 from collections.abc import Awaitable, Callable, Coroutine
 from functools import partial
 from typing import Any
 
 from simulator.api import refusals
-from simulator.api.body import BodyTooLarge
 from simulator.api.call import EncodedReply, Incoming, Verdict
 from simulator.api.pipeline import Pipeline
 from simulator.api.quotas import AHEAD, Refuse, as_before
+from simulator.api.suspended import BodyTooLarge
 from simulator.auth.signature import Denied
 from simulator.runtime.journal import Exchange
 from simulator.runtime.live_sandbox import LiveSandbox
@@ -19,7 +19,7 @@ UNKNOWN_SANDBOX = "unknown_sandbox"
 BY_SECRET = ("invalid_signature", "decryption_error")
 
 
-class Again:
+class RequestReplayer:
     """Answers recorded requests through the pipeline. The address of the client is that of the record."""
 
     def __init__(self, pipeline: Pipeline) -> None:

@@ -1,0 +1,194 @@
+"""Requests that are suspended: for a fault's delay, or for the rest of their body, read within bounds.
+
+Meanwhile anything may change: a sandbox is deleted, an allowlist is changed, a key is revoked. So a request is
+checked again when it resumes, and the tape has when it was suspended and resumed.
+"""
+
+from collections.abc import Mapping
+from contextlib import suppress
+from datetime import timedelta
+from typing import Any
+
+from simulator.api import refusals
+from simulator.api.authentication import identify
+from simulator.api.call import Call, Incoming, Receive, Reply
+from simulator.api.clients import refuse_address
+from simulator.api.notes import note
+from simulator.auth.signature import BODY_BYTES_MAX, Denied
+from simulator.contract.body import FORM_BYTES_MAX, FORM_TOO_LONG
+from simulator.domain.model import draw
+from simulator.domain.model.faults import FaultThen
+from simulator.domain.model.rules import Rule
+from simulator.runtime.live_sandbox import LiveSandbox
+from simulator.tape.entries import RequestShown, Resumption
+from simulator.wire import errors
+
+TIMED_OUT = 504
+
+
+class ClientGone(Exception):
+    """The client closed the connection before its request was complete."""
+
+
+class BodyTooLarge(Exception):
+    """The body exceeds its bound. It was discarded."""
+
+
+async def receive_body(call: Call, receive: Receive, bytes_max: int = BODY_BYTES_MAX) -> bytes:
+    """The whole body of a call, as `read_body`; the tape has that the call waits for it."""
+    if not is_announced(call.headers):
+        return b""
+    refuse_declared(call.headers, bytes_max)
+    call.note_wait()
+    try:
+        return await read_body(call.headers, receive, bytes_max)
+    except BodyTooLarge:
+        await call.resume(Resumption.TOO_LARGE)
+        raise
+    except ClientGone:
+        await call.resume(Resumption.GONE)
+        raise
+
+
+def is_announced(headers: Mapping[bytes, bytes]) -> bool:
+    """True when a body follows the headers."""
+    return b"content-length" in headers or b"transfer-encoding" in headers
+
+
+def refuse_declared(headers: Mapping[bytes, bytes], bytes_max: int) -> None:
+    """Raise `BodyTooLarge` when the headers say so already."""
+    declared = headers.get(b"content-length", b"")
+    if declared.isdigit() and int(declared) > bytes_max:
+        raise BodyTooLarge
+
+
+async def read_body(headers: Mapping[bytes, bytes], receive: Receive, bytes_max: int = BODY_BYTES_MAX) -> bytes:
+    """The whole body, at most `bytes_max` bytes. Raises `BodyTooLarge` as early as possible, and `ClientGone`.
+
+    The server reads and drops the rest of a body that is too large, so that its sender can read the refusal.
+    """
+    if not is_announced(headers):
+        return b""
+    refuse_declared(headers, bytes_max)
+    chunks: list[bytes] = []
+    total = 0
+    while True:
+        message = await receive()
+        if message["type"] != "http.request":
+            raise ClientGone
+        chunk = message.get("body", b"")
+        total += len(chunk)
+        if total > bytes_max:
+            raise BodyTooLarge
+        if not message.get("more_body"):
+            return b"".join((*chunks, chunk)) if chunks else chunk
+        chunks.append(chunk)
+
+
+async def read(call: Call, request: Incoming) -> Reply | None:
+    """Wait for a fault's delay and for the rest of the body, then check again what may have changed meanwhile."""
+    if request.body is not None:  # before the wait, so that what is written down of it has the body
+        call.exchange.body, call.has_body = request.body, True
+    waits = call.fault is not None and not call.fault.rule.then.after_commit
+    if waits and (refusal := await wait(call)):
+        return refusal
+    if request.body is not None or not is_announced(call.headers):
+        call.has_body = True
+        return _identify_again(call, "the delay has passed") if waits and call.has_waited else None
+    assert request.receive is not None, "a body that is not here yet comes from somewhere"
+    call.has_body = True
+    is_form = call.endpoint.source == "form"
+    try:
+        call.exchange.body = await receive_body(call, request.receive, FORM_BYTES_MAX if is_form else BODY_BYTES_MAX)
+    except BodyTooLarge:
+        if is_form:
+            return refusals.invalid_input(call, call.endpoint, {"body": [FORM_TOO_LONG]})
+        return refusals.deny(call, call.endpoint, Denied("body_too_large", refusals.BODY_BOUND))
+    await call.refresh()
+    return _identify_again(call, "the body is here")
+
+
+def _identify_again(call: Call, event: str) -> Reply | None:
+    """Check the sandbox, the address and the headers at the time when the wait has ended by `event`."""
+    if call.is_lost:
+        return refusals.lost_sandbox(call)
+    refusal = refuse_address(call) or identify(call)
+    if refusal is not None:
+        call.exchange.diagnosis += f" now that {event}"
+        if call.exchange.told:
+            call.exchange.told += f" now that {event}"
+    return refusal
+
+
+async def wait(call: Call) -> Reply | None:
+    """Wait for the delay of the call's fault, once; 504 when the integration timeout comes first (SPEC 8).
+
+    A real wait: wall time, divided by the rate of a faster clock; drawn from the range, deterministically. It ends with
+    the life of the sandbox.
+    """
+    met = call.fault
+    if met is None or met.has_waited or met.rule.then.delay is None:
+        return None
+    met.has_waited = True
+    sandbox, limit = call.sandbox, call.sandbox.scenario.limits.integration_timeout
+    span = _delay(call, met.rule)
+    met.timed_out = limit is not None and span > limit
+    call.note_wait()
+    await sandbox.sleep(sandbox.clock.wall_seconds(limit if limit is not None and met.timed_out else span))
+    await call.refresh()
+    if call.is_lost and not met.rule.then.after_commit:
+        _note_lost(call)
+        return refusals.lost_sandbox(call)
+    if limit is not None and met.timed_out:
+        text = f"a fault's delay of {span.total_seconds():g} s is longer than limits.integration_timeout"
+        call.exchange.error, call.exchange.diagnosis = "integration_timeout", text
+    if call.is_lost:
+        _note_lost(call)
+    return Reply(TIMED_OUT, timeout_body(limit)) if limit is not None and met.timed_out else None
+
+
+def _note_lost(call: Call) -> None:
+    """Note that the life of a call's sandbox has ended."""
+    call.exchange.trxid = ""  # of a transaction that is gone; the new journal may have another of this id
+    ending = "deleted" if call.sandbox.is_deleted else call.sandbox.last_ending
+    note(call, f"the sandbox was {ending} during the delay of a fault")
+
+
+async def keep_unread(call: Call, request: Incoming, waits: bool = True) -> None:
+    """Store the body of a request that was answered without reading it; if it is not here yet, only if it `waits`: as
+    the scenario expects something of what is in it, or as a fault hides from the client what becomes of it, which who
+    judges the client has to know. One that is too large is not stored."""
+    if request.body is not None:
+        call.exchange.body, call.has_body = request.body, True
+    elif waits and request.receive is not None:
+        call.has_body = True
+        with suppress(BodyTooLarge):
+            call.exchange.body = await receive_body(call, request.receive)
+            await call.resume()
+
+
+def timeout_body(limit: timedelta) -> dict[str, Any]:
+    """Return the body of a 504."""
+    text = f"The integration did not answer within {limit.total_seconds():g} seconds."
+    return errors.coded("integration_timeout", text)
+
+
+def _delay(call: Call, rule: Rule[FaultThen]) -> timedelta:
+    assert rule.then.delay is not None, "only a fault with a delay waits"
+    low, high = rule.then.delay
+    sandbox = call.sandbox
+    chosen = sandbox.core.state.faults.times_chosen(rule)
+    return low + (high - low) * draw.fraction(sandbox.seed, rule.label, "delay", chosen)
+
+
+def record(call: Call, recorder: LiveSandbox) -> None:
+    """Write a call to the journal of `recorder`, and to the tape. A suspended call is on the tape already; one that
+    another sandbox than its own records is on both tapes."""
+    own = call.sandbox
+    size = recorder.journal.add(call.exchange)
+    if call.tape is None and not call.is_lost:
+        own.tape.add(call.exchange, size)
+    elif call.tape is own.tape:
+        own.tape.answer(call.exchange, size)
+    if recorder is not own or (call.tape is not own.tape and call.is_lost):
+        recorder.tape.add(RequestShown(call.exchange), size)
