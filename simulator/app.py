@@ -41,7 +41,7 @@ from simulator.wire.headers import as_sent
 if TYPE_CHECKING:
     from simulator.control.access import Token
     from simulator.control.app import ControlApp
-    from simulator.replay.rebuilding import Surroundings
+    from simulator.persistence.replay.rebuilding import Surroundings
 
 SANDBOX_PREFIX = "/s/"
 CONTROL_PREFIX = CONTROL_PATH + "/"
@@ -137,8 +137,8 @@ class App:
             # Starlette is imported lazily, with the first control request, so that the server starts sooner.
             from simulator.control.app import ControlApp
             from simulator.control.guard import Guard
-            from simulator.replay.rewinding import Rewinder
-            from simulator.snapshot.restore import IN_MEMORY
+            from simulator.persistence.replay.rewinding import Rewinder
+            from simulator.persistence.snapshot.restore import IN_MEMORY
 
             guard = Guard(self.options.control_token, self.options.allowed_hosts, self.tokens)
             unsigned = UnsignedJudge(PathTable(routes()))
@@ -213,7 +213,7 @@ class App:
 
     def surroundings(self) -> "Surroundings":
         """What a sandbox needs of this server that is to be rebuilt in it."""
-        from simulator.replay.rebuilding import Surroundings
+        from simulator.persistence.replay.rebuilding import Surroundings
 
         return Surroundings(self.wall, self._sender, self.sandboxes.budgets)
 

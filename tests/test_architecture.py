@@ -4,7 +4,7 @@ import ast
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -16,6 +16,9 @@ from simulator.wire.payments import STATUS_NAMES
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "simulator"
 PAGE = (ROOT / "docs" / "architecture.md").read_text()
+
+ROOMS = ("tape", "replay", "snapshot")
+"""Of `simulator/persistence`."""
 
 # What each part may import of ours, besides itself.
 MAY_IMPORT: dict[str, set[str]] = {
@@ -134,8 +137,12 @@ def name_of(path: Path) -> str:
 
 
 def part_of(path: Path) -> str:
-    relative = path.relative_to(PACKAGE)
-    return relative.parts[0] if len(relative.parts) > 1 else relative.stem
+    return part_named(path.relative_to(PACKAGE).with_suffix("").parts)
+
+
+def part_named(names: Sequence[str]) -> str:
+    """The part of a module by its names: a room of `simulator`, or a room of persistence."""
+    return names[1] if names[0] == "persistence" and names[1:] and names[1] in ROOMS else names[0]
 
 
 @cache
@@ -162,7 +169,7 @@ def _imported_from_above(path: Path) -> set[str]:
     part = part_of(path)
     if part not in MAY_IMPORT:
         return set()
-    ours = {name.split(".")[1] for name in imports(path) if name.startswith("simulator.")}
+    ours = {part_named(name.split(".")[1:]) for name in imports(path) if name.startswith("simulator.")}
     return ours - MAY_IMPORT[part] - {part, "__version__"}
 
 
@@ -242,7 +249,9 @@ def _arrows() -> dict[str, set[str]]:
     found: dict[str, set[str]] = {part: set() for part in parts}
     for path in modules():
         if (part := part_of(path)) in parts:
-            found[part] |= {name.split(".")[1] for name in imports(path) if name.startswith("simulator.")} & parts
+            found[part] |= {
+                part_named(name.split(".")[1:]) for name in imports(path) if name.startswith("simulator.")
+            } & parts
     return {part: used - {part} for part, used in found.items()}
 
 

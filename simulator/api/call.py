@@ -13,11 +13,11 @@ from simulator.domain.model.outcomes import ConnectionEnd
 from simulator.domain.model.resellers import ApiKey, Reseller
 from simulator.domain.model.rules import Rule
 from simulator.domain.sandbox import Sandbox
+from simulator.persistence.tape.entries import RequestBegan, RequestResumed, Resumption
+from simulator.persistence.tape.tape import Tape
 from simulator.runtime.event_items import Item
 from simulator.runtime.journal import Exchange
 from simulator.runtime.live_sandbox import LiveSandbox
-from simulator.tape.entries import RequestBegan, RequestResumed, Resumption
-from simulator.tape.tape import Tape
 
 
 class ConnectionFaults(Protocol):

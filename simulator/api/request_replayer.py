@@ -10,9 +10,9 @@ from simulator.api.pipeline import Pipeline
 from simulator.api.quotas import AHEAD, Refuse, as_before
 from simulator.api.suspended import BodyTooLarge
 from simulator.auth.signature import Denied
+from simulator.persistence.tape.entries import Resumption
 from simulator.runtime.journal import Exchange
 from simulator.runtime.live_sandbox import LiveSandbox
-from simulator.tape.entries import Resumption
 
 SANDBOX_PREFIX = "/s/"
 UNKNOWN_SANDBOX = "unknown_sandbox"

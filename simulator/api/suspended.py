@@ -19,8 +19,8 @@ from simulator.contract.body import FORM_BYTES_MAX, FORM_TOO_LONG
 from simulator.domain.model import draw
 from simulator.domain.model.faults import FaultThen
 from simulator.domain.model.rules import Rule
+from simulator.persistence.tape.entries import RequestShown, Resumption
 from simulator.runtime.live_sandbox import LiveSandbox
-from simulator.tape.entries import RequestShown, Resumption
 from simulator.wire import errors
 
 TIMED_OUT = 504

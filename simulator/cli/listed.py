@@ -7,10 +7,8 @@ from typing import Final
 
 from simulator.cli.output import one_line
 from simulator.cli.taped import Life
-from simulator.replay.proof import now_of, shown_time
-from simulator.runtime.journal import Exchange
-from simulator.shortened import shortened
-from simulator.tape.entries import (
+from simulator.persistence.replay.proof import now_of, shown_time
+from simulator.persistence.tape.entries import (
     AttemptSent,
     ClockSet,
     CommandApplied,
@@ -22,6 +20,8 @@ from simulator.tape.entries import (
     RequestResumed,
     RequestShown,
 )
+from simulator.runtime.journal import Exchange
+from simulator.shortened import shortened
 
 WHAT_CHARS_MAX: Final = 200
 AT_ONCE: Final = 1000

@@ -15,7 +15,7 @@ from simulator.domain.model.instants import Times, times_of
 
 if TYPE_CHECKING:
     from simulator.cli.taped import Life, TapeFile
-    from simulator.replay.head import Head
+    from simulator.persistence.replay.head import Head
     from simulator.scenario.reading.document import ScenarioError
 
 Until = int | Times | None
@@ -155,8 +155,8 @@ def _is_proved(file: "TapeFile", life: "Life", until: Until) -> bool:
     from simulator.api.request_replayer import RequestReplayer
     from simulator.api.routes import routes
     from simulator.cli.replayed import difference, proved
-    from simulator.replay.proof import prove
-    from simulator.replay.rebuilding import nowhere
+    from simulator.persistence.replay.proof import prove
+    from simulator.persistence.replay.rebuilding import nowhere
 
     count = file.end_of(life, until).n
     with _playing(file, life):
@@ -175,9 +175,9 @@ def _serve(file: "TapeFile", life: "Life", until: Until, flags: dict[str, Any]) 
     from simulator.cli.process import exit_quietly_when_stopped, raise_file_limit
     from simulator.cli.replayed import difference, served
     from simulator.cli.running import Running, prepare
-    from simulator.replay.continuing import go_on
-    from simulator.replay.head import beginning_of
-    from simulator.replay.proof import compiler_for, prove
+    from simulator.persistence.replay.continuing import go_on
+    from simulator.persistence.replay.head import beginning_of
+    from simulator.persistence.replay.proof import compiler_for, prove
 
     def on_ready(running: Running) -> None:
         echo(banner.page(running))

@@ -8,10 +8,10 @@ from simulator import __version__
 from simulator.cli.output import one_line
 from simulator.cli.taped import Life
 from simulator.domain.commands import EndAttempt, PassTime
-from simulator.replay.differences import Difference
-from simulator.replay.reading import ReadTape
+from simulator.persistence.replay.differences import Difference
+from simulator.persistence.replay.reading import ReadTape
+from simulator.persistence.tape.entries import AttemptSent, CommandApplied, Entry, RequestBegan
 from simulator.runtime.journal import Exchange
-from simulator.tape.entries import AttemptSent, CommandApplied, Entry, RequestBegan
 
 AROUND_CHARS = 60
 SIDE_CHARS = 400

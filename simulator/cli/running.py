@@ -27,8 +27,8 @@ from simulator.server.serve import CannotListen, Server, make_server
 
 if TYPE_CHECKING:
     from simulator.persistence.data_folder import DataFolder
+    from simulator.persistence.tape.budget import TapeBudget
     from simulator.shards.shards import Shards
-    from simulator.tape.budget import TapeBudget
 
 MIB = 1024 * 1024
 WILDCARDS = ("", "0.0.0.0", "::")  # noqa: S104  # compared with

@@ -51,8 +51,8 @@ from simulator.control.permitted import NotPermitted, admitted, on_not_permitted
 from simulator.domain.errors import DomainError
 from simulator.domain.model.scenario import Scenario
 from simulator.http_client.targets import BadTarget
-from simulator.replay.player import Again
-from simulator.replay.rewinding import Rewinder
+from simulator.persistence.replay.player import Again
+from simulator.persistence.replay.rewinding import Rewinder
 from simulator.runtime.inboxes import INBOX_PATH
 from simulator.runtime.operations import Operations
 from simulator.runtime.sandboxes import Sandboxes

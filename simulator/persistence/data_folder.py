@@ -11,12 +11,12 @@ from simulator.persistence.boot_note import note_boot, step_since
 from simulator.persistence.errors import StoreError
 from simulator.persistence.gate import Gate, GatedSender
 from simulator.persistence.keeper import StoreKeeper
+from simulator.persistence.replay.continuing import return_to_life
+from simulator.persistence.replay.player import Again
+from simulator.persistence.replay.rebuilding import Surroundings
 from simulator.persistence.restoration import CannotResume, Restorer
 from simulator.persistence.snapshot_schedule import SnapshotSchedule
 from simulator.persistence.store import Durability, Store
-from simulator.replay.continuing import return_to_life
-from simulator.replay.player import Again
-from simulator.replay.rebuilding import Surroundings
 from simulator.runtime.clock import Wall
 from simulator.runtime.courier import Sender
 from simulator.runtime.keepers import Kept

@@ -20,19 +20,19 @@ from simulator.persistence.errors import NoSandbox, StoreError
 from simulator.persistence.gate import Gate
 from simulator.persistence.lives import Life
 from simulator.persistence.reader import Entry as Line
+from simulator.persistence.replay.head import head_of
+from simulator.persistence.replay.lines import ANSWERED
+from simulator.persistence.replay.reading import BadTape
+from simulator.persistence.replay.writing import Began, answered_line, entry_line, resumed_line, written_line
 from simulator.persistence.store import Store
+from simulator.persistence.tape.entries import Entry, Recorded, RequestBegan, RequestResumed
+from simulator.persistence.tape.tape import Tape
 from simulator.persistence.writer import Writer
-from simulator.replay.head import head_of
-from simulator.replay.lines import ANSWERED
-from simulator.replay.reading import BadTape
-from simulator.replay.writing import Began, answered_line, entry_line, resumed_line, written_line
 from simulator.runtime.background import in_background
 from simulator.runtime.journal import Exchange
 from simulator.runtime.keepers import Place
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.marks import Mark, Marks
-from simulator.tape.entries import Entry, Recorded, RequestBegan, RequestResumed
-from simulator.tape.tape import Tape
 
 COPIED_AT_ONCE: Final = 500
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)

@@ -13,23 +13,23 @@ from simulator.domain.model.scenario import Scenario
 from simulator.persistence.errors import NoSandbox, StoreError
 from simulator.persistence.keeper import StoredMark, not_kept_errors, time_of
 from simulator.persistence.reader import Reader, Sandbox, StoredSnapshot
-from simulator.replay.attempts import unbegun_of
-from simulator.replay.entries_of_lines import Answered
-from simulator.replay.head import Head, MarkState, TakenTape, beginning_of, digests_of_marks
-from simulator.replay.player import Again, Player
-from simulator.replay.proof import place_at
-from simulator.replay.reading import BadTape, Began, entry_from, head_from
-from simulator.replay.rebuilding import Surroundings, nowhere, player_of
-from simulator.replay.state_digest import state_digest
+from simulator.persistence.replay.attempts import unbegun_of
+from simulator.persistence.replay.entries_of_lines import Answered
+from simulator.persistence.replay.head import Head, MarkState, TakenTape, beginning_of, digests_of_marks
+from simulator.persistence.replay.player import Again, Player
+from simulator.persistence.replay.proof import place_at
+from simulator.persistence.replay.reading import BadTape, Began, entry_from, head_from
+from simulator.persistence.replay.rebuilding import Surroundings, nowhere, player_of
+from simulator.persistence.replay.state_digest import state_digest
+from simulator.persistence.snapshot.document import BadSnapshot, snapshot_of
+from simulator.persistence.snapshot.restore import restored
+from simulator.persistence.tape.entries import Entry
+from simulator.persistence.tape.tape import Unread
 from simulator.runtime.marks import MARKS_MAX
 from simulator.runtime.sandboxes import is_sandbox_id
 from simulator.scenario.compiler import ScenarioCompiler
 from simulator.scenario.library import load_scenario, names
 from simulator.scenario.reading.document import ScenarioError
-from simulator.snapshot.document import BadSnapshot, snapshot_of
-from simulator.snapshot.restore import restored
-from simulator.tape.entries import Entry
-from simulator.tape.tape import Unread
 
 
 class CannotResume(Exception):

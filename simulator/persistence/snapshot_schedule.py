@@ -14,13 +14,13 @@ from typing import Final
 
 from simulator.persistence.gate import Gate
 from simulator.persistence.lives import Life
+from simulator.persistence.snapshot.capture import parts_of, refuse_not_now
+from simulator.persistence.snapshot.document import NotNow
+from simulator.persistence.snapshot.forked_writer import CAN_FORK, pieces_apart
 from simulator.persistence.store import Store
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.sandboxes import Sandboxes
 from simulator.runtime.unexpected import report
-from simulator.snapshot.capture import parts_of, refuse_not_now
-from simulator.snapshot.document import NotNow
-from simulator.snapshot.forked_writer import CAN_FORK, pieces_apart
 
 ENTRIES: Final = 10_000
 """Entries since the last snapshot of a sandbox that has few payments, after which there is another one while more come:

@@ -3,7 +3,7 @@
 import asyncio
 
 from simulator.domain.state import State
-from simulator.tape.tape import Tape
+from simulator.persistence.tape.tape import Tape
 
 SLICE = 1_000
 """How many records one turn of the event loop frees, in about two milliseconds."""

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from simulator.domain.model.inboxes import InboxProgram, InboxReply
+from simulator.persistence.tape.entries import Entry, InboxCleared, InboxProgrammed, InboxReceived
+from simulator.persistence.tape.tape import ENTRY_BYTES
 from simulator.runtime.live_sandbox import LiveSandbox
-from simulator.tape.entries import Entry, InboxCleared, InboxProgrammed, InboxReceived
-from simulator.tape.tape import ENTRY_BYTES
 
 
 def receive(

@@ -14,10 +14,10 @@ from simulator.domain.errors import Conflict
 from simulator.domain.model.inboxes import InboxProgram, InboxReply
 from simulator.domain.model.scenario import Limits
 from simulator.domain.model.secret_log import SecretLog
+from simulator.persistence.tape.entries import InboxReceived
 from simulator.runtime.inbox_budget import InboxBudget, Received, program_size
 from simulator.runtime.inbox_messages import Inbox
 from simulator.runtime.journal import packed
-from simulator.tape.entries import InboxReceived
 
 INBOX_PATH = "/_sim/inbox/"
 """Where requests from outside arrive: `/_sim/inbox/{sandbox}/{name}`."""

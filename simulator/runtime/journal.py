@@ -5,9 +5,9 @@ from datetime import datetime
 from functools import lru_cache
 from itertools import chain
 
+from simulator.persistence.tape.entries import Recorded
 from simulator.runtime.ring import Ring
 from simulator.runtime.rule_names import encode_rule_name
-from simulator.tape.entries import Recorded
 from simulator.wire.trace_context import trace_of
 
 # The estimated overhead of an exchange beside the bytes received and sent.

@@ -2,8 +2,8 @@
 
 from typing import Final, NamedTuple, Protocol, TypeVar
 
+from simulator.persistence.tape.tape import Tape
 from simulator.runtime.marks import Mark, Marks
-from simulator.tape.tape import Tape
 
 Live = TypeVar("Live", contravariant=True)
 

@@ -12,6 +12,7 @@ from simulator.domain.commands import Command
 from simulator.domain.errors import Conflict, Unknown
 from simulator.domain.model.scenario import Scenario
 from simulator.domain.reports.coverage import Coverage, coverage
+from simulator.persistence.tape.tape import Tape
 from simulator.redaction import Secrets
 from simulator.runtime.actions import note_command
 from simulator.runtime.background import in_background
@@ -35,7 +36,6 @@ from simulator.runtime.served import Served
 from simulator.runtime.server_budgets import ServerBudgets
 from simulator.runtime.traces import Trace, caller
 from simulator.runtime.waiting import SANDBOX_WAITERS_MAX, WaitingRoom
-from simulator.tape.tape import Tape
 from simulator.traffic.seen import Notification
 
 PROBED_MAX = 1_000

@@ -9,12 +9,12 @@ from simulator.domain.due import Fired
 from simulator.domain.errors import DomainError
 from simulator.domain.model.callbacks import Callback
 from simulator.domain.model.delivery_log import DeliveryLog
+from simulator.persistence.tape.entries import CommandApplied, Due
+from simulator.persistence.tape.tape import ENTRY_BYTES, Tape
 from simulator.runtime.command_answers import SCENARIO, answer_text, refusal_text
 from simulator.runtime.courier import Courier
 from simulator.runtime.traces import Trace
 from simulator.scenario.reading.document import ScenarioError
-from simulator.tape.entries import CommandApplied, Due
-from simulator.tape.tape import ENTRY_BYTES, Tape
 from simulator.wire.trace_context import TraceContext, passed_on
 
 DUE_BYTES = 150

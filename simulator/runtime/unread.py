@@ -1,7 +1,7 @@
 """Tapes whose first entries are kept elsewhere: they are read beside the event loop."""
 
+from simulator.persistence.tape.tape import Tape
 from simulator.runtime.background import in_background
-from simulator.tape.tape import Tape
 
 
 async def whole(tape: Tape) -> None:

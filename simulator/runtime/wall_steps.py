@@ -4,6 +4,7 @@ import sys
 from datetime import timedelta
 from functools import partial
 
+from simulator.persistence.tape.entries import ClockSet
 from simulator.runtime.clock import Wall
 from simulator.runtime.event_items import Action
 from simulator.runtime.keepers import Kept
@@ -11,7 +12,6 @@ from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.machine_time import MachineTime
 from simulator.runtime.operations import Operations
 from simulator.runtime.sandboxes import Sandboxes
-from simulator.tape.entries import ClockSet
 
 
 def follow_machine(wall: Wall, sandboxes: Sandboxes, operations: Operations, kept: Kept | None) -> None:

@@ -20,8 +20,8 @@ from simulator.cli.output import one_line, printable, printable_body, printable_
 from simulator.control.coverage import rendered
 from simulator.domain.model.rule_counts import RuleCount
 from simulator.domain.reports.coverage import Coverage, RuleKey
-from simulator.replay.head import taken
-from simulator.replay.writing import tape_lines
+from simulator.persistence.replay.head import taken
+from simulator.persistence.replay.writing import tape_lines
 from tests.support.client import running
 from tests.support.local_server import QuietHandler, local_server
 from tests.support.processes import ROOT

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from simulator.cli import listed
-from simulator.replay.head import taken
-from simulator.replay.tape_file import packed
-from simulator.replay.writing import tape_lines
+from simulator.persistence.replay.head import taken
+from simulator.persistence.replay.tape_file import packed
+from simulator.persistence.replay.writing import tape_lines
 from tests.support.client import Client, running
 from tests.support.runner import invoke
 from tests.support.taped_plays import FIRST, PLAYS, set_callback

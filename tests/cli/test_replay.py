@@ -9,9 +9,9 @@ import pytest
 from click.testing import Result
 
 from simulator.cli import taped
-from simulator.replay.head import taken
-from simulator.replay.tape_file import packed, read_file
-from simulator.replay.writing import tape_lines
+from simulator.persistence.replay.head import taken
+from simulator.persistence.replay.tape_file import packed, read_file
+from simulator.persistence.replay.writing import tape_lines
 from tests.support.client import Client, running
 from tests.support.runner import invoke
 

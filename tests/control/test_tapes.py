@@ -8,9 +8,9 @@ import pytest
 from simulator.domain.commands import RemoveRule, SetNetwork
 from simulator.domain.errors import DomainError
 from simulator.domain.model.network import NetworkStatus
-from simulator.replay.proof import player_for
-from simulator.replay.reading import read_tapes
-from simulator.replay.rebuilding import nowhere
+from simulator.persistence.replay.proof import player_for
+from simulator.persistence.replay.reading import read_tapes
+from simulator.persistence.replay.rebuilding import nowhere
 from tests.support.client import running
 from tests.support.replaying import play
 

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from simulator.replay.head import taken
-from simulator.replay.tape_file import packed, read_file
-from simulator.replay.writing import tape_lines
+from simulator.persistence.replay.head import taken
+from simulator.persistence.replay.tape_file import packed, read_file
+from simulator.persistence.replay.writing import tape_lines
+from simulator.persistence.tape.entries import RequestBegan
 from simulator.runtime.journal import Exchange
-from simulator.tape.entries import RequestBegan
 from tests.support.client import running
 from tests.support.processes import ask, run, serving
 

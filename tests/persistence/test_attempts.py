@@ -12,7 +12,7 @@ import pytest
 from simulator.domain.model.callbacks import Callback
 from simulator.domain.model.effects import AttemptEnd, AttemptResult, Outgoing
 from simulator.http_client.sender import HttpSender
-from simulator.tape.entries import AttemptSent
+from simulator.persistence.tape.entries import AttemptSent
 from tests.support.client import Client
 from tests.support.data_folders import DEFAULT, killed, saving_of, serving
 from tests.support.replaying import assert_replays

@@ -7,11 +7,11 @@ import pytest
 
 from simulator.persistence.data_folder import DataFolder
 from simulator.persistence.reader import folder_reader
+from simulator.persistence.replay.attempts import unbegun, unbegun_of
+from simulator.persistence.replay.head import taken
+from simulator.persistence.replay.rebuilding import nowhere, player_of
+from simulator.persistence.replay.writing import tape_lines
 from simulator.persistence.restoration import kept_tape
-from simulator.replay.attempts import unbegun, unbegun_of
-from simulator.replay.head import taken
-from simulator.replay.rebuilding import nowhere, player_of
-from simulator.replay.writing import tape_lines
 from tests.support.client import Client, running
 from tests.support.stores import as_killed
 from tests.support.taped_plays import FIRST, PLAYS, set_callback

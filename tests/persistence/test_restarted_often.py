@@ -11,10 +11,10 @@ import pytest
 
 from simulator.domain.model import nonces
 from simulator.persistence import snapshot_schedule
+from simulator.persistence.snapshot import document
+from simulator.persistence.snapshot.capture import parts_of
+from simulator.persistence.snapshot.document import snapshot_of
 from simulator.scenario.library import scenario_from_object
-from simulator.snapshot import document
-from simulator.snapshot.capture import parts_of
-from simulator.snapshot.document import snapshot_of
 from tests.support.client import Client, Response, running
 from tests.support.data_folders import UNTOLD, folder_of, saving_of, serving, told
 from tests.support.snapshots import differing

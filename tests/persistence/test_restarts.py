@@ -13,12 +13,12 @@ import pytest
 from simulator.domain.commands import PassTime
 from simulator.persistence.errors import Damaged
 from simulator.persistence.maintenance import check
+from simulator.persistence.replay import rewinding
+from simulator.persistence.replay.budgets import FORK_BYTES, ForkBudget
 from simulator.persistence.restoration import CannotResume
 from simulator.persistence.retention import Retention
 from simulator.persistence.schema import DATABASE
 from simulator.persistence.store import Store
-from simulator.replay import rewinding
-from simulator.replay.budgets import FORK_BYTES, ForkBudget
 from tests.support.client import Client
 from tests.support.data_folders import DEFAULT, TOLD, killed, saving_of, serving, told
 from tests.support.replaying import assert_replays

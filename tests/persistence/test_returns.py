@@ -13,7 +13,7 @@ from simulator.persistence import snapshot_schedule
 from simulator.persistence.maintenance import check
 from simulator.persistence.retention import Retention
 from simulator.persistence.schema import DATABASE
-from simulator.snapshot.forked_writer import pieces_apart
+from simulator.persistence.snapshot.forked_writer import pieces_apart
 from tests.support.client import Client
 from tests.support.data_folders import DEFAULT, Held, folder_of, killed, saving_of, serving, told
 from tests.support.taped_plays import FIRST, set_callback, set_clock

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from simulator.persistence import snapshot_schedule
-from simulator.snapshot.capture import parts_of
-from simulator.snapshot.document import Snapshot, snapshot_of
+from simulator.persistence.snapshot.capture import parts_of
+from simulator.persistence.snapshot.document import Snapshot, snapshot_of
 from tests.support.client import Client
 from tests.support.data_folders import folder_of, saving_of, serving
 from tests.support.snapshots import differing

@@ -15,13 +15,13 @@ from simulator.api.pipeline import Pipeline
 from simulator.api.request_replayer import RequestReplayer
 from simulator.api.routes import routes
 from simulator.domain.errors import DomainError
-from simulator.replay import room
-from simulator.replay.head import taken
-from simulator.replay.proof import prove
-from simulator.replay.reading import BadTape, ChangedTape, ReadTape, TooLargeFile, read_tapes
-from simulator.replay.rebuilding import nowhere
-from simulator.replay.tape_file import read_file
-from simulator.replay.writing import tape_lines
+from simulator.persistence.replay import room
+from simulator.persistence.replay.head import taken
+from simulator.persistence.replay.proof import prove
+from simulator.persistence.replay.reading import BadTape, ChangedTape, ReadTape, TooLargeFile, read_tapes
+from simulator.persistence.replay.rebuilding import nowhere
+from simulator.persistence.replay.tape_file import read_file
+from simulator.persistence.replay.writing import tape_lines
 from simulator.scenario.reading.document import ScenarioError
 from tests.support.client import running
 from tests.support.taped_plays import FIRST, set_callback

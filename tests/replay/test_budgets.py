@@ -9,19 +9,19 @@ from pathlib import Path
 
 import pytest
 
-from simulator import snapshot
+from simulator import persistence
 from simulator.domain.errors import Conflict
-from simulator.replay import budgets, rewinding
-from simulator.replay.budgets import ForkBudget, RebuildBudget, size_of
-from simulator.replay.moments import Asked
-from simulator.replay.rewinding import Rewinder
+from simulator.persistence.replay import budgets, rewinding
+from simulator.persistence.replay.budgets import ForkBudget, RebuildBudget, size_of
+from simulator.persistence.replay.moments import Asked
+from simulator.persistence.replay.rewinding import Rewinder
+from simulator.persistence.snapshot.restore import IN_MEMORY
 from simulator.runtime.live_sandbox import LiveSandbox
-from simulator.snapshot.restore import IN_MEMORY
 from tests.support.client import Client, running
 from tests.support.replaying import assert_replays
 from tests.support.taped_plays import FIRST, a_load, set_callback
 
-CODE = str(Path(snapshot.__file__).parents[1] / "*")
+CODE = str(Path(persistence.__file__).parents[1] / "*")
 
 
 def rewinder_of(client: Client) -> Rewinder:

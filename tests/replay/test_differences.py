@@ -11,12 +11,12 @@ import pytest
 
 from simulator.cli.replayed import difference
 from simulator.cli.taped import Life
-from simulator.replay.differences import Difference
-from simulator.replay.head import taken
-from simulator.replay.proof import prove
-from simulator.replay.reading import ReadTape, read_tapes
-from simulator.replay.rebuilding import nowhere
-from simulator.replay.writing import tape_lines
+from simulator.persistence.replay.differences import Difference
+from simulator.persistence.replay.head import taken
+from simulator.persistence.replay.proof import prove
+from simulator.persistence.replay.reading import ReadTape, read_tapes
+from simulator.persistence.replay.rebuilding import nowhere
+from simulator.persistence.replay.writing import tape_lines
 from tests.support.client import Client, running
 from tests.support.taped_plays import FIRST, set_callback
 

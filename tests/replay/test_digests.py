@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from click.testing import Result
 
-from simulator.replay.head import taken
-from simulator.replay.state_digest import state_digest
-from simulator.replay.tape_file import packed
-from simulator.replay.without_secrets import lines_without_secrets
-from simulator.replay.writing import tape_lines
+from simulator.persistence.replay.head import taken
+from simulator.persistence.replay.state_digest import state_digest
+from simulator.persistence.replay.tape_file import packed
+from simulator.persistence.replay.without_secrets import lines_without_secrets
+from simulator.persistence.replay.writing import tape_lines
 from tests.support.client import Client, running
 from tests.support.runner import invoke
 

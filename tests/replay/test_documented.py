@@ -8,10 +8,10 @@ from typing import Any
 import msgspec
 import pytest
 
-from simulator.replay import head, lines
-from simulator.replay.head import taken
-from simulator.replay.writing import tape_lines
-from simulator.snapshot import document
+from simulator.persistence.replay import head, lines
+from simulator.persistence.replay.head import taken
+from simulator.persistence.replay.writing import tape_lines
+from simulator.persistence.snapshot import document
 from tests.support.client import Client, running
 from tests.support.taped_plays import FIRST, PLAYS, set_callback
 from tools.pages.tape import PAGE as PATH

@@ -5,9 +5,9 @@ from typing import get_args
 import pytest
 
 from simulator.cli import listed
-from simulator.replay import entries_of_lines, lines, player, writing
+from simulator.persistence.replay import entries_of_lines, lines, player, writing
+from simulator.persistence.tape.entries import Entry, Recorded
 from simulator.runtime.journal import Exchange
-from simulator.tape.entries import Entry, Recorded
 
 KINDS = [Exchange if kind is Recorded else kind for kind in get_args(Entry)]
 

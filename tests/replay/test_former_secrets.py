@@ -10,10 +10,10 @@ from urllib.parse import quote
 import pytest
 
 from simulator.cli.reports.tapes import Tapes
+from simulator.persistence.replay.head import taken
+from simulator.persistence.replay.tape_file import read_file
+from simulator.persistence.replay.without_secrets import lines_without_secrets
 from simulator.redaction import MASKED
-from simulator.replay.head import taken
-from simulator.replay.tape_file import read_file
-from simulator.replay.without_secrets import lines_without_secrets
 from tests.support.client import Client, running
 from tests.support.data_folders import killed, serving
 from tests.support.replaying import assert_replays, read_back, replayed

@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
-from simulator.replay import kept_snapshots, rewinding, taking
-from simulator.replay.kept_snapshots import PART_BYTES, KeptSnapshots, Snapshots
-from simulator.replay.moments import Asked
-from simulator.replay.player import Player
-from simulator.replay.rebuilding import player_of
-from simulator.replay.rewinding import Rewinder
+from simulator.persistence.replay import kept_snapshots, rewinding, taking
+from simulator.persistence.replay.kept_snapshots import PART_BYTES, KeptSnapshots, Snapshots
+from simulator.persistence.replay.moments import Asked
+from simulator.persistence.replay.player import Player
+from simulator.persistence.replay.rebuilding import player_of
+from simulator.persistence.replay.rewinding import Rewinder
+from simulator.persistence.snapshot.forked_writer import Pieces
+from simulator.persistence.snapshot.restore import IN_MEMORY
 from simulator.runtime.live_sandbox import LiveSandbox
-from simulator.snapshot.forked_writer import Pieces
-from simulator.snapshot.restore import IN_MEMORY
 from tests.support.client import Client, running
 from tests.support.replaying import assert_replays
 from tests.support.taped_plays import FIRST, parts

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from simulator.replay.head import taken
-from simulator.replay.proof import player_for
-from simulator.replay.reading import read_tapes
-from simulator.replay.rebuilding import nowhere
-from simulator.replay.without_secrets import CannotMask, lines_without_secrets
+from simulator.persistence.replay.head import taken
+from simulator.persistence.replay.proof import player_for
+from simulator.persistence.replay.reading import read_tapes
+from simulator.persistence.replay.rebuilding import nowhere
+from simulator.persistence.replay.without_secrets import CannotMask, lines_without_secrets
 from tests.support.client import Client, running
 from tests.support.replaying import play
 from tests.support.tiers import examples

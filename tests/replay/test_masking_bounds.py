@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 import pytest
 
+from simulator.persistence.replay.head import taken
+from simulator.persistence.replay.without_secrets import lines_without_secrets
+from simulator.persistence.replay.writing import tape_lines
 from simulator.redaction import Found, Secrets
-from simulator.replay.head import taken
-from simulator.replay.without_secrets import lines_without_secrets
-from simulator.replay.writing import tape_lines
 from simulator.runtime.background import in_background
 from tests.support.client import Client, running
 
@@ -52,7 +52,9 @@ def test_as_many_bytes_are_searched_as_the_tape_has(count: int, monkeypatch: pyt
 def test_beyond_the_bounds_there_is_no_tape_without_secrets(
     bound: str, reason: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(f"simulator.replay.{bound}", 0 if bound.endswith("S_MAX") and "WORK" in bound else 30)
+    monkeypatch.setattr(
+        f"simulator.persistence.replay.{bound}", 0 if bound.endswith("S_MAX") and "WORK" in bound else 30
+    )
     with running({"resellers": [RESELLER]}) as client:
         addresses(client, 40)
         refused = client.sim("GET", TAPE)

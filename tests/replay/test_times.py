@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from simulator.tape.entries import CommandApplied, RequestResumed
+from simulator.persistence.tape.entries import CommandApplied, RequestResumed
 from tests.support.client import Client, running
 from tests.support.data_folders import DEFAULT, killed, serving
 from tests.support.replaying import assert_replays

@@ -13,9 +13,9 @@ from simulator.domain.errors import Conflict
 from simulator.domain.model.inboxes import InboxProgram, InboxReply
 from simulator.domain.model.scenario import Limits
 from simulator.domain.model.secret_log import SecretLog
+from simulator.persistence.tape.entries import InboxReceived
 from simulator.runtime.inbox_budget import MESSAGE_BYTES, NAME_BYTES
 from simulator.runtime.inboxes import Inboxes, server_budget
-from simulator.tape.entries import InboxReceived
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 BOUND = 1024 * 1024

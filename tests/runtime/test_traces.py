@@ -5,9 +5,9 @@ import base64
 
 import pytest
 
-from simulator.replay.head import taken
-from simulator.replay.without_secrets import lines_without_secrets
-from simulator.replay.writing import tape_lines
+from simulator.persistence.replay.head import taken
+from simulator.persistence.replay.without_secrets import lines_without_secrets
+from simulator.persistence.replay.writing import tape_lines
 from simulator.runtime import traces
 from simulator.runtime.traces import Traces
 from simulator.wire.trace_context import TraceContext

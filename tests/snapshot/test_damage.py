@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import pytest
 
 from simulator.app import App
-from simulator.replay.reading import ReadTape
-from simulator.snapshot.capture import take
-from simulator.snapshot.document import BadSnapshot, Snapshot, snapshot_of
+from simulator.persistence.replay.reading import ReadTape
+from simulator.persistence.snapshot.capture import take
+from simulator.persistence.snapshot.document import BadSnapshot, Snapshot, snapshot_of
 from tests.support.client import Client, running
 from tests.support.replaying import read_back
 from tests.support.snapshots import resumed

@@ -7,9 +7,9 @@ import pytest
 
 from simulator.domain.model.catalog import OptionList, Product
 from simulator.domain.model.transactions import Step
+from simulator.persistence.snapshot import document
+from simulator.persistence.snapshot.document import ENCODER, log_parts, log_rows, special
 from simulator.scenario.library import load_scenario
-from simulator.snapshot import document
-from simulator.snapshot.document import ENCODER, log_parts, log_rows, special
 
 
 def back(value: Any, kind: Any) -> Any:

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator
 import pytest
 import uvloop
 
-from simulator.snapshot import forked_writer
-from simulator.snapshot.document import NotNow
-from simulator.snapshot.forked_writer import pieces_apart
+from simulator.persistence.snapshot import forked_writer
+from simulator.persistence.snapshot.document import NotNow
+from simulator.persistence.snapshot.forked_writer import pieces_apart
 
 pytestmark = pytest.mark.skipif(not forked_writer.CAN_FORK, reason="processes are not forked here")
 

@@ -4,9 +4,9 @@ from datetime import timedelta
 
 import pytest
 
-from simulator.replay.continuing import go_on
-from simulator.snapshot.capture import parts_of, take
-from simulator.snapshot.document import Snapshot, snapshot_of
+from simulator.persistence.replay.continuing import go_on
+from simulator.persistence.snapshot.capture import parts_of, take
+from simulator.persistence.snapshot.document import Snapshot, snapshot_of
 from tests.support.client import Client, running
 from tests.support.replaying import read_back
 from tests.support.snapshots import differing, resumed

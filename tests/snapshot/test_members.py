@@ -9,12 +9,12 @@ from simulator.domain.model.callbacks import Callback
 from simulator.domain.model.cases import Case
 from simulator.domain.model.transactions import Transaction
 from simulator.domain.model.webhooks import CatalogEntry, Delivery, Event
+from simulator.persistence.snapshot.jobs import DELIVERY, CallbackRow, CaseRow, ChangeRow
+from simulator.persistence.snapshot.payments import PaymentRow, SharedValues
+from simulator.persistence.snapshot.state import CountersRow, InboxRow, ResellerRow
 from simulator.runtime.counters import KeptCounters
 from simulator.runtime.inbox_budget import Received
 from simulator.runtime.value_counts import KeptCounts, ValueCounts
-from simulator.snapshot.jobs import DELIVERY, CallbackRow, CaseRow, ChangeRow
-from simulator.snapshot.payments import PaymentRow, SharedValues
-from simulator.snapshot.state import CountersRow, InboxRow, ResellerRow
 from tests.support.client import Client, running
 from tests.support.taped_plays import FIRST, set_callback
 

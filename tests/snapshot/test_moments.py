@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from simulator.snapshot import document
-from simulator.snapshot.capture import parts_of, take
-from simulator.snapshot.document import HEAD, NotNow, sharing
+from simulator.persistence.snapshot import document
+from simulator.persistence.snapshot.capture import parts_of, take
+from simulator.persistence.snapshot.document import HEAD, NotNow, sharing
 from tests.support.client import running
 from tests.support.taped_plays import FIRST, set_callback
 
@@ -106,7 +106,7 @@ SCRIPT = """
 import hashlib
 from tests.support.client import running
 from tests.support.taped_plays import FIRST, conditions, drawn_outcomes, set_callback
-from simulator.snapshot.capture import take
+from simulator.persistence.snapshot.capture import take
 
 with running(FIRST) as client:
     set_callback(client)

@@ -3,18 +3,18 @@
 from collections.abc import Iterable
 
 from simulator.app import App
-from simulator.replay.differences import Difference
-from simulator.replay.head import taken
-from simulator.replay.player import Player
-from simulator.replay.proof import player_for
-from simulator.replay.reading import ReadTape, read_tapes
-from simulator.replay.rebuilding import nowhere, player_of
-from simulator.replay.without_secrets import lines_without_secrets
-from simulator.replay.writing import tape_lines
+from simulator.persistence.replay.differences import Difference
+from simulator.persistence.replay.head import taken
+from simulator.persistence.replay.player import Player
+from simulator.persistence.replay.proof import player_for
+from simulator.persistence.replay.reading import ReadTape, read_tapes
+from simulator.persistence.replay.rebuilding import nowhere, player_of
+from simulator.persistence.replay.without_secrets import lines_without_secrets
+from simulator.persistence.replay.writing import tape_lines
+from simulator.persistence.tape.entries import Entry
 from simulator.runtime import driver
 from simulator.runtime.driver import ITEMS_PER_TURN_MAX
 from simulator.runtime.live_sandbox import LiveSandbox
-from simulator.tape.entries import Entry
 from tests.support.snapshots import assert_goes_on
 
 

@@ -6,16 +6,16 @@ from typing import Any
 from simulator.app import App
 from simulator.domain.due import StepDue
 from simulator.domain.model.rules import Origin, Place
-from simulator.replay.head import beginning_of
-from simulator.replay.player import Player
-from simulator.replay.proof import player_for
-from simulator.replay.reading import ReadTape
-from simulator.replay.rebuilding import nowhere
+from simulator.persistence.replay.head import beginning_of
+from simulator.persistence.replay.player import Player
+from simulator.persistence.replay.proof import player_for
+from simulator.persistence.replay.reading import ReadTape
+from simulator.persistence.replay.rebuilding import nowhere
+from simulator.persistence.snapshot.capture import take
+from simulator.persistence.snapshot.document import Snapshot
+from simulator.persistence.snapshot.restore import restored
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.scenario.compiler import ScenarioCompiler
-from simulator.snapshot.capture import take
-from simulator.snapshot.document import Snapshot
-from simulator.snapshot.restore import restored
 from tests.support.anatomy import anatomy
 
 INDEXES = ("_totals", "curve", "categories", "by_code", "active", "inactive", "personal", "_parts", "by_denomination")

@@ -9,10 +9,10 @@ import pytest
 
 from simulator.domain.errors import DomainError
 from simulator.domain.sandbox import Sandbox
+from simulator.persistence.tape.inputs import read, write
 from simulator.runtime.driver import ITEMS_PER_TURN_MAX
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.scenario.compiler import ScenarioCompiler
-from simulator.tape.inputs import read, write
 from tests.support.client import Client, running
 from tests.support.taped_plays import FIRST, PLAYS, parts, set_callback
 

@@ -5,9 +5,9 @@ from datetime import UTC, datetime
 import pytest
 
 from simulator.domain.commands import RecordTime
+from simulator.persistence.tape.entries import CommandApplied, Recorded, RequestBegan, RequestResumed
+from simulator.persistence.tape.tape import ENTRY_BYTES, Tape
 from simulator.runtime.journal import Exchange
-from simulator.tape.entries import CommandApplied, Recorded, RequestBegan, RequestResumed
-from simulator.tape.tape import ENTRY_BYTES, Tape
 from tests.support.client import running
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)

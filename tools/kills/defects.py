@@ -10,14 +10,14 @@ from simulator.http_client.sender import HttpSender
 from simulator.persistence.data_folder import DataFolder
 from simulator.persistence.gate import Act, Gate
 from simulator.persistence.keeper import StoreKeeper
-from simulator.replay import continuing
-from simulator.replay.player import Player
+from simulator.persistence.replay import continuing
+from simulator.persistence.replay.player import Player
+from simulator.persistence.tape.tape import Tape
 from simulator.runtime.courier import Sender
 from simulator.runtime.keepers import Place
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.marks import Marks
 from simulator.server.held import HeldTransport
-from simulator.tape.tape import Tape
 from tests.support.processes import PROGRAM
 from tools.kills.frequent_snapshots import use_short_intervals
 

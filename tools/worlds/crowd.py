@@ -23,13 +23,13 @@ from simulator.persistence import keeper, reader, snapshot_schedule
 from simulator.persistence.data_folder import DataFolder
 from simulator.persistence.errors import StoreError
 from simulator.persistence.maintenance import check
+from simulator.persistence.replay import rewinding
 from simulator.persistence.restoration import CannotResume, Restorer
+from simulator.persistence.snapshot import forked_writer
+from simulator.persistence.snapshot.forked_writer import Parts
 from simulator.persistence.store import Store
-from simulator.replay import rewinding
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.sandbox_start import SandboxSpec
-from simulator.snapshot import forked_writer
-from simulator.snapshot.forked_writer import Parts
 from tests.support.client import Client, Response, compiled
 from tests.support.replaying import replayed
 from tests.support.stores import as_killed

@@ -16,10 +16,10 @@ from simulator.domain.sandbox import Sandbox as Core
 from simulator.persistence import data_folder as folders
 from simulator.persistence.data_folder import DataFolder
 from simulator.persistence.errors import StoreError
+from simulator.persistence.replay.continuing import return_to_life
+from simulator.persistence.replay.player import Player
 from simulator.persistence.restoration import CannotResume, Restorer
 from simulator.persistence.store import Store
-from simulator.replay.continuing import return_to_life
-from simulator.replay.player import Player
 from simulator.runtime.courier import Sender
 from simulator.runtime.live_sandbox import LiveSandbox
 from tests.support.stores import as_killed

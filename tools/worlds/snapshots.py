@@ -7,10 +7,10 @@ from contextlib import ExitStack, contextmanager
 from unittest.mock import patch
 
 from simulator.persistence import snapshot_schedule
+from simulator.persistence.snapshot import restore
+from simulator.persistence.snapshot.forked_writer import Parts, Pieces
 from simulator.persistence.snapshot_schedule import SnapshotSchedule
 from simulator.runtime.live_sandbox import LiveSandbox
-from simulator.snapshot import restore
-from simulator.snapshot.forked_writer import Parts, Pieces
 
 Object = Callable[[str], None]
 

@@ -155,7 +155,7 @@ class Judge:
 
 def _size_of(life: "LiveSandbox") -> int:
     """About the memory that a sandbox which has ended is kept in, in bytes."""
-    from simulator.replay.budgets import size_of
+    from simulator.persistence.replay.budgets import size_of
 
     return size_of(life) + life.tape.bytes + _EXCHANGE_BYTES * len(life.life_journal)
 

@@ -10,7 +10,7 @@ from simulator.cli.output import one_line
 from simulator.cli.secret_files import SECRET_MODE
 
 if TYPE_CHECKING:
-    from simulator.replay.player import Again
+    from simulator.persistence.replay.player import Again
     from simulator.runtime.live_sandbox import LiveSandbox
     from simulator.runtime.sandbox_start import Ending
 
@@ -50,11 +50,11 @@ class Tapes:
     def add(self, life: "LiveSandbox", at: datetime, ended: "Ending") -> None:
         """Append the tape of a life that was `ended` at this time of the sandbox, by what is not empty but at the end
         of the run."""
-        from simulator.replay.head import taken
-        from simulator.replay.room import LIVES_MAX
-        from simulator.replay.tape_file import packed
-        from simulator.replay.without_secrets import CannotMask, lines_without_secrets
-        from simulator.replay.writing import tape_lines
+        from simulator.persistence.replay.head import taken
+        from simulator.persistence.replay.room import LIVES_MAX
+        from simulator.persistence.replay.tape_file import packed
+        from simulator.persistence.replay.without_secrets import CannotMask, lines_without_secrets
+        from simulator.persistence.replay.writing import tape_lines
 
         if self._file is None:
             return

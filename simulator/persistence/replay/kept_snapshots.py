@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Protocol
 from weakref import WeakKeyDictionary
 
-from simulator.replay.player import Player
+from simulator.persistence.replay.player import Player
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.sandbox_start import Beginning
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from contextlib import aclosing
 from typing import Final
 
-from simulator.replay.kept_snapshots import PART_BYTES, KeptSnapshots, Snapshot, Snapshots
+from simulator.persistence.replay.kept_snapshots import PART_BYTES, KeptSnapshots, Snapshot, Snapshots
 from simulator.runtime.background import in_background
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.unexpected import report

@@ -16,14 +16,20 @@ from simulator.domain.model.rules import Rule
 from simulator.domain.model.secret_log import SecretLog
 from simulator.domain.model.webhooks import Delivery
 from simulator.domain.state import State
-from simulator.runtime.event_items import Action, Item
-from simulator.runtime.inbox_budget import Received
-from simulator.runtime.inbox_messages import Inbox
-from simulator.runtime.live_sandbox import LiveSandbox
-from simulator.snapshot.document import ENCODER, HEAD, STATE, VERSION, Head, NotNow, Snapshot, log_parts, snapshot_of
-from simulator.snapshot.jobs import JobWriter, callback_row, case_row, due_row, is_step, step_row
-from simulator.snapshot.payments import PaymentWriter
-from simulator.snapshot.state import (
+from simulator.persistence.snapshot.document import (
+    ENCODER,
+    HEAD,
+    STATE,
+    VERSION,
+    Head,
+    NotNow,
+    Snapshot,
+    log_parts,
+    snapshot_of,
+)
+from simulator.persistence.snapshot.jobs import JobWriter, callback_row, case_row, due_row, is_step, step_row
+from simulator.persistence.snapshot.payments import PaymentWriter
+from simulator.persistence.snapshot.state import (
     COUNTS,
     AddedRow,
     BookRow,
@@ -35,7 +41,11 @@ from simulator.snapshot.state import (
     ResellerRow,
     Rest,
 )
-from simulator.tape.inputs import write
+from simulator.persistence.tape.inputs import write
+from simulator.runtime.event_items import Action, Item
+from simulator.runtime.inbox_budget import Received
+from simulator.runtime.inbox_messages import Inbox
+from simulator.runtime.live_sandbox import LiveSandbox
 
 
 def take(live: LiveSandbox, n: int) -> Snapshot:

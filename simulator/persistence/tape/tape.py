@@ -7,8 +7,8 @@ from typing import Protocol
 import msgspec
 from msgspec.structs import replace
 
-from simulator.tape.budget import TapeBudget
-from simulator.tape.entries import Entry, Recorded, RequestBegan, RequestResumed
+from simulator.persistence.tape.budget import TapeBudget
+from simulator.persistence.tape.entries import Entry, Recorded, RequestBegan, RequestResumed
 
 ENTRY_BYTES = 250
 """The approximate memory of an entry beside what it refers to."""

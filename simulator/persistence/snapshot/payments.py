@@ -12,7 +12,7 @@ from simulator.domain.model.transactions import Distortion, Result, Step, Transa
 from simulator.domain.model.tree import Category
 from simulator.domain.model.wallet import Entry
 from simulator.domain.state import State
-from simulator.snapshot.document import plain
+from simulator.persistence.snapshot.document import plain
 
 NO_EXTRAS: Final[dict[str, object]] = {}
 _ENCODER: Final = msgspec.json.Encoder(decimal_format="number", enc_hook=plain)

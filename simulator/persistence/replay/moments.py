@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 from simulator.domain.errors import Conflict, Unacceptable
 from simulator.domain.model.instants import Times
-from simulator.replay.proof import is_within, place_at, shown_time, time_behind
-from simulator.replay.state_digest import state_digest
+from simulator.persistence.replay.proof import is_within, place_at, shown_time, time_behind
+from simulator.persistence.replay.state_digest import state_digest
 from simulator.runtime.background import in_background
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.marks import Mark

@@ -9,10 +9,10 @@ from collections.abc import Iterable
 
 from simulator.domain.commands import EndAttempt
 from simulator.domain.due import Fired
-from simulator.replay.differences import Difference
+from simulator.persistence.replay.differences import Difference
+from simulator.persistence.tape.entries import AttemptSent, CommandApplied, Due, Entry
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.noted import due_of
-from simulator.tape.entries import AttemptSent, CommandApplied, Due, Entry
 
 
 def unbegun(live: LiveSandbox) -> Due:

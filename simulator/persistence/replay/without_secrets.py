@@ -16,18 +16,18 @@ from typing import Any, Final
 
 import msgspec
 
-from simulator.replay.head import MarkState, TakenTape, taken
-from simulator.replay.player import Again, Player
-from simulator.replay.proof import player_for
-from simulator.replay.reading import ReadTape, read_tapes
-from simulator.replay.rebuilding import nowhere
-from simulator.replay.state_digest import state_digest
-from simulator.replay.tape_redaction import StandIns, TapeRedaction, TooManyStandIns, texts_in
-from simulator.replay.writing import tape_lines
+from simulator.persistence.replay.head import MarkState, TakenTape, taken
+from simulator.persistence.replay.player import Again, Player
+from simulator.persistence.replay.proof import player_for
+from simulator.persistence.replay.reading import ReadTape, read_tapes
+from simulator.persistence.replay.rebuilding import nowhere
+from simulator.persistence.replay.state_digest import state_digest
+from simulator.persistence.replay.tape_redaction import StandIns, TapeRedaction, TooManyStandIns, texts_in
+from simulator.persistence.replay.writing import tape_lines
+from simulator.persistence.tape.entries import AttemptSent, CommandApplied, Entry, InboxProgrammed
+from simulator.persistence.tape.inputs import plain
 from simulator.runtime.journal import Exchange
 from simulator.scenario.library import load_scenario
-from simulator.tape.entries import AttemptSent, CommandApplied, Entry, InboxProgrammed
-from simulator.tape.inputs import plain
 
 WORK_S_MAX: Final = 120
 """How long it may take, without what others do meanwhile."""

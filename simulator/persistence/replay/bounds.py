@@ -9,8 +9,8 @@ from typing import Final
 
 from simulator.domain.errors import DomainError
 from simulator.domain.model.instants import EARLIEST, LATEST
-from simulator.replay import lines
-from simulator.replay.head import End, Head
+from simulator.persistence.replay import lines
+from simulator.persistence.replay.head import End, Head
 from simulator.runtime.clock import effective_rate
 from simulator.runtime.sandboxes import is_sandbox_id
 

@@ -11,9 +11,9 @@ from typing import Any
 import msgspec
 
 from simulator.domain.model.effects import Outgoing
+from simulator.persistence.tape.entries import Due, Resumption
+from simulator.persistence.tape.inputs import AnyCommand
 from simulator.runtime.journal import Exchange, packed
-from simulator.tape.entries import Due, Resumption
-from simulator.tape.inputs import AnyCommand
 
 
 class Encoded(msgspec.Struct, frozen=True):

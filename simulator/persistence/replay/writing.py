@@ -8,10 +8,9 @@ from typing import Any
 
 import msgspec
 
-from simulator.replay import lines
-from simulator.replay.head import End, MarkState, TakenTape
-from simulator.runtime.journal import Exchange
-from simulator.tape.entries import (
+from simulator.persistence.replay import lines
+from simulator.persistence.replay.head import End, MarkState, TakenTape
+from simulator.persistence.tape.entries import (
     AttemptSent,
     ClockSet,
     CommandApplied,
@@ -23,7 +22,8 @@ from simulator.tape.entries import (
     RequestResumed,
     RequestShown,
 )
-from simulator.tape.inputs import plain
+from simulator.persistence.tape.inputs import plain
+from simulator.runtime.journal import Exchange
 
 Began = dict[int, int]
 

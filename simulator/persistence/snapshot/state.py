@@ -22,11 +22,11 @@ from simulator.domain.model.rule_counts import RuleCount
 from simulator.domain.model.transactions import Step
 from simulator.domain.model.tree import Group
 from simulator.domain.model.webhooks import Webhook
+from simulator.persistence.snapshot.jobs import CallbackRow, CaseRow, DeliveryRow, DueRow
+from simulator.persistence.snapshot.payments import SharedValues
 from simulator.runtime.counters import AnswerKey
 from simulator.runtime.event_items import Action
 from simulator.runtime.value_counts import KeptCounts
-from simulator.snapshot.jobs import CallbackRow, CaseRow, DeliveryRow, DueRow
-from simulator.snapshot.payments import SharedValues
 from simulator.traffic import seen
 
 COUNTS: Final = ("rules_added", "cases_made", "callbacks_made", "catalog_changes", "keys_made")

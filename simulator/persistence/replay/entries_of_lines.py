@@ -3,9 +3,8 @@
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from simulator.replay import lines
-from simulator.runtime.journal import Exchange
-from simulator.tape.entries import (
+from simulator.persistence.replay import lines
+from simulator.persistence.tape.entries import (
     AttemptSent,
     ClockSet,
     CommandApplied,
@@ -17,6 +16,7 @@ from simulator.tape.entries import (
     RequestResumed,
     RequestShown,
 )
+from simulator.runtime.journal import Exchange
 
 Began = dict[int, Exchange]
 """The requests that began to wait, by the places of their lines."""

@@ -17,8 +17,8 @@ from simulator.domain.model.effects import Attempt
 from simulator.domain.model.tree import Category, Group
 from simulator.domain.model.webhooks import BalanceAdded, CatalogEntry, Delivery, DeliveryState, Event, Webhook
 from simulator.domain.state import State
+from simulator.persistence.snapshot.document import ENCODER, special
 from simulator.runtime.live_sandbox import LiveSandbox
-from simulator.snapshot.document import ENCODER, special
 
 JOBS_DUE = CallbackDue | DeliveryDue
 OF_RESELLER, OF_CATALOG = "reseller/", "catalog"

@@ -9,8 +9,8 @@ import msgspec
 
 from simulator.domain.model.effects import AttemptEnd, AttemptResult, Outgoing
 from simulator.domain.sandbox import Sandbox
-from simulator.replay.player import Again, Player
-from simulator.replay.tape_clock import TapeClock
+from simulator.persistence.replay.player import Again, Player
+from simulator.persistence.replay.tape_clock import TapeClock
 from simulator.runtime.clock import Wall
 from simulator.runtime.courier import Sender
 from simulator.runtime.live_sandbox import LiveSandbox

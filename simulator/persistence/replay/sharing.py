@@ -10,9 +10,9 @@ from typing import Any, NamedTuple, TypeVar
 from msgspec.structs import replace
 
 from simulator.domain.model.effects import Outgoing
+from simulator.persistence.tape.entries import AttemptSent, Entry, RequestBegan, RequestResumed, RequestShown
 from simulator.runtime.journal import Exchange
 from simulator.runtime.live_sandbox import LiveSandbox
-from simulator.tape.entries import AttemptSent, Entry, RequestBegan, RequestResumed, RequestShown
 
 Record = TypeVar("Record")
 

@@ -22,10 +22,28 @@ from simulator.domain.model.scenario import Scenario
 from simulator.domain.model.wallet import Entry, Wallet
 from simulator.domain.sandbox import Sandbox
 from simulator.domain.state import State, request_rates, rule_books, status_codes
-from simulator.replay.kept_snapshots import Snapshots
-from simulator.replay.player import Again, Player
-from simulator.replay.rebuilding import Surroundings, begun
-from simulator.replay.sharing import Shared, shared_of
+from simulator.persistence.replay.kept_snapshots import Snapshots
+from simulator.persistence.replay.player import Again, Player
+from simulator.persistence.replay.rebuilding import Surroundings, begun
+from simulator.persistence.replay.sharing import Shared, shared_of
+from simulator.persistence.snapshot.capture import parts_of
+from simulator.persistence.snapshot.document import (
+    STATE,
+    NotNow,
+    Snapshot,
+    decoded,
+    head_of,
+    log_rows,
+    reading_part,
+    sharing,
+    snapshot_of,
+)
+from simulator.persistence.snapshot.forked_writer import Pieces, pieces_apart
+from simulator.persistence.snapshot.jobs import CallbackRow, DeliveryRow, JobReader, StepRow
+from simulator.persistence.snapshot.payments import PaymentRow, restore_payments
+from simulator.persistence.snapshot.state import COUNTS, AddedRow, EventRow, InboxRow, Rest
+from simulator.persistence.tape.entries import Entry as TapeEntry
+from simulator.persistence.tape.inputs import read
 from simulator.runtime.counters import KeptCounters
 from simulator.runtime.event_items import Item
 from simulator.runtime.inbox_budget import Received
@@ -37,24 +55,6 @@ from simulator.runtime.sandbox_start import Beginning
 from simulator.runtime.traces import Traced
 from simulator.scenario.build import build_rule
 from simulator.scenario.compiler import ScenarioCompiler
-from simulator.snapshot.capture import parts_of
-from simulator.snapshot.document import (
-    STATE,
-    NotNow,
-    Snapshot,
-    decoded,
-    head_of,
-    log_rows,
-    reading_part,
-    sharing,
-    snapshot_of,
-)
-from simulator.snapshot.forked_writer import Pieces, pieces_apart
-from simulator.snapshot.jobs import CallbackRow, DeliveryRow, JobReader, StepRow
-from simulator.snapshot.payments import PaymentRow, restore_payments
-from simulator.snapshot.state import COUNTS, AddedRow, EventRow, InboxRow, Rest
-from simulator.tape.entries import Entry as TapeEntry
-from simulator.tape.inputs import read
 
 Parts = Mapping[str, bytes]
 

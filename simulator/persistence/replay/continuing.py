@@ -5,10 +5,10 @@ from typing import Final
 
 from simulator.domain.commands import EndAttempt
 from simulator.domain.model.effects import AttemptEnd, AttemptResult
-from simulator.replay.player import Player
+from simulator.persistence.replay.player import Player
+from simulator.persistence.tape.entries import ClockSet
 from simulator.runtime.clock import Clock, Wall
 from simulator.runtime.live_sandbox import LiveSandbox
-from simulator.tape.entries import ClockSet
 
 ENDED: Final = "the simulator ended during this attempt"
 REWOUND: Final = "the sandbox was rewound during this attempt"

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from simulator.domain.commands import EndAttempt, PassTime, RecordTime
-from simulator.replay import entries_of_lines, lines
-from simulator.replay.bounds import OutOfBounds, check_end, check_head, check_line
-from simulator.replay.entries_of_lines import Answered
-from simulator.replay.head import VERSION, End, Head
-from simulator.replay.room import Room, TooLarge
-from simulator.tape.entries import Entry
+from simulator.persistence.replay import entries_of_lines, lines
+from simulator.persistence.replay.bounds import OutOfBounds, check_end, check_head, check_line
+from simulator.persistence.replay.entries_of_lines import Answered
+from simulator.persistence.replay.head import VERSION, End, Head
+from simulator.persistence.replay.room import Room, TooLarge
+from simulator.persistence.tape.entries import Entry
 
 if TYPE_CHECKING:
     _AnyLine = lines.Line

@@ -16,7 +16,7 @@ from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import aclosing, contextmanager, suppress
 from typing import Final, NoReturn
 
-from simulator.snapshot.document import NotNow
+from simulator.persistence.snapshot.document import NotNow
 
 Parts = Callable[[], Iterator[tuple[str, bytes]]]
 """Parts without a content are passed over."""

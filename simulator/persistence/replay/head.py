@@ -7,14 +7,14 @@ from typing import Any, NamedTuple
 import msgspec
 
 from simulator import __version__
-from simulator.replay.attempts import unbegun
-from simulator.replay.state_digest import state_digest
+from simulator.persistence.replay.attempts import unbegun
+from simulator.persistence.replay.state_digest import state_digest
+from simulator.persistence.tape.entries import Due, Entry
 from simulator.runtime.known_secrets import Strangers
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.quotas import NONE, Quotas
 from simulator.runtime.sandbox_start import Beginning, Ending, SandboxSpec
 from simulator.scenario.compiler import COMPILER, ScenarioCompiler
-from simulator.tape.entries import Due, Entry
 
 VERSION = 1
 """Of the format; a reader refuses a higher one."""

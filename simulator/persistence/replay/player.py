@@ -13,19 +13,11 @@ import msgspec
 from simulator.domain.commands import EndAttempt, LoadScenario, PassTime
 from simulator.domain.errors import DomainError
 from simulator.domain.model.inboxes import INBOX_SCHEME
-from simulator.replay import attempts
-from simulator.replay.differences import Difference, of_answers, of_attempts, of_requests
-from simulator.replay.state_digest import state_digest
-from simulator.replay.tape_clock import TapeClock
-from simulator.runtime import inbox_inputs
-from simulator.runtime.command_answers import SCENARIO, answer_text, refusal_text
-from simulator.runtime.journal import Exchange
-from simulator.runtime.live_sandbox import LiveSandbox
-from simulator.runtime.traces import trace_from
-from simulator.scenario.compiler import ScenarioCompiler
-from simulator.scenario.reading.document import ScenarioError
-from simulator.scenario.sections.inboxes import build_inbox
-from simulator.tape.entries import (
+from simulator.persistence.replay import attempts
+from simulator.persistence.replay.differences import Difference, of_answers, of_attempts, of_requests
+from simulator.persistence.replay.state_digest import state_digest
+from simulator.persistence.replay.tape_clock import TapeClock
+from simulator.persistence.tape.entries import (
     AttemptSent,
     ClockSet,
     CommandApplied,
@@ -39,6 +31,14 @@ from simulator.tape.entries import (
     RequestShown,
     Resumption,
 )
+from simulator.runtime import inbox_inputs
+from simulator.runtime.command_answers import SCENARIO, answer_text, refusal_text
+from simulator.runtime.journal import Exchange
+from simulator.runtime.live_sandbox import LiveSandbox
+from simulator.runtime.traces import trace_from
+from simulator.scenario.compiler import ScenarioCompiler
+from simulator.scenario.reading.document import ScenarioError
+from simulator.scenario.sections.inboxes import build_inbox
 
 Answering = Coroutine[Any, Any, Any]
 

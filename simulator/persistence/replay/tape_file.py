@@ -8,7 +8,7 @@ from typing import IO, Final
 
 import msgspec
 
-from simulator.replay.reading import BadTape, CutShort, ReadTape, read_tapes
+from simulator.persistence.replay.reading import BadTape, CutShort, ReadTape, read_tapes
 
 LINE_BYTES_MAX: Final = 128 * 1024 * 1024
 """Of what is in a file before it was compressed; `replay/room` bounds the whole file."""

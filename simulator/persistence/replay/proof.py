@@ -8,15 +8,15 @@ from typing import NamedTuple
 
 from simulator.domain.model.instants import Times
 from simulator.domain.model.money import SERVICE_ZONE
-from simulator.replay.differences import Difference
-from simulator.replay.head import End, Head, MarkState, beginning_of
-from simulator.replay.player import Again, Player
-from simulator.replay.reading import ReadTape
-from simulator.replay.rebuilding import Surroundings, player_of
-from simulator.replay.writing import outside_digest
+from simulator.persistence.replay.differences import Difference
+from simulator.persistence.replay.head import End, Head, MarkState, beginning_of
+from simulator.persistence.replay.player import Again, Player
+from simulator.persistence.replay.reading import ReadTape
+from simulator.persistence.replay.rebuilding import Surroundings, player_of
+from simulator.persistence.replay.writing import outside_digest
+from simulator.persistence.tape.entries import Entry, RequestBegan, RequestShown
 from simulator.scenario.compiler import ScenarioCompiler
 from simulator.scenario.library import load_scenario, names
-from simulator.tape.entries import Entry, RequestBegan, RequestShown
 
 
 class NoSuchMoment(Exception):

@@ -5,8 +5,8 @@ from typing import Any, Final
 import msgspec
 
 from simulator.domain.model.effects import Outgoing
+from simulator.persistence.tape.entries import CommandApplied
 from simulator.runtime.journal import Exchange
-from simulator.tape.entries import CommandApplied
 
 _NOT_COMPARED: Final = frozenset({"duration_us", "owner"})  # measured by the wall; the sandbox's own id, if any
 _FIRST: Final = ("status", "content", "own_headers")  # what clients see

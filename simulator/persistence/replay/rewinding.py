@@ -14,15 +14,16 @@ from msgspec.structs import replace
 
 from simulator.domain.errors import Conflict, Unknown
 from simulator.domain.model.scenario import Scenario
-from simulator.replay.budgets import FORK_BYTES, ForkBudget, RebuildBudget, share_of, size_of
-from simulator.replay.continuing import FORKED, REWOUND, go_on, left
-from simulator.replay.differences import Difference
-from simulator.replay.kept_snapshots import KeptSnapshots, Snapshot, Snapshots
-from simulator.replay.moments import Asked, Moment, mark_here, moment_of
-from simulator.replay.player import Again, Player
-from simulator.replay.rebuilding import Surroundings, player_of
-from simulator.replay.sharing import share
-from simulator.replay.taking import Taking
+from simulator.persistence.replay.budgets import FORK_BYTES, ForkBudget, RebuildBudget, share_of, size_of
+from simulator.persistence.replay.continuing import FORKED, REWOUND, go_on, left
+from simulator.persistence.replay.differences import Difference
+from simulator.persistence.replay.kept_snapshots import KeptSnapshots, Snapshot, Snapshots
+from simulator.persistence.replay.moments import Asked, Moment, mark_here, moment_of
+from simulator.persistence.replay.player import Again, Player
+from simulator.persistence.replay.rebuilding import Surroundings, player_of
+from simulator.persistence.replay.sharing import share
+from simulator.persistence.replay.taking import Taking
+from simulator.persistence.tape.entries import Entry
 from simulator.runtime.background import in_background
 from simulator.runtime.driver import Driver
 from simulator.runtime.keepers import Place
@@ -34,7 +35,6 @@ from simulator.runtime.server_budgets import unshared_budgets
 from simulator.runtime.unexpected import report
 from simulator.runtime.unread import whole
 from simulator.scenario.compiler import ScenarioCompiler
-from simulator.tape.entries import Entry
 
 PLAYED_AT_ONCE: Final = 2_000
 """Entries, after which other work beside the event loop has its turn, and a snapshot is taken."""
