@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from reseller_sim.arguments import did_you_mean, nearest
 from reseller_sim.control import NotRunning, SimulatorError, below
 from reseller_sim.story import callback_line, money, one_line, request_line
+from reseller_sim.times import shown_time
 
 if TYPE_CHECKING:
     from reseller_sim.identity import Records
@@ -49,7 +50,11 @@ def no_callback(sandbox: "Records", refid: str | None, status: str | None, inbox
 
 def inbox_hint(sandbox: "Records", inbox: str, *, only_likely: bool = False) -> str:
     """Return the end of a sentence about an inbox that no callback and no webhook uses; empty for one in use."""
-    rows = sandbox.ask("GET", "/resellers")["resellers"]
+    return inbox_hint_of(sandbox.ask("GET", "/resellers")["resellers"], inbox, only_likely=only_likely)
+
+
+def inbox_hint_of(rows: list[dict[str, Any]], inbox: str, *, only_likely: bool = False) -> str:
+    """Return the same for the resellers that a sandbox has."""
     urls = [url["url"] or "" for row in rows for url in (row["callback"], *row["webhooks"])]
     used = [url.replace(":", "/").rpartition("/")[2] for url in urls if "inbox" in url]
     if inbox in used or (only_likely and not nearest(inbox, used)):
@@ -71,7 +76,7 @@ def pending(sandbox: "Records") -> str:
 
 def _due(sandbox: "Records") -> list[str]:
     rows = sandbox.ask("GET", "/due", query={"limit": DUE_MAX})["due"]
-    return [f"{row['about']} at {row['at']}" for row in rows]
+    return [f"{row['about']} at {shown_time(row['at'])}" for row in rows]
 
 
 def not_idle(sandbox: "Records", done: Mapping[str, Any]) -> str:

@@ -4,13 +4,14 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from reseller_sim.arguments import checked
+from reseller_sim.times import shown_time
 
 Row = Mapping[str, Any]
 Event = tuple[str, int, int, str]  # time, rank within an instant, order within the rank, and text
 
 LATER = "\uffff"  # sorts behind every time
 INDENT = "  "
-TIME_CHARS = 23
+TIME_CHARS = 29
 LINE_CHARS_MAX = 300
 
 # What follows from what where times are equal, as they are while a clock stands: the request that made the payment and
@@ -138,5 +139,5 @@ def _callback(status: str, url: str, is_copy: bool) -> str:
 
 
 def _time(at: str) -> str:
-    """Return an instant in UTC, to the millisecond; blank for what is still to come."""
-    return f"{at[:10]} {at[11:23]}" if at != LATER else ""
+    """Return an instant to the millisecond, with its offset; blank for what is still to come."""
+    return shown_time(at) if at != LATER else ""

@@ -11,7 +11,7 @@ from simulator.api.clients import Front, Whence
 from simulator.api.pipeline import Pipeline
 from simulator.api.request_replayer import RequestReplayer
 from simulator.api.routes import PathTable, UnsignedJudge, routes
-from simulator.api.sandbox_lookup import owner_at_root
+from simulator.api.sandbox_lookup import names_owner, owner_at_root
 from simulator.domain.model.scenario import Scenario
 from simulator.http_client.addresses import AddressPolicy
 from simulator.http_client.sender import HttpSender
@@ -129,7 +129,7 @@ class App:
     async def _from_root(self, path: str, request: Incoming) -> EncodedReply:
         """Answer at the root, where credentials may select a sandbox other than the default one."""
         owner, request = await owner_at_root(self.sandboxes, self._default, path, request)
-        anonymous = None if owner is self._default else self._default
+        anonymous = None if owner is self._default or names_owner(path, request) else self._default
         return await self._pipeline.answer(owner, path, request, self._front.root, anonymous)
 
     async def _controlled(self, scope: Any, receive: Any, send: Any) -> None:

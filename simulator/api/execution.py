@@ -2,7 +2,7 @@
 
 from simulator.api import refusals
 from simulator.api.call import Call, Endpoint, Problems, Reply
-from simulator.api.notes import note_unknown_parameters, note_unread
+from simulator.api.notes import note_lost_plus, note_unknown_parameters, note_unread
 from simulator.api.suspended import wait
 from simulator.auth import headers as names
 from simulator.contract.body import read_members
@@ -33,6 +33,7 @@ def _validate(call: Call, endpoint: Endpoint) -> Problems:
         call.fields, problems = read_query(query, endpoint.schema)
         if query:
             note_unknown_parameters(call, endpoint)
+            note_lost_plus(call)
         return problems
     assume, headers = call.sandbox.scenario.assume, call.headers
     may_be_form = endpoint.source == "form"

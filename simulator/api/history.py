@@ -2,7 +2,7 @@
 
 from simulator.api.call import Call, Reply
 from simulator.api.notes import no_product, note, note_problems
-from simulator.api.paging import days_of, page_size
+from simulator.api.paging import days_of, note_empty, page_size
 from simulator.api.refusals import UNKNOWN_PRODUCT, invalid_parameters, refuse_parameters
 from simulator.contract.query import whole
 from simulator.domain.model.history import HistoryQuery, figures_of
@@ -41,6 +41,7 @@ def transactions(call: Call) -> Reply:
     if state.assumes("history-offset", "pages"):
         offset *= limit
     page, figures = records.find(wanted, offset, limit, newest_first=newest_first)
+    note_empty(call, days, sum(figures.counts.values()), offset, "transactions")
     if state.assumes("history-meta", "page"):
         figures = figures_of(page)
     return Reply(200, history.body([_record(call, one) for one in page], figures))
@@ -85,6 +86,7 @@ def balance_statement(call: Call) -> Reply:
         address=_address(call),
         query=asked,
     )
+    note_empty(call, days, shown.total, (page - 1) * limit, "entries")
     body = statement.body(
         entries,
         shown,

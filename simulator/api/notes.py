@@ -166,6 +166,13 @@ def note_unknown_parameters(call: Call, endpoint: Endpoint) -> None:
     note_some(call, said, len(unknown), UNKNOWN)
 
 
+def note_lost_plus(call: Call) -> None:
+    """Note values such as `+60…` that begin with a blank, as which a query reads a plus; cheap when there are none."""
+    for name, value in call.fields.items() if b"=+" in call.exchange.query else ():
+        if isinstance(value, str) and value[:1] == " " and value[1:2].isdigit():
+            note(call, f"{_quoted(name)} begins with a blank, since a + in a query is one: write %2B")
+
+
 def note_ignored_members(call: Call) -> None:
     """Note unknown and repeated members of the body; cheap when there are none."""
     source, sent, body = call.endpoint.source, call.fields, call.exchange.body

@@ -3,7 +3,7 @@
 import hmac
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from binascii import Error as Base64Error
-from datetime import date
+from datetime import UTC, date
 from typing import NamedTuple
 
 from simulator.api.call import Call
@@ -11,6 +11,7 @@ from simulator.api.notes import note
 from simulator.contract.body import BadJson, decode_any
 from simulator.contract.query import whole
 from simulator.domain.model import draw
+from simulator.domain.model.money import SERVICE_ZONE
 from simulator.wire.json import encode
 from simulator.wire.timestamps import day_range
 
@@ -30,6 +31,21 @@ def days_of(call: Call) -> tuple[tuple[date, date], dict[str, list[str]]]:
         note(call, f"date ends before it begins: there is nothing from {first} to {last}")
         return (EMPTY_DAY, EMPTY_DAY), {}
     return (first, last), {"date": ["must not end before it begins"]}
+
+
+def note_empty(call: Call, days: tuple[date, date], total: int, offset: int, what: str) -> None:
+    """Say why a page is empty although something was done: its days are not today's, or it begins behind the end."""
+    if total:
+        if offset >= total:
+            note(call, f"this page begins behind the end: there are {total} {what}")
+        return
+    first, last = days
+    today, in_utc = call.now.astimezone(SERVICE_ZONE).date(), call.now.astimezone(UTC).date()
+    if first <= today <= last or days == (EMPTY_DAY, EMPTY_DAY):
+        return
+    asked = first if first == last else f"{first} to {last}"
+    utc = f" ({in_utc} in UTC)" if in_utc != today else ""
+    note(call, f"no {what} of {asked}: days are those of GMT+8, where it is {today}{utc}")
 
 
 def page_size(call: Call, parameter: str, maximum: int, assumption: str) -> tuple[int, dict[str, list[str]]]:

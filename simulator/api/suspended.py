@@ -123,8 +123,8 @@ def _identify_again(call: Call, event: str) -> Reply | None:
 async def wait(call: Call) -> Reply | None:
     """Wait for the delay of the call's fault, once; 504 when the integration timeout comes first (SPEC 8).
 
-    A real wait: wall time, divided by the rate of a faster clock; drawn from the range, deterministically. It ends with
-    the life of the sandbox.
+    A real wait, unless it is virtual: wall time, divided by the rate of a faster clock; drawn from the range,
+    deterministically. It ends with the life of the sandbox.
     """
     met = call.fault
     if met is None or met.has_waited or met.rule.then.delay is None:
@@ -134,7 +134,8 @@ async def wait(call: Call) -> Reply | None:
     span = _delay(call, met.rule)
     met.timed_out = limit is not None and span > limit
     call.note_wait()
-    await sandbox.sleep(sandbox.clock.wall_seconds(limit if limit is not None and met.timed_out else span))
+    waited = limit if limit is not None and met.timed_out else span
+    await sandbox.sleep(0 if met.rule.then.is_delay_virtual else sandbox.clock.wall_seconds(waited))
     await call.refresh()
     if call.is_lost and not met.rule.then.after_commit:
         _note_lost(call)

@@ -10,7 +10,7 @@ from simulator.cli.control import Control
 from simulator.cli.errors import Refused
 from simulator.cli.flags import json_flag, running_flags, verb
 from simulator.cli.output import echo_value, one_line
-from simulator.cli.tables import clock_time, print_line, print_table, times_of_day, wants_json
+from simulator.cli.tables import clock_time, print_line, print_table, times_of_day
 
 TITLE = "reseller-sim advance"
 TIMEOUT_S = 3600.0
@@ -24,7 +24,7 @@ FACTS = ("product", "category", "group", "api_key", "rule", "status", "state")  
 @verb("advance")
 @click.argument("how", metavar="DURATION|idle|to ISO", nargs=-1, required=True)
 @running_flags
-@json_flag(help="Print the answer of the control API, as in a pipe.")
+@json_flag(help="Print the answer of the control API.")
 @click.pass_context
 def command(ctx: click.Context, /, how: tuple[str, ...], json: bool, **running: Any) -> int:
     """Move the clock, and print what happened.
@@ -38,7 +38,7 @@ def command(ctx: click.Context, /, how: tuple[str, ...], json: bool, **running: 
       reseller-sim advance 90s
       reseller-sim advance idle
       reseller-sim advance to 2027-01-10T23:59:00+08:00
-      reseller-sim advance 5m | jq '.fired[] | select(.kind == "callback")'
+      reseller-sim advance 5m --json | jq '.fired[] | select(.kind == "callback")'
     """
     control = Control(TITLE, **running)
     try:
@@ -47,7 +47,7 @@ def command(ctx: click.Context, /, how: tuple[str, ...], json: bool, **running: 
         return _stop(control)
     except Refused as refused:  # it names the field of the request
         raise Refused(refused.message.replace(f"{TITLE}: to ", f"{TITLE}: {how[-1]} ", 1), refused.code) from None
-    if wants_json(json):
+    if json:
         echo_value(done)
     else:
         _print(done)
@@ -62,7 +62,7 @@ def _stop(control: Control) -> int:
         if refused.code != "not_advancing":
             raise
         clock = control.get("/clock", "clock-answer")
-    where = f"the clock of {control.sandbox} stands at {clock_time(clock['now'])} UTC"
+    where = f"the clock of {control.sandbox} stands at {clock_time(clock['now'])}"
     if clock["advancing"]:
         where = f"{where} and will stop when the receiver that is being called has answered"
     click.echo(one_line(f"{TITLE}: interrupted; {where}"), err=True)
@@ -109,7 +109,7 @@ def _print(done: dict[str, Any]) -> None:
     if done["left_out"]:
         print_line(f"and {done['left_out']} more before these")
     what = "nothing more is due" if done["idle"] else "more is due later"
-    print_line(f"It is {clock_time(done['now'])} UTC; {what}." if rows else f"It is {clock_time(done['now'])} UTC.")
+    print_line(f"It is {clock_time(done['now'])}; {what}." if rows else f"It is {clock_time(done['now'])}.")
     if done.get("reason"):
         print_line(f"It stopped here: {done['reason']}", red=True)
 

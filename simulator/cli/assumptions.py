@@ -26,7 +26,7 @@ WIDTH = 100
     "--observed",
     metavar="FILE",
     type=click.Path(path_type=Path),
-    help="A report of `conform --json`: say which of them a deployment showed, and what it does.",
+    help="A report of `conform --json-report`: say which of them a deployment showed, and what it does.",
 )
 @json_flag(help="Print JSON: a list, or with ID one object.")
 def command(id: str | None, observed: Path | None, json: bool) -> None:

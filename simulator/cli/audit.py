@@ -1,6 +1,6 @@
 """`reseller-sim audit`: what the service asks of a client, and whether the one of a running simulator does it."""
 
-import json
+import json as json_module
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +8,7 @@ import click
 
 from simulator.cli.control import NO_SANDBOX, Control
 from simulator.cli.errors import Refused
-from simulator.cli.flags import CannotStart, own_option, running_flags, verb
+from simulator.cli.flags import CannotStart, json_flag, own_option, running_flags, verb
 from simulator.cli.output import echo, echo_json, one_line
 from simulator.cli.reports.audit import NOTHING, cases_of, ending, lines_of
 from simulator.cli.reports.cases import Case, Suite
@@ -20,7 +20,7 @@ TITLE = "reseller-sim audit"
 
 @verb("audit")
 @running_flags
-@own_option("--json", "as_json", is_flag=True, help="Print the answer of the control API.")
+@json_flag(help="Print the answer of the control API.")
 @own_option("--all", "-a", "all_of_them", is_flag=True, help="List what was not exercised on a terminal, too.")
 @own_option(
     "--junit",
@@ -33,7 +33,7 @@ def command(
     url: str | None,
     sandbox: str,
     control_token: str | None,
-    as_json: bool,
+    json: bool,
     all_of_them: bool,
     junit_file: Path | None,
 ) -> int:
@@ -42,7 +42,7 @@ def command(
     It judges the requests that a sandbox of a running simulator has received, and what your receivers have answered.
     Each obligation is met (ok), violated with what shows it (VIOLATED, or warning), or was not exercised (-). On a
     terminal what is violated comes first, and what was not exercised is only counted. In a pipe the text is the whole
-    list in the service's order: JSON needs --json. Exit code 1 means that something is violated, or that no request
+    list in the service's order. Exit code 1 means that something is violated, or that no request
     reached an endpoint and nothing was judged; 3 that no simulator answered.
 
     \b
@@ -57,8 +57,8 @@ def command(
     if junit_file is not None:
         suite = Suite(f"sandbox {sandbox}", (*cases_of(made["obligations"]), *unseen))
         _write(junit_file, junit(TITLE, [suite]))
-    if as_json:
-        echo_json(json.dumps(made, indent=2))
+    if json:
+        echo_json(json_module.dumps(made, indent=2))
     else:
         echo("\n".join(map(one_line, _lines(made, is_short=is_terminal() and not all_of_them))))
     for one in unseen:

@@ -8,7 +8,7 @@ from simulator.cli import complete, values
 from simulator.cli.control import Control
 from simulator.cli.flags import json_flag, running_flags, verb
 from simulator.cli.output import echo_value
-from simulator.cli.tables import clock_time, print_line, wants_json
+from simulator.cli.tables import clock_time, print_line
 
 TITLE = "reseller-sim clock"
 STOP = "stop"
@@ -17,7 +17,7 @@ STOP = "stop"
 @verb("clock")
 @click.argument("what", metavar="[real|manual|xN|stop]", required=False, shell_complete=complete.clock_actions)
 @running_flags
-@json_flag(help="Print the answer of the control API, as in a pipe.")
+@json_flag(help="Print the answer of the control API.")
 @click.pass_context
 def command(ctx: click.Context, /, what: str | None, json: bool, **running: Any) -> None:
     """Print the clock, set its mode, or stop an advance.
@@ -41,7 +41,7 @@ def command(ctx: click.Context, /, what: str | None, json: bool, **running: Any)
         wanted = _mode(ctx, what)
         rate = {"rate": wanted.rate} if wanted.mode == "xN" else {}
         clock = control.put("/clock", {"mode": wanted.mode, **rate}, "clock-answer")
-    if wants_json(json):
+    if json:
         echo_value(clock)
     else:
         print_line(_line(clock))
@@ -60,4 +60,4 @@ def _line(clock: dict[str, Any]) -> str:
     mode = f"x{clock['rate']:g}" if clock["mode"] == "xN" else clock["mode"]
     due = f"the next of {clock['pending']} is due at {clock_time(clock['next_due'])}" if clock["next_due"] else ""
     moves = "it is being advanced" if clock["advancing"] else ""
-    return ", ".join(filter(None, (f"{mode}: it is {clock_time(clock['now'])} UTC", due, moves)))
+    return ", ".join(filter(None, (f"{mode}: it is {clock_time(clock['now'])}", due, moves)))

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 TITLE = "reseller-sim conform"
 URL_VARIABLES = ["RESELLER_SIM_BASE_URL", "RESELLER_SIM_URL"]
 WAIT_S_MAX = 3600
-# Without a variable: another verb's --json has the same name and another meaning.
+# Without a variable: each file is about one run.
 file_option = partial(
     click.option, metavar="FILE", type=click.Path(path_type=Path, dir_okay=False), allow_from_autoenv=False
 )
@@ -101,7 +101,7 @@ file_option = partial(
     "--list", "is_list", is_flag=True, allow_from_autoenv=False, help="Print the checks and questions; send nothing."
 )
 @file_option("--junit", "junit_file", help="Write the results to this file as JUnit XML.")
-@file_option("--json", "json_file", help="Write the results to this file as JSON.")
+@file_option("--json-report", "json_file", help="Write the results to this file as JSON.")
 @file_option("--html", "html", help="Write the results to this file as one HTML page.")
 def command(
     base_url: str | None,

@@ -9,7 +9,7 @@ from simulator.cli.control import Control
 from simulator.cli.flags import json_flag, own_option, running_flags, verb
 from simulator.cli.output import echo_value
 from simulator.cli.resellers import deposit
-from simulator.cli.tables import print_line, wants_json
+from simulator.cli.tables import print_line
 
 
 @verb("deposit")
@@ -17,7 +17,7 @@ from simulator.cli.tables import print_line, wants_json
 @own_option("--reseller", metavar="CODE", help="Whose wallet; by default that of the sandbox's first reseller.")
 @own_option("--description", metavar="TEXT", help="What the statement says of it.")
 @running_flags
-@json_flag(help="Print the ledger entry, as in a pipe.")
+@json_flag(help="Print the ledger entry.")
 def command(amount: str, reseller: str | None, description: str | None, json: bool, **running: Any) -> None:
     """Put money into a wallet.
 
@@ -28,10 +28,10 @@ def command(amount: str, reseller: str | None, description: str | None, json: bo
     Examples:
       reseller-sim deposit 500
       reseller-sim deposit 19.90 --reseller RS001 --description 'bank transfer'
-      reseller-sim deposit 500 | jq .balance
+      reseller-sim deposit 500 --json | jq .balance
     """
     code, entry = deposit(Control("reseller-sim deposit", **running), amount, reseller, description)
-    if wants_json(json):
+    if json:
         echo_value(entry)
     else:
         print_line(f"{code}: {entry['amount']:.2f} MYR added, balance {entry['balance']:.2f} MYR")

@@ -6,12 +6,12 @@ from typing import Any
 from simulator.cli.control import Control
 from simulator.cli.flags import json_flag, running_flags, verb
 from simulator.cli.output import echo, echo_value, one_line
-from simulator.cli.tables import print_line, wants_json
+from simulator.cli.tables import print_line
 
 
 @verb("expectations")
 @running_flags
-@json_flag(help="Print the answer of the control API, as in a pipe.")
+@json_flag(help="Print the answer of the control API.")
 def command(json: bool, **running: Any) -> int:
     """Say whether a scenario's expectations are met.
 
@@ -23,10 +23,10 @@ def command(json: bool, **running: Any) -> int:
     Examples:
       reseller-sim expectations
       reseller-sim expectations --sandbox mine
-      reseller-sim expectations | jq '.expectations[] | select(.ok | not) | .message'
+      reseller-sim expectations --json | jq '.expectations[] | select(.ok | not) | .message'
     """
     answer = Control("reseller-sim expectations", **running).get("/expectations", "expectations-answer")
-    if wants_json(json):
+    if json:
         echo_value(answer)
     else:
         _print(answer["expectations"])

@@ -1,6 +1,6 @@
 """`reseller-sim explain`: why a request is refused for its credentials, and how to mend it."""
 
-import json
+import json as json_module
 import os
 import time
 from functools import partial
@@ -11,7 +11,7 @@ import click
 from simulator.cli.bounded import CannotRead, bounded, read_file, read_stdin
 from simulator.cli.control import Control
 from simulator.cli.errors import CannotStart, Refused
-from simulator.cli.flags import option, running_flags, verb
+from simulator.cli.flags import json_flag, option, running_flags, verb
 from simulator.cli.output import echo, echo_json, one_line
 from simulator.wire.curl_options import WITH_VALUE
 from simulator.wire.pasted_curl import NotCurl, Pasted, read_curl, stdin_of, words_of
@@ -40,7 +40,7 @@ own_option = partial(click.option, allow_from_autoenv=False)
     help="Explain the last request of the journal that was refused, with whatever status of 4xx.",
 )
 @running_flags
-@own_option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@json_flag(help="Print one JSON object.")
 def command(
     words: tuple[str, ...],
     header: tuple[str, ...],
@@ -52,7 +52,7 @@ def command(
     url: str | None,
     sandbox: str,
     control_token: str | None,
-    as_json: bool,
+    json: bool,
 ) -> int:
     """Say why a signature or another credential is refused.
 
@@ -84,22 +84,22 @@ def command(
         _refuse_flags_of_others("of a request of the journal", "header", "data", "secret", "at")
         number = _last(control) if last else _number(words[0])
         if number is not None:
-            return _of_journal(_exchange(control, number, given), as_json)
-        _print_nothing(as_json)
+            return _of_journal(_exchange(control, number, given), json)
+        _print_nothing(json)
         return 1
     request = _request(words, header, data)
     key = key_of(request)
     if not key and (is_open(request) or has_authorization(request)):
         _refuse_flags_of_signatures("secret", "string", "at")
         made = _open(request) if is_open(request) else _judged(control, request)
-        _print(made, as_json)
+        _print(made, json)
         return 0 if made.is_right else 1
     now_s = time.time() if at is None else read_time(at)
     known = known_locally() if url is None and sandbox == "default" else {}
     if secret is None and key and key not in known and ", " not in key:
         known = _known_to(control, key)
     made = explained(request, known, secret, now_s, given)
-    _print(made, as_json)
+    _print(made, json)
     return 0 if made.is_right else 1
 
 
@@ -257,9 +257,8 @@ def _of_journal(exchange: dict[str, Any], as_json: bool) -> int:
     is_right = not (exchange["error"] or exchange["status"] >= 400) if found is None else found["is_right"]
     if as_json:
         names = ("n", "method", "path", "status", "error", "diagnosis")
-        echo_json(
-            json.dumps({name: exchange[name] for name in names} | {"is_right": is_right, "autopsy": found}, indent=2)
-        )
+        told = {name: exchange[name] for name in names} | {"is_right": is_right, "autopsy": found}
+        echo_json(json_module.dumps(told, indent=2))
         return 0 if is_right else 1
     query = f"?{exchange['query']}" if exchange["query"] else ""
     lines = [f"request {exchange['n']}: {exchange['method']} {exchange['path']}{query}, {exchange['status']}"]
@@ -280,6 +279,6 @@ def _print(made: "Explained", as_json: bool) -> None:
     from simulator.cli.explained import lines_of
 
     if as_json:
-        echo_json(json.dumps(made.as_json(), indent=2))
+        echo_json(json_module.dumps(made.as_json(), indent=2))
     else:
         echo("\n".join(map(one_line, lines_of(made))))

@@ -1,13 +1,16 @@
 """Flags that several verbs share; each can be set by a variable RESELLER_SIM_<FLAG>."""
 
+import os
 from collections.abc import Callable
 from datetime import datetime
-from functools import partial
+from functools import partial, wraps
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 import click
+from click.core import ParameterSource
 
+from reseller_sim.times import UTC_VARIABLE
 from simulator.cli import complete, values
 from simulator.cli.errors import CannotStart as CannotStart  # where the verbs import it from
 from simulator.cli.hints import Actions
@@ -28,7 +31,30 @@ verb_group = partial(click.group, cls=Actions, context_settings=_SETTINGS)
 option = partial(click.option, show_envvar=True)
 # Without a variable: the flag of another verb has the same name and another meaning.
 own_option = partial(click.option, allow_from_autoenv=False)
-json_flag = partial(option, "--json", is_flag=True)
+
+
+def json_flag(*, help: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """`--output text|json` and its short form `--json`, as the keyword `json`."""
+
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(function)
+        def with_format(*args: Any, output: str, json: bool, **flags: Any) -> Any:
+            return function(*args, json=_wants_json(output, json=json), **flags)
+
+        forms = click.Choice(["text", "json"])
+        with_output = option("--output", type=forms, default="text", show_default=True, help="The form of the output.")
+        return option("--json", is_flag=True, help=help)(with_output(with_format))
+
+    return decorate
+
+
+def _wants_json(output: str, *, json: bool) -> bool:
+    """The command line takes precedence over both variables."""
+    ctx = click.get_current_context()
+    is_text = ctx.get_parameter_source("output") is ParameterSource.COMMANDLINE and output == "text"
+    if is_text and ctx.get_parameter_source("json") is ParameterSource.COMMANDLINE:
+        raise click.UsageError("--json is --output json: leave it or --output text out", ctx)
+    return (json or output == "json") and not is_text
 
 
 class ServerFlags(NamedTuple):
@@ -122,7 +148,7 @@ def server_flags(port: int = DEFAULT_PORT, *, port_variable: bool = True) -> Cal
             help="How much memory the tapes of all sandboxes may take together.  [default: 1024]",
         ),
     ]
-    return _all_of(decorators)
+    return _all_of([*decorators, UTC_FLAG])
 
 
 def _listening(port: int, *, port_variable: bool = True) -> list[Callable[[Any], Any]]:
@@ -203,14 +229,23 @@ def running_flags(function: Decorated) -> Decorated:
         shell_complete=complete.sandboxes,
         help="The sandbox.",
     )
-    return _all_of([_url("simulator"), sandbox, _TOKEN])(function)
+    return _all_of([_url("simulator"), sandbox, _TOKEN, UTC_FLAG])(function)
 
 
 def watching_flags(function: Decorated) -> Decorated:
     """The same of a verb that follows what happens in one sandbox, or in all: `sandbox` is then None."""
     text = "Only this sandbox.  [default: all of them]"
     sandbox = option("--sandbox", metavar="ID", shell_complete=complete.sandboxes, help=text)
-    return _all_of([_url("simulator"), sandbox, _TOKEN])(function)
+    return _all_of([_url("simulator"), sandbox, _TOKEN, UTC_FLAG])(function)
+
+
+def _set_utc(ctx: click.Context, param: click.Parameter, is_utc: bool) -> None:
+    if is_utc and UTC_VARIABLE not in os.environ:
+        os.environ[UTC_VARIABLE] = "1"
+        ctx.call_on_close(partial(os.environ.pop, UTC_VARIABLE, None))
+
+
+UTC_FLAG = option("--utc", is_flag=True, expose_value=False, callback=_set_utc, help="Show times in UTC, not in GMT+8.")
 
 
 def _url(whose: str) -> Callable[[Any], Any]:

@@ -8,7 +8,7 @@ from simulator.cli.errors import CannotStart, Refused
 from simulator.cli.flags import json_flag, option, own_option, running_flags, verb
 from simulator.cli.output import echo_value
 from simulator.cli.spans import Span
-from simulator.cli.tables import print_line, wants_json
+from simulator.cli.tables import print_line
 
 PAUSE_S = 0.05
 WAIT_MAX_S = 3600.0
@@ -27,7 +27,7 @@ HEALTH, READY = ("/health", "health-answer"), ("/ready", "ready-answer")
 @own_option("--ready", is_flag=True, help="Say whether requests may be sent, and if not why.")
 @option("--tls-cert", metavar="FILE", help="The simulator's own certificate, whatever name it has.")
 @running_flags
-@json_flag(help="Print the answer of the control API, as in a pipe.")
+@json_flag(help="Print the answer of the control API.")
 def command(wait_s: float, ready: bool, tls_cert: str | None, json: bool, **running: Any) -> None:
     """Say whether a simulator answers.
 
@@ -46,7 +46,7 @@ def command(wait_s: float, ready: bool, tls_cert: str | None, json: bool, **runn
     """
     control = Control("reseller-sim health", certificate=tls_cert, **running)
     answer = _asked(control, READY if ready else HEALTH, monotonic() + wait_s)
-    if wants_json(json):
+    if json:
         echo_value(answer)
     else:
         does = "is ready" if ready else "answers"

@@ -24,6 +24,15 @@ class Actions(click.Group):
         return super().resolve_command(ctx, args)
 
 
+def of_former_output(wrong: click.UsageError) -> str | None:
+    """Return the message for a file at `--output`, with what writes to a file; None for other mistakes."""
+    param = getattr(wrong, "param", None)
+    if param is None or param.name != "output" or wrong.ctx is None:
+        return None
+    file = "--to FILE" if any(one.name == "to" for one in wrong.ctx.command.params) else "> FILE"
+    return f"{wrong.format_message().rstrip('.')}; {file} writes to a file"
+
+
 def of_unknown_flag(wrong: click.UsageError) -> str | None:
     """What to write instead of a flag that does not exist; None when there is nothing better to say than click does."""
     if not isinstance(wrong, click.NoSuchOption) or wrong.ctx is None:
@@ -31,6 +40,8 @@ def of_unknown_flag(wrong: click.UsageError) -> str | None:
     flags = {name for one in wrong.ctx.command.params for name in one.opts}
     if wrong.option_name == "--port" and "--url" in flags:
         return f"there is no --port here: give the simulator's address, such as --url http://{LOOPBACK}:{DEFAULT_PORT}"
+    if wrong.option_name == "--json" and "--json-report" in flags:
+        return "there is no --json here: the file of the result is --json-report FILE"
     if wrong.option_name[1:].isdecimal():
         what = "a number or a duration" if wrong.ctx.command.name == "advance" else "a number"
         return f"what begins with {wrong.option_name} is below 0: write {what} above 0"

@@ -11,7 +11,7 @@ from simulator.cli.flags import json_flag, own_option, running_flags, verb
 from simulator.cli.numbers import Whole
 from simulator.cli.output import echo_value, one_line, print_to_stderr
 from simulator.cli.spans import Span
-from simulator.cli.tables import print_line, print_table, times_of_day, wants_json
+from simulator.cli.tables import print_line, print_table, times_of_day
 
 TITLE = "reseller-sim inbox"
 COLUMNS = ("method", "answered", "refid", "status", "body")
@@ -39,7 +39,7 @@ MESSAGES_MAX = 10_000
 )
 @own_option("--clear", is_flag=True, help="Delete its messages and replies first.")
 @running_flags
-@json_flag(help="Print JSON, as in a pipe.")
+@json_flag(help="Print JSON.")
 def command(
     name: str,
     wait_for: int | None,
@@ -59,7 +59,7 @@ def command(
       reseller-sim inbox
       reseller-sim inbox callbacks --wait-for 2
       reseller-sim inbox callbacks --reply 500,500,200
-      reseller-sim inbox callbacks | jq '.items[].json.data.status'
+      reseller-sim inbox callbacks --json | jq '.items[].json.data.status'
     """
     control = Control(TITLE, **running)
     path = f"/inbox/{path_part(name)}"
@@ -71,14 +71,14 @@ def command(
     if wait_for is not None:
         query = {"wait_for": wait_for, "timeout": timeout}
         complete_ = control.get(path, "inbox-answer", query=query, timeout_s=timeout + TIMEOUT_S)["complete"]
-    if (clear or replies is not None) and wait_for is None and not wants_json(json):
+    if (clear or replies is not None) and wait_for is None and not json:
         print_line(f"{name}: {_said(replies, clear)}")
         return 0
     items = list(islice(control.rows(path, "items", "inbox-answer"), MESSAGES_MAX))
-    if wants_json(json):
+    if json:
         echo_value({"name": name, "complete": complete_, "items": items})
     else:
-        _print(name, items)
+        _print(name, items, "" if items else _hint(control, name))
     if not complete_:
         print_to_stderr(one_line(f"{TITLE}: {name}: {len(items)} of {wait_for} came in time"))
     return 0 if complete_ else 1
@@ -99,13 +99,21 @@ def _answer(one: dict[str, Any]) -> str:
     return f"{one['status']} after {one['delay']:g} s" if "delay" in one else str(one["status"])
 
 
-def _print(name: str, items: list[dict[str, Any]]) -> None:
+def _hint(control: Control, name: str) -> str:
+    """The end of a sentence about an inbox that no callback and no webhook uses."""
+    from reseller_sim.evidence import inbox_hint_of
+
+    hint = inbox_hint_of(control.get("/resellers", "resellers-answer")["resellers"], name, only_likely=True)
+    return hint.replace(", which no callback uses", "; no callback uses it")
+
+
+def _print(name: str, items: list[dict[str, Any]], hint: str) -> None:
     if items:
         heading, times = times_of_day([one["at"] for one in items])
         cells = [(one["n"], at, *_row(one)) for one, at in zip(items, times, strict=True)]
         print_table(("n", heading, *COLUMNS), cells)
     else:
-        print_line(f"{name}: nothing yet")
+        print_line(f"{name}: nothing yet{hint}")
 
 
 def _row(one: dict[str, Any]) -> tuple[object, ...]:

@@ -5,6 +5,7 @@ from typing import Any, Final
 
 import click
 
+from reseller_sim.times import shown_time
 from simulator.cli.output import one_line
 from simulator.domain.model.transactions import Status
 from simulator.shortened import shortened
@@ -29,7 +30,7 @@ class Lines:
         kind = event["kind"]
         if kind == "gap":
             return self._styled(one_line(_gap(event)), "yellow")
-        when = self._styled(one_line(str(event.get("at") or "")[11:23]), "bright_black")
+        when = self._styled(one_line(_time(event.get("at"))), "bright_black")
         try:
             parts = _TEXTS.get(kind, _other)(event)
         except (KeyError, TypeError, ValueError):  # of another version
@@ -44,6 +45,11 @@ class Lines:
 
 Texts = list[tuple[str, str]]
 """Parts of a line, and the colour of each; those that are empty are left out."""
+
+
+def _time(at: object) -> str:
+    """The time of day with its offset; empty for none."""
+    return shown_time(str(at))[11:] if at else ""
 
 
 def _request(event: Event) -> Texts:
@@ -91,7 +97,7 @@ def _attempt(event: Event) -> Texts:
     said = str(answered) if answered is not None else event["error"] or str(event["ending"])
     is_more = event["attempt"] > 1 or event["next_due"]
     tries = f"attempt {event['attempt']} of {event['attempts_max']}" if is_more else ""
-    due = f"next at {str(event['next_due'])[11:19]}" if event["next_due"] else ""
+    due = f"next at {_time(event['next_due'])[:8]}" if event["next_due"] else ""
     took = event.get("duration_us")
     return [
         (event["method"], ""),

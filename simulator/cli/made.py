@@ -6,7 +6,7 @@ from typing import Any
 from simulator.cli.control import Control
 from simulator.cli.flags import own_option
 from simulator.cli.output import echo, echo_value, one_line
-from simulator.cli.tables import clock_time, print_line, wants_json
+from simulator.cli.tables import clock_time, print_line
 from simulator.options import CONTROL_PATH
 
 export_flag = own_option(
@@ -18,7 +18,7 @@ def show_made(control: Control, made: dict[str, Any], *, export: bool, json: boo
     """Print the sandbox of an answer."""
     if export:
         echo("\n".join(f"export {name}={quote(one_line(value))}" for name, value in _variables(control, made).items()))
-    elif wants_json(json):
+    elif json:
         echo_value(made)
     else:
         _print_made(made)
@@ -46,7 +46,7 @@ def _print_made(made: dict[str, Any]) -> None:
     clock = made["clock"]
     print_line(f"sandbox    {made['id']}, scenario {made['scenario']}, seed {made['seed']}")
     print_line(f"url        {made['url']}")
-    print_line(f"clock      {clock['mode']}, {clock_time(clock['now'])} UTC")
+    print_line(f"clock      {clock['mode']}, {clock_time(clock['now'])}")
     for one in made["resellers"][:1]:
         print_line(f"reseller   {one['code']}, balance {one['balance']:.2f} MYR")
         print_line(f"API key    {one['api_key']}")

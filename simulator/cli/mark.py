@@ -8,10 +8,10 @@ from simulator.cli import complete
 from simulator.cli.control import Control, path_part
 from simulator.cli.flags import json_flag, running_flags, verb, verb_group
 from simulator.cli.output import echo_value
-from simulator.cli.tables import clock_time, print_line, print_table, wants_json
+from simulator.cli.tables import clock_time, print_line, print_table
 
 TITLE = "reseller-sim mark"
-COLUMNS = ("mark", "entries", "time (UTC)")
+COLUMNS = ("mark", "entries", "time")
 
 
 @verb_group("mark")
@@ -31,7 +31,7 @@ def command() -> None:
 @verb("add")
 @click.argument("name")
 @running_flags
-@json_flag(help="Print the answer of the control API, as in a pipe.")
+@json_flag(help="Print the answer of the control API.")
 def add(name: str, json: bool, **running: Any) -> None:
     """Name the present.
 
@@ -44,25 +44,25 @@ def add(name: str, json: bool, **running: Any) -> None:
       reseller-sim mark add 'before the order' --sandbox mine
     """
     mark = Control(f"{TITLE} add", **running).post("/marks", {"name": name}, "mark-answer")
-    if wants_json(json):
+    if json:
         echo_value(mark)
     else:
-        print_line(f"{mark['name']}: behind entry {mark['n']}, at {clock_time(mark['at'])} UTC")
+        print_line(f"{mark['name']}: behind entry {mark['n']}, at {clock_time(mark['at'])}")
 
 
 @verb("list")
 @running_flags
-@json_flag(help="Print the answer of the control API, as in a pipe.")
+@json_flag(help="Print the answer of the control API.")
 def list_all(json: bool, **running: Any) -> None:
     """List the marks, in the order in which they were made.
 
     \b
     Examples:
       reseller-sim mark list
-      reseller-sim mark list | jq -r '.marks[].name'
+      reseller-sim mark list --json | jq -r '.marks[].name'
     """
     answer = Control(f"{TITLE} list", **running).get("/marks", "marks-answer")
-    if wants_json(json):
+    if json:
         echo_value(answer)
     else:
         print_table(COLUMNS, [(one["name"], one["n"], clock_time(one["at"])) for one in answer["marks"]])

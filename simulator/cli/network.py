@@ -10,7 +10,7 @@ from simulator.cli.control import Control, path_part
 from simulator.cli.errors import Refused
 from simulator.cli.flags import json_flag, running_flags, verb
 from simulator.cli.output import echo_value, one_line
-from simulator.cli.tables import print_line, wants_json
+from simulator.cli.tables import print_line
 from simulator.domain.model.likeness import nearest
 
 TITLE = "reseller-sim network"
@@ -21,7 +21,7 @@ STATUSES = {"on": "Healthy", "off": "Interruption"}
 @click.argument("product", metavar="[CODE]", required=False, shell_complete=complete.products)
 @click.argument("state", required=False, type=click.Choice(tuple(STATUSES)))
 @running_flags
-@json_flag(help="Print the answer of the control API, as in a pipe.")
+@json_flag(help="Print the answer of the control API.")
 def command(product: str | None, state: str | None, json: bool, **running: Any) -> None:
     """Show, interrupt or restore a product's network.
 
@@ -44,7 +44,7 @@ def command(product: str | None, state: str | None, json: bool, **running: Any) 
         answer = _status_of(control, product)
     else:
         answer = control.put(f"/network/{path_part(product)}", {"status": STATUSES[state]}, "network-answer")
-    if wants_json(json):
+    if json:
         echo_value(answer)
     else:
         print_line(f"{answer['product']}: {answer['status']}")
@@ -68,7 +68,7 @@ def _status_of(control: Control, product: str) -> dict[str, str]:
 
 def _show_all(found: Iterable[dict[str, str]], json: bool) -> None:
     listed = list(found)
-    if wants_json(json):
+    if json:
         echo_value({"products": listed})
         return
     broken = [one for one in listed if one["status"] != STATUSES["on"]]

@@ -1,4 +1,4 @@
-"""What `conform --json` learned of a deployment, read back: the behaviour that is observed instead of assumed."""
+"""Read a report of `conform --json-report`: what a deployment was observed to do."""
 
 import json
 from dataclasses import dataclass
@@ -39,9 +39,9 @@ def read_observed(path: Path) -> dict[str, Observed]:
         target, learned = report["target"], report["assume"]
         found = {name: Observed(target, one["value"], one["evidence"]) for name, one in learned.items()}
     except (ValueError, RecursionError, KeyError, TypeError, AttributeError):
-        raise _refused(path, "is not a report of `reseller-sim conform --json FILE`") from None
+        raise _refused(path, "is not a report of `reseller-sim conform --json-report FILE`") from None
     if not all(isinstance(text, str) for one in found.values() for text in (one.target, one.evidence)):
-        raise _refused(path, "is not a report of `reseller-sim conform --json FILE`")
+        raise _refused(path, "is not a report of `reseller-sim conform --json-report FILE`")
     return found
 
 

@@ -20,13 +20,8 @@ from simulator.cli.output import echo, echo_json
     type=click.Choice(["postman"]),
     help="Write signed and checked requests instead of the document: a Postman collection.",
 )
-@option(
-    "--output",
-    metavar="PATH",
-    type=click.Path(path_type=Path),
-    help="Write to this file.",
-)
-def command(control: bool, proxy: bool, json: bool, output: Path | None, **forms: str | None) -> None:
+@option("--to", metavar="FILE", type=click.Path(path_type=Path), help="Write to this file.")
+def command(control: bool, proxy: bool, json: bool, to: Path | None, **forms: str | None) -> None:
     """Print the contract as one OpenAPI 3.1 document.
 
     The simulator validates requests against this contract. All schemas are included, so generators, mock servers and
@@ -52,8 +47,8 @@ def command(control: bool, proxy: bool, json: bool, output: Path | None, **forms
             "--proxy prints a document of its own, without --control and --as", click.get_current_context()
         )
     name = PROXY if proxy else CONTROL if control else OPENAPI
-    if output is not None:
-        _write_file(output, _text(name, form, json))
+    if to is not None:
+        _write_file(to, _text(name, form, json))
     elif json:
         echo_json(_text(name, form, json).rstrip("\n"))
     else:

@@ -12,7 +12,7 @@ from simulator.cli.control import Control, path_part
 from simulator.cli.errors import Refused
 from simulator.cli.flags import json_flag, own_option, running_flags, verb
 from simulator.cli.output import echo_value, one_line
-from simulator.cli.tables import print_line, wants_json
+from simulator.cli.tables import print_line
 
 TITLE = "reseller-sim product"
 SWITCHED = {"on": {"is_active": True}, "off": {"is_active": False}}
@@ -24,7 +24,7 @@ DEFAULT = {"is_active": None, "price_adjustment": None}
 @click.argument("changes", metavar="on|off|default|CHANGES", shell_complete=complete.product_changes)
 @own_option("--reseller", metavar="CODE", help="Only for this reseller: on, off, default or its price_adjustment.")
 @running_flags
-@json_flag(help="Print the answer of the control API, as in a pipe.")
+@json_flag(help="Print the answer of the control API.")
 @click.pass_context
 def command(ctx: click.Context, /, code: str, changes: str, reseller: str | None, json: bool, **running: Any) -> None:
     """Take a product on or off sale, or change it.
@@ -47,7 +47,7 @@ def command(ctx: click.Context, /, code: str, changes: str, reseller: str | None
     query = f"?{urlencode({'reseller': reseller}, errors='surrogateescape')}" if reseller is not None else ""
     control = Control(TITLE, **running)
     answer = control.patch(f"/catalog/products/{path_part(code)}{query}", wanted, "product-answer")
-    if wants_json(json):
+    if json:
         echo_value(answer)
         return
     print_line(f"{code}: {_said(answer, reseller)}")

@@ -12,7 +12,7 @@ from simulator.cli.errors import Refused
 from simulator.cli.flags import json_flag, own_option, running_flags, verb
 from simulator.cli.numbers import Whole
 from simulator.cli.output import echo, echo_value
-from simulator.cli.tables import clock_time, cut, print_line, print_table, times_of_day, wants_json
+from simulator.cli.tables import clock_time, cut, print_line, print_table, times_of_day
 
 TITLE = "reseller-sim requests"
 COLUMNS = ("method", "path", "status", "refid", "rule", "diagnosis")
@@ -48,7 +48,7 @@ FILTERS = ("method", "path", "status", "refid", "rule")
     help="How many, the latest ones.",
 )
 @running_flags
-@json_flag(help="Print JSON, newest first, as in a pipe; with N or --last one object.")
+@json_flag(help="Print JSON, newest first; with N or --last one object.")
 def command(n: int | None, last: bool, replay: bool, refused: bool, limit: int, json: bool, **flags: Any) -> None:
     """Print the requests that a sandbox received.
 
@@ -63,7 +63,7 @@ def command(n: int | None, last: bool, replay: bool, refused: bool, limit: int, 
       reseller-sim requests --last --refused
       reseller-sim requests 17
       reseller-sim requests 17 --replay
-      reseller-sim requests --path /v2/topup | jq '.requests[].status'
+      reseller-sim requests --path /v2/topup --json | jq '.requests[].status'
     """
     if last and n is not None:
         meant = f"write --limit {n} for the latest {n}, or {n} without --last for the request of this number"
@@ -79,7 +79,7 @@ def command(n: int | None, last: bool, replay: bool, refused: bool, limit: int, 
         if replay:
             number = control.post(f"/requests/{number}/replay", {}, "replayed-request-answer")["n"]
         _print_whole(control.get(f"/requests/{number}", "exchange-answer"), json)
-    elif wants_json(json):
+    elif json:
         echo_value({"requests": found})
     else:
         rows = found[::-1]
@@ -115,10 +115,10 @@ def _target(one: dict[str, Any]) -> str:
 
 
 def _print_whole(one: dict[str, Any], json: bool) -> None:
-    if wants_json(json):
+    if json:
         echo_value(one)
         return
-    print_line(f"{one['n']}  {clock_time(one['at'])} UTC  from {one.get('client') or 'an unknown address'}", bold=True)
+    print_line(f"{one['n']}  {clock_time(one['at'])}  from {one.get('client') or 'an unknown address'}", bold=True)
     if one.get("replay_of"):
         print_line(f"replay of {one['replay_of']}")
     for name in ("reseller", "rule", "fault", "error", "diagnosis"):

@@ -8,13 +8,13 @@ from simulator.cli.control import Control
 from simulator.cli.flags import json_flag, running_flags, verb
 from simulator.cli.moments import moment_flags, moment_of
 from simulator.cli.output import echo_value
-from simulator.cli.tables import clock_time, print_line, wants_json
+from simulator.cli.tables import clock_time, print_line
 
 
 @verb("rewind")
 @moment_flags(required=True)
 @running_flags
-@json_flag(help="Print the answer of the control API, as in a pipe.")
+@json_flag(help="Print the answer of the control API.")
 @click.pass_context
 def command(ctx: click.Context, /, moment: str, is_mark: bool, json: bool, **running: Any) -> None:
     """Return a sandbox to a moment.
@@ -31,7 +31,7 @@ def command(ctx: click.Context, /, moment: str, is_mark: bool, json: bool, **run
     """
     asked = moment_of(ctx, moment, is_mark=is_mark)
     answer = Control("reseller-sim rewind", **running).post("/rewind", asked, "sandbox-answer")
-    if wants_json(json):
+    if json:
         echo_value(answer)
     else:
-        print_line(f"{answer['id']}: rewound, it is {clock_time(answer['clock']['now'])} UTC")
+        print_line(f"{answer['id']}: rewound, it is {clock_time(answer['clock']['now'])}")

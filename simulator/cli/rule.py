@@ -12,7 +12,7 @@ from simulator.cli.errors import Refused
 from simulator.cli.flags import json_flag, own_option, running_flags, verb, verb_group
 from simulator.cli.numbers import Whole
 from simulator.cli.output import echo_value, one_line
-from simulator.cli.tables import print_line, print_table, wants_json
+from simulator.cli.tables import print_line, print_table
 
 TITLE = "reseller-sim rule"
 SECTIONS = ("payments", "voids", "disputes", "bills", "faults")
@@ -54,7 +54,7 @@ def command() -> None:
 @own_option("--disconnect", is_flag=True, help="A fault that closes the connection.")
 @own_option("--after-commit", is_flag=True, help="A fault that comes when the payment has been made.")
 @running_flags
-@json_flag(help="Print the answer of the control API, as in a pipe.")
+@json_flag(help="Print the answer of the control API.")
 def add(section: str, text: str | None, file: str | None, json: bool, **flags: Any) -> None:
     """Add a rule, and print its id.
 
@@ -75,7 +75,7 @@ def add(section: str, text: str | None, file: str | None, json: bool, **flags: A
     if given:
         rule = _from_flags(section, given)
     answer = control.post("/rules", {"section": section, "rule": rule}, "rule-answer")
-    if wants_json(json):
+    if json:
         echo_value(answer)
     else:
         print_line(f"{answer['id']} is the first of the rules of {section} now")
@@ -83,7 +83,7 @@ def add(section: str, text: str | None, file: str | None, json: bool, **flags: A
 
 @verb("list")
 @running_flags
-@json_flag(help="Print the answer of the control API, as in a pipe.")
+@json_flag(help="Print the answer of the control API.")
 def list_all(json: bool, **running: Any) -> None:
     """List the rules with their counts.
 
@@ -93,10 +93,10 @@ def list_all(json: bool, **running: Any) -> None:
     \b
     Examples:
       reseller-sim rule list
-      reseller-sim rule list | jq '.rules[] | select(.chosen == 0)'
+      reseller-sim rule list --json | jq '.rules[] | select(.chosen == 0)'
     """
     found = list(Control(f"{TITLE} list", **running).rows("/rules", "rules", "rules-answer"))
-    if wants_json(json):
+    if json:
         echo_value({"rules": found})
     else:
         print_table(COLUMNS, [_row(one) for one in found])

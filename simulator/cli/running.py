@@ -19,6 +19,7 @@ from simulator.control.early import probes
 from simulator.domain.errors import DomainError
 from simulator.domain.model.scenario import Scenario
 from simulator.options import CONTROL_PATH, Options
+from simulator.runtime.event_items import Action
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.operations import DRAINING, REBUILDING, STARTING, STOPPING, NotReady
 from simulator.runtime.sandboxes import DEFAULT
@@ -88,6 +89,7 @@ def prepare(
             flags.port,
             on_ready=lambda: _ready(running, on_ready),
             on_stop=lambda: _stopping(app, on_stop),
+            on_notice=lambda text: note_foreign(app, text),
             gate=None if folder is None else folder.gate,
             handshakes=handshakes_of(flags),
         )
@@ -105,6 +107,12 @@ def prepare(
     _tell_of_full_tapes(app.sandboxes.budgets.tapes)
     running = Running(server, app, folder)
     return running
+
+
+def note_foreign(app: App, text: str) -> None:
+    """Note in `default` that a client spoke something else than HTTP/1.1, which no sandbox received."""
+    live = app.sandboxes.get(DEFAULT)
+    live.events.note(Action("not_http", live.clock.now(), text))
 
 
 def _data_folder(flags: ServerFlags, running: "Callable[[], Running]") -> "DataFolder | None":

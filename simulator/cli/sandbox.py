@@ -13,12 +13,12 @@ from simulator.cli.flags import SEED_MAX, json_flag, own_option, running_flags, 
 from simulator.cli.made import export_flag, show_made
 from simulator.cli.numbers import Whole
 from simulator.cli.output import echo_value, one_line, print_to_stderr
-from simulator.cli.tables import clock_time, print_table, wants_json
+from simulator.cli.tables import clock_time, print_table
 
 TITLE = "reseller-sim sandbox"
 EITHER = "name SCENARIO, which is a bundled one or a file here, or --server-file, not both"
-COLUMNS = ("id", "scenario", "clock", "time (UTC)", "balance", "url")
-DROPPABLE = ("time (UTC)", "balance", "clock", "scenario")  # the URL is what people copy
+COLUMNS = ("id", "scenario", "clock", "time", "balance", "url")
+DROPPABLE = ("time", "balance", "clock", "scenario")  # the URL is what people copy
 
 
 @verb_group("sandbox")
@@ -57,7 +57,7 @@ def command() -> None:
 @own_option("--no-audit", is_flag=True, help="Let `exec --audit` pass it over: it violates obligations on purpose.")
 @export_flag
 @running_flags
-@json_flag(help="Print the answer of the control API, as in a pipe.")
+@json_flag(help="Print the answer of the control API.")
 def new(
     scenario: str | None,
     sandbox_id: str | None,
@@ -103,7 +103,7 @@ def new(
 
 @verb("list")
 @running_flags
-@json_flag(help="Print the answer of the control API, as in a pipe.")
+@json_flag(help="Print the answer of the control API.")
 def list_all(json: bool, **running: Any) -> None:
     """List the sandboxes.
 
@@ -113,10 +113,10 @@ def list_all(json: bool, **running: Any) -> None:
     \b
     Examples:
       reseller-sim sandbox list
-      reseller-sim sandbox list | jq -r '.sandboxes[].id'
+      reseller-sim sandbox list --json | jq -r '.sandboxes[].id'
     """
     answer = Control(f"{TITLE} list", **running).get("/sandboxes", "sandboxes-answer", is_root=True)
-    if wants_json(json):
+    if json:
         echo_value(answer)
     else:
         print_table(COLUMNS, [_row(one) for one in answer["sandboxes"]], droppable=DROPPABLE)
@@ -136,7 +136,7 @@ def remove(ids: tuple[str, ...], sandbox: str, **running: Any) -> None:
     \b
     Examples:
       reseller-sim sandbox rm mine
-      reseller-sim sandbox list | jq -r '.sandboxes[].id' | grep ^test- | xargs reseller-sim sandbox rm
+      reseller-sim sandbox list --json | jq -r '.sandboxes[].id' | grep ^test- | xargs reseller-sim sandbox rm
     """
     for one in ids:
         Control(f"{TITLE} rm", sandbox=one, **running).delete("")

@@ -10,7 +10,6 @@ from simulator.cli.control import Control, path_part
 from simulator.cli.errors import Refused
 from simulator.cli.flags import json_flag, own_option, running_flags, verb
 from simulator.cli.output import echo, echo_value, one_line
-from simulator.cli.tables import wants_json
 
 TITLE = "reseller-sim story"
 REFUSED_FROM = 400
@@ -20,7 +19,7 @@ REFUSED_FROM = 400
 @click.argument("refid", shell_complete=complete.refids)
 @own_option("--reseller", metavar="CODE", help="Whose payment, when several have one of this refid.")
 @running_flags
-@json_flag(help="Print the answer of the control API, as in a pipe.")
+@json_flag(help="Print the answer of the control API.")
 def command(refid: str, reseller: str | None, json: bool, **running: Any) -> None:
     """Print all that happened to a payment.
 
@@ -32,11 +31,11 @@ def command(refid: str, reseller: str | None, json: bool, **running: Any) -> Non
     Examples:
       reseller-sim story order-1
       reseller-sim story order-1 --sandbox mine
-      reseller-sim story order-1 | jq '.statuses[].status'
+      reseller-sim story order-1 --json | jq '.statuses[].status'
     """
     control = Control(TITLE, **running)
     found = control.get(f"/transactions/{path_part(trxid_of(control, refid, reseller))}", "transaction-answer")
-    if wants_json(json):
+    if json:
         echo_value(found)
     else:
         echo("\n".join(map(one_line, Story(found).lines)))

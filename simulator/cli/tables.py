@@ -10,6 +10,7 @@ from textwrap import wrap
 
 import click
 
+from reseller_sim.times import offset, shown_time
 from simulator.cli.output import echo_safe, is_coloured, one_line
 
 CELL_CHARS_MAX = 40
@@ -20,13 +21,8 @@ ELLIPSIS = "…"
 
 
 def is_terminal() -> bool:
-    """True when people read stdout; else a program does, which gets JSON."""
+    """Return True when stdout is a terminal: nothing is cut elsewhere."""
     return sys.stdout.isatty()
-
-
-def wants_json(json: bool) -> bool:
-    """True with `--json`, and when a program reads stdout."""
-    return json or not is_terminal()
 
 
 def print_table(
@@ -70,7 +66,8 @@ def _width_of(names: Sequence[str], rows: Sequence[Sequence[object]], shown: Seq
 
 
 def _widths(head: Sequence[str], cells: Sequence[Sequence[str]]) -> list[int]:
-    return [min(CELL_CHARS_MAX, max(len(row[at]) for row in [head, *cells])) for at in range(len(head))]
+    longest = [max(len(row[at]) for row in [head, *cells]) for at in range(len(head))]
+    return [min(CELL_CHARS_MAX, chars) for chars in longest] if is_terminal() else longest
 
 
 def terminal_width() -> int:
@@ -95,18 +92,21 @@ def cut(text: str, chars_max: int) -> str:
 
 
 def clock_time(at: str | None) -> str:
-    """A time of the control API to the second, as tables show it; empty when there is none."""
-    return f"{at[:10]} {at[11:19]}" if at else ""
+    """A time of the control API to the second with its offset; empty when there is none."""
+    if not at:
+        return ""
+    shown = shown_time(at)
+    return f"{shown[:19]} {shown[23:]}"
 
 
 def times_of_day(times: Sequence[str]) -> tuple[str, list[str]]:
-    """The heading of a column of times of the control API, and its cells to the millisecond: the date is in the
-    heading when it is the same for all."""
-    dates = {at[:10] for at in times if at}
-    shown = [at[11:23].removesuffix("Z") for at in times]
+    """The heading of a column of times of the control API, and its cells to the millisecond: the offset is in the
+    heading, and so is the date when it is the same for all."""
+    shown = [shown_time(at) for at in times]
+    dates = {at[:10] for at in shown if at}
     if len(dates) == 1:
-        return f"at {dates.pop()}", shown
-    return "at", [f"{at[:10]} {time}".strip() for at, time in zip(times, shown, strict=True)]
+        return f"at {dates.pop()} {offset()}", [at[11:23] for at in shown]
+    return f"at {offset()}", [at[:23] for at in shown]
 
 
 def _line(cells: Sequence[str], widths: Sequence[int]) -> str:

@@ -1,12 +1,12 @@
 """`reseller-sim tail`: prints what happens in a running simulator, as it happens."""
 
-import json
+import json as json_module
 import sys
 
 import click
 
 from simulator.cli import values
-from simulator.cli.flags import own_option, verb, watching_flags
+from simulator.cli.flags import json_flag, own_option, verb, watching_flags
 from simulator.cli.output import is_coloured, printable_json
 from simulator.cli.stream import Stream
 
@@ -23,7 +23,7 @@ TITLE = "reseller-sim tail"
     help="Only these kinds of events, with commas: request, status, entry, callback, webhook, notification, action.",
 )
 @own_option("--history", is_flag=True, help="Begin with what the simulator still has.")
-@own_option("--json", "as_json", is_flag=True, help="Print each event as the control API has it, one on a line.")
+@json_flag(help="Print each event as the control API has it, one on a line.")
 def command(
     url: str | None,
     sandbox: str | None,
@@ -31,7 +31,7 @@ def command(
     refid: str | None,
     only: str,
     history: bool,
-    as_json: bool,
+    json: bool,
 ) -> None:
     """Print what happens in a running simulator, as it happens.
 
@@ -50,4 +50,4 @@ def command(
     query = {name: value for name, value in (("refid", refid), ("only", only), ("after", "0" * history)) if value}
     lines = Lines(coloured=is_coloured(sys.stdout))
     for event in Stream(TITLE, url, control_token, sandbox, query).events():
-        click.echo(printable_json(json.dumps(event, ensure_ascii=False)) if as_json else lines.line(event))
+        click.echo(printable_json(json_module.dumps(event, ensure_ascii=False)) if json else lines.line(event))

@@ -14,7 +14,7 @@ from simulator.cli.flags import json_flag, own_option, running_flags, verb
 from simulator.cli.output import echo_value
 from simulator.cli.resellers import deposit, reseller
 from simulator.cli.story import trxid_of
-from simulator.cli.tables import print_line, print_table, wants_json
+from simulator.cli.tables import print_line, print_table
 
 TITLE = "reseller-sim trigger"
 BALANCE, PRODUCT, CALLBACK, PROBES = "balance.added", "product.updated", "callback", "probes"
@@ -48,7 +48,7 @@ def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> li
     help="Whose wallet, payment or receivers; by default the sandbox's first reseller's.",
 )
 @running_flags
-@json_flag(help="Print the delivery or the callback with its attempts, as in a pipe.")
+@json_flag(help="Print the delivery or the callback with its attempts.")
 @click.pass_context
 def command(
     ctx: click.Context,
@@ -89,7 +89,7 @@ def command(
             _refuse_if_nobody_is_told(control)
             _change(control, str(about))
         sent = _delivery(control, event, str(about), since)
-    if wants_json(json):
+    if json:
         echo_value(sent)
     else:
         print_line(f"{event} to {sent['url']}: {_outcome(sent)}")
@@ -100,7 +100,7 @@ def _send_probes(control: Control, whose: str | None, json: bool) -> int:
     """Send all of them; the exit code."""
     wanted = {} if whose is None else {"reseller": whose}
     answer = control.post("/probes", wanted, "probes-answer", timeout_s=PROBES_TIMEOUT_S)
-    if wants_json(json):
+    if json:
         echo_value(answer)
     else:
         rows = [(one["probe"], one["verdict"], one["reason"] or one["about"]) for one in answer["probes"]]

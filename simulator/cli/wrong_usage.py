@@ -5,14 +5,14 @@ from os import environ
 import click
 from click.core import ParameterSource
 
-from simulator.cli.hints import of_unknown_flag
+from simulator.cli.hints import of_former_output, of_unknown_flag
 
 INVALID = "Invalid value for "
 
 
 def text_of(wrong: click.UsageError) -> str:
     """One line; a value that a variable has is said to be the variable's, since nobody wrote the flag."""
-    text = of_unknown_flag(wrong) or " ".join(wrong.format_message().split())
+    text = of_unknown_flag(wrong) or of_former_output(wrong) or " ".join(wrong.format_message().split())
     variable = _variable(wrong)
     return text.replace(INVALID, f"Invalid value of {variable}, for ", 1) if variable else text
 

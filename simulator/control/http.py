@@ -17,6 +17,7 @@ from simulator.contract.body import BadJson, decode_object
 from simulator.contract.validate import validator
 from simulator.domain.errors import Busy, Conflict, DomainError, Unacceptable, Unknown
 from simulator.domain.model.instants import Times, times_of
+from simulator.domain.model.likeness import nearest
 from simulator.domain.sandbox import Sandbox
 from simulator.runtime.background import in_background, place
 from simulator.runtime.live_sandbox import LiveSandbox
@@ -35,7 +36,7 @@ PAGE_BYTES_MAX = 1024 * 1024
 SLICE_BYTES = 8 * 1024  # of a page: rendered in one turn of the event loop, a few milliseconds for the costliest rows
 SLICE_ROWS = 16
 PATH_CHARS_MAX = 200
-UNKNOWN_PATH = "the control API has no such path; see docs/control-api.md, or `reseller-sim openapi --control`"
+UNKNOWN_PATH = "the control API has no such path; /_sim/docs lists them, as `reseller-sim openapi --control` does"
 
 STATUS_OF: Mapping[type[DomainError], int] = {Unknown: 404, Conflict: 409, Unacceptable: 400, Busy: 429}
 
@@ -105,6 +106,8 @@ async def on_http_error(request: Request, exc: Exception, unknown: str = UNKNOWN
         405: ("wrong_method", "this path does not take this method"),
     }.get(exc.status_code, ("http_error", exc.detail))
     path = shortened(request.url.path, PATH_CHARS_MAX, "…") if exc.status_code == 404 else ""
+    if likely := _likely_path(request) if path and path == request.url.path else "":
+        text = f"{text.partition(';')[0]}; did you mean {likely}?"
     if path.startswith("/_sim/_sim"):
         text = f"/_sim is in this path twice: RESELLER_SIM_URL ends in it already; {text}"
     answer = error(exc.status_code, code, text, path)
@@ -117,6 +120,23 @@ async def on_http_error(request: Request, exc: Exception, unknown: str = UNKNOWN
 async def on_unexpected(request: Request, exc: Exception) -> Response:
     """500 for an exception that nothing foresaw."""
     return error(500, "unexpected", "the simulator made a mistake; its log has the place")
+
+
+def _likely_path(request: Request) -> str:
+    """The path of this API that is most like the one that was asked for; empty when none is. Names are those that were
+    sent, and of a path without a sandbox `default`."""
+    sent = request.url.path.split("/")
+    templates = [route.path.split("/") for route in request.app.routes if isinstance(route, Route)]
+    of_default = "/".join((*sent[:2], "sandboxes", "default", *sent[2:]))
+    if of_default in {_named(template, of_default.split("/")) for template in templates}:
+        return of_default
+    return nearest(request.url.path, sorted({_named(template, sent) for template in templates}))
+
+
+def _named(template: list[str], sent: list[str]) -> str:
+    """A template with the names that were sent in their places."""
+    given = {at: name for at, name in enumerate(sent) if name}
+    return "/".join(given.get(at, "default") if part.startswith("{") else part for at, part in enumerate(template))
 
 
 def _methods_of(request: Request) -> list[str]:

@@ -1,6 +1,6 @@
 """Queries of a sandbox's state, for handlers and for those who read from outside; nothing here changes it."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 
@@ -14,8 +14,8 @@ from simulator.domain.model.likeness import nearest
 from simulator.domain.model.money import SERVICE_ZONE
 from simulator.domain.model.options import NO_OPTIONS, PLAN_CODE, plan_field
 from simulator.domain.model.resellers import Reseller
-from simulator.domain.model.transactions import Spelling, Transaction
-from simulator.domain.state import State
+from simulator.domain.model.transactions import Transaction
+from simulator.domain.state import State, spelling_of
 
 TICK = timedelta(milliseconds=1)  # the smallest difference that is visible to clients
 
@@ -27,13 +27,9 @@ SWITCH_IN_SERVICE_ZONE = datetime(2027, 1, 11, tzinfo=SERVICE_ZONE).astimezone(U
 SWITCH_IN_UTC = datetime(2027, 1, 11, tzinfo=UTC)
 
 
-# How refids are compared that are not compared exactly.
-SPELLINGS: Mapping[object, Spelling] = {"case_insensitive": str.casefold, "trimmed": str.strip}
-
-
 def payment_with(state: State, reseller: Reseller, refid: str) -> Transaction | None:
     """The reseller's payment that a request with this refid means, as the scenario compares refids."""
-    spelling = SPELLINGS.get(state.scenario.assume.get("refid-comparison"))
+    spelling = spelling_of(state.scenario)
     return reseller.refids.get(refid) if spelling is None else reseller.refids.find_alike(refid, spelling)
 
 

@@ -31,7 +31,14 @@ from simulator.domain.model.scenario import (
     Scenario,
 )
 from simulator.domain.model.secret_log import SecretLog
-from simulator.domain.model.transactions import STATUS_CODES, PaymentThen, Transaction, Transactions
+from simulator.domain.model.transactions import (
+    SPELLINGS,
+    STATUS_CODES,
+    PaymentThen,
+    Spelling,
+    Transaction,
+    Transactions,
+)
 from simulator.domain.model.webhooks import Webhook
 
 
@@ -142,9 +149,14 @@ class State:
         return self.scenario.assume.get(assumption) == choice
 
 
+def spelling_of(scenario: Scenario) -> Spelling | None:
+    """How the scenario compares refids; None for exactly."""
+    return SPELLINGS.get(scenario.assume.get("refid-comparison"))
+
+
 def rule_books(state: State, scenario: Scenario) -> None:
     """Install the rules of a scenario with fresh counts."""
-    seed, magic, budget = state.seed, scenario.magic, ValueBudget()
+    seed, magic, budget = state.seed, scenario.magic, ValueBudget(spelling=spelling_of(scenario))
     state.payments = RuleBook(seed, scenario.payments, magic.of("payments"), budget)
     state.voids = RuleBook(seed, scenario.voids, magic.of("voids"), budget)
     state.disputes = RuleBook(seed, scenario.disputes, magic.of("disputes"), budget)

@@ -9,7 +9,7 @@ from simulator.domain.model.scenario import ResellerStart, Scenario
 from simulator.domain.model.transactions import Step
 from simulator.scenario.possible import refuse_impossible
 from simulator.scenario.reading.check import check
-from simulator.scenario.reading.document import Document, Report
+from simulator.scenario.reading.document import Document, Problem, Report, ScenarioError
 from simulator.scenario.reading.load import load_object
 from simulator.scenario.reading.reader import Reader
 from simulator.scenario.sections import resellers, rules
@@ -40,6 +40,16 @@ def build(document: Document, name: str, origin: Origin | None = None) -> Scenar
     scenario = _scenario(document, report, name, origin)
     report.raise_if_any()
     return scenario
+
+
+def attempt(document: Document, name: str) -> tuple[Scenario | None, list[Problem]]:
+    """Build what can be built, for `check`, and return it with all problems. None when the catalog has problems."""
+    report = Report(document.problems)
+    try:
+        scenario = _scenario(document, report, name, None)
+    except ScenarioError:
+        scenario = None
+    return None if report.has_below(("catalog",)) else scenario, report.problems()
 
 
 def _scenario(document: Document, report: Report, name: str, origin: Origin | None) -> Scenario:
@@ -80,7 +90,7 @@ def _scenario(document: Document, report: Report, name: str, origin: Origin | No
         timelines=named,
         **sections,
         magic=accounts_with_magic,
-        network=network(root["network"], codes),
+        network=network(root["network"], codes, environment),
         inboxes=inboxes(root["inboxes"]),
         schedule=schedule(
             root["schedule"],

@@ -7,7 +7,7 @@ from typing import Final
 
 import msgspec
 
-from simulator.scenario.build import build
+from simulator.scenario.build import attempt
 from simulator.scenario.client_files import ClientFiles
 from simulator.scenario.lint.findings import lint
 from simulator.scenario.reading.document import Document, Problem, Report, ScenarioError
@@ -47,16 +47,9 @@ def _checked(read: Callable[[], Document], name: str) -> Checked:
         document = read()
     except ScenarioError as error:
         return Checked(error.problems, frozenset(error.problems))
-    scenario = None
-    found: list[Problem] = []
-    try:
-        scenario = build(document, name)
-    except ScenarioError as error:
-        found += error.problems
+    scenario, found = attempt(document, name)
     errors = frozenset(found)
-    if scenario is not None:
-        found += filter(None, [lack(document)])
-    report = Report(found)
+    report = Report([*filter(None, [lack(document)]), *found])
     lint(document, report, scenario)
     return Checked(tuple(report.problems()), errors)
 

@@ -9,8 +9,15 @@ from simulator.scenario.build import build
 from simulator.scenario.checked import BODY, check_file
 from simulator.scenario.client_files import ClientFiles
 from simulator.scenario.compiler import encoded
-from simulator.scenario.reading.bundled import Fingerprint, bundled_path, fingerprint, is_path, names
-from simulator.scenario.reading.check import suggestion
+from simulator.scenario.reading.bundled import (
+    Fingerprint,
+    bundled_of_file,
+    bundled_path,
+    fingerprint,
+    hint,
+    is_path,
+    names,
+)
 from simulator.scenario.reading.document import Problem, ScenarioError
 from simulator.scenario.reading.files import Folder, is_file
 from simulator.scenario.reading.load import file_text, load_object
@@ -97,20 +104,21 @@ def text(wanted: str) -> str:
     """The YAML of a bundled scenario or of a file, as it is. Raises `ScenarioError`."""
     if _is_bundled(wanted):
         return bundled_path(wanted).read_text("utf-8")
-    hint = suggestion(wanted, names()) or f"; choose one of {', '.join(names())}"
-    return file_text(_file(wanted, "there is no bundled scenario", hint))
+    return file_text(_file(wanted, "there is no bundled scenario"))
 
 
 def _is_bundled(wanted: str | FilePath) -> bool:
     return isinstance(wanted, str) and not is_path(wanted) and wanted in names()
 
 
-def _file(wanted: str | FilePath, absent: str, hint: str = "") -> FilePath:
+def _file(wanted: str | FilePath, absent: str) -> FilePath:
     """The file of this path. Raises `ScenarioError` for what looks like a name and is no file."""
     path = FilePath(wanted)
-    if isinstance(wanted, str) and not is_path(wanted) and not is_file(path):
-        message = f"{absent} {wanted!r}{suggestion(wanted, names()) or hint}"
-        raise ScenarioError([Problem(wanted, 0, 0, "", "unknown_scenario", message)])
+    if isinstance(wanted, str) and not is_file(path):
+        if not is_path(wanted):
+            raise ScenarioError([Problem(wanted, 0, 0, "", "unknown_scenario", f"{absent} {wanted!r}{hint(wanted)}")])
+        if meant := bundled_of_file(wanted):
+            raise ScenarioError([Problem(wanted, 0, 0, "", "no_file", f"there is no such file{meant}")])
     return path
 
 

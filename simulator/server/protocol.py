@@ -11,6 +11,7 @@ from uvicorn import Config
 from uvicorn.server import ServerState
 
 from simulator.server.answering import AnsweringSide
+from simulator.server.foreign import ForeignClients
 from simulator.server.held import Gate, HeldTransport
 from simulator.server.intake import SMALL_BODY_BYTES, Intake
 from simulator.server.limits import HttpRefusal
@@ -36,6 +37,7 @@ class HttpProtocol(AnsweringSide):
         intake: Intake,
         turn: Turn,
         gate: Gate | None = None,
+        foreign: ForeignClients | None = None,
         *,
         config: Config,
         server_state: ServerState,
@@ -43,6 +45,7 @@ class HttpProtocol(AnsweringSide):
     ) -> None:
         super().__init__(app, intake, turn, server_state, config.timeout_keep_alive)
         self._gate = gate
+        self._foreign = foreign or ForeignClients()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Accept the connection; the deadline of its first head starts now."""
@@ -72,7 +75,7 @@ class HttpProtocol(AnsweringSide):
         try:
             has_late_head = reader.feed(data) if data else reader.feed_rest()
         except HttpRefusal as refusal:
-            self._refuse(refusal)
+            self._refuse(self._foreign.explained(data, reader.url, refusal))
             return
         finally:
             if running is not None and running.request is request:  # also if refused bytes follow the end of its body

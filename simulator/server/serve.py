@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 import uvicorn
 
 from simulator.server.early import EarlyAnswers, Probe
+from simulator.server.foreign import ForeignClients
 from simulator.server.held import Gate
 from simulator.server.intake import Intake
 from simulator.server.limits import HttpLimits
@@ -195,15 +196,17 @@ def make_server(
     limits: HttpLimits = HttpLimits(),  # noqa: B008 - frozen
     on_ready: Callable[[], None] | None = None,
     on_stop: Callable[[], None] | None = None,
+    on_notice: Callable[[str], object] = lambda text: None,
     gate: Gate | None = None,
     handshakes: "Handshakes | None" = None,
 ) -> Server:
     """Bind `host:port` (0: a free one) and return the server for `app`; raises CannotListen.
 
     `on_ready` is called once, when the application has started and requests are answered; `on_stop` when it begins to
-    stop, to end what requests wait for. Nothing is sent while `gate` is closed. With `handshakes` it speaks TLS.
+    stop, to end what requests wait for; `on_notice` for clients that speak something else than HTTP/1.1. Nothing is
+    sent while `gate` is closed. With `handshakes` it speaks TLS.
     """
-    plain = partial(HttpProtocol, app, Intake(limits, trim_memory), Turn(), gate)
+    plain = partial(HttpProtocol, app, Intake(limits, trim_memory), Turn(), gate, ForeignClients(on_notice))
     config = uvicorn.Config(
         app,
         host=host,

@@ -35,6 +35,23 @@ def test_the_second_requery_of_each_payment_is_counted_by_its_reseller_and_refid
         assert answers == [200] * 4 + [502] * 2 + [200] * 2
 
 
+@pytest.mark.parametrize(
+    ("choice", "refids", "answers"),
+    [
+        (None, ("a", "A", " a", "A"), [502, 502, 502, 200]),
+        ("case_insensitive", ("a", "A", " a", "A"), [502, 200, 502, 200]),
+        ("trimmed", ("a", " a", "A", "a "), [502, 200, 502, 200]),
+    ],
+)
+def test_refids_that_count_as_the_same_are_counted_together(
+    choice: str | None, refids: tuple[str, ...], answers: list[int]
+) -> None:
+    fault = {"when": {"path": "/v2/topup"}, "times": 1, "per": "refid", "then": {"status": 502}}
+    assume = {"refid-comparison": choice} if choice else {}
+    with running({"faults": [fault], "assume": assume}) as client:
+        assert [client.pay(refid).status for refid in refids] == answers
+
+
 def test_a_fault_after_the_commit_counts_the_payment_that_it_damaged() -> None:
     fault = {"when": {"path": "/v2/topup"}, "times": 1, "per": "account", "then": {"after_commit": True, "status": 502}}
     with running({"faults": [fault]}) as client:

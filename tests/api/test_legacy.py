@@ -509,13 +509,14 @@ def test_unique_credentials_lead_to_their_sandbox_from_the_root() -> None:
         assert client.call("GET", "/v2/balance").headers["x-sim-sandbox"] == "default"
 
 
-def test_a_call_that_fails_at_the_root_belongs_to_the_default_sandbox() -> None:
+def test_a_call_that_fails_at_the_root_belongs_to_the_default_sandbox_unless_its_username_is_of_one() -> None:
     with running() as client:
         made = client.sim("POST", "/sandboxes", {"id": "u", "credentials": "unique", "clock": {"mode": "manual"}}).json
         username = made["resellers"][0]["username"]
         tokens = login(client, username=username)
+        refused = post(client, "/v2/token", {"username": username, "password": "wrong"})
+        assert (refused.status, refused.headers["x-sim-sandbox"]) == (401, "u")
         for response in (
-            post(client, "/v2/token", {"username": username, "password": "wrong"}),
             post(client, "/v2/token", b"no JSON"),
             post(client, "/v2/token", {"username": ["x"], "password": "y"}),
             post(client, "/v2/token", b"x" * 200_000),

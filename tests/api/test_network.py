@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from simulator.scenario.library import load_scenario
 from tests.support.client import Client, running
 
 SET = "/sandboxes/default/network"
@@ -102,3 +103,20 @@ def test_an_interruption_does_not_touch_payments_unless_a_rule_says_so(client: C
     rule = {"when": {"product": "FP"}, "then": [{"status": "Failed", "remarks": "interrupted"}]}
     client.sim("POST", "/sandboxes/default/rules", {"section": "payments", "rule": rule})
     assert client.pay("b", "5", "FP").data["remarks"] == "interrupted"
+
+
+@pytest.mark.parametrize(
+    ("environment", "network", "shown"),
+    [
+        ("staging", {}, "Interruption"),
+        ("staging", {"ELECTRIC": "Healthy"}, "Interruption"),
+        ("production", {}, "Healthy"),
+        ("production", {"FP": "Interruption"}, "Interruption"),
+    ],
+)
+def test_staging_interrupts_fp_of_any_catalog(environment: str, network: dict[str, str], shown: str) -> None:
+    own = {"resellers": load_scenario("default").document["resellers"], "environment": environment}
+    own |= {"catalog": load_scenario("default").document["catalog"], "network": network}
+    with running({"extends": None, **own}) as made:
+        assert status(made, "FP") == shown
+        assert status(made) == "Healthy"

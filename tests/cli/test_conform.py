@@ -114,20 +114,23 @@ def test_the_list_has_every_name_with_its_section_and_nothing_is_sent() -> None:
 
 def test_a_file_that_cannot_be_written_is_refused_before_anything_is_sent(tmp_path: Path) -> None:
     path = tmp_path / "missing" / "x.json"
-    assert "cannot be written" in refusal(invoke("conform", "--base-url", NOBODY, "--json", str(path)), 3)
+    assert "cannot be written" in refusal(invoke("conform", "--base-url", NOBODY, "--json-report", str(path)), 3)
 
 
 def test_what_was_not_begun_leaves_no_file(tmp_path: Path) -> None:
     earlier = tmp_path / "earlier.json"
     earlier.write_text("{}")
     flags = [text for name in ("junit", "html") for text in (f"--{name}", str(tmp_path / name))]
-    refusal(invoke("conform", "--base-url", NOBODY, "--json", str(earlier), *flags), 3)
+    refusal(invoke("conform", "--base-url", NOBODY, "--json-report", str(earlier), *flags), 3)
     assert [(one.name, one.read_text()) for one in tmp_path.iterdir()] == [("earlier.json", "{}")]
+
+
+FLAGS = {"junit": "--junit", "json": "--json-report", "html": "--html"}
 
 
 def test_everything_passes_and_is_written(server: Serving, tmp_path: Path) -> None:
     files = {name: tmp_path / f"result.{name}" for name in ("junit", "json", "html")}
-    flags = [text for name, path in files.items() for text in (f"--{name}", str(path))]
+    flags = [text for name, path in files.items() for text in (FLAGS[name], str(path))]
     done = invoke("conform", "--base-url", server.ready["url"], "--rate", "1000", *flags)
     assert done.exit_code == 0, done.output
     assert "DEPARTS" not in done.stdout

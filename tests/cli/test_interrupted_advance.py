@@ -39,6 +39,7 @@ def advancing(asking: Asking) -> Iterator[subprocess.Popen[str]]:
         asking.url,
         "--sandbox",
         asking.sandbox,
+        "--json",
     ]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         while clock(asking)["advancing"] is None:
@@ -52,7 +53,7 @@ def test_an_interrupted_advance_stops_and_says_where_the_clock_stands(asking: As
         out, err = process.communicate(timeout=30)
     stands = clock(asking)
     assert (process.returncode, out) == (130, "")
-    assert f"interrupted; the clock of {asking.sandbox} stands at {clock_time(str(stands['now']))} UTC" in err
+    assert f"interrupted; the clock of {asking.sandbox} stands at {clock_time(str(stands['now']))}" in err
     assert stands["pending"]
 
 

@@ -32,7 +32,7 @@ def test_people_read_lines_and_a_table(asking: Asking, monkeypatch: pytest.Monke
     monkeypatch.setattr("simulator.cli.tables.is_terminal", lambda: True)
     assert asking.verb("mark", "add", "here").stdout.startswith("here: behind entry ")
     head, row = asking.verb("mark", "list").stdout.splitlines()
-    assert head.split() == ["mark", "entries", "time", "(UTC)"]
+    assert head.split() == ["mark", "entries", "time"]
     assert row.split()[0] == "here"
     assert asking.verb("rewind", "here").stdout.startswith(f"{asking.sandbox}: rewound, it is ")
     made = asking.verb("fork", "here", "--id", "shown").stdout

@@ -39,9 +39,8 @@ def test_an_unknown_scenario_is_answered_with_the_nearest() -> None:
     assert "did you mean 'default'" in refusal(invoke("scenarios", "show", "defualt"), 1)
 
 
-def test_an_unknown_scenario_that_is_near_to_none_is_answered_with_all() -> None:
-    text = refusal(invoke("scenarios", "show", "nope"), 1)
-    assert all(name in text for name in names())
+def test_an_unknown_scenario_that_is_near_to_none_is_answered_with_the_list() -> None:
+    assert "`reseller-sim scenarios` lists them" in refusal(invoke("scenarios", "show", "nope"), 1)
 
 
 @pytest.mark.parametrize("arguments", [("show",), ("default",), ("show", "default", "more")])
@@ -97,7 +96,7 @@ def test_an_unknown_assumption_is_answered_with_the_nearest() -> None:
 
 
 def report(path: Path, **changes: Any) -> str:
-    """A report of `conform --json`, written to a file."""
+    """A report of `conform --json-report`, written to a file."""
     seen = {"failed-wallet": {"value": "keep_cost", "evidence": "a failed payment reports 9.90"}}
     path.write_text(json.dumps({"target": "https://staging.example", "assume": seen} | changes))
     return str(path)
@@ -126,7 +125,7 @@ def test_what_a_deployment_does_as_assumed_needs_no_knob(tmp_path: Path) -> None
 def test_a_file_that_is_no_report_is_refused_in_one_line(tmp_path: Path, content: str) -> None:
     (tmp_path / "report.json").write_text(content)
     text = refusal(invoke("assumptions", "--observed", str(tmp_path / "report.json")), 1)
-    assert text.endswith("report.json is not a report of `reseller-sim conform --json FILE`")
+    assert text.endswith("report.json is not a report of `reseller-sim conform --json-report FILE`")
     assert "No such file" in refusal(invoke("assumptions", "--observed", str(tmp_path / "none")), 1)
 
 
@@ -220,4 +219,4 @@ def test_a_hostile_file_is_refused_with_a_place(tmp_path: Path, content: bytes, 
     path.write_bytes(content)
     result = invoke("check", str(path))
     assert (result.exit_code, result.stderr) == (1, "")
-    assert result.stdout.startswith(f"{path}:{place} ")
+    assert f"\n{path}:{place} " in f"\n{result.stdout}"

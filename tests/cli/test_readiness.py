@@ -178,7 +178,7 @@ def test_a_server_that_drains_answers_but_is_not_ready_until_its_time_is_over_or
 
 def test_health_may_ask_whether_a_server_is_ready() -> None:
     with serving("--port", "0", "--json") as server:
-        done = run("health", "--ready", "--url", server.ready["url"], "--wait", "30")
+        done = run("health", "--ready", "--url", server.ready["url"], "--wait", "30", "--json")
         assert (done.status, json.loads(done.out)["status"]) == (0, "ready")
 
 

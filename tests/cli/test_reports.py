@@ -135,13 +135,13 @@ def test_check_writes_its_problems_in_every_format(tmp_path: Path) -> None:
     bad, good = tmp_path / "bad.yaml", tmp_path / "good.yaml"
     bad.write_text(BAD)
     good.write_text("extends: default\n")
-    files = {"--junit": tmp_path / "r.xml", "--json": tmp_path / "r.json"}
+    files = {"--junit": tmp_path / "r.xml", "--json-report": tmp_path / "r.json"}
     flags = [str(part) for pair in files.items() for part in pair]
     done = CliRunner().invoke(cli, ["check", *flags, str(bad), str(good)])
     assert done.exit_code == 1
     root = ET.fromstring(files["--junit"].read_bytes())  # noqa: S314  # written by us
     assert [case.get("line") for case in root.iter("testcase")] == ["2", "3", None]
-    suites = json.loads(files["--json"].read_text())["suites"]
+    suites = json.loads(files["--json-report"].read_text())["suites"]
     assert [suite["ok"] for suite in suites] == [False, True]
     assert suites[0]["cases"][0]["code"] == "unknown_key"
 
@@ -149,6 +149,6 @@ def test_check_writes_its_problems_in_every_format(tmp_path: Path) -> None:
 def test_check_says_that_a_report_cannot_be_written(tmp_path: Path) -> None:
     good = tmp_path / "good.yaml"
     good.write_text("extends: default\n")
-    done = CliRunner().invoke(cli, ["check", "--json", str(tmp_path / "none" / "r.json"), str(good)])
+    done = CliRunner().invoke(cli, ["check", "--json-report", str(tmp_path / "none" / "r.json"), str(good)])
     assert done.exit_code == 3
     assert "cannot be written" in done.stderr

@@ -3,6 +3,7 @@
 import json
 import threading
 from io import BufferedIOBase
+from typing import Any
 
 import pytest
 
@@ -223,9 +224,33 @@ def test_wrong_usage_is_told_in_a_line_that_names_the_help(arguments: tuple[str,
     assert line.endswith("--help)")
 
 
-def test_a_variable_of_json_makes_people_get_json_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("simulator.cli.tables.is_terminal", lambda: True)
+def test_verbs_print_text_in_a_pipe_and_json_when_a_flag_or_a_variable_says_so() -> None:
     answer = json.dumps({"status": "ok", "version": "1.2.3"}).encode()
     with answering_by_path({"/_sim/health": sends(answer)}) as url:
         assert invoke("health", RESELLER_SIM_URL=url).stdout == f"reseller-sim 1.2.3 answers at {url}\n"
-        assert json.loads(invoke("health", RESELLER_SIM_URL=url, RESELLER_SIM_JSON="1").stdout)["version"] == "1.2.3"
+        for flags, variable in ((["--json"], "x"), (["--output", "json"], "x"), ([], "JSON"), ([], "OUTPUT")):
+            given: Any = {"RESELLER_SIM_URL": url, f"RESELLER_SIM_{variable}": "json" if variable == "OUTPUT" else "1"}
+            assert json.loads(invoke("health", *flags, **given).stdout)["version"] == "1.2.3"
+            assert invoke("health", "--output", "text", **given).stdout.startswith("reseller-sim 1.2.3")
+        contrary = refusal(invoke("health", "--output", "text", "--json", RESELLER_SIM_URL=url), 2)
+    assert "--json is --output json: leave it or --output text out" in contrary
+
+
+@pytest.mark.parametrize(
+    ("words", "hint"),
+    [
+        (("openapi", "--output", "api.yaml"), "'api.yaml' is not one of 'text', 'json'; --to FILE writes to a file"),
+        (("requests", "--output", "r.json"), "'r.json' is not one of 'text', 'json'; > FILE writes to a file"),
+        (("check", "--json", "r.json", "x.yaml"), "the file of the result is --json-report FILE"),
+        (("exec", "--json", "r.json", "--", "true"), "the file of the result is --json-report FILE"),
+        (("conform", "--json", "r.json"), "the file of the result is --json-report FILE"),
+    ],
+)
+def test_a_former_spelling_is_refused_with_the_present_one(words: tuple[str, ...], hint: str) -> None:
+    assert hint in refusal(invoke(*words), 2)
+
+
+def test_a_former_variable_is_refused_with_the_flag_that_took_its_place() -> None:
+    refused = refusal(invoke("openapi", RESELLER_SIM_OUTPUT="api.yaml"), 2)
+    assert "Invalid value of RESELLER_SIM_OUTPUT" in refused
+    assert "--to FILE writes to a file" in refused

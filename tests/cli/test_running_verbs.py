@@ -66,11 +66,11 @@ def test_an_advance_that_stopped_before_its_end_exits_with_1(
 def test_an_advance_shows_people_what_happened(asking: Asking) -> None:
     asking.pay("order-1")
     lines = shown(asking, "advance", "idle").splitlines()
-    assert re.sub(r"at \S+ ", "at ", lines[0]).split() == ["at", "what", "refid", "status", "to", "answered"]
+    assert re.sub(r"at \S+ \S+ ", "at ", lines[0]).split() == ["at", "what", "refid", "status", "to", "answered"]
     assert re.fullmatch(r"[\d:]{8}\.\d{3} +status +order-1 +Processing 2", lines[1])
     assert re.fullmatch(r"[\d:]{8}\.\d{3} +callback +order-1 +Succesful +inbox:callbacks +200", lines[4])
-    assert re.fullmatch(r"It is \S+ \S+ UTC; nothing more is due\.", lines[-1])
-    assert re.fullmatch(r"It is \S+ \S+ UTC\.\n", shown(asking, "advance", "1s"))
+    assert re.fullmatch(r"It is \S+ \S+ \+08:00; nothing more is due\.", lines[-1])
+    assert re.fullmatch(r"It is \S+ \S+ \+08:00\.\n", shown(asking, "advance", "1s"))
 
 
 def test_a_request_is_sent_once_more_and_what_came_of_it_is_printed(asking: Asking) -> None:
@@ -143,7 +143,7 @@ def test_requests_are_a_table_for_people_with_the_diagnosis(asking: Asking) -> N
     asking.pay("order-1")
     asking.pay("order-2", "1")
     head, first, second = shown(asking, "requests").splitlines()
-    assert re.fullmatch(r"n +at \d{4}-\d\d-\d\d +method +path +status +refid +rule +diagnosis", head)
+    assert re.fullmatch(r"n +at \d{4}-\d\d-\d\d \+08:00 +method +path +status +refid +rule +diagnosis", head)
     assert re.fullmatch(r"1 +[\d:]{8}\.\d{3} +POST +/v2/topup +200 +order-1 +ordinary", first)
     assert re.fullmatch(r"2 +[\d:]{8}\.\d{3} +POST +/v2/topup +400 +(order-2 +)?account must match .*", second)
     whole = shown(asking, "requests", "2")
@@ -187,14 +187,14 @@ def test_a_request_without_an_answer_says_so_and_names_rule_and_fault(asking: As
         _, first, *others = shown(asking, "requests", *flags).splitlines()
         assert re.fullmatch(r"1 .* POST +/v2/topup +no answer +order-1 +rule ordinary, fault cut.*", first)
         assert len(others) == (0 if flags else 1)
-    assert [one["status"] for one in asking.json("requests", "--refused", "--json")["requests"]] == [0]
+    assert [one["status"] for one in asking.json("requests", "--refused")["requests"]] == [0]
 
 
 @pytest.mark.usefixtures("terminal")
 def test_a_story_tells_people_all_in_the_order_of_time(asking: Asking) -> None:
     asking.pay("order-1", "0120000001")
-    asking.json("advance", "idle", "--json")
-    told = [line[27:] for line in shown(asking, "story", "order-1").splitlines()[2:]]
+    asking.json("advance", "idle")
+    told = [line[33:] for line in shown(asking, "story", "order-1").splitlines()[2:]]
     assert told == [
         "#1 POST /v2/topup → 200, rule magic-01",
         "status Accepted (1) by creation",
@@ -227,7 +227,7 @@ def test_an_inbox_is_read_programmed_waited_for_and_cleared(asking: Asking) -> N
     asking.pay("order-1")
     asking.json("advance", "2s")
     assert [one["status"] for one in asking.json("inbox")["items"]] == [500]
-    late = asking.verb("inbox", "callbacks", "--wait-for", "2", "--timeout", "0")
+    late = asking.verb("inbox", "callbacks", "--wait-for", "2", "--timeout", "0", "--json")
     assert (late.exit_code, late.stderr) == (1, "reseller-sim inbox: callbacks: 1 of 2 came in time\n")
     assert not json.loads(late.stdout)["complete"]
     asking.json("advance", "idle")
@@ -235,16 +235,19 @@ def test_an_inbox_is_read_programmed_waited_for_and_cleared(asking: Asking) -> N
     assert [one["status"] for one in found["items"]] == [500, 200, 200]
     assert asking.json("inbox", "--clear")["items"] == []
     assert asking.json("inbox")["items"] == []
-    assert asking.json("inbox", "--reply", "200:0.5,disconnect", "--json")["complete"]
+    assert asking.json("inbox", "--reply", "200:0.5,disconnect")["complete"]
 
 
 @pytest.mark.usefixtures("terminal")
 def test_an_inbox_shows_people_which_payment_and_status_a_callback_told(asking: Asking) -> None:
-    assert shown(asking, "inbox", "other") == "other: nothing yet\n"
+    assert shown(asking, "inbox", "webhooks") == "webhooks: nothing yet\n"
+    assert shown(asking, "inbox", "callback") == (
+        "callback: nothing yet; no callback uses it: did you mean 'callbacks'?\n"
+    )
     asking.pay("order-1")
-    asking.json("advance", "2s", "--json")
+    asking.json("advance", "2s")
     head, first = shown(asking, "inbox").splitlines()
-    assert re.fullmatch(r"n +at \d{4}-\d\d-\d\d +method +answered +refid +status +body", head)
+    assert re.fullmatch(r"n +at \d{4}-\d\d-\d\d \+08:00 +method +answered +refid +status +body", head)
     assert re.fullmatch(r'1 .* POST +200 +order-1 +Processing +\{"data".*', first)
     late = asking.verb("inbox", "--wait-for", "2", "--timeout", "0")
     assert (late.exit_code, late.stderr) == (1, "reseller-sim inbox: callbacks: 1 of 2 came in time\n")
@@ -255,7 +258,7 @@ def test_an_inbox_shows_people_which_payment_and_status_a_callback_told(asking: 
 @pytest.mark.usefixtures("terminal")
 def test_a_deposit_is_in_the_wallet(asking: Asking) -> None:
     assert shown(asking, "deposit", "19.90") == "RS001: 19.90 MYR added, balance 5019.90 MYR\n"
-    entry = asking.json("deposit", "500", "--reseller", "RS001", "--description", "bank transfer", "--json")
+    entry = asking.json("deposit", "500", "--reseller", "RS001", "--description", "bank transfer")
     assert (entry["type"], entry["balance"], entry["remarks"]) == ("DEPOSIT", 5519.9, "bank transfer")
     assert "NOBODY" in refusal(asking.verb("deposit", "5", "--reseller", "NOBODY"), 1)
 
@@ -303,7 +306,7 @@ def test_probes_that_find_nothing_end_with_0(asking: Asking) -> None:
 @pytest.mark.usefixtures("terminal")
 def test_people_read_a_line_for_each_probe(asking: Asking) -> None:
     asking.pay("order-1")
-    asking.json("advance", "10s", "--json")
+    asking.json("advance", "10s")
     assert re.search(r"^callback-unknown-refid +finding ", shown(asking, "trigger", "probes", status=1), re.MULTILINE)
 
 
@@ -319,9 +322,9 @@ def test_the_clock_is_shown_and_its_mode_set(asking: Asking) -> None:
 
 @pytest.mark.usefixtures("terminal")
 def test_people_read_the_clock_and_what_is_due_in_a_line(asking: Asking) -> None:
-    assert re.fullmatch(r"manual: it is \S+ \S+ UTC\n", shown(asking, "clock"))
+    assert re.fullmatch(r"manual: it is \S+ \S+ \+08:00\n", shown(asking, "clock"))
     asking.pay("order-1")
-    assert re.fullmatch(r"x2: it is .* UTC, the next of [0-9]+ is due at .*\n", shown(asking, "clock", "x2"))
+    assert re.fullmatch(r"x2: it is .* \+08:00, the next of [0-9]+ is due at .*\n", shown(asking, "clock", "x2"))
 
 
 def test_a_network_is_interrupted_and_restored(asking: Asking) -> None:
@@ -393,7 +396,7 @@ def test_a_product_of_which_nobody_would_be_told_is_not_changed(asking: Asking) 
 @pytest.mark.usefixtures("terminal")
 def test_people_read_what_the_receiver_answered(asking: Asking) -> None:
     asking.pay("order-1")
-    asking.json("advance", "2s", "--json")
+    asking.json("advance", "2s")
     asking.verb("inbox", "--reply", "503")
     assert shown(asking, "trigger", "callback", "order-1") == "callback to inbox:callbacks: answered 503\n"
 
@@ -402,11 +405,12 @@ def test_rules_are_added_by_flags_text_file_and_stdin_and_removed(asking: Asking
     file = tmp_path / "fault.yaml"
     file.write_text("when: {path: /v2/balance}\ntimes: 1\nthen: {status: 503}\n")
     flags = ("--account", "0123456789", "--status", "Failed", "--after", "5s", "--name", "declined", "--times", "1")
+    piped = ("rule", "add", "voids", "-f", "-", "--json")
     made = [
         asking.json("rule", "add", "payments", *flags)["id"],
         asking.json("rule", "add", "payments", '{when: {account: {suffix: "48"}}, then: [{status: Failed}]}')["id"],
         asking.json("rule", "add", "faults", "-f", str(file))["id"],
-        json.loads(asking.verb("rule", "add", "voids", "-f", "-", body=b"then: {status: Failed}").stdout)["id"],
+        json.loads(asking.verb(*piped, body=b"then: {status: Failed}").stdout)["id"],
         asking.json("rule", "add", "faults", "--path", "/v2/topup", "--status", "504", "--after", "1s")["id"],
         asking.json("rule", "add", "faults", "--path", "/v2/topup", "--after-commit", "--disconnect")["id"],
     ]
@@ -446,15 +450,15 @@ def test_sandboxes_are_made_listed_and_removed(simulator_url: str, tmp_path: Pat
     (tmp_path / "mine.yaml").write_text("extends: base.yaml\nscenario: of two files\n")
     at = ("--url", simulator_url)
     flags = ("--id", "mine", "--clock", "x60", "--start", "2027-01-10T23:59:00+08:00", "--unique")
-    made = json.loads(invoke("sandbox", "new", str(tmp_path / "mine.yaml"), *flags, *at).stdout)
+    made = json.loads(invoke("sandbox", "new", str(tmp_path / "mine.yaml"), *flags, *at, "--json").stdout)
     assert (made["id"], made["scenario"], made["seed"]) == ("mine", "of two files", 7)
     assert (made["clock"]["mode"], made["clock"]["rate"]) == ("xN", 60)
     assert made["clock"]["now"].startswith("2027-01-10T15:59")
     assert made["resellers"][0]["api_key"] != "test_key_RS001"
     assert "mine" in refusal(invoke("sandbox", "new", "--id", "mine", *at), 1)
-    named = json.loads(invoke("sandbox", "new", "bad-day", "--seed", "5", "--no-audit", *at).stdout)
+    named = json.loads(invoke("sandbox", "new", "bad-day", "--seed", "5", "--no-audit", "--json", *at).stdout)
     assert (named["scenario"], named["seed"], named["audit"], made["audit"]) == ("bad-day", 5, False, True)
-    listed = [one["id"] for one in json.loads(invoke("sandbox", "list", *at).stdout)["sandboxes"]]
+    listed = [one["id"] for one in json.loads(invoke("sandbox", "list", "--json", *at).stdout)["sandboxes"]]
     assert {"default", "mine", named["id"]} <= set(listed)
     assert invoke("sandbox", "rm", "mine", named["id"], *at).output == ""
     assert "no sandbox" in refusal(invoke("sandbox", "rm", "mine", *at), 3)
@@ -481,7 +485,7 @@ def test_exported_variables_make_all_verbs_use_the_sandbox(simulator_url: str) -
     assert variables["RESELLER_BASE_URL"] == f"{simulator_url}/s/{sandbox}"
     called = invoke("call", "GET", "/v2/balance", **variables)
     assert f"x-sim-sandbox: {sandbox}\n" in called.stderr
-    assert len(json.loads(invoke("requests", **variables).stdout)["requests"]) == 1
+    assert len(json.loads(invoke("requests", "--json", **variables).stdout)["requests"]) == 1
     assert f"/s/{sandbox}/v2/balance" in invoke("sign", "GET", "/v2/balance", **variables).stdout
 
 
@@ -490,7 +494,7 @@ def test_a_new_sandbox_tells_people_how_to_use_it(simulator_url: str) -> None:
     made = invoke("sandbox", "new", "--id", "for-people", "--url", simulator_url).stdout
     assert "reseller-sim call --sandbox for-people GET /v2/balance\n" in made
     listed = invoke("sandbox", "list", "--url", simulator_url).stdout.splitlines()
-    assert listed[0].split() == ["id", "scenario", "clock", "time", "(UTC)", "balance", "url"]
+    assert listed[0].split() == ["id", "scenario", "clock", "time", "balance", "url"]
     assert any(re.match(r"for-people +default +real .* 5000\.00 ", line) for line in listed)
 
 
@@ -581,7 +585,7 @@ def test_an_advance_shows_people_what_the_scenario_scheduled(simulator_url: str,
         "  - { at: 7s, product: { code: GAME, set: { is_active: false } } }\n"
     )
     asking = Asking.of_new_sandbox(simulator_url, str(file))
-    asking.json("advance", "2s", "--json")
+    asking.json("advance", "2s")
     asking.verb("rule", "rm", "added-1")
     lines = [line[14:].split(None, 1) for line in shown(asking, "advance", "idle").splitlines()[1:-2]]
     assert [" ".join(cell.split()) for _, cell in lines] == [
@@ -598,7 +602,7 @@ def test_a_sandbox_begins_from_a_file_of_the_servers_folder(tmp_path: Path) -> N
     (tmp_path / "shop.yaml").write_text("extends: default\nresellers: [{ code: RS001, balance: '20.00' }]\n")
     with serving("--scenarios", str(tmp_path), "--port", "0", "--json") as server:
         url = server.ready["url"]
-        made = json.loads(invoke("sandbox", "new", "--server-file", "shop.yaml", "--url", url).stdout)
+        made = json.loads(invoke("sandbox", "new", "--server-file", "shop.yaml", "--url", url, "--json").stdout)
         assert made["resellers"][0]["balance"] == 20
         absent = refusal(invoke("sandbox", "new", "--server-file", "shopp.yaml", "--url", url), 1)
     assert "did you mean 'shop.yaml'?" in absent

@@ -303,8 +303,8 @@ def test_whatever_a_target_answers_is_one_line(answer: bytes, said: str) -> None
 def test_lines_are_coloured_only_when_asked_for_and_never_by_what_came() -> None:
     came = {"kind": "status", "at": "2026-11-21T12:00:00.123456Z", "sandbox": "s", "refid": "\x1b[31mred\n"}
     whole = came | {"status": "Succesful", "rule": "r"}
-    assert Lines(coloured=False).line(whole) == r"12:00:00.123 s status  \x1b[31mred\n Succesful rule=r"
+    assert Lines(coloured=False).line(whole) == r"20:00:00.123+08:00 s status  \x1b[31mred\n Succesful rule=r"
     assert "\x1b[32mSuccesful\x1b[0m" in Lines(coloured=True).line(whole)
-    assert Lines(coloured=False).line(came) == "12:00:00.123 s status "
+    assert Lines(coloured=False).line(came) == "20:00:00.123+08:00 s status "
     assert Lines(coloured=False).line({"kind": "later", "sandbox": "s"}) == " s later  "
     assert Lines(coloured=False).line({"kind": "gap", "missing": 3}).startswith("... 3 events are missing here")

@@ -43,18 +43,24 @@ def test_a_long_cell_is_cut() -> None:
     assert cut("abcdef", 4) == "abc…"
     assert cut("abcd", 4) == "abcd"
     assert clock_time(None) == ""
-    assert one_line(clock_time("2027-01-10T15:59:00.000000Z")) == "2027-01-10 15:59:00"
+    assert one_line(clock_time("2027-01-10T15:59:00.000000Z")) == "2027-01-10 23:59:00 +08:00"
 
 
 def test_times_of_one_day_have_the_date_in_the_heading_alone() -> None:
     times = ["2027-01-10T15:59:00.123456Z", "2027-01-10T15:59:01.000000Z"]
-    assert times_of_day(times) == ("at 2027-01-10", ["15:59:00.123", "15:59:01.000"])
-    assert times_of_day([*times, "2027-01-11T00:00:00.000000Z"])[0] == "at"
-    assert times_of_day([times[0], "2027-01-11T00:00:00.000000Z"])[1] == [
-        "2027-01-10 15:59:00.123",
+    assert times_of_day(times) == ("at 2027-01-10 +08:00", ["23:59:00.123", "23:59:01.000"])
+    assert times_of_day([*times, "2027-01-10T16:00:00.000000Z"])[0] == "at +08:00"
+    assert times_of_day([times[0], "2027-01-10T16:00:00.000000Z"])[1] == [
+        "2027-01-10 23:59:00.123",
         "2027-01-11 00:00:00.000",
     ]
-    assert times_of_day([]) == ("at", [])
+    assert times_of_day([]) == ("at +08:00", [])
+
+
+def test_times_are_those_of_utc_when_a_variable_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RESELLER_SIM_UTC", "1")
+    assert clock_time("2027-01-10T15:59:00.000000Z") == "2027-01-10 15:59:00 +00:00"
+    assert times_of_day(["2027-01-10T15:59:00.123456Z"]) == ("at 2027-01-10 +00:00", ["15:59:00.123"])
 
 
 def test_a_list_of_sandboxes_keeps_their_urls_whole(asking: Asking) -> None:
@@ -62,8 +68,8 @@ def test_a_list_of_sandboxes_keeps_their_urls_whole(asking: Asking) -> None:
     url = f"{asking.url}/s/{asking.sandbox}"
     shown = shown_on_terminal([*PROGRAM, "sandbox", "list"], environment(**where, NO_COLOR="1"), 80)
     assert url in shown.split()
-    assert "time (UTC)" not in shown
-    assert "time (UTC)" in shown_on_terminal([*PROGRAM, "sandbox", "list"], environment(**where, NO_COLOR="1"), 160)
+    assert "time" not in shown
+    assert "time" in shown_on_terminal([*PROGRAM, "sandbox", "list"], environment(**where, NO_COLOR="1"), 160)
 
 
 def test_headings_of_requests_are_not_cut(asking: Asking) -> None:

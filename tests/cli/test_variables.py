@@ -80,6 +80,8 @@ def test_all_of_them_reach_the_server(tmp_path: Path, monkeypatch: pytest.Monkey
         "WATCH": "0",
         "UNTIL_STDIN_ENDS": "0",
         "JSON": "1",
+        "OUTPUT": "json",
+        "UTC": "1",
         "QUIET": "1",
         "LOG": "json",
     }
@@ -141,6 +143,8 @@ BAD = {
     "WATCH": ("maybe", "'maybe' is not a valid boolean"),
     "UNTIL_STDIN_ENDS": ("maybe", "'maybe' is not a valid boolean"),
     "JSON": ("maybe", "'maybe' is not a valid boolean"),
+    "OUTPUT": ("yaml", "'yaml' is not one of 'text', 'json'"),
+    "UTC": ("maybe", "'maybe' is not a valid boolean"),
     "QUIET": ("maybe", "'maybe' is not a valid boolean"),
     "LOG": ("xml", "'xml' is not one of 'text', 'json'"),
 }

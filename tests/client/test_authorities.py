@@ -118,6 +118,6 @@ def test_a_certificate_that_nobody_vouches_for_is_not_believed(
 
 def test_the_verbs_believe_it_too(served: tuple[str, Pair]) -> None:
     url, own = served
-    done = invoke("health", "--url", url, RESELLER_SIM_CA=str(own.certificate))
+    done = invoke("health", "--json", "--url", url, RESELLER_SIM_CA=str(own.certificate))
     assert (done.exit_code, '"version":"9"' in done.stdout.replace(" ", "")) == (0, True)
     assert invoke("call", "GET", "/v2/balance", "--url", url, RESELLER_SIM_CA=str(own.certificate)).exit_code == 0

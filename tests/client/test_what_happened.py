@@ -20,7 +20,7 @@ def test_a_story_has_a_line_for_all_that_happened(client: Any) -> None:
         sandbox.call("POST", "/v2/topup", PAYMENT)
         sandbox.run_until_idle()
         story = sandbox.story("order-1")
-        said = [line[27:] for line in story.lines[2:]]
+        said = [line[33:] for line in story.lines[2:]]
         assert story.lines[0] == "order-1: RELOAD 10.00 MYR to 0123456789, Succesful (20)"
         assert story.lines[1] == f"  trxid {story.data['trxid']}, reseller RS001, rule ordinary"
         assert said[:3] == [
@@ -39,7 +39,7 @@ def test_a_story_on_a_standing_clock_shows_each_thing_behind_what_caused_it(clie
         sandbox.call("POST", "/v2/topup", PAYMENT)
         sandbox.advance("2s")
         sandbox.call("POST", "/v2/topup", PAYMENT)
-        said = [line[27:].split(",")[0] for line in sandbox.story("order-1").lines[2:]]
+        said = [line[33:].split(",")[0] for line in sandbox.story("order-1").lines[2:]]
         assert said == [
             "#1 POST /v2/topup → 200",
             "status Accepted (1) by creation",

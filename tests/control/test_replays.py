@@ -102,9 +102,10 @@ def test_a_refused_request_at_the_root_goes_to_the_sandbox_of_its_key() -> None:
         made = client.sim("POST", "/sandboxes", {"credentials": "unique"}).json
         keys = made["resellers"][0]
         refused = client.call("GET", "/v2/balance", key=keys["api_key"], secret="d3Jvbmc=")
-        found = replay(client, number(refused))
+        found = replay(client, number(refused), made["id"])
         assert found["status"] == 200
         assert client.sim("GET", f"/sandboxes/{made['id']}/requests").json["requests"][0]["n"] == found["n"]
+        assert client.sim("GET", REQUESTS).json["requests"] == []
 
 
 @pytest.mark.parametrize("n", ["0", "99", "x", "1" * 40])

@@ -301,7 +301,7 @@ pay("default")
 def test_every_sandbox_of_the_run_is_judged_also_when_it_was_deleted_or_reset(tmp_path: Path) -> None:
     scenario = expecting(tmp_path)
     junit, as_json, folder = tmp_path / "result.xml", tmp_path / "result.json", tmp_path / "report"
-    flags = ("--junit", str(junit), "--json", str(as_json), "--report", str(folder))
+    flags = ("--junit", str(junit), "--json-report", str(as_json), "--report", str(folder))
     done = run("exec", str(scenario), *flags, "--", sys.executable, "-c", SEVERAL)
     assert done.status == 1, done.err
     result = json.loads(as_json.read_text())
@@ -387,7 +387,7 @@ def test_sandboxes_of_one_id_are_told_apart_and_those_without_a_file_have_none(t
     text = "extends: default\nexpect: [{ name: looked, calls: { path: /v2/balance, status: 401 }, count: 2 }]\n"
     as_json = tmp_path / "r.json"
     script = f"YAML = {text.encode()!r}\n{SAME}"
-    done = run("exec", "--format", "github", "--json", str(as_json), "--", sys.executable, "-c", script)
+    done = run("exec", "--format", "github", "--json-report", str(as_json), "--", sys.executable, "-c", script)
     assert done.status == 1, done.err
     assert "file=" not in done.out
     suites = json.loads(as_json.read_text())["suites"]
@@ -490,7 +490,7 @@ def test_a_run_that_cannot_start_leaves_no_result_of_an_earlier_one(kind: str, t
     junit, as_json, folder = tmp_path / "result.xml", tmp_path / "result.json", tmp_path / "report"
     tape = tmp_path / "run.tape"
     (tmp_path / "bad.yaml").write_text("sed: 1\nclok: manual\n")
-    flags = ("--junit", str(junit), "--json", str(as_json), "--report", str(folder), "--tape", str(tape))
+    flags = ("--junit", str(junit), "--json-report", str(as_json), "--report", str(folder), "--tape", str(tape))
     assert run("exec", *flags, "--", "true").status == 0
     assert tape.stat().st_size
     arguments = {
@@ -515,7 +515,7 @@ def test_a_run_that_cannot_start_leaves_no_result_of_an_earlier_one(kind: str, t
 @pytest.mark.slow
 def test_a_result_says_that_the_run_has_not_ended_until_it_has(tmp_path: Path) -> None:
     as_json = tmp_path / "result.json"
-    done = run("exec", "--json", str(as_json), "--", "cat", str(as_json))
+    done = run("exec", "--json-report", str(as_json), "--", "cat", str(as_json))
     assert done.status == 0
     assert json.loads(done.out)["suites"][0]["cases"][0]["message"] == "the run has not ended"
     assert json.loads(as_json.read_text())["ok"] is True

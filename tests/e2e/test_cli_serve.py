@@ -162,7 +162,7 @@ def test_the_banner_has_addresses_sandbox_clock_credentials_and_callbacks(page: 
     assert reseller["password"] in fact(page, "user")
     assert fact(page, "callbacks") == "POST inbox:callbacks"
     inbox = next(shlex.split(line) for line in page if line.startswith(" ") and " inbox " in line)
-    assert json.loads(run(*inbox[inbox.index("inbox") :]).out)["name"] == "callbacks"
+    assert json.loads(run(*inbox[inbox.index("inbox") :], "--json").out)["name"] == "callbacks"
 
 
 @pytest.mark.slow
@@ -215,7 +215,7 @@ def test_a_scenario_without_keys_has_no_request_to_paste(tmp_path: Path) -> None
             assert lines[-1], lines
         hint = next(line.split("it moves with ")[1] for line in lines if "manual" in line)
         words = shlex.split(hint)
-        assert json.loads(run(*words[words.index("advance") :]).out)["idle"]
+        assert json.loads(run(*words[words.index("advance") :], "--json").out)["idle"]
 
 
 @pytest.mark.slow

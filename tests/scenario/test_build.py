@@ -248,7 +248,8 @@ def test_a_fault_is_built_with_all_its_keys(scenario: Scenario) -> None:
     assert fourth.before_body is not None, "one of its variants waits for the execution"
     assert [variant.then.after_commit for _, variant in fourth.variants] == [False, True]
     assert second.then == FaultThen(denial=NonceServiceDown())
-    assert third.then == FaultThen(denial=InternalError())
+    virtual = (timedelta(seconds=5), timedelta(seconds=5))
+    assert third.then == FaultThen(denial=InternalError(), delay=virtual, is_delay_virtual=True)
     assert (first.nth, first.every, first.times, first.chance) == (1, 1, 1, Decimal("0.1"))
 
 

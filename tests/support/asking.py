@@ -28,8 +28,8 @@ class Asking:
         return invoke(*arguments, body=body, RESELLER_SIM_URL=f"{self.url}/_sim", RESELLER_SIM_SANDBOX=self.sandbox)
 
     def json(self, *arguments: str, status: int = 0) -> Any:
-        """What a verb that is not on a terminal prints."""
-        done = self.verb(*arguments)
+        """What a verb prints with `--json`."""
+        done = self.verb(*arguments, "--json")
         assert (done.exit_code, done.stderr) == (status, ""), done.output
         assert done.stdout.endswith("\n")
         assert not done.stdout.endswith("\n\n")

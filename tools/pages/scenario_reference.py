@@ -9,6 +9,7 @@ import yaml
 from simulator.scenario.reading.check import schema
 
 Part = Mapping[str, Any]
+EXAMPLES_MAX = 3  # an editor offers them all
 
 _FIRST_LINE = "<!-- Generated from contracts/scenario.schema.json by `make docs`; change it there. -->"
 _INTRODUCTION = f"""\
@@ -103,7 +104,7 @@ def _examples(part: Part) -> str:
     """Return the schema's `examples` as YAML on one line."""
     found = [
         yaml.safe_dump(value, default_flow_style=True, width=math.inf, sort_keys=False)
-        for value in part.get("examples", ())
+        for value in part.get("examples", ())[:EXAMPLES_MAX]
     ]
     texts = [f"`{text.removesuffix('...' + chr(10)).strip()}`" for text in found]
     return f" For example: {', or '.join(texts)}." if texts else ""

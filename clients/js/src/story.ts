@@ -10,7 +10,8 @@ enum Order { FirstRequest, Creation, Debit, Due, DueEntry, DueCallback, Request,
 
 const BY_REQUEST = ["requery", "void"]; // causes of a status
 const LATER = "\uffff"; // sorts after every time
-const TIME_CHARS = 23;
+const TIME_CHARS = 29;
+const SERVICE_ZONE_MS = 8 * 3_600_000; // GMT+8
 
 /** A payment with all that happened to it. As a string it is lines that people read. */
 export class Story {
@@ -81,4 +82,10 @@ const callbackText = (status: string, url: string, copy = 0) => `callback ${stat
 const outcome = ({ error, status, ending }: Pick<CallbackAttempt, "error" | "status" | "ending">): string =>
   error || (status ? `answered ${status}` : ending || "under way");
 /** An instant in UTC, to the millisecond; blank for what is still to come. */
-const timeText = (at: string) => (at === LATER ? "" : `${at.slice(0, 10)} ${at.slice(11, 23)}`);
+/** An instant in the service's zone, or in UTC when RESELLER_SIM_UTC says so, with its offset. */
+function timeText(at: string): string {
+  if (at === LATER) return "";
+  const isUtc = /^(1|true|t|yes|y|on)$/i.test(process.env.RESELLER_SIM_UTC ?? "");
+  const shown = new Date(Date.parse(at) + (isUtc ? 0 : SERVICE_ZONE_MS)).toISOString();
+  return `${shown.slice(0, 10)} ${shown.slice(11, 23)}${isUtc ? "+00:00" : "+08:00"}`;
+}

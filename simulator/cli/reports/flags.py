@@ -1,4 +1,4 @@
-"""`--junit`, `--json` and `--format` of `exec` and `check`, and what they write."""
+"""`--junit`, `--json-report` and `--format` of `exec` and `check`, and what they write."""
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -92,13 +92,12 @@ def _not_run(title: str, message: str) -> Suite:
 
 
 def report_flags(function: Decorated) -> Decorated:
-    """The three flags; keywords `junit`, `json_file`, `format`. None has a variable: another verb's `--json` has
-    the same name and another meaning."""
+    """The three flags; keywords `junit`, `json_file`, `format`. The files have no variable: each is about one run."""
     path = click.Path(path_type=Path, dir_okay=False)
     for decorate in reversed(
         (
             _option("--junit", metavar="FILE", type=path, help="Write the result to this file as JUnit XML."),
-            _option("--json", "json_file", metavar="FILE", type=path, help="Write the result to this file as JSON."),
+            _option("--json-report", "json_file", metavar="FILE", type=path, help="Write it to this file as JSON."),
         )
     ):
         function = decorate(function)

@@ -1,6 +1,5 @@
 """The page of a run's report: plain HTML without scripts, which opens from a folder."""
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import Any
@@ -9,13 +8,13 @@ from simulator import __version__
 from simulator.cli.output import one_line, printable
 from simulator.cli.reports.audit import CODE, WARNING
 from simulator.cli.reports.cases import Case
+from simulator.cli.tables import clock_time
 
 TITLE = "reseller-sim: report of a run"
 ROWS_MAX = 500
 """How many rows of a table, the latest ones, are shown; the files have all of them."""
 
 TIMES = ("at", "updated")
-_FRACTION = re.compile(r"(?<=:[0-9]{2})\.[0-9]+")
 
 Rows = tuple[Sequence[Mapping[str, Any]], int]  # those that are shown, and how many there were
 
@@ -104,7 +103,7 @@ def _table(title: str, names: Sequence[str], rows: Sequence[Mapping[str, Any]], 
 def _cell(name: str, value: object) -> str:
     """Times are shown to the second; the files have all of them."""
     if name in TIMES:
-        return f'<td class="at">{_text(_FRACTION.sub("", str(value or "")))}</td>'
+        return f'<td class="at">{_text(clock_time(str(value or "")))}</td>'
     return f'<td class="{name}">{_text(value)}</td>'
 
 

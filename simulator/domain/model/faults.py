@@ -56,13 +56,14 @@ Failure = ScriptedAnswer | ExtraHeaders | NoAnswer | CutAnswer | MalformedAnswer
 
 class FaultThen(msgspec.Struct, frozen=True):
     """What happens to a request: it waits for `delay`, a range to draw from, authentication is denied, and its answer
-    is damaged in these ways, in order. With `after_commit` it is executed first and then waits; a refusal is then left
-    unchanged."""
+    is damaged in these ways, in order. A virtual delay takes no time, and may exceed the integration timeout. With
+    `after_commit` it is executed first and then waits; a refusal is then left unchanged."""
 
     failures: tuple[Failure, ...] = ()
     denial: Denial | None = None
     delay: tuple[timedelta, timedelta] | None = None
     after_commit: bool = False
+    is_delay_virtual: bool = False
 
     @property
     def prevents_execution(self) -> bool:

@@ -178,7 +178,7 @@ class RuleBook(Generic[Then]):
                 if chosen is None and rule.before_body(facts):
                     return Choice(rule=None, matched=tuple(matched), values=tuple(values), waits=True)
             elif rule.when(facts):
-                value = counted_value(rule.per, facts) if rule.per else ""
+                value = counted_value(rule.per, facts, self._budget.spelling) if rule.per else ""
                 if rule.per:
                     if not value:
                         continue

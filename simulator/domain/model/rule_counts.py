@@ -1,6 +1,6 @@
 """How often a rule matched and was chosen: in all, and for each value of a fact when the rule counts `per` value."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 import msgspec
 
@@ -25,12 +25,14 @@ class RuleCount(msgspec.Struct):
 
 class ValueBudget:
     """Bounds how many values the rules of a sandbox count together, and each of them. For a new one above the bound of
-    all, the oldest value goes of the rule that has most: of several the one that has had so many for longest.
+    all, the oldest value goes of the rule that has most: of several the one that has had so many for longest. Refids
+    with the same `spelling` are one value.
 
     A rule is known by `owner`, a key that no other rule of the sandbox has.
     """
 
-    def __init__(self, values_max: int = SANDBOX_VALUES_MAX) -> None:
+    def __init__(self, values_max: int = SANDBOX_VALUES_MAX, spelling: Callable[[str], str] | None = None) -> None:
+        self.spelling = spelling
         self._values_max = values_max
         self._total = 0
         self._by_size: dict[int, dict[str, RuleCount]] = {}  # the rules that have so many values
@@ -94,10 +96,12 @@ class ValueBudget:
 _NONE = RuleCount()
 
 
-def counted_value(per: str, facts: Mapping[str, object]) -> str:
+def counted_value(per: str, facts: Mapping[str, object], spelling: Callable[[str], str] | None = None) -> str:
     """The value of the fact `per` by which a request is counted; "" when it has none. A refid is one of a reseller."""
     found = facts.get(per)
     text = found if isinstance(found, str) else "" if found is None else str(found)
     if not text:
         return ""
-    return (f"{facts.get('reseller')} {text}" if per == "refid" else text)[:VALUE_CHARS_MAX]
+    if per == "refid":
+        text = f"{facts.get('reseller')} {text if spelling is None else spelling(text)}"
+    return text[:VALUE_CHARS_MAX]

@@ -223,6 +223,9 @@ class Transactions(dict[str, Transaction]):
 Spelling = Callable[[str], str]
 """Maps refids that count as the same to one text."""
 
+SPELLINGS: Mapping[object, Spelling] = {"case_insensitive": str.casefold, "trimmed": str.strip}
+"""How refids are compared that are not compared exactly, by the choice of `refid-comparison`."""
+
 
 class Refids(dict[str, Transaction]):
     """The transactions of a reseller by refid, in the order of their creation. A refid is never free again."""

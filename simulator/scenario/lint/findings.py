@@ -19,6 +19,7 @@ from simulator.scenario.lint.requests import lint_request
 from simulator.scenario.lint.schedule import lint_schedule
 from simulator.scenario.lint.start import lint_secrets
 from simulator.scenario.lint.targets import lint_targets
+from simulator.scenario.lint.waits import lint_waits
 from simulator.scenario.reading.document import Document, Report
 from simulator.scenario.reading.reader import Reader
 from simulator.scenario.sections.schedule import added_rules
@@ -51,6 +52,7 @@ def lint(document: Document, report: Report, scenario: Scenario | None) -> None:
     lint_adjustments(root, document.source)
     lint_network(root, document.source)
     lint_targets(root, document.source)
+    lint_waits(root, document.source, scenario)
 
 
 def _lint_added(schedule: Reader, source: str, scenario: Scenario | None) -> None:

@@ -3,9 +3,7 @@
 from collections.abc import Iterator
 
 from simulator.scenario.reading.reader import Reader
-
-INTERRUPTED = "FP"
-"""The product that staging reports as interrupted at all times."""
+from simulator.scenario.sections.network import INTERRUPTED
 
 
 def lint_network(root: Reader, source: str) -> None:

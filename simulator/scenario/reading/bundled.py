@@ -4,6 +4,7 @@ import os
 from pathlib import Path as FilePath
 
 from simulator.contract.files import data_dir
+from simulator.scenario.reading.check import suggestion
 from simulator.scenario.reading.files import SUFFIXES
 
 Fingerprint = tuple[tuple[str, int, int], ...]
@@ -17,6 +18,17 @@ def names() -> list[str]:
 def bundled_path(name: str) -> FilePath:
     """The file of a bundled scenario."""
     return data_dir("scenarios") / f"{name}.yaml"
+
+
+def hint(wrong: str) -> str:
+    """What to write instead of a name that no bundled scenario has."""
+    return suggestion(wrong, names()) or "; `reseller-sim scenarios` lists them"
+
+
+def bundled_of_file(path: str) -> str:
+    """The bundled scenario that is meant by the name of a file that does not exist; empty when it is none."""
+    stem = FilePath(path).stem
+    return f" (the bundled scenario is {stem!r})" if stem in names() else ""
 
 
 def fingerprint() -> Fingerprint:

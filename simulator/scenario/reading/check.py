@@ -8,9 +8,14 @@ import jsonschema_rs
 
 from simulator.contract import schemas
 from simulator.domain.model.likeness import nearest
-from simulator.scenario.reading.document import Document, Path, Report, shown, shown_at
+from simulator.scenario.reading.document import SECRET_KEYS, Document, Path, Report, shown, shown_at
 from simulator.scenario.reading.patterns import finder
 from simulator.scenario.reading.synonyms import explained, meant, noted
+from simulator.scenario.yaml import flow
+
+SHOWN_CHARS_MAX = 80  # of a mapping that a message repeats
+LISTED_CHARS_MAX = 150  # of values: a longer list would be cut, and the suggestion behind it
+_STEP_KEYS = ("status", "after", "at", "requery", "sn", "pin", "note", "voucherlink", "expiry")
 
 _KINDS: Mapping[str, str] = {
     "array": "a list",
@@ -113,7 +118,12 @@ def _explained(error: Any, path: Path, rule: Mapping[str, Any]) -> Iterator[tupl
     kind, value = error.kind.name, error.instance
     match kind:
         case "additionalProperties":
+            is_step = _is_step(value, rule)
+            if is_step:
+                yield False, path, "type", _step_message(value)
             for key in error.kind.unexpected:
+                if is_step and key in _STEP_KEYS:
+                    continue
                 unknown = _unknown_key(key, value[key], rule.get("properties", {}))
                 yield True, (*path, key), *unknown
         case "required":
@@ -157,7 +167,35 @@ def _type_message(path: Path, value: object, rule: Mapping[str, Any]) -> str:
         types = rule["type"] if isinstance(rule["type"], list) else [rule["type"]]
         wanted = " or ".join(_KINDS[one] for one in types)
     hint = "; write it in quotes" if rule["type"] == "string" and _fits_in_quotes(value, rule) else ""
+    hint = hint or _nesting(value, rule["type"])
     return f"must be {wanted}, not {shown_at(path, value)}{hint}"
+
+
+def _nesting(value: object, wanted: str | list[str]) -> str:
+    """How a mapping becomes the item of a list, or a list its only item."""
+    if isinstance(value, dict) and "array" in wanted:
+        return f"; write {flow([value])}" if _is_short(value) else "; begin it with '- ', as an item of a list"
+    if isinstance(value, list) and "object" in wanted and len(value) == 1 and isinstance(value[0], dict):
+        return f"; write {flow(value[0])}" if _is_short(value[0]) else "; leave out the '- ' that begins it"
+    return ""
+
+
+def _is_short(value: dict[str, Any]) -> bool:
+    """True for a mapping that a message may repeat."""
+    plain = not any(isinstance(member, dict | list) for member in value.values())
+    return plain and not set(SECRET_KEYS) & set(value) and len(flow(value)) <= SHOWN_CHARS_MAX
+
+
+def _is_step(value: object, rule: Mapping[str, Any]) -> bool:
+    """True for the status of a payment where a list of them is wanted."""
+    return isinstance(value, dict) and "status" in value and "refuse" in rule.get("properties", {})
+
+
+def _step_message(value: dict[str, Any]) -> str:
+    if isinstance(value["status"], int):
+        return "an HTTP status is answered by a rule of 'faults'; a payment has a list such as [{ status: Failed }]"
+    shown_step = flow([value]) if _is_short(value) else "[{ status: … }]"
+    return f"the statuses of a payment are a list: write {shown_step}"
 
 
 def _fits_in_quotes(value: object, rule: Mapping[str, Any]) -> bool:
@@ -169,7 +207,11 @@ def _fits_in_quotes(value: object, rule: Mapping[str, Any]) -> bool:
 
 def _enum_message(value: object, options: list[Any]) -> str:
     names = [shown(option).strip("'") for option in options]
-    return f"{shown(value)} is not one of {', '.join(names)}{suggestion(value, names)}"
+    listed = ", ".join(names)
+    likely = suggestion(value, names)
+    if likely and len(listed) > LISTED_CHARS_MAX:
+        return f"{shown(value)} is not one of the {len(names)} values{likely}"
+    return f"{shown(value)} is not one of {listed}{likely}"
 
 
 def _pattern_code(schema_path: list[Any]) -> str:

@@ -28,6 +28,7 @@ from simulator.scenario.reading.document import (
     ScenarioError,
 )
 from simulator.scenario.reading.files import Unreadable, read_bytes
+from simulator.scenario.reading.syntax import mistake, odd_blank
 from simulator.scenario.reading.unclosed import opening
 
 _TOO_DEEP = f"values are nested at most {DEPTH_MAX} deep"
@@ -181,6 +182,8 @@ class _Composer:
             return ""
         if not event.implicit[0]:
             return text
+        if not text.isascii() and (blank := odd_blank(text)) is not None:
+            self._report.add(position, path, "bad_text", blank[1])
         try:
             return scalar(text)
         except ValueError as error:
@@ -201,6 +204,9 @@ class _Composer:
         mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
         if mark is not None:
             parts = (getattr(error, "context", None), getattr(error, "problem", None))
+            behind = mistake(self._text, mark.line + 1, mark.column + 1, parts[1] or "")
+            if behind is not None:
+                return behind.line, behind.column, "cannot be read as YAML: " + behind.message
             return mark.line + 1, mark.column + 1, "cannot be read as YAML: " + ", ".join(filter(None, parts))
         before = self._text[: getattr(error, "position", 0)]
         return before.count("\n") + 1, len(before) - before.rfind("\n"), "this character cannot stand in YAML"

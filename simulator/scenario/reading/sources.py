@@ -14,8 +14,16 @@ from pathlib import Path as FilePath
 import msgspec
 
 from simulator.scenario.reading.bounds import OWN_FILE
-from simulator.scenario.reading.bundled import Fingerprint, bundled_path, fingerprint, is_path, names
-from simulator.scenario.reading.check import check, suggestion
+from simulator.scenario.reading.bundled import (
+    Fingerprint,
+    bundled_of_file,
+    bundled_path,
+    fingerprint,
+    hint,
+    is_path,
+    names,
+)
+from simulator.scenario.reading.check import check
 from simulator.scenario.reading.document import (
     Document,
     Node,
@@ -208,7 +216,7 @@ class _Reading:
 
     def _bundled(self, name: _Name, chain: tuple[FilePath, ...]) -> _Whole:
         if name.text not in names():
-            message = f"there is no bundled scenario {name.text!r}{suggestion(name.text, names())}"
+            message = f"there is no bundled scenario {name.text!r}{hint(name.text)}"
             raise name.error("unknown_scenario", message)
         real = bundled_path(name.text).resolve()
         if real in chain:
@@ -248,7 +256,8 @@ def _included(name: _Name, folder: Folder, what: str) -> Document:
         inner = load_text(folder.read(name.text), folder.source(name.text), OWN_FILE)
     except Unreadable as error:
         absent = "there is no file" if error.reason == ABSENT else f"{error.reason}:"
-        raise name.error("no_file", f"{absent} {shown(name.text)} beside this one") from None
+        bundled = bundled_of_file(name.text) if error.reason == ABSENT else ""
+        raise name.error("no_file", f"{absent} {shown(name.text)} beside this one{bundled}") from None
     except ScenarioError as error:
         raise ScenarioError([*name.document.problems, *error.problems]) from None
     if not isinstance(inner.root.value, dict) or not inner.root.value:

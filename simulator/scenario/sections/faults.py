@@ -36,6 +36,7 @@ def fault(item: Reader) -> FaultThen:
         denial=_denial(item),
         delay=_delay(item["delay"]),
         after_commit=item["after_commit"].boolean(),
+        is_delay_virtual=item["delay"].is_mapping,
     )
 
 
@@ -91,9 +92,11 @@ def _denial(item: Reader) -> Denial | None:
 
 
 def _delay(item: Reader) -> tuple[timedelta, timedelta] | None:
-    """`5s`, or `[200ms, 2s]` to draw from."""
+    """`5s`, or `[200ms, 2s]` to draw from; either within `virtual`."""
     if not item.is_given:
         return None
+    if item.is_mapping:
+        return _delay(item["virtual"])
     if not item.is_list:
         exactly = item.duration()
         return exactly, exactly

@@ -7,10 +7,15 @@ from types import MappingProxyType
 from simulator.domain.model.network import NetworkStatus, NetworkTimeline
 from simulator.scenario.reading.reader import Reader
 
+INTERRUPTED = "FP"
+"""The product that staging reports as interrupted at all times (SPEC 7.3)."""
 
-def network(section: Reader, products: Collection[str]) -> Mapping[str, NetworkTimeline]:
-    """The timeline of each product that has one."""
+
+def network(section: Reader, products: Collection[str], environment: str) -> Mapping[str, NetworkTimeline]:
+    """The timeline of each product that has one; in staging `FP` has one without being named."""
     timelines: dict[str, NetworkTimeline] = {}
+    if environment == "staging" and INTERRUPTED in products:
+        timelines[INTERRUPTED] = ((timedelta(0), NetworkStatus.INTERRUPTION),)
     for code, entry in section.entries():
         if code not in products:
             entry.unknown("product", code, "in the catalog", products, at_key=True)

@@ -211,14 +211,14 @@ def test_the_page_has_every_variable_that_people_set() -> None:
 def test_the_command_line_writes_the_collection(tmp_path: Path) -> None:
     assert json.loads(invoke("openapi", "--as", "postman").stdout)["info"]["name"] == "Reseller API"
     file = tmp_path / "control.json"
-    assert invoke("openapi", "--as", "postman", "--control", "--output", str(file)).exit_code == 0
+    assert invoke("openapi", "--as", "postman", "--control", "--to", str(file)).exit_code == 0
     assert json.loads(file.read_text())["info"]["name"] == "Control API"
 
 
 def test_the_document_can_be_written_to_a_file(tmp_path: Path) -> None:
     for flags in ((), ("--json",), ("--control", "--json")):
         file = tmp_path / "document"
-        assert invoke("openapi", *flags, "--output", str(file)).stdout == ""
+        assert invoke("openapi", *flags, "--to", str(file)).stdout == ""
         assert file.read_text() == invoke("openapi", *flags).stdout
 
 
@@ -230,7 +230,7 @@ def test_flags_that_contradict_each_other_are_refused() -> None:
 @pytest.mark.parametrize("form", [("--as", "postman"), ("--json",)])
 def test_what_cannot_be_written_is_one_line(form: tuple[str, ...], tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    said = refusal(invoke("openapi", *form, "--output", str(tmp_path / "file" / "below")), 3)
+    said = refusal(invoke("openapi", *form, "--to", str(tmp_path / "file" / "below")), 3)
     assert "cannot be written" in said
 
 
@@ -240,7 +240,7 @@ def test_only_a_regular_file_is_replaced(tmp_path: Path) -> None:
     link.symlink_to(kept)
     os.mkfifo(pipe)
     for path in (link, pipe):
-        assert "no regular file" in refusal(invoke("openapi", "--json", "--output", str(path)), 3)
+        assert "no regular file" in refusal(invoke("openapi", "--json", "--to", str(path)), 3)
     assert kept.read_text() == "mine"
-    assert invoke("openapi", "--json", "--output", str(kept)).exit_code == 0
+    assert invoke("openapi", "--json", "--to", str(kept)).exit_code == 0
     assert json.loads(kept.read_text())["openapi"]

@@ -60,6 +60,7 @@ const DONE = {
 	reset: "reset the sandbox",
 	rewound: "rewound it to",
 	wall_set: "noticed:",
+	not_http: "refused:",
 	deleted: "deleted the sandbox",
 	clock_set: "set the clock",
 	clock_advanced: "advanced the clock",

@@ -1,0 +1,52 @@
+"""Say in plain words what makes YAML unreadable, where the parser's own words name its states."""
+
+import re
+from typing import Final, NamedTuple
+
+_BLANKS: Final = "\u00a0\u1680\u2000-\u200b\u202f\u205f\u2060\u3000\ufeff"
+ODD_BLANK: Final = re.compile(rf"(?:^|(?<=[-:?,\[\]{{}} ]))[{_BLANKS}]|[{_BLANKS}](?=$|[:#,\]}}])", re.MULTILINE)
+"""A character that looks like a space where YAML wants one. Within a text it is the author's."""
+
+_INDENT: Final = re.compile(r" *\t")
+_VALUE: Final = re.compile(r"(?:^|[{,])\s*(?:- )*([^\s:#{\[\]}'\",][^:#]*):\s+(?=[^\s'\"\[{|>])")
+
+
+class Mistake(NamedTuple):
+    """A place, counted from 1, and what is wrong there."""
+
+    line: int
+    column: int
+    message: str
+
+
+def mistake(text: str, line: int, column: int, problem: str) -> Mistake | None:
+    """Return the mistake behind a parser's error at a place; None when its own words are the best."""
+    lines = text.split("\n")
+    for number in range(max(1, line - 2), min(line, len(lines)) + 1):
+        if (found := odd_blank(lines[number - 1])) is not None:
+            return Mistake(number, *found)
+    here = lines[line - 1] if line <= len(lines) else ""
+    if "\t" in here and ("tab" in problem or here[column - 1 : column] == "\t"):
+        tab = _INDENT.match(here)
+        return Mistake(line, tab.end() if tab else column, "a tab cannot indent; write spaces")
+    if "mapping values are not allowed" in problem or here[column - 1 : column] == ":":
+        return _second_colon(here, line, column)
+    return None
+
+
+def odd_blank(text: str) -> tuple[int, str] | None:
+    """Return the column of a character that stands for a space, and what is wrong with it; None when there is none."""
+    found = ODD_BLANK.search(text.partition(" #")[0])
+    if found is None:
+        return None
+    kind = "no-break space" if found[0] in "\u00a0\u202f" else "space of another kind"
+    return found.start() + 1, f"a {kind} (U+{ord(found[0]):04X}) stands here; write an ordinary space"
+
+
+def _second_colon(here: str, line: int, column: int) -> Mistake:
+    """A colon that the parser does not take: in an unquoted text, or of a key that is indented too deep."""
+    value = _VALUE.search(here[: column - 1] + " ")
+    if value is None:
+        start = len(here) - len(here.lstrip()) + 1
+        return Mistake(line, start, "this key is indented deeper than the one above it; begin both in one column")
+    return Mistake(line, column, f"a text with ': ' needs quotes: write {value[1].strip()}: \"…\"")

@@ -1,0 +1,51 @@
+"""An answer that is empty although something was done says why, in `X-Sim-Diagnosis` and the journal."""
+
+import pytest
+
+from tests.support.client import Client, running
+
+PATHS = {"transactions": "/v2/transactions", "entries": "/v2/balance-statement"}
+NIGHT = {"mode": "manual", "start": "2026-11-29T20:00:00Z"}  # the 30th in GMT+8
+DAY = {"mode": "manual", "start": "2026-11-29T04:00:00Z"}  # the 29th in both
+
+
+def diagnosis(client: Client, target: str) -> str:
+    return client.call("GET", target).headers.get("x-sim-diagnosis", "")
+
+
+@pytest.mark.parametrize("what", PATHS)
+def test_a_day_of_utc_is_told_from_the_service_s(what: str) -> None:
+    with running({"clock": NIGHT}) as client:
+        client.pay()
+        found = diagnosis(client, f"{PATHS[what]}?limit=9&date=2026-11-29")
+        assert found == f"no {what} of 2026-11-29: days are those of GMT+8, where it is 2026-11-30 (2026-11-29 in UTC)"
+        assert diagnosis(client, f"{PATHS[what]}?limit=9&date=2026-11-30") == ""
+
+
+@pytest.mark.parametrize("what", PATHS)
+def test_other_days_without_a_record_are_said_too(what: str) -> None:
+    with running({"clock": DAY}) as client:
+        client.pay()
+        found = diagnosis(client, f"{PATHS[what]}?limit=9&date=2026-11-01%20-%202026-11-28")
+    assert found == f"no {what} of 2026-11-01 to 2026-11-28: days are those of GMT+8, where it is 2026-11-29"
+
+
+@pytest.mark.parametrize(("what", "beyond"), [("transactions", "offset=100"), ("entries", "page=9")])
+def test_a_page_behind_the_end_says_how_many_there_are(what: str, beyond: str) -> None:
+    with running({"clock": DAY}) as client:
+        client.pay()
+        found = diagnosis(client, f"{PATHS[what]}?limit=9&date=2026-11-29&{beyond}")
+    assert found.startswith("this page begins behind the end: there are ")
+
+
+@pytest.mark.parametrize(
+    ("target", "name"),
+    [
+        ("/v2/transactions?limit=9&date=2026-11-29&account=+60123456789", "account"),
+        ("/v2/bill-presentment?product=ELECTRIC&account=+60123456789", "account"),
+    ],
+)
+def test_a_plus_that_arrives_as_a_blank_is_said(target: str, name: str) -> None:
+    with running({"clock": DAY}) as client:
+        assert f"{name} begins with a blank, since a + in a query is one: write %2B" in diagnosis(client, target)
+        assert "begins with a blank" not in diagnosis(client, target.replace("+", "%2B"))

@@ -1,0 +1,142 @@
+"""What `check` says of mistakes that YAML's own words hide, and of those that hid others."""
+
+from pathlib import Path
+
+import pytest
+
+from simulator.scenario.library import load_scenario, names, problems
+from simulator.scenario.reading.check import schema
+from simulator.scenario.reading.document import ScenarioError
+
+NBSP = "\u00a0"
+ODD = "a no-break space (U+00A0) stands here; write an ordinary space"
+D = "extends: default\n"
+HALF = "1:1: missing_key there are no resellers, so nobody can call; write 'extends: default'"
+
+# A text, and the problems that are said of it, as they begin, with what each of them ends with.
+TOLD = {
+    "a tab": (f"{D}payments:\n\t- when: {{}}\n", ["3:1: syntax * a tab cannot indent; write spaces"]),
+    "a tab behind spaces": (
+        f"{D}payments:\n  - name: x\n  \t  then: y\n",
+        ["4:3: syntax * a tab cannot indent; write spaces"],
+    ),
+    "a colon": (f"{D}description: a day: a bad one\n", ['2:19: syntax * needs quotes: write description: "…"']),
+    "a colon in a rule": (f"{D}payments:\n  - name: so: no\n", ['3:13: syntax * needs quotes: write name: "…"']),
+    "a colon in a flow": (f"{D}clock: {{ mode: a: b }}\n", ['2:17: syntax * needs quotes: write mode: "…"']),
+    "a deeper key": (f"{D}payments:\n  - name: x\n     then: y\n", ["4:6: syntax * begin both in one column"]),
+    "a no-break space behind a colon": (f"{D}seed:{NBSP}7\n", [f"2:6: syntax * {ODD}"]),
+    "a no-break space before a key": (f"{D}{NBSP}seed: 7\n", [f"2:1: bad_text {ODD}", "2:1: unknown_key * 'seed'?)"]),
+    "a no-break space behind a value": (f"{D}seed: 7{NBSP}\n", [f"2:7: bad_text {ODD}"]),
+    "a no-break space in a text": (f"{D}description: Caf\u00e9{NBSP}du monde\n", []),
+    "a no-break space in quotes": (f'{D}description: "{NBSP}x:{NBSP}"\n', []),
+    "one status": (
+        f"{D}payments: [{{ then: {{ status: Failed }} }}]\n",
+        ["2:20: type the statuses of a payment are a list: write [{ status: Failed }]"],
+    ),
+    "one later status": (
+        f"{D}payments: [{{ then: {{ status: Failed, after: 5s }} }}]\n",
+        ['2:20: type the statuses * write [{ after: "5s", status: Failed }]'],
+    ),
+    "an HTTP status": (
+        f"{D}payments: [{{ then: {{ status: 500 }} }}]\n",
+        ["2:20: type an HTTP status is answered by a rule of 'faults' * a list such as [{ status: Failed }]"],
+    ),
+    "a rule alone": (
+        f"{D}payments: {{ name: x, then: some }}\n",
+        ["2:11: type must be a list, not a mapping; write [{ name: x, then: some }]"],
+    ),
+    "a rule alone below": (
+        f"{D}payments:\n  name: x\n  then: [{{ status: Failed }}]\n",
+        ["3:3: type must be a list, not a mapping; begin it with '- ', as an item of a list"],
+    ),
+    "a list of one": (
+        f"{D}voids: [{{ then: [{{ status: Success }}] }}]\n",
+        ["2:17: type must be an object, not a list; write { status: Success }"],
+    ),
+    "a secret": (
+        f"{D}resellers: [{{ code: RS001, api_keys: {{ key: k, secret: c2VjcmV0 }} }}]\n",
+        ["2:38: type must be a list, not a mapping; begin it with '- ', as an item of a list"],
+    ),
+    "no extends": ("payments: [{ when: { product: RELOAD }, then: y }]\n", [HALF, "1:31: unknown_product", "1:47: "]),
+    "no extends, and a mistake": ("seed: x\n", [HALF, "1:7: type"]),
+    "both phases": (
+        f"{D}seed: x\npayments: [{{ when: {{ product: RELOAD, amount: 7 }}, then: [{{ status: Failed }}] }}]\n",
+        ["2:7: type", "3:47: not_sold"],
+    ),
+    "a scenario that is not there": (
+        "extends: qqqq\n",
+        ["1:10: unknown_scenario * `reseller-sim scenarios` lists them"],
+    ),
+    "a scenario with a suffix": ("extends: default.yaml\n", ["1:10: no_file * (the bundled scenario is 'default')"]),
+    "one of many values": (
+        f"{D}payments: [{{ then: {{ refuse: Insufficient_Balanse }} }}]\n",
+        ["2:30: unknown_value * not one of the 10 values (did you mean 'Insufficient_Balance'?)"],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", TOLD)
+def test_a_mistake_is_said_in_words(name: str, tmp_path: Path) -> None:
+    text, told = TOLD[name]
+    file = tmp_path / "f.yaml"
+    file.write_text(text, "utf-8")
+    found = [str(problem).removeprefix(f"{file}:") for problem in problems(file)]
+    assert len(found) == len(told), found
+    for line, wanted in zip(found, told, strict=True):
+        begin, _, end = wanted.partition(" * ")
+        assert line.startswith(begin), line
+        assert line.endswith(end) or not end, line
+    assert "c2VjcmV0" not in "".join(found)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "hint"),
+    [
+        ("bad-dya", "(did you mean 'bad-day'?)"),
+        ("qqqq", "; `reseller-sim scenarios` lists them"),
+        ("bad-day.yaml", "(the bundled scenario is 'bad-day')"),
+        ("./bad-day.yaml", "(the bundled scenario is 'bad-day')"),
+    ],
+)
+def test_a_scenario_that_does_not_exist_has_a_suggestion(wanted: str, hint: str) -> None:
+    with pytest.raises(ScenarioError) as refused:
+        load_scenario(wanted)
+    assert str(refused.value).endswith(hint)
+
+
+def test_the_schema_offers_bundled_names_products_and_paths() -> None:
+    assert set(names()) <= {name for name in schema()["properties"]["extends"]["examples"] if isinstance(name, str)}
+    when = schema()["definitions"]["fault_when"]["properties"]
+    assert set(when["product"]["examples"]) == set(load_scenario("default").catalog.products)
+    assert {"/v2/topup", "/v2/balance"} <= set(when["path"]["examples"])
+
+
+REAL = "each request waits 29 s of real time, although the clock is manual; write { virtual: 30s } to wait none"
+
+
+@pytest.mark.parametrize(
+    ("clock", "delay", "told"),
+    [
+        ("manual", "30s", [f"4:32: real_wait {REAL}"]),
+        (
+            "manual",
+            "[1s, 10s]",
+            ["4:32: real_wait each request waits 10 s of real time * virtual: […] } to wait none"],
+        ),
+        ("manual", "5s", []),
+        ("manual", "{ virtual: 30s }", []),
+        ("real", "30s", []),
+        ("x60", "30s", []),
+    ],
+)
+def test_a_long_real_wait_under_a_manual_clock_is_a_finding(
+    clock: str, delay: str, told: list[str], tmp_path: Path
+) -> None:
+    file = tmp_path / "f.yaml"
+    file.write_text(f"{D}clock: {clock}\nfaults:\n  - {{ when: {{}}, then: {{ delay: {delay} }} }}\n", "utf-8")
+    found = [str(problem).removeprefix(f"{file}:") for problem in problems(file)]
+    assert len(found) == len(told), found
+    for line, wanted in zip(found, told, strict=True):
+        begin, _, end = wanted.partition(" * ")
+        assert line.startswith(begin)
+        assert line.endswith(end)

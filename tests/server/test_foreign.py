@@ -1,0 +1,69 @@
+"""Clients that speak something else than HTTP/1.1 are told what to change, and so are the log and the events."""
+
+import asyncio
+import logging
+
+import pytest
+
+from simulator.cli.running import note_foreign
+from simulator.runtime.event_items import Action
+from simulator.server.foreign import TEXTS, ForeignClients
+from simulator.server.limits import HttpRefusal
+from tests.support.client import running
+from tests.support.fed_connections import fed_server
+
+PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
+HELLO = b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + bytes(range(200))
+CASES = {
+    "tls": (HELLO, "not a valid HTTP/1.1 request"),
+    "tls of a later version": (b"\x16\x03\x03\x00\x05\x01", "not a valid HTTP/1.1 request"),
+    "http2": (PREFACE, "HTTP/2 is not supported; use HTTP/1.1"),
+    "proxy": (b"PROXY TCP4 10.0.0.1 10.0.0.2 1 2\r\n", "the PROXY protocol is not supported"),
+    "raw_target": ("GET /v2/transactions?account=é HTTP/1.1\r\nHost: x\r\n\r\n".encode(), "bytes beyond ASCII"),
+    "raw_target in a path": ("GET /v2/café HTTP/1.1\r\nHost: x\r\n\r\n".encode(), "bytes beyond ASCII"),
+    "raw_target of Latin-1": (b"GET /v2/caf\xe9 HTTP/1.1\r\nHost: x\r\n\r\n", "bytes beyond ASCII"),
+}
+
+
+async def answer_to(packet: bytes) -> bytes:
+    async with fed_server() as server:
+        _, transport = server.connect(packet)
+        for _ in range(5):
+            await asyncio.sleep(0)
+        return bytes(transport.written)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_answer_and_the_log_say_what_the_client_speaks(name: str, caplog: pytest.LogCaptureFixture) -> None:
+    packet, said = CASES[name]
+    with caplog.at_level(logging.WARNING, "simulator.server.foreign"):
+        answer = asyncio.run(answer_to(packet))
+    assert said.encode() in answer
+    assert [record.getMessage() for record in caplog.records] == [TEXTS[name.partition(" ")[0]]]
+
+
+@pytest.mark.parametrize("packet", [b"GET / HTTP/1.1\r\nHost: x\r\n\r\n", b"nonsense\r\n\r\n", b"\xc3\xa9\r\n\r\n"])
+def test_other_packets_are_not_explained(packet: bytes, caplog: pytest.LogCaptureFixture) -> None:
+    asyncio.run(answer_to(packet))
+    assert caplog.records == []
+
+
+def test_each_kind_is_said_once_a_minute(caplog: pytest.LogCaptureFixture) -> None:
+    now = [0.0]
+    said: list[str] = []
+    clients = ForeignClients(said.append, lambda: now[0])
+    refusal = HttpRefusal("malformed_request", "x")
+    for at in (0, 59, 59, 60, 119, 121):
+        now[0] = at
+        clients.explained(HELLO, b"", refusal)
+        clients.explained(PREFACE, b"", refusal)
+    assert said == [TEXTS["tls"], TEXTS["http2"]] * 3
+    assert [record.getMessage() for record in caplog.records] == said
+
+
+def test_it_is_an_event_of_the_default_sandbox() -> None:
+    with running() as client:
+        note_foreign(client.app, TEXTS["tls"])
+        item, _ = list(client.live.events.kept())[-1]
+    assert isinstance(item, Action)
+    assert (item.name, item.about) == ("not_http", TEXTS["tls"])
