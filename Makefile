@@ -114,7 +114,7 @@ site: $(SITE_READY)  ## build the documentation as static pages with search in s
 
 site-tools: $(SITE_READY)  ## what `make site` needs from the package index
 
-wheel: $(READY)      ## the package, in dist/
+wheel: $(BIN)/python ## the package, in dist/
 	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist .
 
 sdist: $(DEV_READY)  ## the source distribution, in dist/
@@ -141,6 +141,9 @@ npm-package: $(INTEROP_READY)  ## clients/js as a package for npm, in dist
 clean:               ## remove what was made here
 	rm -rf $(VENV) $(INTEROP)/node_modules $(PEERS)/node_modules clients/js/node_modules clients/js/dist dist build site .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find . -name __pycache__ -prune -exec rm -rf {} +
+
+$(BIN)/python:
+	@$(PYTHON) -m venv $(VENV)
 
 $(READY): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "reseller-sim needs Python 3.11 or later: make PYTHON=python3.12 ...")'

@@ -4,6 +4,7 @@ import secrets
 from shlex import quote
 from typing import Any
 
+from reseller_sim.times import shown_time
 from simulator import __version__
 from simulator.cli.output import one_line, printable_json
 from simulator.cli.program import pasted
@@ -76,7 +77,7 @@ def _clock(running: Running) -> str:
     clock = running.sandbox.clock
     mode = f"x{clock.rate:g}" if clock.mode == "xN" else clock.mode
     hint = f"; it moves with {_asking(running, 'advance', 'idle')}" if not clock.runs else ""
-    return f"{mode}, {moment(clock.now())}{hint}"
+    return f"{mode}, {shown_time(moment(clock.now()) or '')}{hint}"
 
 
 def _callbacks(running: Running, owner: Reseller) -> list[tuple[str, str]]:
@@ -92,12 +93,17 @@ def _callbacks(running: Running, owner: Reseller) -> list[tuple[str, str]]:
 
 def _asking(running: Running, *verb: str) -> str:
     """A verb that asks this simulator."""
-    words = [pasted(), *verb]
+    words = [*_trusting(running), pasted(), *verb]
     if running.url != DEFAULT_URL:
         words += ["--url", running.url]
     if running.control_token is not None:
         words += ["--token", quote(running.control_token)]
     return " ".join(words)
+
+
+def _trusting(running: Running) -> list[str]:
+    """Let a verb trust the certificate of this simulator, whoever issued it."""
+    return [f"RESELLER_SIM_CA={quote(running.certificate)}"] if running.certificate else []
 
 
 def _first_steps(running: Running) -> list[str]:
@@ -109,10 +115,11 @@ def _first_steps(running: Running) -> list[str]:
     method, path, body = _example(running.sandbox, owner)
     now = int(running.sandbox.signing_time().timestamp())
     request = sign(method, running.url, path, body, credentials, now)
+    curl = curl_command(request.method, request.url, request.headers, request.body)
     return [
         "Paste this; its signature is valid for 5 minutes and one use:",
         "",
-        curl_command(request.method, request.url, request.headers, request.body),
+        curl.replace("curl ", f"curl --cacert {quote(running.certificate)} ", 1) if running.certificate else curl,
         "",
         "Sign and send the next one:",
         "",
@@ -130,7 +137,7 @@ def _example(sandbox: LiveSandbox, owner: Reseller) -> tuple[str, str, bytes]:
 
 
 def _call(running: Running, credentials: Credentials, method: str, path: str, body: bytes) -> str:
-    words = [pasted(), "call", method, path]
+    words = [*_trusting(running), pasted(), "call", method, path]
     if body:
         words += ["-d", quote(body.decode())]
     if running.url != DEFAULT_URL:

@@ -154,7 +154,14 @@ def server_flags(port: int = DEFAULT_PORT, *, port_variable: bool = True) -> Cal
 def _listening(port: int, *, port_variable: bool = True) -> list[Callable[[Any], Any]]:
     """Where a server listens: `host`, `port`."""
     return [
-        option("--host", metavar="ADDRESS", default=LOOPBACK, show_default=True, help="The address to listen on."),
+        option(
+            "--host",
+            metavar="ADDRESS",
+            default=LOOPBACK,
+            show_default=True,
+            callback=values.listening_address,
+            help="The address to listen on.",
+        ),
         option(
             "--port",
             cls=Port,

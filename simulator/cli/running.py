@@ -42,6 +42,7 @@ class Running(msgspec.Struct, frozen=True):
     app: App
     folder: "DataFolder | None" = None
     failures: list[str] = msgspec.field(default_factory=list)  # of its data folder, after which it stops
+    certificate: str = ""  # the file that it speaks TLS with; also what a client may trust
 
     @property
     def url(self) -> str:
@@ -105,7 +106,7 @@ def prepare(
     app.options = app.options._replace(url=server.url)
     hide_secrets(app.sandboxes)
     _tell_of_full_tapes(app.sandboxes.budgets.tapes)
-    running = Running(server, app, folder)
+    running = Running(server, app, folder, certificate=str(flags.tls_cert or ""))
     return running
 
 

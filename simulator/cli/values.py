@@ -32,6 +32,11 @@ class ClockMode(NamedTuple):
     rate: float
 
 
+def listening_address(ctx: click.Context, param: click.Parameter, text: str) -> str:
+    """An address to listen on; one of IPv6 may have its brackets, as in a URL."""
+    return text[1:-1] if text.startswith("[") and text.endswith("]") else text
+
+
 def host_names(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]) -> tuple[str, ...]:
     """Names or addresses as `Host` has them, without brackets: one with more would never be found there. Several may
     stand in one text, with commas."""

@@ -25,7 +25,7 @@ def receiver_in_time(traffic: Traffic) -> Iterator[Occasion]:
     for one in (each for delivery in traffic.received for each in delivery.attempts):
         is_late = one.status == 0 and _TIMED_OUT.search(one.error) is not None
         if is_late or one.duration_us > TIMEOUT_US:
-            yield Finding((one.n,), f"the receiver of {one.kind} {one.n} gave no answer in time")
+            yield Finding((one.n,), f"the receiver of {_named(one)} gave no answer in time")
         elif one.status:
             yield None
 
@@ -43,7 +43,7 @@ def receiver_without_redirect(traffic: Traffic) -> Iterator[Occasion]:
     for one in (each for delivery in traffic.received for each in delivery.attempts):
         if one.status:
             is_redirect = 300 <= one.status < 400
-            yield Finding((one.n,), f"{one.kind} {one.n} was answered {one.status}") if is_redirect else None
+            yield Finding((one.n,), f"{_named(one)} was answered {one.status}") if is_redirect else None
 
 
 @obligation(
@@ -62,7 +62,7 @@ def receiver_accepts(traffic: Traffic) -> Iterator[Occasion]:
             yield None
         elif delivery.is_over(traffic.until) and not 300 <= last.status < 400 and not _TIMED_OUT.search(last.error):
             answer = str(last.status) if last.status else "no answer"
-            yield Finding(delivery.numbers, f"{last.kind} {last.n} got {answer}, and was never accepted")
+            yield Finding(delivery.numbers, f"{_named(last)} got {answer}, and was never accepted")
 
 
 @obligation(
@@ -93,6 +93,11 @@ def repetitions_accepted(traffic: Traffic) -> Iterator[Occasion]:
     for one in _probes(traffic):
         if not one.is_forged:
             yield None if is_accepted(one) else Finding((one.n,), f"{one.probe} was answered {one.status}")
+
+
+def _named(one: Notification) -> str:
+    """A notification as a sentence names it. The section of the obligations is that of callbacks."""
+    return f"{one.kind} {one.n}{' (SPEC 6.3)' if one.kind == 'webhook' else ''}"
 
 
 def _probes(traffic: Traffic) -> Iterator[Notification]:
