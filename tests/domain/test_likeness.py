@@ -18,6 +18,8 @@ MEANT = [
     ("fial", ("fail", "file"), "fail"),
     ("", ("a",), ""),
     ("in_time", ("in", "out"), ""),
+    ("name", ("name_of_the_scenario",), "name_of_the_scenario"),  # four characters that begin it
+    ("key", ("key_of_the_reseller",), ""),  # three are too few
 ]
 
 

@@ -7,7 +7,7 @@ thousand payments.
 from collections.abc import Iterable, Mapping
 from datetime import date
 from decimal import Decimal
-from enum import IntEnum
+from enum import IntEnum, auto
 
 import msgspec
 
@@ -19,10 +19,10 @@ from simulator.domain.model.transactions import PROCESSING, Status, Transaction
 class HistoryStatus(IntEnum):
     """The statuses that history distinguishes: the four values of its filter (SPEC 4.14)."""
 
-    SUCCESSFUL = 0
-    PENDING = 1
-    FAILED = 2
-    REFUND = 3
+    SUCCESSFUL = auto()
+    PENDING = auto()
+    FAILED = auto()
+    REFUND = auto()
 
 
 HISTORY_STATUSES: Mapping[Status, HistoryStatus] = {

@@ -304,3 +304,22 @@ def test_parameters_that_a_product_does_not_use_are_named(
     names = None if ignored is None else {"names": ignored, "product": product}
     detail = look_up(sandbox(catalog=SOLD), product, **sent).detail
     assert (detail.facts if detail else None) == names
+
+
+@pytest.mark.parametrize(
+    ("bills", "product", "unpaid"),
+    [
+        ((bill_rule({"outstanding": Decimal("88.80")}),), "BILL", Decimal("88.80")),
+        ((bill_rule(error="Come back tomorrow"),), "BILL", None),
+        ((), "CARD", None),
+    ],
+)
+def test_a_payments_rule_sees_what_the_look_up_would_show(
+    bills: tuple[Rule[BillThen], ...], product: str, unpaid: Decimal | None
+) -> None:
+    seen: list[object] = []
+    one = rule(when=lambda facts: seen.append(facts["outstanding"]()) or False)
+    box = sandbox(one, bills=bills)
+    pay(box, order(product=product, amount=5))
+    assert seen == [unpaid]
+    assert [count.matched for _, count in box.state.bills.listed()] == [0] * len(bills), "it counts no rule"

@@ -131,7 +131,8 @@ def test_a_dispute_and_a_void_do_not_stand_in_each_others_way() -> None:
     assert ask(box, DISPUTE).is_accepted
     assert ask(box, VOID).is_accepted
     fire_due(box, seconds(60))
-    assert [case.state for case in box.state.cases[transaction.trxid]] == [CaseState.OPEN, CaseState.REFUNDED]
+    cases = box.state.cases[transaction.trxid]
+    assert [(case.id, case.state) for case in cases] == [("case-1", CaseState.OPEN), ("case-2", CaseState.REFUNDED)]
 
 
 @pytest.mark.parametrize("kind", [VOID, DISPUTE])

@@ -12,7 +12,17 @@ from simulator.contract.validate import validator
 from simulator.domain.commands import ChangeProduct
 from simulator.domain.handlers.catalog_events import changes, publish
 from simulator.domain.handlers.deliveries import emit
-from simulator.domain.model.catalog import Adjustment, Catalog, Discount, Option, OptionList, Product, Receipt
+from simulator.domain.model.catalog import (
+    Adjustment,
+    Catalog,
+    Discount,
+    Fulfillment,
+    Option,
+    OptionList,
+    Product,
+    Receipt,
+    Source,
+)
 from simulator.domain.model.money import SERVICE_ZONE
 from simulator.domain.model.tree import Category, Group
 from simulator.domain.model.webhooks import CatalogEntry, WebhookPolicy, WebhookStart
@@ -288,7 +298,10 @@ def test_two_changes_have_events_of_their_own() -> None:
     box = box_with(TARGET)
     for name in ("A", "B", "A"):
         box.apply(ChangeProduct("BILL", {"name": name}), START)
-    assert len({one.event.id for one in box.state.deliveries}) == 3
+        box.apply(ChangeProduct("BILL", {"is_active": name == "B"}, reseller="R1"), START)
+    types = [one.event.type for one in box.state.deliveries]
+    assert types.count("product.updated") == 6
+    assert len({one.event.id for one in box.state.deliveries}) == len(types)
 
 
 @pytest.mark.parametrize(("choice", "expected"), [("listed", ["group.updated", "category.updated"]), ("whole", [])])
@@ -296,3 +309,43 @@ def test_a_product_off_sale_leaves_the_tree_unless_the_tree_is_whole(choice: str
     box = box_with(TARGET, tree_products=choice)
     box.apply(ChangeProduct("BILL", {"is_active": False}), START)
     assert [type_ for type_, _ in events(box)] == [*expected, "product.updated"]
+
+
+def test_a_product_that_one_reseller_alone_saw_on_sale_leaves_the_tree_of_this_one() -> None:
+    box = box_with(TARGET)
+    box.apply(ChangeProduct("CARD", {"is_active": False}), START)
+    box.apply(ChangeProduct("CARD", {"is_active": True}, reseller="R1"), START)
+    seen, before = len(events(box)), box.state.catalog
+    box.state.catalog = with_products(CARD=None)
+    publish(box.state, before, START)
+    assert events(box)[seen:] == [("product.deleted", ""), ("group.updated", "R1"), ("category.updated", "R1")]
+
+
+@pytest.mark.parametrize(("version", "expected"), [("default", ["product.updated"]), ("newest", [])])
+def test_a_product_whose_amount_older_clients_cannot_map_any_more_has_an_event(
+    version: str, expected: list[str]
+) -> None:
+    """Two plans of one price, so that the price alone does not say which one is paid."""
+    plans = Fulfillment(Source("account"), Source("amount"), {"subproduct_code": Source("amount")})
+    five, ten = CARD.options["amount"]
+    same_price = OptionList((five, msgspec.structs.replace(ten, denomination=five.denomination)))
+    box = box_with(TARGET, catalog_event_version=version)
+    before = with_products(CARD=replace(CARD, fulfillment=plans))
+    box.state.catalog = with_products(CARD=replace(CARD, fulfillment=plans, options={"amount": same_price}))
+    publish(box.state, before, START)
+    assert events(box) == [(type_, "") for type_ in (*expected, "option.updated")]
+
+
+def test_a_product_that_one_reseller_alone_sees_on_sale_moves_in_the_tree_of_this_one() -> None:
+    box = box_with(TARGET)
+    box.apply(ChangeProduct("CARD", {"is_active": False}), START)
+    box.apply(ChangeProduct("CARD", {"is_active": True}, reseller="R1"), START)
+    products, seen = box.state.catalog.products, len(events(box))
+
+    def tree(*codes: tuple[str, ...]) -> Catalog:
+        categories = tuple(Category(f"c{place}", "Category", one) for place, one in enumerate(codes))
+        return Catalog((msgspec.structs.replace(GROUP, categories=categories),), products)
+
+    box.state.catalog = tree(("BILL",), ("CARD",))
+    publish(box.state, tree(("BILL", "CARD"), ()), START)
+    assert events(box)[seen:] == [("group.updated", "R1"), ("category.updated", "R1"), ("category.updated", "R1")]

@@ -13,6 +13,7 @@ from simulator.domain.commands import CreatePayment
 from simulator.domain.model.answers import PaymentAnswer, PaymentRefused
 from simulator.domain.model.catalog import (
     Catalog,
+    DataSource,
     FormField,
     Fulfillment,
     Money,
@@ -280,4 +281,33 @@ def test_a_product_without_an_account_field_takes_any_account_but_none() -> None
     assert pay(box, order("r1", "CARD", 5, account="whatever")).created
     assert refused(box, order("r2", "CARD", 5, account="")).detail == detail(
         DetailKind.NO_ACCOUNT, pattern=None, message=None
+    )
+
+
+BY_ACCOUNT = DataSource("dynamic", ("account",), {"account_number": {"from_field": "account"}})
+NUMBER = FormField("account", "text", "numeric", "Account", role="account")
+DYNAMIC = FormField("amount", "select", "numeric", "Amount", role="pricing", data_source=BY_ACCOUNT)
+
+
+@pytest.mark.parametrize(
+    ("changes", "whom"),
+    [
+        ({}, {}),
+        ({"fields_by_account": frozenset({"amount"})}, {"account": "77"}),
+        ({"options_for": {("amount", "77"): CARD.options["amount"]}}, {"account": "77"}),
+    ],
+)
+def test_a_refusal_names_the_account_where_the_denominations_depend_on_it(
+    changes: dict[str, Any], whom: dict[str, str]
+) -> None:
+    product = replace(CARD, fields=(NUMBER, DYNAMIC), **changes)
+    box = sandbox(catalog=Catalog(products={"CARD": product}))
+    found = refused(box, order(product="CARD", amount=7, account="77")).detail
+    assert found == detail(
+        NOT_SOLD,
+        product="CARD",
+        amount=Decimal(7),
+        sold=(Decimal(5), Decimal(10), Decimal(20)),
+        left_out=None,
+        whom=whom,
     )

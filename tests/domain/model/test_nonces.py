@@ -115,6 +115,16 @@ def test_each_request_removes_some_of_many_that_have_expired(monkeypatch: pytest
     assert not spend(nonces, WALL_S + 1000, 1000, WALL_S + 1000, b"0")
 
 
+def test_a_nonce_that_is_taken_back_may_be_spent_and_the_one_that_it_replaced_is_spent_as_before() -> None:
+    nonces = memory()
+    assert spend(nonces, WALL_S, 0, WALL_S)
+    nonces.take_back("key", b"n")
+    assert (len(nonces), spend(nonces, WALL_S, 0, WALL_S)) == (0, True)
+    assert spend(nonces, WALL_S + 1, 600, WALL_S + 1)
+    nonces.take_back("key", b"n")
+    assert [spend(nonces, WALL_S + later, 600, WALL_S + 1) for later in (0, 1)] == [False, True]
+
+
 SPANS_MS = st.sampled_from([0, 1, 1000, 299_999, 300_000, 599_999, 600_000, 600_001, 3_600_000])
 REQUESTS = st.lists(
     st.tuples(

@@ -148,7 +148,10 @@ def test_the_books_of_a_sandbox_share_one_budget() -> None:
     for refid in range(5, 10):
         other.choose(lambda refid=refid: {"reseller": "RS001", "refid": str(refid)})  # type: ignore[misc]
     assert kept() == 30, "what the removed ones had is free"
-    assert SANDBOX_VALUES_MAX >= VALUES_MAX
+
+
+def test_a_rule_keeps_the_counts_of_10000_values_and_a_sandbox_of_100000() -> None:
+    assert (VALUES_MAX, SANDBOX_VALUES_MAX) == (10_000, 100_000)
 
 
 class Ids(tuple[str, ...]):
@@ -182,3 +185,11 @@ def test_added_and_replaced_rules_keep_the_counts_of_their_values() -> None:
     other.put_first(rule, count)
     assert other.choose(lambda: {"account": "y"}) is None
     assert other.choose(lambda: {"account": "x"}) is rule
+
+
+def test_a_rule_that_is_chosen_after_its_match_is_counted_for_its_value_alone() -> None:
+    book = RuleBook(1, tuple(Rule(id_, lambda facts: True, id_, times=1, per="account") for id_ in "ab"))
+    book.count((), "a", [("a", "x"), ("b", "x")])
+    of_a, of_b = (count for _, count in book.listed())
+    assert (of_a.chosen, of_a.of("x").chosen, of_a.of("x").matched) == (1, 1, 0)
+    assert of_b.by_value == {}

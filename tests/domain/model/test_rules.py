@@ -106,6 +106,25 @@ def test_a_magic_account_s_rule_draws_too() -> None:
     assert set(fall()) == {"x", "y"}
 
 
+def test_a_seed_draws_in_every_version_what_it_drew_before() -> None:
+    """Scenarios, recorded runs and expectations of users rely on it."""
+    varied = drawing(Rule("a", always, "", name="varied"), x=1, y=1)
+    half = Rule("a", always, "x", name="half", chance=Decimal("0.5"))
+    magic: RuleBook[str] = RuleBook(1, (), MagicRules({"020": varied}))
+    drawn = {
+        "matched": chosen(RuleBook(1, (varied,)), 12),
+        "selected": chosen(RuleBook(1, (varied,)), 12, "varied"),
+        "magic": [rule.then for _ in range(12) if (rule := magic.choose(dict, account="0000020"))],
+        "chance": chosen(RuleBook(1, (half,)), 12),
+    }
+    assert {kind: "".join(names) for kind, names in drawn.items()} == {
+        "matched": "xxyyyxyxyxxx",
+        "selected": "xxxyxxxyyyxx",
+        "magic": "xxyyyxyxyxxx",
+        "chance": "x--xxx---x--",
+    }
+
+
 def test_a_request_may_pick_a_rule_by_name_without_matching_its_when() -> None:
     never = Rule("a", lambda facts: False, "a", name="picked")
     book = RuleBook(1, (never, Rule("b", always, "b")))
@@ -214,6 +233,7 @@ def test_rules_by_exact_values_are_found_in_their_order() -> None:
         ({"product": "CARD", "account": "2"}, "any"),
         ({"account": None}, "any"),
         ({"product": 5}, "any"),
+        ({"product": ["BILL"], "account": "1"}, "one"),
         ({}, "any"),
     ]:
         found = book.choose(lambda facts=facts: facts)  # type: ignore[misc]
@@ -235,6 +255,7 @@ def test_a_restored_book_goes_on() -> None:
     book.choose(lambda: ANY, account="0000001", wanted="magic-01")
     other.restore(book.listed(), book.magic_chosen)
     assert other.magic_chosen == {"magic-01": 1}
+    assert other.times_chosen(Rule("magic-01", always, "magic")) == 0, "those of magic accounts are counted apart"
     assert chosen(other, 1) == ["last"]
     assert [rule.id for rule, _ in other.listed()] == ["a", "last"]
 
