@@ -5,7 +5,7 @@ import base64
 import pytest
 
 from simulator.auth.canonical import QueryRules
-from simulator.auth.signature import EXCHANGED, MESSAGES, Claim, Denied, check_headers, verify
+from simulator.auth.signature import BODY_BYTES_MAX, EXCHANGED, MESSAGES, Claim, Denied, check_headers, verify
 from tests.support.signing import (
     KEY,
     KEYS,
@@ -77,7 +77,8 @@ HEADERS: list[tuple[dict[str, str | None], str]] = [
     ({"x_signature": "v1=AB=="}, "invalid_signature_format"),
     ({"x_signature": "v1=AA=="}, "fine"),
     ({"x_signature": "v1=" + "A" * 508}, "fine"),
-    ({"x_signature": "v1=" + "A" * 512}, "signature_too_large"),
+    ({"x_signature": "v1=" + "A" * 509}, "invalid_signature_format"),  # 512 bytes
+    ({"x_signature": "v1=" + "A" * 510}, "signature_too_large"),
     ({"x_signature": "x" * 9000}, "invalid_signature_format"),
 ]
 
@@ -202,6 +203,10 @@ def test_every_code_of_the_table_and_the_bearers_own_has_a_message_and_nothing_e
         "internal_error", "invalid_token",
     }  # fmt: skip
     assert len(NONCE) == 16
+
+
+def test_a_body_has_at_most_10_mib() -> None:
+    assert BODY_BYTES_MAX == 10 * 2**20
 
 
 def test_a_timestamp_that_is_hardly_too_old_is_not_said_to_be_as_old_as_may_be() -> None:

@@ -26,3 +26,15 @@ MEANT = [
 @pytest.mark.parametrize(("word", "known", "meant"), MEANT)
 def test_names_rank_by_their_likeness(word: str, known: tuple[str, ...], meant: str) -> None:
     assert nearest(word, known) == meant
+
+
+@pytest.mark.parametrize(("length", "is_found"), [(64, True), (65, False)])
+def test_a_name_of_up_to_64_characters_is_compared(length: int, is_found: bool) -> None:
+    assert bool(nearest("x" * length, ("x" * (length - 1),))) is is_found
+
+
+def test_of_many_names_those_that_begin_alike_are_compared() -> None:
+    others = [f"payments_{number}" for number in range(200)]
+    assert (
+        nearest("callback_timeouts", (*others[:100], "callback_timeout", "call", *others[100:])) == "callback_timeout"
+    )

@@ -7,7 +7,7 @@ from enum import StrEnum
 
 import msgspec
 
-from simulator.domain.model.rules import Fields, Place
+from simulator.domain.model.rules import Fields, Place, matches_all
 
 
 class ExpectationKind(StrEnum):
@@ -50,10 +50,6 @@ class Count(msgspec.Struct, frozen=True):
 ANY_COUNT = Count(0, None)
 
 
-def _always(facts: Fields) -> bool:
-    return True
-
-
 class Expectation(msgspec.Struct, frozen=True):
     """One statement of what should have happened. `test` selects the calls, payments, callbacks or webhooks that count,
     and `parts` has its conditions one by one; `label` is the rule, outcome or reseller; `amount` is the expected wallet
@@ -63,7 +59,7 @@ class Expectation(msgspec.Struct, frozen=True):
     name: str
     kind: ExpectationKind
     count: Count = Count()
-    test: Callable[[Fields], bool] = _always
+    test: Callable[[Fields], bool] = matches_all
     label: str = ""
     amount: Decimal | None = None
     parts: Mapping[str, Callable[[Fields], bool]] = msgspec.field(default_factory=dict)

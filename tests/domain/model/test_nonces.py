@@ -64,6 +64,7 @@ def test_a_nonce_that_came_again_is_remembered_from_then_on() -> None:
     for timestamp_s in (WALL_S, WALL_S + 1):
         assert not spend(nonces, timestamp_s, 1200, WALL_S + 2), "no use of before comes back with the next window"
     assert spend(nonces, WALL_S + 2, 1200, WALL_S + 2)
+    assert [spent.timestamp_s for spent in nonces] == [WALL_S + 2]
 
 
 def test_nonces_are_forgotten_when_window_and_timestamp_are_both_over() -> None:
