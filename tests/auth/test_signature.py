@@ -215,6 +215,13 @@ def test_a_timestamp_that_is_hardly_too_old_is_not_said_to_be_as_old_as_may_be()
     assert "is 300.0004 s behind" in denied.diagnosis
 
 
+@pytest.mark.parametrize(("key", "is_said"), [("nobody", False), (f"{KEY}, {KEY}", True)])
+def test_a_key_that_was_sent_twice_is_said_to_be(key: str, is_said: bool) -> None:
+    denied = check(x_api_key=key)
+    assert isinstance(denied, Denied)
+    assert ["sent more than once" in text for text in (denied.diagnosis, denied.told)] == [is_said, is_said]
+
+
 @pytest.mark.parametrize("name", ["x_nonce", "x_timestamp", "x_signature"])
 def test_a_header_that_was_sent_twice_is_said_to_be(name: str) -> None:
     once = {"x_nonce": NONCE, "x_timestamp": str(NOW), "x_signature": sign()}[name]

@@ -336,10 +336,11 @@ def test_a_product_whose_amount_older_clients_cannot_map_any_more_has_an_event(
     assert events(box) == [(type_, "") for type_ in (*expected, "option.updated")]
 
 
-def test_a_product_that_one_reseller_alone_sees_on_sale_moves_in_the_tree_of_this_one() -> None:
+def test_a_product_that_is_on_sale_for_some_resellers_moves_in_the_tree_of_each_of_them() -> None:
     box = box_with(TARGET)
     box.apply(ChangeProduct("CARD", {"is_active": False}), START)
-    box.apply(ChangeProduct("CARD", {"is_active": True}, reseller="R1"), START)
+    for reseller in ("R1", "R2"):
+        box.apply(ChangeProduct("CARD", {"is_active": True}, reseller=reseller), START)
     products, seen = box.state.catalog.products, len(events(box))
 
     def tree(*codes: tuple[str, ...]) -> Catalog:
@@ -348,4 +349,6 @@ def test_a_product_that_one_reseller_alone_sees_on_sale_moves_in_the_tree_of_thi
 
     box.state.catalog = tree(("BILL",), ("CARD",))
     publish(box.state, tree(("BILL", "CARD"), ()), START)
-    assert events(box)[seen:] == [("group.updated", "R1"), ("category.updated", "R1"), ("category.updated", "R1")]
+    types = ["group.updated", "category.updated", "category.updated"]
+    assert events(box)[seen:] == [(type_, reseller) for reseller in ("R1", "R2") for type_ in types]
+    assert len({one.event.id for one in box.state.deliveries}) == len(box.state.deliveries)

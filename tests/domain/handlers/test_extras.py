@@ -4,6 +4,7 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
+import msgspec
 import pytest
 
 from simulator.domain.handlers.extras import EXTRA_SIZE_MAX
@@ -164,6 +165,15 @@ def test_ignored_extras_are_named_with_those_that_were_meant(
         DetailKind.IGNORED_EXTRAS, nearest=paths[1], product="INTERBANK", names=paths[0], left_out=left_out
     )
     assert not set(names) & set(answer.transaction.extras)
+
+
+def test_a_requery_names_the_extras_that_it_sends_and_that_are_ignored() -> None:
+    box = box_of(INTERBANK)
+    first = order(product="INTERBANK", amount=10, extras={"biller_code": "B1"})
+    assert pay(box, first).created
+    again = pay(box, msgspec.structs.replace(first, extras={"biller_code": "B1", "o": 1}))
+    assert (again.created, again.ignored and again.ignored.facts["names"]) == (False, ("extras.o",))
+    assert pay(box, first).ignored is None
 
 
 def test_a_scenario_may_reject_extras_that_the_product_lacks() -> None:

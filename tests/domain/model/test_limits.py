@@ -7,7 +7,7 @@ import pytest
 from simulator.domain.model import limits
 from simulator.domain.model.callbacks import RetryPolicy
 from simulator.domain.model.limits import RequestRates
-from simulator.domain.model.scenario import Limits
+from simulator.domain.model.scenario import ClockStart, Limits
 from tests.support.worlds import seconds
 
 INTERVAL_S, BLOCK_S = 300, 14_400
@@ -121,3 +121,18 @@ def test_the_limits_are_those_of_the_specification() -> None:
         RetryPolicy(3, timedelta(seconds=60)),
     )
     assert default.settings_delay == timedelta(minutes=5)
+    assert (default.token_lifetime, default.refresh_token_lifetime) == (timedelta(hours=1), timedelta(days=30))
+
+
+def test_the_limits_of_memory_are_those_of_the_scenario_reference() -> None:
+    default, mebibytes = Limits(), 64 * 2**20
+    assert default.callback_timeout_manual == timedelta(seconds=5)
+    assert (default.callbacks, default.callbacks_bytes) == (20_000, mebibytes)
+    assert (default.deliveries, default.deliveries_bytes) == (10_000, mebibytes)
+    assert (default.journal, default.journal_bytes) == (4_000, mebibytes)
+    assert (default.tape, default.tape_bytes) == (100_000, mebibytes)
+    assert (default.inbox, default.inbox_bytes) == (10_000, mebibytes)
+    assert (default.inboxes, default.inboxes_bytes) == (1_000, mebibytes)
+    assert (default.nonces, default.notifications, default.rules) == (500_000, 5_000, 2_000)
+    assert (default.resellers, default.api_keys) == (1_000, 2_000)
+    assert ClockStart().rate == 1
