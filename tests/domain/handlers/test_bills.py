@@ -317,9 +317,10 @@ def test_parameters_that_a_product_does_not_use_are_named(
 def test_a_payments_rule_sees_what_the_look_up_would_show(
     bills: tuple[Rule[BillThen], ...], product: str, unpaid: Decimal | None
 ) -> None:
-    seen: list[object] = []
-    one = rule(when=lambda facts: seen.append(facts["outstanding"]()) or False)
-    box = sandbox(one, bills=bills)
-    pay(box, order(product=product, amount=5))
-    assert seen == [unpaid]
+    def when(facts: Any) -> bool:
+        assert facts["outstanding"]() == unpaid
+        return True
+
+    box = sandbox(rule(Step(Status.SUCCESSFUL), when=when, id_="r1"), bills=bills)
+    assert pay(box, order(product=product, amount=5)).rule == "r1"
     assert [count.matched for _, count in box.state.bills.listed()] == [0] * len(bills), "it counts no rule"
