@@ -105,6 +105,7 @@ TABLE: dict[str, tuple[str, dict[str, str]]] = {
         {
             "sandbox": BEGINNING, "hub": AROUND, "_holds": DERIVED, "_serials": AROUND, "began": AROUND,
             "life": WAITERS, "size": WAITERS, "clock": "the sandbox's",
+            "_held": "there is no snapshot between `hold` and `release`",
         },
     ),
     "Courier": (
@@ -157,7 +158,7 @@ TABLE: dict[str, tuple[str, dict[str, str]]] = {
             "__orig_class__": "of typing",
         },
     ),
-    "ValueBudget": ("_by_size", {"_values_max": "a constant", "_total": DERIVED, "_largest": DERIVED}),
+    "ValueBudget": ("_by_size", {"_values_max": "a constant", "spelling": SCENARIO, "_total": DERIVED, "_largest": DERIVED}),
 }  # fmt: skip
 
 
