@@ -8,7 +8,7 @@ from typing import Any, Literal
 from simulator.audit.obligations import all_clauses
 from simulator.audit.registry import Clause, Log, Severity
 from simulator.audit.traffic import SPEC_RATE, Rate, Traffic
-from simulator.traffic.seen import Call, Notification
+from simulator.wire.traffic import Call, Notification
 
 FINDINGS_MAX = 20
 """Of one obligation so many findings are reported; all are counted."""

@@ -10,8 +10,8 @@ import msgspec
 
 from simulator.audit.reading import follows, inner, members, number, text, whole
 from simulator.domain.model.transactions import Status
-from simulator.traffic.seen import Call
 from simulator.wire.payments import STATUS_NAMES
+from simulator.wire.traffic import Call
 
 PATH = "/v2/topup"
 OK, BAD_REQUEST, TIMEOUT, UNAVAILABLE, SERVER_ERRORS = 200, 400, 408, 503, 500

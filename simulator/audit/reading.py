@@ -10,7 +10,7 @@ from simulator.contract.body import BadJson, decode_object
 from simulator.contract.query import decode_query
 from simulator.domain.model.money import parse_number
 from simulator.shortened import one_line
-from simulator.traffic.seen import Call, Headers, Notification
+from simulator.wire.traffic import Call, Headers, Notification
 
 OBJECT_BYTES_MAX: Final = 256 * 1024
 """A longer body or answer is not decoded; that of a catalog or of options is read otherwise."""

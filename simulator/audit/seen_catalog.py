@@ -9,7 +9,7 @@ from typing import Any, Final, Generic, NamedTuple, TypeVar
 import msgspec
 
 from simulator.audit.reading import money, number, text
-from simulator.traffic.seen import Call
+from simulator.wire.traffic import Call
 
 ANSWERS_BYTES_MAX: Final = 16 * 1024 * 1024
 """Of catalogs and options that differ so many bytes are read; what comes after them is as if nobody had seen it."""

@@ -22,7 +22,7 @@ from simulator.audit.reading import (
 from simulator.audit.seen_catalog import CatalogAnswer, Decoder, OptionsAnswer, Shelf
 from simulator.auth import headers as names
 from simulator.contract.query import decode_query
-from simulator.traffic.seen import Call, Notification
+from simulator.wire.traffic import Call, Notification
 
 CATALOG, OPTIONS, BILLERS = "/v2/catalog", "/v2/options", "/v1/interbank/billers"
 SUBPRODUCTS, BILL, HISTORY = "/v2/subproducts", "/v2/bill-presentment", "/v2/transactions"

@@ -15,7 +15,7 @@ from simulator.control.swagger_ui import swagger_ui
 from simulator.domain.model.resellers import Reseller
 from simulator.redaction import redact_urls
 from simulator.runtime.live_sandbox import LiveSandbox
-from simulator.upstream.signing import Credentials, sign
+from simulator.staging.signing import Credentials, sign
 from simulator.wire.curl import curl_command
 from simulator.wire.json import encode
 

@@ -12,7 +12,7 @@ from simulator.cli import values
 from simulator.cli.flags import CannotStart, option, own_option, request_flags, verb
 from simulator.cli.output import one_line, print_to_stderr, printable_body
 from simulator.cli.request import signed_request
-from simulator.upstream.signing import SignedRequest, with_bearer
+from simulator.staging.signing import SignedRequest, with_bearer
 
 TIMEOUT_S = 60.0
 

@@ -20,13 +20,13 @@ from simulator.cli.request import DEFAULT_URL, credentials
 from simulator.cli.spans import Span
 from simulator.options import CONTROL_PATH
 from simulator.shortened import shortened
-from simulator.upstream.signing import CannotSign, secret_bytes, split_base
+from simulator.staging.signing import CannotSign, secret_bytes, split_base
 
 if TYPE_CHECKING:
-    from simulator.conform.context import Bill, Run
-    from simulator.conform.purse import Order
-    from simulator.conform.session import Session
-    from simulator.upstream.signing import Credentials
+    from simulator.staging.conform.context import Bill, Run
+    from simulator.staging.conform.purse import Order
+    from simulator.staging.conform.session import Session
+    from simulator.staging.signing import Credentials
 
 TITLE = "reseller-sim conform"
 URL_VARIABLES = ["RESELLER_SIM_BASE_URL", "RESELLER_SIM_URL"]
@@ -139,10 +139,10 @@ def command(
       reseller-sim conform --allow-payments --pay RELOAD:0123456789:10 --spend-at-most 30
     """
     from simulator.cli.reports.conform_text import ending, line_of, names
-    from simulator.conform.context import Permissions, Run
-    from simulator.conform.run import report
-    from simulator.conform.service import HttpService
-    from simulator.conform.session import Session, WallClock
+    from simulator.staging.conform.context import Permissions, Run
+    from simulator.staging.conform.run import report
+    from simulator.staging.conform.service import HttpService
+    from simulator.staging.conform.session import Session, WallClock
 
     if is_list:
         echo(names())
@@ -196,7 +196,7 @@ def _target(base_url: str | None, key: str | None, secret: str | None) -> "tuple
 
 def _reach(run: "Run", address: str) -> None:
     """Ask once, so that an address where nobody answers, or a key that is refused, is no list of departures."""
-    from simulator.upstream.manners import NoAnswer
+    from simulator.staging.manners import NoAnswer
 
     try:
         answer = run.session.get("/v2/balance")
@@ -208,11 +208,11 @@ def _reach(run: "Run", address: str) -> None:
 
 
 def _open_till(run: "Run", orders: "tuple[Order, ...]", limit: Decimal, wait_s: float) -> None:
-    from simulator.conform.findings import Departs
-    from simulator.conform.purse import BadOrder, Purse
-    from simulator.conform.run import UNEXPECTED
-    from simulator.conform.till import Till
-    from simulator.upstream.manners import NoAnswer
+    from simulator.staging.conform.findings import Departs
+    from simulator.staging.conform.purse import BadOrder, Purse
+    from simulator.staging.conform.run import UNEXPECTED
+    from simulator.staging.conform.till import Till
+    from simulator.staging.manners import NoAnswer
 
     try:
         purse = Purse(limit, run.products)

@@ -20,7 +20,7 @@ from simulator.control.autopsies import joined, rendered
 from simulator.domain.model.instants import sandbox_time
 from simulator.domain.model.likeness import nearest
 from simulator.redaction import redact_urls
-from simulator.upstream.signing import CannotSign, secret_bytes
+from simulator.staging.signing import CannotSign, secret_bytes
 from simulator.wire.pasted_curl import Pasted
 from simulator.wire.tokens import PATHS
 

@@ -72,11 +72,11 @@ def command(
       reseller-sim import --base-url https://staging.example.com > mine.yaml
       reseller-sim import --base-url https://staging.example.com --account DATA=0123456789 > mine.yaml
     """
-    from simulator.importer.answers import NotOurs, Refused
-    from simulator.importer.importing import Wanted, import_account, masking
-    from simulator.upstream.client import Manners, MustWait, Spent
-    from simulator.upstream.manners import NoAnswer
-    from simulator.upstream.signing import CannotSign, Credentials
+    from simulator.staging.client import Manners, MustWait, Spent
+    from simulator.staging.importer.answers import NotOurs, Refused
+    from simulator.staging.importer.importing import Wanted, import_account, masking
+    from simulator.staging.manners import NoAnswer
+    from simulator.staging.signing import CannotSign, Credentials
 
     credentials = Credentials(key, secret)
     mask = masking(credentials)

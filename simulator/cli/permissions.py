@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from simulator.conform.context import Bill
-    from simulator.conform.purse import Order
+    from simulator.staging.conform.context import Bill
+    from simulator.staging.conform.purse import Order
 
 
 def orders(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]) -> "tuple[Order, ...]":
     """`PRODUCT:ACCOUNT:AMOUNT` and extras."""
-    from simulator.conform.purse import BadOrder, Order
+    from simulator.staging.conform.purse import BadOrder, Order
 
     try:
         return tuple(map(Order.parse, texts))
@@ -22,7 +22,7 @@ def orders(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]) -
 
 def bills(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]) -> "tuple[Bill, ...]":
     """`PRODUCT:ACCOUNT` and more parameters."""
-    from simulator.conform.context import Bill
+    from simulator.staging.conform.context import Bill
 
     bills = []
     for text in texts:
@@ -49,8 +49,8 @@ def money(ctx: click.Context, param: click.Parameter, text: str | None) -> Decim
 
 def only(ctx: click.Context, param: click.Parameter, names: tuple[str, ...]) -> tuple[str, ...]:
     """Names of checks and questions."""
-    from simulator.conform.run import known_names
     from simulator.domain.model.likeness import nearest
+    from simulator.staging.conform.run import known_names
 
     known = known_names()
     for name in names:

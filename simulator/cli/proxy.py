@@ -17,10 +17,10 @@ from simulator.options import CONTROL_PATH
 
 if TYPE_CHECKING:
     from simulator.cli.values import TokenFile
-    from simulator.proxy.address import Address
-    from simulator.proxy.app import Proxy
-    from simulator.proxy.watcher import Watcher
     from simulator.server.serve import Server
+    from simulator.staging.proxy.address import Address
+    from simulator.staging.proxy.app import Proxy
+    from simulator.staging.proxy.watcher import Watcher
 
 PROGRAM = "reseller-sim proxy"
 PROXY_PORT = 8090
@@ -28,7 +28,7 @@ PROXY_PORT = 8090
 
 def _address(ctx: click.Context, param: click.Parameter, text: str | None) -> "Address | None":
     """An http(s) address. What cannot be used is a usage error, which does not repeat it: it may have a password."""
-    from simulator.proxy.address import BadAddress, parse_address
+    from simulator.staging.proxy.address import BadAddress, parse_address
 
     try:
         return None if text is None else parse_address(text)
@@ -154,10 +154,10 @@ def _proxy(flags: ProxyFlags) -> "Proxy":
     from simulator.cli.logs import hide_secrets
     from simulator.cli.running import WILDCARDS
     from simulator.control.guard import Guard
-    from simulator.proxy.app import Proxy
-    from simulator.proxy.secrets import SeenSecrets
-    from simulator.proxy.signatures import Signatures
-    from simulator.proxy.watcher import Watcher
+    from simulator.staging.proxy.app import Proxy
+    from simulator.staging.proxy.secrets import SeenSecrets
+    from simulator.staging.proxy.signatures import Signatures
+    from simulator.staging.proxy.watcher import Watcher
 
     given = [text for text in (flags.secret, flags.control_token) if text]
     secrets = SeenSecrets(given, [flags.key] if flags.key else [])
@@ -171,7 +171,7 @@ def _proxy(flags: ProxyFlags) -> "Proxy":
 
 
 def _secret_bytes(secret: str | None) -> bytes | None:
-    from simulator.upstream.signing import CannotSign, secret_bytes
+    from simulator.staging.signing import CannotSign, secret_bytes
 
     try:
         return None if secret is None else secret_bytes(secret)
@@ -181,7 +181,7 @@ def _secret_bytes(secret: str | None) -> bytes | None:
 
 def _audited(calls: Any, notifications: Any) -> dict[str, Any]:
     from simulator.audit.audit import as_json, audited
-    from simulator.proxy.app import wall_clock
+    from simulator.staging.proxy.app import wall_clock
 
     # Callbacks that do not pass here may have told the client what the proxy does not know.
     return as_json(audited(calls, notifications, until=wall_clock(), sees_callbacks=bool(notifications)))
@@ -189,8 +189,8 @@ def _audited(calls: Any, notifications: Any) -> dict[str, Any]:
 
 def _recording(path: Path, watcher: "Watcher", *, names_accounts: bool) -> dict[str, Any]:
     """What starts and ends the recording. A file that cannot be written is refused before anything is seen."""
-    from simulator.proxy.recording import Recording
-    from simulator.recorder.recorder import Recorder
+    from simulator.staging.proxy.recording import Recording
+    from simulator.staging.recorder.recorder import Recorder
 
     try:
         refuse_other_than_file(path)
@@ -213,8 +213,8 @@ def _write_checked(path: Path, text: str) -> None:
 
 
 def _refuse_problems(path: Path) -> None:
-    from simulator.proxy.recording import Unusable
     from simulator.scenario.library import problems
+    from simulator.staging.proxy.recording import Unusable
 
     for problem in problems(path):
         raise Unusable(f"{problem.path} {problem.code} {problem.message}".strip())
@@ -236,7 +236,7 @@ def _json_line(flags: ProxyFlags, server: "Server") -> str:
 
 
 def _callbacks_url(flags: ProxyFlags, server: "Server") -> str | None:
-    from simulator.proxy.app import CALLBACKS_PATH
+    from simulator.staging.proxy.app import CALLBACKS_PATH
 
     return None if flags.callbacks_to is None else server.url + CALLBACKS_PATH
 

@@ -8,7 +8,7 @@ import click
 from simulator.cli.bounded import CannotRead, read_file, read_stdin
 from simulator.cli.errors import CannotStart
 from simulator.options import CONTROL_PATH, DEFAULT_PORT, LOOPBACK
-from simulator.upstream.signing import CannotSign, Credentials, SignedRequest, sign
+from simulator.staging.signing import CannotSign, Credentials, SignedRequest, sign
 
 SANDBOX_PREFIX = "/s/"
 DEFAULT_URL = f"http://{LOOPBACK}:{DEFAULT_PORT}"

@@ -1,6 +1,6 @@
-"""The name under which other tools import what signs a request: it is in `upstream/signing`."""
+"""The name under which other tools import what signs a request: it is in `staging/signing`."""
 
-from simulator.upstream.signing import (
+from simulator.staging.signing import (
     SIGNING_HEADERS,
     CannotSign,
     Credentials,

@@ -36,7 +36,7 @@ from simulator.runtime.served import Served
 from simulator.runtime.server_budgets import ServerBudgets
 from simulator.runtime.traces import Trace, caller
 from simulator.runtime.waiting import SANDBOX_WAITERS_MAX, WaitingRoom
-from simulator.traffic.seen import Notification
+from simulator.wire.traffic import Notification
 
 PROBED_MAX = 1_000
 

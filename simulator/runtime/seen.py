@@ -13,8 +13,8 @@ from simulator.domain.model.outcomes import ConnectionEnd
 from simulator.domain.model.webhooks import Delivery
 from simulator.runtime.journal import Exchange
 from simulator.runtime.live_sandbox import LiveSandbox
-from simulator.traffic.seen import Call, Headers, Notification
 from simulator.wire import outbound, webhooks
+from simulator.wire.traffic import Call, Headers, Notification
 
 SLICE = 500
 """How many jobs are looked through in one go, which takes about a millisecond."""

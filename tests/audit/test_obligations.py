@@ -9,7 +9,7 @@ import pytest
 from simulator.audit.audit import audited
 from simulator.audit.obligations import ORDER, all_clauses
 from simulator.audit.registry import CLAUSES
-from simulator.traffic.seen import Call
+from simulator.wire.traffic import Call
 from tests.support.audited import (
     BALANCE,
     BILLERS,

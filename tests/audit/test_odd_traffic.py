@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from simulator.audit.audit import EVIDENCE_MAX, FINDINGS_MAX, as_json, audited
 from simulator.contract.endpoints import endpoints
 from simulator.contract.validate import validator
-from simulator.traffic.seen import Call, Notification
+from simulator.wire.traffic import Call, Notification
 
 START = datetime(2026, 11, 21, 4, 0, tzinfo=UTC)
 NAMES = [

@@ -12,12 +12,12 @@ import pytest
 
 from simulator import __version__
 from simulator.cli.reports.conform import ConformFiles
-from simulator.conform.findings import Departure, Learned, Report, Result
-from simulator.conform.run import known_names
-from simulator.conform.service import HttpService, Request
-from simulator.conform.session import Session
-from simulator.upstream.manners import NoAnswer
-from simulator.upstream.signing import Credentials
+from simulator.staging.conform.findings import Departure, Learned, Report, Result
+from simulator.staging.conform.run import known_names
+from simulator.staging.conform.service import HttpService, Request
+from simulator.staging.conform.session import Session
+from simulator.staging.manners import NoAnswer
+from simulator.staging.signing import Credentials
 from tests.support.client import running
 from tests.support.conforming import InProcess
 from tests.support.local_server import QuietHandler, local_server
@@ -194,7 +194,7 @@ def test_a_connection_that_ends_is_no_answer_and_the_next_request_makes_another(
 
 def test_a_body_that_drips_is_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = count(step=3)
-    monkeypatch.setattr("simulator.conform.service.monotonic", lambda: next(clock))
+    monkeypatch.setattr("simulator.staging.conform.service.monotonic", lambda: next(clock))
     with answering(200, b"x" * 9) as (url, _):
         assert HttpService(url, 5).send(Request("GET", "/v2/balance")).body == b"x" * 9
         with pytest.raises(NoAnswer, match="within 2 seconds"):
@@ -202,7 +202,7 @@ def test_a_body_that_drips_is_no_answer(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_a_body_has_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("simulator.conform.service.BODY_BYTES_MAX", 8)
+    monkeypatch.setattr("simulator.staging.conform.service.BODY_BYTES_MAX", 8)
     with answering(200, b"x" * 9) as (url, _), pytest.raises(NoAnswer, match="more than 8 bytes"):
         HttpService(url, 5).send(Request("GET", "/v2/balance"))
 

@@ -9,10 +9,10 @@ import pytest
 
 from simulator.contract.openapi import PROXY, load
 from simulator.control.guard import Guard
-from simulator.proxy.control import ProxyControl
-from simulator.proxy.secrets import SeenSecrets
-from simulator.proxy.signatures import Signatures
-from simulator.proxy.watcher import Watcher
+from simulator.staging.proxy.control import ProxyControl
+from simulator.staging.proxy.secrets import SeenSecrets
+from simulator.staging.proxy.signatures import Signatures
+from simulator.staging.proxy.watcher import Watcher
 from tests.support.pages import ADDRESS, assert_shown, blocks, empty_folder, printed
 from tests.support.processes import ROOT, serving
 from tests.support.proxies import audit

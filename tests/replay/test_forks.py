@@ -7,7 +7,7 @@ import pytest
 
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.sandbox_start import SandboxSpec
-from simulator.traffic.seen import Notification
+from simulator.wire.traffic import Notification
 from tests.support.client import Client, running
 from tests.support.replaying import assert_replays, replayed
 from tests.support.taped_plays import FIRST, a_load, drawn_outcomes, parts, set_callback, set_clock

@@ -5,14 +5,14 @@ from decimal import Decimal
 from email.utils import formatdate
 from typing import Any
 
-from simulator.conform.context import Bill, Permissions, Run
-from simulator.conform.findings import Report
-from simulator.conform.purse import Order, Purse
-from simulator.conform.run import report
-from simulator.conform.service import Answer, Request
-from simulator.conform.session import Session
-from simulator.conform.till import Till
-from simulator.upstream.signing import Credentials
+from simulator.staging.conform.context import Bill, Permissions, Run
+from simulator.staging.conform.findings import Report
+from simulator.staging.conform.purse import Order, Purse
+from simulator.staging.conform.run import report
+from simulator.staging.conform.service import Answer, Request
+from simulator.staging.conform.session import Session
+from simulator.staging.conform.till import Till
+from simulator.staging.signing import Credentials
 from tests.support.client import Client
 from tests.support.tokens import PASSWORD, USER
 

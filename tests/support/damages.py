@@ -9,9 +9,9 @@ from email.utils import formatdate, parsedate_to_datetime
 from itertools import count
 from typing import Any
 
-from simulator.conform.service import Answer, Request
 from simulator.scenario.library import load_scenario
-from simulator.upstream.manners import NoAnswer
+from simulator.staging.conform.service import Answer, Request
+from simulator.staging.manners import NoAnswer
 from tests.support.conforming import Damage, Sender
 from tests.support.signing import sign
 

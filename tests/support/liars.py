@@ -5,8 +5,8 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Any
 
-from simulator.conform.service import Answer, Request
-from simulator.upstream.manners import NoAnswer
+from simulator.staging.conform.service import Answer, Request
+from simulator.staging.manners import NoAnswer
 from tests.support.conforming import Sender
 from tests.support.damages import BALANCE, CATALOG, TOPUP
 

@@ -12,15 +12,15 @@ from simulator.audit.audit import as_json, audited
 from simulator.contract.openapi import PROXY
 from simulator.contract.responses import response_problems
 from simulator.control.guard import Guard
-from simulator.proxy.address import parse_address
-from simulator.proxy.app import Proxy, wall_clock
-from simulator.proxy.secrets import SeenSecrets
-from simulator.proxy.signatures import Signatures
-from simulator.proxy.watcher import Watcher
 from simulator.server.limits import HttpLimits
 from simulator.server.serve import make_server
-from simulator.traffic.seen import Call, Notification
-from simulator.upstream.signing import secret_bytes
+from simulator.staging.proxy.address import parse_address
+from simulator.staging.proxy.app import Proxy, wall_clock
+from simulator.staging.proxy.secrets import SeenSecrets
+from simulator.staging.proxy.signatures import Signatures
+from simulator.staging.proxy.watcher import Watcher
+from simulator.staging.signing import secret_bytes
+from simulator.wire.traffic import Call, Notification
 from tests.support.broken_receivers import Answer, Receiver, silent
 from tests.support.connections import connected
 

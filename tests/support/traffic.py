@@ -8,9 +8,9 @@ from typing import Any, Literal
 from urllib.parse import quote, urlencode
 
 from simulator.domain.model.instants import instant
-from simulator.recorder.bodies import told
-from simulator.recorder.recorder import Recorder
-from simulator.traffic.seen import Call, Notification
+from simulator.staging.recorder.bodies import told
+from simulator.staging.recorder.recorder import Recorder
+from simulator.wire.traffic import Call, Notification
 from tests.support.client import Client, Response, running
 from tests.support.runner import expect_accepted
 

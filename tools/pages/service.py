@@ -6,9 +6,9 @@ A part between `<!-- generated: KIND NAME -->` and `<!-- end -->` is generated; 
 import re
 from collections.abc import Mapping
 
-from simulator.conform.questions import all_questions
 from simulator.contract.files import data_dir
 from simulator.contract.register import Assumption, assumptions
+from simulator.staging.conform.questions import all_questions
 from tools.pages.schema_tables import fields_table
 
 PATH = data_dir("contracts").parent / "docs" / "service.md"

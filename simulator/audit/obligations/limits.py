@@ -9,7 +9,7 @@ from simulator.audit.payments import Outcome
 from simulator.audit.reading import members, shown, text
 from simulator.audit.registry import Finding, Occasion, obligation
 from simulator.audit.traffic import Rate, Traffic
-from simulator.traffic.seen import Call
+from simulator.wire.traffic import Call
 
 FORBIDDEN, UNAVAILABLE = 403, 503
 BLOCKED = "ip_blocked"

@@ -12,7 +12,7 @@ import msgspec
 from simulator.audit.reading import text, whole
 from simulator.audit.registry import Finding, Occasion, obligation
 from simulator.audit.traffic import BILLERS, HISTORY, Traffic
-from simulator.traffic.seen import Call
+from simulator.wire.traffic import Call
 
 STATEMENT, DELIVERIES = "/v2/balance-statement", "/v2/balance-webhook/deliveries"
 STATEMENT_LIMIT, LIMIT_MAX = 100, 1000

@@ -11,7 +11,7 @@ from simulator.audit.registry import Finding, Occasion, obligation
 from simulator.audit.traffic import BILL, BILLERS, Fetch, Page, Traffic, answered_message
 from simulator.auth import headers as names
 from simulator.domain.model.bills import BillError
-from simulator.traffic.seen import Call
+from simulator.wire.traffic import Call
 from simulator.wire.bills import ERRORS
 
 _OF_A_CODE = re.compile("unknown|option code", re.IGNORECASE)

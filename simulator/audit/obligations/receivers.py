@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from simulator.audit.reading import is_accepted, is_clients_own
 from simulator.audit.registry import Finding, Occasion, obligation
 from simulator.audit.traffic import Traffic
-from simulator.traffic.seen import Notification
+from simulator.wire.traffic import Notification
 
 TIMEOUT_US = 30_000_000
 _TIMED_OUT = re.compile(r"\bwithin [0-9]|time[d-]? ?out", re.IGNORECASE)

@@ -9,7 +9,7 @@ from simulator.audit.registry import Finding, Occasion, obligation
 from simulator.audit.traffic import Traffic
 from simulator.auth import headers as names
 from simulator.auth.signature import NONCE_BYTES_MAX, NONCE_BYTES_MIN, TIMESTAMP_BYTES_MAX
-from simulator.traffic.seen import Call
+from simulator.wire.traffic import Call
 
 UNAUTHORIZED = 401
 NONCE_WINDOW = timedelta(minutes=10)

@@ -12,7 +12,7 @@ from simulator.cli.reports.cases import Case, Suite
 from simulator.cli.reports.junit import junit
 
 if TYPE_CHECKING:
-    from simulator.conform.findings import Report, Result
+    from simulator.staging.conform.findings import Report, Result
 
 
 @dataclass(frozen=True, slots=True)

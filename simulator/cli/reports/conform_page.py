@@ -4,8 +4,8 @@ from html import escape
 
 from simulator import __version__
 from simulator.cli.output import printable
-from simulator.conform.block import assume_block
-from simulator.conform.findings import Report, Result
+from simulator.staging.conform.block import assume_block
+from simulator.staging.conform.findings import Report, Result
 
 SUITE = "reseller-sim conform"
 _STYLE = """

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from simulator.cli.output import one_line
-from simulator.conform.block import assume_block
-from simulator.conform.findings import Outcome, Report, Result
+from simulator.staging.conform.block import assume_block
+from simulator.staging.conform.findings import Outcome, Report, Result
 
 MARKS = {"passed": "ok     ", "departs": "DEPARTS", "not exercised": "-      "}
 
@@ -21,9 +21,9 @@ def line_of(result: Result) -> str:
 
 def names() -> str:
     """All checks, then all questions, each with the section of SPEC that it is about."""
-    from simulator.conform.checks import all_checks
-    from simulator.conform.questions import all_questions
     from simulator.contract.register import assumptions
+    from simulator.staging.conform.checks import all_checks
+    from simulator.staging.conform.questions import all_questions
 
     knobs = {one.id: one for one in assumptions()}
     checks = [(one.section, one.id, one.title) for one in all_checks()]

@@ -27,7 +27,7 @@ from simulator.persistence.snapshot.payments import SharedValues
 from simulator.runtime.counters import AnswerKey
 from simulator.runtime.event_items import Action
 from simulator.runtime.value_counts import KeptCounts
-from simulator.traffic import seen
+from simulator.wire import traffic
 
 COUNTS: Final = ("rules_added", "cases_made", "callbacks_made", "catalog_changes", "keys_made")
 """The counts of a state by their names."""
@@ -169,4 +169,4 @@ class Rest(msgspec.Struct, frozen=True, kw_only=True):
     clock: tuple[str, float, datetime]
     tape: tuple[int, int, int]
     begun: list[str]
-    probed: list[seen.Notification]
+    probed: list[traffic.Notification]

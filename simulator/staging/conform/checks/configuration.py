@@ -1,0 +1,186 @@
+"""What can be configured and put back: the callback URL, the balance webhook (SPEC 4.18 to 4.20). The low-balance
+threshold cannot be read, so it is never changed."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+from urllib.parse import quote
+
+from simulator.staging.conform.context import Run
+from simulator.staging.conform.findings import Departs, Departure, NotExercised, differ, unless
+from simulator.staging.conform.registry import check
+from simulator.staging.conform.service import Answer
+from simulator.staging.manners import NoAnswer
+
+CALLBACK, WEBHOOK = "/v2/callback-url", "/v2/balance-webhook"
+DELIVERIES = WEBHOOK + "/deliveries"
+PUT_BACK_TIMES, PUT_BACK_PAUSE_S = 4, 2.0
+NOBODY = "https://conform.invalid/events"
+
+
+def put_back(run: Run, what: str, send: Callable[[], Answer]) -> None:
+    """Put something back; when no answer comes, again, since nobody else knows what it was. It raises nothing: what
+    ended the check is of more interest, and the check reads afterwards what there is."""
+    why = ""
+    with run.session.restoring():
+        for attempt in range(PUT_BACK_TIMES):
+            if attempt:
+                run.session.clock.wait(PUT_BACK_PAUSE_S)
+            try:
+                answer = send()
+            except (NoAnswer, Departs) as error:
+                why = str(error)
+                continue
+            if answer.status < 300:
+                return
+            why = str(answer)
+    run.note(f"{what} could not be put back: {why}")
+
+
+def _set_callback(run: Run, url: str, method: str) -> Answer:
+    return run.session.call("POST", f"{CALLBACK}?method={method}&url={quote(url, safe='')}")
+
+
+@check("callback-url-set", "4.18", "The callback URL can be set and read", needs="configuration")
+def callback_url_set(run: Run) -> Iterator[Departure]:
+    present = run.session.call("GET", CALLBACK)
+    url, method = present.at("data.CallbackUrl"), present.at("data.Method")
+    if not url:
+        raise NotExercised("no callback URL is set, and one that we set could not be removed again")
+    other = "GET" if method == "POST" else "POST"
+    try:
+        answer = _set_callback(run, url, other)
+        yield from run.expected(answer, 200)
+        for shown in (answer, run.session.call("GET", CALLBACK)):
+            yield from differ("data.CallbackUrl", url, shown.at("data.CallbackUrl"))
+            yield from differ("data.Method", other, shown.at("data.Method"))
+    finally:
+        put_back(run, f"the callback URL {url} with {method}", lambda: _set_callback(run, url, method))
+    yield from differ("data.Method, put back", method, run.session.call("GET", CALLBACK).at("data.Method"))
+
+
+@check("callback-url-refused", "4.18", "A callback URL needs url and method", needs="configuration")
+def callback_url_refused(run: Run) -> Iterator[Departure]:
+    for query in ("method=POST", f"url={quote(NOBODY, safe='')}", f"url={quote(NOBODY, safe='')}&method=PUT"):
+        answer = run.session.call("POST", f"{CALLBACK}?{query}")
+        yield from unless(answer.status == 400, f"the status of {query}", "400", answer)
+
+
+@check("threshold-refused", "4.16", "A low-balance threshold needs an amount", needs="configuration")
+def threshold_refused(run: Run) -> Iterator[Departure]:
+    answer = run.session.call("POST", "/v2/low-balance-threshold")
+    yield from run.expected(answer, 400)
+
+
+def put(run: Run, url: str) -> Answer:
+    """Create or update the webhook; its secret is masked in the report."""
+    answer = run.session.call("PUT", WEBHOOK, {"url": url})
+    _hide(run, answer)
+    return answer
+
+
+def _hide(run: Run, answer: Answer) -> None:
+    if answer.status == 200 and isinstance(answer.json, dict):
+        run.secrets.add([str(answer.json.get("webhook_secret", ""))])
+
+
+@contextmanager
+def webhook_kept(run: Run) -> Iterator[str | None]:
+    """The URL of the webhook that exists, if one does; it is put back, or what was made in its place removed."""
+    present = run.session.call("GET", WEBHOOK)
+    url, enabled = present.at("webhook_url"), present.at("enabled")
+
+    def as_before() -> Answer:
+        if run.session.call("GET", WEBHOOK).at("webhook_url") != url and (answer := put(run, url)).status != 200:
+            return answer
+        return run.session.call("PATCH", f"{WEBHOOK}/enabled", {"enabled": enabled})
+
+    try:
+        yield url
+    finally:
+        if url:
+            put_back(run, f"the webhook {url}, enabled: {enabled},", as_before)
+        else:
+            put_back(run, "no webhook", lambda: run.session.call("DELETE", WEBHOOK))
+
+
+def with_webhook(run: Run, made: Callable[[Run, str], Iterator[Departure]]) -> Iterator[Departure]:
+    """Do something with the webhook that exists, or with one that is made for it, and put everything back."""
+    with webhook_kept(run) as url:
+        if not url:
+            put(run, NOBODY)
+        yield from made(run, url or NOBODY)
+    yield from differ("webhook_url, put back", url, run.session.call("GET", WEBHOOK).at("webhook_url"))
+
+
+@check("webhook-create", "4.19", "A new webhook has a secret of 64 hexadecimal characters", needs="configuration")
+def webhook_create(run: Run) -> Iterator[Departure]:
+    if run.session.call("GET", WEBHOOK).at("webhook_url"):
+        raise NotExercised("a webhook is configured, and its secret would be lost")
+    removed: list[Answer] = []
+
+    def remove() -> Answer:
+        removed.append(run.session.call("DELETE", WEBHOOK))
+        return removed[-1]
+
+    try:
+        answer = put(run, NOBODY)
+        yield from run.expected(answer, 200)
+        yield from unless("webhook_secret" in answer.json, "webhook_secret", "present on creation", "absent")
+        secret = str(answer.json.get("webhook_secret", ""))
+        shown = run.session.call("GET", WEBHOOK)
+        wanted: dict[str, Any] = {"webhook_url": NOBODY, "enabled": True, "secret_last_four": secret[-4:]}
+        for name, value in wanted.items():
+            yield from differ(name, value, shown.at(name))
+        rotated = run.session.call("POST", f"{WEBHOOK}/rotate-secret")
+        _hide(run, rotated)
+        yield from run.expected(rotated, 200)
+        yield from unless(
+            rotated.at("webhook_secret") != secret, "webhook_secret of a rotation", "a new one", "the old one"
+        )
+    finally:
+        put_back(run, "no webhook", remove)
+    remove()
+    for answer in removed:
+        yield from run.expected(answer, 204)
+
+
+@check("webhook-update", "4.19", "An update of the webhook does not show its secret", needs="configuration")
+def webhook_update(run: Run) -> Iterator[Departure]:
+    def made(run: Run, url: str) -> Iterator[Departure]:
+        answer = put(run, url)
+        yield from run.expected(answer, 200)
+        yield from differ("webhook_url", url, answer.at("webhook_url"))
+        yield from unless("webhook_secret" not in answer.json, "webhook_secret", "absent on an update", "present")
+
+    yield from with_webhook(run, made)
+
+
+@check("webhook-enabled", "4.19", "The webhook can be disabled and enabled", needs="configuration")
+def webhook_enabled(run: Run) -> Iterator[Departure]:
+    def made(run: Run, url: str) -> Iterator[Departure]:
+        for enabled in (False, True):
+            answer = run.session.call("PATCH", f"{WEBHOOK}/enabled", {"enabled": enabled})
+            yield from run.expected(answer, 200)
+            yield from differ("enabled", enabled, answer.at("enabled"))
+            yield from differ("enabled when it is read", enabled, run.session.call("GET", WEBHOOK).at("enabled"))
+
+    yield from with_webhook(run, made)
+
+
+@check("webhook-url-refused", "8", "A webhook URL has at most 500 characters", needs="configuration")
+def webhook_url_refused(run: Run) -> Iterator[Departure]:
+    def made(run: Run, url: str) -> Iterator[Departure]:
+        answer = put(run, NOBODY.ljust(501, "x"))
+        yield from unless(answer.status == 400, "the status", "400", f"{answer.status}")
+        yield from differ("webhook_url", url, run.session.call("GET", WEBHOOK).at("webhook_url"))
+
+    yield from with_webhook(run, made)
+
+
+@check("replay-bulk-bounds", "4.20", "A bulk replay has 1 to 50 job ids", needs="configuration")
+def replay_bulk_bounds(run: Run) -> Iterator[Departure]:
+    unknown = "00000000-0000-4000-8000-000000000000"
+    for count in (0, 51):
+        answer = run.session.call("POST", f"{DELIVERIES}/replay-bulk", {"job_ids": [unknown] * count})
+        yield from unless(answer.status == 400, f"the status of {count} job ids", "400", answer)

@@ -1,0 +1,146 @@
+"""The answer of every endpoint that reads, held against the contract (SPEC 2, 4), and the notation of its times."""
+
+import re
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from email.utils import parsedate_to_datetime
+
+from simulator.domain.model.money import SERVICE_ZONE
+from simulator.staging.conform.context import Run
+from simulator.staging.conform.findings import Departure, NotExercised, differ, unless
+from simulator.staging.conform.registry import check
+from simulator.staging.conform.selection import an_option_list, products_of
+
+CLOCK_S_MAX = 300
+
+
+@check("catalog-answer", "4.4", "GET /v2/catalog answers as documented")
+def catalog_answer(run: Run) -> Iterator[Departure]:
+    yield from run.expected(run.get("/v2/catalog"), 200)
+
+
+@check("catalog-version-answer", "9", "GET /v2/catalog with X-API-Version 2026-09-16 answers as documented")
+def catalog_version_answer(run: Run) -> Iterator[Departure]:
+    yield from run.expected(run.get("/v2/catalog", "2026-09-16"), 200)
+
+
+@check("options-answer", "4.5", "GET /v2/options answers as documented")
+def options_answer(run: Run) -> Iterator[Departure]:
+    where = an_option_list(run)
+    answer = run.get("/v2/options", "2026-09-16", **where)
+    yield from run.expected(answer, 200)
+    yield from differ("product_code", where["product_code"], answer.at("product_code"))
+    yield from differ("field_id", where["field_id"], answer.at("field_id"))
+
+
+@check("billers-answer", "4.6", "GET /v1/interbank/billers answers as documented")
+def billers_answer(run: Run) -> Iterator[Departure]:
+    yield from run.expected(run.get("/v1/interbank/billers"), 200)
+
+
+@check("product-list-answer", "4.7", "GET /v2/product-list answers as documented")
+def product_list_answer(run: Run) -> Iterator[Departure]:
+    yield from run.expected(run.get("/v2/product-list"), 200)
+
+
+@check("subproducts-answer", "4.8", "GET /v2/subproducts answers as documented")
+def subproducts_answer(run: Run) -> Iterator[Departure]:
+    yield from run.expected(run.get("/v2/subproducts", product_code=an_option_list(run)["product_code"]), 200)
+
+
+@check("network-answer", "4.9", "GET /v2/networkstatus answers as documented, about the product that was asked for")
+def network_answer(run: Run) -> Iterator[Departure]:
+    code = products_of(run)[0]
+    answer = run.get("/v2/networkstatus", product=code)
+    yield from run.expected(answer, 200)
+    yield from differ("data.product_code", code, answer.at("data.product_code"))
+
+
+@check("network-staging", "7.3", "The product FP of a staging has an interruption")
+def network_staging(run: Run) -> Iterator[Departure]:
+    if "FP" not in run.products:
+        raise NotExercised("the catalog has no product FP, as a staging does")
+    answer = run.good("/v2/networkstatus", product="FP")
+    yield from differ("data.network_status", "Interruption", answer.at("data.network_status"))
+
+
+@check("bill-answer", "4.10", "GET /v2/bill-presentment answers as documented")
+def bill_answer(run: Run) -> Iterator[Departure]:
+    if not run.permissions.bills:
+        raise NotExercised("it looks up the bill of an account, which --bill names")
+    for bill in run.permissions.bills:
+        answer = run.get("/v2/bill-presentment", product=bill.product, account=bill.account, **bill.more)
+        yield from run.expected(answer, 200)
+        yield from differ("metadata.product_code", bill.product, answer.at("metadata.product_code"))
+
+
+@check("history-answer", "4.14", "GET /v2/transactions answers as documented")
+def history_answer(run: Run) -> Iterator[Departure]:
+    yield from run.expected(run.get("/v2/transactions", date=run.days, limit=100), 200)
+
+
+@check("balance-answer", "4.15", "GET /v2/balance answers as documented")
+def balance_answer(run: Run) -> Iterator[Departure]:
+    yield from run.expected(run.get("/v2/balance"), 200)
+
+
+@check("statement-answer", "4.17", "GET /v2/balance-statement answers as documented")
+def statement_answer(run: Run) -> Iterator[Departure]:
+    yield from run.expected(run.get("/v2/balance-statement", date=run.days, limit=100), 200)
+
+
+@check("callback-url-answer", "4.18", "GET /v2/callback-url answers as documented")
+def callback_url_answer(run: Run) -> Iterator[Departure]:
+    answer = run.get("/v2/callback-url")
+    yield from run.expected(answer, 200)
+    is_set = bool(answer.at("data.CallbackUrl"))
+    methods = ("GET", "POST") if is_set else ("",)
+    found = answer.at("data.Method")
+    yield from unless(found in methods, "data.Method", "GET or POST with a URL, empty without one", found)
+
+
+@check("webhook-answer", "4.19", "GET /v2/balance-webhook answers as documented, with or without a webhook")
+def webhook_answer(run: Run) -> Iterator[Departure]:
+    answer = run.get("/v2/balance-webhook")
+    yield from run.expected(answer, 200)
+    if answer.at("webhook_url") == "":
+        empty = {"enabled": False, "secret_last_four": "", "created_at": None, "updated_at": None}
+        for name, wanted in empty.items():
+            yield from differ(name, wanted, answer.at(name))
+
+
+@check("deliveries-answer", "4.20", "GET /v2/balance-webhook/deliveries answers as documented")
+def deliveries_answer(run: Run) -> Iterator[Departure]:
+    answer = run.get("/v2/balance-webhook/deliveries")
+    yield from run.expected(answer, 200)
+    rows = answer.rows("deliveries")
+    yield from unless(len(rows) <= 50, "deliveries", "at most 50 without a limit", len(rows))
+    for row in rows[:1]:
+        one = run.get(f"/v2/balance-webhook/deliveries/{row['id']}")
+        yield from run.expected(one, 200)
+        yield from differ("id", row["id"], one.at("id"))
+
+
+@check("times-zone", "1", "Times are in GMT+8")
+def times_zone(run: Run) -> Iterator[Departure]:
+    answer = run.good("/v2/networkstatus", product=products_of(run)[0])
+    text = str(answer.at("metadata.last_updated"))
+    digits = re.fullmatch(r"(\d\d)-(\d\d)-(\d{4}) (\d\d):(\d\d):(\d\d)", text)
+    if digits is None:
+        raise NotExercised("the time has another format: see network-answer")
+    day, month, year, hour, minute, second = map(int, digits.groups())
+    at = datetime(year, month, day, hour, minute, second, tzinfo=SERVICE_ZONE)
+    date = answer.headers.get("date")
+    now = parsedate_to_datetime(date).timestamp() if date else run.session.clock.now()
+    off = timedelta(seconds=abs(at.timestamp() - now))
+    wanted = f"within {CLOCK_S_MAX} s of the answer's own time in GMT+8"
+    yield from unless(off.total_seconds() <= CLOCK_S_MAX, "metadata.last_updated", wanted, f"{text}, off by {off}")
+
+
+@check("times-clock", "5.1", "The service's clock and ours differ by less than the tolerance of signatures")
+def times_clock(run: Run) -> Iterator[Departure]:
+    date = run.get("/v2/balance").headers.get("date")
+    if not date:
+        raise NotExercised("the answer has no header Date")
+    off_s = abs(parsedate_to_datetime(date).timestamp() - run.session.clock.now())
+    yield from unless(off_s <= CLOCK_S_MAX, "the header Date", "within 5 minutes of our clock", f"off by {off_s:.0f} s")

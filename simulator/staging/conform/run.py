@@ -1,0 +1,125 @@
+"""One run against one deployment: every check made, every question asked, whatever the answers look like."""
+
+from collections.abc import Callable, Collection, Iterable
+from contextlib import suppress
+from dataclasses import replace
+
+from simulator.staging.conform.checks import all_checks
+from simulator.staging.conform.context import Run
+from simulator.staging.conform.findings import Departs, Departure, Learned, NotExercised, Report, Result
+from simulator.staging.conform.questions import all_questions
+from simulator.staging.conform.registry import CHECKS, MISSING, Check
+from simulator.staging.manners import NoAnswer
+
+DEPARTURES_MAX = 20
+# What an answer of an unexpected shape makes of the arithmetic and the look-ups of a check.
+UNEXPECTED = (LookupError, TypeError, ValueError, ArithmeticError, AttributeError)
+MISHAP = "an answer"
+"""The field of the departure that is made of one of them: no check named what departs."""
+
+
+def known_names() -> set[str]:
+    """The names of all checks and questions."""
+    return {check.id for check in all_checks()} | {question.id for question in all_questions()}
+
+
+def made(run: Run, only: Collection[str] = (), on_result: Callable[[Result], None] | None = None) -> list[Result]:
+    """Make every check, or those that are named, in their order; `on_result` is called after each."""
+    results = []
+    for check in all_checks():
+        if not only or check.id in only:
+            results.append(_result(run, check))
+            if on_result is not None:
+                on_result(results[-1])
+    return results
+
+
+def learned(run: Run, only: Collection[str] = ()) -> tuple[list[Learned], dict[str, str]]:
+    """Ask every question, or those that are named: what was learned, and why the rest was not."""
+    found: list[Learned] = []
+    unlearned: dict[str, str] = {}
+    for question in all_questions():
+        if only and question.id not in only:
+            continue
+        try:
+            if not run.allows(question.needs):
+                raise NotExercised(MISSING[question.needs])
+            value, evidence = question.asked(run)
+            found.append(Learned(question.id, value, run.hidden(evidence)))
+        except NotExercised as why:
+            unlearned[question.id] = run.hidden(str(why))
+        except NoAnswer as why:
+            unlearned[question.id] = run.hidden(f"no answer came: {why}")
+        except (Departs, *UNEXPECTED) as unexpected:
+            text = str(unexpected.departure) if isinstance(unexpected, Departs) else repr(unexpected)
+            unlearned[question.id] = run.hidden(f"an answer has another shape: {text}")
+    return found, unlearned
+
+
+def report(
+    run: Run, address: str, only: Collection[str] = (), on_result: Callable[[Result], None] | None = None
+) -> Report:
+    """Make the checks and ask the questions; `address` is the service's, for the report."""
+    results = made(run, only, on_result)
+    answers, unlearned = learned(run, only)
+    spent = "0.00"
+    if run.allows("payments"):
+        results = _looked_back(run, results, on_result)
+        spent = f"{run.till.purse.spent:.2f}"
+    return Report(address, tuple(results), tuple(answers), unlearned, run.session.sent, spent)
+
+
+def _looked_back(run: Run, results: list[Result], on_result: Callable[[Result], None] | None) -> list[Result]:
+    """Read the wallet once more, so that what it lost is in the report; a payment that was seen to be paid again after
+    its check was made departs, too."""
+    if run.till.purse.balance is not None:
+        with suppress(NoAnswer, NotExercised):
+            run.till.balance()
+    text = run.till.paid_twice
+    if not text or any(text in one.actual for result in results for one in result.departures):
+        return results
+    late = Departure("the wallet", "nothing more is debited", run.hidden(text))
+    check = CHECKS["pay-idempotent"]
+    found = next((one for one in results if one.id == check.id), Result(check.id, check.section, check.title, "passed"))
+    found = replace(found, outcome="departs", why="", departures=(*found.departures, late))
+    if on_result is not None:
+        on_result(found)
+    return [*(one for one in results if one.id != check.id), found]
+
+
+def _result(run: Run, check: Check) -> Result:
+    began = run.session.clock.now()
+    result = Result(check.id, check.section, check.title, "passed")
+    try:
+        if not run.allows(check.needs):
+            raise NotExercised(MISSING[check.needs])
+        departures = _collected(check.made(run))
+    except NotExercised as why:
+        result = replace(result, outcome="not exercised", why=run.hidden(str(why)))
+    else:
+        if departures:
+            masked = tuple(_masked(run, one) for one in departures[:DEPARTURES_MAX])
+            result = replace(result, outcome="departs", departures=masked)
+    notes = tuple(run.hidden(note) for note in run.take_notes())
+    return replace(result, notes=notes, duration_s=max(0.0, run.session.clock.now() - began))
+
+
+def _collected(departures: Iterable[Departure]) -> list[Departure]:
+    """All departures, also the one that ended the check; a check that was not exercised after one departs."""
+    found: list[Departure] = []
+    try:
+        found.extend(departures)
+    except Departs as last:
+        found.append(last.departure)
+    except NoAnswer as why:
+        found.append(Departure("the answer", "a complete response", str(why)))
+    except NotExercised:
+        if not found:
+            raise
+    except UNEXPECTED as unexpected:
+        found.append(Departure(MISHAP, "the shape that the contract describes", repr(unexpected)))
+    return found
+
+
+def _masked(run: Run, one: Departure) -> Departure:
+    return Departure(*(run.hidden(text) for text in (one.field, one.expected, one.actual)))

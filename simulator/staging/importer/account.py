@@ -1,0 +1,184 @@
+"""Reads an account: its catalog, then what each product needs, then the rest. Only GET is used."""
+
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlencode
+
+from simulator.shortened import one_line
+from simulator.staging.importer.answers import Answers, Refused, State
+from simulator.staging.importer.shapes import as_dict, as_list, as_text, dicts
+
+LIMIT = 25_000  # the largest page of options (SPEC 8)
+PAGES_MAX = 1_000
+ACCOUNT_NUMBER = "account_number"
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """The items of a select field for an account number, empty for everybody's. `inactive` ones are sold no more."""
+
+    account: str
+    active: Sequence[Any]
+    inactive: Sequence[Any] = ()
+
+
+@dataclass(slots=True)
+class ProductAnswers:
+    """A product and all that was answered about it. `unasked` are the fields whose options depend on inputs that
+    nobody named."""
+
+    body: dict[str, Any]
+    listed: dict[str, Any] = field(default_factory=dict)
+    offers: dict[str, list[Offer]] = field(default_factory=dict)
+    subproducts: dict[str, list[Any]] = field(default_factory=dict)  # by account number
+    billers: list[Any] = field(default_factory=list)
+    network_status: str = ""
+    unasked: list[str] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Account:
+    """All that was read."""
+
+    updated: str
+    groups: list[Any]
+    products: list[ProductAnswers]
+    callback: dict[str, Any]
+    webhook: dict[str, Any]
+    missing: list[str]
+
+
+async def read_account(
+    answers: Answers, state: State, accounts: Mapping[str, Sequence[str]], progress: Callable[[str], None]
+) -> Account:
+    """Read everything. `accounts` are account numbers by product, for fields whose options depend on one.
+
+    Raises `Refused`, and what `Answers.ask` raises.
+    """
+    catalog = as_dict(await answers.ask("/v2/catalog?include_inactive=true", is_kept=False))
+    if not isinstance(catalog.get("products"), dict):
+        raise Refused(next(iter(answers.missing), "the answer to GET /v2/catalog is not a catalog"))
+    updated = as_text(catalog.get("last_updated"))
+    state.begin(updated)
+    if len(state):
+        progress(f"continuing: {len(state)} answers are known")
+    listed = {one.get("product_code"): one for one in dicts(as_dict(await answers.ask("/v2/product-list")).get("data"))}
+    products = []
+    bodies = _with_codes(answers, catalog["products"])
+    billers = [one async for one in _billers(answers)] if any(map(biller_field, bodies)) else []
+    for number, body in enumerate(bodies, 1):
+        code = body["code"]
+        product = ProductAnswers(body, listed.get(code, {}), billers=billers if biller_field(body) else [])
+        await _read_product(answers, product, accounts.get(code, ()))
+        products.append(product)
+        if number % 25 == 0 or number == len(bodies):
+            progress(f"{number} of {len(bodies)} products")
+    for unused in _unused(accounts, products):
+        progress(unused)
+    callback = as_dict(as_dict(await answers.ask("/v2/callback-url", is_kept=False)).get("data"))
+    webhook = as_dict(await answers.ask("/v2/balance-webhook", is_kept=False))
+    groups = as_list(as_dict(catalog.get("tree")).get("groups"))
+    return Account(updated, groups, products, callback, webhook, answers.missing)
+
+
+def _with_codes(answers: Answers, products: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The products of a catalog that have a code of their own; others are noted as missing."""
+    found: dict[str, dict[str, Any]] = {}
+    for key, one in products.items():
+        code = as_text(as_dict(one).get("code"))
+        if not code or code in found:
+            answers.missing.append(f"the product {one_line(repr(key))} of the catalog has no code of its own")
+        else:
+            found[code] = one
+    return list(found.values())
+
+
+def _unused(accounts: Mapping[str, Sequence[str]], products: Sequence[ProductAnswers]) -> Iterator[str]:
+    """What is said of account numbers that nothing was asked for."""
+    by_code = {product.body["code"]: product for product in products}
+    for code in accounts:
+        if code not in by_code:
+            yield f"--account {code}: the catalog has no such product"
+        elif not any(offer.account for offers in by_code[code].offers.values() for offer in offers):
+            yield f"--account {code}: no options of this product depend on an account number alone"
+
+
+async def _read_product(answers: Answers, product: ProductAnswers, accounts: Sequence[str]) -> None:
+    body = product.body
+    for form in dicts(body.get("fields")):
+        if form.get("type") == "select":
+            await _read_field(answers, product, form, accounts)
+    sub = subproduct_field(body)
+    if sub and body.get("is_active") is not False and sub != biller_field(body):
+        for account in [offer.account for offer in product.offers.get(sub, ())]:
+            query = {"product_code": body["code"]} | ({ACCOUNT_NUMBER: account} if account else {})
+            found = as_dict(await answers.ask(f"/v2/subproducts?{urlencode(query)}"))
+            product.subproducts[account] = dicts(found.get("data"))
+    status = as_dict(await answers.ask(f"/v2/networkstatus?{urlencode({'product': body['code']})}"))
+    product.network_status = as_text(as_dict(status.get("data")).get("network_status"))
+
+
+async def _read_field(answers: Answers, product: ProductAnswers, form: dict[str, Any], accounts: Sequence[str]) -> None:
+    source, field_id = as_dict(form.get("data_source")), as_text(form.get("id"))
+    query = {"product_code": product.body["code"], "field_id": field_id}
+    entered = []
+    for name, one in as_dict(source.get("params")).items():
+        if as_text(as_dict(one).get("static")):
+            query[name] = one["static"]
+        elif as_dict(one).get("from_field"):
+            entered.append(name)
+    if product.body.get("is_active") is False:
+        query["include_inactive"] = "true"
+    if source.get("type") != "dynamic" or not entered:
+        active = [one async for one in _options(answers, query | {"is_active": "true"})]
+        every = [one async for one in _options(answers, query | {"is_active": "false"})]
+        codes = {as_dict(one).get("code") for one in active}
+        inactive = [one for one in every if as_dict(one).get("code") not in codes]
+        product.offers[field_id] = [Offer("", active, inactive)]
+    elif entered == [ACCOUNT_NUMBER] and accounts:
+        product.offers[field_id] = [
+            Offer(number, [one async for one in _options(answers, query | {ACCOUNT_NUMBER: number})])
+            for number in accounts
+        ]
+    else:
+        product.unasked.append(field_id)
+
+
+async def _options(answers: Answers, query: Mapping[str, str]) -> AsyncIterator[Any]:
+    async for body in _pages(answers, "/v2/options", query):
+        for item in as_list(body.get("items")):
+            yield item
+
+
+async def _billers(answers: Answers) -> AsyncIterator[Any]:
+    async for body in _pages(answers, "/v1/interbank/billers", {}):
+        for item in as_list(body.get("data")):
+            yield item
+
+
+async def _pages(answers: Answers, path: str, query: Mapping[str, str]) -> AsyncIterator[dict[str, Any]]:
+    for page in range(1, PAGES_MAX + 1):
+        body = as_dict(await answers.ask(f"{path}?{urlencode({**query, 'page': page, 'limit': LIMIT})}"))
+        yield body
+        last = as_dict(body.get("meta")).get("last_page")
+        if not isinstance(last, int) or page >= last:
+            return
+
+
+def _extra(body: dict[str, Any], name: str) -> str:
+    """The select field that feeds an extra; empty when there is none."""
+    fulfillment = as_dict(body.get("fulfillment"))
+    field_id = as_text(as_dict(as_dict(fulfillment.get("extras")).get(name)).get("from_field"))
+    selects = [one.get("id") for one in dicts(body.get("fields")) if one.get("type") == "select"]
+    return field_id if field_id in selects else ""
+
+
+def biller_field(body: dict[str, Any]) -> str:
+    """The field of a product that offers billers; empty when there is none."""
+    return _extra(body, "biller_code")
+
+
+def subproduct_field(body: dict[str, Any]) -> str:
+    """The field of a product whose options the legacy endpoints call sub-products; empty when there is none."""
+    return _extra(body, "subproduct_code") or biller_field(body)

@@ -1,0 +1,131 @@
+"""The proxy as an ASGI application: what is not its own goes to the upstream."""
+
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
+from functools import partial
+from typing import Any, Final
+
+from starlette.responses import Response
+
+from simulator.control.guard import Guard
+from simulator.control.http import error
+from simulator.options import CONTROL_PATH
+from simulator.server.asgi import use_host_of_target
+from simulator.server.responder import responder_of
+from simulator.staging.proxy.address import Address
+from simulator.staging.proxy.control import Audit, ProxyControl
+from simulator.staging.proxy.kept import Shelf
+from simulator.staging.proxy.pool import Pool
+from simulator.staging.proxy.relay import Relay
+from simulator.staging.proxy.targets import has_dots, is_control
+from simulator.staging.proxy.watcher import Watcher
+
+CALLBACKS_PATH: Final = CONTROL_PATH + "/callbacks"
+CALLBACK_TIMEOUT_S: Final = 30.0  # after which the service gives up on an attempt (SPEC 6.1)
+
+wall_clock: Callable[[], datetime] = partial(datetime.now, UTC)
+
+
+class Proxy:
+    """Passes requests to `upstream`, and what comes to `CALLBACKS_PATH` to `callbacks_to`. `on_stop` is awaited when
+    everything was answered and looked at."""
+
+    def __init__(
+        self,
+        upstream: Address,
+        callbacks_to: Address | None,
+        watcher: Watcher,
+        guard: Guard,
+        audit: Audit,
+        timeout_s: float,
+        *,
+        on_start: Callable[[], None] = lambda: None,
+        on_stop: Callable[[], Awaitable[None]] | None = None,
+        wall: Callable[[], datetime] = wall_clock,
+    ) -> None:
+        self.watcher = watcher
+        facts = {"upstream": upstream.url, "callbacks_to": callbacks_to.url if callbacks_to else None}
+        self.control = ProxyControl(watcher, guard, audit, facts)
+        self._upstream, self._callbacks_to, self._timeout_s, self._wall = upstream, callbacks_to, timeout_s, wall
+        self._on_start, self._on_stop = on_start, on_stop
+        self._pools: list[Pool] = []
+        self._calls: Relay | None = None
+        self._callbacks: Relay | None = None
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """Answer one ASGI request."""
+        if scope["type"] == "lifespan":
+            await self._lifespan(receive, send)
+            return
+        target = _target(scope)
+        raw_path = target.partition(b"?")[0]
+        path = raw_path.decode("latin-1")
+        if path == CALLBACKS_PATH or path.startswith(CALLBACKS_PATH + "/"):
+            await self._call_back(scope, receive, send, target.removeprefix(CALLBACKS_PATH.encode()))
+        elif path == CONTROL_PATH or path.startswith(CONTROL_PATH + "/"):
+            responder = responder_of(scope)
+            if responder is not None:
+                responder.cancel_when_left()  # it changes nothing, but may wait for minutes
+            use_host_of_target(scope)
+            await self.control(scope, receive, send)
+        elif is_control(raw_path) or is_control(self._upstream.base.encode() + raw_path):
+            await _refuse(f"what leads to {CONTROL_PATH} is written so")(scope, receive, send)
+        elif self._upstream.base and has_dots(raw_path):
+            await _refuse("a dot segment could lead out of the upstream's base path")(scope, receive, send)
+        else:
+            assert self._calls is not None, "the server has started the application"
+            await self._calls.pass_on(scope, receive, send, target, self.watcher.note_call)
+
+    async def _call_back(self, scope: Any, receive: Any, send: Any, rest: bytes) -> None:
+        """Pass a callback on to where the operator said; `rest` is what follows the path of callbacks."""
+        if self._callbacks is None or self._callbacks_to is None:
+            words = "this proxy passes no callbacks on: it was started without --callbacks-to"
+            await error(404, "no_callbacks", words)(scope, receive, send)
+            return
+        if has_dots(rest.partition(b"?")[0]):
+            await _refuse("a dot segment could lead out of the receiver's base path")(scope, receive, send)
+            return
+        target = rest if rest.startswith(b"/") or self._callbacks_to.base else b"/" + rest
+        await self._callbacks.pass_on(scope, receive, send, target, self.watcher.note_notification)
+
+    async def _lifespan(self, receive: Any, send: Any) -> None:
+        await receive()
+        shelf = Shelf()
+        self._calls = self._relay(self._upstream, self._timeout_s, "the service", shelf)
+        if self._callbacks_to is not None:
+            self._callbacks = self._relay(self._callbacks_to, CALLBACK_TIMEOUT_S, "the receiver", shelf)
+        self._on_start()
+        await send({"type": "lifespan.startup.complete"})
+        await receive()
+        await self.watcher.close()
+        for pool in self._pools:
+            await pool.close()
+        if self._on_stop is not None:
+            await self._on_stop()
+        await send({"type": "lifespan.shutdown.complete"})
+
+    def _relay(self, address: Address, timeout_s: float, whom: str, shelf: Shelf) -> Relay:
+        pool = Pool(address, timeout_s)
+        self._pools.append(pool)
+        return Relay(pool, whom, self._wall, shelf)
+
+    def end_waits(self) -> None:
+        """End what control requests wait for, since the server stops."""
+        log = self.watcher.log
+        for ring in (log.calls, log.notifications, log.departures):
+            ring.notifier.close()
+
+
+def _refuse(why: str) -> Response:
+    """What is neither passed on nor journaled."""
+    return error(404, "not_passed_on", f"reseller-sim proxy, not the service: {why}")
+
+
+def _target(scope: Any) -> bytes:
+    """The request's target as it came; another server than ours may have lost an empty query."""
+    responder = responder_of(scope)
+    if responder is not None:
+        return responder.request.target
+    query: bytes = scope["query_string"]
+    raw: bytes = scope["raw_path"]
+    return raw + (b"?" + query if query else b"")

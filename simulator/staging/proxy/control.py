@@ -1,0 +1,264 @@
+"""`/_sim` of the proxy: journal, stories, callbacks, departures and audit of what went by, read only."""
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from operator import attrgetter
+from typing import Any, TypeVar
+
+from starlette.applications import Starlette
+from starlette.datastructures import Headers
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import Route
+
+from simulator.control import meta
+from simulator.control.exports import pasted
+from simulator.control.filters import filtered, matcher, refuse_contradictions, refuse_impossible
+from simulator.control.guard import Guard
+from simulator.control.har import har_parts
+from simulator.control.http import (
+    DIGITS_MAX,
+    base_url,
+    error,
+    lines,
+    on_domain_error,
+    on_http_error,
+    on_unexpected,
+    page,
+    reply,
+)
+from simulator.control.parameters import page_of, query_of, refuse_other_parameters, wait_of
+from simulator.domain.errors import DomainError, Unknown
+from simulator.runtime.background import in_background
+from simulator.runtime.ring import Ring, RingRecord, Tally
+from simulator.runtime.unexpected import report
+from simulator.staging.proxy import shown
+from simulator.staging.proxy.log import SeenCall, SeenDeparture, SeenNotification
+from simulator.staging.proxy.watcher import Watcher
+from simulator.wire.json import encode
+from simulator.wire.traffic import Call, Notification
+
+HEALTH_PATH = "/_sim/health"
+OPEN_PATHS = (HEALTH_PATH, "/_sim/openapi.json")
+UNKNOWN_PATH = "the proxy has no such path; see docs/proxy.md, or `reseller-sim openapi --proxy`"
+ONE = "/_sim/sandboxes/{sandbox}"
+
+Audit = Callable[[Sequence[Call], Sequence[Notification]], dict[str, Any]]
+"""Gives `{"ok", "obligations"}` for what was seen."""
+
+Record = TypeVar("Record", bound=RingRecord)
+
+_OF_CALL: dict[str, Callable[[SeenCall], Any]] = {
+    "method": attrgetter("call.method"),
+    "path": attrgetter("call.path"),
+    "status": attrgetter("status"),
+    "trxid": attrgetter("call.trxid"),
+    "refid": attrgetter("call.refid"),
+    "error": attrgetter("error"),
+}
+_OF_NOTIFICATION: dict[str, Callable[[SeenNotification], str]] = {
+    "kind": attrgetter("notification.kind"),
+    "refid": attrgetter("notification.refid"),
+    "trxid": attrgetter("notification.trxid"),
+}
+_OF_DEPARTURE: dict[str, Callable[[SeenDeparture], Any]] = {
+    "operation": attrgetter("operation"),
+    "field": attrgetter("departure.field"),
+    "request": lambda seen: seen.request or None,
+    "callback": lambda seen: seen.callback or None,
+}
+
+
+class ProxyControl:
+    """The control API over what `watcher` keeps; `facts` is what the list of sandboxes says of the proxy."""
+
+    def __init__(self, watcher: Watcher, guard: Guard, audit: Audit, facts: dict[str, Any]) -> None:
+        self._watcher, self._guard, self._audit, self._facts = watcher, guard, audit, facts
+        endpoints: dict[str, Callable[..., Any]] = {
+            HEALTH_PATH: meta.health,
+            "/_sim/openapi.json": meta.proxy_document,
+            "/_sim/sandboxes": self._list,
+            ONE + "/requests": self._requests,
+            ONE + "/requests.har": self._as_har,
+            ONE + "/requests/{n}.curl": self._as_curl,
+            ONE + "/requests/{n}": self._request,
+            ONE + "/transactions": self._transactions,
+            ONE + "/transactions/{trxid}": self._transaction,
+            ONE + "/callbacks": self._callbacks,
+            ONE + "/departures": self._departures,
+            ONE + "/audit": self._audited,
+        }
+        self.paths = tuple(endpoints)
+        self._app = Starlette(
+            routes=[Route(path, endpoint, methods=["GET"]) for path, endpoint in endpoints.items()],
+            exception_handlers={
+                DomainError: on_domain_error,
+                HTTPException: partial(on_http_error, unknown=UNKNOWN_PATH),
+                Exception: on_unexpected,
+            },
+        )
+        self._app.router.redirect_slashes = False
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """Answer one request that the guard accepts; everybody may read what is open."""
+        if scope["path"] not in OPEN_PATHS:
+            refusal = self._guard.check(Headers(scope=scope))
+            if refusal is not None:
+                await error(refusal.status, refusal.code, refusal.message)(scope, receive, send)
+                return
+        try:
+            await self._app(scope, receive, send)
+        except Exception as failure:  # it was answered; Starlette raises it again for the server's log
+            report(failure, "a control request")
+
+    async def _reply(self, body: dict[str, Any]) -> Response:
+        """An answer without secrets, whatever it is about; rows are lines, and each is masked in a turn of its own."""
+        mask = self._watcher.secrets.mask
+        masked = []
+        for line in encode(body).split(b"\n"):
+            masked.append(mask.answer(line))
+            await asyncio.sleep(0)
+        return Response(b"".join(masked), media_type="application/json")
+
+    async def _list(self, request: Request) -> Response:
+        refuse_other_parameters(request)
+        return reply({"sandboxes": [{"id": shown.SANDBOX, **self._facts}]})
+
+    async def _requests(self, request: Request) -> Response:
+        """The journal, newest first."""
+        _refuse_other_sandbox(request)
+        mask = self._watcher.secrets.mask
+        log = self._watcher.log.calls
+        query = _journal_query(request, "observed-requests-query")
+        return await self._rows(query, "requests", log, _OF_CALL, lambda seen: shown.request(seen, mask))
+
+    async def _as_har(self, request: Request) -> Response:
+        """The latest requests that match as HAR 1.2."""
+        _refuse_other_sandbox(request)
+        query = _journal_query(request, "observed-har-query")
+        asked, mask, url = page_of(query), self._watcher.secrets.mask, base_url(request)
+        found = filtered(_OF_CALL, query, _before(self._watcher.log.calls, asked.cursor))
+        parts = har_parts(found, asked.limit, lambda seen: shown.exported(url, seen, mask))
+        return Response(b"".join([mask.answer(part) async for part in parts]), media_type="application/json")
+
+    async def _request(self, request: Request) -> Response:
+        seen = self._found(request)
+        return (
+            _unknown_request() if seen is None else await self._reply(shown.exchange(seen, self._watcher.secrets.mask))
+        )
+
+    async def _as_curl(self, request: Request) -> Response:
+        """One request as a command for a POSIX shell."""
+        seen, mask = self._found(request), self._watcher.secrets.mask
+        if seen is None:
+            return _unknown_request()
+        return PlainTextResponse(pasted(base_url(request), shown.sent(seen, mask), mask))
+
+    def _found(self, request: Request) -> SeenCall | None:
+        """The call whose number is in the path; None when the journal does not have it."""
+        _refuse_other_sandbox(request)
+        number = request.path_params["n"]
+        is_number = number.isascii() and number.isdigit() and len(number) <= DIGITS_MAX
+        return self._watcher.log.calls.find(int(number)) if is_number else None
+
+    async def _callbacks(self, request: Request) -> Response:
+        """Callbacks and webhooks, newest first."""
+        _refuse_other_sandbox(request)
+        mask = self._watcher.secrets.mask
+        log = self._watcher.log.notifications
+        query = query_of(request, "observed-callbacks-query")
+        return await self._rows(query, "callbacks", log, _OF_NOTIFICATION, lambda seen: shown.notification(seen, mask))
+
+    async def _departures(self, request: Request) -> Response:
+        """What departed from the contract, newest first."""
+        _refuse_other_sandbox(request)
+        mask = self._watcher.secrets.mask
+        log = self._watcher.log.departures
+        query = query_of(request, "departures-query")
+        return await self._rows(query, "departures", log, _OF_DEPARTURE, lambda seen: shown.departure(seen, mask))
+
+    async def _rows(
+        self,
+        query: Mapping[str, Any],
+        name: str,
+        log: Ring[Record],
+        filters: Mapping[str, Callable[[Record], Any]],
+        row: Callable[[Record], dict[str, Any]],
+    ) -> Response:
+        """A page of a log, newest first; with `wait_for`, once that many match or the timeout passes."""
+        asked = page_of(query)
+        wait_for, timeout_s = wait_of(query)
+        matches = matcher(filters, query)
+        complete = True
+        if wait_for:
+            found = Tally(log, matches)
+            complete = await log.notifier.wait_until(lambda: found.count() >= wait_for, timeout_s)
+        answer = await page(name, asked, filter(matches, _before(log, asked.cursor)), row, lambda one: one.n)
+        return await self._reply(answer | {"left_out": log.left_out, "complete": complete})
+
+    async def _transactions(self, request: Request) -> Response:
+        """Payments that were seen, newest first."""
+        _refuse_other_sandbox(request)
+        query = query_of(request, "observed-payments-query")
+        asked, mask = page_of(query), self._watcher.secrets.mask
+        wanted = [(name, query[name]) for name in ("refid", "trxid") if name in query]
+        every = self._watcher.payments.newest_first()
+        found = [one for one in every if all(getattr(one, name) == text for name, text in wanted)]
+        answer = await page("transactions", asked, found, lambda one: shown.payment(one, mask))
+        return await self._reply(answer | {"left_out": self._watcher.payments.left_out})
+
+    async def _transaction(self, request: Request) -> Response:
+        """The story of one payment, by trxid or refid: what was asked, answered and called back, in order."""
+        _refuse_other_sandbox(request)
+        refuse_other_parameters(request)
+        one = self._watcher.payments.find(request.path_params["trxid"])
+        if one is None:
+            return error(404, "unknown_transaction", "no such payment went by; ?refid= finds by refid")
+        mask, log = self._watcher.secrets.mask, self._watcher.log
+        calls = [seen for seen in map(log.calls.find, one.calls) if seen is not None]
+        callbacks = [seen for seen in map(log.notifications.find, one.callbacks) if seen is not None]
+        left_out = one.calls_left_out + len(one.calls) - len(calls)
+        callbacks_left_out = one.callbacks_left_out + len(one.callbacks) - len(callbacks)
+        departed = [found for seen in calls for found in seen.departures]
+        story = shown.payment(one, mask) | {
+            "statuses": [shown.status(each, mask) for each in one.statuses],
+            "requests": await lines(calls, lambda seen: shown.request(seen, mask)),
+            "requests_left_out": left_out,
+            "callbacks": await lines(callbacks, lambda seen: shown.notification(seen, mask)),
+            "callbacks_left_out": callbacks_left_out,
+            "departures": [shown.departure_of(each, mask) for each in departed[:100]],
+        }
+        return await self._reply(story)
+
+    async def _audited(self, request: Request) -> Response:
+        _refuse_other_sandbox(request)
+        refuse_other_parameters(request)
+        log = self._watcher.log
+        calls = [seen.call for seen in log.calls]
+        notifications = [seen.notification for seen in log.notifications]
+        found = await in_background(self._audit, calls, notifications)
+        return await self._reply(found | {"left_out": log.calls.left_out + log.notifications.left_out})
+
+
+def _refuse_other_sandbox(request: Request) -> None:
+    if request.path_params["sandbox"] != shown.SANDBOX:
+        raise Unknown("unknown_sandbox", f"a proxy has one sandbox, {shown.SANDBOX!r}")
+
+
+def _before(log: Ring[Record], cursor: int) -> list[Record]:
+    """What a log has before the record with this number, newest first; 0 is all of it."""
+    return [one for one in reversed(log) if not cursor or one.n < cursor]
+
+
+def _journal_query(request: Request, schema: str) -> dict[str, Any]:
+    """The query of a list with the journal's filters, which something can match. Raises `InvalidInput`."""
+    refuse_impossible(request, [name for name in _OF_CALL if name != "trxid"])  # a deployment's may be any text
+    query = query_of(request, schema)
+    refuse_contradictions(query, _OF_CALL)
+    return query
+
+
+def _unknown_request() -> Response:
+    return error(404, "unknown_request", "the journal has no such request, or has evicted it")

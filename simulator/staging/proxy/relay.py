@@ -1,0 +1,294 @@
+"""Passes one request to an upstream and its answer back, byte for byte, and notes what went by.
+
+Nothing is sent twice: a request of this service carries a nonce, and may be a payment. When there is no answer to pass
+on, the proxy answers itself, and says so; when an answer breaks off, so does the connection to the client.
+"""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from time import perf_counter
+from typing import Any, Final
+
+from simulator.http_client.answers import SWITCHING_PROTOCOLS, AnswerBounds, AnswerHead, AnswerReader
+from simulator.http_client.connection import Connection, NoAnswerError
+from simulator.http_client.dialer import NotConnectedError
+from simulator.server.message import header_lines
+from simulator.server.responder import OVER, STATUS_LINE_KEY, responder_of
+from simulator.staging.proxy.fields import passed_on, to_upstream, value_of
+from simulator.staging.proxy.kept import Kept, Shelf
+from simulator.staging.proxy.pool import Crowded, Pool
+from simulator.wire.json import encode
+from simulator.wire.traffic import Headers
+
+BODY_TIMEOUTS_MAX: Final = 20  # an answer's body may take so many times the limit, with no pause above it
+BOUNDS: Final = AnswerBounds(head_bytes=256 * 1024, fields=65_536, body_bytes=None)
+BAD_GATEWAY, UNAVAILABLE, GATEWAY_TIMEOUT = 502, 503, 504
+
+
+@dataclass(frozen=True, slots=True)
+class Exchanged:
+    """What went by. `headers` and `answer_headers` are those that came, each from its side; `status` is 0 when no
+    answer came. `error` is a code of ours and `words` say what failed; the client then has the `own_status`, 0 when its
+    connection was cut. The counts are of the whole bodies, which are kept unless they were too long."""
+
+    at: datetime
+    method: str
+    target: bytes
+    headers: Headers
+    client: str
+    body: bytes
+    body_bytes: int
+    status: int
+    answer_headers: Headers
+    answer: bytes
+    answer_bytes: int
+    is_whole: bool
+    duration_us: int
+    error: str = ""
+    words: str = ""
+    own_status: int = 0
+
+
+class Failed(Exception):
+    """There is no answer to pass on, or no more of it: the status and code of our own, and why in words."""
+
+    def __init__(self, status: int, code: str, words: str) -> None:
+        super().__init__(words)
+        self.status, self.code, self.words = status, code, words
+
+
+class ClientLeft(Exception):
+    """The client left before its request was complete."""
+
+
+class Relay:
+    """Passes requests to one upstream; `whom` is what messages call it."""
+
+    def __init__(self, pool: Pool, whom: str, wall: Callable[[], datetime], shelf: Shelf) -> None:
+        self._pool = pool
+        self._whom = whom
+        self._wall = wall
+        self._shelf = shelf
+
+    async def pass_on(
+        self, scope: Any, receive: Any, send: Any, target: bytes, note: Callable[[Exchanged], None]
+    ) -> None:
+        """Pass a request of ASGI on to `target` at the upstream, and answer it.
+
+        `note` is called once, before the client has the last byte where its place is known.
+        """
+        passing = _Passing(self, scope, receive, send, target, note)
+        try:
+            await passing.run()
+        finally:
+            passing.finish()
+
+
+class _Passing:
+    """One request on its way."""
+
+    def __init__(
+        self, relay: Relay, scope: Any, receive: Any, send: Any, target: bytes, note: Callable[[Exchanged], None]
+    ) -> None:
+        self._relay, self._pool = relay, relay._pool
+        self._scope, self._receive, self._send = scope, receive, send
+        self._target, self._note = target, note
+        self._at, self._began = relay._wall(), perf_counter()
+        self._headers: Headers = tuple(scope["headers"])
+        self._sent, self._got = Kept(relay._shelf), Kept(relay._shelf)
+        self._head: AnswerHead | None = None
+        self._reader = AnswerReader(scope["method"], BOUNDS)
+        self._has_more = False
+        self._is_noted = False
+
+    async def run(self) -> None:
+        """Pass it on, once a part of its body is there: until then it takes no connection from others. What fails is
+        answered, and noted."""
+        try:
+            first = await self._piece()
+            async with self._pool.connection() as connection:
+                await self._exchange(connection, first)
+        except Failed as failed:
+            await self._fail(failed)
+        except ClientLeft:
+            self._finish("client_left", "the client left before its request was complete")
+        except NotConnectedError as error:
+            words = f"{self._relay._whom} at {self._pool.address.url} cannot be reached: {error.short}"
+            await self._fail(Failed(BAD_GATEWAY, "upstream_unreachable", words))
+        except Crowded:
+            words = f"no connection to {self._relay._whom} was free within {self._pool.timeout_s:g} s"
+            await self._fail(Failed(UNAVAILABLE, "proxy_busy", words))
+
+    def finish(self) -> None:
+        """Note what was not noted, since the proxy stops; let go of the bodies."""
+        if not self._is_noted:
+            self._finish("proxy_stopped", "the proxy was stopped before the exchange was complete")
+        self._sent.release()
+        self._got.release()
+
+    async def _exchange(self, connection: Connection, first: bytes) -> None:
+        connection.begin(self._reader)
+        uploading = asyncio.create_task(self._upload(connection, first))
+        try:
+            self._head = await self._first(connection, uploading)
+            await self._start(self._head)
+            await self._download(connection)
+        finally:
+            uploading.cancel()
+            await asyncio.wait({uploading})
+            if uploading.cancelled() or uploading.exception() is not None:
+                connection.abort()  # a part of the request is missing on it
+
+    # The request
+
+    async def _upload(self, connection: Connection, piece: bytes) -> None:
+        """Send the request, whose body begins with `piece`.
+
+        Raises `ClientLeft`; `TimeoutError` and `ConnectionError` when the upstream does not take it."""
+        is_chunked = value_of(self._headers, b"transfer-encoding") != b""
+        fields = to_upstream(self._headers, self._pool.address.authority, is_chunked=is_chunked)
+        line = b"%b %b HTTP/1.1\r\n" % (self._scope["method"].encode(), self._pool.address.base.encode() + self._target)
+        unsent = line + b"".join(b"%b: %b\r\n" % field for field in fields) + b"\r\n"
+        while True:
+            framed = b"%x\r\n%b\r\n" % (len(piece), piece) if is_chunked and piece else piece
+            await self._write(connection, unsent + framed)
+            if not self._has_more:
+                break
+            unsent, piece = b"", await self._piece()
+        if is_chunked:
+            await self._write(connection, b"0\r\n\r\n")
+
+    async def _piece(self) -> bytes:
+        """The next piece of the body, noted; empty for the end. Raises `ClientLeft`."""
+        message = await self._receive()
+        if message["type"] == "http.disconnect":
+            raise ClientLeft
+        self._has_more = message.get("more_body", False)
+        piece: bytes = message.get("body", b"")
+        self._sent.add(piece)
+        return piece
+
+    async def _write(self, connection: Connection, data: bytes) -> None:
+        async with asyncio.timeout(self._pool.timeout_s):
+            await connection.send(data)
+
+    # The answer
+
+    async def _first(self, connection: Connection, uploading: "asyncio.Task[None]") -> AnswerHead:
+        """The head of the answer, which may come before the request is complete, or although it was not taken."""
+        whom, limit = self._relay._whom, self._pool.timeout_s
+        heading = asyncio.create_task(connection.head())
+        try:
+            await asyncio.wait({heading, uploading}, return_when=asyncio.FIRST_COMPLETED)
+            if not heading.done():
+                failure = uploading.exception()
+                if isinstance(failure, ClientLeft):
+                    raise failure
+                if isinstance(failure, TimeoutError):
+                    raise Failed(
+                        GATEWAY_TIMEOUT, "upstream_timeout", f"{whom} took no more of the request for {limit:g} s"
+                    )
+            async with asyncio.timeout(limit):
+                head = await heading
+        except TimeoutError:
+            raise Failed(GATEWAY_TIMEOUT, "upstream_timeout", f"{whom} did not answer within {limit:g} s") from None
+        except NoAnswerError:
+            part = "in the middle of the head of its answer" if self._reader.has_begun else "before an answer came"
+            raise self._no_answer(f"{whom} ended {part}: {self._reader.broke_off}", BAD_GATEWAY) from None
+        finally:
+            heading.cancel()
+        self._check(head)
+        return head
+
+    def _check(self, head: AnswerHead) -> None:
+        """Refuse what cannot be passed on. Raises `Failed`."""
+        problem = ""
+        if head.status == SWITCHING_PROTOCOLS:
+            problem = f"has the status {head.status}, which nobody asked for"
+        try:
+            header_lines([(b"", head.reason), *head.fields])
+        except ValueError:
+            problem = "is not HTTP: a control character in its head"
+        if problem:
+            raise Failed(BAD_GATEWAY, "upstream_not_http", f"the answer of {self._relay._whom} {problem}")
+
+    def _no_answer(self, broke_off: str, status: int = 0) -> Failed:
+        """Why the reader has no answer, or no more of it."""
+        if self._reader.problem:
+            return Failed(status, "upstream_not_http", f"the answer of {self._relay._whom} {self._reader.problem}")
+        return Failed(status, "upstream_broke_off", broke_off)
+
+    async def _start(self, head: AnswerHead) -> None:
+        await self._send(
+            {
+                "type": "http.response.start",
+                "status": head.status,
+                "headers": list(passed_on(head.fields)),
+                STATUS_LINE_KEY: b"HTTP/1.1 %d %b\r\n" % (head.status, head.reason),
+            }
+        )
+
+    async def _download(self, connection: Connection) -> None:
+        whom, pause = self._relay._whom, self._pool.timeout_s
+        end = asyncio.get_running_loop().time() + BODY_TIMEOUTS_MAX * pause
+        try:
+            while True:
+                async with asyncio.timeout_at(min(end, asyncio.get_running_loop().time() + pause)):
+                    piece, is_last = await connection.piece()
+                self._got.add(piece)
+                if not self._got.is_whole and self._has_left():
+                    raise Failed(0, "client_left", "the client left before a long answer was complete")
+                if is_last:
+                    self._finish()
+                await self._send({"type": "http.response.body", "body": piece, "more_body": not is_last})
+                if is_last:
+                    return
+        except TimeoutError:
+            raise Failed(0, "upstream_timeout", f"the answer of {whom} did not end in time, and was cut") from None
+        except NoAnswerError:
+            raise self._no_answer(f"the answer of {whom} broke off: {self._reader.broke_off}") from None
+
+    def _has_left(self) -> bool:
+        responder = responder_of(self._scope)
+        return responder is not None and responder.stage is OVER
+
+    # The end
+
+    async def _fail(self, failed: Failed) -> None:
+        self._finish(failed.code, failed.words, failed.status)
+        if not failed.status:
+            responder = responder_of(self._scope)
+            if responder is not None:
+                responder.abort()
+            return
+        message = f"reseller-sim proxy, not the service: {failed.words}"
+        body = encode({"error": failed.code, "message": message})
+        headers = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(body))]
+        await self._send({"type": "http.response.start", "status": failed.status, "headers": headers})
+        await self._send({"type": "http.response.body", "body": body})
+
+    def _finish(self, error: str = "", words: str = "", own_status: int = 0) -> None:
+        self._is_noted = True
+        client, head = self._scope.get("client"), self._head
+        self._note(
+            Exchanged(
+                at=self._at,
+                method=self._scope["method"],
+                target=self._target,
+                headers=self._headers,
+                client=client[0] if client else "",
+                body=self._sent.body,
+                body_bytes=self._sent.total,
+                status=head.status if head else 0,
+                answer_headers=head.fields if head else (),
+                answer=self._got.body,
+                answer_bytes=self._got.total,
+                is_whole=self._sent.is_whole and self._got.is_whole,
+                duration_us=int((perf_counter() - self._began) * 1_000_000),
+                error=error,
+                words=words,
+                own_status=own_status,
+            )
+        )

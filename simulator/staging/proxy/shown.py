@@ -1,0 +1,169 @@
+"""The proxy's log as its control API shows it: in the shapes of the simulator's, without secrets."""
+
+from typing import Any
+from urllib.parse import quote
+
+from simulator.control import render
+from simulator.control.exports import Sent
+from simulator.control.har import SAFE_IN_PATH, SAFE_IN_URL
+from simulator.control.masking import Mask
+from simulator.staging.proxy.fields import value_of
+from simulator.staging.proxy.log import SeenCall, SeenDeparture, SeenNotification
+from simulator.staging.proxy.payments import Payment, SeenStatus
+from simulator.wire.traffic import Headers
+
+SANDBOX = "default"
+RECEIVER_BODY_CHARS_MAX = 16 * 1024
+
+
+def request(seen: SeenCall, mask: Mask) -> dict[str, Any]:
+    """One row of the journal."""
+    call = seen.call
+    return {
+        "n": call.n,
+        "at": render.moment(call.at),
+        "method": call.method,
+        "path": mask.path(call.path),
+        "query": mask.query(call.path, call.query),
+        "status": seen.status,
+        "reseller": call.reseller,
+        "client": seen.client,
+        "rule": "",
+        "fault": "",
+        "error": mask.text(seen.error),
+        "diagnosis": mask.text(call.diagnosis),
+        "trxid": call.trxid,
+        "duration_us": call.duration_us,
+        "refid": mask.text(call.refid),
+        "departed": len(seen.departures),
+    }
+
+
+def exchange(seen: SeenCall, mask: Mask) -> dict[str, Any]:
+    """A call with its request and the service's response."""
+    call = seen.call
+    return request(seen, mask) | {
+        "sandbox": SANDBOX,
+        "request": _message(mask, call.path, call.headers, call.body, seen.body_bytes),
+        "response": _message(mask, call.path, call.answer_headers, call.answer, seen.answer_bytes),
+        "departures": [departure_of(one, mask) for one in seen.departures],
+    }
+
+
+def exported(url: str, seen: SeenCall, mask: Mask) -> dict[str, Any]:
+    """A call as `har_parts` takes it, with the address at the proxy, which is at `url`."""
+    target = quote(_target(seen, mask).decode("latin-1"), safe=SAFE_IN_URL, encoding="latin-1")
+    return exchange(seen, mask) | {"url": url + target, "unread": _unread(seen)}
+
+
+def sent(seen: SeenCall, mask: Mask) -> Sent:
+    """A call as `pasted` takes it. A body that came packed is unpacked, so that nothing says it is packed."""
+    call = seen.call
+    is_packed = seen.body_bytes != len(call.body)
+    headers = [pair for pair in call.headers if not (is_packed and pair[0].lower() == b"content-encoding")]
+    return Sent(
+        n=call.n,
+        method=call.method,
+        path=call.path,
+        query=call.query,
+        headers=headers,
+        body=call.body,
+        status=seen.status,
+        error=seen.error,
+        unread=_unread(seen),
+        target=_target(seen, mask),
+    )
+
+
+def _target(seen: SeenCall, mask: Mask) -> bytes:
+    """The target as it was sent, without secrets."""
+    path, query = seen.call.path, mask.query(seen.call.path, seen.call.query)
+    sent_path = quote(mask.path(path), safe=SAFE_IN_PATH, encoding="latin-1")
+    return (sent_path + (f"?{query}" if query else "")).encode("latin-1")
+
+
+def _unread(seen: SeenCall) -> str:
+    is_missing = seen.body_bytes > 0 and not seen.call.body
+    return f"Its body of {seen.body_bytes} bytes was not kept." if is_missing else ""
+
+
+def _message(mask: Mask, path: str, headers: Headers, body: bytes, body_bytes: int) -> dict[str, Any]:
+    """As the simulator's journal shows it; `body_bytes` is the length on the wire."""
+    named = ((name.decode("latin-1"), value.decode("latin-1")) for name, value in headers)
+    shown = [[mask.text(name), mask.header(name, value)] for name, value in named]
+    return {"headers": shown, "body": mask.body(path, body), "body_bytes": body_bytes}
+
+
+def departure_of(found: Any, mask: Mask) -> dict[str, Any]:
+    """A departure without its place."""
+    return {
+        "field": mask.text(found.field),
+        "expected": mask.text(found.expected),
+        "actual": mask.text(found.actual),
+        "is_unknown": found.is_unknown,
+    }
+
+
+def departure(seen: SeenDeparture, mask: Mask) -> dict[str, Any]:
+    """One row of the departures."""
+    place = {
+        "n": seen.n,
+        "at": render.moment(seen.at),
+        "request": seen.request or None,
+        "callback": seen.callback or None,
+        "operation": mask.text(seen.operation),
+    }
+    return place | departure_of(seen.departure, mask)
+
+
+def notification(seen: SeenNotification, mask: Mask) -> dict[str, Any]:
+    """One callback or webhook, and what the receiver answered."""
+    one = seen.notification
+    path, _, query = one.url.partition("?")
+    shown_query = mask.query(path, query.encode("latin-1", "replace"))
+    return {
+        "n": one.n,
+        "at": render.moment(one.at),
+        "kind": one.kind,
+        "refid": mask.text(one.refid),
+        "trxid": one.trxid,
+        "payment_status": mask.text(seen.reported),
+        "signature": seen.signature,
+        "method": one.method,
+        "url": mask.text(path) + (f"?{shown_query}" if query else ""),
+        "status": one.status or None,
+        "error": mask.text(one.error),
+        "body": mask.body("", one.answer[:RECEIVER_BODY_CHARS_MAX]),
+        "duration_us": one.duration_us,
+        "departures": [departure_of(each, mask) for each in seen.departures],
+        "request": _message(mask, path, one.headers, one.body, len(one.body)),
+        "content_type": value_of(one.answer_headers, b"content-type").decode("latin-1"),
+    }
+
+
+def payment(one: Payment, mask: Mask) -> dict[str, Any]:
+    """A payment as far as it was seen."""
+    last = one.statuses[-1] if one.statuses else None
+    return {
+        "trxid": mask.text(one.trxid),
+        "refid": mask.text(one.refid),
+        "product": mask.text(one.product),
+        "account": mask.text(one.account),
+        "amount": one.amount,
+        "cost": one.cost,
+        "status": mask.text(last.status) if last else "",
+        "status_code": last.status_code if last else None,
+        "created": render.moment(one.created),
+        "updated": render.moment(one.updated),
+    }
+
+
+def status(one: SeenStatus, mask: Mask) -> dict[str, Any]:
+    """A status that was observed; `source` and `n` name the message that told it."""
+    return {
+        "at": render.moment(one.at),
+        "status": mask.text(one.status),
+        "status_code": one.status_code,
+        "source": one.source,
+        "n": one.n,
+    }

@@ -1,0 +1,166 @@
+"""Bill look-ups as they were answered. Which fields a biller returns is kept, and between which amounts its bills are;
+names, addresses and the bills themselves are not."""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any
+
+from simulator.domain.model.bills import IC_NUMBER, BillError, BillField
+from simulator.domain.model.money import parse_number
+from simulator.staging.importer.shapes import as_dict
+from simulator.staging.recorder.bodies import json_object, query_of, short
+from simulator.staging.recorder.explained import Observed, explain
+from simulator.staging.recorder.probe import Probe
+from simulator.staging.recorder.writing import Notes, counted, plain_line
+from simulator.wire.bills import ERRORS
+from simulator.wire.traffic import Call
+
+LOOKUPS_MAX = 5_000
+PRODUCTS_MAX = 2_000
+KEPT = ("product", "account", "biller_code", "ref2", "amount")
+ERROR_CHARS_MAX = 100
+FOUND = ""
+FOUND_ONE = (FOUND, "")
+_OK, _BAD_REQUEST = 200, 400
+_IDS = {message: str(error) for error, (message, _) in ERRORS.items()}
+_CUSTOM = "CustomField"
+CUSTOM_MAX = 20
+HIDDEN = "(not shown)"
+IC_DIGITS = 12
+
+
+@dataclass(slots=True)
+class SeenBiller:
+    """What the bills of a product have."""
+
+    returns: set[str] = field(default_factory=set)
+    lowest: Decimal | None = None
+    highest: Decimal | None = None
+    names: set[str] = field(default_factory=set)
+    custom: Any = None
+
+
+@dataclass(slots=True)
+class SeenLookUp:
+    """A look-up: its parameters, and the error and its label; no error for a bill."""
+
+    query: dict[str, str]
+    error: str
+    label: str
+
+
+class Bills:
+    """All look-ups that were seen."""
+
+    def __init__(self) -> None:
+        self.billers: dict[str, SeenBiller] = {}
+        self._lookups: list[SeenLookUp] = []
+
+    def note(self, call: Call) -> None:
+        """`GET /v2/bill-presentment`."""
+        query = {name: short(value) for name, value in query_of(call.query).items() if name in KEPT}
+        answer = json_object(call.answer)
+        data, product = as_dict(answer.get("data")), query.get("product", "")
+        if not product or "message" not in data or call.status not in (_OK, _BAD_REQUEST):
+            return
+        message, label = short(data["message"]), short(answer.get("error_message"))
+        if call.status == _OK:
+            self._note_bill(product, data)
+        if len(self._lookups) < LOOKUPS_MAX and (call.status == _OK or message):
+            error = FOUND if call.status == _OK else _IDS.get(message, message[:ERROR_CHARS_MAX])
+            usual = ERRORS.get(error, (message, message))[1]
+            self._lookups.append(SeenLookUp(query, plain_line(error), "" if label in ("", usual) else label))
+
+    def _note_bill(self, product: str, data: dict[str, Any]) -> None:
+        if product not in self.billers and len(self.billers) >= PRODUCTS_MAX:
+            return
+        biller = self.billers.setdefault(product, SeenBiller())
+        biller.returns |= {str(name) for name in BillField if data.get(name) not in (None, "")}
+        if biller.custom is None and data.get(_CUSTOM) not in (None, ""):
+            biller.custom = _shape(data[_CUSTOM])
+        name, owed = short(data.get("BillerName")), parse_number(data.get("Outstanding"))
+        if name and len(biller.names) <= 1:
+            biller.names.add(name)
+        if owed is not None and owed > 0:
+            biller.lowest = owed if biller.lowest is None else min(biller.lowest, owed)
+            biller.highest = owed if biller.highest is None else max(biller.highest, owed)
+
+    def biller(self, product: str) -> dict[str, Any] | None:
+        """`bill` of a product; None when nothing says that it has bills."""
+        seen = self.billers.get(product)
+        if seen is None:
+            mine = [one.error for one in self._lookups if one.query["product"] == product]
+            without = (FOUND, BillError.UNAVAILABLE, BillError.PRODUCT)
+            return {} if any(error not in without for error in mine) else None
+        shown: dict[str, Any] = {}
+        if len(seen.names) == 1:
+            shown["biller_name"] = plain_line(next(iter(seen.names)))
+        if seen.returns:
+            shown["returns"] = [str(name) for name in BillField if name in seen.returns]
+        if seen.lowest is not None:
+            shown["outstanding"] = {"min": seen.lowest, "max": seen.highest}
+        if seen.custom is not None:
+            shown["custom_field"] = seen.custom
+        return shown
+
+    def rules(
+        self, products: set[str], probe: Probe, notes: Notes, *, names_accounts: bool
+    ) -> Iterator[dict[str, Any]]:
+        """The rules of the section `bills` for these products; errors that catalog and form cause need none."""
+        for product in sorted(products):
+            lookups = [one for one in self._lookups if one.query["product"] == product]
+            yield from _of_product(product, lookups, probe, notes, names_accounts=names_accounts)
+
+
+def _shape(value: Any, depth: int = 3) -> Any:
+    """A value without what may be somebody's: texts are hidden, an identity number is drawn."""
+    if isinstance(value, dict) and depth:
+        return {plain_line(short(name)): _shape(one, depth - 1) for name, one in list(value.items())[:CUSTOM_MAX]}
+    if isinstance(value, list) and depth:
+        return [_shape(one, depth - 1) for one in value[:CUSTOM_MAX]]
+    if isinstance(value, str):
+        return IC_NUMBER if len(value) == IC_DIGITS and value.isdigit() else HIDDEN
+    return value if isinstance(value, bool) else 0
+
+
+def _of_product(
+    product: str, lookups: list[SeenLookUp], probe: Probe, notes: Notes, *, names_accounts: bool
+) -> Iterator[dict[str, Any]]:
+    """The rules of one product. They come before the checks of catalog and form, so a look-up that these decide needs
+    none; and so does a bill, unless a rule for all others finds none."""
+    usual = Counter((one.error, one.label) for one in lookups).most_common(1)
+    is_found = bool(usual) and usual[0][0] == FOUND_ONE
+    own = [_outcome(one, probe) if is_found else (one.error, one.label) for one in lookups]
+    outcomes = list(dict.fromkeys(own))
+    if not outcomes or outcomes == [FOUND_ONE]:
+        return
+    observed = [
+        Observed(one.query.get("account", ""), one.query.get("amount", ""), outcomes.index(outcome))
+        for one, outcome in zip(lookups, own, strict=True)
+    ]
+    for part in explain(observed, names_accounts=names_accounts, by_amount=False):
+        found = [outcomes[place] for place in part.outcomes]
+        if is_found and FOUND_ONE in found:
+            continue
+        thens = [_then(*outcome) for outcome in found]
+        rule: dict[str, Any] = {"when": {"product": product, **part.when}, **part.counts, "then": thens[0]}
+        if len(thens) > 1:
+            weights = part.outcomes.values()
+            weighed = [{"weight": n, "then": then} for n, then in zip(weights, thens, strict=True)]
+            rule = {**rule, "then": {"one_of": weighed}}
+        said = [part.said] * bool(part.said)
+        said += [f"{counted(n, 'look-up')}: {outcomes[place][0] or 'a bill'}" for place, n in part.outcomes.items()]
+        yield notes.put(rule, [] if "nth" in part.counts else said)
+
+
+def _outcome(one: SeenLookUp, probe: Probe) -> tuple[str, str]:
+    """What a rule has to say of a look-up: nothing where it is decided without one."""
+    return FOUND_ONE if one.error == probe.bill_error(one.query) else (one.error, one.label)
+
+
+def _then(error: str, label: str) -> dict[str, Any]:
+    if error == FOUND:
+        return {"bill": {}}
+    return {"error": error, "error_message": plain_line(label)} if label else {"error": error}

@@ -1,0 +1,91 @@
+"""What calls and notifications say, whatever came: another shape is read as absent."""
+
+import re
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+from simulator.domain.model.instants import instant
+from simulator.domain.model.money import SERVICE_ZONE
+from simulator.staging.importer.shapes import as_dict, decoded
+from simulator.wire.traffic import Notification
+
+BODY_BYTES_MAX = 16 * 1024 * 1024
+DEPTH_MAX = 24  # of what a scenario may hold, with room to spare
+TEXT_CHARS_MAX = 300
+QUERY_BYTES_MAX = 64 * 1024
+_STAMP = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{3})?", re.ASCII)
+
+
+def json_object(body: bytes) -> dict[str, Any]:
+    """The object in a body; an empty one for anything else."""
+    if not body or len(body) > BODY_BYTES_MAX:
+        return {}
+    found = as_dict(decoded(body))
+    return {} if _is_deep(found) else found
+
+
+def _is_deep(value: Any) -> bool:
+    level = [value]
+    for _ in range(DEPTH_MAX):
+        level = [child for one in level for child in _children(one)]
+        if not level:
+            return False
+    return True
+
+
+def _children(value: Any) -> list[Any]:
+    below = value.values() if isinstance(value, dict) else value
+    return [child for child in below if isinstance(child, dict | list)]
+
+
+def query_of(raw: bytes) -> dict[str, str]:
+    """The parameters of a query, decoded; of a repeated one the first counts."""
+    found: dict[str, str] = {}
+    if len(raw) <= QUERY_BYTES_MAX:
+        try:
+            pairs = parse_qsl(raw.decode("latin-1"), keep_blank_values=True, max_num_fields=1000)
+        except ValueError:
+            return {}
+        for name, value in pairs:
+            found.setdefault(name, value)
+    return found
+
+
+def told(one: Notification) -> dict[str, Any]:
+    """The payment result in a callback, by POST or by GET."""
+    if one.method == "GET":
+        return json_object(query_of(_query(one.url)).get("message", "").encode("utf-8", "replace"))
+    return as_dict(json_object(one.body).get("data"))
+
+
+def _query(url: str) -> bytes:
+    try:
+        return urlsplit(url).query.encode("latin-1", "replace")
+    except ValueError:
+        return b""
+
+
+def short(value: object) -> str:
+    """A text that is worth remembering: one that is longer than `TEXT_CHARS_MAX` is read as absent."""
+    return value if isinstance(value, str) and len(value) <= TEXT_CHARS_MAX else ""
+
+
+def stamp(value: object) -> datetime | None:
+    """A time as payments and the history have it, in the service's zone (SPEC 1)."""
+    if not isinstance(value, str) or not _STAMP.fullmatch(value):
+        return None
+    try:
+        return instant(value.replace(" ", "T"), SERVICE_ZONE)
+    except ValueError:
+        return None
+
+
+def seconds(span: timedelta) -> float:
+    """A span of time in seconds."""
+    return span.total_seconds()
+
+
+def in_utc(at: datetime) -> datetime:
+    """A moment that can be compared with others, whether or not it has a zone."""
+    return at.replace(tzinfo=UTC) if at.tzinfo is None else at

@@ -1,0 +1,144 @@
+"""Voids and disputes as they were answered, and what became of voids. Requests about payments that were not successful
+are refused without a rule, and so are repeated ones."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from statistics import median
+from typing import Any
+
+from simulator.domain.model.transactions import Status
+from simulator.staging.importer.shapes import as_dict
+from simulator.staging.recorder.bodies import in_utc, json_object, seconds, short
+from simulator.staging.recorder.courses import ALIKE_S, ALIKE_SHARE, spread
+from simulator.staging.recorder.explained import Observed, Part, explain
+from simulator.staging.recorder.payments import Payments, SeenPayment
+from simulator.staging.recorder.writing import Notes, counted, duration, plain_line, template
+from simulator.wire.traffic import Call
+
+CASES_MAX = 2_000
+USUAL_S = 60.0  # until an accepted void is refunded, when nothing else is said
+ACCEPTED, REFUSED = "Success", "Failed"
+
+
+@dataclass(slots=True)
+class SeenCase:
+    """A request about a payment, this long after its creation."""
+
+    payment: SeenPayment
+    at_s: float
+    status: str
+    message: str
+
+
+@dataclass(slots=True)
+class _Outcome:
+    status: str
+    message: str
+    ends: str  # refund_after, refused_after or nothing
+    times: list[float]
+
+
+class Cases:
+    """The first request about each successful payment, of one kind: `voids` or `disputes`."""
+
+    def __init__(self, section: str) -> None:
+        self.section = section
+        self._seen: dict[str, SeenCase] = {}
+
+    def note(self, call: Call, payments: Payments) -> None:
+        """`POST /v2/transactions/void` or `check`, answered with 200."""
+        asked, data = json_object(call.body), as_dict(json_object(call.answer).get("data"))
+        one = payments.by_trxid(short(asked.get("trxid")) or call.trxid)
+        one = one or payments.followed.get(short(asked.get("refid")) or short(data.get("refid")))
+        status = short(data.get("status"))
+        if one is None or one.refid in self._seen or status not in (ACCEPTED, REFUSED):
+            return
+        known = {seen.status for seen in one.statuses}
+        if Status.SUCCESSFUL in known and Status.REFUNDED not in known and len(self._seen) < CASES_MAX:
+            facts = (*one.facts, *((("trxid", call.trxid),) if call.trxid else ()))
+            message = template(short(data.get("message")), facts)
+            self._seen[one.refid] = SeenCase(one, seconds(in_utc(call.at) - one.at), status, message)
+
+    def voidable(self) -> set[str]:
+        """The products of which a request was accepted."""
+        return {one.payment.product for one in self._seen.values() if one.status == ACCEPTED}
+
+    def rules(self, products: set[str] | None, notes: Notes, *, names_accounts: bool) -> Iterator[dict[str, Any]]:
+        """The rules of the section, for these products alone; None for all."""
+        cases = sorted(self._seen.values(), key=lambda one: (one.payment.product, one.payment.at, one.at_s))
+        for product in dict.fromkeys(one.payment.product for one in cases):
+            if products is None or product in products:
+                of = [one for one in cases if one.payment.product == product]
+                yield from self._of_product(product, of, notes, names_accounts=names_accounts)
+
+    def _of_product(
+        self, product: str, cases: list[SeenCase], notes: Notes, *, names_accounts: bool
+    ) -> Iterator[dict[str, Any]]:
+        outcomes: list[_Outcome] = []
+        observed = []
+        for one in sorted(cases, key=lambda one: one.payment.at.timestamp() + one.at_s):
+            place = self._place(one, outcomes)
+            observed.append(Observed(one.payment.account, str(one.payment.amount), place))
+        for part in explain(observed, names_accounts=names_accounts):
+            rule = _rule(product, part, outcomes)
+            lines = [part.said] * bool(part.said) + [_words(outcomes[n], seen) for n, seen in part.outcomes.items()]
+            yield notes.put(rule, [] if "nth" in part.counts else lines)
+
+    def _place(self, one: SeenCase, outcomes: list[_Outcome]) -> int:
+        ends, after_s = self._end(one)
+        for place, known in enumerate(outcomes):
+            if (known.status, known.message) == (one.status, one.message) and _is_like(known, ends, after_s):
+                if ends:
+                    known.ends = ends
+                    known.times.append(after_s)
+                return place
+        outcomes.append(_Outcome(one.status, one.message, ends, [after_s] if ends else []))
+        return len(outcomes) - 1
+
+    def _end(self, one: SeenCase) -> tuple[str, float]:
+        """How an accepted void ended, and after which time; nothing when it was not seen to."""
+        if self.section != "voids" or one.status == REFUSED:
+            return "", 0.0
+        refund = next((seen for seen in one.payment.statuses if seen.status is Status.REFUNDED), None)
+        if refund is not None:
+            known = [refund.seen_s, *(told.at_s for told in refund.told)]
+            said = refund.stamp_s
+            at_s = min(known) if said is None or abs(min(known) - said) <= ALIKE_S else said
+            return "refund_after", max(0.0, at_s - one.at_s)
+        waited_s = one.payment.last_s - one.at_s
+        return ("refused_after", waited_s) if waited_s > USUAL_S + ALIKE_S else ("", 0.0)
+
+
+def _is_like(known: _Outcome, ends: str, after_s: float) -> bool:
+    if not ends or not known.ends:
+        return True
+    if ends != known.ends:
+        return False
+    return ends == "refused_after" or abs(after_s - known.times[0]) <= max(ALIKE_S, ALIKE_SHARE * known.times[0])
+
+
+def _rule(product: str, part: Part, outcomes: list[_Outcome]) -> dict[str, Any]:
+    head = {"when": {"product": product, **part.when}, **part.counts}
+    thens = [_then(outcomes[place]) for place in part.outcomes]
+    if len(thens) == 1:
+        return {**head, "then": thens[0]}
+    weights = part.outcomes.values()
+    return {**head, "then": {"one_of": [{"weight": n, "then": then} for n, then in zip(weights, thens, strict=True)]}}
+
+
+def _then(one: _Outcome) -> dict[str, Any]:
+    shown: dict[str, Any] = {"status": one.status}
+    if one.message:
+        shown["message"] = one.message
+    if one.ends:
+        shown[one.ends] = duration(max(one.times) if one.ends == "refused_after" else median(one.times))
+    return shown
+
+
+def _words(one: _Outcome, seen: int) -> str:
+    text = f"{counted(seen, 'request')}: {one.status} {plain_line(one.message)}".rstrip()
+    if one.ends == "refund_after":
+        return f"{text}; refunded after {spread(one.times)}"
+    if one.ends:
+        return f"{text}; not refunded within {spread([max(one.times)])}"
+    return text

@@ -1,0 +1,252 @@
+"""The catalog as it was seen: the latest answer about each product, the pages of options put together.
+
+Answers in the older shape are read as those of `X-API-Version: 2026-09-16`, from which the importer makes a scenario.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from simulator.domain.model.money import cents, parse_amount, parse_number
+from simulator.domain.model.network import NetworkStatus
+from simulator.staging.importer.account import Offer, ProductAnswers, biller_field, subproduct_field
+from simulator.staging.importer.shapes import as_dict, as_list, as_text, dicts
+from simulator.staging.recorder.bodies import json_object, query_of, short
+from simulator.wire.traffic import Call
+
+PRODUCTS_MAX = 2_000
+OPTIONS_MAX = 100_000  # of all products together
+NETWORK_MAX = 100  # changes of one product
+LAST = 10**9
+_OLD_PATH, _NEW_PATH = "price.amount", "denomination"
+
+
+@dataclass(slots=True)
+class SeenOptions:
+    """What a field offers, to everybody or to one account: items by their place in the whole list."""
+
+    active: dict[int, dict[str, Any]] = field(default_factory=dict)
+    inactive: dict[int, dict[str, Any]] = field(default_factory=dict)
+    total: int = 0
+
+
+@dataclass(slots=True)
+class _Seen:
+    body: dict[str, Any]
+    is_older: bool
+
+
+class Catalogs:
+    """All that was answered about the catalog. `versions` counts the catalogs that differ in `last_updated`."""
+
+    def __init__(self) -> None:
+        self.groups: list[Any] = []
+        self.network: dict[str, list[tuple[float, str]]] = {}
+        self.updates: dict[str, None] = {}
+        self.options: dict[tuple[str, str, str], SeenOptions] = {}
+        self.refundable: dict[str, bool] = {}
+        self._bodies: dict[str, _Seen] = {}
+        self._order: list[str] = []
+        self._tree_rank = (-1, -1)
+        self._listed: dict[str, dict[str, Any]] = {}
+        self._subproducts: dict[tuple[str, str], list[Any]] = {}
+        self._billers: dict[int, dict[str, Any]] = {}
+        self._room = OPTIONS_MAX
+
+    @property
+    def is_empty(self) -> bool:
+        """True when no catalog was seen."""
+        return not self._bodies
+
+    def note_catalog(self, call: Call) -> None:
+        """`GET /v2/catalog`, whatever its filters."""
+        answer, query = json_object(call.answer), query_of(call.query)
+        products = [one for one in as_dict(answer.get("products")).values() if short(as_dict(one).get("code"))]
+        for body in products:
+            self._note_product(body)
+        if len(products) > len(self._order):
+            self._order = [body["code"] for body in products]
+        rank = (int(query.get("include_inactive") == "true"), int(query.get("is_active") != "false"))
+        if "product_code" not in query and rank >= self._tree_rank and isinstance(answer.get("tree"), dict):
+            self.groups, self._tree_rank = as_list(answer["tree"].get("groups")), rank
+            if len(self.updates) < PRODUCTS_MAX:
+                self.updates[short(answer.get("last_updated"))] = None
+
+    def _note_product(self, body: dict[str, Any]) -> None:
+        code = body["code"]
+        if code not in self._bodies and len(self._bodies) >= PRODUCTS_MAX:
+            return
+        amount = as_dict(as_dict(body.get("fulfillment")).get("amount"))
+        is_older = amount.get("path") == _OLD_PATH or (not amount and _has_pricing(body))
+        if is_older:
+            if amount:
+                amount["path"] = _NEW_PATH
+            before = self._bodies.get(code)
+            extras = {} if before is None else as_dict(as_dict(before.body.get("fulfillment")).get("extras"))
+            if "subproduct_code" in extras and isinstance(as_dict(body.get("fulfillment")).get("extras"), dict):
+                body["fulfillment"]["extras"] = extras
+        self._bodies[code] = _Seen(body, is_older)
+
+    def note_options(self, call: Call) -> None:
+        """`GET /v2/options`, a page of them."""
+        answer, query = json_object(call.answer), query_of(call.query)
+        account = short(query.get("account_number"))
+        key = (short(answer.get("product_code")), short(answer.get("field_id")), account)
+        if not key[0] or not key[1] or not isinstance(answer.get("items"), list):
+            return
+        if key not in self.options and len(self.options) >= PRODUCTS_MAX:
+            return
+        seen = self.options.setdefault(key, SeenOptions())
+        items = seen.inactive if query.get("is_active") == "false" else seen.active
+        self._take(items, answer, dicts(answer["items"]), is_part=bool(query.get("biller_code")))
+        total = as_dict(answer.get("meta")).get("total")
+        if isinstance(total, int) and query.get("is_active") != "false" and not query.get("biller_code"):
+            seen.total = max(seen.total, min(total, LAST))
+
+    def _take(
+        self, into: dict[int, dict[str, Any]], answer: Mapping[str, Any], items: list[dict[str, Any]], *, is_part: bool
+    ) -> None:
+        meta = as_dict(answer.get("meta"))
+        page, size = meta.get("current_page"), meta.get("per_page")
+        is_known = isinstance(page, int) and isinstance(size, int) and 0 < page < LAST and 0 < size < LAST
+        first = (page - 1) * size if isinstance(page, int) and isinstance(size, int) and is_known else 0
+        if is_part:
+            first = LAST + len(into)
+        for place, item in enumerate(items, first):
+            if place not in into:
+                if self._room <= 0:
+                    return
+                self._room -= 1
+            before = into.get(place, {})
+            if before.get("code") == item.get("code") and _NEW_PATH in before:
+                item.setdefault(_NEW_PATH, before[_NEW_PATH])
+            into[place] = item
+
+    def note_billers(self, call: Call) -> None:
+        """`GET /v1/interbank/billers`, a page of them."""
+        answer = json_object(call.answer)
+        self._take(self._billers, answer, dicts(answer.get("data")), is_part=False)
+
+    def note_subproducts(self, call: Call) -> None:
+        """`GET /v2/subproducts`."""
+        query, answer = query_of(call.query), json_object(call.answer)
+        code = short(query.get("product_code"))
+        if code and len(self._subproducts) < PRODUCTS_MAX:
+            items = dicts(answer.get("data"))[: max(0, self._room)]
+            self._room -= len(items)
+            self._subproducts[code, short(query.get("account_number"))] = items
+
+    def note_product_list(self, call: Call) -> None:
+        """`GET /v2/product-list`."""
+        for one in dicts(json_object(call.answer).get("data"))[:PRODUCTS_MAX]:
+            if short(one.get("product_code")):
+                self._listed[one["product_code"]] = one
+                self.refundable[one["product_code"]] = one.get("is_refundable") is True
+
+    def note_network(self, call: Call, elapsed_s: float) -> None:
+        """`GET /v2/networkstatus`, this long after the record began."""
+        data = as_dict(json_object(call.answer).get("data"))
+        code, status = short(data.get("product_code")), short(data.get("network_status"))
+        if not code or status not in set(NetworkStatus):
+            return
+        if code in self.network or len(self.network) < PRODUCTS_MAX:
+            changes = self.network.setdefault(code, [])
+            if len(changes) < NETWORK_MAX and (not changes or changes[-1][1] != status):
+                changes.append((max(0.0, elapsed_s), status))
+
+    def products(self) -> list[ProductAnswers]:
+        """The products in the order of the fullest catalog, as the importer takes them."""
+        order = dict.fromkeys([*(code for code in self._order if code in self._bodies), *self._bodies])
+        return [self._product(code) for code in order]
+
+    def _product(self, code: str) -> ProductAnswers:
+        body = self._bodies[code].body
+        found = ProductAnswers(body, self._listed.get(code, {}))
+        for field_id, of in self._options_of(code).items():
+            found.offers[field_id] = [
+                Offer(account, _whole(seen.active, body, field_id), _whole(seen.inactive, body, field_id))
+                for account, seen in of.items()
+            ]
+        found.subproducts = {account: items for (one, account), items in self._subproducts.items() if one == code}
+        if biller_field(body):
+            found.billers = [self._billers[place] for place in sorted(self._billers)]
+            self._from_billers(found)
+        elif sub := subproduct_field(body):
+            for account, items in found.subproducts.items():
+                if not any(offer.account == account for offer in found.offers.get(sub, ())):
+                    found.offers.setdefault(sub, []).append(Offer(account, [_plan(item) for item in items]))
+        return found
+
+    def _options_of(self, code: str) -> dict[str, dict[str, SeenOptions]]:
+        """The options of a product by field and account."""
+        found: dict[str, dict[str, SeenOptions]] = {}
+        for (product, field_id, account), seen in self.options.items():
+            if product == code:
+                found.setdefault(field_id, {})[account] = seen
+        return found
+
+    def _from_billers(self, found: ProductAnswers) -> None:
+        """Billers that were listed by the older endpoint alone."""
+        name = biller_field(found.body)
+        if name not in found.offers and found.billers:
+            items = [
+                {"code": one.get("biller_code"), "label": one.get("display_name") or one.get("biller_code")}
+                for one in found.billers
+            ]
+            found.offers[name] = [Offer("", items)]
+
+
+def _has_pricing(body: dict[str, Any]) -> bool:
+    """True when the form has a pricing field, which only the older shape may leave without a mapping."""
+    return any(form.get("role") == "pricing" for form in dicts(body.get("fields")))
+
+
+def _whole(items: dict[int, dict[str, Any]], body: dict[str, Any], field_id: str) -> list[dict[str, Any]]:
+    """The items in order; those of an older shape get the denomination that their price comes from."""
+    found = {as_text(items[place].get("code")): items[place] for place in sorted(items, reverse=True)}
+    forms = {form.get("id"): form for form in dicts(body.get("fields"))}
+    is_pricing = as_dict(forms.get(field_id)).get("role") == "pricing"
+    return [_with_denomination(item, body) if is_pricing else item for item in reversed(found.values())]
+
+
+def _with_denomination(item: dict[str, Any], body: dict[str, Any]) -> dict[str, Any]:
+    if _NEW_PATH in item:
+        return item
+    found = _denomination(item, body)
+    if found is None:
+        return item
+    before = {name: item[name] for name in ("code", "label") if name in item}
+    return {**before, _NEW_PATH: found, **item}
+
+
+def _denomination(item: dict[str, Any], body: dict[str, Any]) -> Any:
+    """The denomination of an item that has a price alone: the price without the account's adjustment (SPEC 2.1)."""
+    pricing = as_dict(body.get("pricing"))
+    price, unit = (
+        parse_amount(as_dict(item.get("price")).get("amount")),
+        parse_number(body.get("denomination_unit_price")),
+    )
+    adjustment = as_dict(pricing.get("price_adjustment"))
+    value = parse_number(adjustment.get("value"))
+    if price is None:
+        return None
+    if value is not None and adjustment.get("type") == "fixed":
+        price -= value
+    elif value:
+        price /= value
+    found = cents(price / unit if unit else price)
+    return int(found) if found == found.to_integral_value() else found
+
+
+def _plan(item: dict[str, Any]) -> dict[str, Any]:
+    names = {"code": "subproduct_code", "label": "display_name", "denomination": "face_value"}
+    found = {name: item.get(of) for name, of in names.items()}
+    found |= {name: item.get(name) for name in ("validity", "description", "account_number")}
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def network_item(changes: list[tuple[float, str]], written: Callable[[float], str]) -> Any:
+    """The item of `network`: a status, or several with their times, which `written` writes."""
+    if len(changes) == 1:
+        return changes[0][1]
+    return [{"at": "0s" if n == 0 else written(at_s), "status": status} for n, (at_s, status) in enumerate(changes)]

@@ -1,0 +1,218 @@
+"""The courses that the payments of a product took: payments whose statuses and callbacks came alike share one.
+
+Times that differ by less than a second and a half, or by less than a third, are alike; a course has their medians.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from statistics import median
+
+from simulator.domain.model.transactions import SETTLED, Status, may_follow
+from simulator.staging.recorder.clocks import STAMP_S
+from simulator.staging.recorder.payments import SeenPayment, SeenStatus
+
+ALIKE_S = 1.5
+ALIKE_SHARE = 0.33
+COURSES_MAX = 20
+PROMPT_S = 1.5  # a callback that comes sooner than that was not held up
+COPIES_S = 5.0  # copies that come sooner than that are duplicates, later ones repetitions
+RETRY_S = 10.0  # an attempt that follows a failed one later than that is another attempt of the same callback
+WAITED_S = 120.0  # a callback that did not come in that time was not sent
+
+
+@dataclass(frozen=True, slots=True)
+class Telling:
+    """How the callbacks of a status came: how many at once, after how many seconds, and how long until one came again.
+    `count` is -1 where nothing is known, 0 for a callback that never came."""
+
+    count: int = -1
+    delay_s: float = 0.0
+    again_s: float | None = None
+
+    @property
+    def kind(self) -> tuple[int, bool, bool]:
+        """What makes two of them different."""
+        return self.count, self.delay_s > 0, self.again_s is not None
+
+
+@dataclass(slots=True)
+class Step:
+    """A status of one payment at its time, as well as that is known; `is_said` when service or callback said it.
+    `requery` is the number of the re-query that it began with, 0 for none."""
+
+    status: Status
+    code: int | None
+    remarks: str
+    at_s: float
+    is_said: bool
+    after_s: float
+    telling: Telling = Telling()
+    requery: int = 0
+
+
+@dataclass(slots=True)
+class Course:
+    """The statuses of payments, and all of them. `steps` are those of the first payment; see `medians`."""
+
+    steps: list[Step]
+    last_s: float
+    is_reversed: bool
+    members: list[list[Step]] = field(default_factory=list)
+
+    def times(self, place: int) -> list[float]:
+        """The times at which its payments had the status at `place`, in order; those that were said, if any were."""
+        status = self.steps[place].status
+        of = [step for steps in self.members for step in steps if step.status is status]
+        return sorted([step.at_s for step in of if step.is_said] or [step.at_s for step in of])
+
+    def after(self, place: int) -> float:
+        """The median of them."""
+        return median(self.times(place)) if place else 0.0
+
+    def requery(self, place: int) -> int:
+        """The re-query that causes the status at `place`: all payments had it with that one, at different times. 0 for
+        none."""
+        status, times = self.steps[place].status, self.times(place)
+        numbers = {step.requery for one in self.members for step in one if step.status is status}
+        return numbers.pop() if len(numbers) == 1 and times[-1] - times[0] > ALIKE_S else 0
+
+    def telling(self, place: int) -> Telling:
+        """How its callbacks of the status at `place` came; delays are medians."""
+        status = self.steps[place].status
+        known = [
+            step.telling for one in self.members for step in one if step.status is status and step.telling.count >= 0
+        ]
+        if not known:
+            return Telling()
+        agains = [one.again_s for one in known if one.again_s is not None]
+        return Telling(known[0].count, median(one.delay_s for one in known), median(agains) if agains else None)
+
+
+def courses_of(payments: Sequence[SeenPayment], *, tells: bool) -> tuple[list[Course], dict[int, int]]:
+    """The courses, the fullest first, and the place of each payment's by the payment's number. `tells` says that
+    callbacks were seen at all. Payments without any status, and those beyond `COURSES_MAX`, have none."""
+    courses: list[Course] = []
+    of: dict[int, int] = {}
+    for one in sorted(payments, key=_fullest_first):
+        steps, is_reversed = _steps(one, tells=tells), _is_reversed(one)
+        if not steps:
+            continue
+        place = next((n for n, course in enumerate(courses) if _fits(steps, one.last_s, is_reversed, course)), None)
+        if place is None:
+            if len(courses) >= COURSES_MAX:
+                continue
+            place = len(courses)
+            courses.append(Course(steps, one.last_s, is_reversed))
+        courses[place].members.append(steps)
+        of[one.number] = place
+    return courses, of
+
+
+def _fullest_first(one: SeenPayment) -> tuple[bool, int, int]:
+    return not one.is_settled, -len(one.statuses), one.number
+
+
+def _steps(one: SeenPayment, *, tells: bool) -> list[Step]:
+    """The statuses in the order in which they may follow each other; the first is the answer to the creation."""
+    steps: list[Step] = []
+    for seen in sorted(one.statuses, key=lambda seen: (_time(seen)[0], list(Status).index(seen.status))):
+        if seen.status is Status.REFUNDED or (steps and not may_follow(steps[-1].status, seen.status)):
+            continue
+        at_s, is_said = _time(seen) if steps else (0.0, True)
+        telling = _telling(seen, at_s, one, tells=tells) if steps else Telling()
+        step = Step(seen.status, seen.code, seen.remarks, at_s, is_said, seen.after_s, telling)
+        step.requery = seen.requery if _came_with_requery(seen) else 0
+        steps.append(step)
+    return steps
+
+
+def _came_with_requery(seen: SeenStatus) -> bool:
+    """True when it began in the very moment in which somebody asked, long after the last time."""
+    is_then = seen.stamp_s is not None and abs(seen.stamp_s - seen.seen_s) <= STAMP_S
+    return is_then and seen.seen_s - seen.after_s > 2 * STAMP_S and all(one.at_s >= seen.seen_s for one in seen.told)
+
+
+def _time(seen: SeenStatus) -> tuple[float, bool]:
+    """When a status began, and whether that was said. The service's word counts; a callback is more exact than its
+    seconds, and what was seen more than both."""
+    arrived = min((one.at_s for one in seen.told), default=None)
+    said = seen.stamp_s
+    if said is None:
+        return (arrived, True) if arrived is not None else (seen.seen_s, False)
+    if arrived is not None and -STAMP_S <= arrived - said <= PROMPT_S:
+        return arrived, True
+    if 0 < said - seen.seen_s <= STAMP_S:
+        return seen.seen_s, True
+    return said, True
+
+
+def _telling(seen: SeenStatus, at_s: float, one: SeenPayment, *, tells: bool) -> Telling:
+    if not seen.told:
+        has_waited = one.last_s - at_s > WAITED_S or any(other.told for other in one.statuses)
+        return Telling(0) if tells and has_waited else Telling()
+    arrivals: list[float] = []
+    failed: list[float] = []
+    for told in sorted(seen.told, key=lambda told: told.at_s):
+        if failed and told.at_s - failed[0] >= RETRY_S:
+            failed.pop(0)
+        else:
+            arrivals.append(told.at_s)
+        if told.is_retried:
+            failed.append(told.at_s)
+    copies = [at for at in arrivals if at - arrivals[0] <= COPIES_S]
+    agains = [at for at in arrivals if at - arrivals[0] > COPIES_S]
+    delay_s = arrivals[0] - at_s
+    return Telling(len(copies), delay_s if delay_s > PROMPT_S else 0.0, agains[0] - arrivals[0] if agains else None)
+
+
+def _is_reversed(one: SeenPayment) -> bool:
+    """True when no status was told before the last one was, and the earlier ones right after it."""
+    firsts = {seen.status: min(seen.told, key=lambda told: told.place) for seen in one.statuses if seen.told}
+    firsts.pop(Status.REFUNDED, None)
+    in_order = sorted(firsts, key=list(Status).index)
+    as_told = sorted(firsts, key=lambda status: firsts[status].place)
+    arrivals = [told.at_s for told in firsts.values()]
+    return len(firsts) > 1 and as_told == in_order[::-1] and max(arrivals) - min(arrivals) <= COPIES_S
+
+
+def _fits(steps: list[Step], last_s: float, is_reversed: bool, course: Course) -> bool:
+    """Whether a payment may have taken this course, as far as it was seen."""
+    place = 0
+    for step in steps:
+        while place < len(course.steps) and course.steps[place].status is not step.status:
+            place += 1
+        if place == len(course.steps) or not _is_alike(step, course.steps[place]):
+            return False
+        place += 1
+    if place < len(course.steps) and steps[-1].status not in SETTLED:
+        following = course.steps[place].at_s
+        return last_s <= following + _tolerance(following)
+    return place == len(course.steps) and (is_reversed == course.is_reversed or steps[-1].status not in SETTLED)
+
+
+def _is_alike(step: Step, usual: Step) -> bool:
+    if (step.code, step.remarks) != (usual.code, usual.remarks):
+        return False
+    if -1 not in (step.telling.count, usual.telling.count) and step.telling.kind != usual.telling.kind:
+        return False
+    if step.requery and step.requery == usual.requery:
+        return True
+    tolerance = _tolerance(usual.at_s)
+    if step.is_said:
+        return abs(step.at_s - usual.at_s) <= tolerance
+    return step.after_s - tolerance <= usual.at_s <= step.at_s + tolerance
+
+
+def _tolerance(at_s: float) -> float:
+    return max(ALIKE_S, ALIKE_SHARE * at_s)
+
+
+def spread(times: Iterable[float]) -> str:
+    """`2s`, or `2s to 3s, mostly 2.4s`, for people."""
+    known = sorted(times)
+    low, middle, high = (_short(one) for one in (known[0], median(known), known[-1]))
+    return middle if low == high else f"{middle} ({low} to {high})"
+
+
+def _short(value: float) -> str:
+    return f"{value:.1f}".removesuffix(".0") + " s"

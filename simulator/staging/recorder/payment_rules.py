@@ -1,0 +1,197 @@
+"""The rules of payments: what each product's had for outcomes, in which order, and what decided that."""
+
+from collections.abc import Iterable, Iterator
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from simulator.domain.model.transactions import STATUS_CODES, Reason
+from simulator.staging.recorder import timelines
+from simulator.staging.recorder.bodies import short
+from simulator.staging.recorder.clocks import NOTE, by_stamps, clocks_differ
+from simulator.staging.recorder.courses import Course, courses_of
+from simulator.staging.recorder.explained import Observed, Part, explain
+from simulator.staging.recorder.payments import Payments, SeenPayment, SeenRefusal
+from simulator.staging.recorder.probe import Probe
+from simulator.staging.recorder.writing import Notes, counted, plain_line
+
+REASONS = {one.value: one for one in Reason}
+_Seen = TypeVar("_Seen", SeenPayment, SeenRefusal)
+RULES_MAX = 500
+REMARKS_MAX = 300
+
+
+@dataclass(slots=True)
+class _Outcome:
+    """What a rule may do; `then` is a timeline or a refusal, `words` are for people."""
+
+    then: Any
+    callbacks: Any
+    words: str
+    name: str = ""
+
+
+@dataclass(slots=True)
+class PaymentRules:
+    """The sections that follow from payments, and what is said above them."""
+
+    rules: list[dict[str, Any]] = field(default_factory=list)
+    timelines: dict[str, Any] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+
+
+def payment_rules(
+    seen: Payments, products: AbstractSet[str], probe: Probe, notes: Notes, *, names_accounts: bool
+) -> PaymentRules:
+    """All rules of payments for these products, one after another."""
+    made = PaymentRules()
+    scripted = [one for one in seen.refusals if not _follows(one, probe)]
+    followed = list(seen.followed.values())
+    if clocks_differ(followed):
+        followed = [by_stamps(one) for one in followed]
+        made.notes.append(NOTE)
+    payments_of = _by_product(followed)
+    refusals_of = _by_product(scripted)
+    for product in sorted({*payments_of, *refusals_of} & products):
+        payments, refusals = payments_of.get(product, []), refusals_of.get(product, [])
+        of_product = _ProductRules(product, payments, refusals, tells=seen.callbacks > 0)
+        rules = of_product.rules(names_accounts=names_accounts)
+        made.timelines |= of_product.timelines
+        made.rules += [notes.put(rule, lines) for rule, lines in rules]
+    del made.rules[RULES_MAX:]
+    used = set(_named(made.rules))
+    made.timelines = {name: one for name, one in made.timelines.items() if name in used}
+    made.notes += _said(seen, len(seen.refusals) - len(scripted), _unpaid(seen, probe))
+    return made
+
+
+def _by_product(seen: Iterable[_Seen]) -> dict[str, list[_Seen]]:
+    found: dict[str, list[_Seen]] = {}
+    for one in seen:
+        found.setdefault(one.product, []).append(one)
+    return found
+
+
+def _unpaid(seen: Payments, probe: Probe) -> int:
+    """How many payments were created there and are refused here."""
+    return sum(
+        probe.refusal(one.product, one.account, one.amount, one.extras) is not None
+        for one in seen.followed.values()
+        if one.statuses
+    )
+
+
+def _follows(one: SeenRefusal, probe: Probe) -> bool:
+    """True for a refusal that catalog or wallet cause without a rule, and for one that no rule would be asked about."""
+    if probe.refusal(one.product, one.account, one.amount, one.extras) is not None:
+        return True
+    return _reason(one) is Reason.BALANCE and probe.is_too_dear(one.product, one.amount, one.balance)
+
+
+def _reason(one: SeenRefusal) -> Reason:
+    """The reason of a refusal by its remarks, else by its code; one that nobody knows is `Invalid_Request`."""
+    found = REASONS.get(one.remarks)
+    if found is not None:
+        return found
+    return next((reason for reason in Reason if STATUS_CODES[reason] == one.code), Reason.REQUEST)
+
+
+def _refusal(one: SeenRefusal) -> dict[str, Any]:
+    reason = _reason(one)
+    shown: dict[str, Any] = {"refuse": reason.value}
+    if one.code is not None and one.code != STATUS_CODES[reason]:
+        shown["statusCode"] = one.code
+    is_private = bool(one.account) and one.account in one.remarks
+    if one.remarks and one.remarks != reason.value and not is_private:
+        shown["remarks"] = plain_line(one.remarks)[:REMARKS_MAX]
+    return shown
+
+
+class _ProductRules:
+    """The rules of one product with their comments, and the timelines that they name."""
+
+    def __init__(self, product: str, payments: list[SeenPayment], refusals: list[SeenRefusal], *, tells: bool) -> None:
+        self.timelines: dict[str, Any] = {}
+        self._product = product
+        self._outcomes: list[_Outcome] = []
+        courses, place_of = courses_of(payments, tells=tells)
+        places = {n: self._place(_course(course)) for n, course in enumerate(courses)}
+        of: dict[int, tuple[SeenPayment | SeenRefusal, int]] = {
+            one.number: (one, places[place_of[one.number]]) for one in payments if one.number in place_of
+        }
+        of |= {one.number: (one, self._place(_refused(one))) for one in refusals}
+        self._observed = [
+            Observed(one.account, short(str(one.amount)), place) for _, (one, place) in sorted(of.items())
+        ]
+
+    def _place(self, outcome: _Outcome) -> int:
+        """The place of an outcome; those that do the same are one."""
+        for place, one in enumerate(self._outcomes):
+            if (one.then, one.callbacks) == (outcome.then, outcome.callbacks):
+                return place
+        self._outcomes.append(outcome)
+        return len(self._outcomes) - 1
+
+    def rules(self, *, names_accounts: bool) -> list[tuple[dict[str, Any], list[str]]]:
+        """Each rule with its comment."""
+        if not self._observed:
+            return []
+        parts = explain(self._observed, names_accounts=names_accounts)
+        if any(part.counts or len(part.outcomes) > 1 for part in parts):
+            self._name_timelines()
+        return [(self._rule(part), self._words(part)) for part in parts]
+
+    def _name_timelines(self) -> None:
+        for place, one in enumerate(self._outcomes, 1):
+            if isinstance(one.then, list):
+                one.name = f"{self._product} {place}"
+                self.timelines[one.name] = one.then
+
+    def _rule(self, part: Part) -> dict[str, Any]:
+        head = {"when": {"product": self._product, **part.when}, **part.counts}
+        variants = [self._does(place) for place in part.outcomes]
+        if len(variants) == 1:
+            return {**head, **variants[0]}
+        weights = part.outcomes.values()
+        weighed = [{"weight": weight, **does} for weight, does in zip(weights, variants, strict=True)]
+        return {**head, "then": {"one_of": weighed}}
+
+    def _does(self, place: int) -> dict[str, Any]:
+        one = self._outcomes[place]
+        does = {"then": one.name or one.then}
+        return does if one.callbacks is None else {**does, "callbacks": one.callbacks}
+
+    def _words(self, part: Part) -> list[str]:
+        if "nth" in part.counts:
+            return []
+        return [part.said] * bool(part.said) + [self._outcomes[place].words for place in part.outcomes]
+
+
+def _course(course: Course) -> _Outcome:
+    return _Outcome(timelines.steps(course), timelines.callbacks(course), timelines.words(course))
+
+
+def _refused(one: SeenRefusal) -> _Outcome:
+    shown = _refusal(one)
+    return _Outcome(shown, None, f"refused with {plain_line(one.remarks) or one.code}")
+
+
+def _named(rules: Iterable[dict[str, Any]]) -> Iterator[str]:
+    for rule in rules:
+        then = rule["then"]
+        variants = then["one_of"] if isinstance(then, dict) and "one_of" in then else [rule]
+        yield from (one["then"] for one in variants if isinstance(one["then"], str))
+
+
+def _said(seen: Payments, by_itself: int, unpaid: int) -> Iterator[str]:
+    if by_itself:
+        yield f"{counted(by_itself, 'refusal')} of a payment: catalog or wallet say so, which needs no rule"
+    if unpaid:
+        lack = "refused here, since something of the catalog was not seen"
+        yield f"{counted(unpaid, 'payment')} that the service took: {lack}"
+    if seen.older:
+        yield f"{counted(seen.older, 'request')} about payments from before the record: left out"
+    if seen.later:
+        yield f"{counted(sum(seen.later.values()), 'payment')} after the first {len(seen.followed)}: left out"
+    if lost := sum(not one.statuses for one in seen.followed.values()):
+        yield f"{counted(lost, 'payment')} without an answer: nobody asked again"

@@ -1,0 +1,202 @@
+"""The products of a recording: those of the catalog as the importer writes them, with what payments showed beside it,
+and those that were paid and never seen in a catalog."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from decimal import Decimal
+from typing import Any
+
+from simulator.domain.model.money import parse_amount
+from simulator.shortened import one_line
+from simulator.staging.importer.account import Offer, ProductAnswers
+from simulator.staging.importer.catalog import FittedCatalog, FittedProduct, fit_catalog
+from simulator.staging.importer.fitting import fit_product
+from simulator.staging.importer.shapes import as_dict, as_text, dicts
+from simulator.staging.recorder.bills import Bills
+from simulator.staging.recorder.cases import Cases
+from simulator.staging.recorder.catalogs import Catalogs
+from simulator.staging.recorder.payments import Payments, SeenPayment
+
+PAID_PRODUCTS_MAX = 200
+DENOMINATIONS_MAX = 200
+CENT = Decimal("0.01")
+_HUNDRED = Decimal(100)
+
+
+def fitted_products(
+    catalogs: Catalogs, payments: Payments, bills: Bills, voids: Cases, *, names_accounts: bool
+) -> FittedCatalog:
+    """All products, as a scenario holds them. `names_accounts` as for the recorder."""
+    by_product: dict[str, list[SeenPayment]] = {}
+    for one in payments.followed.values():
+        if one.statuses:
+            by_product.setdefault(one.product, []).append(one)
+    answers = catalogs.products()
+    notes = {}
+    for answered in answers:
+        said = list(_offers(answered, catalogs, names_accounts=names_accounts))
+        notes[as_text(answered.body.get("code"))] = [*said, *_completed(answered, by_product)]
+    fitted = fit_catalog(answers, catalogs.groups)
+    for product in fitted.products:
+        product.notes += notes.get(product.code, [])
+    known = {one.code for one in fitted.products}
+    others = [code for code in {**by_product, **bills.billers, **dict.fromkeys(voids.voidable())} if code not in known]
+    for code in sorted(others)[:PAID_PRODUCTS_MAX]:
+        made = _minimal(code, payments, is_hidden=not catalogs.is_empty)
+        if made is not None:
+            fitted.products.append(made)
+    for product in fitted.products:
+        _add(product, payments, bills, voids)
+    return fitted
+
+
+def _offers(one: ProductAnswers, catalogs: Catalogs, *, names_accounts: bool) -> Iterator[str]:
+    """Offer to everybody what every account was offered, and name accounts only where they are not offered the same;
+    comments about it."""
+    code = as_text(one.body.get("code"))
+    sources = {as_text(form.get("id")): as_dict(form.get("data_source")) for form in dicts(one.body.get("fields"))}
+    for name, offers in one.offers.items():
+        for offer in offers:
+            seen = catalogs.options.get((code, name, offer.account))
+            if seen is not None and seen.total > len(seen.active):
+                yield f"options of {one_line(name)}: {len(seen.active)} of {seen.total} were seen"
+        is_dynamic = sources.get(name, {}).get("type") == "dynamic"
+        alike = [offer for offer in offers if offer.active == offers[0].active]
+        if not is_dynamic:
+            _labels_for_all(one, offers[0])
+            one.offers[name] = [_joined(offers)]
+        elif len(alike) == len(offers) or not names_accounts:
+            common = max(offers, key=lambda offer: sum(other.active == offer.active for other in offers))
+            _labels_for_all(one, common)
+            one.offers[name] = [Offer("", common.active)]
+            yield f"options of {one_line(name)} depend on an account number; these are {_of_accounts(offers, alike)}"
+
+
+def _labels_for_all(one: ProductAnswers, offer: Offer) -> None:
+    """The legacy list of the same account has the whole labels of its items (SPEC 2.16)."""
+    if offer.account in one.subproducts:
+        one.subproducts = {"": one.subproducts[offer.account], **one.subproducts}
+
+
+def _of_accounts(offers: Sequence[Offer], alike: Sequence[Offer]) -> str:
+    return f"those of all {len(offers)} that were seen" if len(alike) == len(offers) else "those of most"
+
+
+def _joined(offers: Sequence[Offer]) -> Offer:
+    """The items of a field that offers the same to everybody, whatever number was sent along."""
+    active, inactive = (
+        {as_text(item.get("code")): item for items in lists for item in items}
+        for lists in ([one.active for one in offers], [one.inactive for one in offers])
+    )
+    return Offer("", list(active.values()), list(inactive.values()))
+
+
+def _completed(one: ProductAnswers, by_product: dict[str, list[SeenPayment]]) -> Iterator[str]:
+    """Add the options that nobody asked for and payments had; comments about them."""
+    code = as_text(one.body.get("code"))
+    paid = by_product.get(code, [])
+    _with_plan(one, paid)
+    for form in dicts(one.body.get("fields")):
+        name = as_text(form.get("id"))
+        if form.get("type") != "select" or not name:
+            continue
+        if name not in one.offers:
+            yield from _unseen(one, form, name, paid)
+
+
+def _unseen(one: ProductAnswers, form: dict[str, Any], name: str, paid: list[SeenPayment]) -> Iterator[str]:
+    if as_dict(form.get("data_source")).get("type") == "dynamic":
+        one.unasked.append(name)
+        return
+    items = {item["code"]: item for item in _paid_options(one.body, form, name, paid)}
+    source = "those that payments had"
+    if not items and form.get("role") == "pricing":
+        items = {item["code"]: item for item in _listed_options(one.body)}
+        source = "those of its `denomination`"
+    yield f"options of {name} were not seen; these are {source}" if items else f"options of {name} were not seen"
+    if items:
+        one.offers[name] = [Offer("", list(items.values()))]
+
+
+def _with_plan(one: ProductAnswers, paid: list[SeenPayment]) -> None:
+    """In the older shape no catalog says that a product has plan codes; payments do."""
+    fulfillment = as_dict(one.body.get("fulfillment"))
+    extras, pricing = fulfillment.get("extras"), _pricing(one.body)
+    has_plans = any("subproduct_code" in payment.extras for payment in paid)
+    if isinstance(extras, dict) and "subproduct_code" not in extras and has_plans and pricing.get("type") == "select":
+        extras["subproduct_code"] = {"from_field": pricing["id"], "path": "code"}
+
+
+def _pricing(body: dict[str, Any]) -> dict[str, Any]:
+    return next((form for form in dicts(body.get("fields")) if form.get("role") == "pricing" and form.get("id")), {})
+
+
+def _paid_options(
+    body: dict[str, Any], form: dict[str, Any], name: str, paid: Iterable[SeenPayment]
+) -> Iterator[dict[str, Any]]:
+    """What was paid for: amounts of the pricing field, codes of another one."""
+    extras = as_dict(as_dict(body.get("fulfillment")).get("extras"))
+    named = [key for key, source in extras.items() if as_dict(source).get("from_field") == name]
+    for one in paid:
+        code = next((one.extras[key] for key in named if key in one.extras), "")
+        amount = parse_amount(one.amount) if form.get("role") == "pricing" else None
+        if amount is None and not code:
+            continue
+        yield _option(body, code, amount)
+
+
+def _listed_options(body: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """The amounts of a text such as `5,10,20`."""
+    amounts = [parse_amount(part) for part in as_text(body.get("denomination")).split(",")[:DENOMINATIONS_MAX]]
+    if None not in amounts:
+        yield from (_option(body, "", amount) for amount in amounts)
+
+
+def _option(body: dict[str, Any], code: str, amount: Decimal | None) -> dict[str, Any]:
+    label = code or f"{amount:f}"
+    item: dict[str, Any] = {"code": code or f"{body.get('code')}-{label}", "label": label}
+    if amount is not None:
+        item["denomination"] = int(amount) if amount == amount.to_integral_value() else amount
+    return item
+
+
+def _minimal(code: str, payments: Payments, *, is_hidden: bool) -> FittedProduct | None:
+    """A product of which only payments are known: any account, any amount."""
+    sale = payments.sales.get(code)
+    discount = Decimal(0)
+    if sale is not None and 0 < sale.cost <= sale.amount:
+        discount = (_HUNDRED * (1 - sale.cost / sale.amount)).quantize(CENT)
+    item: dict[str, Any] = {
+        "code": code,
+        "name": (sale.name if sale is not None else "") or code,
+        "processing_time": "instant",
+        "discount": {"type": "percentage", "value": f"{discount:f}"},
+        "fields": [
+            {"id": "account", "role": "account", "label": "Account"},
+            {"id": "amount", "role": "pricing", "type": "money", "label": "Amount"},
+        ],
+    }
+    if is_hidden:
+        item["is_hidden"] = True
+    built = fit_product(item)
+    if built is None or built.code != code:
+        return None
+    said = "no catalog had this product: it takes any account and any amount; its discount is that of one payment"
+    return FittedProduct(ProductAnswers({"code": code}), item, built, [said], is_ours=True)
+
+
+def _add(product: FittedProduct, payments: Payments, bills: Bills, voids: Cases) -> None:
+    """Add what no catalog says of a product: bills, voids, what a success brings."""
+    if product.built is None:
+        return
+    code = product.built.code
+    more: dict[str, Any] = {}
+    if code in voids.voidable():
+        more["voidable"] = True
+    if (biller := bills.biller(code)) is not None:
+        more["bill"] = biller
+    if (receipt := payments.receipts.of(code)) is not None:
+        more["fulfilled"] = receipt
+    if more:
+        built = fit_product(item := {**product.item, **more})
+        if built is not None:
+            product.item, product.built = item, built

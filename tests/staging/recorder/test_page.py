@@ -1,0 +1,37 @@
+"""What docs/record.md shows and says is so."""
+
+import re
+from pathlib import Path
+
+from simulator.staging.recorder import bills, cases, catalogs, explained, payment_rules, payments
+from tests.support.client import running
+from tests.support.traffic import get, pay, play
+
+PAGE = (Path(__file__).parents[2] / "docs" / "record.md").read_text()
+
+
+def test_the_rules_that_it_shows_are_those_of_such_a_recording() -> None:
+    shown = re.search(r"<!-- recorded: payments -->\n```yaml\n(.*?)```", PAGE, re.DOTALL)
+    assert shown is not None
+    steps = [
+        get("/v2/catalog"),
+        get("/v2/options?product_code=RELOAD&field_id=amount"),
+        pay("a"),
+        pay("b"),
+        10,
+        pay("a"),
+    ]
+    with running("default") as client:
+        assert shown[1] in play(client, steps).recorded()
+
+
+def test_its_limits_are_those_of_the_code() -> None:
+    words = " ".join(PAGE.split())
+    assert f"follows the first {payments.PAYMENTS_MAX:,} payments" in words
+    assert (
+        f"remembers {payments.REFUSALS_MAX:,} refusals, {bills.LOOKUPS_MAX:,} bill look-ups, {cases.CASES_MAX:,} voids"
+        in words
+    )
+    assert f"{catalogs.PRODUCTS_MAX:,} products and {catalogs.OPTIONS_MAX:,} options" in words
+    assert f"at most {payment_rules.RULES_MAX} rules of payments" in words
+    assert f"more than {explained.IN_ORDER_MAX} exceptions" in words
