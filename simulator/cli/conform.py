@@ -24,8 +24,8 @@ from simulator.staging.signing import CannotSign, secret_bytes, split_base
 
 if TYPE_CHECKING:
     from simulator.staging.conform.context import Bill, Run
-    from simulator.staging.conform.purse import Order
-    from simulator.staging.conform.session import Session
+    from simulator.staging.conform.payments import Order
+    from simulator.staging.session import Session
     from simulator.staging.signing import Credentials
 
 TITLE = "reseller-sim conform"
@@ -141,8 +141,8 @@ def command(
     from simulator.cli.reports.conform_text import ending, line_of, names
     from simulator.staging.conform.context import Permissions, Run
     from simulator.staging.conform.run import report
-    from simulator.staging.conform.service import HttpService
-    from simulator.staging.conform.session import Session, WallClock
+    from simulator.staging.service import HttpService
+    from simulator.staging.session import Session, WallClock
 
     if is_list:
         echo(names())
@@ -159,11 +159,11 @@ def command(
     login = None if username is None or password is None else (username, password)
     with closing(HttpService(address, timeout)) as service:
         session = Session(service, held, WallClock(), rate, max_requests)
-        run = Run(session, None, Permissions(allow_configuration, login, bill))
+        run = Run(session, Permissions(allow_configuration, login, bill))
         with _putting_back_when_stopped(session):
             _reach(run, address)
             if spend_at_most is not None:
-                _open_till(run, pay, spend_at_most, wait)
+                _allow_payments(run, pay, spend_at_most, wait)
             made = report(run, address, only, lambda result: echo(line_of(result)))
     echo(ending(made))
     if not files.write(made):
@@ -196,7 +196,7 @@ def _target(base_url: str | None, key: str | None, secret: str | None) -> "tuple
 
 def _reach(run: "Run", address: str) -> None:
     """Ask once, so that an address where nobody answers, or a key that is refused, is no list of departures."""
-    from simulator.staging.manners import NoAnswer
+    from simulator.staging.service import NoAnswer
 
     try:
         answer = run.session.get("/v2/balance")
@@ -207,22 +207,21 @@ def _reach(run: "Run", address: str) -> None:
         raise CannotStart(one_line(run.hidden(f"{what}: look at --key, --secret and the clock of this machine")))
 
 
-def _open_till(run: "Run", orders: "tuple[Order, ...]", limit: Decimal, wait_s: float) -> None:
+def _allow_payments(run: "Run", orders: "tuple[Order, ...]", limit: Decimal, wait_s: float) -> None:
     from simulator.staging.conform.findings import Departs
-    from simulator.staging.conform.purse import BadOrder, Purse
+    from simulator.staging.conform.payments import BadOrder, PaymentRunner
     from simulator.staging.conform.run import UNEXPECTED
-    from simulator.staging.conform.till import Till
-    from simulator.staging.manners import NoAnswer
+    from simulator.staging.service import NoAnswer
 
     try:
-        purse = Purse(limit, run.products)
-        purse.check_plan(orders)
+        runner = PaymentRunner(run.session, orders, limit, run.products, wait_s)
+        runner.check_plan()
     except BadOrder as wrong:
         raise _usage(str(wrong)) from None
     except (Departs, NoAnswer, *UNEXPECTED) as error:
         why = error.departure if isinstance(error, Departs) else repr(error)
         raise CannotStart(one_line(f"{TITLE}: the catalog cannot be read: {why}")) from None
-    run.open_till(Till(run.session, orders, purse, wait_s))
+    run.allow_payments(runner)
 
 
 def _usage(text: str) -> click.UsageError:

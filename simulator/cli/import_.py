@@ -72,18 +72,18 @@ def command(
       reseller-sim import --base-url https://staging.example.com > mine.yaml
       reseller-sim import --base-url https://staging.example.com --account DATA=0123456789 > mine.yaml
     """
-    from simulator.staging.client import Manners, MustWait, Spent
-    from simulator.staging.importer.answers import NotOurs, Refused
+    from simulator.staging.conform.findings import NotExercised
+    from simulator.staging.importer.answers import MustWait, NotOurs, Refused
     from simulator.staging.importer.importing import Wanted, import_account, masking
-    from simulator.staging.manners import NoAnswer
+    from simulator.staging.service import NoAnswer
+    from simulator.staging.session import WallClock
     from simulator.staging.signing import CannotSign, Credentials
 
     credentials = Credentials(key, secret)
     mask = masking(credentials)
-    wanted = Wanted(base_url, credentials, Path(state), account, keep_urls)
-    manners = Manners(per_second=per_second, requests_max=requests, timeout_s=timeout)
+    wanted = Wanted(base_url, credentials, Path(state), account, keep_urls, per_second, requests, timeout)
     try:
-        text = import_account(wanted, manners, lambda said: print_to_stderr(f"{PROGRAM}: {mask(said)}"))
+        text = import_account(wanted, WallClock(), lambda said: print_to_stderr(f"{PROGRAM}: {mask(said)}"))
     except CannotSign as wrong:
         raise click.UsageError(mask(str(wrong)), click.get_current_context()) from None
     except Refused as refused:
@@ -91,7 +91,7 @@ def command(
         return 1
     except NotOurs as wrong:
         raise CannotStart(one_line(f"{PROGRAM}: {wrong}")) from None
-    except (NoAnswer, Spent, MustWait) as error:
+    except (NoAnswer, NotExercised, MustWait) as error:
         known = f"what is known is in {state}, so " if Path(state).exists() else ""
         hint = f"{known}run the same command again"
         raise CannotStart(one_line(mask(f"{PROGRAM}: {error}; {hint}"))) from None

@@ -63,7 +63,7 @@ def _route(target: HttpTarget) -> Route:
 _known_route = lru_cache(maxsize=512)(_route)
 
 
-def request_bytes(outgoing: Outgoing, way: Route) -> bytes:
+def request_bytes(outgoing: Outgoing, way: Route, *, is_delivery: bool = True) -> bytes:
     """`outgoing` as it is sent. A `Host` that it has itself counts; its framing is ours alone.
 
     Raises NotAllowedError.
@@ -81,7 +81,8 @@ def request_bytes(outgoing: Outgoing, way: Route) -> bytes:
             host = f"{name}: {value}"
     if body is not None or method not in _BODYLESS_METHODS:
         lines.append(f"Content-Length: {len(body or b'')}\r\n")
-    head = f"{method} {way.path} HTTP/1.1\r\n{host}\r\n{DELIVERY_HEADER}: 1\r\n{''.join(lines)}\r\n"
+    mark = f"{DELIVERY_HEADER}: 1\r\n" if is_delivery else ""
+    head = f"{method} {way.path} HTTP/1.1\r\n{host}\r\n{mark}{''.join(lines)}\r\n"
     try:
         return head.encode() + (body or b"")
     except UnicodeEncodeError:

@@ -1,10 +1,8 @@
 """`reseller-sim conform` as a command: what it refuses, what it prints and writes, against servers on real sockets."""
 
 import json
-import ssl
 from collections.abc import Iterator
 from contextlib import contextmanager
-from itertools import count
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -14,9 +12,7 @@ from simulator import __version__
 from simulator.cli.reports.conform import ConformFiles
 from simulator.staging.conform.findings import Departure, Learned, Report, Result
 from simulator.staging.conform.run import known_names
-from simulator.staging.conform.service import HttpService, Request
-from simulator.staging.conform.session import Session
-from simulator.staging.manners import NoAnswer
+from simulator.staging.session import Session
 from simulator.staging.signing import Credentials
 from tests.support.client import running
 from tests.support.conforming import InProcess
@@ -174,37 +170,6 @@ def test_redirects_are_not_followed() -> None:
     assert done.exit_code == 1
     assert "302" in done.stdout
     assert set(paths) == {"/v2/balance"}
-
-
-def test_certificates_are_verified() -> None:
-    service = HttpService("https://127.0.0.1:9", 1)
-    context = service._connection._context  # type: ignore[attr-defined]  # where http.client keeps it
-    assert context.verify_mode == ssl.CERT_REQUIRED
-    assert context.check_hostname
-
-
-def test_a_connection_that_ends_is_no_answer_and_the_next_request_makes_another() -> None:
-    with answering(200, b"{}", **{"Content-Length": "9"}) as (url, paths):
-        service = HttpService(url, 5)
-        for number in (1, 2):
-            with pytest.raises(NoAnswer, match="IncompleteRead"):
-                service.send(Request("GET", "/v2/balance"))
-            assert len(paths) == number, "never sent again by itself"
-
-
-def test_a_body_that_drips_is_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
-    clock = count(step=3)
-    monkeypatch.setattr("simulator.staging.conform.service.monotonic", lambda: next(clock))
-    with answering(200, b"x" * 9) as (url, _):
-        assert HttpService(url, 5).send(Request("GET", "/v2/balance")).body == b"x" * 9
-        with pytest.raises(NoAnswer, match="within 2 seconds"):
-            HttpService(url, 2).send(Request("GET", "/v2/balance"))
-
-
-def test_a_body_has_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("simulator.staging.conform.service.BODY_BYTES_MAX", 8)
-    with answering(200, b"x" * 9) as (url, _), pytest.raises(NoAnswer, match="more than 8 bytes"):
-        HttpService(url, 5).send(Request("GET", "/v2/balance"))
 
 
 class Stopped:

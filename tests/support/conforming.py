@@ -7,11 +7,10 @@ from typing import Any
 
 from simulator.staging.conform.context import Bill, Permissions, Run
 from simulator.staging.conform.findings import Report
-from simulator.staging.conform.purse import Order, Purse
+from simulator.staging.conform.payments import Order, PaymentRunner
 from simulator.staging.conform.run import report
-from simulator.staging.conform.service import Answer, Request
-from simulator.staging.conform.session import Session
-from simulator.staging.conform.till import Till
+from simulator.staging.service import Answer, Request
+from simulator.staging.session import Session
 from simulator.staging.signing import Credentials
 from tests.support.client import Client
 from tests.support.tokens import PASSWORD, USER
@@ -79,9 +78,9 @@ def run_of(
     service = InProcess(client, damage)
     session = Session(service, Credentials(client.key, client.secret), SandboxClock(client), 1e6, requests_max)
     bills = (Bill("ELECTRIC", "210012345678", {}),)
-    run = Run(session, None, Permissions(configuration, (USER, PASSWORD), bills))
+    run = Run(session, Permissions(configuration, (USER, PASSWORD), bills))
     if orders:
-        run.open_till(Till(session, orders, Purse(Decimal(limit), run.products), wait_s))
+        run.allow_payments(PaymentRunner(session, orders, Decimal(limit), run.products, wait_s))
     return run
 
 

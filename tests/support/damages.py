@@ -10,8 +10,7 @@ from itertools import count
 from typing import Any
 
 from simulator.scenario.library import load_scenario
-from simulator.staging.conform.service import Answer, Request
-from simulator.staging.manners import NoAnswer
+from simulator.staging.service import Answer, NoAnswer, Request
 from tests.support.conforming import Damage, Sender
 from tests.support.signing import sign
 

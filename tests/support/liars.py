@@ -5,8 +5,7 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Any
 
-from simulator.staging.conform.service import Answer, Request
-from simulator.staging.manners import NoAnswer
+from simulator.staging.service import Answer, NoAnswer, Request
 from tests.support.conforming import Sender
 from tests.support.damages import BALANCE, CATALOG, TOPUP
 
@@ -17,15 +16,13 @@ HONEST: Any = object()
 @dataclass
 class Liar:
     """How it lies. `pays` says whether a POST takes money: "first" of a refid, "every" one, or "later", all from the
-    third one of a refid. `cost` and `status` replace those of its answers. The wallet is honest, frozen, or shows each
-    fall `lag` readings later; from the `deaf_from`th reading after the first POST on it is 500. The POSTs whose numbers
+    third one of a refid. `cost` and `status` replace those of its answers. The wallet is honest, or frozen; from the `deaf_from`th reading after the first POST on it is 500. The POSTs whose numbers
     are in `lost` take money, and are not answered. `taken` is the truth."""
 
     pays: str = "every"
     cost: Any = HONEST
     status: str = ""
     is_frozen: bool = False
-    lag: int = 0
     deaf_from: int = 10_000
     lost: frozenset[int] = frozenset()
     price: str = ""
@@ -34,7 +31,6 @@ class Liar:
     refuses: bool = False
     taken: Decimal = Decimal(0)
     posts: list[str] = field(default_factory=list)
-    _shown: list[Decimal] = field(default_factory=list)
     _since: int = 0
 
     def __call__(self, send: Sender, request: Request) -> Answer:
@@ -55,11 +51,10 @@ class Liar:
         return replace(answer, body=json.dumps(value).encode())
 
     def _balance(self, answer: Answer) -> Answer:
-        self._shown.append(START - self.taken)
         self._since += bool(self.posts)
         if self._since > self.deaf_from:
             return replace(answer, status=500, body=b"{}")
-        shown = START if self.is_frozen else self._shown[max(0, len(self._shown) - 1 - self.lag)]
+        shown = START if self.is_frozen else START - self.taken
         return replace(answer, body=b'{"data":{"balance":%s,"currency":"MYR"}}' % str(shown).encode())
 
     def _payment(self, request: Request, answer: Answer) -> Answer:

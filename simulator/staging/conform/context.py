@@ -9,11 +9,10 @@ from typing import Any, Literal
 from simulator.redaction import Secrets, redact
 from simulator.staging.conform.findings import Departs, Departure
 from simulator.staging.conform.held import expected
-from simulator.staging.conform.payment import Payment
+from simulator.staging.conform.payments import Payment, PaymentRunner
 from simulator.staging.conform.queries import recent_days, target
-from simulator.staging.conform.service import Answer
-from simulator.staging.conform.session import Session
-from simulator.staging.conform.till import Till
+from simulator.staging.service import Answer
+from simulator.staging.session import Session
 
 NOTES_MAX = 20
 
@@ -41,12 +40,12 @@ class Permissions:
 class Run:
     """What a check gets. `note` keeps what is of interest and no departure."""
 
-    def __init__(self, session: Session, till: Till | None = None, permissions: Permissions | None = None) -> None:
+    def __init__(self, session: Session, permissions: Permissions | None = None) -> None:
         self.session = session
         self.permissions = permissions or Permissions()
         login = self.permissions.login or ()
         self.secrets = Secrets((session.secret, *login[1:]))
-        self._till = till
+        self._runner: PaymentRunner | None = None
         self.tokens: Answer | None = None  # of the login
         self.voided: tuple[Payment, list[Answer], Decimal] | None = None  # payment, answers, balance before
         self._notes: list[str] = []
@@ -70,21 +69,21 @@ class Run:
         """Whether the caller allows what a check needs."""
         allowed = {
             "": True,
-            "payments": self._till is not None,
+            "payments": self._runner is not None,
             "configuration": self.permissions.configuration,
             "login": self.permissions.login is not None,
         }
         return allowed[need]
 
-    def open_till(self, till: Till) -> None:
-        """Allow payments."""
-        self._till = till
+    def allow_payments(self, runner: PaymentRunner) -> None:
+        """Let checks make the payments of `runner`."""
+        self._runner = runner
 
     @property
-    def till(self) -> Till:
+    def runner(self) -> PaymentRunner:
         """The payments; only for checks that need them."""
-        assert self._till is not None
-        return self._till
+        assert self._runner is not None
+        return self._runner
 
     def get(self, path: str, version: str = "", **query: Any) -> Answer:
         """A signed GET with a query; the same one is sent once in a run. Raises `NotExercised` for no answer."""

@@ -8,7 +8,7 @@ from simulator.contract.openapi import OPENAPI
 from simulator.contract.responses import Departure as FromContract
 from simulator.contract.responses import departures
 from simulator.staging.conform.findings import Departure
-from simulator.staging.conform.service import Answer
+from simulator.staging.service import Answer
 
 _NOT_SHOWN_400 = (
     "/v2/networkstatus|/v2/transactions|/v2/balance-statement|/v1/interbank/billers|/v2/low-balance-threshold|"

@@ -9,7 +9,7 @@ from simulator.staging.conform.context import Run
 from simulator.staging.conform.findings import Departs, Departure, Learned, NotExercised, Report, Result
 from simulator.staging.conform.questions import all_questions
 from simulator.staging.conform.registry import CHECKS, MISSING, Check
-from simulator.staging.manners import NoAnswer
+from simulator.staging.service import NoAnswer
 
 DEPARTURES_MAX = 20
 # What an answer of an unexpected shape makes of the arithmetic and the look-ups of a check.
@@ -65,17 +65,16 @@ def report(
     spent = "0.00"
     if run.allows("payments"):
         results = _looked_back(run, results, on_result)
-        spent = f"{run.till.purse.spent:.2f}"
+        spent = f"{run.runner.spent:.2f}"
     return Report(address, tuple(results), tuple(answers), unlearned, run.session.sent, spent)
 
 
 def _looked_back(run: Run, results: list[Result], on_result: Callable[[Result], None] | None) -> list[Result]:
     """Read the wallet once more, so that what it lost is in the report; a payment that was seen to be paid again after
     its check was made departs, too."""
-    if run.till.purse.balance is not None:
-        with suppress(NoAnswer, NotExercised):
-            run.till.balance()
-    text = run.till.paid_twice
+    with suppress(NoAnswer, NotExercised):
+        run.runner.balance()
+    text = run.runner.paid_twice
     if not text or any(text in one.actual for result in results for one in result.departures):
         return results
     late = Departure("the wallet", "nothing more is debited", run.hidden(text))

@@ -5,7 +5,7 @@ from typing import Any
 
 from simulator.staging.conform.context import Run
 from simulator.staging.conform.findings import NotExercised
-from simulator.staging.conform.purse import Order
+from simulator.staging.conform.payments import Order
 
 Field = dict[str, Any]
 
@@ -36,7 +36,7 @@ def lists(run: Run, role: str = "") -> list[dict[str, str]]:
 def known_lists(run: Run, role: str = "") -> list[dict[str, str]]:
     """These, and those that depend on an account which the caller named for a payment."""
     found = lists(run, role)
-    orders = run.till.orders if run.allows("payments") else ()
+    orders = run.runner.orders if run.allows("payments") else ()
     for product, field in selects(run, role, "dynamic"):
         source = field["data_source"].get("params", {}).get("account_number", {}).get("from_field")
         numbers = (_entered(order, product, source) for order in orders if order.product == product["code"])

@@ -1,6 +1,6 @@
 """Reads an account: its catalog, then what each product needs, then the rest. Only GET is used."""
 
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlencode
@@ -49,35 +49,35 @@ class Account:
     missing: list[str]
 
 
-async def read_account(
+def read_account(
     answers: Answers, state: State, accounts: Mapping[str, Sequence[str]], progress: Callable[[str], None]
 ) -> Account:
     """Read everything. `accounts` are account numbers by product, for fields whose options depend on one.
 
     Raises `Refused`, and what `Answers.ask` raises.
     """
-    catalog = as_dict(await answers.ask("/v2/catalog?include_inactive=true", is_kept=False))
+    catalog = as_dict(answers.ask("/v2/catalog?include_inactive=true", is_kept=False))
     if not isinstance(catalog.get("products"), dict):
         raise Refused(next(iter(answers.missing), "the answer to GET /v2/catalog is not a catalog"))
     updated = as_text(catalog.get("last_updated"))
     state.begin(updated)
     if len(state):
         progress(f"continuing: {len(state)} answers are known")
-    listed = {one.get("product_code"): one for one in dicts(as_dict(await answers.ask("/v2/product-list")).get("data"))}
+    listed = {one.get("product_code"): one for one in dicts(as_dict(answers.ask("/v2/product-list")).get("data"))}
     products = []
     bodies = _with_codes(answers, catalog["products"])
-    billers = [one async for one in _billers(answers)] if any(map(biller_field, bodies)) else []
+    billers = list(_billers(answers)) if any(map(biller_field, bodies)) else []
     for number, body in enumerate(bodies, 1):
         code = body["code"]
         product = ProductAnswers(body, listed.get(code, {}), billers=billers if biller_field(body) else [])
-        await _read_product(answers, product, accounts.get(code, ()))
+        _read_product(answers, product, accounts.get(code, ()))
         products.append(product)
         if number % 25 == 0 or number == len(bodies):
             progress(f"{number} of {len(bodies)} products")
     for unused in _unused(accounts, products):
         progress(unused)
-    callback = as_dict(as_dict(await answers.ask("/v2/callback-url", is_kept=False)).get("data"))
-    webhook = as_dict(await answers.ask("/v2/balance-webhook", is_kept=False))
+    callback = as_dict(as_dict(answers.ask("/v2/callback-url", is_kept=False)).get("data"))
+    webhook = as_dict(answers.ask("/v2/balance-webhook", is_kept=False))
     groups = as_list(as_dict(catalog.get("tree")).get("groups"))
     return Account(updated, groups, products, callback, webhook, answers.missing)
 
@@ -104,22 +104,22 @@ def _unused(accounts: Mapping[str, Sequence[str]], products: Sequence[ProductAns
             yield f"--account {code}: no options of this product depend on an account number alone"
 
 
-async def _read_product(answers: Answers, product: ProductAnswers, accounts: Sequence[str]) -> None:
+def _read_product(answers: Answers, product: ProductAnswers, accounts: Sequence[str]) -> None:
     body = product.body
     for form in dicts(body.get("fields")):
         if form.get("type") == "select":
-            await _read_field(answers, product, form, accounts)
+            _read_field(answers, product, form, accounts)
     sub = subproduct_field(body)
     if sub and body.get("is_active") is not False and sub != biller_field(body):
         for account in [offer.account for offer in product.offers.get(sub, ())]:
             query = {"product_code": body["code"]} | ({ACCOUNT_NUMBER: account} if account else {})
-            found = as_dict(await answers.ask(f"/v2/subproducts?{urlencode(query)}"))
+            found = as_dict(answers.ask(f"/v2/subproducts?{urlencode(query)}"))
             product.subproducts[account] = dicts(found.get("data"))
-    status = as_dict(await answers.ask(f"/v2/networkstatus?{urlencode({'product': body['code']})}"))
+    status = as_dict(answers.ask(f"/v2/networkstatus?{urlencode({'product': body['code']})}"))
     product.network_status = as_text(as_dict(status.get("data")).get("network_status"))
 
 
-async def _read_field(answers: Answers, product: ProductAnswers, form: dict[str, Any], accounts: Sequence[str]) -> None:
+def _read_field(answers: Answers, product: ProductAnswers, form: dict[str, Any], accounts: Sequence[str]) -> None:
     source, field_id = as_dict(form.get("data_source")), as_text(form.get("id"))
     query = {"product_code": product.body["code"], "field_id": field_id}
     entered = []
@@ -131,35 +131,32 @@ async def _read_field(answers: Answers, product: ProductAnswers, form: dict[str,
     if product.body.get("is_active") is False:
         query["include_inactive"] = "true"
     if source.get("type") != "dynamic" or not entered:
-        active = [one async for one in _options(answers, query | {"is_active": "true"})]
-        every = [one async for one in _options(answers, query | {"is_active": "false"})]
+        active = list(_options(answers, query | {"is_active": "true"}))
+        every = list(_options(answers, query | {"is_active": "false"}))
         codes = {as_dict(one).get("code") for one in active}
         inactive = [one for one in every if as_dict(one).get("code") not in codes]
         product.offers[field_id] = [Offer("", active, inactive)]
     elif entered == [ACCOUNT_NUMBER] and accounts:
         product.offers[field_id] = [
-            Offer(number, [one async for one in _options(answers, query | {ACCOUNT_NUMBER: number})])
-            for number in accounts
+            Offer(number, list(_options(answers, query | {ACCOUNT_NUMBER: number}))) for number in accounts
         ]
     else:
         product.unasked.append(field_id)
 
 
-async def _options(answers: Answers, query: Mapping[str, str]) -> AsyncIterator[Any]:
-    async for body in _pages(answers, "/v2/options", query):
-        for item in as_list(body.get("items")):
-            yield item
+def _options(answers: Answers, query: Mapping[str, str]) -> Iterator[Any]:
+    for body in _pages(answers, "/v2/options", query):
+        yield from as_list(body.get("items"))
 
 
-async def _billers(answers: Answers) -> AsyncIterator[Any]:
-    async for body in _pages(answers, "/v1/interbank/billers", {}):
-        for item in as_list(body.get("data")):
-            yield item
+def _billers(answers: Answers) -> Iterator[Any]:
+    for body in _pages(answers, "/v1/interbank/billers", {}):
+        yield from as_list(body.get("data"))
 
 
-async def _pages(answers: Answers, path: str, query: Mapping[str, str]) -> AsyncIterator[dict[str, Any]]:
+def _pages(answers: Answers, path: str, query: Mapping[str, str]) -> Iterator[dict[str, Any]]:
     for page in range(1, PAGES_MAX + 1):
-        body = as_dict(await answers.ask(f"{path}?{urlencode({**query, 'page': page, 'limit': LIMIT})}"))
+        body = as_dict(answers.ask(f"{path}?{urlencode({**query, 'page': page, 'limit': LIMIT})}"))
         yield body
         last = as_dict(body.get("meta")).get("last_page")
         if not isinstance(last, int) or page >= last:

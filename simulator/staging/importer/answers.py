@@ -7,22 +7,31 @@ off is asked again. Credentials are never in it.
 import hashlib
 import os
 from collections.abc import Callable
+from email.utils import mktime_tz, parsedate_tz
 from pathlib import Path
 from types import TracebackType
 from typing import Any, BinaryIO
 
-from simulator.staging.client import TOO_MANY_REQUESTS, Client
 from simulator.staging.importer.shapes import decoded
-from simulator.staging.manners import NoAnswer
+from simulator.staging.service import Answer, NoAnswer
+from simulator.staging.session import Session
 from simulator.wire.json import encode
 
 API_VERSION = "2026-09-16"  # the shape with denominations and plan codes, from which the older one follows (SPEC 9)
 FORMAT = "reseller-sim import 1"
+HEADERS = {"Accept": "application/json", "X-API-Version": API_VERSION}
+TRIES_MAX = 5
+WAIT_S_MAX = 300.0
+TOO_MANY_REQUESTS, UNAVAILABLE = 429, 503
 MEMBERS = {"target", "status", "body"}
 
 
 class Refused(Exception):
     """The account cannot be read; the text says why."""
+
+
+class MustWait(Exception):
+    """The service asks for a longer pause than this client waits; the text says how long."""
 
 
 class NotOurs(Exception):
@@ -114,19 +123,19 @@ class State:
 class Answers:
     """Asks an account, each question once. `missing` names what it did not answer, for people."""
 
-    def __init__(self, client: Client, state: State) -> None:
+    def __init__(self, session: Session, state: State) -> None:
         self.missing: list[str] = []
-        self._client = client
+        self._session = session
         self._state = state
 
-    async def ask(self, target: str, *, is_kept: bool = True) -> Any:
+    def ask(self, target: str, *, is_kept: bool = True) -> Any:
         """The decoded body of a 200; None for other answers, which are noted in `missing`.
 
         Raises `Refused` when the account cannot be read at all, and `NoAnswer` for what may be answered later.
         """
         found = self._state.get(target) if is_kept else None
         if found is None:
-            found = await self._asked(target)
+            found = self._asked(target)
             if is_kept:
                 self._state.put(target, *found)
         status, body = found
@@ -136,8 +145,8 @@ class Answers:
             self.missing.append(f"GET {target}: the answer was not JSON")
         return body
 
-    async def _asked(self, target: str) -> tuple[int, Any]:
-        answer = await self._client.get(target, {"X-API-Version": API_VERSION})
+    def _asked(self, target: str) -> tuple[int, Any]:
+        answer = self._get(target)
         body = decoded(answer.body)
         if answer.status in (401, 403):
             code = body.get("error") if isinstance(body, dict) else None
@@ -145,3 +154,26 @@ class Answers:
         if answer.status == TOO_MANY_REQUESTS or answer.status >= 500:
             raise NoAnswer(f"GET {target}: {answer.status}")
         return answer.status, body if answer.status == 200 else None
+
+    def _get(self, target: str) -> Answer:
+        """A 429, and a 503, is asked again after its Retry-After, else after 1, 2, 4, 8 seconds; the last one is
+        returned. Raises `MustWait`."""
+        for tries in range(TRIES_MAX):
+            answer = self._session.call("GET", target, headers=HEADERS)
+            if answer.status not in (TOO_MANY_REQUESTS, UNAVAILABLE) or tries == TRIES_MAX - 1:
+                break
+            wait_s = retry_after(answer, self._session.clock.now()) or 2.0**tries
+            if wait_s > WAIT_S_MAX:
+                raise MustWait(f"the service asks for a pause of {wait_s:g} seconds")
+            self._session.clock.wait(wait_s)
+        return answer
+
+
+def retry_after(answer: Answer, now: float) -> float | None:
+    """The seconds that an answer's Retry-After names, as a number or as a date; None without a usable one. `now` is in
+    Unix seconds."""
+    text = answer.headers.get("retry-after", "").strip()
+    if text.isascii() and text.isdigit():
+        return float(text[:9])
+    date = parsedate_tz(text) if text else None
+    return None if date is None else max(0.0, mktime_tz(date) - now)

@@ -1,15 +1,16 @@
 """One import: asks the account, and makes the text of a scenario of its answers."""
 
-import asyncio
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from simulator.staging.client import Client, Manners
-from simulator.staging.importer.account import Account, read_account
+from simulator.staging.importer.account import read_account
 from simulator.staging.importer.answers import Answers, State, fingerprint
 from simulator.staging.importer.written import written
-from simulator.staging.signing import Credentials, split_base
+from simulator.staging.service import HttpService
+from simulator.staging.session import Clock, Session
+from simulator.staging.signing import Credentials, secret_bytes, split_base
 
 MASKED = "(not shown)"
 MASKED_CHARS_MIN = 8  # a shorter text is found in harmless ones
@@ -24,25 +25,28 @@ class Wanted:
     state: Path
     accounts: Mapping[str, Sequence[str]]
     keep_urls: bool = False
+    per_second: float = 2.0
+    requests_max: int = 5000
+    timeout_s: float = 60.0
 
 
-def import_account(wanted: Wanted, manners: Manners, progress: Callable[[str], None]) -> str:
+def import_account(wanted: Wanted, clock: Clock, progress: Callable[[str], None]) -> str:
     """The text of the scenario. The state file is deleted when it is complete.
 
-    Raises `Refused`, `NotOurs`, `NoAnswer`, `Spent`, `MustWait` and `CannotSign`.
+    Raises `Refused`, `NotOurs`, `NoAnswer`, `NotExercised` when the requests are used up, `MustWait` and `CannotSign`.
     """
     host = split_base(wanted.base_url).netloc
+    secret_bytes(wanted.credentials.secret)
     mask = masking(wanted.credentials)
-    with State(wanted.state, fingerprint(wanted.base_url, wanted.credentials.key), mask) as state:
-        account = asyncio.run(_read(wanted, manners, state, progress))
+    with (
+        State(wanted.state, fingerprint(wanted.base_url, wanted.credentials.key), mask) as state,
+        closing(HttpService(wanted.base_url, wanted.timeout_s)) as service,
+    ):
+        session = Session(service, wanted.credentials, clock, wanted.per_second, wanted.requests_max)
+        account = read_account(Answers(session, state), state, wanted.accounts, progress)
         text = mask("\n".join([*written(account, host, keep_urls=wanted.keep_urls), ""]))
         state.remove()
     return text
-
-
-async def _read(wanted: Wanted, manners: Manners, state: State, progress: Callable[[str], None]) -> Account:
-    async with Client(wanted.base_url, wanted.credentials, manners) as client:
-        return await read_account(Answers(client, state), state, wanted.accounts, progress)
 
 
 def masking(credentials: Credentials) -> Callable[[str], str]:

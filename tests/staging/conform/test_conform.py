@@ -10,13 +10,11 @@ import pytest
 
 from simulator.contract.register import assumptions
 from simulator.staging.conform.checks import ORDER, all_checks
-from simulator.staging.conform.findings import NotExercised
-from simulator.staging.conform.purse import BadOrder, Order, Purse
+from simulator.staging.conform.payments import BadOrder, Order, PaymentRunner
 from simulator.staging.conform.questions import all_questions
 from simulator.staging.conform.registry import CHECKS, QUESTIONS
 from simulator.staging.conform.run import report
-from simulator.staging.conform.service import Answer, Request
-from simulator.staging.manners import NoAnswer
+from simulator.staging.service import Answer, NoAnswer, Request
 from tests.support.client import Client, running
 from tests.support.conforming import BILL, DATA, FAILING, GAME, LOAN, RELOAD, InProcess, Sender, conformed, run_of
 from tests.support.damages import TOPUP, lost_idempotency
@@ -164,19 +162,15 @@ def test_a_server_error_is_no_reason_to_pay_again(client: Client) -> None:
 
 
 def test_a_plan_beyond_the_limit_is_refused_before_it_starts(client: Client) -> None:
-    purse = Purse(Decimal("29"), run_of(client).products)
+    run = run_of(client)
+
+    def plan(*orders: Order) -> PaymentRunner:
+        return PaymentRunner(run.session, orders, Decimal(29), run.products, 0)
+
     with pytest.raises(BadOrder, match="--spend-at-most allows 29"):
-        purse.check_plan((RELOAD, RELOAD))
+        plan(RELOAD, RELOAD).check_plan()
     with pytest.raises(BadOrder, match="no product 'NOTHING'"):
-        purse.check_plan((Order.parse("NOTHING:1:1"),))
-
-
-def test_what_was_lost_from_the_wallet_counts_even_if_the_answers_deny_it() -> None:
-    purse = Purse(Decimal(20), {})
-    purse.reserve(Decimal(10), Decimal(100))
-    purse.settle(Decimal(10), Decimal(0))
-    with pytest.raises(NotExercised, match=r"5 of --spend-at-most are left"):
-        purse.reserve(Decimal(10), Decimal(85))
+        plan(Order.parse("NOTHING:1:1")).check_plan()
 
 
 @pytest.mark.parametrize("text", ["", "A", "A:B", "A:B:x", "A:B:-1", "A:B:0", "A:B:NaN", ":B:1", "A::1", "A:B:1:c"])

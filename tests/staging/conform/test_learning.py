@@ -10,7 +10,7 @@ from simulator.contract.register import assumptions
 from simulator.scenario.library import scenario_from_object
 from simulator.staging.conform.block import assume_block
 from simulator.staging.conform.findings import Learned
-from simulator.staging.conform.purse import Order
+from simulator.staging.conform.payments import Order
 from simulator.staging.conform.registry import QUESTIONS
 from tests.support.client import Client, running
 from tests.support.conforming import BILL, DATA, FAILING, GAME, LOAN, RELOAD, conformed

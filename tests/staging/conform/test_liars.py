@@ -12,15 +12,14 @@ from hypothesis import strategies as st
 
 from simulator.staging.conform.checks import all_checks
 from simulator.staging.conform.findings import Report
-from simulator.staging.conform.purse import BadOrder, Purse
+from simulator.staging.conform.payments import BadOrder, PaymentRunner
 from simulator.staging.conform.questions import all_questions
 from simulator.staging.conform.run import known_names
-from simulator.staging.conform.service import Answer, Request
-from simulator.staging.manners import NoAnswer
+from simulator.staging.service import Answer, NoAnswer, Request
 from tests.support.client import running
 from tests.support.conforming import BILL, RELOAD, Sender, conformed, run_of
 from tests.support.damages import DISPUTE, VOID
-from tests.support.liars import HONEST, START, Liar
+from tests.support.liars import HONEST, Liar
 from tests.support.tiers import examples
 
 # A lie, and the checks of which one has to name it.
@@ -42,8 +41,6 @@ LIARS: dict[str, tuple[Liar, set[str]]] = {
     "a frozen wallet, cost negative": (Liar(is_frozen=True, cost=-1000, status="Accepted"), {"pay-cost"}),
     "a frozen wallet, all failed": (Liar(is_frozen=True, cost=0, status="Failed"), {"pay-history"}),
     "a frozen wallet, all refused": (Liar(is_frozen=True, refuses=True), {"pay-created"}),
-    "a wallet that falls later": (Liar(lag=1), {"pay-idempotent"}),
-    "a wallet that falls much later": (Liar(lag=3, cost=0, status="Accepted"), {"pay-idempotent"}),
     "pays from the third POST": (Liar(pays="later", status="Accepted"), {"pay-idempotent"}),
     "a balance that cannot be read midway": (Liar(deaf_from=2), {"pay-wallet", "pay-history", "pay-created"}),
     "no balance after the second POST": (Liar(deaf_from=4, status="Accepted"), {"pay-idempotent"}),
@@ -63,7 +60,7 @@ PAYING = {check.id for check in all_checks() if check.needs == "payments"} | {on
 
 def told(liar: Liar, limit: str, only: Collection[str] = PAYING) -> tuple[Liar, Report]:
     """A run on a liar of what may pay, or of another selection; empty for a whole run."""
-    liar = replace(liar, posts=[], _shown=[])
+    liar = replace(liar, posts=[])
     with running({}) as client:
         return liar, conformed(client, RELOAD, RELOAD, BILL, limit=limit, damage=liar, configuration=False, only=only)
 
@@ -85,7 +82,7 @@ def test_a_liar_takes_no_more_than_is_allowed_and_is_named(lie: str, limit: str)
         assert {result.id for result in made.departed} & LIARS[lie][1], made.departed
         (idempotent,) = (result for result in made.results if result.id == "pay-idempotent")
         assert idempotent.outcome != "passed"
-    assert Decimal(made.spent) >= (0 if liar.is_frozen else liar.taken if liar.deaf_from > 100 and not liar.lag else 0)
+    assert Decimal(made.spent) >= (0 if liar.is_frozen else liar.taken if liar.deaf_from > 100 else 0)
 
 
 @pytest.mark.slow
@@ -106,7 +103,6 @@ def test_a_refid_that_nothing_proves_to_pay_once_is_sent_again_once(lie: str) ->
         cost=st.sampled_from([HONEST, 0, None, ..., -1000, "x", True, 0.01, 900]),
         status=st.sampled_from(["", "Accepted", "Processing", "Failed", "Succesful", "Other"]),
         is_frozen=st.booleans(),
-        lag=st.integers(0, 4),
         deaf_from=st.integers(0, 12) | st.just(10_000),
         lost=st.frozensets(st.integers(1, 12), max_size=6),
         price=st.sampled_from(["", "0.0001", "0"]),
@@ -119,7 +115,7 @@ def test_the_truth_never_exceeds_the_limit(limit: str, liar: Liar) -> None:
     liar, made = told(liar, limit)
     assert liar.taken <= Decimal(limit)
     assert Decimal(made.spent) >= 0
-    if liar.taken and not liar.lag and liar.deaf_from > 100:
+    if liar.taken and liar.deaf_from > 100:
         assert Decimal(made.spent) >= liar.taken
 
 
@@ -130,23 +126,16 @@ def test_a_price_that_is_none_is_refused(price: str, factor: str) -> None:
     with running({}) as client:
         run = run_of(client, damage=Liar(price=price, factor=factor))
         with pytest.raises(BadOrder, match="no usable price of 'RELOAD'"):
-            Purse(Decimal(100), run.products).check_plan((RELOAD,))
+            PaymentRunner(run.session, (RELOAD,), Decimal(100), run.products, 0).check_plan()
 
 
 @pytest.mark.parametrize(("price", "most"), [("0.0001", "10.01"), ("0", "10.01"), ("1", "10.01"), ("4", "40.01")])
 def test_a_catalog_never_makes_a_ceiling_less_than_what_is_sent(price: str, most: str) -> None:
     pricing: dict[str, Any] = {"discount": {"type": "fixed"}, "unit_price": "-9.99"}
-    purse = Purse(Decimal(100), {"RELOAD": {"denomination_unit_price": price, "pricing": pricing}})
-    assert purse.ceiling(RELOAD) == Decimal(most)
-
-
-def test_a_cost_below_nothing_gives_nothing_back() -> None:
-    purse = Purse(Decimal(20), {})
-    purse.reserve(Decimal(10), START)
-    with pytest.raises(ValueError, match="a cost of -1000"):
-        purse.settle(Decimal(10), Decimal(-1000))
-    purse.settle(Decimal(10), Decimal(1), Decimal(7))
-    assert purse.spent == 7
+    products = {"RELOAD": {"denomination_unit_price": price, "pricing": pricing}}
+    with running({}) as client:
+        runner = PaymentRunner(run_of(client).session, (RELOAD,), Decimal(100), products, 0)
+    assert runner.ceiling(RELOAD) == Decimal(most)
 
 
 @pytest.mark.parametrize(("path", "check"), [(DISPUTE, "dispute"), (VOID, "void")])

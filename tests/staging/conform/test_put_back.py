@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from simulator.staging.conform.run import report
-from simulator.staging.conform.service import Answer, Request
-from simulator.staging.manners import NoAnswer
+from simulator.staging.service import Answer, NoAnswer, Request
 from tests.support.client import Client, running
 from tests.support.conforming import Damage, Sender, conformed, run_of
 

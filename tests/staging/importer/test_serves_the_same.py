@@ -98,7 +98,7 @@ def test_an_interrupted_import_continues_and_leaves_nothing_behind(tmp_path: Pat
         url = server.ready["url"]
         first = run_import(url, tmp_path, *FLAGS, "--requests", "20")
         assert first.exit_code == 3
-        assert "20 requests have been sent" in first.stderr
+        assert "the limit of 20 requests was reached" in first.stderr
         assert "run the same command again" in first.stderr
         assert len((tmp_path / "state").read_text().splitlines()) == 20, "a header and all but the catalog"
         second = run_import(url, tmp_path, *FLAGS)

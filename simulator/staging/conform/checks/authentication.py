@@ -9,8 +9,8 @@ from simulator.auth import headers as names
 from simulator.staging.conform.context import Run
 from simulator.staging.conform.findings import Departure, differ, unless
 from simulator.staging.conform.registry import check
-from simulator.staging.conform.service import Answer
-from simulator.staging.conform.session import Signed
+from simulator.staging.service import Answer
+from simulator.staging.session import Signed
 
 PATH = "/v2/balance"
 STALE_S = 330

@@ -8,11 +8,10 @@ from typing import Any
 from simulator.staging.conform.checks.payments import paid
 from simulator.staging.conform.context import Run
 from simulator.staging.conform.findings import Departs, Departure, NotExercised, differ, unless
-from simulator.staging.conform.payment import STATUSES, Payment
+from simulator.staging.conform.payments import POLL_S, STATUSES, Payment
 from simulator.staging.conform.queries import target
 from simulator.staging.conform.registry import check
-from simulator.staging.conform.service import Answer
-from simulator.staging.conform.till import POLL_S
+from simulator.staging.service import Answer
 
 DISPUTE, VOID = "/v2/transactions/check", "/v2/transactions/void"
 WRONG_AMOUNT, OTHER_REASON = 1, 3
@@ -20,7 +19,7 @@ WRONG_AMOUNT, OTHER_REASON = 1, 3
 
 def trxid_of(run: Run, payment: Payment) -> str:
     """The id that the history has of a payment. Raises `NotExercised` without a record."""
-    rows = run.till.records(payment)
+    rows = run.runner.records(payment)
     if not rows:
         raise NotExercised("the history has no record of the payment: see pay-history")
     return str(rows[0]["trxid"])
@@ -58,14 +57,14 @@ def void_reason(run: Run) -> Iterator[Departure]:
 @check("dispute", "4.12", "A dispute is opened once; trxid wins over refid", needs="payments")
 def dispute(run: Run) -> Iterator[Departure]:
     payment = paid(run)[0]
-    before = run.till.balance()
+    before = run.runner.balance()
     body = {"trxid": trxid_of(run, payment), "refid": f"conform-{token_hex(8)}", "user_email": []}
     for time, wanted in (("first", "Success"), ("second", "Failed")):
         answer = run.session.call("POST", DISPUTE, body)
         yield from run.expected(answer, 200)
         yield from differ(f"data.refid of the {time} dispute", payment.refid, answer.at("data.refid"))
         yield from differ(f"data.status of the {time} dispute", wanted, answer.at("data.status"))
-    yield from differ("the wallet, which a dispute does not change", before, run.till.balance(may_fall=True))
+    yield from differ("the wallet, which a dispute does not change", before, run.runner.balance())
 
 
 def voided(run: Run) -> tuple[Payment, list[Answer], Decimal]:
@@ -77,12 +76,12 @@ def voided(run: Run) -> tuple[Payment, list[Answer], Decimal]:
         payment = next((one for one in paid(run) if one.order.product in refundable), None)
         if payment is None:
             raise NotExercised("--pay names no product that the product list calls refundable")
-        before = run.till.balance()
+        before = run.runner.balance()
         body: dict[str, Any] = {"refid": payment.refid, "refund_type": WRONG_AMOUNT, "user_email": []}
         run.voided = (payment, answers := [], before)  # also when an answer is lost, so that it is sent once
         for _ in range(2):
             answers.append(run.session.call("POST", VOID, body))
-        if (fall := before - run.till.balance(may_fall=True)) > 0:
+        if (fall := before - run.runner.balance()) > 0:
             raise Departs("the wallet after a void", before, before - fall)
         if answers[0].status == 200 and answers[0].at("data.status") == "Success":
             _await_refund(run, payment)
@@ -94,11 +93,11 @@ def voided(run: Run) -> tuple[Payment, list[Answer], Decimal]:
 
 def _await_refund(run: Run, payment: Payment) -> None:
     waited_s = 0.0
-    while payment.last.get("status") != STATUSES["refunded"] and waited_s < run.till.wait_s:
+    while payment.last.get("status") != STATUSES["refunded"] and waited_s < run.runner.wait_s:
         run.session.clock.wait(POLL_S)
         waited_s += POLL_S
         try:
-            run.till.again(payment)
+            run.runner.again(payment)
         except NotExercised as why:  # it might pay, so nobody knows when it is refunded
             run.note(str(why))
             return
@@ -124,10 +123,10 @@ def void(run: Run) -> Iterator[Departure]:
 def void_refund(run: Run) -> Iterator[Departure]:
     payment, _, before = voided(run)
     if payment.last.get("status") != STATUSES["refunded"]:
-        raise NotExercised(f"the void was not completed within {run.till.wait_s:.0f} s")
+        raise NotExercised(f"the void was not completed within {run.runner.wait_s:.0f} s")
     yield from differ("data.statusCode", 53, payment.last["statusCode"])
-    yield from differ("the wallet", before + payment.cost, run.till.balance())
-    row = next(iter(run.till.records(payment)), {})
+    yield from differ("the wallet", before + payment.cost, run.runner.balance())
+    row = next(iter(run.runner.records(payment)), {})
     yield from differ("status_name in the history", "Refund", row.get("status_name"))
     answer = run.session.call("GET", target("/v2/balance-statement", date=run.days, limit=100, type="REFUND"))
     amounts = [Decimal(entry["amount"]) for entry in answer.rows()]

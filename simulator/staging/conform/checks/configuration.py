@@ -9,8 +9,7 @@ from urllib.parse import quote
 from simulator.staging.conform.context import Run
 from simulator.staging.conform.findings import Departs, Departure, NotExercised, differ, unless
 from simulator.staging.conform.registry import check
-from simulator.staging.conform.service import Answer
-from simulator.staging.manners import NoAnswer
+from simulator.staging.service import Answer, NoAnswer
 
 CALLBACK, WEBHOOK = "/v2/callback-url", "/v2/balance-webhook"
 DELIVERIES = WEBHOOK + "/deliveries"

@@ -8,7 +8,7 @@ from simulator.staging.conform.checks.options import compared
 from simulator.staging.conform.context import Run
 from simulator.staging.conform.findings import Departure, NotExercised, differ, unless
 from simulator.staging.conform.registry import check
-from simulator.staging.conform.service import Answer
+from simulator.staging.service import Answer
 
 PATH = "/v2/transactions"
 LIMIT = 100

@@ -9,7 +9,7 @@ from simulator.staging.conform.context import Run
 from simulator.staging.conform.findings import Departure, NotExercised, differ, unless
 from simulator.staging.conform.registry import check
 from simulator.staging.conform.selection import an_option_list, known_lists, lists
-from simulator.staging.conform.service import Answer
+from simulator.staging.service import Answer
 
 PAGES = 3
 CENT = Decimal("0.01")

@@ -9,9 +9,9 @@ from simulator.staging.conform.checks.history import recent
 from simulator.staging.conform.checks.options import compared, paging
 from simulator.staging.conform.context import Run
 from simulator.staging.conform.findings import Departure, NotExercised, differ, unless
-from simulator.staging.conform.payment import balance_of
+from simulator.staging.conform.payments import balance_of
 from simulator.staging.conform.registry import check
-from simulator.staging.conform.service import Answer
+from simulator.staging.service import Answer
 
 PATH = "/v2/balance-statement"
 LIMIT = 100

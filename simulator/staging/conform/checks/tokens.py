@@ -8,7 +8,7 @@ from typing import Any
 from simulator.staging.conform.context import Run
 from simulator.staging.conform.findings import Departs, Departure, NotExercised, differ, unless
 from simulator.staging.conform.registry import check
-from simulator.staging.conform.service import Answer
+from simulator.staging.service import Answer
 
 TOKEN, REFRESH = "/v2/token", "/v2/token/refresh"  # paths
 

@@ -8,7 +8,7 @@ from simulator.staging.conform.context import Run
 from simulator.staging.conform.findings import NotExercised
 from simulator.staging.conform.registry import question
 from simulator.staging.conform.selection import a_dynamic_list, categories, known_lists, lists, products_of
-from simulator.staging.conform.service import Answer
+from simulator.staging.service import Answer
 
 BEYOND_PAGE = 25001
 TOO_SHORT = "12"

@@ -7,11 +7,10 @@ from simulator.staging.conform.checks.cases import voided
 from simulator.staging.conform.checks.refused_payments import plan_order
 from simulator.staging.conform.context import Run
 from simulator.staging.conform.findings import NotExercised
-from simulator.staging.conform.payment import PENDING, STATUSES, state_of
-from simulator.staging.conform.purse import Order
+from simulator.staging.conform.payments import PENDING, STATUSES, Order, state_of
 from simulator.staging.conform.registry import question
 from simulator.staging.conform.selection import known_lists, lists, selects
-from simulator.staging.conform.service import Answer
+from simulator.staging.service import Answer
 
 MOMENT_S = 2.0
 EXTRA_CHARS = 1001
@@ -29,7 +28,7 @@ def _outcome(answer: Answer) -> tuple[int, str, str]:
 @question("payment-status-codes", needs="payments")
 def payment_status_codes(run: Run) -> tuple[Any, str]:
     codes: dict[str, int] = {}
-    for payment in run.till.make():
+    for payment in run.runner.make():
         for answer in payment.answers:
             data = state_of(answer)
             name = data.get("status" if answer.status == 200 else "remarks")
@@ -51,20 +50,20 @@ _NAMES_OF_CODES = {
 
 
 def _refusals(run: Run) -> list[Answer]:
-    order = run.till.orders[0]
-    ceiling = run.till.purse.ceiling(order)
+    order = run.runner.orders[0]
+    ceiling = run.runner.ceiling(order)
     changes: list[dict[str, Any]] = [{"product": "CONFORM-NO-SUCH-PRODUCT"}, {"amount": None}]
-    return [run.till.post(run.till.body(order, **change), ceiling) for change in changes]
+    return [run.runner.post(run.runner.body(order, **change), ceiling) for change in changes]
 
 
 @question("payment-timestamp", needs="payments")
 def payment_timestamp(run: Run) -> tuple[Any, str]:
-    payment = next((one for one in run.till.payments if one.is_final), None)
+    payment = next((one for one in run.runner.payments if one.is_final), None)
     if payment is None:
         raise NotExercised("no payment became final")
-    first = state_of(run.till.again(payment))
+    first = state_of(run.runner.again(payment))
     run.session.clock.wait(MOMENT_S)
-    second = state_of(run.till.again(payment))
+    second = state_of(run.runner.again(payment))
     if first["status"] != second["status"]:
         raise NotExercised("the status changed meanwhile")
     value = "status_change" if first["timestamp"] == second["timestamp"] else "answer"
@@ -74,7 +73,7 @@ def payment_timestamp(run: Run) -> tuple[Any, str]:
 @question("failed-wallet", needs="payments")
 def failed_wallet(run: Run) -> tuple[Any, str]:
     failed = STATUSES["failed"]
-    for payment in run.till.payments:
+    for payment in run.runner.payments:
         pending = [state_of(one) for one in payment.answers if state_of(one).get("status") in PENDING]
         if payment.last.get("status") == failed and (pending or payment.last["cost"]):
             cost = payment.last["cost"]
@@ -86,10 +85,10 @@ def failed_wallet(run: Run) -> tuple[Any, str]:
 
 @question("requery-balance", needs="payments")
 def requery_balance(run: Run) -> tuple[Any, str]:
-    payments = [one for one in run.till.payments if one.last.get("status") not in (STATUSES["failed"], *PENDING)]
+    payments = [one for one in run.runner.payments if one.last.get("status") not in (STATUSES["failed"], *PENDING)]
     if len(payments) < 2:
         raise NotExercised("it takes two payments that were successful")
-    balance, now = Decimal(run.till.again(payments[0]).at("data.balance")), run.till.balance()
+    balance, now = Decimal(run.runner.again(payments[0]).at("data.balance")), run.runner.balance()
     own = payments[0].balances[1]
     if own == now:
         raise NotExercised("the balance is the same as after the payment")
@@ -104,8 +103,8 @@ def requery_balance(run: Run) -> tuple[Any, str]:
 
 @question("history-status-names", needs="payments")
 def history_status_names(run: Run) -> tuple[Any, str]:
-    run.till.make()
-    names = run.till.pending_names
+    run.runner.make()
+    names = run.runner.pending_names
     if not names:
         raise NotExercised("no payment was pending when it was looked up")
     (name, *_) = names
@@ -123,9 +122,9 @@ def voided_cost(run: Run) -> tuple[Any, str]:
 
 @question("refid-reused-with-other-parameters", needs="payments")
 def refid_reused(run: Run) -> tuple[Any, str]:
-    payment = run.till.payments[0]
+    payment = run.runner.payments[0]
     other = payment.body | {"account": payment.order.account[:-1] + ("1" if payment.order.account[-1] != "1" else "2")}
-    answer = run.till.post(other, run.till.purse.ceiling(payment.order))
+    answer = run.runner.post(other, run.runner.ceiling(payment.order))
     status, _, evidence = _outcome(answer)
     return ("return_original" if status == 200 else "reject"), f"a refid with another account {evidence}"
 
@@ -133,7 +132,7 @@ def refid_reused(run: Run) -> tuple[Any, str]:
 def _plain_order(run: Run) -> Order:
     """A payment of a pricing select without extras, whose product has none. Raises `NotExercised`."""
     codes = {product["code"] for product, _ in selects(run, "pricing", "reference")}
-    for order in run.till.orders:
+    for order in run.runner.orders:
         if order.product in codes and not run.products[order.product]["fulfillment"]["extras"] and not order.extras:
             return order
     raise NotExercised("--pay names no product with a list of amounts and without extras")
@@ -142,8 +141,8 @@ def _plain_order(run: Run) -> Order:
 @question("unsupported-extras", needs="payments")
 def unsupported_extras(run: Run) -> tuple[Any, str]:
     order = _plain_order(run)
-    body = run.till.body(order, extras={"subproduct_code": "CONFORM-NO-PLAN"})
-    answer = run.till.post(body, run.till.purse.ceiling(order))
+    body = run.runner.body(order, extras={"subproduct_code": "CONFORM-NO-PLAN"})
+    answer = run.runner.post(body, run.runner.ceiling(order))
     status, remarks, evidence = _outcome(answer)
     value = "ignore" if status == 200 else "reject" if remarks == INVALID_EXTRAS else "check_plan_code"
     return value, f"a plan code for {order.product}, which has none, {evidence}"
@@ -152,8 +151,8 @@ def unsupported_extras(run: Run) -> tuple[Any, str]:
 @question("extras-size", needs="payments")
 def extras_size(run: Run) -> tuple[Any, str]:
     order = _plain_order(run)
-    body = run.till.body(order, extras={"note": "x" * EXTRA_CHARS})
-    status, _, evidence = _outcome(run.till.post(body, run.till.purse.ceiling(order)))
+    body = run.runner.body(order, extras={"note": "x" * EXTRA_CHARS})
+    status, _, evidence = _outcome(run.runner.post(body, run.runner.ceiling(order)))
     return ("stored" if status == 200 else "every"), f"an extra of {EXTRA_CHARS} characters that is not used {evidence}"
 
 
@@ -169,8 +168,8 @@ def _plans_at(run: Run, order: Order) -> int:
 @question("plan-code-required", needs="payments")
 def plan_code_required(run: Run) -> tuple[Any, str]:
     order = plan_order(run)
-    body = run.till.body(order, extras=None)
-    answer = run.till.post(body, run.till.purse.ceiling(order))
+    body = run.runner.body(order, extras=None)
+    answer = run.runner.post(body, run.runner.ceiling(order))
     status, _, evidence = _outcome(answer)
     code = state_of(answer).get("statusCode")
     if status == 400 and code == 44 and _plans_at(run, order) != 1:
@@ -180,7 +179,7 @@ def plan_code_required(run: Run) -> tuple[Any, str]:
 
 @question("price-amount", needs="payments")
 def price_amount(run: Run) -> tuple[Any, str]:
-    orders = {order.product: order for order in run.till.orders}
+    orders = {order.product: order for order in run.runner.orders}
     for where in lists(run, "pricing"):
         order = orders.get(where["product_code"])
         if order is None:
@@ -190,8 +189,8 @@ def price_amount(run: Run) -> tuple[Any, str]:
         for item in items:
             price, face = Decimal(item["price"]["amount"]), Decimal(item["denomination"])
             if price > 0 and price not in sold and face <= order.amount:
-                ceiling = run.till.purse.ceiling_of(order.product, max(face, price))
-                answer = run.till.post(run.till.body(order, amount=str(price)), ceiling)
+                ceiling = run.runner.ceiling(order, max(face, price))
+                answer = run.runner.post(run.runner.body(order, amount=str(price)), ceiling)
                 status, _, evidence = _outcome(answer)
                 return ("taken" if status == 200 else "refused"), f"the price {price} of {item['code']} {evidence}"
     raise NotExercised("--pay names no product with options whose price is no denomination")
@@ -199,7 +198,7 @@ def price_amount(run: Run) -> tuple[Any, str]:
 
 @question("option-account", needs="payments")
 def option_account(run: Run) -> tuple[Any, str]:
-    for order in run.till.orders:
+    for order in run.runner.orders:
         source = run.products[order.product]["fulfillment"]["account"] or {}
         code = order.extras.get("subproduct_code")
         if source.get("path") != "account_number" or code is None:
@@ -210,7 +209,7 @@ def option_account(run: Run) -> tuple[Any, str]:
         other = next((item["account_number"] for item in items if item["code"] != code), None)
         if other is None:
             continue
-        answer = run.till.post(run.till.body(order, account=other), run.till.purse.ceiling(order))
+        answer = run.runner.post(run.runner.body(order, account=other), run.runner.ceiling(order))
         _, remarks, evidence = _outcome(answer)
         if remarks in ("Invalid_Account", INVALID_EXTRAS):
             return remarks, f"an account of another code {evidence}"

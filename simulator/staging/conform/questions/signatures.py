@@ -8,7 +8,7 @@ from simulator.staging.conform.context import Run
 from simulator.staging.conform.findings import NotExercised
 from simulator.staging.conform.queries import target
 from simulator.staging.conform.registry import question
-from simulator.staging.conform.session import Signed
+from simulator.staging.session import Signed
 
 
 def _accepts(run: Run, sent: str, signed: str) -> bool:

@@ -17,7 +17,7 @@ MOMENT_S = 2.0
 def _before_payments(run: Run) -> None:
     """Let the payments be made, where they are allowed, so that there is something to see."""
     if run.allows("payments"):
-        run.till.make()
+        run.runner.make()
 
 
 def _order(dates: list[str]) -> str:

@@ -1,4 +1,4 @@
-"""Signed requests at a bounded pace: what every check sends goes through here."""
+"""Signed requests at a bounded pace: whatever is sent to a deployment goes through here."""
 
 import secrets
 import time
@@ -10,8 +10,7 @@ from typing import Any, Protocol
 
 from simulator.auth.canonical import body_hash, canonical_query, canonical_string
 from simulator.staging.conform.findings import NotExercised
-from simulator.staging.conform.service import Answer, Request, Service
-from simulator.staging.manners import Pace
+from simulator.staging.service import Answer, Request, Service
 from simulator.staging.signing import Credentials, signature_headers
 
 VERSION = {"X-API-Version": "2026-09-16"}
@@ -42,6 +41,21 @@ class WallClock:
     def wait(self, seconds: float) -> None:
         """Sleep."""
         time.sleep(seconds)
+
+
+class Pace:
+    """Turns at most `per_second` times a second, for one who takes them one after another."""
+
+    def __init__(self, per_second: float) -> None:
+        self._pause_s = 1 / per_second
+        self._next_s = 0.0
+
+    def wait_s(self, now: float) -> float:
+        """Take the next turn, and answer how many seconds after `now` it is: at most one pause, also when the clock was
+        set back."""
+        wait = min(max(self._next_s - now, 0.0), self._pause_s)
+        self._next_s = now + wait + self._pause_s
+        return wait
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +139,7 @@ class Session:
     def plain(self, method: str, target: str, body: bytes = b"", headers: Mapping[str, str] | None = None) -> Answer:
         """A request as it is, without a signature."""
         if self.sent >= self._requests_max and not self._is_restoring:
-            raise NotExercised(f"the limit of {self._requests_max} requests was reached (--max-requests)")
+            raise NotExercised(f"the limit of {self._requests_max} requests was reached")
         if self._unanswered >= UNANSWERED_MAX and not self._is_restoring:
             raise NotExercised(f"the last {UNANSWERED_MAX} requests got no answer")
         if wait := self._pace.wait_s(self.clock.now()):
