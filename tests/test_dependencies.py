@@ -100,6 +100,11 @@ def test_the_image_installs_what_is_pinned_each_file_by_its_hash(name: str, of: 
     assert all(re.search(r" --hash=sha256:[0-9a-f]{64}", line) for line in lines)
 
 
+def test_an_installation_has_at_most_sixteen_packages() -> None:
+    lines = (ROOT / "release" / "requirements.txt").read_text().splitlines()
+    assert len(dict(_pins(lines))) + len(["reseller-sim"]) <= 16
+
+
 def _pins(lines: list[str]) -> Iterator[tuple[str, str]]:
     for line in lines:
         if found := re.match(r"([\w.-]+)==([^\s;]+)", line):

@@ -180,8 +180,7 @@ class Forgetful(dict[Any, Any]):
 
 @pytest.fixture(autouse=True)
 def _without_memory_of_ours(monkeypatch: pytest.MonkeyPatch) -> None:
-    for library in ("aiohttp", "yarl", "idna"):  # which the simulator imports while it runs
-        import_module(library)
+    import_module("encodings.idna")  # which the simulator imports while it runs
     monkeypatch.setattr(responses, "_judged", Forgetful())
 
 

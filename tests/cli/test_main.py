@@ -11,7 +11,7 @@ from simulator.cli.main import VERBS, cli
 from tests.support.processes import environment
 from tests.support.runner import invoke, refusal
 
-SLOW = ("uvicorn", "starlette", "aiohttp", "asyncio", "yaml", "jsonschema_rs", "msgspec", "faker")
+SLOW = ("uvicorn", "starlette", "asyncio", "yaml", "jsonschema_rs", "msgspec", "faker")
 
 
 def verb_of(name: str) -> click.Command:
@@ -70,7 +70,7 @@ def test_signing_with_given_credentials_imports_nothing_slow() -> None:
 
 
 def test_signing_with_the_default_credentials_imports_no_server() -> None:
-    assert not imported("sign", "GET", "/v2/balance") & {"uvicorn", "starlette", "aiohttp"}
+    assert not imported("sign", "GET", "/v2/balance") & {"uvicorn", "starlette"}
 
 
 @pytest.mark.parametrize("flag", ["--version", "-V"])

@@ -16,8 +16,9 @@ HONEST: Any = object()
 @dataclass
 class Liar:
     """How it lies. `pays` says whether a POST takes money: "first" of a refid, "every" one, or "later", all from the
-    third one of a refid. `cost` and `status` replace those of its answers. The wallet is honest, or frozen; from the `deaf_from`th reading after the first POST on it is 500. The POSTs whose numbers
-    are in `lost` take money, and are not answered. `taken` is the truth."""
+    third one of a refid. `cost` and `status` replace those of its answers. The wallet is honest, or frozen; from the
+    `deaf_from`th reading after the first POST on it is 500. The POSTs whose numbers are in `lost` take money, and are
+    not answered. `taken` is the truth."""
 
     pays: str = "every"
     cost: Any = HONEST

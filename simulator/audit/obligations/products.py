@@ -11,8 +11,8 @@ from simulator.audit.registry import Finding, Occasion, obligation
 from simulator.audit.traffic import BILL, BILLERS, Fetch, Page, Traffic, answered_message
 from simulator.auth import headers as names
 from simulator.domain.model.bills import BillError
-from simulator.wire.traffic import Call
 from simulator.wire.bills import ERRORS
+from simulator.wire.traffic import Call
 
 _OF_A_CODE = re.compile("unknown|option code", re.IGNORECASE)
 PLAN_CODE_FAILURE = 44

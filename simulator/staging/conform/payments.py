@@ -7,7 +7,7 @@ because a refid was sent again, nothing more is paid.
 """
 
 import secrets
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from decimal import ROUND_UP, Decimal, InvalidOperation
 from typing import Any
@@ -112,8 +112,6 @@ class PaymentRunner:
         self._count = 0
         self._payments: list[Payment] | None = None
 
-    # The limit
-
     @property
     def spent(self) -> Decimal:
         """The most that was spent: by the reservations, or by what the wallet lost where that is more."""
@@ -170,8 +168,6 @@ class PaymentRunner:
             self._reserved += max(fall, Decimal(0)) - ceiling
         return answer
 
-    # The payments
-
     def make(self) -> list[Payment]:
         """All planned payments, those that were refused or lost included: made once, and followed until they are final
         or the wait is over."""
@@ -218,15 +214,14 @@ class PaymentRunner:
             raise Departs("the status of the history", 200, str(answer))
         return [row for row in answer.rows() if row.get("refid") == payment.refid]
 
-    def _note_losses(self, payment: Payment, step: Any) -> None:
+    def _note_losses(self, payment: Payment, step: Callable[[Payment], object]) -> None:
         try:
             step(payment)
         except (NoAnswer, NotExercised, Departs) as error:
             payment.lost.append(str(error))
 
     def _pay(self, payment: Payment) -> None:
-        """Send it and, once the wallet shows what it cost, send it again, as long as nothing proves that this is
-        free."""
+        """Send it, and once more unless it is proven that this is free."""
         payment.body = self.body(payment.order, refid=payment.refid)
         payment.balances = [self.balance()]
         for attempt in range(ASKED_AGAIN_MAX + 1):

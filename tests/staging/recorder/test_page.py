@@ -7,7 +7,7 @@ from simulator.staging.recorder import bills, cases, catalogs, explained, paymen
 from tests.support.client import running
 from tests.support.traffic import get, pay, play
 
-PAGE = (Path(__file__).parents[2] / "docs" / "record.md").read_text()
+PAGE = (Path(__file__).parents[3] / "docs" / "record.md").read_text()
 
 
 def test_the_rules_that_it_shows_are_those_of_such_a_recording() -> None:
