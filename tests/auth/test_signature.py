@@ -117,7 +117,7 @@ def test_of_several_failures_the_first_of_the_table_wins(first: int) -> None:
         ({"x_api_key": ""}, "X-Api-Key is empty"),
         ({"x_nonce": "a" * 15}, "the nonce has 15 characters"),
         ({"x_nonce": "a" * 15 + "."}, "the nonce has '.'"),
-        ({"x_nonce": "a" * 127 + "."}, "the nonce has '.'"),
+        ({"x_nonce": "a" * 126 + ".!"}, "the nonce has '.'; only"),
         ({"x_timestamp": str(NOW - 301)}, "the timestamp is 301 s behind"),
         ({"x_timestamp": str(NOW + 301)}, "the timestamp is 301 s ahead of"),
     ],

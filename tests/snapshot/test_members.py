@@ -158,7 +158,10 @@ TABLE: dict[str, tuple[str, dict[str, str]]] = {
             "__orig_class__": "of typing",
         },
     ),
-    "ValueBudget": ("_by_size", {"_values_max": "a constant", "spelling": SCENARIO, "_total": DERIVED, "_largest": DERIVED}),
+    "ValueBudget": (
+        "_by_size",
+        {"_values_max": "a constant", "spelling": SCENARIO, "_total": DERIVED, "_largest": DERIVED},
+    ),
 }  # fmt: skip
 
 

@@ -42,9 +42,8 @@ class Days:
 
     def places(self, days: slice, count: int) -> range:
         """Return the places of the records of these days, among `count` records."""
-        starts = (*self._starts[days.start : days.start + 1], count)
-        ends = (*self._starts[days.stop : days.stop + 1], count)
-        return range(starts[0], ends[0])
+        starts = self._starts
+        return range(*(starts[day] if day < len(starts) else count for day in (days.start, days.stop)))
 
 
 def page_of(

@@ -29,6 +29,7 @@ from simulator.domain.model.catalog import (
     OptionList,
     Source,
 )
+from simulator.domain.model.details import DetailKind, detail
 from simulator.domain.model.rules import Rule
 from simulator.domain.model.transactions import Status, Step
 from simulator.domain.sandbox import Sandbox
@@ -230,6 +231,13 @@ REFUSALS = [
 @pytest.mark.parametrize(("asked", "error"), REFUSALS)
 def test_the_first_failed_check_of_a_look_up_is_reported(asked: dict[str, Any], error: BillError) -> None:
     assert look_up(sandbox(catalog=SOLD), **asked) == BillRefused(error)
+
+
+def test_a_look_up_of_a_product_without_bills_names_those_that_have_them() -> None:
+    assert look_up(sandbox(catalog=SOLD), "CARD").detail == detail(
+        DetailKind.NO_BILLS, product="CARD", able=("BILL", "SCHEME")
+    )
+    assert look_up(sandbox(catalog=SOLD), "OLD").detail == detail(DetailKind.INACTIVE_PRODUCT, product="OLD")
 
 
 @pytest.mark.parametrize("amount", ["", "1", "10000.00", "12.5", "1e3", " +10. "])

@@ -12,6 +12,7 @@ from simulator.domain.model.callbacks import Callback
 from simulator.domain.model.cases import CaseKind, CaseState, CaseThen
 from simulator.domain.model.catalog import Catalog, Fulfillment, Source
 from simulator.domain.model.details import Detail, DetailKind, detail
+from simulator.domain.model.outcomes import Noted
 from simulator.domain.model.rules import Rule
 from simulator.domain.model.transactions import Distortion, Status, Step, Transaction
 from simulator.domain.sandbox import Sandbox
@@ -327,3 +328,55 @@ def test_a_void_causes_one_callback_after_all_others(plan: Distortion, expected:
     sent = statuses_sent(box, 2)
     ask(box, at=2)
     assert sent + statuses_sent(box, 100) == expected
+
+
+@pytest.mark.parametrize(
+    ("kind", "is_accepted", "message", "outcome"),
+    [
+        (DISPUTE, True, "The case was created.", Noted.DISPUTE_TAKEN),
+        (DISPUTE, False, "The dispute was refused.", Noted.DISPUTE_REFUSED),
+        (VOID, True, "The request was submitted; the refund follows when the biller approves.", Noted.VOID_TAKEN),
+        (VOID, False, "The biller refused the void.", Noted.VOID_REFUSED),
+    ],
+)
+def test_an_answer_has_the_words_of_its_outcome_which_is_counted(
+    kind: CaseKind, is_accepted: bool, message: str, outcome: Noted
+) -> None:
+    then = CaseThen(is_accepted=is_accepted)
+    box, _ = paid(voids=(case_rule(then),), disputes=(case_rule(then, "d1"),))
+    assert ask(box, kind).message == message
+    assert box.state.noted[outcome] == 1
+    assert not ask(box, kind).is_accepted, "a second one is refused, and counted so"
+    assert sum(box.state.noted[one] for one in CASE_OUTCOMES) == 2
+
+
+CASE_OUTCOMES = (Noted.DISPUTE_TAKEN, Noted.DISPUTE_REFUSED, Noted.VOID_TAKEN, Noted.VOID_REFUSED)
+
+
+def test_a_void_that_ends_later_is_counted_once_more() -> None:
+    later = case_rule(CaseThen(is_accepted=True, refused_after=timedelta(seconds=5)), times=1)
+    box, _ = paid(voids=(later,), assume={"case-lifecycle": "again_after_refusal"})
+    ask(box)
+    fire_due(box, seconds(5))
+    ask(box, at=5)
+    fire_due(box, seconds(65))
+    outcomes = (Noted.VOID_TAKEN, Noted.VOID_REFUSED_LATER, Noted.REFUNDED)
+    assert [box.state.noted[one] for one in outcomes] == [2, 1, 1]
+
+
+@pytest.mark.parametrize(
+    ("environment", "choice", "is_refunded"),
+    [
+        ("staging", None, True),
+        ("staging", "responses_only", False),
+        ("production", "responses_only", True),
+    ],
+)
+def test_whether_a_void_has_effects_in_staging_is_a_choice(
+    environment: str, choice: str | None, is_refunded: bool
+) -> None:
+    box, transaction = paid(environment=environment, assume={"staging-cases": choice} if choice else {})
+    assert ask(box).is_accepted
+    fire_due(box, seconds(60))
+    assert (transaction.result.status is Status.REFUNDED) is is_refunded
+    assert bool(mails(box)) is is_refunded

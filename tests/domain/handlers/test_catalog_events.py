@@ -311,12 +311,13 @@ def test_a_product_off_sale_leaves_the_tree_unless_the_tree_is_whole(choice: str
     assert [type_ for type_, _ in events(box)] == [*expected, "product.updated"]
 
 
-def test_a_product_that_one_reseller_alone_saw_on_sale_leaves_the_tree_of_this_one() -> None:
+@pytest.mark.parametrize("card", [None, replace(CARD, is_active=False, is_hidden=True)])
+def test_a_product_that_one_reseller_alone_saw_on_sale_leaves_the_tree_of_this_one(card: Product | None) -> None:
     box = box_with(TARGET)
     box.apply(ChangeProduct("CARD", {"is_active": False}), START)
     box.apply(ChangeProduct("CARD", {"is_active": True}, reseller="R1"), START)
     seen, before = len(events(box)), box.state.catalog
-    box.state.catalog = with_products(CARD=None)
+    box.state.catalog = with_products(CARD=card)
     publish(box.state, before, START)
     assert events(box)[seen:] == [("product.deleted", ""), ("group.updated", "R1"), ("category.updated", "R1")]
 

@@ -167,6 +167,13 @@ def test_ignored_extras_are_named_with_those_that_were_meant(
     assert not set(names) & set(answer.transaction.extras)
 
 
+def test_a_requery_with_another_extra_of_the_product_is_told_what_is_kept() -> None:
+    box = box_of(INTERBANK)
+    pay(box, order(product="INTERBANK", amount=10, extras={"biller_code": "B1"}))
+    again = pay(box, order(product="INTERBANK", amount=10, extras={"biller_code": "B1", "note": "x", "o": 1}))
+    assert again.detail == detail(DetailKind.REFID_EXISTS, refid="ref-1", kept={"extras.note": None})
+
+
 def test_a_requery_names_the_extras_that_it_sends_and_that_are_ignored() -> None:
     box = box_of(INTERBANK)
     first = order(product="INTERBANK", amount=10, extras={"biller_code": "B1"})

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulator.domain.commands import AddApiKey, AddReseller, ChangeSettings, Credit, RevokeApiKey
+from simulator.domain.commands import AddApiKey, AddReseller, ChangeSettings, Credit, RevokeApiKey, SetWebhook
 from simulator.domain.errors import Conflict, DomainError, Unacceptable, Unknown
 from simulator.domain.model import draw, pricing
 from simulator.domain.model.agenda import Agenda
@@ -75,7 +75,10 @@ def test_a_seed_draws_in_every_version_what_it_drew_before() -> None:
     assert draw.uuid(7, "a") == "01637aad-2ad8-4097-8828-e63f1bce372f"
     assert draw.hexadecimal(7, 8, "a") == "60f0f4b8"
     assert draw.trxid(7, START, "R1", "ref-1") == "2611011375670247785367"
-    assert sandbox().apply(AddApiKey("R1"), START).key == "rk_qsqrk2rjgdt463swucledjll"
+    box = sandbox()
+    assert box.apply(AddApiKey("R1"), START).key == "rk_qsqrk2rjgdt463swucledjll"
+    box.apply(SetWebhook("R1", "https://hook.example"), START)
+    assert box.state.resellers["R1"].webhook.secret[:16] == "d5fb3a04e704d3d5"
 
 
 AMOUNTS = [
@@ -303,6 +306,12 @@ def test_a_transaction_id_begins_with_the_services_day_and_has_sixteen_digits_mo
     found = draw.trxid(1, datetime.fromisoformat(at), "R1", "ref-1")
     assert (found[:6], len(found), found.isdigit()) == (day, 22, True)
     assert found != draw.trxid(1, datetime.fromisoformat(at), "R2", "ref-1")
+
+
+def test_the_day_of_a_transaction_id_does_not_depend_on_the_one_before() -> None:
+    times = ("2026-11-02T16:00:00Z", "2026-11-01T15:59:59Z", "2026-11-01T16:00:00Z", "2026-11-02T16:00:00Z")
+    found = [draw.trxid(1, datetime.fromisoformat(at), "R1", "ref-1")[:6] for at in times]
+    assert found == ["261103", "261101", "261102", "261103"]
 
 
 def test_the_latest_notifications_are_kept_and_the_others_counted() -> None:

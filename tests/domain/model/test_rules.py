@@ -241,6 +241,13 @@ def test_rules_by_exact_values_are_found_in_their_order() -> None:
         assert found.then == then
 
 
+@pytest.mark.parametrize("account", ["5", 5, Decimal(5)])
+def test_a_value_that_is_no_text_is_compared_by_the_rules_themselves(account: object) -> None:
+    five = Rule("five", lambda facts: str(facts["account"]) == "5", "five", exact={"account": frozenset(["5"])})
+    found = RuleBook(1, (five, Rule("any", always, "any"))).choose(lambda: {"account": account})
+    assert found is five
+
+
 @pytest.mark.parametrize(("selected", "times"), [(0, 2), (3, 2)])
 def test_requests_that_name_a_rule_use_up_none_of_its_times(selected: int, times: int) -> None:
     book = RuleBook(1, (Rule("a", always, "a", name="named", times=times),))
