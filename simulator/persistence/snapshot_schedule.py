@@ -22,11 +22,11 @@ from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.sandboxes import Sandboxes
 from simulator.runtime.unexpected import report
 
-ENTRIES: Final = 10_000
+ENTRIES: Final = 5_000
 """Entries since the last snapshot of a sandbox that has few payments, after which there is another one while more come:
-a restart repeats them in a second."""
+a restart repeats them in half a second."""
 
-PAYMENTS: Final = 10
+PAYMENTS: Final = 20
 """Payments for each of which there may be one entry more: a snapshot writes all payments."""
 
 RESTED_ENTRIES: Final = 1_000
