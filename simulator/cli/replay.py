@@ -175,9 +175,9 @@ def _serve(file: "TapeFile", life: "Life", until: Until, flags: dict[str, Any]) 
     from simulator.cli.process import exit_quietly_when_stopped, raise_file_limit
     from simulator.cli.replayed import difference, served
     from simulator.cli.running import Running, prepare
-    from simulator.persistence.replay.continuing import go_on
     from simulator.persistence.replay.head import beginning_of
     from simulator.persistence.replay.proof import compiler_for, prove
+    from simulator.persistence.replay.rebuilding import go_on
 
     def on_ready(running: Running) -> None:
         echo(banner.page(running))

@@ -28,7 +28,7 @@ from simulator.server.serve import CannotListen, Server, make_server
 
 if TYPE_CHECKING:
     from simulator.persistence.data_folder import DataFolder
-    from simulator.persistence.tape.budget import TapeBudget
+    from simulator.persistence.tape.tape import TapeBudget
     from simulator.shards.shards import Shards
 
 MIB = 1024 * 1024

@@ -1,19 +1,25 @@
-"""A data folder of a server: opened, read, and written from then on."""
+"""A data folder of a server: opened, read, and written from then on.
+
+A note in the folder says when the machine was started, by its clock. A server that finds another time for the same
+start knows how far the clock was set since.
+"""
 
 from collections.abc import Callable
+from contextlib import suppress
+from datetime import timedelta
 from pathlib import Path
-from typing import Protocol
+from typing import Final, Protocol
+
+import msgspec
 
 from simulator import __version__
 from simulator.domain.errors import DomainError
 from simulator.domain.model.scenario import Scenario
-from simulator.persistence.boot_note import note_boot, step_since
 from simulator.persistence.errors import StoreError
 from simulator.persistence.gate import Gate, GatedSender
 from simulator.persistence.keeper import StoreKeeper
-from simulator.persistence.replay.continuing import return_to_life
 from simulator.persistence.replay.player import Again
-from simulator.persistence.replay.rebuilding import Surroundings
+from simulator.persistence.replay.rebuilding import Surroundings, return_to_life
 from simulator.persistence.restoration import CannotResume, Restorer
 from simulator.persistence.snapshot_schedule import SnapshotSchedule
 from simulator.persistence.store import Durability, Store
@@ -21,6 +27,7 @@ from simulator.runtime.clock import Wall
 from simulator.runtime.courier import Sender
 from simulator.runtime.keepers import Kept
 from simulator.runtime.live_sandbox import LiveSandbox
+from simulator.runtime.machine_time import Boot, MachineTime
 from simulator.runtime.sandboxes import DEFAULT, Sandboxes
 from simulator.runtime.wall_steps import note_clock
 
@@ -136,3 +143,29 @@ class DataFolder:
     def gated(self, sender: Sender) -> Sender:
         """A sender that waits for the gate."""
         return GatedSender(sender, self.gate)
+
+
+BOOT_FILE: Final = ".boot"
+CLOCK_NOISE: Final = timedelta(milliseconds=10)  # two clocks are read one after the other
+
+
+def step_since(folder: Path, wall: Wall) -> timedelta | None:
+    """How far the wall was set since the note; None when that is not known: without a note, or after another start."""
+    boot = wall.boot() if isinstance(wall, MachineTime) else None
+    try:
+        noted = msgspec.json.decode((folder / BOOT_FILE).read_bytes(), type=Boot)
+    except (OSError, ValueError):
+        return None
+    if boot is None or boot.id != noted.id:
+        return None
+    step = boot.at - noted.at
+    return step if abs(step) > CLOCK_NOISE else timedelta()
+
+
+def note_boot(folder: Path, wall: Wall) -> None:
+    """Note the present. Without room on the disk there is no note."""
+    boot = wall.boot() if isinstance(wall, MachineTime) else None
+    with suppress(OSError):
+        (folder / BOOT_FILE).unlink(missing_ok=True)
+        if boot is not None:
+            (folder / BOOT_FILE).write_bytes(msgspec.json.encode(boot))

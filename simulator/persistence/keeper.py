@@ -20,10 +20,11 @@ from simulator.persistence.errors import NoSandbox, StoreError
 from simulator.persistence.gate import Gate
 from simulator.persistence.lives import Life
 from simulator.persistence.reader import Entry as Line
+from simulator.persistence.replay.entry_codec import Places
 from simulator.persistence.replay.head import head_of
 from simulator.persistence.replay.lines import ANSWERED
 from simulator.persistence.replay.reading import BadTape
-from simulator.persistence.replay.writing import Began, answered_line, entry_line, resumed_line, written_line
+from simulator.persistence.replay.writing import answered_line, entry_line, resumed_line, written_line
 from simulator.persistence.store import Store
 from simulator.persistence.tape.entries import Entry, Recorded, RequestBegan, RequestResumed
 from simulator.persistence.tape.tape import Tape
@@ -186,7 +187,7 @@ class Recorder:
         self._life = life
         self._gate = gate
         self._live = live
-        self._began: Began = {}
+        self._began: Places = {}
         self._waiting: dict[int, Recorded] = {}  # so that no other record gets the id of one
 
     def add(self, entry: Entry) -> None:

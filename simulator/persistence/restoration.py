@@ -13,8 +13,8 @@ from simulator.domain.model.scenario import Scenario
 from simulator.persistence.errors import NoSandbox, StoreError
 from simulator.persistence.keeper import StoredMark, not_kept_errors, time_of
 from simulator.persistence.reader import Reader, Sandbox, StoredSnapshot
-from simulator.persistence.replay.attempts import unbegun_of
-from simulator.persistence.replay.entries_of_lines import Answered
+from simulator.persistence.replay.differences import unbegun_of
+from simulator.persistence.replay.entry_codec import Answered
 from simulator.persistence.replay.head import Head, MarkState, TakenTape, beginning_of, digests_of_marks
 from simulator.persistence.replay.player import Again, Player
 from simulator.persistence.replay.proof import place_at

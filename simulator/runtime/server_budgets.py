@@ -3,7 +3,7 @@
 from math import inf
 from typing import NamedTuple
 
-from simulator.persistence.tape.budget import TapeBudget
+from simulator.persistence.tape.tape import TapeBudget
 from simulator.runtime.inbox_budget import InboxBudget
 from simulator.runtime.inbox_messages import Inbox
 from simulator.runtime.inboxes import server_budget

@@ -7,7 +7,7 @@ import pytest
 
 from simulator.persistence.data_folder import DataFolder
 from simulator.persistence.reader import folder_reader
-from simulator.persistence.replay.attempts import unbegun, unbegun_of
+from simulator.persistence.replay.differences import unbegun, unbegun_of
 from simulator.persistence.replay.head import taken
 from simulator.persistence.replay.rebuilding import nowhere, player_of
 from simulator.persistence.replay.writing import tape_lines

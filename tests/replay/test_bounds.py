@@ -15,7 +15,7 @@ from simulator.api.pipeline import Pipeline
 from simulator.api.request_replayer import RequestReplayer
 from simulator.api.routes import routes
 from simulator.domain.errors import DomainError
-from simulator.persistence.replay import room
+from simulator.persistence.replay import bounds
 from simulator.persistence.replay.head import taken
 from simulator.persistence.replay.proof import prove
 from simulator.persistence.replay.reading import BadTape, ChangedTape, ReadTape, TooLargeFile, read_tapes
@@ -158,7 +158,7 @@ def test_a_small_file_that_is_a_large_one_takes_little(lines: list[Any], tmp_pat
 
 
 def test_all_that_is_read_of_a_file_is_bounded(lines: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(room, "FILE_BYTES_MAX", 1_000_000)
+    monkeypatch.setattr(bounds, "FILE_BYTES_MAX", 1_000_000)
     content = [json.dumps(one).encode() + b"\n" for one in lines]
     with pytest.raises(TooLargeFile, match="would take more than 1000000 bytes of memory, which is the limit"):
         list(read_tapes(content * 100))
@@ -171,7 +171,7 @@ def test_a_document_counts_as_what_it_becomes(
     lines: list[Any], monkeypatch: pytest.MonkeyPatch, filling: str, is_head: bool
 ) -> None:
     """Whatever it is filled with, reading it takes no more than is counted, or it is not read."""
-    monkeypatch.setattr(room, "FILE_BYTES_MAX", 20_000_000)
+    monkeypatch.setattr(bounds, "FILE_BYTES_MAX", 20_000_000)
     document = f'{{"x":[{",".join([filling] * 30_000)}],"n":%d}}'
     head = json.dumps(lines[0] | {"scenario": 0, "entries": 0 if is_head else 50}) + "\n"
     rule = json.dumps({"entry": "command", "now": lines[0]["started"], "command": RULE}) + "\n"
@@ -194,8 +194,8 @@ def test_a_document_counts_as_what_it_becomes(
 def test_lives_that_began_alike_share_their_scenario_and_are_so_many_at_most(
     lines: list[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(room, "LIVES_MAX", 3)
-    monkeypatch.setattr(room, "FILE_BYTES_MAX", 1_000_000)
+    monkeypatch.setattr(bounds, "LIVES_MAX", 3)
+    monkeypatch.setattr(bounds, "FILE_BYTES_MAX", 1_000_000)
     life = [lines[0] | {"entries": 0}, {"end": 0}]
     first, _, third = read(life * 3)
     assert third.head.scenario is first.head.scenario

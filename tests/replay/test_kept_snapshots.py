@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from simulator.persistence.replay import kept_snapshots, rewinding, taking
+from simulator.persistence.replay import kept_snapshots, rewinding
 from simulator.persistence.replay.kept_snapshots import PART_BYTES, KeptSnapshots, Snapshots
 from simulator.persistence.replay.moments import Asked
 from simulator.persistence.replay.player import Player
@@ -144,7 +144,7 @@ def test_snapshots_are_taken_on_the_way_and_when_a_sandbox_rests(monkeypatch: py
 
 
 def test_where_something_happens_all_the_time_a_copy_of_the_process_takes_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(taking, "SLICE_S", 0.0)
+    monkeypatch.setattr(kept_snapshots, "SLICE_S", 0.0)
     with running(FIRST) as client:
         rewinder = rewinder_of(client, Taker())
 
@@ -160,7 +160,7 @@ def test_where_something_happens_all_the_time_a_copy_of_the_process_takes_it(mon
 
 
 def test_a_busy_sandbox_is_rebuilt_from_what_a_copy_of_the_process_took(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(taking, "SLICE_S", 0.0)
+    monkeypatch.setattr(kept_snapshots, "SLICE_S", 0.0)
     with running(FIRST) as client:
         client.pay("one")
         rewinder = Rewinder(client.app.again, client.app.surroundings(), IN_MEMORY)
@@ -229,7 +229,7 @@ def test_snapshots_are_bounded_by_number_and_bytes_and_stay_apart_evenly(monkeyp
 def test_however_many_marks_are_set_one_snapshot_is_taken_at_a_time_and_one_of_each_place(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(taking, "SLICE_S", 0.0)  # each part in a turn of its own
+    monkeypatch.setattr(kept_snapshots, "SLICE_S", 0.0)  # each part in a turn of its own
     taker = Taker()
     with running(FIRST) as client:
         rewinder = rewinder_of(client, taker)
@@ -250,7 +250,7 @@ def test_however_many_marks_are_set_one_snapshot_is_taken_at_a_time_and_one_of_e
 
 
 def test_a_mark_at_another_place_meanwhile_has_a_snapshot_afterwards(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(taking, "SLICE_S", 0.0)
+    monkeypatch.setattr(kept_snapshots, "SLICE_S", 0.0)
     taker = Taker()
     with running(FIRST) as client:
         rewinder = rewinder_of(client, taker)
@@ -291,7 +291,7 @@ def test_slices_of_a_snapshot_take_a_share_of_the_time(monkeypatch: pytest.Monke
                 monkeypatch.undo()
 
         client.run(take())
-    assert rests == [taking.SHARE - 1] * 4
+    assert rests == [kept_snapshots.SHARE - 1] * 4
 
 
 def test_one_that_is_larger_than_all_may_be_is_given_up() -> None:

@@ -7,11 +7,10 @@ from typing import Any
 
 import pytest
 
-from simulator.persistence.replay.continuing import go_on
 from simulator.persistence.replay.differences import Difference
 from simulator.persistence.replay.player import Player
 from simulator.persistence.replay.proof import compiler_for, player_for, prove
-from simulator.persistence.replay.rebuilding import nowhere
+from simulator.persistence.replay.rebuilding import go_on, nowhere
 from simulator.runtime.driver import ITEMS_PER_TURN_MAX
 from simulator.runtime.sandbox_start import SandboxSpec
 from tests.support.client import Client, running

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from simulator.persistence.replay.continuing import go_on
+from simulator.persistence.replay.rebuilding import go_on
 from simulator.persistence.snapshot.capture import parts_of, take
 from simulator.persistence.snapshot.document import Snapshot, snapshot_of
 from tests.support.client import Client, running

@@ -7,9 +7,8 @@ from typing import Any
 import pytest
 
 from simulator.domain.commands import RecordTime
-from simulator.persistence.tape.budget import TapeBudget
 from simulator.persistence.tape.entries import CommandApplied, Entry
-from simulator.persistence.tape.tape import ENTRY_BYTES, Tape, Unread
+from simulator.persistence.tape.tape import ENTRY_BYTES, Tape, TapeBudget, Unread
 from tests.support.client import Client, running
 from tests.support.data_folders import DEFAULT, killed, serving
 from tests.support.replaying import read_back

@@ -9,7 +9,7 @@ import pytest
 
 from simulator.domain.errors import DomainError
 from simulator.domain.sandbox import Sandbox
-from simulator.persistence.tape.inputs import read, write
+from simulator.persistence.tape.entries import read, write
 from simulator.runtime.driver import ITEMS_PER_TURN_MAX
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.scenario.compiler import ScenarioCompiler

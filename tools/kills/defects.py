@@ -10,7 +10,7 @@ from simulator.http_client.sender import HttpSender
 from simulator.persistence.data_folder import DataFolder
 from simulator.persistence.gate import Act, Gate
 from simulator.persistence.keeper import StoreKeeper
-from simulator.persistence.replay import continuing
+from simulator.persistence.replay import rebuilding
 from simulator.persistence.replay.player import Player
 from simulator.persistence.tape.tape import Tape
 from simulator.runtime.courier import Sender
@@ -57,7 +57,7 @@ def callbacks_do_not_wait() -> None:
 
 def interrupted_attempts_are_forgotten() -> None:
     """Neither end nor repeat the attempts that were in flight when the server ended."""
-    left = continuing.left
+    left = rebuilding.left
 
     def forgetful(player: Player, *arguments: object, **named: object) -> object:
         in_flight, player.live.core.state.in_flight = player.live.core.state.in_flight, {}
@@ -65,7 +65,7 @@ def interrupted_attempts_are_forgotten() -> None:
         player.live.core.state.in_flight = in_flight
         return clock
 
-    continuing.left = forgetful  # type: ignore[assignment]
+    rebuilding.left = forgetful  # type: ignore[assignment]
 
 
 def attempts_begin_before_their_turn() -> None:
@@ -86,7 +86,7 @@ def interrupted_attempts_count() -> None:
     def failed(kind: AttemptEnd, error: str) -> AttemptResult:
         return AttemptResult(AttemptEnd.CONNECTION, error=error)
 
-    continuing.AttemptResult = failed  # type: ignore[assignment, attr-defined]
+    rebuilding.AttemptResult = failed  # type: ignore[assignment, attr-defined]
 
 
 def rewinds_are_not_written() -> None:

@@ -188,11 +188,11 @@ DEFECTS = (
     # The disk
     Defect("the body of a request that has to wait is not on disk", "api.suspended:read",
            "call.exchange.body, call.has_body = request.body, True", "call.has_body = True", seed=68),
-    Defect("a snapshot on disk lacks a nonce", "snapshot.capture:_Capture.parts",
+    Defect("a snapshot on disk lacks a nonce", "persistence.snapshot.capture:_Capture.parts",
            "list(state.nonces))", "list(state.nonces)[1:])", seed=8),
     Defect("a callback leaves before its input is on disk", "persistence.gate:GatedSender.send",
            "await self._gate.passed()", "pass", seed=8),
-    Defect("a retry that was in the air is not ended when a process goes on", "replay.continuing:left",
+    Defect("a retry that was in the air is not ended when a process goes on", "persistence.replay.rebuilding:left",
            "if live.courier.sent.is_begun(job):", "if live.courier.sent.is_begun(job) and send.attempt.number < 2:",
            seed=38),
     Defect("a reset begins no new life on disk", "persistence.keeper:StoreKeeper.begin",

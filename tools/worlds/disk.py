@@ -16,8 +16,8 @@ from simulator.domain.sandbox import Sandbox as Core
 from simulator.persistence import data_folder as folders
 from simulator.persistence.data_folder import DataFolder
 from simulator.persistence.errors import StoreError
-from simulator.persistence.replay.continuing import return_to_life
 from simulator.persistence.replay.player import Player
+from simulator.persistence.replay.rebuilding import return_to_life
 from simulator.persistence.restoration import CannotResume, Restorer
 from simulator.persistence.store import Store
 from simulator.runtime.courier import Sender

@@ -6,7 +6,7 @@ acknowledgement are allowed.
 
 from typing import TYPE_CHECKING
 
-from simulator.persistence.replay.continuing import ENDED
+from simulator.persistence.replay.rebuilding import ENDED
 from simulator.runtime.live_sandbox import LiveSandbox
 from tools.worlds.disk import Killed, lacking
 from tools.worlds.memory import Life

@@ -50,8 +50,8 @@ class Tapes:
     def add(self, life: "LiveSandbox", at: datetime, ended: "Ending") -> None:
         """Append the tape of a life that was `ended` at this time of the sandbox, by what is not empty but at the end
         of the run."""
+        from simulator.persistence.replay.bounds import LIVES_MAX
         from simulator.persistence.replay.head import taken
-        from simulator.persistence.replay.room import LIVES_MAX
         from simulator.persistence.replay.tape_file import packed
         from simulator.persistence.replay.without_secrets import CannotMask, lines_without_secrets
         from simulator.persistence.replay.writing import tape_lines

@@ -1,12 +1,17 @@
 """What differs between a sandbox as it was and as it was rebuilt: the first difference, with both sides."""
 
+from collections.abc import Iterable
 from typing import Any, Final
 
 import msgspec
 
+from simulator.domain.commands import EndAttempt
+from simulator.domain.due import Fired
 from simulator.domain.model.effects import Outgoing
-from simulator.persistence.tape.entries import CommandApplied
+from simulator.persistence.tape.entries import AttemptSent, CommandApplied, Due, Entry
 from simulator.runtime.journal import Exchange
+from simulator.runtime.live_sandbox import LiveSandbox
+from simulator.runtime.noted import due_of
 
 _NOT_COMPARED: Final = frozenset({"duration_us", "owner"})  # measured by the wall; the sandbox's own id, if any
 _FIRST: Final = ("status", "content", "own_headers")  # what clients see
@@ -55,3 +60,76 @@ def of_attempts(entry: int, job: str, number: int, recorded: Outgoing, replayed:
 def _without_source(headers: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
     """Headers without the source address, which earlier versions did not draw."""
     return tuple(header for header in headers if header[0] != "X-Forwarded-For")
+
+
+def unbegun(live: LiveSandbox) -> Due:
+    """The attempts of a sandbox that are due, and wait for their turn."""
+    sends = live.core.state.in_flight.values()
+    return tuple((one.job.id, one.attempt.number) for one in sends if not live.courier.sent.is_begun(one.job.id))
+
+
+def unbegun_of(entries: Iterable[Entry]) -> Due:
+    """The same of the sandbox whose whole tape these entries are."""
+    due: dict[str, int] = {}
+    for one in entries:
+        if isinstance(one, CommandApplied):
+            due.update(one.due)
+        elif isinstance(one, AttemptSent):
+            due.pop(one.job, None)
+    return tuple(due.items())
+
+
+def of_time(place: int, recorded: Due, fired: list[Fired]) -> Difference | None:
+    """The first difference between the attempts that a passing of time made due on the tape, and those in a replay."""
+    replayed = due_of(fired)
+    if recorded == replayed:
+        return None
+    found = _of_due(place, recorded, replayed, "is sent", "not sent")
+    return found or Difference(place, "the order of attempts", _listed(recorded), _listed(replayed))
+
+
+def of_end(place: int, recorded: Due, live: LiveSandbox) -> Difference | None:
+    """The first difference between the attempts that were not begun at the end of a tape, and those in a replay."""
+    replayed = unbegun(live)
+    if extra := [one for one in replayed if one not in recorded]:
+        return Difference(place, _called(*extra[0]), "not sent", "is sent")
+    return _of_due(place, recorded, replayed, "is due", "is not due")
+
+
+def of_beginning(place: int, entry: AttemptSent, live: LiveSandbox) -> Difference | None:
+    """Why an attempt of the tape cannot be begun, if it cannot."""
+    send = live.core.state.in_flight.get(entry.job)
+    if send is None or send.attempt.number != entry.attempt:
+        return Difference(place, _called(entry.job, entry.attempt), "is sent", "is not due")
+    if live.courier.sent.is_begun(entry.job):
+        return Difference(place, _called(entry.job, entry.attempt), "is sent again", "was sent")
+    return None
+
+
+def of_ending(place: int, command: EndAttempt, live: LiveSandbox) -> Difference | None:
+    """Why an attempt of the tape cannot end, if it cannot."""
+    called, send = _called(command.job, command.attempt), live.core.state.in_flight.get(command.job)
+    if send is None:
+        return Difference(place, f"the end of {called}", command.result, "nothing of this job is in flight")
+    if send.attempt.number != command.attempt:
+        text = f"attempt {send.attempt.number} is in flight"
+        return Difference(place, f"the end of {called}", command.result, text)
+    if not live.courier.sent.is_begun(command.job):
+        return Difference(place, called, "not sent", "is sent")
+    return None
+
+
+def _of_due(place: int, recorded: Due, replayed: Due, there: str, not_there: str) -> Difference | None:
+    if extra := [one for one in replayed if one not in recorded]:
+        return Difference(place, _called(*extra[0]), not_there, there)
+    if missing := [one for one in recorded if one not in replayed]:
+        return Difference(place, _called(*missing[0]), there, not_there)
+    return None
+
+
+def _called(job: str, attempt: int) -> str:
+    return f"attempt {attempt} of {job}"
+
+
+def _listed(due: Due) -> str:
+    return ", ".join(_called(*one) for one in due)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from simulator import __version__
-from simulator.persistence.replay.attempts import unbegun
+from simulator.persistence.replay.differences import unbegun
 from simulator.persistence.replay.state_digest import state_digest
 from simulator.persistence.tape.entries import Due, Entry
 from simulator.runtime.known_secrets import Strangers

@@ -11,8 +11,7 @@ from typing import Any
 import msgspec
 
 from simulator.domain.model.effects import Outgoing
-from simulator.persistence.tape.entries import Due, Resumption
-from simulator.persistence.tape.inputs import AnyCommand
+from simulator.persistence.tape.entries import AnyCommand, Due, Resumption
 from simulator.runtime.journal import Exchange, packed
 
 

@@ -13,8 +13,16 @@ import msgspec
 from simulator.domain.commands import EndAttempt, LoadScenario, PassTime
 from simulator.domain.errors import DomainError
 from simulator.domain.model.inboxes import INBOX_SCHEME
-from simulator.persistence.replay import attempts
-from simulator.persistence.replay.differences import Difference, of_answers, of_attempts, of_requests
+from simulator.persistence.replay.differences import (
+    Difference,
+    of_answers,
+    of_attempts,
+    of_beginning,
+    of_end,
+    of_ending,
+    of_requests,
+    of_time,
+)
 from simulator.persistence.replay.state_digest import state_digest
 from simulator.persistence.replay.tape_clock import TapeClock
 from simulator.persistence.tape.entries import (
@@ -139,7 +147,7 @@ class Player:
         for _, recorded in self._waiting.values():
             if recorded.n or recorded.status:
                 return Difference(self.place, _called(recorded), "was answered", "waits")
-        found = None if due is None else attempts.of_end(self.place, due, self.live)
+        found = None if due is None else of_end(self.place, due, self.live)
         return found or self.of_state("at the end", state)
 
     def end(self) -> None:
@@ -223,7 +231,7 @@ class Player:
     def _command(self, entry: CommandApplied) -> Difference | None:
         command = entry.command
         self._clock.stand_at(entry.now, entry.now)
-        if isinstance(command, EndAttempt) and (found := attempts.of_ending(self.place, command, self.live)):
+        if isinstance(command, EndAttempt) and (found := of_ending(self.place, command, self.live)):
             return found
         try:
             answer = self.live.enter(command, entry.now, trace_from(entry.trace))
@@ -232,7 +240,7 @@ class Player:
         except ScenarioError:
             return of_answers(self.place, entry, refusal_text(SCENARIO))
         if isinstance(command, PassTime):
-            return attempts.of_time(self.place, entry.due, answer)
+            return of_time(self.place, entry.due, answer)
         if isinstance(command, LoadScenario):
             self.live.follow(self._compiler.scenario(command.document, command.name))
         return of_answers(self.place, entry, answer_text(answer)) if entry.answer else None
@@ -240,7 +248,7 @@ class Player:
     def _attempt(self, entry: AttemptSent) -> Difference | None:
         live = self.live
         self._clock.stand_at(entry.now, entry.wall)
-        if found := attempts.of_beginning(self.place, entry, live):
+        if found := of_beginning(self.place, entry, live):
             return found
         send = live.core.state.in_flight[entry.job]
         request = live.courier.attempt(send, entry.wall)

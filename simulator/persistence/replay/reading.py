@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from simulator.domain.commands import EndAttempt, PassTime, RecordTime
-from simulator.persistence.replay import entries_of_lines, lines
-from simulator.persistence.replay.bounds import OutOfBounds, check_end, check_head, check_line
-from simulator.persistence.replay.entries_of_lines import Answered
+from simulator.persistence.replay import entry_codec, lines
+from simulator.persistence.replay.bounds import OutOfBounds, Room, TooLarge, check_end, check_head, check_line
+from simulator.persistence.replay.entry_codec import Answered
 from simulator.persistence.replay.head import VERSION, End, Head
-from simulator.persistence.replay.room import Room, TooLarge
 from simulator.persistence.tape.entries import Entry
 
 if TYPE_CHECKING:
@@ -23,7 +22,7 @@ else:
     _AnyLine = reduce(or_, lines.Line.__subclasses__())
 
 
-Began = entries_of_lines.Began
+Began = entry_codec.Began
 
 
 class BadTape(Exception):
@@ -247,6 +246,6 @@ def entry_from(place: int, line: bytes, began: Began) -> Entry | Answered:
 def _entry(number: int, place: int, line: lines.Line, began: Began) -> Entry | Answered:
     _checked(number, check_line, line)
     try:
-        return entries_of_lines.entry_of(line, place, began)
+        return entry_codec.entry_of(line, place, began)
     except (ValueError, LookupError, TypeError) as error:
         raise BadTape(_not_understood(number, error)) from None

@@ -15,14 +15,12 @@ from msgspec.structs import replace
 from simulator.domain.errors import Conflict, Unknown
 from simulator.domain.model.scenario import Scenario
 from simulator.persistence.replay.budgets import FORK_BYTES, ForkBudget, RebuildBudget, share_of, size_of
-from simulator.persistence.replay.continuing import FORKED, REWOUND, go_on, left
 from simulator.persistence.replay.differences import Difference
-from simulator.persistence.replay.kept_snapshots import KeptSnapshots, Snapshot, Snapshots
+from simulator.persistence.replay.kept_snapshots import KeptSnapshots, Snapshot, Snapshots, Taking
 from simulator.persistence.replay.moments import Asked, Moment, mark_here, moment_of
 from simulator.persistence.replay.player import Again, Player
-from simulator.persistence.replay.rebuilding import Surroundings, player_of
+from simulator.persistence.replay.rebuilding import FORKED, REWOUND, Surroundings, go_on, left, player_of
 from simulator.persistence.replay.sharing import share
-from simulator.persistence.replay.taking import Taking
 from simulator.persistence.tape.entries import Entry
 from simulator.runtime.background import in_background
 from simulator.runtime.driver import Driver

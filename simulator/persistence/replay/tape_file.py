@@ -11,7 +11,7 @@ import msgspec
 from simulator.persistence.replay.reading import BadTape, CutShort, ReadTape, read_tapes
 
 LINE_BYTES_MAX: Final = 128 * 1024 * 1024
-"""Of what is in a file before it was compressed; `replay/room` bounds the whole file."""
+"""Of what is in a file before it was compressed; `bounds` limits the whole file."""
 
 _MAGIC: Final = b"\x1f\x8b"
 _LEVEL: Final = 6

@@ -23,16 +23,14 @@ from simulator.persistence.replay.reading import ReadTape, read_tapes
 from simulator.persistence.replay.rebuilding import nowhere
 from simulator.persistence.replay.state_digest import state_digest
 from simulator.persistence.replay.tape_redaction import StandIns, TapeRedaction, TooManyStandIns, texts_in
-from simulator.persistence.replay.writing import tape_lines
-from simulator.persistence.tape.entries import AttemptSent, CommandApplied, Entry, InboxProgrammed
-from simulator.persistence.tape.inputs import plain
+from simulator.persistence.replay.writing import tape_lines, written_line
+from simulator.persistence.tape.entries import AttemptSent, CommandApplied, Entry, InboxProgrammed, plain
 from simulator.runtime.journal import Exchange
 from simulator.scenario.library import load_scenario
 
 WORK_S_MAX: Final = 120
 """How long it may take, without what others do meanwhile."""
 
-_ENCODER: Final = msgspec.json.Encoder(decimal_format="number", enc_hook=plain)
 _DECODER: Final = msgspec.json.Decoder(float_hook=Decimal)
 
 
@@ -82,7 +80,7 @@ def _lines(tape: TakenTape, again: Again) -> Iterator[bytes | None]:
             stand_ins.add(secret)
         before = _DECODER.decode(line)
         after = redaction.redacted(before)
-        masked.append(line if after == before else _ENCODER.encode(after) + b"\n")
+        masked.append(line if after == before else written_line(after))
         is_same = is_same and after == before
         yield None
     if is_same:

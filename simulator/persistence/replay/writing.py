@@ -1,6 +1,6 @@
 """Writes a tape as lines: its head, its entries, its end."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
 from hashlib import sha256
 from itertools import count
@@ -9,23 +9,18 @@ from typing import Any
 import msgspec
 
 from simulator.persistence.replay import lines
+from simulator.persistence.replay.entry_codec import Places, line_of, resumed_line_of
 from simulator.persistence.replay.head import End, MarkState, TakenTape
 from simulator.persistence.tape.entries import (
-    AttemptSent,
-    ClockSet,
-    CommandApplied,
     Entry,
     InboxCleared,
-    InboxProgrammed,
     InboxReceived,
     RequestBegan,
     RequestResumed,
     RequestShown,
+    plain,
 )
-from simulator.persistence.tape.inputs import plain
 from simulator.runtime.journal import Exchange
-
-Began = dict[int, int]
 
 _ENCODER = msgspec.json.Encoder(decimal_format="number", enc_hook=plain)
 
@@ -69,15 +64,14 @@ def entry_lines(entries: Sequence[Entry]) -> Iterator[bytes]:
         yield entry_line(entry, began)
 
 
-def entry_line(entry: Entry, began: Began) -> bytes:
+def entry_line(entry: Entry, began: Places) -> bytes:
     """The line of an entry; `began` has the number of the line in which each request that waits began."""
-    return written_line(_LINES[type(entry)](entry, began))
+    return written_line(line_of(entry, began))
 
 
-def resumed_line(entry: RequestResumed, began: Began) -> bytes:
+def resumed_line(entry: RequestResumed, began: Places) -> bytes:
     """The line of a request that goes on, with its body, since the line in which it began was written before that."""
-    body = lines.spelled(entry.exchange.body) if isinstance(entry.exchange, Exchange) else ""
-    return written_line(msgspec.structs.replace(_resumed(entry, began), body=body))
+    return written_line(resumed_line_of(entry, began))
 
 
 def answered_line(one: Exchange, place: int) -> bytes:
@@ -100,54 +94,3 @@ def _without_surrogates(value: Any) -> Any:
     if isinstance(value, dict):
         return {_without_surrogates(key): _without_surrogates(one) for key, one in value.items()}
     return [_without_surrogates(one) for one in value] if isinstance(value, list | tuple) else value
-
-
-def _resumed(entry: RequestResumed, began: Began) -> lines.ResumedLine:
-    place = began[id(entry.exchange)]
-    return lines.ResumedLine(request=place, now=entry.now, wall=entry.wall, how=entry.how)
-
-
-def _attempt(entry: AttemptSent, began: Began) -> lines.AttemptLine:
-    sent = entry.request
-    return lines.AttemptLine(
-        now=entry.now,
-        wall=entry.wall,
-        job=entry.job,
-        attempt=entry.attempt,
-        method=sent.method,
-        url=sent.url,
-        headers=sent.headers,
-        body=None if sent.body is None else lines.spelled(sent.body),
-    )
-
-
-def _message(entry: InboxReceived, began: Began) -> lines.InboxMessageLine:
-    return lines.InboxMessageLine(
-        now=entry.now,
-        wall=entry.wall,
-        name=entry.name,
-        method=entry.method,
-        query=entry.query.decode("latin-1"),
-        headers=lines.pairs_of(entry.headers),
-        body=lines.spelled(entry.body),
-    )
-
-
-def _replies(entry: InboxProgrammed, began: Began) -> lines.InboxRepliesLine:
-    return lines.InboxRepliesLine(now=entry.now, name=entry.name, document=dict(entry.document))
-
-
-_LINES: dict[type, Callable[[Any, Began], lines.Line]] = {
-    Exchange: lambda one, _: lines.request_line(one),
-    RequestBegan: lambda one, _: lines.request_line(one.exchange, waits=True),
-    RequestShown: lambda one, _: lines.request_line(one.exchange, shown=True),
-    RequestResumed: _resumed,
-    CommandApplied: lambda one, _: lines.CommandLine(
-        now=one.now, command=one.command, due=one.due, trace=one.trace, answer=one.answer
-    ),
-    AttemptSent: _attempt,
-    ClockSet: lambda one, _: lines.ClockLine(now=one.now, mode=one.mode, rate=one.rate),
-    InboxReceived: _message,
-    InboxProgrammed: _replies,
-    InboxCleared: lambda one, _: lines.InboxClearedLine(now=one.now, name=one.name),
-}

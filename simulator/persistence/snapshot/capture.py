@@ -41,7 +41,7 @@ from simulator.persistence.snapshot.state import (
     ResellerRow,
     Rest,
 )
-from simulator.persistence.tape.inputs import write
+from simulator.persistence.tape.entries import write
 from simulator.runtime.event_items import Action, Item
 from simulator.runtime.inbox_budget import Received
 from simulator.runtime.inbox_messages import Inbox

@@ -43,7 +43,7 @@ from simulator.persistence.snapshot.jobs import CallbackRow, DeliveryRow, JobRea
 from simulator.persistence.snapshot.payments import PaymentRow, restore_payments
 from simulator.persistence.snapshot.state import COUNTS, AddedRow, EventRow, InboxRow, Rest
 from simulator.persistence.tape.entries import Entry as TapeEntry
-from simulator.persistence.tape.inputs import read
+from simulator.persistence.tape.entries import read
 from simulator.runtime.counters import KeptCounters
 from simulator.runtime.event_items import Item
 from simulator.runtime.inbox_budget import Received
