@@ -1,21 +1,26 @@
 """The composition root: the only place that wires all parts together."""
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import asynccontextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from starlette.applications import Starlette
+from starlette.routing import Mount, Route
+
 from simulator.api import refusals
-from simulator.api.call import Drip, EncodedReply, Incoming
-from simulator.api.clients import Front, Whence
+from simulator.api.call import EncodedReply, Incoming
+from simulator.api.clients import ROOT_KEY, Front, Whence
 from simulator.api.pipeline import Pipeline
 from simulator.api.request_replayer import RequestReplayer
 from simulator.api.routes import PathTable, UnsignedJudge, routes
 from simulator.api.sandbox_lookup import names_owner, owner_at_root
+from simulator.asgi import AsgiEndpoint, below_mount, deliver, incoming, is_control
 from simulator.domain.model.scenario import Scenario
 from simulator.http_client.addresses import AddressPolicy
 from simulator.http_client.sender import HttpSender
-from simulator.options import CONTROL_PATH, Options
+from simulator.options import CONTROL_PATH, DOCUMENT_PATH, Options
 from simulator.preparation import prepare
 from simulator.runtime.clock import Wall
 from simulator.runtime.courier import Sender
@@ -31,12 +36,11 @@ from simulator.runtime.sandboxes import DEFAULT, Sandboxes
 from simulator.runtime.wall_steps import compare_machine, follow_machine, leave_machine
 from simulator.scenario.library import load_scenario
 from simulator.scenario.overrides import with_callback
-from simulator.server.asgi import is_browser_at_root, unusual_target, use_host_of_target
+from simulator.server.asgi import is_browser_at_root, use_host_of_target
 from simulator.server.limits import REFUSED
 from simulator.server.memory import trim_memory
 from simulator.server.message import HttpRequest
 from simulator.server.responder import PendingAnswer, responder_of
-from simulator.wire.headers import as_sent
 
 if TYPE_CHECKING:
     from simulator.control.access import Token
@@ -44,14 +48,28 @@ if TYPE_CHECKING:
     from simulator.persistence.replay.rebuilding import Surroundings
 
 SANDBOX_PREFIX = "/s/"
-CONTROL_PREFIX = CONTROL_PATH + "/"
-DOCUMENT_PATH = "/openapi.json"
 
 
-class App:
-    """The simulator as an ASGI application. Its creator may read `sandboxes`."""
+class App(Starlette):
+    """The simulator as a Starlette application. Its creator may read `sandboxes`.
+
+    It can be mounted in another application, and started by any ASGI server. Without the lifespan protocol, as in
+    `httpx.ASGITransport`, its first request starts it.
+    """
 
     def __init__(self, options: Options, scenario: Scenario, sandboxes: Sandboxes, sender: Sender, wall: Wall) -> None:
+        control, reseller = AsgiEndpoint(self._answer_control), AsgiEndpoint(self._answer_reseller)
+        super().__init__(
+            routes=[
+                Route(CONTROL_PATH, control),
+                Mount(CONTROL_PATH, control),
+                Route(DOCUMENT_PATH, control),
+                Mount(SANDBOX_PREFIX + "{sandbox}", reseller),
+                Mount("/", reseller),
+            ],
+            lifespan=App._lifespan,
+        )
+        self.router.redirect_slashes = False
         self.options = options
         self.scenario = scenario
         self.sandboxes = sandboxes
@@ -61,45 +79,35 @@ class App:
         self.wall = wall
         self._front = front = Front(options.trusted_forwarders, options.root_path)
         self._pipeline = Pipeline(routes(), Whence(options.trust_forwarded, front.forwarders, is_tls=options.is_tls))
-        self.again = RequestReplayer(
-            Pipeline(routes())
-        )  # a record says who its client was, whichever proxies are believed now
+        # A record says who its client was, whichever proxies are believed now.
+        self.again = RequestReplayer(Pipeline(routes()))
         self._control: ControlApp | None = None
+        self._is_started = False
         self.operations = Operations(REFUSED)
         self.kept: Kept | None = None  # where its sandboxes are kept, if anywhere
         self.tokens: tuple[Token, ...] = ()  # beside the control token
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Answer one ASGI request from any server."""
-        if scope["type"] == "lifespan":
-            await self._lifespan(receive, send)
+        if scope["type"] == "http":
+            if not self._is_started:
+                self._start()
+                self.operations.not_ready = None
+            scope = below_mount(scope, self._front)
+        await super().__call__(scope, receive, send)
+
+    async def _answer_reseller(self, scope: Any, receive: Any, send: Any) -> None:
+        if is_browser_at_root(scope["method"], scope["path"], dict(scope["headers"])):
+            await self._answer_control(scope, receive, send)
             return
-        # Other servers than ours may have left blanks around values (RFC 9110 5.5).
-        scope["headers"] = [(name, value.strip(b" \t")) for name, value in scope["headers"]]
-        by_name = dict(scope["headers"])
-        scope["path"] = self._front.below(scope["path"])
-        scope["raw_path"] = self._front.below_sent(scope.get("raw_path") or b"")
-        if _is_ours(scope["path"]) or is_browser_at_root(scope["method"], scope["path"], by_name):
-            await self._controlled(scope, receive, send)
-        else:
-            request = Incoming(
-                method=scope["method"],
-                query=scope["query_string"],
-                headers=scope["headers"],
-                by_name=by_name,
-                client=(scope.get("client") or ("",))[0],
-                body=None,
-                receive=receive,
-                target=unusual_target(scope, self._front.below_sent),
-            )
-            answer = await self._answer(scope["path"], request)
-            await _deliver(scope, send, answer)
+        request = incoming(scope, receive, self._front)
+        await deliver(scope, send, await self._answer(scope["path"], request, scope[ROOT_KEY]))
 
     def answer_now(self, whole: HttpRequest, client: str) -> PendingAnswer | None:
         """The answer to a complete request of the reseller API, which our own server can write at once."""
         raw_path, _, query = whole.target.partition(b"?")
         path = self._front.below(raw_path.decode("ascii"))
-        if _is_ours(path) or is_browser_at_root(whole.method, path, whole.by_name):
+        if is_control(path) or is_browser_at_root(whole.method, path, whole.by_name):
             return None
         request = Incoming(
             method=whole.method,
@@ -109,9 +117,9 @@ class App:
             client=client,
             body=whole.body,  # type: ignore[arg-type]  # bytes: a plain one came in one piece
         )
-        return self._answer(path, request)
+        return self._answer(path, request, self._front.root)
 
-    def _answer(self, path: str, request: Incoming) -> Coroutine[Any, Any, EncodedReply]:
+    def _answer(self, path: str, request: Incoming, root: str) -> Coroutine[Any, Any, EncodedReply]:
         """Select the sandbox by path: one under its own prefix, or the default one at the root."""
         compare_machine(self.wall)  # else signatures of a client with the new time would be refused for a minute
         if path.startswith(SANDBOX_PREFIX):
@@ -119,22 +127,23 @@ class App:
             sandbox = self.sandboxes.find(sandbox_id)
             if sandbox is None:
                 refusal = partial(refusals.unknown_sandbox, sandbox_id)
-                return self._pipeline.answer(self._default, path, request, self._front.root, refusal=refusal)
-            prefix = f"{self._front.root}{SANDBOX_PREFIX}{sandbox_id}"
+                return self._pipeline.answer(self._default, path, request, root, refusal=refusal)
+            prefix = f"{root}{SANDBOX_PREFIX}{sandbox_id}"
             return self._pipeline.answer(sandbox, "/" + rest, request, prefix)
         if self.sandboxes.unique_keys:
-            return self._from_root(path, request)
-        return self._pipeline.answer(self._default, path, request, self._front.root)
+            return self._from_root(path, request, root)
+        return self._pipeline.answer(self._default, path, request, root)
 
-    async def _from_root(self, path: str, request: Incoming) -> EncodedReply:
+    async def _from_root(self, path: str, request: Incoming, root: str) -> EncodedReply:
         """Answer at the root, where credentials may select a sandbox other than the default one."""
         owner, request = await owner_at_root(self.sandboxes, self._default, path, request)
         anonymous = None if owner is self._default or names_owner(path, request) else self._default
-        return await self._pipeline.answer(owner, path, request, self._front.root, anonymous)
+        return await self._pipeline.answer(owner, path, request, root, anonymous)
 
-    async def _controlled(self, scope: Any, receive: Any, send: Any) -> None:
+    async def _answer_control(self, scope: Any, receive: Any, send: Any) -> None:
+        scope["root_path"] = ""  # the control API has its routes by their whole paths
         if self._control is None:
-            # Starlette is imported lazily, with the first control request, so that the server starts sooner.
+            # Imported with the first control request, so that the server starts sooner.
             from simulator.control.app import ControlApp
             from simulator.control.guard import Guard
             from simulator.persistence.replay.rewinding import Rewinder
@@ -217,18 +226,25 @@ class App:
 
         return Surroundings(self.wall, self._sender, self.sandboxes.budgets)
 
-    async def _lifespan(self, receive: Any, send: Any) -> None:
-        await receive()
+    def _start(self) -> None:
+        """Start the sandboxes' clocks on the running loop, unless that was done."""
+        if self._is_started:
+            return
+        self._is_started = True
         if self.kept is not None:
             self.kept.start()
         follow_machine(self.wall, self.sandboxes, self.operations, self.kept)
         self.sandboxes.start(asyncio.get_running_loop().time)
+
+    @asynccontextmanager
+    async def _lifespan(self) -> AsyncIterator[None]:
+        """Start, and stop at the end; an ASGI server, or `router.lifespan_context`, calls it."""
+        self._start()
         if self.kept is not None:
             await self.kept.go_on()
         preparing = asyncio.create_task(prepare(last=trim_memory))
         self.operations.not_ready = None
-        await send({"type": "lifespan.startup.complete"})
-        await receive()
+        yield
         self.operations.not_ready = STOPPING
         self.operations.lag.close()
         leave_machine(self.wall)
@@ -240,25 +256,6 @@ class App:
             await self.http.close()
         if self.kept is not None:
             self.kept.close()
-        await send({"type": "lifespan.shutdown.complete"})
-
-
-def _is_ours(path: str) -> bool:
-    """True for what is not the service's: the control API, and the contract as a document."""
-    return path.startswith(CONTROL_PREFIX) or path in (CONTROL_PATH, DOCUMENT_PATH)
-
-
-async def _deliver(scope: Any, send: Any, answer: EncodedReply) -> None:
-    """Send an answer in the way that its ending says. On another server than ours it goes out by ASGI's two messages,
-    and what those cannot do is not done."""
-    status, lines, body, ending = answer
-    responder = responder_of(scope)
-    if responder is not None:
-        await responder.answer(status, lines, body, ending)
-    elif ending is None or isinstance(ending, Drip):
-        headers, body = as_sent(status, lines, body)
-        await send({"type": "http.response.start", "status": status, "headers": headers})
-        await send({"type": "http.response.body", "body": body})
 
 
 def build_app(

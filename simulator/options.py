@@ -10,6 +10,7 @@ if TYPE_CHECKING:
 DEFAULT_PORT = 8080
 LOOPBACK = "127.0.0.1"
 CONTROL_PATH = "/_sim"
+DOCUMENT_PATH = "/openapi.json"
 
 
 class Options(NamedTuple):

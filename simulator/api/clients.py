@@ -169,9 +169,7 @@ class Front:
         return self.below(target.decode("latin-1")).encode("latin-1")
 
     def tell(self, scope: Any) -> None:
-        """Let ASGI's `scope` of a control request have the scheme and host by which its client came to a trusted proxy,
-        and the root."""
-        scope[ROOT_KEY] = self.root
+        """Let ASGI's `scope` of a control request have scheme and host as a trusted proxy tells them."""
         if self.forwarders is None:
             return
         told = self.forwarders.told((scope.get("client") or ("",))[0], dict(scope["headers"]))

@@ -9,7 +9,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from simulator.app import build_app
 from simulator.options import Options
 from simulator.runtime import loop_lag
-from simulator.runtime.operations import DRAINING, STOPPING
+from simulator.runtime.operations import DRAINING, STARTING, STOPPING
 from simulator.runtime.sandboxes import Sandboxes
 from simulator.runtime.served import add_duration
 from tests.support.client import HOST, Client, running
@@ -186,6 +186,8 @@ def test_a_server_is_ready_from_its_start_until_it_drains() -> None:
     app = build_app(Options(mode="manual"), Wall())
     with asyncio.Runner() as runner:
         client = Client(app, Wall(), runner)
+        assert client.sim("GET", "/ready").json["status"] == "ready", "without a lifespan its first request starts it"
+        app.operations.not_ready = STARTING
         early = client.sim("GET", "/ready")
         assert (early.status, early.json["error"]) == (503, "starting")
         assert client.sim("GET", "/health").status == 200

@@ -1,0 +1,69 @@
+"""Requests and answers as ASGI has them: from our own server, from any other, and below another application."""
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from simulator.api.call import Drip, EncodedReply, Incoming
+from simulator.api.clients import ROOT_KEY, Front
+from simulator.options import CONTROL_PATH, DOCUMENT_PATH
+from simulator.server.asgi import unusual_target
+from simulator.server.responder import responder_of
+from simulator.wire.headers import as_sent
+
+
+class AsgiEndpoint:
+    """A function as an ASGI application: Starlette takes a bare function for one of a request."""
+
+    def __init__(self, answer: Callable[[Any, Any, Any], Awaitable[None]]) -> None:
+        self._answer = answer
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """See ASGI."""
+        await self._answer(scope, receive, send)
+
+
+def below_mount(scope: Any, front: Front) -> dict[str, Any]:
+    """Return a scope whose paths begin below what another application, or a proxy, has before them."""
+    mount = scope.get("root_path", "")
+    sent = (scope.get("raw_path") or b"").removeprefix(mount.encode())
+    below: dict[str, Any] = scope | {
+        # Other servers than ours may have left blanks around values (RFC 9110 5.5).
+        "headers": [(name, value.strip(b" \t")) for name, value in scope["headers"]],
+        "path": front.below(scope["path"].removeprefix(mount) or "/"),
+        "raw_path": front.below_sent(sent),
+        "root_path": "",
+        ROOT_KEY: mount + front.root,
+    }
+    return below
+
+
+def incoming(scope: Any, receive: Any, front: Front) -> Incoming:
+    """Return a request of the reseller API, whose body is still to be received."""
+    return Incoming(
+        method=scope["method"],
+        query=scope["query_string"],
+        headers=scope["headers"],
+        by_name=dict(scope["headers"]),
+        client=(scope.get("client") or ("",))[0],
+        body=None,
+        receive=receive,
+        target=unusual_target(scope, front.below_sent),
+    )
+
+
+def is_control(path: str) -> bool:
+    """True for what is not the service's: the control API, and the contract as a document."""
+    return path.startswith(CONTROL_PATH + "/") or path in (CONTROL_PATH, DOCUMENT_PATH)
+
+
+async def deliver(scope: Any, send: Any, answer: EncodedReply) -> None:
+    """Send an answer in the way that its ending says. On another server than ours it goes out by ASGI's two messages,
+    and what those cannot do is not done."""
+    status, lines, body, ending = answer
+    responder = responder_of(scope)
+    if responder is not None:
+        await responder.answer(status, lines, body, ending)
+    elif ending is None or isinstance(ending, Drip):
+        headers, body = as_sent(status, lines, body)
+        await send({"type": "http.response.start", "status": status, "headers": headers})
+        await send({"type": "http.response.body", "body": body})
