@@ -68,6 +68,33 @@ TOLD = {
         ["1:10: unknown_scenario * `reseller-sim scenarios` lists them"],
     ),
     "a scenario with a suffix": ("extends: default.yaml\n", ["1:10: no_file * (the bundled scenario is 'default')"]),
+    "a sign": (f"{D}description: @x\n", ["2:14: syntax * a text that begins with @ needs quotes"]),
+    "a star": (f"{D}faults: [{{ when: {{ path: * }} }}]\n", ["2:26: syntax * a text that begins with * needs quotes"]),
+    "a key beside its item": (
+        f"{D}payments:\n  - name: a\n  then: b\n",
+        ["4:3: syntax * begin it in the column of the key behind its '- '"],
+    ),
+    "an item to the left": (
+        f"{D}payments:\n    - name: a\n  - name: b\n",
+        ["4:3: syntax * is indented otherwise than what it belongs to; begin both in one column"],
+    ),
+    "no blank behind a colon": ("extends:default\nseed: 7\n", ["1:1: syntax * write a blank behind the colon"]),
+    "no blank behind a dash": (
+        f"{D}payments:\n  -name: a\n    then: b\n",
+        ["3:3: syntax * write a blank behind the -"],
+    ),
+    "no colon": (f"{D}payments\n  - name: a\n", ["2:1: syntax * a colon is missing behind 'payments'"]),
+    "a status alone": (
+        f"{D}payments: [{{ then: failed }}]\n",
+        ["2:20: unknown_timeline * write [{ status: Failed }] for this status"],
+    ),
+    "statuses alone": (f"{D}payments: [{{ then: [Failed] }}]\n", ["2:21: type * write { status: Failed }"]),
+    "a number alone": (f"{D}faults: [{{ then: 504 }}]\n", ["2:18: type * write { status: 504 }"]),
+    "one of one": (
+        f"{D}payments: [{{ then: {{ one_of: {{ weight: 1 }} }} }}]\n",
+        ["2:30: type must be a list, not a mapping; write [{ weight: 1 }]"],
+    ),
+    "a mapping where names are wanted": ("extends: { name: default }\n", ["1:10: type * not a mapping"]),
     "one of many values": (
         f"{D}payments: [{{ then: {{ refuse: Insufficient_Balanse }} }}]\n",
         ["2:30: unknown_value * not one of the 10 values (did you mean 'Insufficient_Balance'?)"],

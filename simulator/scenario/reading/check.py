@@ -167,13 +167,16 @@ def _type_message(path: Path, value: object, rule: Mapping[str, Any]) -> str:
         types = rule["type"] if isinstance(rule["type"], list) else [rule["type"]]
         wanted = " or ".join(_KINDS[one] for one in types)
     hint = "; write it in quotes" if rule["type"] == "string" and _fits_in_quotes(value, rule) else ""
-    hint = hint or _nesting(value, rule["type"])
+    hint = hint or _nesting(value, rule)
     return f"must be {wanted}, not {shown_at(path, value)}{hint}"
 
 
-def _nesting(value: object, wanted: str | list[str]) -> str:
-    """How a mapping becomes the item of a list, or a list its only item."""
-    if isinstance(value, dict) and "array" in wanted:
+def _nesting(value: object, rule: Mapping[str, Any]) -> str:
+    """How a mapping becomes the item of a list, a list its only item, and a status what has it."""
+    wanted = rule["type"]
+    if "status" in rule.get("properties", {}) and isinstance(value, str | int) and not isinstance(value, bool):
+        return f"; write {flow({'status': value})}"
+    if isinstance(value, dict) and "array" in wanted and rule["items"].get("type") != "string":
         return f"; write {flow([value])}" if _is_short(value) else "; begin it with '- ', as an item of a list"
     if isinstance(value, list) and "object" in wanted and len(value) == 1 and isinstance(value[0], dict):
         return f"; write {flow(value[0])}" if _is_short(value[0]) else "; leave out the '- ' that begins it"

@@ -10,6 +10,9 @@ ODD_BLANK: Final = re.compile(rf"(?:^|(?<=[-:?,\[\]{{}} ]))[{_BLANKS}]|[{_BLANKS
 _INDENT: Final = re.compile(r" *\t")
 _VALUE: Final = re.compile(r"(?:^|[{,])\s*(?:- )*([^\s:#{\[\]}'\",][^:#]*):\s+(?=[^\s'\"\[{|>])")
 
+_NO_BLANK: Final = re.compile(r"-\w.*|\w+:\S.*")
+_WORD: Final = re.compile(r"\w+")
+
 
 class Mistake(NamedTuple):
     """A place, counted from 1, and what is wrong there."""
@@ -30,7 +33,32 @@ def mistake(text: str, line: int, column: int, problem: str) -> Mistake | None:
         tab = _INDENT.match(here)
         return Mistake(line, tab.end() if tab else column, "a tab cannot indent; write spaces")
     if "mapping values are not allowed" in problem or here[column - 1 : column] == ":":
-        return _second_colon(here, line, column)
+        return _second_colon(lines, line, column)
+    if "cannot start any token" in problem or "alphabetic or numeric" in problem:
+        sign = max(here.rfind(each, 0, column) for each in "*&@%`")
+        return Mistake(line, sign + 1, f"a text that begins with {here[sign]} needs quotes") if sign >= 0 else None
+    if "expected '-' indicator" in problem:
+        return Mistake(
+            line, column, "this belongs to the item above: begin it in the column of the key behind its '- '"
+        )
+    if "did not find expected key" in problem:
+        return Mistake(line, column, "this is indented otherwise than what it belongs to; begin both in one column")
+    return None
+
+
+def _above(lines: list[str], line: int) -> Mistake | None:
+    """What makes a text of the line above, which was to be a key or an item."""
+    for number in range(line - 1, 0, -1):
+        above = lines[number - 1].partition(" #")[0].rstrip()
+        if not above.strip() or above.lstrip().startswith("#"):
+            continue
+        start = len(above) - len(above.lstrip()) + 1
+        text = above.strip()
+        if _NO_BLANK.fullmatch(text):
+            return Mistake(number, start, f"write a blank behind the {'-' if text.startswith('-') else 'colon'}")
+        if _WORD.fullmatch(text):
+            return Mistake(number, start, f"a colon is missing behind {text!r}")
+        return None
     return None
 
 
@@ -43,10 +71,15 @@ def odd_blank(text: str) -> tuple[int, str] | None:
     return found.start() + 1, f"a {kind} (U+{ord(found[0]):04X}) stands here; write an ordinary space"
 
 
-def _second_colon(here: str, line: int, column: int) -> Mistake:
-    """A colon that the parser does not take: in an unquoted text, or of a key that is indented too deep."""
+def _second_colon(lines: list[str], line: int, column: int) -> Mistake:
+    """A colon that the parser does not take: in an unquoted text, of a key that is indented too deep, or behind a line
+    that it does not take for a key."""
+    here = lines[line - 1]
     value = _VALUE.search(here[: column - 1] + " ")
     if value is None:
-        start = len(here) - len(here.lstrip()) + 1
-        return Mistake(line, start, "this key is indented deeper than the one above it; begin both in one column")
+        return _above(lines, line) or Mistake(
+            line,
+            len(here) - len(here.lstrip()) + 1,
+            "this key is indented deeper than the one above it; begin both in one column",
+        )
     return Mistake(line, column, f"a text with ': ' needs quotes: write {value[1].strip()}: \"…\"")

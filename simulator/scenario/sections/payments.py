@@ -4,9 +4,10 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from msgspec.structs import replace
 
+from simulator.domain.model.likeness import nearest
 from simulator.domain.model.transactions import Distortion, PaymentThen, Reason, Refusal, Status
 from simulator.scenario.reading.reader import Reader
-from simulator.scenario.sections.timeline import NO_TIMELINES, Timelines, steps
+from simulator.scenario.sections.timeline import NO_TIMELINES, STATUSES, Timelines, steps
 from simulator.scenario.sections.variants import branches, refuse_misplaced
 from simulator.wire.payments import STATUS_NAMES
 
@@ -54,13 +55,15 @@ def payment_then(then: Reader, timelines: Timelines = NO_TIMELINES) -> PaymentTh
     if not name:
         return PaymentThen(steps(then))
     if name not in timelines:
-        then.unknown("timeline", name, "in this scenario", timelines)
+        meant = "" if nearest(name, timelines) else nearest(name, STATUSES)
+        where = f"in this scenario; write [{{ status: {meant} }}] for this status" if meant else "in this scenario"
+        then.unknown("timeline", name, where, timelines)
     return PaymentThen(timelines.get(name, ()))
 
 
 def _refusal(item: Reader) -> Refusal:
     """`{refuse: Insufficient_Balance}`, optionally with its own code and remarks."""
-    if not item["refuse"].is_given:
+    if not item["refuse"].is_given and not item["one_of"].is_given:
         item.problem("missing_key", "'refuse' is missing")
     names = {reason.value: reason for reason in Reason}
     reason = names.get(item["refuse"].text(), Reason.REQUEST)
