@@ -13,6 +13,7 @@ from simulator.cli import running
 from simulator.cli.errors import CannotStart
 from simulator.cli.flags import VARIABLES, ServerFlags
 from simulator.cli.serve import command
+from tests.support.certificates import pair
 from tests.support.processes import ROOT
 from tests.support.runner import invoke, refusal
 
@@ -59,6 +60,7 @@ def test_all_of_them_reach_the_server(tmp_path: Path, monkeypatch: pytest.Monkey
         "CONTROL_TOKEN_FILE": str(token),
         "ALLOW_HOST": "reseller-sim staging.test",
         "CALLBACKS": "public",
+        "CALLBACKS_CA": str(pair("authority").certificate),
         "CALLBACK": "http://shop:8090/callbacks",
         "TRUST_FORWARDED": "1",
         "SANDBOX_TTL": "1h",
@@ -121,6 +123,7 @@ BAD = {
     "CONTROL_TOKEN": ("a b", "a token is made of visible ASCII characters"),
     "CONTROL_TOKEN_FILE": ("/none", "'/none' cannot be read: No such file"),
     "ALLOW_HOST": ("http://sim:8080", "'http://sim:8080' is no host name: give it alone, such as sim.example.com"),
+    "CALLBACKS_CA": ("/none", "File '/none' does not exist"),
     "CALLBACKS": ("none", "'none' is not one of 'any', 'public'"),
     "CALLBACK": ("shop", "'shop' cannot be called back: the address must begin with http://"),
     "TRUST_FORWARDED": ("maybe", "'maybe' is not a valid boolean"),
