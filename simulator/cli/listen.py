@@ -1,33 +1,21 @@
 """`reseller-sim listen`: passes the callbacks and webhooks of a running simulator on to an address of yours."""
 
 import sys
-from http.client import (
-    BadStatusLine,
-    HTTPConnection,
-    HTTPException,
-    HTTPResponse,
-    HTTPSConnection,
-    IncompleteRead,
-    RemoteDisconnected,
-)
 from time import monotonic
 from typing import Any
 from urllib.parse import urlsplit
 
 import click
 
+from reseller_sim.exchange import Unanswered, exchange
 from simulator.cli import values
-from simulator.cli.deadline import deadline
 from simulator.cli.flags import own_option, verb, watching_flags
 from simulator.cli.output import is_coloured, one_line
 from simulator.cli.spans import Span
 from simulator.cli.stream import Event, Stream
-from simulator.shortened import shortened
 
 TITLE = "reseller-sim listen"
 CHOICES = {"callbacks": "callback", "webhooks": "webhook"}
-READ_BYTES_MAX = 1024 * 1024
-ODD_CHARS_MAX = 60
 OF_CONNECTIONS = frozenset({"host", "content-length", "connection", "transfer-encoding"})
 
 
@@ -90,38 +78,13 @@ def _forwarded(target: str, sent: Event, timeout_s: float) -> str:
         path = target_of(target, sent["url"])
     except ValueError as error:
         return one_line(f"not passed on: the URL that was called cannot be read ({error})")
-    kind = HTTPSConnection if parts.scheme == "https" else HTTPConnection
-    assert parts.hostname is not None
-    connection = kind(parts.hostname, parts.port, timeout=timeout_s)
-    began = monotonic()
+    began, body = monotonic(), sent["body"].encode() or None
+    address = f"{parts.scheme}://{parts.netloc}"
     try:
-        with deadline(connection, timeout_s):
-            connection.request(sent["method"], path, sent["body"].encode() or None, _headers(sent))
-            answer = connection.getresponse()
-            _read(answer)
-        said = str(answer.status)
-    except (HTTPException, OSError, ValueError) as error:
-        said = f"no answer ({_reason(error)})"
-    finally:
-        connection.close()
-    return one_line(f"{sent['method']} {parts.scheme}://{parts.netloc}{path} {said} in {_ms(began)} ms")
-
-
-def _read(answer: HTTPResponse) -> None:
-    """Read a body, since what is left unread ends the connection with a reset; a part of a long one."""
-    try:
-        answer.read(READ_BYTES_MAX)
-    except ValueError:  # what stands where the length of a chunk should
-        raise IncompleteRead(b"") from None
-
-
-def _reason(error: Exception) -> str:
-    """Why there is no answer, in words; those of the standard library name its own calls."""
-    if isinstance(error, IncompleteRead):
-        return "it broke off"
-    if isinstance(error, BadStatusLine) and not isinstance(error, RemoteDisconnected):
-        return f"what came is no HTTP: {shortened(str(error).strip(), ODD_CHARS_MAX, '…')}"
-    return str(getattr(error, "strerror", None) or error or type(error).__name__)
+        said = str(exchange(sent["method"], address + path, body, _headers(sent), timeout_s).status)
+    except Unanswered as error:
+        said = f"no answer ({error})"
+    return one_line(f"{sent['method']} {address}{path} {said} in {_ms(began)} ms")
 
 
 def _headers(sent: Event) -> dict[str, Any]:

@@ -90,16 +90,16 @@ def command(
     gc.disable()  # objects created at start-up stay: scanning them repeatedly would take a tenth of the time
     from simulator.cli import banner
     from simulator.cli.logs import log_as_json
-    from simulator.cli.misspelt import misspelt
     from simulator.cli.running import Running, prepare
     from simulator.cli.staging import let_reload, reads_again
+    from simulator.cli.unknown_variables import unknown_variables
     from simulator.runtime.watch import Watch
 
     if log == "json":
         log_as_json()
     raise_file_limit()
-    if lines := misspelt(ctx.command, environ):
-        _print_lines(lines)
+    if unknown := unknown_variables(ctx.command, environ):
+        _print_lines([f"reseller-sim {ctx.command.name}: {unknown}"])
     unwritable: list[OSError] = []
     showing: list[Showing] = []
 

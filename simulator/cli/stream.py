@@ -14,7 +14,6 @@ import click
 
 from reseller_sim.exchange import Connection
 from simulator.cli.control import NO_PATH, NO_SANDBOX, path_before, path_part
-from simulator.cli.deadline import deadline
 from simulator.cli.flags import CannotStart
 from simulator.cli.output import one_line, print_to_stderr
 from simulator.cli.request import DEFAULT_URL
@@ -29,9 +28,6 @@ PATIENCE_S = 3.0
 """How long a server may be gone, such as one that is being started again."""
 
 PAUSE_S = 0.2
-BEGIN_S = 40.0
-"""How long it may take until a stream begins."""
-
 LINE_BYTES_MAX = 4 * 1024 * 1024
 FIELDS = frozenset({"id", "data"})
 OK = 200
@@ -132,11 +128,10 @@ class Stream:
         connection = self._new_connection()
         headers = self._headers | ({"Last-Event-ID": self._last_id} if self._last_id else {})
         try:
-            with deadline(connection, BEGIN_S):
-                connection.request("GET", self._target, headers=headers)
-                response = connection.getresponse()
-                status = response.status
-                body = b"" if status == OK else response.read(LINE_BYTES_MAX)
+            connection.request("GET", self._target, headers=headers)
+            response = connection.getresponse()
+            status = response.status
+            body = b"" if status == OK else response.read(LINE_BYTES_MAX)
             if status == OK:
                 self._connection = connection
                 return response

@@ -163,39 +163,6 @@ def test_fields_that_no_event_has_are_not_kept() -> None:
         assert next(Stream("tail", url, None, None, {}).events())["id"] == "x.3"
 
 
-@contextmanager
-def endless(begin: bytes, more: bytes) -> Iterator[str]:
-    """A server that never ends its answer."""
-    listener = socket.create_server(("127.0.0.1", 0))
-
-    def serve() -> None:
-        connection, _ = listener.accept()
-        with connection, suppress(OSError):
-            connection.sendall(begin)
-            while True:
-                connection.sendall(more)
-
-    thread = threading.Thread(target=serve, daemon=True)
-    thread.start()
-    yield f"http://127.0.0.1:{listener.getsockname()[1]}"
-    listener.close()
-    thread.join(10)
-
-
-INTERIM = b"HTTP/1.1 100 Continue\r\n\r\n"
-
-
-def test_a_stream_has_to_begin_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stream_module, "BEGIN_S", 0.2)
-    with endless(INTERIM, INTERIM) as url:
-        assert "does not answer (nothing within 0.2 seconds)" in refusal(invoke("tail", "--url", url), 3)
-
-
-def test_the_timeout_of_a_message_is_that_of_the_whole_exchange() -> None:
-    with endless(INTERIM, INTERIM) as url:
-        assert " no answer (nothing within 0.2 seconds) in " in _forwarded(url, SENT, 0.2)
-
-
 def test_a_message_that_cannot_be_sent_is_said_and_the_next_one_goes_on() -> None:
     bad = [SENT | {"url": "http://[x"}, SENT | {"method": "GET / HTTP/1.1\r\nX: y"}, SENT | {"url": "http://x/a b"}]
     bad += [SENT | {"headers": [["X: 1\r\nY", "b"]]}, SENT | {"headers": [["X", "\u20ac"]]}]
@@ -278,15 +245,11 @@ OK = b"HTTP/1.1 200 OK\r\n"
 @pytest.mark.parametrize(
     ("answer", "said"),
     [
-        (OK + b"content-length: 104857600\r\n\r\n" + b"x" * 2_000_000, "200"),
-        (OK + b"content-length: 5\r\n\r\nx", "200"),
-        (OK + b"content-length: -5\r\n\r\nx", "200"),
-        (OK + b"transfer-encoding: chunked\r\n\r\nffffffff\r\nabc", "no answer (it broke off)"),
-        (OK + b"transfer-encoding: chunked\r\n\r\n-5\r\nabc", "no answer (it broke off)"),
+        (OK + b"content-length: 2000000\r\n\r\n" + b"x" * 2_000_000, "200"),
+        (OK + b"content-length: 5\r\n\r\nx", "no answer (4 bytes of the response are missing)"),
+        (OK + b"transfer-encoding: chunked\r\n\r\nffffffff\r\nabc", "no answer ("),
         (b"HTTP/1.1 302 Found\r\nlocation: http://127.0.0.1:9/\r\ncontent-length: 0\r\n\r\n", "302"),
-        (b"\x00\x1b[31m garbage\r\n\r\n", r"no answer (what came is no HTTP: \x00\x1b[31m garbage)"),
-        (b"HTTP/1.1 99999 OK\r\n\r\n", "no answer (what came is no HTTP: HTTP/1.1 99999 OK)"),
-        (b"y" * 70_000 + b"\r\n", "no answer (got more than 65536 bytes when reading status line)"),
+        (b"\x00\x1b[31m garbage\r\n\r\n", r"no answer (\x00\x1b[31m garbage)"),
         (OK + b"a: b\r\n" * 10_000 + b"\r\n", "no answer (got more than 100 headers)"),
         (b"", "no answer (Remote end closed connection without response)"),
     ],
@@ -295,7 +258,7 @@ OK = b"HTTP/1.1 200 OK\r\n"
 def test_whatever_a_target_answers_is_one_line(answer: bytes, said: str) -> None:
     with server(answer) as (url, got):
         line = _forwarded(url, SENT | {"body": ""}, 5)  # in one packet
-    assert line.startswith(f"POST {url}/y {said} in ")
+    assert line.startswith(f"POST {url}/y {said}")
     assert line.isprintable()
     assert len(got) == 1  # nothing is followed or sent again
 
