@@ -8,9 +8,9 @@ from binascii import b2a_base64
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from simulator.auth.autopsy.facts import Facts
 from simulator.auth.autopsy.mistakes import MISTAKES, WITHOUT_SECRET
-from simulator.auth.autopsy.search import short_search
+from simulator.auth.autopsy.search import LOOP_HMACS_MAX, search
+from simulator.auth.autopsy.signing import Facts
 from simulator.auth.canonical import QueryRules, body_hash
 from simulator.auth.form import PREFIX, wrong_digest
 from simulator.auth.headers import API_KEY
@@ -63,7 +63,7 @@ def diagnose(
         rules=rules,
         json_bytes_max=JSON_BYTES_MAX,
     )
-    match = short_search(facts)
+    match, _ = search(facts, LOOP_HMACS_MAX)
     if match is not None and WITHOUT_SECRET.isdisjoint(one.id for one in match.found):
         return " and ".join(one.sentence for one in match.found)
     is_encoded = headers.get(b"content-encoding", b"identity") != b"identity"

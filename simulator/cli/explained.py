@@ -10,7 +10,7 @@ from urllib.parse import SplitResult, urlsplit
 import click
 
 from simulator.auth import headers as names
-from simulator.auth.autopsy.facts import Facts, Other
+from simulator.auth.autopsy.signing import Facts, Other
 from simulator.auth.autopsy.mistakes import BY_ID
 from simulator.auth.autopsy.report import Autopsy, autopsy
 from simulator.auth.canonical import body_hash, canonical_string, signature

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from simulator.auth import headers as names
 from simulator.auth.autopsy.compared import Compared
-from simulator.auth.autopsy.facts import BODY_BYTES_MAX, Facts, Other, Parts
+from simulator.auth.autopsy.signing import BODY_BYTES_MAX, Facts, Other, Parts
 from simulator.auth.autopsy.report import Autopsy, autopsy
 from simulator.auth.canonical import QueryRules, body_hash, canonical_string
 from simulator.control.masking import Mask

@@ -173,7 +173,7 @@ def test_a_mistake_is_named_whichever_accepted_query_was_signed(signed: str) -> 
 )
 def test_no_mistake_is_tried_with_a_long_query(query: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
     claim = claim_of(canonical(query=""))
-    monkeypatch.setattr(diagnose_module, "short_search", None)
+    monkeypatch.setattr(diagnose_module, "search", None)
     assert diagnose(claim, "GET", PATH, query, b"", RULES).startswith("the signature differs")
 
 

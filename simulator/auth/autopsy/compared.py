@@ -3,14 +3,14 @@
 A hash does not show what is near to it, so this is the only way to explain a signature that no known mistake does.
 """
 
-from itertools import chain, takewhile
+from itertools import islice, takewhile
 from typing import NamedTuple
 
 import msgspec
 
-from simulator.auth.autopsy.facts import QUERY_BYTES_MAX, Facts, Found, Parts, Step
-from simulator.auth.autopsy.search import Signing, is_signed_with
-from simulator.auth.autopsy.signatures import readings
+from simulator.auth.autopsy.mistakes import MISTAKES
+from simulator.auth.autopsy.search import HMACS_MAX, candidates, digest_of, readings
+from simulator.auth.autopsy.signing import Facts, Parts, Ways, signings
 from simulator.auth.canonical import canonical_string
 from simulator.auth.form import FIX, wrong_form
 from simulator.shortened import one_line, shortened
@@ -50,7 +50,7 @@ class Compared(msgspec.Struct, frozen=True):
     expected: Parts
     is_signed: bool
     is_expected: bool
-    found: tuple[Found, ...]
+    found: Ways
     sentence: str
     fix: str
     at: int
@@ -59,47 +59,42 @@ class Compared(msgspec.Struct, frozen=True):
 
 def compare(facts: Facts, given: bytes) -> Compared:
     """Compare a string with the accepted form that begins most like it. `given` has at most `STRING_BYTES_MAX`."""
-    signing = Signing(facts)
-    expected = max(
-        (right.parts for right in signing.rights), key=lambda one: first_difference(canonical_string(*one), given)
-    )
+    accepted = (signing.parts for signing in signings(facts))
+    expected = max(accepted, key=lambda parts: first_difference(canonical_string(*parts), given))
     string = canonical_string(*expected)
-    at, is_expected = first_difference(string, given), given == string
-    signed = _signed(signing, given)
+    is_expected = given == string
+    signed = _signed(facts, given)
     pieces = () if is_expected else _pieces(string, given)
-    in_string = () if is_expected else _in_string(signing, given)
+    in_string = () if is_expected else _in_string(facts, given)
     doubt = "" if signed is not None else wrong_form(facts.signature) or _NOT_OF_IT
     sentence, fix = _words(pieces, in_string, signed or (), is_expected=is_expected, doubt=doubt)
-    found = (*in_string, *(signed or ()))
+    found, at = (*in_string, *(signed or ())), first_difference(string, given)
     return Compared(given, expected, signed is not None, is_expected, found, sentence, fix, at, pieces)
 
 
-def first_difference(one: bytes, other: bytes) -> int:
-    """How many bytes at the beginning are equal."""
-    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
+def first_difference(string: bytes, other: bytes) -> int:
+    """Return how many bytes at the beginning are equal."""
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(string, other, strict=False)))
 
 
-def _signed(signing: Signing, given: bytes) -> tuple[Found, ...] | None:
+def _signed(facts: Facts, given: bytes) -> Ways | None:
     """The mistakes in key, algorithm and encoding with which the signature is made of the string: none if it is done
     right, None if it is not made of it. The secrets of others are tried with the right form only."""
-    ways = [(), *(way for way in signing.usual() if way[0].step in (Step.KEY, Step.ALGORITHM))]
-    for reading in readings(signing.facts):
-        for way in ways:
-            found = tuple(one.found for one in way)
-            is_of_other = any(one.id in ("secret-of-another", "secret-replaced") for one in found)
-            if not (is_of_other and reading.found) and is_signed_with(signing.facts.secret, way, given, reading):
-                return (*found, *reading.found)
+    table = (mistake for mistake in MISTAKES if mistake.step in ("key", "algorithm"))
+    tried: list[Ways] = [(), *((way,) for mistake in table for way in mistake.ways(facts))]
+    for reading in readings(facts):
+        for ways in tried:
+            is_of_other = any(way.id in ("secret-of-another", "secret-replaced") for way in ways)
+            if not (is_of_other and reading.found) and reading.is_of(digest_of(facts.secret, ways, given)):
+                return (*ways, *reading.found)
     return None
 
 
-def _in_string(signing: Signing, given: bytes) -> tuple[Found, ...]:
-    """The mistakes that make a string; of a long query only single ones."""
-    is_long = len(signing.facts.query) > QUERY_BYTES_MAX
-    tried = chain(signing.usual(), signing.many(), () if is_long else signing.pairs())
-    for ways in tried:
-        for right in signing.rights:
-            if all(way.step > Step.ALGORITHM for way in ways) and signing.string(right, ways) == given:
-                return tuple(way.found for way in ways)
+def _in_string(facts: Facts, given: bytes) -> Ways:
+    """The mistakes that make a string."""
+    for _, ways, string in islice(candidates(facts), HMACS_MAX * 1024 // (1024 + len(facts.query))):
+        if string == given and not any(way.step in ("key", "algorithm") for way in ways):
+            return ways
     return ()
 
 
@@ -123,7 +118,7 @@ def _divided(text: bytes) -> list[bytes]:
 
 
 def _words(
-    pieces: tuple[Piece, ...], in_string: tuple[Found, ...], signed: tuple[Found, ...], *, is_expected: bool, doubt: str
+    pieces: tuple[Piece, ...], in_string: Ways, signed: Ways, *, is_expected: bool, doubt: str
 ) -> tuple[str, str]:
     """What is wrong and what to do, in a sentence each. `doubt` is why the signature is not known to be made of the
     string: its form, or, of the right form, that it is not; empty when it is made of it."""

@@ -1,8 +1,8 @@
 """The table of known mistakes, each with what the client does, what it should do, and how its step is done then."""
 
-from simulator.auth.autopsy import bodies, queries, signatures, strings
+from simulator.auth.autopsy import bodies, keys, parameters, queries, strings
 
-MISTAKES = (*signatures.MISTAKES, *strings.MISTAKES, *queries.MISTAKES, *bodies.MISTAKES)
+MISTAKES = (*keys.MISTAKES, *strings.MISTAKES, *queries.MISTAKES, *parameters.MISTAKES, *bodies.MISTAKES)
 """In the order in which two that are found together are told; of one step, the likeliest comes first."""
 BY_ID = {mistake.id: mistake for mistake in MISTAKES}
 WITHOUT_SECRET = frozenset(

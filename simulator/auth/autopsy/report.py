@@ -3,8 +3,8 @@
 import msgspec
 
 from simulator.auth.autopsy.compared import Compared, compare, first_difference
-from simulator.auth.autopsy.facts import Facts, Found, Parts
-from simulator.auth.autopsy.search import Signing, whole_search
+from simulator.auth.autopsy.search import search
+from simulator.auth.autopsy.signing import Facts, Found, Parts, signings
 from simulator.auth.canonical import canonical_string
 from simulator.auth.form import FIX, wrong_form
 
@@ -46,7 +46,7 @@ class Autopsy(msgspec.Struct, frozen=True):
 def autopsy(facts: Facts, given: bytes | None = None) -> Autopsy:
     """Search for what is wrong with a signature, and compare the string that the client says it signed, if it is
     given. Takes some tenths of a second when nothing explains it."""
-    match, is_complete = whole_search(facts)
+    match, is_complete = search(facts)
     compared = None if given is None else compare(facts, given)
     if match is None:
         return _unexplained(facts, compared, is_complete=is_complete)
@@ -55,7 +55,7 @@ def autopsy(facts: Facts, given: bytes | None = None) -> Autopsy:
         return Autopsy(True, (), IS_RIGHT, "", match.right, string, Nearest(string, (), len(string)), compared)
     does = ", and ".join(one.does for one in match.found)
     fix = "; ".join(dict.fromkeys(one.mistake.fix for one in match.found))
-    differs = tuple(one.mistake.place.value for one in match.found)
+    differs = tuple(one.mistake.place for one in match.found)
     nearest = Nearest(match.string, differs, first_difference(string, match.string))
     return Autopsy(False, match.found, does, fix, match.right, string, nearest, compared)
 
@@ -64,7 +64,7 @@ def _unexplained(facts: Facts, compared: Compared | None, *, is_complete: bool) 
     """No known mistake explains the signature; a given string may, and a wrong form comes before both."""
     form = wrong_form(facts.signature)
     text, fix = form or (_UNKNOWN if is_complete else _UNFINISHED), FIX if form else _UNKNOWN_FIX
-    expected = Signing(facts).rights[0].parts
+    expected = signings(facts)[0].parts
     if compared is not None:
         text, fix, expected = compared.sentence if compared.is_signed else text, compared.fix, compared.expected
     return Autopsy(False, (), text, fix, expected, canonical_string(*expected), None, compared)

@@ -8,15 +8,10 @@ from email.utils import formatdate
 from itertools import permutations
 from typing import Any
 
-from simulator.auth.autopsy.facts import BODY_BYTES_MAX, Facts, Parts, Step, rows
+from simulator.auth.autopsy.signing import BODY_BYTES_MAX, Facts, Parts, rows
 from simulator.auth.canonical import EMPTY_BODY_HASH
 
 _METHODS = (b"GET", b"POST", b"PUT", b"PATCH", b"DELETE", b"HEAD", b"OPTIONS")
-_NEAR_S = (-1, 1, -2, 2)
-_FAR_S = (*range(-300, 301), *range(-14 * 3600, 14 * 3600 + 1, 1800))  # ten minutes, and time zones
-_SECONDS_DIGITS_MAX = 11  # the year 5138
-_MILLISECONDS_DIGITS = 13
-_NAMES = ("timestamp", "nonce", "METHOD", "query", "body hash")
 _SEPARATORS = {
     b".": "dots", b"|": "vertical bars", b"&": "&", b",": "commas", b";": "semicolons", b"-": "dashes",
     b"_": "underscores", b" ": "blanks", b"/": "slashes", b"\r\n": "CR LF", b"\t": "tabs", b"::": "two colons each",
@@ -24,119 +19,102 @@ _SEPARATORS = {
     b", ": "a comma and a blank",
 }  # fmt: skip
 _ENDS = {b":": "a colon", b"\r\n": "CR LF", b" ": "a blank", b"\x00": "a zero byte", b"\\n": "a backslash and n"}
+_BEGINNINGS = (b"v2:", b"V1:", b"v1=", b"1:", b":", b"v1\n", b"v1.", b"v1::", b'"v1:', b" v1:")
+_NEAR_S = (-1, 1, -2, 2, *range(-300, 301), *range(-14 * 3600, 14 * 3600 + 1, 1800))  # ten minutes, and time zones
+_NAMES = ("timestamp", "nonce", "METHOD", "query", "body hash")
+_SECONDS_DIGITS_MAX = 11  # the year 5138
 
-Pieces = list[bytes]
+Pieces = Iterable[bytes]
 
 
-def _moments(facts: Facts, offs: Iterable[int]) -> Iterator[int]:
-    """Seconds that are so far from the timestamp; none when it is no number of this age."""
+def _moments(facts: Facts, offsets: Iterable[int]) -> Iterator[int]:
     if facts.timestamp.isdigit() and len(facts.timestamp) <= _SECONDS_DIGITS_MAX and int(facts.timestamp):
-        yield from (int(facts.timestamp) + off for off in offs)
-
-
-def _date(second: int, pattern: str = "%Y-%m-%dT%H:%M:%S") -> str:
-    return (datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=second)).strftime(pattern)
-
-
-def _seconds(facts: Facts, offs: Iterable[int]) -> Iterator[bytes]:
-    yield from (b"%d" % second for second in _moments(facts, offs))
+        yield from (int(facts.timestamp) + offset for offset in offsets)
 
 
 def _seconds_of_milliseconds(facts: Facts) -> Iterator[bytes]:
-    if facts.timestamp.isdigit() and len(facts.timestamp) == _MILLISECONDS_DIGITS:
-        yield facts.timestamp[:-3]
-        yield b"%d" % round(int(facts.timestamp) / 1000)
+    if facts.timestamp.isdigit() and len(facts.timestamp) == 13:
+        yield from (facts.timestamp[:-3], b"%d" % round(int(facts.timestamp) / 1000))
 
 
 def _dates(facts: Facts) -> Iterator[bytes]:
+    def written(second: int, pattern: str) -> bytes:
+        return (datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=second)).strftime(pattern).encode()
+
     for second in _moments(facts, (0,)):
-        yield from ((_date(second) + end).encode() for end in ("Z", ".000Z", "+00:00"))
-        yield _date(second, "%Y-%m-%d %H:%M:%S").encode()
-        yield formatdate(second, usegmt=True).encode()
-
-
-def _dates_with_milliseconds(facts: Facts) -> Iterator[bytes]:
+        yield from (written(second, f"%Y-%m-%dT%H:%M:%S{end}") for end in ("Z", ".000Z", "+00:00"))
+        yield from (written(second, "%Y-%m-%d %H:%M:%S"), formatdate(second, usegmt=True).encode())
     for second in _moments(facts, (0, -1, 1)):
-        yield from (f"{_date(second)}.{millisecond:03}Z".encode() for millisecond in range(1000))
+        begin = written(second, "%Y-%m-%dT%H:%M:%S.")
+        yield from (b"%b%03dZ" % (begin, millisecond) for millisecond in range(1000))
 
 
 def _milliseconds(facts: Facts) -> Iterator[bytes]:
-    """Each millisecond of the second, and then of those beside it."""
+    yield facts.timestamp + b"000"
     for second in _moments(facts, (0, -1, 1)):
         yield from (b"%d%03d" % (second, millisecond) for millisecond in range(1000))
 
 
-def _other_methods(facts: Facts) -> Iterator[bytes]:
-    yield from (method for method in _METHODS if method != facts.method)
-    yield from (method.lower() for method in _METHODS if method != facts.method)
-
-
 def _without(at: int) -> Callable[[Parts], Pieces]:
-    return lambda parts: [b"v1", *parts[:at], *parts[at + 1 :]]
-
-
-def _with(at: int, more: bytes) -> Callable[[Parts], Pieces]:
-    return lambda parts: [b"v1", *parts[:at], more, *parts[at:]]
+    return lambda parts: (b"v1", *parts[:at], *parts[at + 1 :])
 
 
 def _in_order(*order: int) -> Callable[[Parts], Pieces]:
-    return lambda parts: [b"v1", *(parts[at] for at in order)]
+    return lambda parts: (b"v1", *(parts[at] for at in order))
 
 
-def _orders(facts: Facts) -> Iterator[tuple[Any, str]]:
+def _orders(_: Facts) -> Iterator[tuple[Any, str]]:
     for order in permutations(range(5)):
         if order not in ((0, 1, 2, 3, 4), (1, 0, 2, 3, 4)):
             yield _in_order(*order), ":".join(("v1", *(_NAMES[at] for at in order)))
 
 
-def _paths(facts: Facts) -> Iterator[Any]:
+def _with_path(facts: Facts) -> Iterator[Any]:
     for path in facts.paths:
         for at in (3, 4, 2):
-            yield _with(at, path)
-        yield lambda parts, path=path: [b"v1", *parts[:2], parts.method + b" " + path, *parts[3:]]
+            yield lambda parts, at=at, path=path: (b"v1", *parts[:at], path, *parts[at:])
+        yield lambda parts, path=path: (b"v1", *parts[:2], parts.method + b" " + path, *parts[3:])
 
 
-def _without_body_hash(facts: Facts) -> Iterator[Callable[[Parts], Pieces]]:
+def _with_key(facts: Facts) -> Iterator[Any]:
+    for at in range(7) if facts.api_key else ():
+        yield lambda parts, at=at: (*(b"v1", *parts)[:at], facts.api_key, *(b"v1", *parts)[at:])
+
+
+def _without_body_hash(facts: Facts) -> Iterator[Any]:
     yield _without(4)
     if facts.hashed == EMPTY_BODY_HASH:
-        yield lambda parts: [b"v1", *parts[:3]]
+        yield lambda parts: (b"v1", *parts[:3])
 
 
-def _beginning(begin: bytes) -> Callable[[bytes], bytes]:
-    return lambda text: begin + text.removeprefix(b"v1:")
-
-
-def _ending(end: bytes) -> Callable[[bytes], bytes]:
-    return lambda text: text + end
-
-
-def _bodies(facts: Facts) -> Iterator[Callable[[bytes], bytes]]:
-    yield lambda text: facts.hashed
+def _only_body(facts: Facts) -> Iterator[Any]:
+    yield lambda _: facts.hashed
     if facts.body and len(facts.body) <= BODY_BYTES_MAX:
-        yield lambda text: facts.body
+        yield lambda _: facts.body
 
 
 _WHOLE = "sign the whole seconds of the header"
 _EXACT = "sign the value of the header, to the character"
 _SIX = "sign v1:<timestamp>:<nonce>:<METHOD>:<query>:<body hash>"
 _HASH_ALWAYS = "sign the body hash; without a body that is the hash of no bytes"
+_COLONS = "join the parts with colons"
+_END = "let the string end with the body hash"
+_BEGIN = "begin the string with v1:"
 
 MISTAKES = (
     *rows(
-        Step.TIMESTAMP,
+        "timestamp",
         ("timestamp-in-seconds", "the timestamp is signed in seconds, and sent in milliseconds",
          "send the seconds that you sign", _seconds_of_milliseconds),
-        ("timestamp-with-fraction", "the timestamp is signed with a fraction", _WHOLE,
-         lambda r: [r.timestamp + b".0"]),
-        ("timestamp-as-date", "the timestamp is signed as a date", _WHOLE, _dates, _dates_with_milliseconds),
+        ("timestamp-with-fraction", "the timestamp is signed with a fraction", _WHOLE, lambda r: [r.timestamp + b".0"]),
+        ("timestamp-as-date", "the timestamp is signed as a date", _WHOLE, _dates),
         ("timestamp-missing", "the timestamp is empty in the signed string", _EXACT, lambda r: [b""]),
         ("timestamp-another", "another timestamp is signed than sent", "read the clock once for both",
-         lambda r: _seconds(r, _NEAR_S), lambda r: _seconds(r, _FAR_S)),
-        ("timestamp-in-milliseconds", "the timestamp is signed in milliseconds", _WHOLE,
-         lambda r: [r.timestamp + b"000"], _milliseconds),
+         lambda r: (b"%d" % second for second in _moments(r, _NEAR_S))),
+        ("timestamp-in-milliseconds", "the timestamp is signed in milliseconds", _WHOLE, _milliseconds),
     ),
     *rows(
-        Step.NONCE,
+        "nonce",
         ("nonce-in-lower-case", "the nonce is signed in lower case", _EXACT, lambda r: [r.nonce.lower()]),
         ("nonce-in-upper-case", "the nonce is signed in upper case", _EXACT, lambda r: [r.nonce.upper()]),
         ("nonce-without-dashes", "the nonce is signed without its dashes", _EXACT,
@@ -149,51 +127,46 @@ MISTAKES = (
          lambda r: r.nonces),
     ),
     *rows(
-        Step.METHOD,
+        "method",
         ("method-in-lower-case", "the method is in lower case", "sign the method in capitals",
          lambda r: [r.method.lower()]),
         ("method-capitalised", "the method has one capital", "sign all of the method in capitals",
          lambda r: [r.method.capitalize()]),
-        ("method-another", "another method is signed than sent", "sign the method that is sent", _other_methods),
+        ("method-another", "another method is signed than sent", "sign the method that is sent",
+         lambda r: [case(method) for case in (bytes, bytes.lower) for method in _METHODS if method != r.method]),
         ("method-missing", "the method is empty in the signed string", "sign the method that is sent",
          lambda r: [b""]),
     ),
     *rows(
-        Step.PIECES,
-        ("version-missing", "the leading v1: is missing from the canonical string", "begin the string with v1:",
-         lambda r: [list]),
+        "pieces",
+        ("version-missing", "the leading v1: is missing from the canonical string", _BEGIN, lambda r: [list]),
         ("nonce-before-timestamp", "the nonce stands before the timestamp", "the timestamp comes first",
          lambda r: [_in_order(1, 0, 2, 3, 4)]),
         ("query-left-out-with-colon", "the query was left out together with its colon",
          "sign the query between two colons, also an empty one", lambda r: [_without(3)]),
-        ("body-hash-left-out", "the body hash was left out together with its colon", _HASH_ALWAYS,
-         _without_body_hash),
-        ("path-in-string", "the path is one more part of the signed string", _SIX, _paths),
+        ("body-hash-left-out", "the body hash was left out together with its colon", _HASH_ALWAYS, _without_body_hash),
+        ("path-in-string", "the path is one more part of the signed string", _SIX, _with_path),
         ("nonce-left-out", "the nonce was left out together with its colon", _SIX, lambda r: [_without(1)]),
         ("timestamp-left-out", "the timestamp was left out together with its colon", _SIX, lambda r: [_without(0)]),
         ("method-left-out", "the method was left out together with its colon", _SIX, lambda r: [_without(2)]),
-        ("key-in-string", "the API key is part of the signed string", _SIX,
-         lambda r: [lambda parts: [r.api_key, b"v1", *parts], *(_with(at, r.api_key) for at in range(6))]
-         if r.api_key else []),
-        ("other-order", "the parts have another order: {}", _SIX, lambda r: (), _orders),
+        ("key-in-string", "the API key is part of the signed string", _SIX, _with_key),
+        ("other-order", "the parts have another order: {}", _SIX, _orders),
     ),
     *rows(
-        Step.SEPARATOR,
-        ("line-feeds", "the parts are joined with line feeds instead of colons", "join the parts with colons",
-         lambda r: [b"\n"]),
-        ("no-separators", "the parts are joined without colons", "join the parts with colons", lambda r: [b""]),
-        ("other-separators", "the parts are joined with {} instead of colons", "join the parts with colons",
-         lambda r: _SEPARATORS.items()),
+        "separator",
+        ("line-feeds", "the parts are joined with line feeds instead of colons", _COLONS, lambda r: [b"\n"]),
+        ("no-separators", "the parts are joined without colons", _COLONS, lambda r: [b""]),
+        ("other-separators", "the parts are joined with {} instead of colons", _COLONS, lambda r: _SEPARATORS.items()),
     ),
     *rows(
-        Step.STRING,
-        ("string-ends-in-line-feed", "the canonical string ends in a line feed",
-         "let the string end with the body hash", lambda r: [_ending(b"\n")]),
-        ("string-ends-otherwise", "the canonical string has {} at its end", "let the string end with the body hash",
-         lambda r: [(_ending(end), shown) for end, shown in _ENDS.items()]),
-        ("version-otherwise", "the canonical string begins otherwise than with v1:", "begin the string with v1:",
-         lambda r: map(_beginning, (b"v2:", b"V1:", b"v1=", b"1:", b":", b"v1\n", b"v1.", b"v1::", b'"v1:', b" v1:"))),
-        ("only-body-signed", "only the body is signed", _SIX, _bodies),
+        "string",
+        ("string-ends-in-line-feed", "the canonical string ends in a line feed", _END,
+         lambda r: [lambda text: text + b"\n"]),
+        ("string-ends-otherwise", "the canonical string has {} at its end", _END,
+         lambda r: [(lambda text, end=end: text + end, shown) for end, shown in _ENDS.items()]),
+        ("version-otherwise", "the canonical string begins otherwise than with v1:", _BEGIN,
+         lambda r: [lambda text, begin=begin: begin + text.removeprefix(b"v1:") for begin in _BEGINNINGS]),
+        ("only-body-signed", "only the body is signed", _SIX, _only_body),
         ("string-in-lower-case", "the whole string is signed in lower case", "leave the string as it is made",
          lambda r: [bytes.lower]),
         ("string-in-capitals", "the whole string is signed in capitals", "leave the string as it is made",

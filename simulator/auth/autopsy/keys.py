@@ -1,0 +1,204 @@
+"""Mistakes in the key of the HMAC, in its algorithm, and in the value of X-Signature.
+
+What is left of a signature that was cut is compared with the same part of the right one. So much has to be left that
+nobody could have guessed it: otherwise who asks often enough would learn a signature byte by byte.
+"""
+
+import hashlib
+import hmac
+import re
+from base64 import b64decode, b64encode, urlsafe_b64encode
+from collections.abc import Callable, Iterator
+from typing import Any
+from urllib.parse import unquote_to_bytes
+
+from simulator.auth.autopsy.signing import Facts, rows
+from simulator.auth.form import DIGEST_BYTES, PREFIX
+
+LEFT_BYTES_MIN, _LEFT_CHARACTERS_MIN = 16, 22
+_CHARACTERS = 44  # of the Base64 of a digest
+_OTHER_PREFIX = re.compile(rb"^(?!(?-i:v1=))(?:v\d+|sha256|hmac-sha256|hmac|signature|bearer|t=\d+,v1)[=: ]+", re.I)
+
+Keyed = Callable[[bytes, bytes], bytes]
+
+
+def lenient(text: bytes) -> bytes:
+    """Decode Base64 as a decoder that drops what it does not know and asks for no padding."""
+    kept = re.sub(rb"[^A-Za-z0-9+/]", b"", text)
+    kept = kept[: len(kept) - (len(kept) % 4 == 1)]
+    return b64decode(kept + b"=" * (-len(kept) % 4))
+
+
+def _secrets_with_blanks(facts: Facts) -> Iterator[bytes]:
+    secret, text = facts.secret, b64encode(facts.secret)
+    for blank in (b"\n", b" ", b"\r\n", b"\r", b"\t"):
+        yield from (text + blank, blank + text, secret + blank)
+
+
+def _url_safe_secrets(facts: Facts) -> Iterator[bytes]:
+    text = urlsafe_b64encode(facts.secret)
+    yield from (text, text.rstrip(b"="), lenient(b64encode(facts.secret).translate(None, b"+/")))
+
+
+def _secrets_with_key(facts: Facts) -> Iterator[bytes]:
+    for separator in (b"", b":") if facts.api_key else ():
+        for secret in (b64encode(facts.secret), facts.secret):
+            yield from (facts.api_key + separator + secret, secret + separator + facts.api_key)
+
+
+def _other_secrets(facts: Facts, *, has_name: bool) -> Iterator[tuple[bytes, str]]:
+    for name, secret in facts.others:
+        if secret != facts.secret and bool(name) == has_name:
+            yield from ((secret, name), (b64encode(secret), name))
+
+
+def _hashes(text: bytes) -> list[bytes]:
+    digest = hashlib.sha256(text)
+    return [digest.digest(), digest.hexdigest().encode()]
+
+
+def _plain_hash(mixed: Keyed) -> Keyed:
+    return lambda key, text: hashlib.sha256(mixed(key, text)).digest()
+
+
+def _other_hmac(name: str) -> Callable[[Facts], list[Keyed]]:
+    return lambda _: [lambda key, text: hmac.digest(key, text, name)]
+
+
+def _url_safe(digest: bytes, sent: bytes) -> bytes:
+    return urlsafe_b64encode(digest) if b"-" in sent or b"_" in sent else b""
+
+
+def _cut(_: Facts) -> Iterator[Any]:
+    def of_bytes(digest: bytes, sent: bytes) -> bytes:
+        count = len(lenient(sent))
+        return b64encode(digest[:count]) if LEFT_BYTES_MIN <= count < DIGEST_BYTES else b""
+
+    yield of_bytes
+    yield lambda digest, sent: b64encode(digest)[: len(sent)] if _LEFT_CHARACTERS_MIN <= len(sent) < 43 else b""
+    yield (
+        lambda digest, sent: (
+            digest.hex().encode()[: len(sent)] if 2 * LEFT_BYTES_MIN <= len(sent) < 2 * DIGEST_BYTES else b""
+        )
+    )
+
+
+def _twice(_: Facts) -> Iterator[Any]:
+    yield lambda digest, _: b64encode(digest) * 2
+    yield lambda digest, _: b64encode(digest * 2)
+    for joint in (b",", b", "):
+        yield lambda digest, _, joint=joint: joint.join((b64encode(digest), PREFIX + b64encode(digest)))
+
+
+def _longer(_: Facts) -> Iterator[Any]:
+    yield lambda digest, sent: b64encode(digest) + sent[_CHARACTERS:]
+    yield lambda digest, sent: b64encode(digest + lenient(sent)[DIGEST_BYTES:])
+
+
+def _without_other_prefix(signature: bytes) -> bytes | None:
+    return _OTHER_PREFIX.sub(b"", signature) if _OTHER_PREFIX.match(signature) else None
+
+
+def _without_no_prefix(signature: bytes) -> bytes | None:
+    return None if PREFIX in signature[:8] or _OTHER_PREFIX.match(signature) else signature
+
+
+_ONLY = "send the 44 characters of the signature and nothing else"
+_KEY = "the key of the HMAC is the API key's secret, decoded from Base64"
+_DECODE = "decode the secret from Base64 first"
+_BYTES = "use the secret's bytes themselves"
+_DIGEST = "encode the raw digest in Base64"
+
+MISTAKES = (
+    *rows(
+        "key",
+        ("secret-not-decoded", "the secret was used as text", _DECODE, lambda r: [b64encode(r.secret)]),
+        ("secret-with-blanks", "the secret was used with a blank or line end",
+         "strip the secret and decode it from Base64", _secrets_with_blanks),
+        ("secret-hexadecimal", "the secret's bytes were used as hexadecimal text", _BYTES,
+         lambda r: [r.secret.hex().encode(), r.secret.hex().upper().encode()]),
+        ("secret-as-characters", "the secret's bytes were made a text and encoded again", _BYTES,
+         lambda r: [r.secret.decode("utf-8", "replace").encode(), r.secret.decode("latin-1").encode(),
+                    r.secret.decode("ascii", "ignore").encode()]),
+        ("secret-url-safe", "the secret's text was decoded with the wrong alphabet, or changed to - and _",
+         "decode the secret as standard Base64", _url_safe_secrets),
+        ("secret-without-padding", "the secret was used as text without its =", _DECODE,
+         lambda r: [b64encode(r.secret).rstrip(b"=")]),
+        ("secret-in-quotes", "the secret was used with quotes around it",
+         "strip the quotes and decode the secret from Base64",
+         lambda r: [quote + b64encode(r.secret) + quote for quote in (b'"', b"'")]),
+        ("secret-decoded-twice", "the secret was decoded from Base64 twice", "decode the secret once",
+         lambda r: [lenient(r.secret)]),
+        ("secret-lower-case", "the secret was changed to lower or upper case", "use the secret as it was shown",
+         lambda r: [made for text in (b64encode(r.secret).lower(), b64encode(r.secret).upper())
+                    for made in (text, lenient(text))]),
+        ("secret-hashed", "the secret was hashed before use", _KEY,
+         lambda r: _hashes(b64encode(r.secret)) + _hashes(r.secret)),
+        ("secret-with-key", "the API key and the secret together were used as the key", _KEY, _secrets_with_key),
+        ("secret-is-api-key", "the API key was used as the secret", _KEY,
+         lambda r: [r.api_key, lenient(r.api_key)] if r.api_key else []),
+        ("secret-is-empty", "the secret is empty", "check where your client takes the secret from", lambda r: [b""]),
+        ("secret-of-another", "the secret is that of {}", "use the secret that belongs to the key",
+         lambda r: _other_secrets(r, has_name=True)),
+        ("secret-replaced", "the secret was replaced by a newer one, or is not that of an API key",
+         "use the present secret of the key", lambda r: _other_secrets(r, has_name=False)),
+    ),
+    *rows(
+        "algorithm",
+        ("sha-1", "the signature was made with SHA-1", "use HMAC-SHA256", _other_hmac("sha1")),
+        ("sha-512", "the signature was made with SHA-512", "use HMAC-SHA256", _other_hmac("sha512")),
+        ("sha-384", "the signature was made with SHA-384", "use HMAC-SHA256", _other_hmac("sha384")),
+        ("md5", "the signature was made with MD5", "use HMAC-SHA256", _other_hmac("md5")),
+        ("sha3-256", "the signature was made with SHA3-256", "use HMAC-SHA256", _other_hmac("sha3_256")),
+        ("key-and-string-swapped", "the string is the key of the HMAC, and the secret its message",
+         "make the secret the key and the string the message",
+         lambda r: [lambda key, text: hmac.digest(text, key, "sha256")]),
+        ("hash-without-hmac", "secret and string were hashed together, without HMAC", "use HMAC-SHA256",
+         lambda r: map(_plain_hash, (lambda key, text: key + text, lambda key, text: text + key,
+                                     lambda key, text: key + b":" + text, lambda key, text: text + b":" + key))),
+        ("hash-without-secret", "the string was hashed without the secret", "use HMAC-SHA256 with the secret",
+         lambda r: [_plain_hash(lambda _, text: text)]),
+    ),
+    *rows(
+        "encoding",
+        ("signature-hexadecimal", "the signature is hexadecimal", _DIGEST,
+         lambda r: [lambda digest, sent: digest.hex().encode() if sent.islower() else digest.hex().upper().encode()]),
+        ("signature-base64-of-hex", "the signature is hexadecimal text in Base64", _DIGEST,
+         lambda r: [lambda digest, _: b64encode(digest.hex().encode()),
+                    lambda digest, _: b64encode(digest.hex().upper().encode())]),
+        ("signature-without-padding", "the signature has lost its padding", "keep the = at the end of the signature",
+         lambda r: [lambda digest, _: b64encode(digest).rstrip(b"=")]),
+        ("signature-url-safe", "the signature is in the URL-safe alphabet", "use + and / in the signature",
+         lambda r: [_url_safe, lambda digest, sent: _url_safe(digest, sent).rstrip(b"=")]),
+        ("signature-encoded-twice", "the signature was encoded in Base64 twice", "encode the signature once",
+         lambda r: [lambda digest, _: b64encode(b64encode(digest))]),
+        ("signature-cut", "only a part of the signature is sent", _ONLY, _cut),
+        ("signature-twice", "the signature is written twice", _ONLY, _twice),
+        ("signature-too-long", "something follows the signature", _ONLY, _longer),
+        ("signature-case-changed", "the letters of the signature were changed to one case",
+         "send the signature as Base64 writes it",
+         lambda r: [lambda digest, sent: b64encode(digest).lower() if sent.islower()
+                    else b64encode(digest).upper() if sent.isupper() else b""]),
+    ),
+    *rows(
+        "wrapping",
+        ("signature-with-blanks", "the signature has blanks or line ends", _ONLY,
+         lambda r: [lambda text: text.translate(None, b" \t\r\n"), lambda text: text.strip().replace(b" ", b"+")]),
+        ("signature-as-python-bytes", "the signature is written as Python prints bytes, b'...'",
+         "decode the bytes of the Base64 to a text before they are put into the header",
+         lambda r: [lambda text: re.sub(rb"""^b['"]([^'"]*)['"]$""", rb"\1", text)]),
+        ("signature-in-quotes", "the signature has quotes around it", _ONLY,
+         lambda r: [lambda text: text.strip(b"\"'")]),
+        ("signature-percent-encoded", "the signature is percent-encoded", "send the signature as it is",
+         lambda r: [unquote_to_bytes]),
+    ),
+    *rows(
+        "prefix",
+        ("signature-v1-twice", "X-Signature begins with v1= twice", "put v1= before the signature once",
+         lambda r: [lambda text: text.removeprefix(PREFIX * 2) if text.startswith(PREFIX * 2) else None]),
+        ("signature-other-prefix", "X-Signature begins otherwise than with v1=", "put v1= before the signature",
+         lambda r: [_without_other_prefix]),
+        ("signature-without-v1", "X-Signature does not begin with v1=", "put v1= before the signature",
+         lambda r: [_without_no_prefix]),
+    ),
+)  # fmt: skip

@@ -1,0 +1,218 @@
+"""A refused request, and how clients sign it: in steps, each of which can be done in another way."""
+
+from base64 import b64decode, b64encode
+from collections.abc import Callable, Iterable, Iterator
+from hashlib import sha256
+from typing import Any, NamedTuple
+
+import msgspec
+
+from simulator.auth.canonical import QueryRules, is_empty, key_of
+
+BODY_BYTES_MAX = 64 * 1024
+"""Only the hash of a longer body is tried."""
+
+
+class Other(NamedTuple):
+    """Another secret that may have been used. `name` is in words, such as `the key K of reseller R`; empty for one that
+    was replaced or belongs to no key."""
+
+    name: str
+    secret: bytes
+
+
+class Facts(msgspec.Struct, frozen=True, kw_only=True):
+    """A request as it came. `signature` is the whole value of X-Signature; `secret` is decoded, `hashed` is the body's
+    hash by SPEC 5.1; `prefix` is the part of the path before `/v2`. Only callers that may show them give `others` and
+    `nonces` (of other requests)."""
+
+    timestamp: bytes
+    nonce: bytes
+    method: bytes
+    query: bytes
+    body: bytes
+    hashed: bytes
+    signature: bytes
+    secret: bytes
+    path: bytes = b""
+    prefix: bytes = b""
+    host: bytes = b""
+    api_key: bytes = b""
+    rules: QueryRules = QueryRules()
+    others: tuple[Other, ...] = ()
+    nonces: tuple[bytes, ...] = ()
+    json_bytes_max: int = 8 * 1024
+
+    @property
+    def paths(self) -> Iterable[bytes]:
+        """The path, without and with the prefix of its sandbox."""
+        return dict.fromkeys((self.path, self.prefix + self.path))
+
+
+class Parts(NamedTuple):
+    """The parts of a canonical string after `v1`."""
+
+    timestamp: bytes
+    nonce: bytes
+    method: bytes
+    query: bytes
+    hashed: bytes
+
+
+Parameters = list[bytes]
+PLACES = {
+    "timestamp": "timestamp",  # another value
+    "nonce": "nonce",  # another value
+    "method": "method",  # another value
+    "parameters": "query",  # the parameters to others
+    "bare": "query",  # a parameter that has no = to another, or to None if it is left out
+    "empty": "query",  # a parameter whose value is empty, likewise
+    "order": "query",  # the parameters to an order
+    "spelling": "query",  # the parameters to others that are spelt otherwise
+    "query": "query",  # the text of the query to another
+    "body": "body hash",  # other bytes to hash
+    "hash": "body hash",  # the body and its digest to a text
+    "pieces": "string",  # the parts to the pieces of the string
+    "separator": "string",  # another value
+    "string": "string",  # the string to another
+    "key": "key",  # another value
+    "algorithm": "algorithm",  # the key and the string to a digest
+    "encoding": "encoding",  # the digest and the text that was sent to the text that its writing would be
+    "wrapping": "encoding",  # the value of X-Signature to what is inside; from here on the way back
+    "prefix": "prefix",  # the same, None when the value has no such prefix
+}
+"""The steps of signing, and the places that reports name. The comments say what another way to do a step is."""
+_QUERY_STEPS = frozenset(step for step, place in PLACES.items() if place == "query")
+
+
+class Mistake(NamedTuple):
+    """One known mistake. `does` says what the client does, `fix` what it should do; both end without a full stop, and
+    `{}` in `does` stands for what the request has there. `transformation` yields how the step is done: each a value or
+    a function, alone or with what stands for `{}`."""
+
+    id: str
+    does: str
+    fix: str
+    transformation: Callable[[Facts], Iterable[Any]]
+    step: str
+
+    @property
+    def place(self) -> str:
+        """Where the client makes it."""
+        return PLACES[self.step]
+
+    @property
+    def sentence(self) -> str:
+        """What the client does and what it should do."""
+        return f"{self.does}; {self.fix}"
+
+    def ways(self, facts: Facts) -> Iterator["Found"]:
+        """How a client with this mistake may have done its step."""
+        for change in self.transformation(facts):
+            if isinstance(change, tuple):
+                yield Found(self.step, change[0], self, change[1])
+            else:
+                yield Found(self.step, change, self)
+
+
+class Found(NamedTuple):
+    """A mistake that a request may have: the step, and how it is done. `shown` is what stands for `{}` in its words."""
+
+    step: str
+    make: Any
+    mistake: Mistake
+    shown: str = ""
+
+    @property
+    def id(self) -> str:
+        """Its id in the table."""
+        return self.mistake.id
+
+    @property
+    def does(self) -> str:
+        """What the client does."""
+        return self.mistake.does.format(self.shown)
+
+    @property
+    def sentence(self) -> str:
+        """What the client does and how to mend it."""
+        return f"{self.does}; {self.mistake.fix}"
+
+
+Ways = tuple[Found, ...]
+
+
+def rows(step: str, *each: tuple[str, str, str, Callable[[Facts], Iterable[Any]]]) -> tuple[Mistake, ...]:
+    """Return the mistakes of one step."""
+    return tuple(Mistake(*row, step) for row in each)
+
+
+class Signing:
+    """Signs a request with one of the accepted forms of its query: rightly, or with some steps done in other ways."""
+
+    def __init__(self, facts: Facts, empty: Callable[..., Any], order: Callable[..., Any]) -> None:
+        self.facts = facts
+        self._empty, self._order = empty, order
+        self.parts = Parts(facts.timestamp, facts.nonce, facts.method, self._query({}), facts.hashed)
+
+    def string(self, ways: Ways) -> bytes:
+        """Return the string that a client signs which does these steps in these ways."""
+        made = {way.step: way.make for way in ways}
+        timestamp, nonce, method, query, hashed = self.parts
+        if not _QUERY_STEPS.isdisjoint(made):
+            query = self._query(made)
+        if "body" in made or "hash" in made:
+            hashed = self._hash(made)
+        parts = Parts(made.get("timestamp", timestamp), made.get("nonce", nonce), made.get("method", method),
+                      query, hashed)  # fmt: skip
+        pieces = made["pieces"](parts) if "pieces" in made else (b"v1", *parts)
+        text: bytes = made.get("separator", b":").join(pieces)
+        return made["string"](text) if "string" in made else text
+
+    def _query(self, made: dict[str, Any]) -> bytes:
+        bare, empty = made.get("bare", dropped), made.get("empty", self._empty)
+        parts: Parameters = made.get("parameters", list)(self.facts.query.split(b"&"))
+        signed = (bare(part) if b"=" not in part else empty(part) if is_empty(part) else part for part in parts)
+        parts = made.get("order", self._order)([part for part in signed if part is not None])
+        text = b"&".join(made.get("spelling", list)(parts))
+        return made["query"](text) if "query" in made else text
+
+    def _hash(self, made: dict[str, Any]) -> bytes:
+        body: bytes = made.get("body", self.facts.body)
+        digest = sha256(body).digest() if "body" in made else b64decode(self.facts.hashed)
+        return made["hash"](body, digest) if "hash" in made else b64encode(digest)
+
+
+def signings(facts: Facts) -> list[Signing]:
+    """Return one for each form of the query that the sandbox accepts, the most literal first."""
+    empties, orders = facts.rules.empty_values, facts.rules.repeated_keys
+    empty_ways = [way for way, name in ((kept, "with"), (dropped, "without")) if empties in (name, "either")]
+    order_ways = [
+        way for way, name in ((by_key, "as_sent"), (by_key_and_value, "sorted")) if orders in (name, "either")
+    ]
+    forms: dict[bytes, Signing] = {}
+    for empty in empty_ways:
+        for order in order_ways:
+            signing = Signing(facts, empty, order)
+            forms.setdefault(signing.parts.query, signing)
+    return list(forms.values())
+
+
+def by_key(parts: Parameters) -> Parameters:
+    """Sort by key; equal keys stay as they are."""
+    return sorted(parts, key=key_of)
+
+
+def by_key_and_value(parts: Parameters) -> Parameters:
+    """Sort by key, equal keys by value."""
+    return sorted(parts, key=lambda part: (key_of(part), part))
+
+
+def kept(part: bytes) -> bytes | None:
+    """Keep a parameter."""
+    return part
+
+
+def dropped(_: bytes) -> bytes | None:
+    """Leave out a parameter."""
+    return None
