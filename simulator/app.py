@@ -27,15 +27,13 @@ from simulator.runtime.courier import Sender
 from simulator.runtime.journal import Exchange
 from simulator.runtime.keepers import Kept
 from simulator.runtime.live_sandbox import LiveSandbox
-from simulator.runtime.loading import load
-from simulator.runtime.machine_time import MachineTime, wall_clock
+from simulator.runtime.machine_time import MachineTime, compare_machine, follow_machine, leave_machine, wall_clock
 from simulator.runtime.operations import STOPPING, Operations
 from simulator.runtime.quotas import quotas
 from simulator.runtime.sandbox_start import SandboxSpec
 from simulator.runtime.sandboxes import DEFAULT, Sandboxes
-from simulator.runtime.wall_steps import compare_machine, follow_machine, leave_machine
-from simulator.scenario.library import load_scenario
-from simulator.scenario.overrides import with_callback
+from simulator.runtime.watch import load
+from simulator.scenario.library import load_scenario, with_callback
 from simulator.server.asgi import is_browser_at_root, use_host_of_target
 from simulator.server.limits import REFUSED
 from simulator.server.memory import trim_memory
@@ -144,8 +142,8 @@ class App(Starlette):
         scope["root_path"] = ""  # the control API has its routes by their whole paths
         if self._control is None:
             # Imported with the first control request, so that the server starts sooner.
+            from simulator.control.access import Guard
             from simulator.control.app import ControlApp
-            from simulator.control.guard import Guard
             from simulator.persistence.replay.rewinding import Rewinder
             from simulator.persistence.snapshot.restore import IN_MEMORY
 

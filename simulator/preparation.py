@@ -8,13 +8,13 @@ from importlib import import_module
 
 from simulator.contract.openapi import OPENAPI, load
 from simulator.contract.register import assumptions
-from simulator.scenario.sections.people import person_pools
+from simulator.scenario.sections.templates import person_pools
 
 DELAY_S = 1.0  # the server answers its first requests undisturbed
 
 STEPS: tuple[Callable[[], object], ...] = (
     partial(import_module, "simulator.control.app"),  # Starlette
-    partial(import_module, "simulator.control.guard"),
+    partial(import_module, "simulator.control.access"),
     partial(import_module, "simulator.auth.diagnose"),  # the first wrong signature
     partial(import_module, "jwt"),  # tokens
     person_pools,  # Faker, with the first bill

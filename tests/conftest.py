@@ -8,7 +8,7 @@ import pytest
 from _pytest.faulthandler import fault_handler_stderr_fd_key  # of what it does not capture; there is no other way
 from hypothesis import HealthCheck, settings
 
-from simulator.scenario.sections.people import person_pools
+from simulator.scenario.sections.templates import person_pools
 from tests.support.longest_turn import LIMIT_S, LONGEST_TURN
 from tests.support.programs import not_run
 from tests.support.tiers import Tier

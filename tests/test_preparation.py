@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from simulator import preparation
-from simulator.scenario.sections import people
+from simulator.scenario.sections import templates
 from tests.support.client import running
 
 IMPORTED = """
@@ -20,7 +20,7 @@ from simulator import preparation
 from simulator.app import build_app
 from simulator.options import Options
 
-HEAVY = ("faker", "jwt", "simulator.control.app", "simulator.control.guard")
+HEAVY = ("faker", "jwt", "simulator.control.app", "simulator.control.access")
 build_app(Options())
 assert not [name for name in HEAVY if name in sys.modules], "they are not part of the start"
 preparation.DELAY_S = 0
@@ -77,5 +77,5 @@ def _then(
 
 def test_people_that_two_threads_draw_up_at_once_are_the_same() -> None:
     with ThreadPoolExecutor(2) as pool:
-        first, second = pool.map(lambda _: people.person_pools.__wrapped__(), range(2))
-    assert first == second == people.person_pools()
+        first, second = pool.map(lambda _: templates.person_pools.__wrapped__(), range(2))
+    assert first == second == templates.person_pools()

@@ -33,10 +33,9 @@ from simulator.api.routes import PathTable, Routes
 from simulator.api.suspended import ClientGone, keep_unread, read, record
 from simulator.api.versions import marked_deprecated
 from simulator.domain.model.faults import FaultThen
-from simulator.runtime.journal import Exchange, packed, reply_headers
+from simulator.runtime.journal import Exchange, decode_rule_names, packed, reply_headers
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.quotas import NONE
-from simulator.runtime.rule_names import decode_rule_names
 from simulator.wire.json import encode
 
 

@@ -11,7 +11,7 @@ from simulator.api.call import (
 from simulator.api.notes import hint, note, note_problems, suggestion
 from simulator.auth.signature import BODY_BYTES_MAX, Denied
 from simulator.domain.model.likeness import nearest
-from simulator.runtime.unexpected import report
+from simulator.runtime.operations import report
 from simulator.shortened import shortened
 from simulator.wire import errors
 from simulator.wire.diagnoses import shown

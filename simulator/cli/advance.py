@@ -84,7 +84,7 @@ def _asked(ctx: click.Context, how: tuple[str, ...]) -> dict[str, Any]:
 
 def _seconds(text: str) -> float:
     """Seconds of a duration, or of a bare number, from 0. Raises `ValueError`, said behind the argument."""
-    from simulator.scenario.reading.values import DURATION_MAX, duration
+    from simulator.scenario.reading.reader import DURATION_MAX, duration
 
     is_number = _NUMBER.fullmatch(text) is not None
     if is_number and float(text) > DURATION_MAX.total_seconds():

@@ -10,8 +10,8 @@ from simulator.cli.output import one_line, printable_json
 from simulator.cli.program import pasted
 from simulator.cli.request import DEFAULT_URL
 from simulator.cli.running import Running
+from simulator.control.api_docs import swagger_ui
 from simulator.control.render import moment
-from simulator.control.swagger_ui import swagger_ui
 from simulator.domain.model.resellers import Reseller
 from simulator.redaction import redact_urls
 from simulator.runtime.live_sandbox import LiveSandbox

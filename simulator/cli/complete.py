@@ -23,7 +23,7 @@ def scenarios(ctx: click.Context, param: click.Parameter, incomplete: str) -> li
     """Names of bundled scenarios, and files; behind `--` of `exec` what a shell completes by itself."""
     if ctx.meta.get(BEHIND_DASHES):
         return [CompletionItem(incomplete, type="file")]
-    from simulator.scenario.reading.bundled import names
+    from simulator.scenario.reading.files import names
 
     return [*_beginning(names(), incomplete), *yaml_files(ctx, param, incomplete)]
 

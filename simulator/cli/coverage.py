@@ -11,11 +11,11 @@ from simulator.redaction import redact
 
 def page(running: Running) -> str:
     """The coverage of all sandboxes that the server had."""
-    from simulator.control.coverage import rendered  # imports what answers the control API, which a run may never need
+    from simulator.control.verdicts import coverage_shown
 
     coverage = running.app.sandboxes.coverage()
     secrets = running.app.sandboxes.secrets
-    return text(rendered(coverage), coverage.sandboxes, lambda line: one_line(redact(line, secrets)))
+    return text(coverage_shown(coverage), coverage.sandboxes, lambda line: one_line(redact(line, secrets)))
 
 
 def text(coverage: Mapping[str, Any], sandboxes: int = 1, shown: Callable[[str], str] = one_line) -> str:

@@ -26,7 +26,7 @@ from simulator.explore.findings import joined
 from simulator.explore.run import Setting
 from simulator.options import LOOPBACK
 from simulator.scenario.library import merged
-from simulator.scenario.reading.bundled import is_path
+from simulator.scenario.reading.files import is_path
 
 if TYPE_CHECKING:
     from simulator.cli.explore_report import Screen

@@ -12,7 +12,7 @@ from simulator.redaction import Secrets, redact, redact_urls
 LOGGERS = (
     "simulator.server.responder",
     "simulator.server.turn",
-    "simulator.control.proxied",
+    "simulator.control.health",
     "uvicorn.error",
     "asyncio",
 )

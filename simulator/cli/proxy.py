@@ -153,7 +153,7 @@ def _proxy(flags: ProxyFlags) -> "Proxy":
     """The composition: the only place that knows all of the proxy's parts."""
     from simulator.cli.logs import hide_secrets
     from simulator.cli.running import WILDCARDS
-    from simulator.control.guard import Guard
+    from simulator.control.access import Guard
     from simulator.staging.proxy.app import Proxy
     from simulator.staging.proxy.secrets import SeenSecrets
     from simulator.staging.proxy.signatures import Signatures

@@ -15,7 +15,7 @@ from simulator.cli.output import one_line, print_to_stderr
 from simulator.cli.process import tune_gc
 from simulator.cli.staging import handshakes_of, tokens_of
 from simulator.control import render
-from simulator.control.early import probes
+from simulator.control.health import early_answers
 from simulator.domain.errors import DomainError
 from simulator.domain.model.scenario import Scenario
 from simulator.options import CONTROL_PATH, Options
@@ -181,7 +181,7 @@ def _keep(app: App, folder: "DataFolder", *, follows_scenario: bool) -> None:
 def _rebuild(server: Server, app: App, folder: "DataFolder", *, follows_scenario: bool) -> None:
     """Keep in the folder, once all that is in it was rebuilt, which may take long: meanwhile probes are answered."""
     _not_ready(app, REBUILDING)
-    server.answer_early(*probes(app.operations, app.options.root_path))
+    server.answer_early(*early_answers(app.operations, app.options.root_path))
     try:
         _keep(app, folder, follows_scenario=follows_scenario)
     except BaseException:

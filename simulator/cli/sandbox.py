@@ -149,8 +149,8 @@ for each in (new, list_all, remove):
 def _scenario(wanted: str | None) -> Any:
     """What the simulator is sent: nothing, a bundled name, or a file merged with all that it extends."""
     from simulator.scenario.library import load_scenario
-    from simulator.scenario.reading.bundled import is_path
     from simulator.scenario.reading.document import ScenarioError
+    from simulator.scenario.reading.files import is_path
 
     if wanted is None or (not is_path(wanted) and not Path(wanted).is_file()):
         return wanted

@@ -19,8 +19,8 @@ from simulator.cli.output import is_coloured, print_to_stderr
 from simulator.control.event_rows import KINDS
 from simulator.control.events import EventSource, Wanted
 from simulator.control.masking import mask_of
+from simulator.runtime.operations import report
 from simulator.runtime.sandboxes import Sandboxes
-from simulator.runtime.unexpected import report
 from simulator.wire.json import encode
 
 if TYPE_CHECKING:

@@ -48,7 +48,7 @@ class Span(_Seconds):
 
 def seconds_of(text: str) -> float:
     """The seconds of a duration, or of a plain number. Raises `ValueError` for anything else."""
-    from simulator.scenario.reading.values import duration  # imported lazily, since it takes a while
+    from simulator.scenario.reading.reader import duration
 
     try:
         seconds = float(text)

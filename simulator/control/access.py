@@ -1,10 +1,20 @@
-"""Who may use the control API: tokens with a name and a role, each for all sandboxes or for one, and their file."""
+"""Who may use the control API: the guard of its requests, tokens with their roles and file, and what a role may do.
+
+`Host` is checked against DNS rebinding, `Origin` and `Sec-Fetch-Site` against other pages. The receiving URL of an
+inbox is open, since senders may use any host name for it, and so is the health check, which probes ask by address.
+"""
 
 import hmac
 import re
-from collections.abc import Iterable
-from typing import Final, Literal, NamedTuple
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from ipaddress import ip_address
+from typing import Any, Final, Literal, NamedTuple
 
+from starlette.requests import Request
+from starlette.responses import Response
+
+from simulator.control.http import error
 from simulator.runtime.sandboxes import is_sandbox_id
 
 Role = Literal["read", "full"]
@@ -112,3 +122,164 @@ def _token(words: list[str], before: list[Token]) -> Token:
     if any(one.secret == secret for one in before):
         raise BadTokens(f"the token of {name} is another one's, too")
     return Token(secret, Access(name, "full" if role == "full" else "read", sandbox))
+
+
+DELIVERY_HEADER = "x-sim-delivery"
+
+_HOST = re.compile(r"(\[[^\[\]@]+\]|[^:\[\]@]+)(?::[0-9]{0,5})?")
+
+
+@dataclass(frozen=True, slots=True)
+class Forbidden:
+    """Why a request is rejected."""
+
+    status: int
+    code: str
+    message: str
+
+
+class Guard:
+    """`token` and `tokens` may use the API, the former for everything; without any it is open. `hosts` are names beside
+    loopback that `Host` may have."""
+
+    def __init__(self, token: str | None, hosts: tuple[str, ...], tokens: Iterable[Token] = ()) -> None:
+        self.changes = 0  # how often it was told of other tokens
+        self.use(token, tokens)
+        self._hosts = frozenset(name.lower() for name in hosts)
+
+    def use(self, token: str | None, tokens: Iterable[Token] = ()) -> None:
+        """Ask for these from now on. Who waits for something should ask again whether it may."""
+        self.changes += 1
+        self._tokens = Tokens([*([] if token is None else [Token(token, EVERYTHING)]), *tokens])
+
+    def check(self, headers: Mapping[str, str]) -> Forbidden | None:
+        """Check a request's headers (names in lower case); None accepts it."""
+        found = self.access(headers)
+        return found if isinstance(found, Forbidden) else None
+
+    def access(self, headers: Mapping[str, str]) -> Access | Forbidden:
+        """What a request with these headers (names in lower case) may do, or why it is rejected."""
+        if DELIVERY_HEADER in headers:
+            text = f"a callback or webhook of a simulator may not use the control API: it carries {DELIVERY_HEADER}"
+            return Forbidden(403, "delivery_refused", f"{text}; send it to /_sim/inbox/SANDBOX/NAME or inbox:NAME")
+        host = headers.get("host", "")
+        if not self._is_own_host(_name_of(host)):
+            name = _name_of(host) or host
+            text = f"the control API does not accept the host name {name!r}; add it with --allow-host"
+            return Forbidden(403, "foreign_host", text)
+        origin = headers.get("origin")
+        if origin is not None and origin.partition("://")[2].lower() != host.lower():
+            return Forbidden(403, "foreign_origin", "the control API is not for pages of another origin")
+        if headers.get("sec-fetch-site", "none") not in ("none", "same-origin"):
+            return Forbidden(403, "foreign_origin", "the control API is not for pages of another site")
+        if not len(self._tokens):
+            return EVERYTHING
+        scheme, _, given = headers.get("authorization", "").partition(" ")
+        found = self._tokens.find(given.strip().encode()) if scheme.lower() == "bearer" else None
+        if found is None:
+            what = "the token of this request is not known" if scheme.lower() == "bearer" else "a token is missing"
+            text = f"{what}: send Authorization: Bearer with the control token"
+            return Forbidden(401, "control_token_required", text)
+        return found
+
+    def _is_own_host(self, name: str) -> bool:
+        if name in self._hosts or name == "localhost" or name.endswith(".localhost"):
+            return True
+        try:
+            return ip_address(name).is_loopback
+        except ValueError:
+            return False
+
+
+def _name_of(host: str) -> str:
+    """The name in a Host header, without port and brackets; empty for an invalid one."""
+    found = _HOST.fullmatch(host)
+    return found[1].strip("[]").lower() if found else ""
+
+
+KEY: Final = "reseller_sim.access"
+"""Where the scope of a request has its `Access`."""
+
+READING: Final = ("GET", "HEAD")
+LISTS: Final = ("/_sim/sandboxes", "/_sim/events")
+"""A token of a sandbox gets what is its own of these; it may make its sandbox anew at the first."""
+COMMON: Final = ("/_sim/assumptions", "/_sim/scenario.schema.json", "/_sim/scenarios")
+_ONE: Final = "/_sim/sandboxes/"
+_SCENARIO: Final = "/_sim/scenarios/"
+
+
+class NotPermitted(Exception):
+    """What this token may not do; answered with 403."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+
+
+def refused(access: Access, method: str, path: str) -> Forbidden | None:
+    """Why the holder of a token may not ask this, by method and path; None where nothing speaks against it."""
+    if not access.may_change and method not in READING:
+        text = f"the token {access.name!r} may only read: {method} needs one whose role is full"
+        return Forbidden(403, "read_only_token", text)
+    if access.sandbox is None or path in (*LISTS, *COMMON) or path.startswith(_SCENARIO):
+        return None
+    if path.startswith(_ONE) and path[len(_ONE) :].partition("/")[0] == access.sandbox:
+        return None
+    return Forbidden(403, "other_sandbox", only(access))
+
+
+def only(access: Access) -> str:
+    """What is said to a token of one sandbox that asks for anything else."""
+    return f"the token {access.name!r} is for the sandbox {access.sandbox!r} alone: use one without sandbox= for others"
+
+
+def access_of(request: Request) -> Access:
+    """What a request may do."""
+    found: Access = request.scope.get(KEY, EVERYTHING)
+    return found
+
+
+def still_allowed(request: Request) -> Callable[[], bool]:
+    """What tells whether the token of a request still allows what it did, for answers that take long: the list of
+    tokens may be read again meanwhile."""
+    guard: Guard = request.app.state.guard
+    access, seen = access_of(request), guard.changes
+
+    def is_allowed() -> bool:
+        nonlocal seen
+        if guard.changes == seen:
+            return True
+        if guard.access(request.headers) != access:
+            return False
+        seen = guard.changes
+        return True
+
+    return is_allowed
+
+
+def may_touch(request: Request, sandbox: str | None) -> None:
+    """Raise `NotPermitted` when a request has to do with a sandbox of this id and its token is another one's."""
+    access = access_of(request)
+    if access.sandbox not in (None, sandbox):
+        raise NotPermitted("other_sandbox", only(access))
+
+
+def may_see_secrets(request: Request, what: str) -> None:
+    """Raise `NotPermitted` when a token that may only read asks for something that has secrets in it."""
+    access = access_of(request)
+    if not access.may_change:
+        text = f"the token {access.name!r} may only read, and gets no secrets: {what} needs one whose role is full"
+        raise NotPermitted("secrets_need_full", text)
+
+
+async def on_not_permitted(request: Request, exc: Exception) -> Response:
+    """403."""
+    assert isinstance(exc, NotPermitted)
+    return error(403, exc.code, exc.message)
+
+
+def admitted(scope: Any, access: Access) -> Forbidden | None:
+    """Let the resources know what a request may do, or say why it may not."""
+    scope[KEY] = access
+    return refused(access, scope["method"], scope["path"])

@@ -1,13 +1,21 @@
-"""`/_sim/docs`: the contracts as an interactive page. Swagger UI, an optional package, draws it; the rest is ours."""
+"""The contracts and the register of assumptions as documents, and `/_sim/docs`: the contracts as an interactive page.
 
+Swagger UI, an optional package, draws the page; the rest is ours.
+"""
+
+from dataclasses import asdict
+from functools import cache, partial
+from importlib.util import find_spec
 from pathlib import Path
 
 from starlette.requests import Request
 from starlette.responses import FileResponse, Response
 
+from simulator.contract.openapi import CONTROL, OPENAPI, PROXY, bundled
+from simulator.contract.register import assumptions
 from simulator.control.http import error
-from simulator.control.swagger_ui import swagger_ui
 from simulator.runtime.background import in_background
+from simulator.wire.json import encode
 
 _OURS = Path(__file__).resolve().parent.parent / "console" / "api_docs"
 _TYPES = {"page.css": "text/css", "page.js": "text/javascript", "sign.js": "text/javascript"}
@@ -35,3 +43,40 @@ async def asset(request: Request) -> Response:
     if name in _TYPES_OF_SWAGGER_UI and folder is not None:
         return FileResponse(folder / name, media_type=_TYPES_OF_SWAGGER_UI[name], headers=_HEADERS)
     return error(404, "unknown_path", "the page has no such file; Swagger UI comes with the extra reseller-sim[docs]")
+
+
+@cache
+def swagger_ui() -> Path | None:
+    """The folder with its files; None when it is not installed (the extra `docs`)."""
+    found = find_spec("swagger_ui")
+    folder = Path(found.origin).parent / "static" if found is not None and found.origin else None
+    return folder if folder is not None and folder.is_dir() else None
+
+
+async def register(request: Request) -> Response:
+    """The register of assumptions: what SPEC leaves open, and our choices."""
+    return Response(_register(), media_type="application/json")
+
+
+@cache
+def _register() -> bytes:
+    return encode({"assumptions": [asdict(one) for one in assumptions()]})
+
+
+async def _document(name: str, request: Request) -> Response:
+    return Response(await in_background(_encoded, name), media_type="application/json")
+
+
+reseller_document = partial(_document, OPENAPI)
+"""The contract of the reseller API as one OpenAPI document."""
+
+control_document = partial(_document, CONTROL)
+"""The same of the control API."""
+
+proxy_document = partial(_document, PROXY)
+"""The same of the proxy's."""
+
+
+@cache
+def _encoded(name: str) -> bytes:
+    return encode(bundled(name))

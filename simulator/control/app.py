@@ -12,30 +12,22 @@ from starlette.routing import Route
 
 from simulator.control import (
     api_docs,
-    audit,
     callbacks,
     catalog,
     clock,
-    coverage,
     deliveries,
     due,
     events,
-    expectations,
-    explained,
+    explain,
     exports,
     figures,
+    health,
     inboxes,
     ledger,
-    magic,
-    meta,
     metrics,
     moments,
-    network,
     notifications,
     pages,
-    probes,
-    products,
-    replays,
     requests,
     resellers,
     rules,
@@ -43,21 +35,20 @@ from simulator.control import (
     scenario,
     tapes,
     transactions,
+    verdicts,
 )
-from simulator.control.guard import Forbidden, Guard
+from simulator.control.access import Forbidden, Guard, NotPermitted, admitted, on_not_permitted, still_allowed
 from simulator.control.http import error, on_domain_error, on_http_error, on_scenario_error, on_unexpected
 from simulator.control.masked_send import MaskedSend
-from simulator.control.permitted import NotPermitted, admitted, on_not_permitted, still_allowed
 from simulator.domain.errors import DomainError
 from simulator.domain.model.scenario import Scenario
 from simulator.http_client.targets import BadTarget
 from simulator.persistence.replay.player import Again
 from simulator.persistence.replay.rewinding import Rewinder
 from simulator.runtime.inboxes import INBOX_PATH
-from simulator.runtime.operations import Operations
+from simulator.runtime.operations import Operations, report
 from simulator.runtime.sandboxes import Sandboxes
 from simulator.runtime.traces import caller
-from simulator.runtime.unexpected import report
 from simulator.scenario.client_files import ClientFiles
 from simulator.scenario.reading.document import ScenarioError
 from simulator.scenario.reading.files import ScenariosFolder
@@ -84,12 +75,12 @@ class AnyMethod(Route):
 
 
 ROUTES = [
-    Route(HEALTH_PATH, meta.health, methods=["GET"]),
-    Route(READY_PATH, meta.ready, methods=["GET"]),
+    Route(HEALTH_PATH, health.health, methods=["GET"]),
+    Route(READY_PATH, health.ready, methods=["GET"]),
     Route("/_sim/metrics", metrics.show, methods=["GET"]),
-    Route("/openapi.json", meta.reseller_document, methods=["GET"]),
-    Route("/_sim/openapi.json", meta.control_document, methods=["GET"]),
-    Route("/_sim/assumptions", meta.register, methods=["GET"]),
+    Route("/openapi.json", api_docs.reseller_document, methods=["GET"]),
+    Route("/_sim/openapi.json", api_docs.control_document, methods=["GET"]),
+    Route("/_sim/assumptions", api_docs.register, methods=["GET"]),
     Route("/_sim/scenario.schema.json", scenario.schema, methods=["GET"]),
     Route("/_sim/scenarios", scenario.list_all, methods=["GET"]),
     Route("/_sim/scenarios/check", scenario.check, methods=["POST"]),
@@ -111,24 +102,24 @@ ROUTES = [
     Route(ONE + "/rules", rules.list_all, methods=["GET"]),
     Route(ONE + "/rules", rules.add, methods=["POST"]),
     Route(ONE + "/rules/{rule}", rules.remove, methods=["DELETE"]),
-    Route(ONE + "/magic", magic.show, methods=["GET"]),
-    Route(ONE + "/network/{product}", network.put, methods=["PUT"]),
+    Route(ONE + "/magic", scenario.show_magic, methods=["GET"]),
+    Route(ONE + "/network/{product}", catalog.put_network, methods=["PUT"]),
     Route(ONE + "/resellers", resellers.list_all, methods=["GET"]),
     Route(ONE + "/resellers", resellers.add, methods=["POST"]),
     Route(ONE + "/resellers/{code}/deposits", resellers.deposit, methods=["POST"]),
     Route(ONE + "/resellers/{code}/settings", resellers.change_settings, methods=["PATCH"]),
     Route(ONE + "/resellers/{code}/api-keys", resellers.add_api_key, methods=["POST"]),
     Route(ONE + "/resellers/{code}/api-keys/{key}", resellers.revoke_api_key, methods=["DELETE"]),
-    Route(ONE + "/catalog", products.list_all, methods=["GET"]),
+    Route(ONE + "/catalog", catalog.list_products, methods=["GET"]),
     Route(ONE + "/catalog/products/{code}", catalog.change_product, methods=["PATCH"]),
     Route(ONE + "/catalog/categories/{id}", catalog.change_category, methods=["PATCH"]),
     Route(ONE + "/catalog/groups/{id}", catalog.change_group, methods=["PATCH"]),
-    Route(ONE + "/explain", explained.explain, methods=["POST"]),
+    Route(ONE + "/explain", explain.explain, methods=["POST"]),
     Route(ONE + "/requests", requests.list_all, methods=["GET"]),
     Route(ONE + "/requests.har", exports.as_har, methods=["GET"]),
     Route(ONE + "/requests/{n}.curl", exports.as_curl, methods=["GET"]),
     Route(ONE + "/requests/{n}", requests.show, methods=["GET"]),
-    Route(ONE + "/requests/{n}/replay", replays.replay, methods=["POST"]),
+    Route(ONE + "/requests/{n}/replay", requests.replay, methods=["POST"]),
     Route(ONE + "/transactions", transactions.list_all, methods=["GET"]),
     Route(ONE + "/transactions/{trxid}", transactions.show, methods=["GET"]),
     Route(ONE + "/transactions/{trxid}/callbacks", callbacks.send, methods=["POST"]),
@@ -138,15 +129,15 @@ ROUTES = [
     Route(ONE + "/deliveries", deliveries.list_all, methods=["GET"]),
     Route(ONE + "/deliveries/{job}", deliveries.show, methods=["GET"]),
     Route(ONE + "/deliveries/{job}/replay", deliveries.replay, methods=["POST"]),
-    Route(ONE + "/probes", probes.send, methods=["POST"]),
+    Route(ONE + "/probes", deliveries.send_probes, methods=["POST"]),
     Route(ONE + "/notifications", notifications.list_all, methods=["GET"]),
     Route("/_sim/events", events.of_all, methods=["GET"]),
     Route(ONE + "/events", events.of_sandbox, methods=["GET"]),
     Route(ONE + "/tape", tapes.show, methods=["GET"]),
     Route(ONE + "/invariants", sandboxes.invariants, methods=["GET"]),
-    Route(ONE + "/coverage", coverage.show, methods=["GET"]),
-    Route(ONE + "/audit", audit.show, methods=["GET"]),
-    Route(ONE + "/expectations", expectations.show, methods=["GET"]),
+    Route(ONE + "/coverage", verdicts.show_coverage, methods=["GET"]),
+    Route(ONE + "/audit", verdicts.show_audit, methods=["GET"]),
+    Route(ONE + "/expectations", verdicts.show_expectations, methods=["GET"]),
     Route(ONE + "/inbox", inboxes.list_all, methods=["GET"]),
     Route(ONE + "/inbox/{name}", inboxes.show, methods=["GET"]),
     Route(ONE + "/inbox/{name}", inboxes.set_replies, methods=["PUT"]),
@@ -178,8 +169,8 @@ class ControlApp:
         sandboxes_: Sandboxes,
         default_scenario: Scenario,
         guard: Guard,
-        resend: replays.Resend,
-        judge_unsigned: explained.JudgeUnsigned,
+        resend: requests.Resend,
+        judge_unsigned: explain.JudgeUnsigned,
         again: Again,
         rewinder: Rewinder,
         operations: Operations,

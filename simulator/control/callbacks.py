@@ -15,7 +15,7 @@ from simulator.domain.model.effects import Attempt, Job
 from simulator.domain.queries import payment_with
 from simulator.domain.state import State
 from simulator.redaction import redact_urls
-from simulator.runtime.sent import SentRequests
+from simulator.runtime.attempt_log import SentRequests
 from simulator.wire.payments import CALLBACK_STATUS_NAMES
 
 ATTEMPTS_MAX = 1_000

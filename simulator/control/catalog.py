@@ -1,19 +1,25 @@
-"""`/_sim/sandboxes/{id}/catalog`: changes of products, categories and groups at run time."""
+"""`/_sim/sandboxes/{id}/catalog` and `…/network`: products as a reseller sees them, their changes, network status."""
 
+from itertools import islice
 from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response
 
-from simulator.control.http import body_of, reply, sandbox_of
-from simulator.control.parameters import query_of, refuse_other_parameters
-from simulator.domain.commands import ChangeProduct, ChangeTree
+from simulator.control.filters import refuse_unknown_reseller
+from simulator.control.http import body_of, page, reply, sandbox_of
+from simulator.control.parameters import page_of, query_of, refuse_other_parameters
+from simulator.domain.commands import ChangeProduct, ChangeTree, SetNetwork
 from simulator.domain.model.answers import ProductChange, TreeChange
-from simulator.domain.model.catalog import Product
+from simulator.domain.model.catalog import Money, Product
+from simulator.domain.model.network import NetworkStatus
+from simulator.domain.model.resellers import Reseller
 from simulator.domain.model.tree import TreeKind
 from simulator.domain.queries import last_updated, product_of, reseller_of, resellers_with_own
-from simulator.scenario.sections.changes import build_changes, build_tree_changes
+from simulator.domain.state import State
+from simulator.scenario.sections.catalog import build_changes, build_tree_changes
 from simulator.wire.catalog import adjustment, overlay_body, product_body, tree_part
+from simulator.wire.json import number
 from simulator.wire.timestamps import iso_utc_exact
 
 
@@ -81,3 +87,50 @@ async def _change_tree(request: Request, kind: TreeKind) -> Response:
             kind.value: tree_part(done.after),
         }
     )
+
+
+async def list_products(request: Request) -> Response:
+    """A page of products, hidden and inactive ones included, in the order of the catalog."""
+    live = sandbox_of(request)
+    query = query_of(request, "sandbox-catalog-query")
+    refuse_unknown_reseller(live, query)
+    asked, state = page_of(query), live.core.state
+    buyer = state.resellers.get(query.get("reseller", ""))
+    places = {category.id: group.name for group in state.catalog.groups for category in group.categories}
+    # Whoever changes the catalog replaces it, so what is listed here is of one moment.
+    found = islice(state.catalog.products.values(), asked.cursor + asked.limit + 1)
+    return reply(await page("products", asked, found, lambda one: _product_row(state, places, one, buyer)))
+
+
+def _product_row(state: State, groups: dict[str, str], shared: Product, buyer: Reseller | None) -> dict[str, Any]:
+    overlay = buyer.overlay.get(shared.code) if buyer else None
+    product = overlay.over(shared) if overlay else shared
+    category = state.catalog.categories.get(product.code)
+    return {
+        "code": product.code,
+        "name": product.name,
+        "category": category.name if category else "",
+        "group": groups[category.id] if category else "",
+        "is_active": product.is_active,
+        "is_hidden": product.is_hidden,
+        "price": number(product.discount.unit_price),
+        "min": _amount(product.min_amount),
+        "max": _amount(product.max_amount),
+        "network": state.network.status(product.code, state.now).value,
+        "overlay": overlay_body(overlay),
+        "product": product_body(product),
+    }
+
+
+def _amount(money: Money | None) -> Any:
+    return number(money.amount) if money else None
+
+
+async def put_network(request: Request) -> Response:
+    """Set the status from now on, overriding the scenario's timeline."""
+    live, product = sandbox_of(request), request.path_params["product"]
+    product_of(live.core.state, product)
+    wanted = await body_of(request, "network-request")
+    status = NetworkStatus(wanted["status"])
+    await live.submit(SetNetwork(product, status))
+    return reply({"product": product, "status": status.value})

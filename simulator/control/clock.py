@@ -7,14 +7,14 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from simulator.control import render
-from simulator.control.fired import fired
+from simulator.control.due import fired
 from simulator.control.http import InvalidInput, body_of, parse_times, refuse_lost_sandbox, reply, sandbox_of
 from simulator.control.parameters import refuse_other_parameters
 from simulator.domain.errors import Conflict
 from simulator.domain.model.instants import LATEST
 from simulator.domain.model.money import SERVICE_ZONE
-from simulator.runtime.advance import STOPPED, Advance
 from simulator.runtime.event_items import Action
+from simulator.runtime.lanes import STOPPED, Advance
 from simulator.runtime.live_sandbox import LiveSandbox
 
 STOP_TIMEOUT_S = 5.0

@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
+from simulator.control.access import NotPermitted, access_of, still_allowed
 from simulator.control.event_rows import KINDS, EventRows, kind_of, refid_of
 from simulator.control.http import InvalidInput, sandbox_of, sandboxes_of
 from simulator.control.masking import mask_of
 from simulator.control.parameters import query_of
-from simulator.control.permitted import NotPermitted, access_of, still_allowed
 from simulator.runtime.event_items import Action, Place, Taken
 from simulator.runtime.event_reader import EventReader
 from simulator.runtime.events import EventLog

@@ -1,19 +1,25 @@
-"""The journal in formats of other tools: `requests.har`, and one request as a command to paste."""
+"""The journal in formats of other tools: HAR 1.2, which browsers and proxies open, and one request as a command."""
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from http import HTTPStatus
+from typing import Any, TypeVar
+from urllib.parse import parse_qsl, quote
 
 import msgspec
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 
-from simulator.control.har import exported, har_parts, sent_target, without_origin
+from simulator import __version__
 from simulator.control.http import base_url, sandbox_of
 from simulator.control.masking import Mask
 from simulator.control.parameters import page_of
-from simulator.control.requests import exchange_of, filters_of, masks, matching, unknown_request
+from simulator.control.requests import exchange_of, filters_of, masks, matching, unknown_request, whole
+from simulator.runtime.journal import Exchange
 from simulator.runtime.sandboxes import DEFAULT
 from simulator.shortened import one_line
 from simulator.wire.curl import call_command, exact_curl_command
+from simulator.wire.json import encode
 
 
 async def as_har(request: Request) -> Response:
@@ -112,3 +118,130 @@ def _shown(value: bytes, shown: bytes, what: str, hidden: list[str]) -> bytes:
     if shown != value:
         hidden.append(what)
     return shown
+
+
+HAR_VERSION = "1.2"
+SAFE_IN_PATH = "/:@!$&'()*+,;=~%"
+SAFE_IN_URL = SAFE_IN_PATH + "?"
+HAR_BYTES_MAX = 8 * 1024 * 1024
+
+Record = TypeVar("Record")
+
+
+async def har_parts(
+    found: Iterable[Record], count_max: int, rendered: Callable[[Record], dict[str, Any]]
+) -> AsyncIterator[bytes]:
+    """The parts of a document of the latest of these, oldest first; as many as fit, and a comment about those that do
+    not. One is rendered in each turn of the event loop, as `exported` does it; they come newest first."""
+    shown: list[dict[str, Any]] = []
+    size, is_whole = 0, True
+    for one in list(found):
+        if len(shown) >= count_max or size >= HAR_BYTES_MAX:
+            is_whole = False
+            break
+        row = rendered(one)
+        size += sum(len(row[side]["body"]) + len(str(row[side]["headers"])) for side in ("request", "response"))
+        shown.append(row)
+        await asyncio.sleep(0)
+    comment = "" if is_whole else f"Earlier requests are left out; the next page is that with cursor={shown[-1]['n']}."
+    for part in har(reversed(shown), comment):
+        yield part
+        await asyncio.sleep(0)
+
+
+def exported(url: str, sandbox_id: str, exchange: Exchange, mask: Mask) -> dict[str, Any]:
+    """An exchange as the control API shows it, with the `url` that it was sent to; `url` is the server's."""
+    target = without_origin(sent_target(sandbox_id, exchange, mask)).decode("latin-1")
+    path, question, query = target.partition("?")
+    url += "".join(quote(part, safe=SAFE_IN_URL, encoding="latin-1") for part in (path, question, query))
+    return whole(sandbox_id, exchange, mask) | {"url": url, "unread": exchange.unread}
+
+
+def sent_target(sandbox_id: str, exchange: Exchange, mask: Mask) -> bytes:
+    """The request target as it was sent, without secrets."""
+    path = mask.path(exchange.path)
+    sent, question, query = exchange.target.partition(b"?")
+    if not sent or path != exchange.path:
+        prefix = "" if sandbox_id == DEFAULT else f"/s/{sandbox_id}"
+        path = path if path.isascii() and path.isprintable() else quote(path, safe=SAFE_IN_PATH)
+        sent, query = (prefix + path).encode(), exchange.query
+        question = b"?" if query else b""
+    return mask.path(sent.decode("latin-1")).encode("latin-1") + question + masked_query(exchange, query, mask)
+
+
+def masked_query(exchange: Exchange, query: bytes, mask: Mask) -> bytes:
+    """A query of this exchange without secrets."""
+    return mask.query(exchange.path, query).encode("latin-1")
+
+
+def without_origin(target: bytes) -> bytes:
+    """A request target in origin form."""
+    return target if target.startswith(b"/") else b"/" + target.partition(b"//")[2].partition(b"/")[2]
+
+
+def har(exchanges: Iterable[Mapping[str, Any]], comment: str = "") -> Iterator[bytes]:
+    """The parts of the document, one for each exchange as `exported` makes it. Times are the sandbox's."""
+    head = {"version": HAR_VERSION, "creator": {"name": "reseller-sim", "version": __version__}, "pages": []}
+    yield b'{"log":%b,"entries":[' % encode(head | ({"comment": comment} if comment else {}))[:-1]
+    for number, one in enumerate(exchanges):
+        yield (b",\n" if number else b"\n") + encode(_entry(one))
+    yield b"\n]}}\n"
+
+
+def _entry(one: Mapping[str, Any]) -> dict[str, Any]:
+    took_ms = one["duration_us"] / 1000
+    own = {f"_{name}": one[name] for name in ("n", "rule", "fault", "error", "diagnosis", "trxid") if one[name]}
+    return {
+        "startedDateTime": one["at"],
+        "time": took_ms,
+        "request": _request(one),
+        "response": _response(one),
+        "cache": {},
+        "timings": {"send": 0, "wait": took_ms, "receive": 0},
+        **own,
+    }
+
+
+def _request(one: Mapping[str, Any]) -> dict[str, Any]:
+    message, query = one["request"], one["query"]
+    pairs = parse_qsl(query, keep_blank_values=True)
+    found = {
+        "method": one["method"],
+        "url": one["url"],
+        "httpVersion": "HTTP/1.1",
+        "cookies": [],
+        "headers": _pairs(message["headers"]),
+        "queryString": _pairs(pairs),
+        "headersSize": -1,
+        "bodySize": -1 if one["unread"] else message["body_bytes"],
+    }
+    if one["unread"]:
+        found["comment"] = one["unread"]
+    if message["body"]:
+        found["postData"] = {"mimeType": _type(message["headers"]), "params": [], "text": message["body"]}
+    return found
+
+
+def _response(one: Mapping[str, Any]) -> dict[str, Any]:
+    """Status 0 is a connection that was closed without an answer."""
+    message, status = one["response"], one["status"]
+    content = {"size": message["body_bytes"], "mimeType": _type(message["headers"]), "text": message["body"]}
+    return {
+        "status": status,
+        "statusText": HTTPStatus(status).phrase if status in HTTPStatus._value2member_map_ else "",
+        "httpVersion": "HTTP/1.1",
+        "cookies": [],
+        "headers": _pairs(message["headers"]),
+        "content": content,
+        "redirectURL": "",
+        "headersSize": -1,
+        "bodySize": message["body_bytes"],
+    }
+
+
+def _pairs(pairs: Any) -> list[dict[str, str]]:
+    return [{"name": name, "value": value} for name, value in pairs]
+
+
+def _type(headers: Any) -> str:
+    return next((str(value) for name, value in headers if name.lower() == "content-type"), "")

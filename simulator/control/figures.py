@@ -28,8 +28,8 @@ from simulator.domain.model.transactions import Status
 from simulator.domain.model.wallet import TRANSACTION, EntryType
 from simulator.domain.state import State
 from simulator.redaction import redact_urls
+from simulator.runtime.attempt_log import ReceiverTimes, by_receiver
 from simulator.runtime.live_sandbox import LiveSandbox
-from simulator.runtime.receiver_times import ReceiverTimes, by_receiver
 from simulator.wire.json import number
 from simulator.wire.payments import STATUS_NAMES
 

@@ -1,17 +1,19 @@
 """The inbox: `/_sim/sandboxes/{id}/inbox/{name}` reads and programs it, `/_sim/inbox/{id}/{name}` receives."""
 
+import re
 from collections.abc import Iterable
+from datetime import time
 from itertools import accumulate, takewhile
-from typing import Any
+from typing import Any, Final
 from urllib.parse import parse_qsl
 
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from simulator.contract.body import BadJson, decode_any
 from simulator.control import render
 from simulator.control.http import (
+    InvalidInput,
     PageRequest,
     base_url,
     body_of,
@@ -24,24 +26,23 @@ from simulator.control.http import (
     sandbox_of,
     sandboxes_of,
 )
+from simulator.control.message_origin import Messages, json_of, may_be_decoded, values_in
 from simulator.control.parameters import page_of, query_of, wait_of
-from simulator.control.received import Messages
-from simulator.control.replies import LISTS, document_of, left, program_of
-from simulator.domain.model.inboxes import INBOX_SCHEME, InboxProgram
+from simulator.domain.model.inboxes import INBOX_SCHEME, InboxProgram, InboxReply
+from simulator.domain.model.windows import Window
 from simulator.http_client.targets import BadTarget, parse_target
 from simulator.runtime import inbox_inputs
 from simulator.runtime.background import in_background, place
-from simulator.runtime.inbox_budget import Received
-from simulator.runtime.inbox_messages import Inbox
+from simulator.runtime.inbox_messages import Inbox, Received
 from simulator.runtime.inboxes import BODY_BYTES_MAX, INBOX_PATH
+from simulator.scenario.reading.document import ScenarioError
+from simulator.scenario.sections.scripted_answers import build_inbox
+from simulator.scenario.sections.windows import DAYS
+from simulator.shortened import shortened
 
 PAGE_BYTES = 256 * 1024
 VALUE_BYTES = 100  # of a value, a parameter or an escaped character: what it takes to decode and encode one
 
-# Of a message: what is more is not decoded.
-JSON_BYTES_MAX = 64 * 1024
-JSON_VALUES_MAX = 5000
-JSON_DEPTH_MAX = 32
 PARAMETERS_MAX = 1000
 
 VALUES_AT_ONCE_MAX = 100  # of a program: making more of them takes longer than others should wait
@@ -117,26 +118,17 @@ def _weight(one: Received) -> int:
     weight = one.size + VALUE_BYTES * (one.query.count(b"&") + one.query.count(b"%"))
     if b"message=" in one.query:
         weight += 3 * len(one.query)
-    if _may_be_decoded(one.body):
-        weight += 3 * len(one.body) + VALUE_BYTES * _values(one.body)
+    if may_be_decoded(one.body):
+        weight += 3 * len(one.body) + VALUE_BYTES * values_in(one.body)
     return weight
-
-
-def _values(body: bytes) -> int:
-    """How many values the body has if it is JSON, or a few more."""
-    return body.count(b",") + body.count(b"[") + body.count(b"{") + 1
-
-
-def _may_be_decoded(body: bytes) -> bool:
-    return 0 < len(body) <= JSON_BYTES_MAX and _values(body) <= JSON_VALUES_MAX
 
 
 def _item(one: Received, messages: Messages) -> dict[str, Any]:
     """A received request, and what it is. Its body is decoded here, if it is small enough."""
     parameters = b"&".join(one.query.split(b"&", PARAMETERS_MAX)[:PARAMETERS_MAX]).decode("latin-1")
     query = dict(parse_qsl(parameters, keep_blank_values=True))
-    json = _json(one.body)
-    message = _json(query["message"].encode("utf-8", "surrogatepass")) if "message" in query else None
+    json = json_of(one.body)
+    message = json_of(query["message"].encode("utf-8", "surrogatepass")) if "message" in query else None
     return {
         "n": one.n,
         "at": render.moment(one.at),
@@ -147,23 +139,6 @@ def _item(one: Received, messages: Messages) -> dict[str, Any]:
         "json": json,
         "status": one.status,
     } | messages.about(one, query, json, message)
-
-
-def _json(body: bytes) -> Any:
-    """The value of a text; None when it is not JSON, too long or nested too deep."""
-    if not _may_be_decoded(body):
-        return None
-    try:
-        value = decode_any(body)
-    except BadJson:
-        return None
-    level = [value]
-    for _ in range(JSON_DEPTH_MAX + 1):
-        level = [one for one in level if isinstance(one, dict | list)]
-        if not level:
-            return value
-        level = [child for one in level for child in (one.values() if isinstance(one, dict) else one)]
-    return None
 
 
 async def set_replies(request: Request) -> Response:
@@ -221,3 +196,76 @@ class Disconnect(Response):
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Close the connection."""
         scope.get("abort", lambda: None)()
+
+
+LISTS: Final = ("replies", "during")
+SHOWN_MAX: Final = 20  # replies of each list, and headers of each reply
+TEXT_CHARS_MAX: Final = 200
+_INDEX: Final = re.compile(r"\[([0-9]+)\]")
+
+
+def document_of(wanted: dict[str, Any]) -> dict[str, Any]:
+    """What a request's body asks for, as a scenario writes it; its delays may be seconds. Empty for nothing."""
+    document: dict[str, Any] = {key: value for key, value in wanted.items() if value != []}
+    for key in LISTS:
+        if key in document:
+            document[key] = [_with_duration(one) for one in document[key]]
+    return document
+
+
+def program_of(document: dict[str, Any]) -> InboxProgram:
+    """The program of a document. Raises `InvalidInput`."""
+    try:
+        return build_inbox(document)
+    except ScenarioError as error:
+        first = error.problems[0]
+        raise InvalidInput(first.message, _INDEX.sub(r".\1", first.path)) from None
+
+
+def _with_duration(one: dict[str, Any]) -> dict[str, Any]:
+    delay = one.get("delay", "")
+    return one if isinstance(delay, str) else one | {"delay": f"{round(delay * 1000)}ms"}
+
+
+def left(inbox: Inbox) -> dict[str, Any]:
+    """What is left of an inbox's program, the next reply first: the last one repeats, or with `repeat` all of them.
+    Long lists and texts are shown in part; `count` has all replies that are left."""
+    program, used = inbox.program, inbox.replied
+    replies = program.replies
+    if program.repeat and replies:
+        at = used % len(replies)
+        replies = replies[at:] + replies[:at]
+    elif replies:
+        replies = replies[min(used, len(replies) - 1) :]
+    return {
+        "replies": [_reply(one) for one in replies[:SHOWN_MAX]],
+        "count": len(replies),
+        "repeat": program.repeat,
+        "during": [_window(one.window) | _reply(one.reply) for one in program.during[:SHOWN_MAX]],
+    }
+
+
+def _reply(one: InboxReply) -> dict[str, Any]:
+    headers = one.headers[:SHOWN_MAX]
+    return {
+        "status": 0 if one.disconnect else one.status,
+        "delay": one.delay.total_seconds(),
+        "body": shortened(one.body, TEXT_CHARS_MAX),
+        "headers": {name: shortened(value, TEXT_CHARS_MAX) for name, value in headers},
+        "disconnect": one.disconnect,
+    }
+
+
+def _window(window: Window) -> dict[str, Any]:
+    """The parts that a window has: time of day in the service's zone, days, seconds since the sandbox started."""
+    shown: dict[str, Any] = {}
+    if (day := window.time_of_day) is not None:
+        shown["time"] = {"from": _clock(day.begins), "to": _clock(day.ends)}
+    if window.weekdays is not None:
+        shown["weekday"] = [DAYS[day] for day in sorted(window.weekdays)]
+    spans = {"since": window.since, "until": window.until}
+    return shown | {name: span.total_seconds() for name, span in spans.items() if span is not None}
+
+
+def _clock(at: time | None) -> str:
+    return f"{at or time(0):%H:%M:%S}"

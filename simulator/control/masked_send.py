@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import Iterator
 from typing import Any
 
-from simulator.control import events, exports, meta, metrics, moments, resellers, sandboxes, scenario, tapes
+from simulator.control import api_docs, events, exports, health, metrics, moments, resellers, sandboxes, scenario, tapes
 from simulator.control.masking import Mask, mask_of
 from simulator.redaction import redact_urls
 from simulator.runtime.background import in_background
@@ -17,10 +17,10 @@ from simulator.runtime.sandboxes import Sandboxes
 # They answer with credentials, to whoever may create them; with what is the same for everybody; or mask it themselves.
 WHOLE = frozenset(
     {
-        meta.health,
-        meta.ready,
+        health.health,
+        health.ready,
         metrics.show,
-        meta.register,
+        api_docs.register,
         sandboxes.list_all,
         sandboxes.create,
         sandboxes.show,

@@ -16,12 +16,19 @@ from simulator import __version__
 from simulator.control.http import sandboxes_of
 from simulator.control.parameters import refuse_other_parameters
 from simulator.domain.model.effects import JobCounts
-from simulator.runtime import unexpected
 from simulator.runtime.live_sandbox import LiveSandbox
-from simulator.runtime.operations import Operations
-from simulator.runtime.process_figures import process_figures
+from simulator.runtime.operations import (
+    BOUNDS_US,
+    CALLBACK,
+    WEBHOOK,
+    Durations,
+    Operations,
+    Served,
+    no_durations,
+    process_figures,
+    reported,
+)
 from simulator.runtime.sandboxes import Sandboxes
-from simulator.runtime.served import BOUNDS_US, CALLBACK, WEBHOOK, Durations, Served, no_durations
 from simulator.wire.prometheus import COUNTER, GAUGE, HISTOGRAM, MEDIA_TYPE, Labels, Metric, exposition, single
 
 OWN: Final = "reseller_sim_"
@@ -85,7 +92,7 @@ def _of_server(operations: Operations) -> Iterator[Metric]:
     lag: dict[Labels, list[float]] = {(): _in_seconds(operations.lag.lags)}
     yield Metric(f"{OWN}event_loop_lag_seconds", HISTOGRAM, "How late timers were, since metrics are read.", lag)
     yield single(f"{OWN}wall_steps_total", COUNTER, "How often the machine's clock was set.", operations.wall_steps)
-    yield single(f"{OWN}mistakes_total", COUNTER, "Exceptions that nothing foresaw.", unexpected.reported())
+    yield single(f"{OWN}mistakes_total", COUNTER, "Exceptions that nothing foresaw.", reported())
     refused: dict[Labels, int] = {(("code", code),): count for code, count in operations.refused.items()}
     yield Metric(f"{OWN}server_refusals_total", COUNTER, "What was no request, or too much of one.", refused)
     ends: dict[Labels, float] = {} if operations.certificate_ends_s is None else {(): operations.certificate_ends_s}

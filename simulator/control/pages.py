@@ -2,16 +2,17 @@
 
 import gzip
 import re
+from collections.abc import Mapping
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
+from posixpath import dirname, join, normpath
 from typing import NamedTuple
 
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from simulator.control.http import error
-from simulator.control.page_modules import modules_of
 from simulator.runtime.background import in_background
 
 FILES_PATH = "/_sim/console"
@@ -116,3 +117,22 @@ def _as_sent(path: Path) -> bytes:
     """A file without its doc comments, whose lines are left empty: a browser's line numbers are those of the file."""
     body = path.read_bytes()
     return _DOC_COMMENT.sub(lambda one: b"\n" * one[0].count(b"\n"), body) if path.suffix == ".js" else body
+
+
+# `import ... from "../app/dom.js"`, `import "./sim-bar.js"` and what is passed on by `export ... from`.
+_IMPORT = re.compile(rb'^(?:import|export)\b[^"\';]*["\'](\.{1,2}/[^"\']+)["\']', re.MULTILINE)
+
+
+def modules_of(sources: Mapping[str, bytes], *entries: str) -> list[str]:
+    """The paths of the `entries` that exist and of all that they import, each once, what is needed first before what it
+    imports."""
+    found: dict[str, None] = {}
+    waiting = [path for path in entries if path in sources]
+    while waiting:
+        path = waiting.pop(0)
+        if path in found:
+            continue
+        found[path] = None
+        imported = (normpath(join(dirname(path), name.decode())) for name in _IMPORT.findall(sources[path]))
+        waiting += [name for name in imported if name in sources]
+    return list(found)

@@ -21,8 +21,8 @@ from simulator.domain.commands import AddRule, RemoveRule
 from simulator.domain.model.rule_counts import RuleCount
 from simulator.domain.model.rules import Origin, Place, Rule
 from simulator.runtime.background import in_background, place
-from simulator.scenario.compiler import COMPILER, prepared_rule
-from simulator.scenario.reading.bundled import bundled_path, is_path
+from simulator.scenario.build import COMPILER, prepared_rule
+from simulator.scenario.reading.files import bundled_path, is_path
 from simulator.scenario.yaml import block
 
 AT_ONCE_BYTES_MAX = 4 * 1024

@@ -7,6 +7,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from simulator.control import render
+from simulator.control.access import access_of, may_touch
 from simulator.control.http import (
     InvalidInput,
     base_url,
@@ -19,10 +20,9 @@ from simulator.control.http import (
     sandbox_of,
     sandboxes_of,
 )
-from simulator.control.joined import Lists, created_elsewhere, shards_of
 from simulator.control.moments import fork
 from simulator.control.parameters import query_of, refuse_other_parameters
-from simulator.control.permitted import access_of, may_touch
+from simulator.control.sharding import Lists, created_elsewhere, shards_of
 from simulator.domain.errors import Unacceptable
 from simulator.domain.model.scenario import Scenario
 from simulator.runtime.background import in_background, place

@@ -1,4 +1,4 @@
-"""`/_sim/scenarios`: lists and shows scenarios as they are written, and checks one as `reseller-sim check` does."""
+"""`/_sim/scenarios`: lists, shows and checks scenarios as `reseller-sim check` does; and magic accounts."""
 
 import re
 from typing import Any, Final
@@ -8,16 +8,15 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from simulator.contract.files import data_dir
-from simulator.control.http import InvalidInput, bytes_of, decoded, reply
+from simulator.control.access import may_see_secrets
+from simulator.control.http import InvalidInput, bytes_of, decoded, reply, sandbox_of
 from simulator.control.parameters import page_of, query_of, refuse_other_parameters
-from simulator.control.permitted import may_see_secrets
 from simulator.control.sandboxes import files_of, is_yaml, no_folder
 from simulator.runtime.background import in_background, place
-from simulator.scenario.checked import BODY, Checked, check_text, end_column
-from simulator.scenario.client_files import ClientFiles
+from simulator.scenario.client_files import BUNDLED, ClientFiles, listed, text_of
+from simulator.scenario.library import BODY, Checked, check_text, end_column
 from simulator.scenario.reading.document import Problem
 from simulator.scenario.reading.files import ScenariosFolder, Unreadable
-from simulator.scenario.texts import BUNDLED, listed, text_of
 
 SUGGESTED: Final = re.compile(r"\(did you mean '([^']+)'\?\)")
 CHECK: Final = "check"  # the last part of a path that has a method of its own, and no scenario's name
@@ -100,3 +99,12 @@ def _problem(one: Problem, found: Checked, lines: list[str]) -> dict[str, Any]:
         "suggestion": suggested[1] if suggested else None,
         "severity": "error" if one in found.errors else "warning",
     }
+
+
+async def show_magic(request: Request) -> Response:
+    """What the last digits of an account mean: `outcomes` by `OO`, `durations` in seconds by `D`."""
+    refuse_other_parameters(request)
+    magic = sandbox_of(request).scenario.magic
+    outcomes = [{"digits": digits, "outcome": text} for digits, text in magic.outcomes.items()]
+    durations = [{"digit": digit, "seconds": span.total_seconds()} for digit, span in magic.durations.items()]
+    return reply({"outcomes": outcomes, "durations": durations})

@@ -8,9 +8,9 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
+from simulator.control.access import may_see_secrets
 from simulator.control.http import sandbox_of
 from simulator.control.parameters import query_of
-from simulator.control.permitted import may_see_secrets
 from simulator.domain.errors import Conflict
 from simulator.persistence.replay.head import TakenTape, taken
 from simulator.persistence.replay.tape_file import packed

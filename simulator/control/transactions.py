@@ -19,7 +19,7 @@ from simulator.domain.model.cases import Case
 from simulator.domain.model.transactions import Result, Transaction
 from simulator.domain.queries import payment_with
 from simulator.domain.state import State
-from simulator.runtime.sent import SentRequests
+from simulator.runtime.attempt_log import SentRequests
 from simulator.wire.json import number
 from simulator.wire.payments import STATUS_NAMES
 

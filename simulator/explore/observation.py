@@ -9,14 +9,14 @@ from typing import Final
 from simulator.api.routes import PathTable, routes
 from simulator.app import App
 from simulator.audit.traffic import Rate
-from simulator.control.audit import judged, rate_of
+from simulator.control.verdicts import judged, rate_of
 from simulator.domain.model.callbacks import Callback
 from simulator.domain.model.transactions import SETTLED, Status, Transaction
 from simulator.redaction import redact
 from simulator.runtime.expectations import verdicts
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.sandbox_start import Ending
-from simulator.runtime.seen import log_of
+from simulator.runtime.traffic_log import log_of
 from simulator.wire.payments import STATUS_NAMES
 
 GIVEN_BACK: Final = frozenset({Status.FAILED, Status.REFUNDED})

@@ -27,9 +27,8 @@ from simulator.runtime.clock import Wall
 from simulator.runtime.courier import Sender
 from simulator.runtime.keepers import Kept
 from simulator.runtime.live_sandbox import LiveSandbox
-from simulator.runtime.machine_time import Boot, MachineTime
+from simulator.runtime.machine_time import Boot, MachineTime, note_clock
 from simulator.runtime.sandboxes import DEFAULT, Sandboxes
-from simulator.runtime.wall_steps import note_clock
 
 
 class Application(Protocol):

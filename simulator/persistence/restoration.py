@@ -27,7 +27,7 @@ from simulator.persistence.tape.entries import Entry
 from simulator.persistence.tape.tape import Unread
 from simulator.runtime.marks import MARKS_MAX
 from simulator.runtime.sandboxes import is_sandbox_id
-from simulator.scenario.compiler import ScenarioCompiler
+from simulator.scenario.build import ScenarioCompiler
 from simulator.scenario.library import load_scenario, names
 from simulator.scenario.reading.document import ScenarioError
 

@@ -19,8 +19,8 @@ from simulator.persistence.snapshot.document import NotNow
 from simulator.persistence.snapshot.forked_writer import CAN_FORK, pieces_apart
 from simulator.persistence.store import Store
 from simulator.runtime.live_sandbox import LiveSandbox
+from simulator.runtime.operations import report
 from simulator.runtime.sandboxes import Sandboxes
-from simulator.runtime.unexpected import report
 
 ENTRIES: Final = 5_000
 """Entries since the last snapshot of a sandbox that has few payments, after which there is another one while more come:

@@ -23,11 +23,10 @@ from simulator.domain.model.scenario import Scenario
 from simulator.domain.model.webhooks import Delivery
 from simulator.http_client.targets import BadTarget, InboxTarget, parse_target
 from simulator.persistence.tape.entries import AttemptSent, Entry, InboxReceived
+from simulator.runtime.attempt_log import AttemptDurations, SentRequests, Timed, timed_attempts
 from simulator.runtime.clock import Clock
 from simulator.runtime.inboxes import Inboxes
-from simulator.runtime.receiver_times import AttemptDurations, Timed, timed_attempts
-from simulator.runtime.sent import SentRequests
-from simulator.runtime.served import CALLBACK, WEBHOOK, Served
+from simulator.runtime.operations import CALLBACK, WEBHOOK, Served
 from simulator.runtime.traces import Trace, Traces
 from simulator.wire import outbound
 from simulator.wire.trace_context import passed_on

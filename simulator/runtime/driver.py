@@ -21,11 +21,9 @@ from simulator.domain.errors import Conflict
 from simulator.domain.model.agenda import Agenda
 from simulator.domain.model.effects import Send
 from simulator.persistence.tape.entries import ClockSet, Entry
-from simulator.runtime.advance import STOPPED, Advance, reason_to_stop
 from simulator.runtime.clock import Clock
 from simulator.runtime.courier import Courier
-from simulator.runtime.ended_jobs import Ended, EndedJobs
-from simulator.runtime.lanes import Lanes, results_in_order
+from simulator.runtime.lanes import STOPPED, Advance, Ended, EndedJobs, Lanes, reason_to_stop, results_in_order
 
 # The share of one turn of the event loop, which all sandboxes have in common.
 ITEMS_PER_TURN_MAX = 200

@@ -19,9 +19,8 @@ from simulator.domain.model.rules import Fields
 from simulator.domain.state import State
 from simulator.runtime import facts
 from simulator.runtime.counters import Counters
+from simulator.runtime.expectation_hints import NearMisses, of_rule, upcoming
 from simulator.runtime.live_sandbox import LiveSandbox
-from simulator.runtime.near_misses import NearMisses, of_rule
-from simulator.runtime.upcoming import upcoming
 from simulator.runtime.value_counts import in_requests
 
 SLICE = 500

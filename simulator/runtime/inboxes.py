@@ -15,8 +15,7 @@ from simulator.domain.model.inboxes import InboxProgram, InboxReply
 from simulator.domain.model.scenario import Limits
 from simulator.domain.model.secret_log import SecretLog
 from simulator.persistence.tape.entries import InboxReceived
-from simulator.runtime.inbox_budget import InboxBudget, Received, program_size
-from simulator.runtime.inbox_messages import Inbox
+from simulator.runtime.inbox_messages import Inbox, InboxBudget, Received, program_size
 from simulator.runtime.journal import packed
 
 INBOX_PATH = "/_sim/inbox/"

@@ -1,13 +1,14 @@
 """The journal: a sandbox's requests, their answers, and why. Nothing is rendered before it is read."""
 
+import re
 from collections.abc import Iterable
 from datetime import datetime
 from functools import lru_cache
 from itertools import chain
+from urllib.parse import quote, unquote
 
 from simulator.persistence.tape.entries import Recorded
 from simulator.runtime.ring import Ring
-from simulator.runtime.rule_names import encode_rule_name
 from simulator.wire.trace_context import trace_of
 
 # The estimated overhead of an exchange beside the bytes received and sent.
@@ -144,3 +145,21 @@ def reply_headers(sandbox_id: str, exchange: Exchange, told: str = "") -> bytes:
 def _plain(text: str) -> bytes:
     """Encode text for a header: printable ASCII, at most 1000 bytes."""
     return text.encode("unicode_escape")[:1000]
+
+
+_TO_ESCAPE = re.compile(r"[^ -~]+|^ +| +$|%(?=[0-9A-Fa-f]{2})")
+
+
+@lru_cache(maxsize=1024)
+def encode_rule_name(name: str) -> bytes:
+    """Encode the name for a header."""
+    return _TO_ESCAPE.sub(lambda found: quote(found[0], safe=""), name).encode("ascii")
+
+
+def decode_rule_names(sent: bytes) -> tuple[str, ...]:
+    """The names that a header may mean, the most likely first: decoded, or verbatim."""
+    try:
+        text = sent.decode()
+    except UnicodeDecodeError:
+        text = sent.decode("latin-1")
+    return (text,) if "%" not in text else (unquote(text), text)

@@ -19,7 +19,6 @@ from simulator.runtime.background import in_background
 from simulator.runtime.clock import Clock, Wall
 from simulator.runtime.counters import Counters
 from simulator.runtime.courier import Courier, Sender
-from simulator.runtime.delays import Delays
 from simulator.runtime.disposal import dispose
 from simulator.runtime.driver import Driver
 from simulator.runtime.event_items import Action
@@ -30,12 +29,12 @@ from simulator.runtime.keepers import UNKEPT, Keeper, Place
 from simulator.runtime.known_secrets import FormerSecrets, OwnSecrets, ServerSecrets
 from simulator.runtime.marks import Marks
 from simulator.runtime.noted import apply_noted
+from simulator.runtime.operations import Served
+from simulator.runtime.quotas import ServerBudgets
 from simulator.runtime.ring import Notifier
 from simulator.runtime.sandbox_start import Beginning, Ending, FirstState, SandboxSpec, first_state
-from simulator.runtime.served import Served
-from simulator.runtime.server_budgets import ServerBudgets
 from simulator.runtime.traces import Trace, caller
-from simulator.runtime.waiting import SANDBOX_WAITERS_MAX, WaitingRoom
+from simulator.runtime.waiting import SANDBOX_WAITERS_MAX, Delays, WaitingRoom
 from simulator.wire.traffic import Notification
 
 PROBED_MAX = 1_000

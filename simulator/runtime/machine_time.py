@@ -1,10 +1,11 @@
 """The wall's time by the monotonic clock: it runs evenly, however the machine's clock is set meanwhile.
 
-`compare` looks once a minute, and with each request, whether the machine's clock was set. Then this one follows it, and
-the clocks of sandboxes are told by how much, so that none leaps.
+`compare` looks once a minute, and with each request, whether the machine's clock was set. Then this one follows it, the
+server says so, and the clocks of sandboxes are told by how much, so that none leaps.
 """
 
 import asyncio
+import sys
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -12,7 +13,13 @@ from functools import partial
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from simulator.persistence.tape.entries import ClockSet
 from simulator.runtime.clock import Wall
+from simulator.runtime.event_items import Action
+from simulator.runtime.keepers import Kept
+from simulator.runtime.live_sandbox import LiveSandbox
+from simulator.runtime.operations import Operations
+from simulator.runtime.sandboxes import Sandboxes
 
 DIFFERENCE_MAX: Final = timedelta(seconds=5)
 COMPARED_EVERY_S: Final = 60.0
@@ -83,3 +90,42 @@ class MachineTime:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
+
+
+def follow_machine(wall: Wall, sandboxes: Sandboxes, operations: Operations, kept: Kept | None) -> None:
+    """Compare the machine's clocks from now on, if the wall is the machine's; needs a running event loop."""
+    if isinstance(wall, MachineTime):
+        wall.on_step = partial(_wall_was_set, sandboxes, operations, kept)
+        wall.start()
+
+
+def compare_machine(wall: Wall) -> None:
+    """Compare them now, if they are followed."""
+    if isinstance(wall, MachineTime) and wall.is_followed:
+        wall.compare()
+
+
+def leave_machine(wall: Wall) -> None:
+    """Compare them no more."""
+    if isinstance(wall, MachineTime):
+        wall.close()
+
+
+def note_clock(live: LiveSandbox) -> None:
+    """Put on the tape where a fast clock is by the wall, from which a restart counts."""
+    if live.clock.mode == "xN":
+        live.tape.add(ClockSet(live.clock.now(), live.clock.mode, live.clock.rate))
+
+
+def _wall_was_set(sandboxes: Sandboxes, operations: Operations, kept: Kept | None, step: timedelta) -> None:
+    operations.wall_steps += 1
+    text = f"the machine's clock was set by {step.total_seconds():+.1f} s"
+    for live in sandboxes:
+        live.clock.wall_was_set(step)
+        live.driver.caught_up_at = None
+        live.driver.rearm(live.clock.now(), is_anew=True)
+        note_clock(live)
+        live.events.note(Action("wall_set", live.clock.now(), text))
+    if kept is not None:
+        kept.wall_was_set()
+    print(f"{text}: no sandbox leaps; see docs/time.md", file=sys.stderr, flush=True)

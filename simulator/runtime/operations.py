@@ -1,10 +1,102 @@
-"""What whoever operates a server asks of it: whether it is ready and if not why, and what belongs to no sandbox."""
+"""What whoever operates a server asks of it: readiness, answers and their durations, lag, process, mistakes of ours."""
 
-from collections.abc import Mapping
-from time import time
+import asyncio
+import logging
+import os
+import time
+import traceback
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
 from typing import Final, NamedTuple
 
-from simulator.runtime.loop_lag import LoopLag
+from simulator.domain.model.effects import AttemptEnd, AttemptResult, is_accepted
+
+BOUNDS_US: Final = (
+    100, 250, 500, 1_000, 2_500, 5_000, 10_000, 25_000, 50_000, 100_000, 250_000, 1_000_000, 5_000_000, 30_000_000,
+)  # fmt: skip
+"""The upper bounds of the durations that are counted together, in microseconds."""
+
+CALLBACK, WEBHOOK = "callback", "webhook"
+_FAILURES: Final = (AttemptEnd.TIMEOUT, AttemptEnd.CONNECTION, AttemptEnd.DNS, AttemptEnd.BLOCKED)
+OUTCOMES: Final = ("accepted", "refused", *map(str, _FAILURES))
+"""How attempts end: with a status of 2xx, with another one, or without an answer as `AttemptEnd` says."""
+
+# Method, path as the contract writes it, status, error, ending of the connection, as `Counters` has them.
+AnswerKind = tuple[str, str, int, str, str]
+Durations = list[int]
+"""How many took at most as long as each bound and longer than the one before, how many longer than all; their sum."""
+
+
+def no_durations() -> Durations:
+    """Of nothing yet."""
+    return [0] * (len(BOUNDS_US) + 2)
+
+
+def add_duration(durations: Durations, duration_us: int) -> None:
+    """Count one more."""
+    durations[bisect_left(BOUNDS_US, duration_us)] += 1
+    durations[-1] += duration_us
+
+
+class Served:
+    """`answers` by kind, `attempts` by CALLBACK or WEBHOOK and one of OUTCOMES, and how many requests journals have
+    `evicted` that are not there any more."""
+
+    def __init__(self) -> None:
+        self.answers: dict[AnswerKind, Durations] = {}
+        self.attempts = {(kind, outcome): no_durations() for kind in (CALLBACK, WEBHOOK) for outcome in OUTCOMES}
+        self.evicted = 0
+
+    def begin(self, kind: AnswerKind) -> Durations:
+        """The durations of a kind of answer that was not met before."""
+        durations = self.answers[kind] = no_durations()
+        return durations
+
+    def attempted(self, kind: str, result: AttemptResult, duration_us: int) -> None:
+        """Count an attempt of a callback or webhook."""
+        answered = "accepted" if is_accepted(result) else "refused"
+        outcome = answered if result.kind is AttemptEnd.ANSWERED else str(result.kind)
+        add_duration(self.attempts[kind, outcome], duration_us)
+
+
+TICK_S: Final = 0.25
+IDLE_S: Final = 300.0
+"""Without a look for so long it is not measured any more."""
+
+
+class LoopLag:
+    """`lags` are counted as durations are. One loop at a time."""
+
+    def __init__(self) -> None:
+        self.lags = no_durations()
+        self._timer: asyncio.TimerHandle | None = None
+        self._until = 0.0
+
+    def look(self) -> None:
+        """Measure from now on, or go on with it. Needs a running loop."""
+        loop = asyncio.get_running_loop()
+        self._until = loop.time() + IDLE_S
+        if self._timer is None:
+            self._arm(loop)
+
+    def close(self) -> None:
+        """Measure no more."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _arm(self, loop: asyncio.AbstractEventLoop) -> None:
+        due = loop.time() + TICK_S
+        self._timer = loop.call_at(due, self._tick, loop, due)
+
+    def _tick(self, loop: asyncio.AbstractEventLoop, due: float) -> None:
+        now = loop.time()
+        add_duration(self.lags, int(max(0.0, now - due) * 1e6))
+        self._timer = None
+        if now < self._until:
+            self._arm(loop)
 
 
 class NotReady(NamedTuple):
@@ -33,6 +125,55 @@ class Operations:
         self.answered: dict[int, int] = {}
         self.refused = refused
         self.lag = LoopLag()
-        self.began_s = time()
+        self.began_s = time.time()
         self.certificate_ends_s: float | None = None
         self.wall_steps = 0
+
+
+_SELF = Path("/proc/self")
+
+
+def process_figures() -> dict[str, float]:
+    """By name: `resident_bytes`, `virtual_bytes`, `cpu_s`, `open_files`, `open_files_max`."""
+    return {"cpu_s": time.process_time(), **dict(_memory()), **dict(_files())}
+
+
+def _memory() -> Iterator[tuple[str, float]]:
+    with suppress(OSError, ValueError):  # another system than Linux
+        total, resident, *_ = (_SELF / "statm").read_text().split()
+        page = os.sysconf("SC_PAGE_SIZE")
+        yield "virtual_bytes", int(total) * page
+        yield "resident_bytes", int(resident) * page
+
+
+def _files() -> Iterator[tuple[str, float]]:
+    with suppress(OSError):
+        yield "open_files", len(os.listdir(_SELF / "fd"))
+    with suppress(ImportError):
+        import resource
+
+        soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+        if soft != resource.RLIM_INFINITY:
+            yield "open_files_max", soft
+
+
+_LOG: Final = logging.getLogger(__name__)
+_reports: Final = [0]
+
+
+def reported() -> int:
+    """How many there were in this process."""
+    return _reports[0]
+
+
+def report(error: Exception, doing: str) -> str:
+    """Log an exception that nothing foresaw, and return its type and place: `KeyError in payments.py, line 12`.
+
+    Its message is left out, since it may quote a secret. `doing` says what failed.
+    """
+    _reports[0] += 1
+    frames = traceback.extract_tb(error.__traceback__)
+    place = f"{Path(frames[-1].filename).name}, line {frames[-1].lineno}" if frames else "no place"
+    what = f"{type(error).__name__} in {place}"
+    _LOG.error("%s failed: %s\n%s", doing, what, "".join(traceback.format_list(frames)).rstrip())
+    return what

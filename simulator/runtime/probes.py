@@ -32,7 +32,7 @@ from simulator.domain.model.webhooks import (
     Webhook,
 )
 from simulator.runtime.live_sandbox import LiveSandbox
-from simulator.runtime.seen import probe_seen
+from simulator.runtime.traffic_log import probe_seen
 from simulator.wire import outbound
 from simulator.wire.signing import STANDARD_HEADERS
 

@@ -1,9 +1,14 @@
-"""What a sandbox may use of a server that others use, too: payments, bytes of its tape, and requests in a second."""
+"""What sandboxes may use: quotas of payments, tape and requests for each, and memory budgets for all of a server."""
 
 from datetime import datetime
-from typing import Final
+from math import inf
+from typing import Final, NamedTuple
 
 import msgspec
+
+from simulator.persistence.tape.tape import TapeBudget
+from simulator.runtime.inbox_messages import Inbox, InboxBudget
+from simulator.runtime.inboxes import server_budget
 
 
 class Quotas(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -54,3 +59,20 @@ class Pace:
             return False
         self._left -= 1.0
         return True
+
+
+class ServerBudgets(NamedTuple):
+    """Those of their inboxes, and of their tapes."""
+
+    inboxes: InboxBudget[Inbox]
+    tapes: TapeBudget
+
+
+def server_budgets(tapes_bytes_max: float | None = None) -> ServerBudgets:
+    """Those of a server."""
+    return ServerBudgets(server_budget(), TapeBudget() if tapes_bytes_max is None else TapeBudget(tapes_bytes_max))
+
+
+def unshared_budgets() -> ServerBudgets:
+    """Those of a sandbox that is rebuilt beside the others: its tape is as long as that from which it is."""
+    return server_budgets(inf)

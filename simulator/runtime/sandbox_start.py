@@ -12,7 +12,7 @@ from simulator.domain.model.scenario import Compiler, ResellerStart, Scenario, d
 from simulator.domain.sandbox import Sandbox
 from simulator.runtime.clock import Clock, Wall
 from simulator.runtime.quotas import NONE, Quotas
-from simulator.scenario.compiler import COMPILER
+from simulator.scenario.build import COMPILER
 
 
 class SandboxSpec(msgspec.Struct, frozen=True):

@@ -19,10 +19,9 @@ from simulator.runtime.events import EventHub
 from simulator.runtime.keepers import UNKEPT, Keeper
 from simulator.runtime.known_secrets import FormerSecrets, ServerSecrets, followed
 from simulator.runtime.live_sandbox import LiveSandbox
-from simulator.runtime.quotas import NONE
+from simulator.runtime.operations import Served
+from simulator.runtime.quotas import NONE, server_budgets
 from simulator.runtime.sandbox_start import Ending, FirstState, SandboxSpec, first_state
-from simulator.runtime.served import Served
-from simulator.runtime.server_budgets import server_budgets
 from simulator.runtime.waiting import SANDBOX_WAITERS_MAX, SERVER_WAITERS_MAX, WaitingRoom
 
 DEFAULT = "default"

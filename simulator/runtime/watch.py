@@ -1,18 +1,16 @@
-"""Watches a scenario's files: after a change, the scenario is read again and passed on if it is valid.
-
-Files are compared by modification time and size, ten times a second. A change takes effect once it is stable for one
-poll, so that a file is not read while it is being written. One that is empty, or has no resellers, may be half-written
-and is not loaded either.
-"""
+"""Watches a scenario's files: after a change, the scenario is read again and passed on if it is valid."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
+from simulator.domain.commands import LoadScenario
 from simulator.domain.errors import DomainError
 from simulator.domain.model.scenario import Scenario
 from simulator.runtime.background import in_background
-from simulator.runtime.unexpected import report
+from simulator.runtime.live_sandbox import LiveSandbox
+from simulator.runtime.operations import report
+from simulator.scenario.build import COMPILER
 from simulator.scenario.library import load_scenario
 from simulator.scenario.reading.document import ScenarioError
 from simulator.scenario.reading.sources import files_behind
@@ -79,3 +77,16 @@ def _stamp(path: Path) -> tuple[int, int] | None:
     except OSError:
         return None
     return found.st_mtime_ns, found.st_size
+
+
+async def load(live: LiveSandbox, scenario: Scenario) -> tuple[str, ...]:
+    """Switch to another scenario, also for later resets. Answers one line for each part that requires a reset.
+
+    It waits for what is overdue. Raises `Conflict` before any change, also when the sandbox is reset meanwhile. Not for
+    a sandbox with credentials of its own.
+    """
+    assert not live.spec.unique_credentials
+    COMPILER.remember(scenario)
+    deferred: tuple[str, ...] = await live.submit(LoadScenario(scenario.name, scenario.document))
+    live.follow(scenario)
+    return deferred

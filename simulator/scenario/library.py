@@ -1,27 +1,82 @@
-"""Loads scenarios by name, path or object: the interface of this package."""
+"""Loads scenarios by name, path or object, and checks them: the interface of this package."""
 
-from functools import lru_cache
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import lru_cache, partial
 from pathlib import Path as FilePath
+from typing import Any, Final
 
+import msgspec
+
+from simulator.domain.model.callbacks import CallbackConfig
 from simulator.domain.model.rules import Origin
 from simulator.domain.model.scenario import Scenario
-from simulator.scenario.build import build
-from simulator.scenario.checked import BODY, check_file
+from simulator.scenario.build import attempt, build, encoded
 from simulator.scenario.client_files import ClientFiles
-from simulator.scenario.compiler import encoded
-from simulator.scenario.reading.bundled import (
+from simulator.scenario.lint.findings import lint
+from simulator.scenario.reading.document import Document, Problem, Report, ScenarioError
+from simulator.scenario.reading.files import (
     Fingerprint,
+    Folder,
     bundled_of_file,
     bundled_path,
     fingerprint,
     hint,
+    is_file,
     is_path,
     names,
 )
-from simulator.scenario.reading.document import Problem, ScenarioError
-from simulator.scenario.reading.files import Folder, is_file
 from simulator.scenario.reading.load import file_text, load_object
 from simulator.scenario.reading.sources import lack, read_bundled, read_file, read_in, read_text, resolved
+
+BODY = "body"
+"""How problems name a text that is in no file."""
+
+_BELOW: Final = "text.yaml"
+_QUOTED: Final = re.compile(r"""'(?:[^']|'')*'|"(?:[^"\\]|\\.)*\"""")
+_PLAIN: Final = re.compile(r"[^,:#\[\]{}\s](?:[^,:#\[\]{}\n]|:(?=\S)|(?<=\S)#)*")
+
+
+class Checked(msgspec.Struct, frozen=True):
+    """All problems of a scenario in their order. It loads when none of them is an error."""
+
+    problems: tuple[Problem, ...]
+    errors: frozenset[Problem]
+
+
+def check_file(path: FilePath) -> Checked:
+    """The problems of a scenario file."""
+    return _checked(lambda: read_file(path), path.stem)
+
+
+def check_text(text: bytes, files: ClientFiles | None, below: str = "") -> Checked:
+    """The problems of a text that is in no file, named `BODY`. What it extends is among `files`, in the folder `below`
+    that of `--scenarios`. Raises `Unreadable` for the name of a folder that leads elsewhere."""
+    folder = None if files is None else files.reading()
+    if folder is not None and below:
+        folder = folder.of(f"{below}/{_BELOW}")
+    return _checked(lambda: read_text(text, BODY, folder), "inline")
+
+
+def _checked(read: Callable[[], Document], name: str) -> Checked:
+    try:
+        document = read()
+    except ScenarioError as error:
+        return Checked(error.problems, frozenset(error.problems))
+    scenario, found = attempt(document, name)
+    errors = frozenset(found)
+    report = Report([*filter(None, [lack(document)]), *found])
+    lint(document, report, scenario)
+    return Checked(tuple(report.problems()), errors)
+
+
+def end_column(line: str, column: int) -> int | None:
+    """Where the key or value ends that begins at this column of a line, columns counted from 1 and the end not
+    included; None when nothing ends on this line."""
+    found = _QUOTED.match(line, column - 1) or _PLAIN.match(line, column - 1)
+    return column + len(found[0].rstrip()) if found else None
+
 
 __all__ = [
     "BODY",
@@ -125,3 +180,19 @@ def _file(wanted: str | FilePath, absent: str) -> FilePath:
 @lru_cache(maxsize=64)
 def _bundled(name: str, current: Fingerprint) -> Scenario:
     return build(read_bundled(name), name, Origin("bundled", name))
+
+
+METHOD = "POST"
+
+
+def with_callback(scenario: Scenario, url: str) -> Scenario:
+    """The scenario with the callbacks of all its resellers sent to `url` by POST; its document says so, too."""
+    callback = CallbackConfig(url, METHOD)
+    resellers = tuple(msgspec.structs.replace(one, callback=callback) for one in scenario.resellers)
+    return replace(scenario, resellers=resellers, written=partial(_written, scenario.written, url))
+
+
+def _written(written: Callable[[], Mapping[str, Any]], url: str) -> Mapping[str, Any]:
+    document = written()
+    callback = {"url": url, "method": METHOD}
+    return {**document, "resellers": [{**one, "callback": callback} for one in document.get("resellers", ())]}

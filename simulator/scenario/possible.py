@@ -21,11 +21,10 @@ from simulator.scenario.lint.requests import lint_per, unknown_methods, unknown_
 from simulator.scenario.lint.values import METHOD, PATH, Kind, Values, values
 from simulator.scenario.reading.check import suggestion
 from simulator.scenario.reading.document import Node, shown
-from simulator.scenario.reading.reader import Reader
-from simulator.scenario.reading.values import text_of
+from simulator.scenario.reading.reader import Reader, text_of
 from simulator.scenario.sections.matchers import text_test
+from simulator.scenario.sections.outcomes import STATUSES
 from simulator.scenario.sections.rules import listed_values, values_of
-from simulator.scenario.sections.timeline import STATUSES
 from simulator.wire.payments import CALLBACK_STATUS_NAMES, STATUS_NAMES
 
 CATALOG_TYPES = tuple(

@@ -404,8 +404,8 @@ def test_until_idle_ends_with_an_empty_agenda() -> None:
 
 
 def test_until_idle_gives_up_on_a_day_that_never_ends(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("simulator.runtime.advance.IDLE_EVENTS_MAX", 30)
-    monkeypatch.setattr("simulator.runtime.advance.FIRED_REPORTED_MAX", 10)
+    monkeypatch.setattr("simulator.runtime.lanes.IDLE_EVENTS_MAX", 30)
+    monkeypatch.setattr("simulator.runtime.lanes.FIRED_REPORTED_MAX", 10)
     with receiving(then=FAST) as (client, receiver):
         number = 0
 

@@ -3,14 +3,14 @@
 from typing import Any
 
 from simulator.cli.coverage import text
-from simulator.control.coverage import rendered
+from simulator.control.verdicts import coverage_shown
 from simulator.domain.model.outcomes import OUTCOMES, AnswerKind
 from simulator.domain.model.rule_counts import RuleCount
 from simulator.domain.reports.coverage import Coverage, RuleKey
 
 
 def lines(coverage: Coverage, sandboxes: int = 1) -> list[str]:
-    return text(rendered(coverage), sandboxes).splitlines()
+    return text(coverage_shown(coverage), sandboxes).splitlines()
 
 
 def rules(*keys: tuple[str, str, int, int]) -> dict[RuleKey, RuleCount]:

@@ -17,7 +17,7 @@ from simulator.cli.coverage import text
 from simulator.cli.flags import ServerFlags
 from simulator.cli.main import VERBS
 from simulator.cli.output import one_line, printable, printable_body, printable_json
-from simulator.control.coverage import rendered
+from simulator.control.verdicts import coverage_shown
 from simulator.domain.model.rule_counts import RuleCount
 from simulator.domain.reports.coverage import Coverage, RuleKey
 from simulator.persistence.replay.head import taken
@@ -188,7 +188,7 @@ def test_the_banner_is_harmless(hostile_file: Path) -> None:
 
 def test_the_names_in_coverage_are_one_line_each() -> None:
     found = {RuleKey(UNSAFE, "payments", UNSAFE, UNSAFE): RuleCount(0, 0), RuleKey("b", "x", "y", "y"): RuleCount(0, 0)}
-    printed = text(rendered(Coverage(rules=found)))
+    printed = text(coverage_shown(Coverage(rules=found)))
     assert_harmless(printed)
     assert "\t" not in printed
     assert sum("never payments" in line for line in printed.splitlines()) == 2

@@ -15,7 +15,7 @@ from simulator.cli.reports.folder import Folder
 from simulator.cli.reports.judge import Judge
 from simulator.cli.reports.lives import cases_of
 from simulator.cli.running import Running
-from simulator.control.audit import answer_of
+from simulator.control.verdicts import answer_of
 from simulator.runtime.expectations import verdicts
 from tests.support.client import Client, running
 

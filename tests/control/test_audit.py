@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from simulator.runtime import seen
+from simulator.runtime import traffic_log
 from simulator.runtime.live_sandbox import PROBED_MAX
 from tests.support.audited import audit, judged, receiving, violated
 from tests.support.client import Client, running
@@ -58,7 +58,7 @@ def test_a_request_with_the_credentials_of_another_sandbox_shows_none_of_its_sec
 
 
 def test_payments_go_on_while_a_sandbox_is_audited(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(seen, "SLICE", 1)
+    monkeypatch.setattr(traffic_log, "SLICE", 1)
     with running() as client:
         for number in range(10):
             client.pay(f"ref-{number}")

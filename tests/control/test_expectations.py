@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from simulator.runtime.loading import load
+from simulator.runtime.watch import load
 from simulator.scenario.library import scenario_from_object
 from tests.support.client import Client, running
 from tests.support.receivers import refused_url

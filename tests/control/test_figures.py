@@ -10,7 +10,7 @@ import pytest
 from simulator.domain.commands import CreatePayment, Credit
 from simulator.domain.model import balance_curve
 from simulator.domain.model.wallet import EntryType, Wallet
-from simulator.runtime.receiver_times import Timed, by_receiver
+from simulator.runtime.attempt_log import Timed, by_receiver
 from tests.support.client import Client, running
 
 PATH = "/sandboxes/default/figures"

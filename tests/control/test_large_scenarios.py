@@ -9,8 +9,8 @@ import pytest
 
 from simulator.scenario.client_files import LARGE_MAX
 from simulator.scenario.reading import load
-from simulator.scenario.reading.bounds import BYTES_MAX, NODES_MAX, OWN_FILE
 from simulator.scenario.reading.document import Node, Position
+from simulator.scenario.reading.files import BYTES_MAX, NODES_MAX, OWN_FILE
 from simulator.scenario.reading.load import load_text
 from tests.support.client import Client, Response, running
 

@@ -8,10 +8,9 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from simulator.app import build_app
 from simulator.options import Options
-from simulator.runtime import loop_lag
-from simulator.runtime.operations import DRAINING, STARTING, STOPPING
+from simulator.runtime import operations
+from simulator.runtime.operations import DRAINING, STARTING, STOPPING, add_duration
 from simulator.runtime.sandboxes import Sandboxes
-from simulator.runtime.served import add_duration
 from tests.support.client import HOST, Client, running
 from tests.support.wall import Wall
 
@@ -126,7 +125,7 @@ def test_the_lag_of_the_loop_is_measured_while_somebody_looks() -> None:
                 add_duration(lags, lag_us)
                 looked.set_result(lag_us)
 
-            patched.setattr(loop_lag, "add_duration", add)
+            patched.setattr(operations, "add_duration", add)
             assert await looked >= 0
 
     with running() as client:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from simulator.control.page_modules import modules_of
+from simulator.control.pages import modules_of
 from tests.support.client import running
 
 WEB = Path(__file__).parents[2] / "simulator" / "console" / "web"

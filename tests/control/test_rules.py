@@ -7,9 +7,8 @@ from typing import Any
 import pytest
 
 from simulator.scenario.build import DEFINITIONS
-from simulator.scenario.checked import check_text
-from simulator.scenario.library import load_scenario, names
-from simulator.scenario.reading.bundled import bundled_path
+from simulator.scenario.library import check_text, load_scenario, names
+from simulator.scenario.reading.files import bundled_path
 from simulator.scenario.reading.load import load_text
 from simulator.wire.json import encode
 from tests.support.client import Client, running

@@ -6,10 +6,9 @@ from typing import Any
 
 import pytest
 
-from simulator.scenario.checked import end_column
-from simulator.scenario.library import descriptions, names, problems, text
+from simulator.scenario.client_files import DESCRIBED_BYTES_MAX
+from simulator.scenario.library import descriptions, end_column, names, problems, text
 from simulator.scenario.lint.order import COMPARISONS_MAX
-from simulator.scenario.texts import DESCRIBED_BYTES_MAX
 from tests.support.client import Client, Response, running
 
 OWN = "extends: default\ndescription: my own\nscenario: own\n"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from simulator.contract.openapi import PROXY, load
-from simulator.control.guard import Guard
+from simulator.control.access import Guard
 from simulator.staging.proxy.control import ProxyControl
 from simulator.staging.proxy.secrets import SeenSecrets
 from simulator.staging.proxy.signatures import Signatures

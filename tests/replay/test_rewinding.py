@@ -242,7 +242,7 @@ def test_the_last_attempt_in_flight_is_made_again(sandbox: str) -> None:
 def test_attempts_in_flight_have_ended_also_when_what_they_sent_is_remembered_no_more(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("simulator.runtime.sent.SENT_MAX", 1)
+    monkeypatch.setattr("simulator.runtime.attempt_log.SENT_MAX", 1)
     slow = {"inboxes": {"callbacks": [{"status": 200, "delay": "60s"}]}, "clock": {"mode": "xN", "rate": 60}}
     soon = {"payments": [{"then": [{"status": "Accepted"}, {"after": "1s", "status": "Succesful"}]}]}
     with running(slow | soon) as client:

@@ -20,7 +20,7 @@ from simulator.runtime.background import BYTES_MAX, PLACES, SMALL_BYTES, in_back
 from simulator.runtime.sandbox_start import first_state
 from simulator.runtime.watch import Watch
 from simulator.scenario import library
-from simulator.scenario.sections.inboxes import build_inbox
+from simulator.scenario.sections.scripted_answers import build_inbox
 from tests.support.client import Client, Response, running
 
 INLINE: dict[str, Any] = {"scenario": "inline", "extends": "default", "clock": {"mode": "manual"}}
@@ -231,14 +231,14 @@ LONG_PROGRAM = {"replies": [{"status": 500}] * 1000}
 
 
 def test_requests_are_answered_while_a_long_program_of_an_inbox_is_made(client: Client, gate: Gate) -> None:
-    gate.hold("simulator.control.replies.build_inbox", build_inbox)
+    gate.hold("simulator.control.inboxes.build_inbox", build_inbox)
     setting = client.asim("PUT", "/sandboxes/default/inbox/a", LONG_PROGRAM)
     assert client.run(gate.around(setting, another(client))).status == 200
 
 
 def test_a_sandbox_that_is_deleted_while_a_long_program_is_made_is_not_changed(client: Client, gate: Gate) -> None:
     client.sandbox(INLINE, "other")
-    gate.hold("simulator.control.replies.build_inbox", build_inbox)
+    gate.hold("simulator.control.inboxes.build_inbox", build_inbox)
     deletion = lambda: client.asim("DELETE", "/sandboxes/other")  # noqa: E731
     setting = client.asim("PUT", "/sandboxes/other/inbox/a", LONG_PROGRAM)
     assert client.run(gate.around(setting, deletion)).status == 404

@@ -7,7 +7,7 @@ import msgspec
 from simulator.domain.model.expectations import Count, Expectation, ExpectationKind
 from simulator.domain.model.rules import Place
 from simulator.runtime.counters import Counters
-from simulator.runtime.evicted import EvictedRecords
+from simulator.runtime.evictions import EvictedRecords
 from simulator.runtime.journal import Exchange, packed
 
 

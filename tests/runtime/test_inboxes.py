@@ -14,7 +14,7 @@ from simulator.domain.model.inboxes import InboxProgram, InboxReply
 from simulator.domain.model.scenario import Limits
 from simulator.domain.model.secret_log import SecretLog
 from simulator.persistence.tape.entries import InboxReceived
-from simulator.runtime.inbox_budget import MESSAGE_BYTES, NAME_BYTES
+from simulator.runtime.inbox_messages import MESSAGE_BYTES, NAME_BYTES
 from simulator.runtime.inboxes import Inboxes, server_budget
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)

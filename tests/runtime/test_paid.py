@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from simulator.runtime import paid
+from simulator.runtime import counters
 from simulator.runtime.expectations import verdicts, verdicts_in_slices
 from tests.support.cases import ACCOUNT, pay_bill, void
 from tests.support.client import Client, running
@@ -51,7 +51,7 @@ def live_through(client: Client, rounds: int) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("lag", [0, 3, 10_000])
 def test_what_is_counted_is_what_a_look_at_all_payments_finds(monkeypatch: pytest.MonkeyPatch, lag: int) -> None:
-    monkeypatch.setattr(paid, "LAG_MAX", lag)
+    monkeypatch.setattr(counters, "LAG_MAX", lag)
     with running({"payments": RULES, "expect": EXPECT}) as client:
         for rounds in (25, 26):
             live_through(client, rounds)

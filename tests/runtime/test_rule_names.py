@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulator.runtime.rule_names import decode_rule_names, encode_rule_name
+from simulator.runtime.journal import decode_rule_names, encode_rule_name
 
 PRINTED: list[tuple[str, bytes]] = [
     ("ordinary", b"ordinary"),

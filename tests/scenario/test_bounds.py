@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from simulator.scenario.compiler import ScenarioCompiler
+from simulator.scenario.build import ScenarioCompiler
 from simulator.scenario.library import load_scenario, problems, scenario_from_object
-from simulator.scenario.reading.bounds import NODES_MAX, OWN_FILE, Bounds
 from simulator.scenario.reading.document import ScenarioError
+from simulator.scenario.reading.files import NODES_MAX, OWN_FILE, Bounds
 from simulator.scenario.reading.load import load_object, load_text
 
 PRODUCT = "{{ code: {}, name: Many, processing_time: instant, discount: {{ type: fixed, value: 0 }}, fields: {} }}"

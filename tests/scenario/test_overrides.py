@@ -1,7 +1,6 @@
 """`serve --callback`: every reseller's callbacks go there, after a reset and a reload too."""
 
-from simulator.scenario.library import load_scenario, scenario_from_object
-from simulator.scenario.overrides import with_callback
+from simulator.scenario.library import load_scenario, scenario_from_object, with_callback
 from tests.support.client import running
 
 URL = "inbox:mine"

@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 
 from simulator.domain.model.bills import BillProfile
 from simulator.scenario.library import load_scenario, scenario_from_object
-from simulator.scenario.sections import people
+from simulator.scenario.sections import templates
 from simulator.scenario.sections.options import GENERATED_MAX
-from simulator.scenario.sections.people import business, person_pools
+from simulator.scenario.sections.templates import business, person_pools
 from tests.support.processes import environment
 
 PRINT_PEOPLE = """
-    from simulator.scenario.sections.people import business, person_pools
+    from simulator.scenario.sections.templates import business, person_pools
     print(person_pools())
     print([business(number) for number in range(100_001, 101_001)])
 """
@@ -73,7 +73,9 @@ def test_all_that_is_made_up_can_stand_in_a_header_and_on_one_line() -> None:
 
 
 def test_there_are_names_of_two_languages_and_enough_of_each() -> None:
-    assert [(len(pool.given), len(pool.family)) for pool in person_pools().names] == [(people.POOL, people.POOL)] * 2
+    assert [(len(pool.given), len(pool.family)) for pool in person_pools().names] == [
+        (templates.POOL, templates.POOL)
+    ] * 2
     for pool in person_pools().names:
         assert len(set(pool.given)) * len(set(pool.family)) > 10_000
 
@@ -84,7 +86,7 @@ def test_an_identity_number_has_12_digits_and_a_date_of_birth(seed: int, identit
     assert (len(number), number.isdecimal()) == (12, True)
     born = datetime.strptime(number[:6], "%y%m%d")  # noqa: DTZ007  # a date has no zone
     assert f"{born:%y%m%d}" == number[:6]
-    assert 1 <= int(number[6:8]) <= people.BIRTHPLACES
+    assert 1 <= int(number[6:8]) <= templates.BIRTHPLACES
 
 
 @pytest.mark.slow

@@ -5,25 +5,25 @@ from decimal import Decimal
 
 import pytest
 
-from simulator.scenario.reading import values
+from simulator.scenario.reading import reader
 from tests.support import durations
 
 
 @pytest.mark.parametrize(("text", "seconds"), [*durations.GOOD, *durations.BELOW_ZERO])
 def test_a_duration_is_numbers_each_with_a_unit(text: str, seconds: float) -> None:
-    assert values.duration(text) == timedelta(microseconds=round(seconds * 1_000_000))
+    assert reader.duration(text) == timedelta(microseconds=round(seconds * 1_000_000))
 
 
 @pytest.mark.parametrize("text", [*durations.BAD, "1" * 400 + "s", "1s" * 400])
 def test_anything_else_is_not_a_duration(text: str) -> None:
     with pytest.raises(ValueError, match=r"must be a duration such as 250ms, 90s, 1h30m or 1\.5d"):
-        values.duration(text)
+        reader.duration(text)
 
 
 @pytest.mark.parametrize("text", durations.TOO_LONG)
 def test_a_duration_is_bounded(text: str) -> None:
     with pytest.raises(ValueError, match="is longer than 3660 days"):
-        values.duration(text)
+        reader.duration(text)
 
 
 AMOUNTS: list[tuple[object, str]] = [
@@ -50,23 +50,23 @@ NO_AMOUNTS: list[object] = [
 
 @pytest.mark.parametrize(("value", "text"), AMOUNTS)
 def test_an_amount_keeps_its_digits(value: object, text: str) -> None:
-    assert format(values.amount(value), "f") == text
+    assert format(reader.amount(value), "f") == text
 
 
 @pytest.mark.parametrize("value", NO_AMOUNTS)
 def test_anything_else_is_not_an_amount(value: object) -> None:
     with pytest.raises(ValueError, match=r"amount|digits"):
-        values.amount(value)
+        reader.amount(value)
 
 
 def test_a_day_is_written_either_way() -> None:
-    assert values.day("2027-12-31") == values.day("20271231") == values.day(20271231) == date(2027, 12, 31)
+    assert reader.day("2027-12-31") == reader.day("20271231") == reader.day(20271231) == date(2027, 12, 31)
     with pytest.raises(ValueError, match="day"):
-        values.day("2027-02-30")
+        reader.day("2027-02-30")
 
 
 @pytest.mark.parametrize("text", ["ab", "abc-", "abcde", "ab cd", "äöü="])
 def test_a_secret_is_strict_base64(text: str) -> None:
     with pytest.raises(ValueError, match="Base64"):
-        values.secret_bytes(text)
-    assert values.secret_bytes("bm90LWEtc2VjcmV0") == b"not-a-secret"
+        reader.secret_bytes(text)
+    assert reader.secret_bytes("bm90LWEtc2VjcmV0") == b"not-a-secret"

@@ -13,7 +13,7 @@ from simulator.persistence.snapshot.jobs import DELIVERY, CallbackRow, CaseRow, 
 from simulator.persistence.snapshot.payments import PaymentRow, SharedValues
 from simulator.persistence.snapshot.state import CountersRow, InboxRow, ResellerRow
 from simulator.runtime.counters import KeptCounters
-from simulator.runtime.inbox_budget import Received
+from simulator.runtime.inbox_messages import Received
 from simulator.runtime.value_counts import KeptCounts, ValueCounts
 from tests.support.client import Client, running
 from tests.support.taped_plays import FIRST, set_callback

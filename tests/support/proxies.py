@@ -11,7 +11,7 @@ from typing import Any
 from simulator.audit.audit import as_json, audited
 from simulator.contract.openapi import PROXY
 from simulator.contract.responses import response_problems
-from simulator.control.guard import Guard
+from simulator.control.access import Guard
 from simulator.server.limits import HttpLimits
 from simulator.server.serve import make_server
 from simulator.staging.proxy.address import parse_address

@@ -15,7 +15,7 @@ from simulator.persistence.snapshot.capture import take
 from simulator.persistence.snapshot.document import Snapshot
 from simulator.persistence.snapshot.restore import restored
 from simulator.runtime.live_sandbox import LiveSandbox
-from simulator.scenario.compiler import ScenarioCompiler
+from simulator.scenario.build import ScenarioCompiler
 from tests.support.anatomy import anatomy
 
 INDEXES = ("_totals", "curve", "categories", "by_code", "active", "inactive", "personal", "_parts", "by_denomination")

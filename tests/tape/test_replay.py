@@ -12,7 +12,7 @@ from simulator.domain.sandbox import Sandbox
 from simulator.persistence.tape.entries import read, write
 from simulator.runtime.driver import ITEMS_PER_TURN_MAX
 from simulator.runtime.live_sandbox import LiveSandbox
-from simulator.scenario.compiler import ScenarioCompiler
+from simulator.scenario.build import ScenarioCompiler
 from tests.support.client import Client, running
 from tests.support.taped_plays import FIRST, PLAYS, parts, set_callback
 

@@ -12,19 +12,19 @@ from simulator.cli.reports.earlier import FILES, INDEX
 from simulator.cli.reports.page import ROWS_MAX, Rows, page, section
 from simulator.control.callbacks import attempt_row
 from simulator.control.callbacks import callback as rendered_callback
-from simulator.control.coverage import rendered as rendered_coverage
-from simulator.control.expectations import rendered as rendered_verdicts
-from simulator.control.har import exported, har
+from simulator.control.exports import exported, har
 from simulator.control.masking import Mask, mask_of
 from simulator.control.requests import row
 from simulator.control.transactions import SHOWN_MAX, story
+from simulator.control.verdicts import coverage_shown as rendered_coverage
+from simulator.control.verdicts import expectations_shown as rendered_verdicts
 from simulator.domain.model.callbacks import Callback
 from simulator.domain.model.expectations import Verdict
 from simulator.domain.model.transactions import Transaction
+from simulator.runtime.attempt_log import SentRequests
 from simulator.runtime.journal import Exchange, Journal
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.sandboxes import Sandboxes
-from simulator.runtime.sent import SentRequests
 from simulator.wire.json import encode
 
 SANDBOXES_MAX = 200

@@ -102,7 +102,7 @@ class Judge:
 
     def _audit(self, life: "LiveSandbox") -> Mapping[str, Any]:
         """The audit in the form of the control API, made once for all that show it."""
-        from simulator.control.audit import answer_of
+        from simulator.control.verdicts import answer_of
 
         return answer_of(life)
 

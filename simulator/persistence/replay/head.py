@@ -14,7 +14,7 @@ from simulator.runtime.known_secrets import Strangers
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.quotas import NONE, Quotas
 from simulator.runtime.sandbox_start import Beginning, Ending, SandboxSpec
-from simulator.scenario.compiler import COMPILER, ScenarioCompiler
+from simulator.scenario.build import COMPILER, ScenarioCompiler
 
 VERSION = 1
 """Of the format; a reader refuses a higher one."""

@@ -16,8 +16,8 @@ from weakref import WeakKeyDictionary
 from simulator.persistence.replay.player import Player
 from simulator.runtime.background import in_background
 from simulator.runtime.live_sandbox import LiveSandbox
+from simulator.runtime.operations import report
 from simulator.runtime.sandbox_start import Beginning
-from simulator.runtime.unexpected import report
 
 LIFE_COUNT_MAX: Final = 32
 """Of one life of a sandbox; above it those go that leave the smallest gap."""

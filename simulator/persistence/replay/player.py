@@ -44,9 +44,9 @@ from simulator.runtime.command_answers import SCENARIO, answer_text, refusal_tex
 from simulator.runtime.journal import Exchange
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.traces import trace_from
-from simulator.scenario.compiler import ScenarioCompiler
+from simulator.scenario.build import ScenarioCompiler
 from simulator.scenario.reading.document import ScenarioError
-from simulator.scenario.sections.inboxes import build_inbox
+from simulator.scenario.sections.scripted_answers import build_inbox
 
 Answering = Coroutine[Any, Any, Any]
 

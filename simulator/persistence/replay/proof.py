@@ -15,7 +15,7 @@ from simulator.persistence.replay.reading import ReadTape
 from simulator.persistence.replay.rebuilding import Surroundings, player_of
 from simulator.persistence.replay.writing import outside_digest
 from simulator.persistence.tape.entries import Entry, RequestBegan, RequestShown
-from simulator.scenario.compiler import ScenarioCompiler
+from simulator.scenario.build import ScenarioCompiler
 from simulator.scenario.library import load_scenario, names
 
 

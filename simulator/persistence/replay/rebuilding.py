@@ -17,9 +17,9 @@ from simulator.persistence.tape.entries import ClockSet
 from simulator.runtime.clock import Clock, Wall
 from simulator.runtime.courier import Sender
 from simulator.runtime.live_sandbox import LiveSandbox
+from simulator.runtime.quotas import ServerBudgets, unshared_budgets
 from simulator.runtime.sandbox_start import Beginning, core_of
-from simulator.runtime.server_budgets import ServerBudgets, unshared_budgets
-from simulator.scenario.compiler import ScenarioCompiler
+from simulator.scenario.build import ScenarioCompiler
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 

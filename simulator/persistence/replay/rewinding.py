@@ -27,12 +27,12 @@ from simulator.runtime.driver import Driver
 from simulator.runtime.keepers import Place
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.marks import Mark
+from simulator.runtime.operations import report
+from simulator.runtime.quotas import unshared_budgets
 from simulator.runtime.sandbox_start import Beginning
 from simulator.runtime.sandboxes import Sandboxes
-from simulator.runtime.server_budgets import unshared_budgets
-from simulator.runtime.unexpected import report
 from simulator.runtime.unread import whole
-from simulator.scenario.compiler import ScenarioCompiler
+from simulator.scenario.build import ScenarioCompiler
 
 PLAYED_AT_ONCE: Final = 2_000
 """Entries, after which other work beside the event loop has its turn, and a snapshot is taken."""

@@ -43,8 +43,7 @@ from simulator.persistence.snapshot.state import (
 )
 from simulator.persistence.tape.entries import write
 from simulator.runtime.event_items import Action, Item
-from simulator.runtime.inbox_budget import Received
-from simulator.runtime.inbox_messages import Inbox
+from simulator.runtime.inbox_messages import Inbox, Received
 from simulator.runtime.live_sandbox import LiveSandbox
 
 

@@ -15,8 +15,7 @@ import msgspec
 from simulator.domain.errors import DomainError
 from simulator.domain.model.catalog import Option, OptionList
 from simulator.scenario.reading.patterns import finder
-from simulator.scenario.sections.people import person_pools
-from simulator.scenario.sections.templates import template
+from simulator.scenario.sections.templates import person_pools, template
 
 VERSION: Final = 6
 """Of the format. A reader refuses every other version."""

@@ -46,15 +46,13 @@ from simulator.persistence.tape.entries import Entry as TapeEntry
 from simulator.persistence.tape.entries import read
 from simulator.runtime.counters import KeptCounters
 from simulator.runtime.event_items import Item
-from simulator.runtime.inbox_budget import Received
-from simulator.runtime.inbox_messages import Inbox
+from simulator.runtime.inbox_messages import Inbox, Received
 from simulator.runtime.inboxes import Inboxes
 from simulator.runtime.journal import Exchange
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.sandbox_start import Beginning
 from simulator.runtime.traces import Traced
-from simulator.scenario.build import build_rule
-from simulator.scenario.compiler import ScenarioCompiler
+from simulator.scenario.build import ScenarioCompiler, build_rule
 
 Parts = Mapping[str, bytes]
 

@@ -20,8 +20,7 @@ from simulator.scenario.lint.values import (
     times_of_day,
     values,
 )
-from simulator.scenario.reading.reader import Reader
-from simulator.scenario.reading.values import ONE
+from simulator.scenario.reading.reader import ONE, Reader
 from simulator.scenario.sections.matchers import COUNTS, OUTSTANDING, exceeds_outstanding
 from simulator.scenario.sections.windows import KEYS, time_of_day
 

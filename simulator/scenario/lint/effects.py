@@ -1,15 +1,30 @@
-"""Parts of a rule that have no effect, whatever the rule meets: counts that exclude each other, steps that never come,
-damage that another damage hides, callbacks that are never sent."""
+"""Parts that have no effect: counts that exclude each other, steps and replies that never come, hidden damage,
+timelines and inboxes that nothing names."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 import msgspec
 
 from simulator.domain.model.faults import WITHOUT_BODY
-from simulator.domain.model.transactions import STATUS_CODES, Status, may_follow
-from simulator.scenario.lint.conditions import count
+from simulator.domain.model.inboxes import INBOX_SCHEME
+from simulator.domain.model.transactions import STATUS_CODES, PaymentThen, Status, may_follow
+from simulator.scenario.lint.conditions import When, count, hides, window_of
+from simulator.scenario.lint.matchers import lint_matchers
+from simulator.scenario.reading.check import suggestion
+from simulator.scenario.reading.document import Node, shown
 from simulator.scenario.reading.reader import Reader
-from simulator.scenario.sections.timeline import STATUSES
+from simulator.scenario.sections.outcomes import (
+    NOT_TOLD,
+    STATUSES,
+    TOLD,
+    Timelines,
+    distorted,
+    payment_then,
+    payment_thens,
+    told,
+)
+from simulator.scenario.sections.schedule import added_rules
+from simulator.scenario.sections.variants import branches
 from simulator.wire.payments import STATUS_NAMES
 
 # The codes that a final status cannot have, since they say something else; other codes may be a provider's own.
@@ -121,3 +136,108 @@ def _lint_idle(item: Reader, spoilers: tuple[_Spoiler, ...]) -> None:
             for key in spoiler.idle:
                 if item[key].is_given:
                     item[key].problem("misplaced", f"{key!r} has no effect: {spoiler.why.format(key)}", at_key=True)
+
+
+def lint_timelines(root: Reader, source: str) -> None:
+    """Timelines of `source` that nothing names, and their steps. A file of timelines without payments of its own is one
+    for others to extend."""
+    named = {then.text() for then in _thens(root)}
+    is_base = not any(then.position.source == source for then in _thens(root))
+    for name, entry in root["timelines"].entries():
+        if entry.key_position.source != source:
+            continue
+        lint_steps(entry)
+        if name not in named and not is_base:
+            text = f"no rule uses the timeline {shown(name)}; write 'then: {name}' in a rule of payments"
+            entry.problem("unused_timeline", text, at_key=True)
+
+
+def _thens(root: Reader) -> Iterator[Reader]:
+    """Every place of a timeline, in rules, also those that the schedule adds, and in magic accounts."""
+    outcomes = [item["payments"] for _, item in root["magic"]["outcomes"].entries()]
+    added = [rule for item in root["schedule"].items() for section, rule in added_rules(item) if section == "payments"]
+    for item in (*root["payments"].items(), *added, *outcomes):
+        for branch in branches(item["then"]):
+            yield branch.then
+    yield root["magic"]["then"]
+
+
+def lint_payment(item: Reader, timelines: Timelines | None, usual: Reader | None = None) -> None:
+    """The timelines and callbacks of a payment rule; `usual` is the timeline of one without its own. Without
+    `timelines`, when the scenario has errors, what the callbacks meet is not looked at."""
+    for branch in branches(item["then"]):
+        lint_steps(branch.then)
+        lint_callbacks(branch.callbacks or item["callbacks"])
+    if timelines is None:
+        return
+    absent = payment_then(usual, timelines) if usual is not None else NOT_TOLD
+    thens = payment_thens(item["then"], item["callbacks"], timelines, absent)
+    for callbacks, met in distorted(item["then"], item["callbacks"], thens):
+        _lint_met(callbacks, met)
+
+
+def _lint_met(callbacks: Reader, thens: list[PaymentThen]) -> None:
+    """Callbacks that no outcome causes, and an entry for all others when there are no others."""
+    causes = told(thens)
+    if not causes:
+        why = "no step after the first" if thens else "every entry of 'one_of' has its own"
+        callbacks.problem("unreachable", f"these callbacks are never sent: {why}", at_key=True)
+        return
+    entries = callbacks.items()
+    named = {TOLD.get(entry["status"].text()) for entry in entries}
+    if entries and not entries[-1]["status"].is_given and causes <= named:
+        entries[-1].problem(
+            "unreachable", "there are no other callbacks: each status of the timeline has an entry above"
+        )
+
+
+def lint_variants(then: Reader) -> None:
+    """Entries of a `one_of` that are the same."""
+    seen: dict[str, Reader] = {}
+    for branch in branches(then):
+        if branch.entry is None or branch.entry.node is None:
+            continue
+        does = {key: value for key, value in branch.entry.node.plain().items() if key != "weight"}
+        first = seen.setdefault(repr(does), branch.entry)
+        if first is not branch.entry:
+            text = f"this does the same as the entry on line {first.position.line}; keep one and add the weights"
+            branch.entry.problem("duplicate", text)
+
+
+def lint_inboxes(root: Reader, source: str) -> None:
+    """Inboxes of `source` that no URL of the scenario names, and parts of their programs without effect."""
+    assert root.node is not None, "a document has a root"
+    named = {text.removeprefix(INBOX_SCHEME) for text in _texts(root.node) if text.startswith(INBOX_SCHEME)}
+    for name, entry in root["inboxes"].entries():
+        if entry.key_position.source != source:
+            continue
+        if name not in named:
+            hint = suggestion(name, named) or f"; send something to inbox:{name}, by a callback's or a webhook's url"
+            entry.problem("unused_inbox", f"nobody sends to the inbox {shown(name)}{hint}", at_key=True)
+        if entry["repeat"].boolean() and len(entry["replies"].items()) < 2:
+            text = "'repeat' has no effect: there are no two replies to take turns"
+            entry["repeat"].problem("misplaced", text, at_key=True)
+        _lint_during(entry["during"])
+
+
+def _lint_during(during: Reader) -> None:
+    """Windows in which there is no time, and those that an earlier one hides."""
+    earlier: list[tuple[When, int]] = []
+    for place, item in enumerate(during.items(), 1):
+        window = window_of(item)
+        if window is None:
+            continue
+        lint_matchers(window)
+        hiding = next((above for one, above in earlier if hides(one, window)), None)
+        if hiding is not None:
+            item.problem("unreachable", f"this reply never comes: the window of entry {hiding} lasts all its time")
+        elif item.is_valid:
+            earlier.append((window, place))
+
+
+def _texts(node: Node) -> Iterator[str]:
+    if isinstance(node.value, dict | list):
+        for below in node.value.values() if isinstance(node.value, dict) else node.value:
+            yield from _texts(below)
+    elif isinstance(node.value, str):
+        yield node.value

@@ -7,23 +7,24 @@ is what a file only inherits.
 from simulator.domain.model.scenario import Scenario
 from simulator.scenario.build import DEFINITIONS
 from simulator.scenario.lint.conditions import When, conditions_of, when_of
-from simulator.scenario.lint.effects import lint_counts, lint_damage
-from simulator.scenario.lint.inboxes import lint_inboxes
+from simulator.scenario.lint.effects import (
+    lint_counts,
+    lint_damage,
+    lint_inboxes,
+    lint_payment,
+    lint_timelines,
+    lint_variants,
+)
 from simulator.scenario.lint.matchers import lint_matchers
-from simulator.scenario.lint.money import lint_adjustments
-from simulator.scenario.lint.network import lint_network
 from simulator.scenario.lint.order import COMPARISONS_MAX, Placed, lint_order
-from simulator.scenario.lint.outcomes import lint_payment, lint_timelines, lint_variants
 from simulator.scenario.lint.products import lint_products, lint_sold
 from simulator.scenario.lint.requests import lint_request
-from simulator.scenario.lint.schedule import lint_schedule
-from simulator.scenario.lint.start import lint_secrets
-from simulator.scenario.lint.targets import lint_targets
+from simulator.scenario.lint.start import lint_adjustments, lint_network, lint_schedule, lint_secrets, lint_targets
 from simulator.scenario.lint.waits import lint_waits
 from simulator.scenario.reading.document import Document, Report
 from simulator.scenario.reading.reader import Reader
+from simulator.scenario.sections.outcomes import Timelines
 from simulator.scenario.sections.schedule import added_rules
-from simulator.scenario.sections.timeline import Timelines
 from simulator.scenario.sections.variants import branches
 
 

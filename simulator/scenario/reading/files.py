@@ -1,4 +1,4 @@
-"""Reads files, and confines scenarios that come from the network to one folder.
+"""Reads files, and confines scenarios that come from the network to one folder and to a size; the bundled scenarios.
 
 What a scenario names is relative to a `Folder`: any folder for the files of whoever started the program, the folder of
 `--scenarios` for its clients. Nothing outside that one is read, wherever a link leads, and a refusal does not tell
@@ -15,7 +15,35 @@ from typing import BinaryIO, Protocol
 
 import msgspec
 
-from simulator.scenario.reading.bounds import OWN_FILE
+from simulator.contract.files import data_dir
+from simulator.scenario.reading.check import suggestion
+
+BYTES_MAX = 1024 * 1024
+NODES_MAX = 25_000
+
+
+class Bounds(msgspec.Struct, frozen=True):
+    """The most bytes of its text, and the most values in it, keys included."""
+
+    bytes_max: int = BYTES_MAX
+    nodes_max: int = NODES_MAX
+
+    @property
+    def too_long(self) -> str:
+        """What is said of too many bytes."""
+        return f"a scenario has at most {self.bytes_max} bytes"
+
+    @property
+    def too_many(self) -> str:
+        """What is said of too many values."""
+        return f"a scenario has at most {self.nodes_max} values"
+
+
+FROM_ANYWHERE = Bounds()  # bodies of the control API
+OWN_FILE = Bounds(
+    16 * BYTES_MAX, 40 * NODES_MAX
+)  # also those of `--scenarios`: clients name them, the owner writes them
+
 
 NAME_CHARS_MAX = 500
 LISTED_MAX = 1000
@@ -183,3 +211,42 @@ def _real(path: FilePath) -> FilePath:
         return FilePath(os.path.realpath(path))
     except (OSError, ValueError):
         raise Unreadable(_BAD_NAME) from None
+
+
+Fingerprint = tuple[tuple[str, int, int], ...]
+
+
+def names() -> list[str]:
+    """The bundled scenarios, `default` first."""
+    return sorted((path.stem for path in _files()), key=lambda name: (name != "default", name))
+
+
+def bundled_path(name: str) -> FilePath:
+    """The file of a bundled scenario."""
+    return data_dir("scenarios") / f"{name}.yaml"
+
+
+def hint(wrong: str) -> str:
+    """What to write instead of a name that no bundled scenario has."""
+    return suggestion(wrong, names()) or "; `reseller-sim scenarios` lists them"
+
+
+def bundled_of_file(path: str) -> str:
+    """The bundled scenario that is meant by the name of a file that does not exist; empty when it is none."""
+    stem = FilePath(path).stem
+    return f" (the bundled scenario is {stem!r})" if stem in names() else ""
+
+
+def fingerprint() -> Fingerprint:
+    """Changes when a bundled file does."""
+    return tuple((path.name, (stat := path.stat()).st_mtime_ns, stat.st_size) for path in _files())
+
+
+def is_path(text: str) -> bool:
+    """True for a file's path, which cannot be the name of a bundled scenario."""
+    return "/" in text or "\\" in text or text.endswith(SUFFIXES)
+
+
+def _files() -> list[FilePath]:
+    folder = data_dir("scenarios")
+    return [folder / name for name in sorted(os.listdir(folder)) if name.endswith(".yaml")]

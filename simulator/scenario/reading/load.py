@@ -13,7 +13,6 @@ from typing import Any
 
 import yaml
 
-from simulator.scenario.reading.bounds import FROM_ANYWHERE, OWN_FILE, Bounds
 from simulator.scenario.reading.document import (
     CONTROL,
     DEPTH_MAX,
@@ -27,7 +26,7 @@ from simulator.scenario.reading.document import (
     Scalar,
     ScenarioError,
 )
-from simulator.scenario.reading.files import Unreadable, read_bytes
+from simulator.scenario.reading.files import FROM_ANYWHERE, OWN_FILE, Bounds, Unreadable, read_bytes
 from simulator.scenario.reading.syntax import mistake, odd_blank
 from simulator.scenario.reading.unclosed import opening
 

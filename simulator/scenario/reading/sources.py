@@ -13,16 +13,6 @@ from pathlib import Path as FilePath
 
 import msgspec
 
-from simulator.scenario.reading.bounds import OWN_FILE
-from simulator.scenario.reading.bundled import (
-    Fingerprint,
-    bundled_of_file,
-    bundled_path,
-    fingerprint,
-    hint,
-    is_path,
-    names,
-)
 from simulator.scenario.reading.check import check
 from simulator.scenario.reading.document import (
     Document,
@@ -36,7 +26,20 @@ from simulator.scenario.reading.document import (
     path_text,
     shown,
 )
-from simulator.scenario.reading.files import ABSENT, AnyFolder, Folder, Unreadable
+from simulator.scenario.reading.files import (
+    ABSENT,
+    OWN_FILE,
+    AnyFolder,
+    Fingerprint,
+    Folder,
+    Unreadable,
+    bundled_of_file,
+    bundled_path,
+    fingerprint,
+    hint,
+    is_path,
+    names,
+)
 from simulator.scenario.reading.load import load_file, load_text
 from simulator.scenario.reading.merge import merge, refuse_removals
 

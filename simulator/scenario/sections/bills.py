@@ -13,7 +13,7 @@ from simulator.domain.model.bills import (
 )
 from simulator.domain.model.money import is_whole_cents
 from simulator.scenario.reading.reader import Reader
-from simulator.scenario.sections.people import person_pools
+from simulator.scenario.sections.templates import person_pools
 
 RETURNED_BY_DEFAULT = (BillField.CUSTOMER, BillField.OUTSTANDING, BillField.ADDRESS, BillField.DUE_DATE)
 LOWEST, HIGHEST = Decimal(20), Decimal(400)

@@ -14,11 +14,10 @@ from simulator.domain.model.rules import Fields, Rule
 from simulator.domain.model.transactions import Status
 from simulator.scenario.reading.check import suggestion
 from simulator.scenario.reading.document import shown
-from simulator.scenario.reading.reader import Reader
-from simulator.scenario.reading.values import text_of
+from simulator.scenario.reading.reader import Reader, text_of
 from simulator.scenario.sections.matchers import compile_when
+from simulator.scenario.sections.outcomes import STATUSES
 from simulator.scenario.sections.rules import KnownCodes, check_codes, values_of, when_of
-from simulator.scenario.sections.timeline import STATUSES
 from simulator.wire.payments import STATUS_NAMES
 
 NAME_CHARS_MAX = 200

@@ -1,12 +1,17 @@
-"""Clock and limits of a scenario."""
+"""Clock and limits of a scenario, network status of products, and choices where the specification is silent."""
 
+from collections.abc import Collection, Mapping
 from datetime import timedelta
+from ipaddress import ip_address
+from types import MappingProxyType
 
 from simulator.domain.model.callbacks import RetryPolicy
 from simulator.domain.model.instants import sandbox_time
+from simulator.domain.model.network import NetworkStatus, NetworkTimeline
 from simulator.domain.model.scenario import ClockStart, Limits
-from simulator.scenario.reading import values
+from simulator.scenario.reading import reader
 from simulator.scenario.reading.reader import Reader
+from simulator.wire.payments import STATUS_NAMES
 
 # `null` as a tolerance: larger than any difference of valid times.
 ANY_TIME = timedelta(days=365_000)
@@ -28,7 +33,7 @@ def clock(section: Reader) -> ClockStart:
         if rate.is_given:
             rate.problem("duplicate", f"the rate is in the mode {text} already", at_key=True)
     else:
-        speed = float(rate.amount(values.ONE))
+        speed = float(rate.amount(reader.ONE))
         if mode == "xN" and not rate.is_given:
             item.problem("missing_key", "mode xN needs 'rate' beside it, or a number such as x60")
         if mode != "xN" and rate.is_given:
@@ -109,3 +114,64 @@ def refuse_too_many(root: Reader, rules: list[Reader], most: Limits) -> None:
     for name, items, count_max in counted:
         if len(items) > count_max:
             items[count_max].problem("too_many", f"there are {len(items)} {name}, more than limits.{name}, {count_max}")
+
+
+_STATUSES: Mapping[str, str] = {name: status for status, name in STATUS_NAMES.items()}
+
+
+def assumptions(section: Reader) -> Mapping[str, object]:
+    """The choices by id."""
+    chosen: dict[str, object] = {}
+    for id_, entry in section.entries():
+        chosen[id_] = _status_codes(entry) if id_ == "payment-status-codes" else entry.text()
+    _check_address(section["source-address"])
+    return MappingProxyType(chosen)
+
+
+def _status_codes(entry: Reader) -> Mapping[str, int]:
+    return MappingProxyType({_STATUSES.get(name, name): code.integer(0) for name, code in entry.entries()})
+
+
+def _check_address(entry: Reader) -> None:
+    if not entry.is_given or entry.text() == "rotate":
+        return
+    try:
+        ip_address(entry.text())
+    except ValueError:
+        entry.problem("bad_address", f"{entry.text()!r} must be an IP address, or rotate")
+
+
+INTERRUPTED = "FP"
+"""The product that staging reports as interrupted at all times (SPEC 7.3)."""
+
+
+def network(section: Reader, products: Collection[str], environment: str) -> Mapping[str, NetworkTimeline]:
+    """The timeline of each product that has one; in staging `FP` has one without being named."""
+    timelines: dict[str, NetworkTimeline] = {}
+    if environment == "staging" and INTERRUPTED in products:
+        timelines[INTERRUPTED] = ((timedelta(0), NetworkStatus.INTERRUPTION),)
+    for code, entry in section.entries():
+        if code not in products:
+            entry.unknown("product", code, "in the catalog", products, at_key=True)
+        timelines[code] = _timeline(entry)
+    return MappingProxyType(timelines)
+
+
+def _timeline(entry: Reader) -> NetworkTimeline:
+    if not entry.is_list:
+        return ((timedelta(0), network_status(entry)),)
+    latest = timedelta(0)
+    timeline: list[tuple[timedelta, NetworkStatus]] = []
+    for item in entry.items():
+        at = item["at"].duration()
+        if at < latest:
+            item["at"].problem("timeline", f"{item['at'].text()} is before the one above; 'at' counts from the start")
+        latest = max(latest, at)
+        timeline.append((at, network_status(item["status"])))
+    return tuple(timeline)
+
+
+def network_status(entry: Reader) -> NetworkStatus:
+    """One status."""
+    text = entry.text()
+    return next((status for status in NetworkStatus if status == text), NetworkStatus.HEALTHY)

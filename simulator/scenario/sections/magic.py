@@ -14,12 +14,10 @@ from simulator.domain.model.rules import Rule
 from simulator.domain.model.transactions import SETTLED, PaymentThen, Step
 from simulator.scenario.reading.reader import Reader
 from simulator.scenario.sections.bills import bill_then
-from simulator.scenario.sections.cases import dispute, void
-from simulator.scenario.sections.faults import fault
 from simulator.scenario.sections.matchers import When, compile_when
-from simulator.scenario.sections.payments import payment_then, payment_thens
+from simulator.scenario.sections.outcomes import Timelines, dispute, payment_then, payment_thens, void
 from simulator.scenario.sections.rules import KnownCodes, when_of
-from simulator.scenario.sections.timeline import Timelines
+from simulator.scenario.sections.scripted_answers import fault
 from simulator.scenario.sections.variants import choices, with_variants
 
 _ALWAYS = compile_when({})

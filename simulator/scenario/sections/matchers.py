@@ -12,7 +12,7 @@ from simulator.domain.model.money import CENT, is_whole_cents, parse_amount
 from simulator.domain.model.rules import INDEXED, Fields, matches_all
 from simulator.domain.model.windows import Window
 from simulator.scenario.reading import patterns
-from simulator.scenario.reading.values import text_of
+from simulator.scenario.reading.reader import text_of
 from simulator.scenario.sections import windows
 from simulator.scenario.sections.windows import window_of
 

@@ -18,8 +18,6 @@ from simulator.scenario.reading.patterns import finder
 from simulator.scenario.reading.reader import Reader
 from simulator.scenario.sections import windows
 from simulator.scenario.sections.bills import bill_then
-from simulator.scenario.sections.cases import dispute, void
-from simulator.scenario.sections.faults import fault
 from simulator.scenario.sections.matchers import (
     BODY_FACTS,
     COUNTS,
@@ -32,8 +30,8 @@ from simulator.scenario.sections.matchers import (
     number,
     without_body,
 )
-from simulator.scenario.sections.payments import payment_thens
-from simulator.scenario.sections.timeline import Timelines
+from simulator.scenario.sections.outcomes import Timelines, dispute, payment_thens, void
+from simulator.scenario.sections.scripted_answers import fault
 from simulator.scenario.sections.variants import choices, with_variants
 from simulator.scenario.sections.windows import SPAN_KEYS, check_window
 

@@ -27,10 +27,9 @@ from simulator.domain.model.schedule import (
 )
 from simulator.domain.model.tree import TreeKind
 from simulator.domain.model.wallet import EntryType
-from simulator.scenario.reading.reader import Reader
-from simulator.scenario.reading.values import secret_bytes, target
-from simulator.scenario.sections.changes import changes, tree_changes
-from simulator.scenario.sections.network import network_status
+from simulator.scenario.reading.reader import Reader, secret_bytes, target
+from simulator.scenario.sections.catalog import changes, tree_changes
+from simulator.scenario.sections.limits import network_status
 from simulator.scenario.sections.resellers import allowlist, callback, key_state, threshold
 from simulator.scenario.sections.rules import RULE_READERS, KnownCodes, check_codes
 from simulator.scenario.sections.windows import clock_time

@@ -6,8 +6,7 @@ from datetime import time
 from typing import Any
 
 from simulator.domain.model.windows import TimeOfDay, Window
-from simulator.scenario.reading.reader import Reader
-from simulator.scenario.reading.values import duration
+from simulator.scenario.reading.reader import Reader, duration
 
 KEYS = ("time", "weekday", "since", "until")
 SPAN_KEYS = ("since", "until")

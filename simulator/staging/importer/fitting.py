@@ -9,9 +9,9 @@ from typing import Any
 
 from simulator.domain.model.catalog import Catalog, Product
 from simulator.scenario.build import build
-from simulator.scenario.reading.bounds import OWN_FILE
 from simulator.scenario.reading.check import check
 from simulator.scenario.reading.document import PROBLEMS_MAX, Problem, Report, ScenarioError
+from simulator.scenario.reading.files import OWN_FILE
 from simulator.scenario.reading.load import load_object
 
 ROUNDS_MAX = 50

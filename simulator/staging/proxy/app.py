@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from starlette.responses import Response
 
-from simulator.control.guard import Guard
+from simulator.control.access import Guard
 from simulator.control.http import error
 from simulator.options import CONTROL_PATH
 from simulator.server.asgi import use_host_of_target

@@ -13,11 +13,10 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
-from simulator.control import meta
-from simulator.control.exports import pasted
+from simulator.control import api_docs, health
+from simulator.control.access import Guard
+from simulator.control.exports import har_parts, pasted
 from simulator.control.filters import filtered, matcher, refuse_contradictions, refuse_impossible
-from simulator.control.guard import Guard
-from simulator.control.har import har_parts
 from simulator.control.http import (
     DIGITS_MAX,
     base_url,
@@ -32,8 +31,8 @@ from simulator.control.http import (
 from simulator.control.parameters import page_of, query_of, refuse_other_parameters, wait_of
 from simulator.domain.errors import DomainError, Unknown
 from simulator.runtime.background import in_background
+from simulator.runtime.operations import report
 from simulator.runtime.ring import Ring, RingRecord, Tally
-from simulator.runtime.unexpected import report
 from simulator.staging.proxy import shown
 from simulator.staging.proxy.log import SeenCall, SeenDeparture, SeenNotification
 from simulator.staging.proxy.watcher import Watcher
@@ -77,8 +76,8 @@ class ProxyControl:
     def __init__(self, watcher: Watcher, guard: Guard, audit: Audit, facts: dict[str, Any]) -> None:
         self._watcher, self._guard, self._audit, self._facts = watcher, guard, audit, facts
         endpoints: dict[str, Callable[..., Any]] = {
-            HEALTH_PATH: meta.health,
-            "/_sim/openapi.json": meta.proxy_document,
+            HEALTH_PATH: health.health,
+            "/_sim/openapi.json": api_docs.proxy_document,
             "/_sim/sandboxes": self._list,
             ONE + "/requests": self._requests,
             ONE + "/requests.har": self._as_har,

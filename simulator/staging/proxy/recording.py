@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final, Protocol
 
 from simulator.runtime.background import in_background
-from simulator.runtime.unexpected import report
+from simulator.runtime.operations import report
 from simulator.staging.proxy.log import seen_size
 from simulator.staging.proxy.secrets import SeenSecrets
 from simulator.staging.proxy.without_secrets import without_secrets

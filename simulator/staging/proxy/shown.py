@@ -4,8 +4,7 @@ from typing import Any
 from urllib.parse import quote
 
 from simulator.control import render
-from simulator.control.exports import Sent
-from simulator.control.har import SAFE_IN_PATH, SAFE_IN_URL
+from simulator.control.exports import SAFE_IN_PATH, SAFE_IN_URL, Sent
 from simulator.control.masking import Mask
 from simulator.staging.proxy.fields import value_of
 from simulator.staging.proxy.log import SeenCall, SeenDeparture, SeenNotification

@@ -10,7 +10,7 @@ from typing import Any, Final, Literal, NamedTuple
 
 from simulator.contract.responses import Departure
 from simulator.runtime.background import in_background
-from simulator.runtime.unexpected import report
+from simulator.runtime.operations import report
 from simulator.staging.proxy import departures
 from simulator.staging.proxy.bodies import is_small, read
 from simulator.staging.proxy.echoes import of_echoes

@@ -5,8 +5,8 @@ from typing import Any
 
 from simulator.scenario.build import build
 from simulator.scenario.lint.findings import lint
-from simulator.scenario.reading.bounds import OWN_FILE
 from simulator.scenario.reading.document import Problem, Report, ScenarioError
+from simulator.scenario.reading.files import OWN_FILE
 from simulator.scenario.reading.load import load_object
 from simulator.staging.importer.fitting import remove_problems
 

@@ -12,7 +12,7 @@ from simulator.domain.model.money import parse_amount, parse_number
 from simulator.domain.model.transactions import Reason
 from simulator.domain.sandbox import Sandbox
 from simulator.scenario.build import build
-from simulator.scenario.reading.bounds import OWN_FILE
+from simulator.scenario.reading.files import OWN_FILE
 from simulator.scenario.reading.load import load_object
 
 START = datetime(2026, 11, 1, tzinfo=UTC)

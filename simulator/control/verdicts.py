@@ -1,4 +1,4 @@
-"""`/_sim/sandboxes/{id}/coverage`: which rules, endpoints and outcomes were met, and which were not."""
+"""`/_sim/sandboxes/{id}/expectations`, `…/audit` and `…/coverage`: what a run has met, and what it has not."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -7,11 +7,92 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
+from simulator.audit.audit import Obligation, as_json, audited
+from simulator.audit.traffic import Rate
 from simulator.contract.openapi import OPENAPI, load
-from simulator.control.http import reply, sandbox_of
+from simulator.control import render
+from simulator.control.http import in_slices, reply, sandbox_of, sandboxes_of
+from simulator.control.masking import mask_of
 from simulator.control.parameters import refuse_other_parameters
+from simulator.domain.model.expectations import Expectation, Verdict
 from simulator.domain.model.outcomes import OUTCOMES, AnswerKind
 from simulator.domain.reports.coverage import Coverage
+from simulator.runtime.background import in_background, place
+from simulator.runtime.expectations import verdicts_in_slices
+from simulator.runtime.live_sandbox import LiveSandbox
+from simulator.runtime.traffic_log import Log, log_in_slices, log_of
+from simulator.wire.json import number
+
+
+async def show_expectations(request: Request) -> Response:
+    """Every expectation of the scenario with its current verdict."""
+    refuse_other_parameters(request)
+    return reply(expectations_shown(await in_slices(verdicts_in_slices(sandbox_of(request)))))
+
+
+def expectations_shown(verdicts: list[Verdict]) -> dict[str, Any]:
+    """Verdicts in the form of the control API."""
+    return {"ok": all(one.ok for one in verdicts), "expectations": [_row(one) for one in verdicts]}
+
+
+def _row(verdict: Verdict) -> dict[str, Any]:
+    expectation, actual = verdict.expectation, verdict.actual
+    return {
+        "name": expectation.name,
+        "kind": expectation.kind.value,
+        "place": render.place(expectation.place),
+        "expected": _expected(expectation),
+        "actual": actual if isinstance(actual, int) else number(actual),
+        "ok": verdict.ok,
+        "message": verdict.message,
+        "nearest": list(verdict.nearest),
+        "pending": list(verdict.pending),
+    }
+
+
+def _expected(expectation: Expectation) -> Any:
+    if expectation.amount is not None:
+        return number(expectation.amount)
+    bounds: dict[str, Any] = {"min": expectation.count.low, "max": expectation.count.high}
+    if expectation.per:
+        bounds["per"] = expectation.per
+    if expectation.apart is not None:
+        bounds["apart"] = expectation.apart.total_seconds()
+    return bounds
+
+
+async def show_audit(request: Request) -> Response:
+    """Every obligation, judged from what the journal and the delivery logs have kept."""
+    refuse_other_parameters(request)
+    live = sandbox_of(request)
+    with place(0):
+        [log] = await in_slices(log_in_slices(live))
+        obligations = await in_background(judged, log, rate_of(live))
+    sandboxes = sandboxes_of(request)
+    # A refused request may have the credentials of another sandbox.
+    owners = {one.owner for one in log.exchanges if one.owner}
+    mask = mask_of(live, sandboxes, map(sandboxes.find, owners))
+    return reply(as_json(obligations, left_out=log.left_out, shown=mask.text))
+
+
+def judged(log: Log, rate: Rate | None) -> list[Obligation]:
+    """The audit of a log."""
+    return audited(log.calls(), log.notifications(), until=log.now, rate=rate)
+
+
+def answer_of(live: LiveSandbox) -> dict[str, Any]:
+    """The answer about a sandbox that nothing changes any more; secrets in it are not hidden yet."""
+    log = log_of(live)
+    return as_json(judged(log, rate_of(live)), left_out=log.left_out)
+
+
+def rate_of(live: LiveSandbox) -> Rate | None:
+    """The sandbox's own limit of requests."""
+    limits = live.scenario.limits
+    if limits.requests_per_interval is None:
+        return None
+    return Rate(limits.requests_per_interval, limits.rate_limit_interval)
+
 
 NOT_AWAITED = frozenset({"405", "500"})
 """Statuses that no test has to meet at an endpoint: the answer to other methods, and to a mistake of the simulator."""
@@ -21,13 +102,13 @@ METHODS = ("get", "put", "post", "delete", "patch")
 MethodAndPath = tuple[str, str]
 
 
-async def show(request: Request) -> Response:
+async def show_coverage(request: Request) -> Response:
     """The coverage of one sandbox since its start or last reset."""
     refuse_other_parameters(request)
-    return reply(rendered(sandbox_of(request).coverage()))
+    return reply(coverage_shown(sandbox_of(request).coverage()))
 
 
-def rendered(coverage: Coverage) -> dict[str, Any]:
+def coverage_shown(coverage: Coverage) -> dict[str, Any]:
     """Coverage in the form of the control API."""
     parts = {
         "rules": _rules(coverage),

@@ -11,8 +11,8 @@ from click.testing import CliRunner
 
 from simulator.cli.main import cli
 from simulator.contract.openapi import CONTROL, bundled
-from simulator.control.explained import CURL_BODY_BYTES_MAX
-from simulator.control.pasted import HEADERS_BYTES_MAX, HEADERS_MAX
+from simulator.control.explain import CURL_BODY_BYTES_MAX
+from simulator.control.explain_input import HEADERS_BYTES_MAX, HEADERS_MAX
 from tests.support.client import Client, Response, running
 from tests.support.signing import sign
 

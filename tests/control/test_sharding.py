@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from simulator.control import joined, proxied
+from simulator.control import health, sharding
 from simulator.shards.asking import ASKED_BY, HEAD_BYTES_MAX
 from simulator.shards.servers import Server
 from simulator.shards.shards import Shards
@@ -164,22 +164,22 @@ def test_a_neighbour_that_lies_is_said_to_be_missing(says: bytes, reason: str) -
 
 
 def test_a_neighbour_that_hangs_is_waited_for_so_long(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(joined, "LIST_TIMEOUT_S", 0.05)
+    monkeypatch.setattr(sharding, "LIST_TIMEOUT_S", 0.05)
     with beside(None, listing()) as (client, _):
         assert told(client)["servers"][1]["reason"] == "b did not answer within 0.05 s"
 
 
 def test_all_neighbours_are_waited_for_so_long_together(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(joined, "LISTS_TIMEOUT_S", 0.05)
-    monkeypatch.setattr(joined, "ASKED_AT_ONCE", 1)
+    monkeypatch.setattr(sharding, "LISTS_TIMEOUT_S", 0.05)
+    monkeypatch.setattr(sharding, "ASKED_AT_ONCE", 1)
     with beside(None, None) as (client, _):
         reasons = [one["reason"] for one in told(client)["servers"]]
         assert reasons == [None, *(f"{name} had not answered when the list had taken 0.05 s" for name in "bc")]
 
 
 def test_all_answers_together_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(joined, "LISTS_BYTES_MAX", 1000)
-    monkeypatch.setattr(joined, "ASKED_AT_ONCE", 1)
+    monkeypatch.setattr(sharding, "LISTS_BYTES_MAX", 1000)
+    monkeypatch.setattr(sharding, "ASKED_AT_ONCE", 1)
     long = listing(*(f"sandbox-{n}" for n in range(4)))
     with beside(long, long) as (client, _):
         reasons = [one["reason"] for one in told(client)["servers"]]
@@ -188,14 +188,14 @@ def test_all_answers_together_are_bounded(monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_a_few_lists_are_made_at_once() -> None:
     with beside(listing()) as (client, _):
-        joined.Lists.running = joined.LISTS_AT_ONCE
+        sharding.Lists.running = sharding.LISTS_AT_ONCE
         try:
             refused = client.sim("GET", "/sandboxes")
         finally:
-            joined.Lists.running = 0
+            sharding.Lists.running = 0
         assert (refused.status, refused.json["error"], refused.headers["retry-after"]) == (429, "too_busy", "1")
         assert told(client)["servers"][1]["answered"]
-        assert joined.Lists.running == 0
+        assert sharding.Lists.running == 0
 
 
 def test_a_server_that_is_asked_by_another_one_answers_for_itself() -> None:
@@ -269,7 +269,7 @@ def test_one_server_alone_lists_no_servers(monkeypatch: pytest.MonkeyPatch) -> N
         raise AssertionError
 
     unasked: Callable[..., None] = never
-    monkeypatch.setattr(joined, "ask", unasked)
+    monkeypatch.setattr(sharding, "ask", unasked)
     with running() as client:
         assert list(told(client)) == ["sandboxes"]
 
@@ -277,7 +277,7 @@ def test_one_server_alone_lists_no_servers(monkeypatch: pytest.MonkeyPatch) -> N
 def test_a_server_says_of_a_sandbox_that_it_has_not_whose_it_would_be_and_of_a_proxy_what_differs(
     caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(proxied, "_said", set())
+    monkeypatch.setattr(health, "_said", set())
     two = Shards([Server("a", "h", 1), Server("b", "h", 2)], "a")
 
     def ready(name: str, names: str) -> tuple[int, list[str]]:
@@ -298,6 +298,6 @@ def test_a_server_says_of_a_sandbox_that_it_has_not_whose_it_would_be_and_of_a_p
         assert ready("a", "11111111") == (200, [])  # once
         status, (line,) = ready("b", two.digest)
         assert (status, line[:50]) == (503, "the proxy takes this server for 'b', and it was st")
-        for n in range(2 * proxied.SAID_MAX):
+        for n in range(2 * health.SAID_MAX):
             ready(f"other-{n}", two.digest)
-        assert len(proxied._said) == proxied.SAID_MAX
+        assert len(health._said) == health.SAID_MAX

@@ -10,10 +10,11 @@ from functools import cached_property
 from itertools import islice
 from typing import Any, Final
 
+from simulator.contract.body import BadJson, decode_any
 from simulator.domain.model.resellers import Reseller
 from simulator.domain.model.transactions import Transaction
 from simulator.domain.model.webhooks import Delivery
-from simulator.runtime.inbox_budget import Received
+from simulator.runtime.inbox_messages import Received
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.wire import outbound
 from simulator.wire.verifying import headers_of, is_signed_with, lacking, staleness
@@ -22,6 +23,10 @@ OTHERS_MAX: Final = 100
 """So many secrets of other resellers are tried, and so many of those that were replaced."""
 
 TRIED_BYTES_MAX: Final = 4 * 1024 * 1024  # of one message, hashed again with each secret
+# Of a message: what is more is not decoded.
+JSON_BYTES_MAX = 64 * 1024
+JSON_VALUES_MAX = 5000
+JSON_DEPTH_MAX = 32
 _SECRET_CHARS: Final = 64
 _IN_QUERY: Final = ("refid", "status", "price", "message")
 _NEITHER: Final = "this is neither a callback nor a webhook of the service"
@@ -171,3 +176,29 @@ def _is_of_webhook(secret: str) -> bool:
         return len(secret) == _SECRET_CHARS and len(bytes.fromhex(secret)) * 2 == _SECRET_CHARS
     except ValueError:
         return False
+
+
+def values_in(body: bytes) -> int:
+    """How many values the body has if it is JSON, or a few more."""
+    return body.count(b",") + body.count(b"[") + body.count(b"{") + 1
+
+
+def may_be_decoded(body: bytes) -> bool:
+    return 0 < len(body) <= JSON_BYTES_MAX and values_in(body) <= JSON_VALUES_MAX
+
+
+def json_of(body: bytes) -> Any:
+    """The value of a text; None when it is not JSON, too long or nested too deep."""
+    if not may_be_decoded(body):
+        return None
+    try:
+        value = decode_any(body)
+    except BadJson:
+        return None
+    level = [value]
+    for _ in range(JSON_DEPTH_MAX + 1):
+        level = [one for one in level if isinstance(one, dict | list)]
+        if not level:
+            return value
+        level = [child for one in level for child in (one.values() if isinstance(one, dict) else one)]
+    return None

@@ -1,4 +1,4 @@
-"""What several servers do together: the list of all their sandboxes, and creating one at the server that owns it."""
+"""Several servers together: the list of all their sandboxes, and creating one at the server that owns it."""
 
 import asyncio
 from collections.abc import Mapping, Sequence

@@ -1,0 +1,93 @@
+"""`/_sim/health` and `/_sim/ready`, also before there is an application; and whether the proxy knows this server."""
+
+import logging
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from simulator import __version__
+from simulator.control.http import error, reply
+from simulator.control.parameters import refuse_other_parameters
+from simulator.control.sharding import shards_of
+from simulator.runtime.operations import STARTING, NotReady, Operations
+from simulator.shards.ring import NAME_HEADER, NAMES_HEADER
+from simulator.shards.servers import is_name
+from simulator.shards.shards import Shards
+from simulator.wire.json import encode
+
+
+async def health(request: Request) -> Response:
+    """The status and the version."""
+    return reply({"status": "ok", "version": __version__})
+
+
+async def ready(request: Request) -> Response:
+    """200 when requests may be sent; 503 with the reason while the server starts or stops, or is not the one of several
+    that its proxy takes it for."""
+    refuse_other_parameters(request)
+    operations: Operations = request.app.state.operations
+    why = operations.not_ready or wrong_place(request)
+    return reply({"status": "ready", "version": __version__}) if why is None else error(503, why.code, why.message)
+
+
+Answer = Callable[[], tuple[int, bytes]]
+"""Makes a status, and a body as the control API has it."""
+
+
+def early_answers(operations: Operations, root: str = "") -> tuple[Mapping[str, Answer], Answer]:
+    """What is answered to each path, also below the `root` that a proxy has before ours, and to everything else where
+    that cannot wait."""
+
+    def ready() -> tuple[int, bytes]:
+        why = operations.not_ready or STARTING
+        return 503, encode({"error": why.code, "message": why.message, "path": ""})
+
+    answers: dict[str, Answer] = {
+        "/_sim/health": lambda: (200, encode({"status": "ok", "version": __version__})),
+        "/_sim/ready": ready,
+    }
+    return {f"{before}{path}": one for path, one in answers.items() for before in ("", root)}, ready
+
+
+SAID_MAX: Final = 16
+"""Anybody may ask, with any name: so many different lines are logged."""
+
+_LOG: Final = logging.getLogger(__name__)
+_said: set[str] = set()
+
+
+def wrong_place(request: Request) -> NotReady | None:
+    """Why this server is not the one that the proxy takes it for; None when it is, or when nobody says. That the proxy
+    has another list is logged alone: servers get a new one before the proxy does."""
+    name = request.headers.get(NAME_HEADER)
+    if name is None or not is_name(name):
+        return None
+    shards = shards_of(request)
+    if shards is None or shards.own.name != name:
+        found = NotReady(
+            "wrong_shard", f"the proxy takes this server for {name!r}, and it was started {_as(shards, name)}"
+        )
+        _log(found.message)
+        return found
+    names = request.headers.get(NAMES_HEADER, shards.digest)
+    if names != shards.digest:
+        _log(
+            f"the list of the proxy has other servers than that of --shards, which has {', '.join(shards.servers)}:"
+            " write its configuration anew with shard-config, or start this server with the list of now"
+        )
+    return None
+
+
+def _as(shards: Shards | None, name: str) -> str:
+    do = f"start it with --shard {name}, or write the configuration of the proxy anew with shard-config"
+    if shards is None:
+        return f"without --shards and --shard; {do}"
+    return f"with --shard {shards.own.name}; {do}"
+
+
+def _log(line: str) -> None:
+    if line not in _said and len(_said) < SAID_MAX:
+        _said.add(line)
+        _LOG.warning(line)

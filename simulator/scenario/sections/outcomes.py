@@ -1,0 +1,260 @@
+"""Outcomes of payments and cases: timelines and whether their order is valid, refusals, callbacks, how voids end."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import timedelta
+from functools import partial
+from types import MappingProxyType
+
+from msgspec.structs import replace
+
+from simulator.domain.model.cases import REFUND_AFTER, CaseThen
+from simulator.domain.model.likeness import nearest
+from simulator.domain.model.transactions import (
+    SETTLED,
+    Distortion,
+    PaymentThen,
+    Reason,
+    Refusal,
+    Status,
+    Step,
+    may_follow,
+)
+from simulator.scenario.reading.reader import Reader, day
+from simulator.scenario.sections.templates import template, templates
+from simulator.scenario.sections.variants import branches, refuse_misplaced
+from simulator.scenario.sections.windows import clock_time
+from simulator.wire.payments import STATUS_NAMES
+
+# What a step may be; the status of a void is none.
+STATUSES: Mapping[str, Status] = {
+    name: status for status, name in STATUS_NAMES.items() if status is not Status.REFUNDED
+}
+TEXTS = ("remarks", "sn", "pin", "note", "voucherlink")
+NAME_MAX = 100
+TIMES = ("after", "at", "requery")
+
+Timelines = Mapping[str, tuple[Step, ...]]
+NO_TIMELINES: Timelines = MappingProxyType({})
+
+
+def timelines(section: Reader) -> Timelines:
+    """The timelines that rules may name."""
+    for name, entry in section.entries():
+        if not 0 < len(name) <= NAME_MAX:
+            entry.problem("out_of_range", f"the name of a timeline has 1 to {NAME_MAX} characters", at_key=True)
+    return MappingProxyType({name: steps(entry) for name, entry in section.entries()})
+
+
+def steps(section: Reader) -> tuple[Step, ...]:
+    """The steps of a `then`. Impossible ones are reported."""
+    items = section.items()
+    timeline = tuple(_step(item) for item in items)
+    _check_times(items, timeline)
+    _check_statuses(items, timeline)
+    return timeline
+
+
+def _step(item: Reader) -> Step:
+    texts = templates(item, TEXTS)
+    return Step(
+        status=STATUSES.get(item["status"].text(), Status.ACCEPTED),
+        after=item["after"].optional_duration(),
+        requery=item["requery"].optional_integer(),
+        code=item["statusCode"].optional_integer(),
+        texts=MappingProxyType(texts) if texts else None,
+        expiry=item["expiry"].parsed(day, "bad_date"),
+        at=item["at"].parsed(clock_time, "bad_clock_time"),
+    )
+
+
+def _check_times(items: list[Reader], timeline: tuple[Step, ...]) -> None:
+    """The first step is the answer; each later one has one time, and neither kind of time decreases."""
+    latest_after, latest_requery, has_waited = timedelta(0), 0, False
+    for place, (item, step) in enumerate(zip(items, timeline, strict=True)):
+        given = [key for key in TIMES if item.has(key)]
+        if place == 0:
+            for key in given:
+                text = "the first step is the answer to the creating request and has no time"
+                item[key].problem("timeline", text, at_key=True)
+        elif len(given) > 1:
+            text = f"a step has either {given[0]!r} or {given[1]!r}, not both"
+            item[given[1]].problem("timeline", text, at_key=True)
+        elif not given:
+            item.problem("timeline", "a step after the first needs 'after', 'at' or 'requery'")
+        if step.requery is not None:
+            if step.requery < latest_requery:
+                item["requery"].problem("timeline", f"re-query {step.requery} is before the step above")
+            latest_requery = max(latest_requery, step.requery)
+        elif step.after is not None:
+            # A time of day comes later than the step above it, never together with it.
+            if step.after < latest_after or (has_waited and step.after == latest_after):
+                text = f"{item['after'].text()} is before the step above; 'after' counts from the creation"
+                item["after"].problem("timeline", text)
+            latest_after = max(latest_after, step.after)
+        has_waited = has_waited or step.at is not None
+
+
+def _check_statuses(items: list[Reader], timeline: tuple[Step, ...]) -> None:
+    """Dated steps must be a valid sequence, and so must re-query steps; between the two whichever comes first wins."""
+    if not timeline:
+        return
+    reached = {"after": timeline[0].status, "requery": timeline[0].status}
+    for item, step in zip(items[1:], timeline[1:], strict=True):
+        track = "requery" if step.requery is not None else "after"
+        if item["status"].text() not in STATUSES:
+            continue
+        if not may_follow(reached[track], step.status):
+            before = reached[track]
+            text = f"{item['status'].text()} cannot follow {STATUS_NAMES[before]}"
+            final = "; it is final" if before in SETTLED else ""
+            item["status"].problem("timeline", text + final)
+        else:
+            reached[track] = step.status
+
+
+# The statuses that callbacks tell, by the names that entries of `callbacks` use. Accepted has none.
+TOLD: Mapping[str, Status] = {
+    STATUS_NAMES[status]: status for status in (Status.PROCESSING, Status.SUCCESSFUL, Status.FAILED, Status.REFUNDED)
+}
+NOT_TOLD = PaymentThen(())
+UNDISTORTED = Distortion()
+
+
+def payment_thens(
+    then: Reader, distortion: Reader, timelines: Timelines, usual: PaymentThen = NOT_TOLD
+) -> list[tuple[int, PaymentThen]]:
+    """What a payment rule may do, each with its weight; `usual` is what an absent `then` means."""
+    refuse_misplaced(then)
+    found: list[tuple[int, PaymentThen]] = []
+    for branch in branches(then):
+        does = payment_then(branch.then, timelines) if branch.then.is_given else usual
+        found.append((branch.weight, replace(does, callbacks=_callbacks(branch.callbacks or distortion))))
+    for item, thens in distorted(then, distortion, found):
+        _check_callbacks(item, thens)
+    return found
+
+
+def distorted(
+    then: Reader, distortion: Reader, thens: list[tuple[int, PaymentThen]]
+) -> Iterator[tuple[Reader, list[PaymentThen]]]:
+    """Each `callbacks` of a rule with the outcomes that it distorts; `distortion` is that of all without their own."""
+    common: list[PaymentThen] = []
+    for branch, (_, does) in zip(branches(then), thens, strict=True):
+        if branch.callbacks is None:
+            common.append(does)
+        else:
+            yield branch.callbacks, [does]
+    if distortion.is_given:
+        yield distortion, common
+
+
+def payment_then(then: Reader, timelines: Timelines = NO_TIMELINES) -> PaymentThen:
+    """A timeline, written out or by its name, or a refusal; without callbacks."""
+    if then.is_mapping:
+        return PaymentThen((), refusal=_refusal(then))
+    name = then.text()
+    if not name:
+        return PaymentThen(steps(then))
+    if name not in timelines:
+        meant = "" if nearest(name, timelines) else nearest(name, STATUSES)
+        where = f"in this scenario; write [{{ status: {meant} }}] for this status" if meant else "in this scenario"
+        then.unknown("timeline", name, where, timelines)
+    return PaymentThen(timelines.get(name, ()))
+
+
+def _refusal(item: Reader) -> Refusal:
+    """`{refuse: Insufficient_Balance}`, optionally with its own code and remarks."""
+    if not item["refuse"].is_given and not item["one_of"].is_given:
+        item.problem("missing_key", "'refuse' is missing")
+    names = {reason.value: reason for reason in Reason}
+    reason = names.get(item["refuse"].text(), Reason.REQUEST)
+    return Refusal(reason, item["statusCode"].optional_integer(), item["remarks"].text())
+
+
+def _callbacks(item: Reader) -> Distortion:
+    """An object distorts all callbacks; a list has an entry for each status, and one for all others."""
+    if not item.is_list:
+        return _distortion(item)
+    by_status = {TOLD.get(entry["status"].text()): _distortion(entry) for entry in item.items()}
+    others = by_status.pop(None, UNDISTORTED)
+    return replace(others, by_status={status: one for status, one in by_status.items() if status is not None} or None)
+
+
+def _distortion(item: Reader) -> Distortion:
+    if not item.is_given:
+        return UNDISTORTED
+    return Distortion(
+        drop=item["drop"].boolean(),
+        duplicates=item["duplicate"].integer(0),
+        delay=item["delay"].duration(),
+        reverse=item["reverse"].boolean(),
+        again_after=item["again_after"].optional_duration(),
+    )
+
+
+def _check_callbacks(item: Reader, thens: list[PaymentThen]) -> None:
+    """Report callbacks that none of these outcomes can cause."""
+    if thens and all(then.refusal is not None for then in thens):
+        item.problem("misplaced", "a refused payment has no callbacks", at_key=True)
+        return
+    reachable = told(thens)
+    seen: set[str] = set()
+    for entry in item.items():
+        name = entry["status"].text()
+        if "" in seen:
+            entry.problem("misplaced", "an entry without a status is for all others and comes last")
+        elif name in seen:
+            entry["status"].problem("duplicate", f"there is an entry for {name} already")
+        elif name in TOLD and TOLD[name] not in reachable and any(then.steps for then in thens):
+            entry["status"].problem("unreachable", _unreachable(name))
+        seen.add(name)
+
+
+def told(thens: Iterable[PaymentThen]) -> frozenset[Status]:
+    """The statuses that callbacks of these outcomes may tell: those after the first, and the refund of a success."""
+    later = {step.status for then in thens for step in then.steps[1:]}
+    if any(step.status is Status.SUCCESSFUL for then in thens for step in then.steps):
+        later.add(Status.REFUNDED)
+    return frozenset(later & set(TOLD.values()))
+
+
+def _unreachable(name: str) -> str:
+    if TOLD[name] is Status.REFUNDED:
+        return "the timeline has no Succesful, and only a success is voided"
+    return f"the timeline never tells {name}: no step after the first has it"
+
+
+ACCEPTED = "Success"
+
+
+def void(item: Reader) -> CaseThen:
+    """The `then` of a void. An accepted void ends after a delay, by default with a refund; a refused one ends at
+    once."""
+    is_accepted = _is_accepted(item)
+    refund_after, refused_after = item["refund_after"], item["refused_after"]
+    for given in (refund_after, refused_after):
+        if given.is_given and not is_accepted:
+            given.problem("misplaced", "only a void with status Success ends later", at_key=True)
+    if refund_after.is_given and refused_after.is_given:
+        text = "a void ends with 'refund_after' or with 'refused_after', not both"
+        refused_after.problem("misplaced", text, at_key=True)
+    is_refunded = is_accepted and not refused_after.is_given
+    return CaseThen(
+        is_accepted,
+        item["message"].parsed(partial(template, field_name="message"), "bad_template"),
+        refund_after.duration(REFUND_AFTER) if is_refunded else None,
+        refused_after.optional_duration(),
+    )
+
+
+def dispute(item: Reader) -> CaseThen:
+    """The `then` of a dispute."""
+    message = item["message"].parsed(partial(template, field_name="message"), "bad_template")
+    return CaseThen(_is_accepted(item), message)
+
+
+def _is_accepted(item: Reader) -> bool:
+    status = item["status"]
+    if item.is_mapping and not status.is_given:
+        item.problem("missing_key", "'status' is missing")
+    return status.text() == ACCEPTED

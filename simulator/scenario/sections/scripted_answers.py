@@ -1,0 +1,208 @@
+"""Scripted answers: what a fault does to an exchange, how inboxes reply, and the headers of both."""
+
+import re
+from collections.abc import Iterator, Mapping
+from datetime import timedelta
+from types import MappingProxyType
+
+from simulator.contract.body import BadJson, decode_any
+from simulator.domain.model.faults import (
+    JSON,
+    WITHOUT_BODY,
+    CutAnswer,
+    Denial,
+    DrippingAnswer,
+    ExtraHeaders,
+    Failure,
+    FaultThen,
+    InternalError,
+    MalformedAnswer,
+    NoAnswer,
+    NonceServiceDown,
+    ScriptedAnswer,
+)
+from simulator.domain.model.inboxes import INBOX_NAME, InboxProgram, InboxReply, TimedReply
+from simulator.scenario.reading.check import check
+from simulator.scenario.reading.document import Report, shown
+from simulator.scenario.reading.load import load_object
+from simulator.scenario.reading.reader import Reader
+from simulator.scenario.sections.windows import KEYS, read_window
+
+CONTENT_TYPE = "content-type"
+OWN_PREFIX = "x-sim-"
+
+# They follow from the body, the connection and the time of the answer.
+FRAMING = frozenset({"connection", "content-length", "date", "keep-alive", "trailer", "transfer-encoding", "upgrade"})
+
+_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}", re.ASCII)
+
+
+def headers(section: Reader) -> tuple[tuple[str, str], ...]:
+    """Names and values as written. Names that HTTP or the simulator itself uses are reported."""
+    return tuple(_valid(section))
+
+
+def _valid(section: Reader) -> Iterator[tuple[str, str]]:
+    seen: set[str] = set()
+    for name, entry in section.entries():
+        lower = name.lower()
+        if not _NAME.fullmatch(name):
+            _refuse(section, entry, "bad_header", f"{shown(name)} must be the name of a header")
+        elif lower in FRAMING or lower.startswith(OWN_PREFIX):
+            _refuse(section, entry, "bad_header", f"{shown(name)} is set by the server itself; it cannot be chosen")
+        elif lower in seen:
+            _refuse(section, entry, "duplicate", f"the header {shown(name)} is written twice")
+        seen.add(lower)
+        yield name, entry.text()
+
+
+def _refuse(section: Reader, entry: Reader, code: str, message: str) -> None:
+    """At the name; the path is that of all headers, since a name may have any character."""
+    section.report.add(entry.key_position, section.path, code, message)
+
+
+# The keys that apply to the answer of an executed request.
+AFTER_COMMIT = ("status", "headers", "disconnect", "malformed", "drip", "delay")
+
+HTML = "text/html; charset=utf-8"
+TEXT = "text/plain; charset=utf-8"
+
+
+def fault(item: Reader) -> FaultThen:
+    """A fault's `then`. Keys without effect are reported."""
+    _refuse_misplaced(item)
+    return FaultThen(
+        failures=tuple(_failures(item)),
+        denial=_denial(item),
+        delay=_delay(item["delay"]),
+        after_commit=item["after_commit"].boolean(),
+        is_delay_virtual=item["delay"].is_mapping,
+    )
+
+
+def _refuse_misplaced(item: Reader) -> None:
+    if item["body"].is_given and not item["status"].is_given:
+        item["body"].problem("misplaced", "a body needs a 'status' beside it", at_key=True)
+    closes = item["disconnect"].boolean() or item["disconnect"].text()
+    if item["after_commit"].boolean() and not any(item[key].is_given for key in AFTER_COMMIT):
+        *others, last = map(repr, AFTER_COMMIT)
+        text = f"after_commit needs {', '.join(others)} or {last} beside it"
+        item["after_commit"].problem("misplaced", f"{text}: what happens to the answer", at_key=True)
+    for spoiler in ("malformed", "drip", "headers"):
+        has_head = spoiler == "headers" and item["disconnect"].text() == "body"
+        if closes and item[spoiler].is_given and not has_head:
+            text = f"a closed connection has no answer for {spoiler!r}; remove one of the two"
+            item[spoiler].problem("misplaced", text, at_key=True)
+
+
+def _failures(item: Reader) -> Iterator[Failure]:
+    """In the order of application."""
+    status, body, disconnect = item["status"].optional_integer(), item["body"].node, item["disconnect"]
+    if status is not None:
+        content = body.plain() if body is not None else None
+        yield ScriptedAnswer(status, content, _type_of(content) if isinstance(content, str) else JSON)
+    if found := headers(item["headers"]):
+        yield ExtraHeaders(tuple((name.encode(), value.encode()) for name, value in found))
+    if disconnect.boolean() or disconnect.text() == "head":
+        yield NoAnswer()
+    elif disconnect.text():
+        yield CutAnswer()
+    if item["malformed"].boolean():
+        yield MalformedAnswer()
+    pace = item["drip"]["bytes_per_second"].optional_amount()
+    if pace is not None:
+        yield DrippingAnswer(float(pace))
+
+
+def _type_of(text: str) -> str:
+    """The media type of a body that is written as text, by what it looks like."""
+    if text.lstrip().startswith("<"):
+        return HTML
+    try:
+        decode_any(text.encode())
+    except BadJson:
+        return TEXT
+    return JSON
+
+
+def _denial(item: Reader) -> Denial | None:
+    if item["nonce_service"].text() == "down":
+        return NonceServiceDown()
+    return InternalError() if item["internal_error"].boolean() else None
+
+
+def _delay(item: Reader) -> tuple[timedelta, timedelta] | None:
+    """`5s`, or `[200ms, 2s]` to draw from; either within `virtual`."""
+    if not item.is_given:
+        return None
+    if item.is_mapping:
+        return _delay(item["virtual"])
+    if not item.is_list:
+        exactly = item.duration()
+        return exactly, exactly
+    spans = [entry.duration() for entry in item.items()]
+    if len(spans) != 2:
+        return None
+    low, high = spans
+    if low > high:
+        item.problem("out_of_range", "the first delay is longer than the second")
+    return low, high
+
+
+DELAY_MAX = timedelta(minutes=5)
+
+# What a closed connection has not.
+ANSWER = ("status", "body", "headers")
+
+
+def inboxes(section: Reader) -> Mapping[str, InboxProgram]:
+    """The program of each inbox that is named."""
+    found: dict[str, InboxProgram] = {}
+    for name, entry in section.entries():
+        if not INBOX_NAME.fullmatch(name):
+            text = f"an inbox's name has 1 to 64 letters, digits, '.', '_' or '-', not {name[:100]!r}"
+            entry.problem("bad_inbox_name", text, at_key=True)
+        found[name] = _program(entry)
+    return MappingProxyType(found)
+
+
+def build_inbox(data: Mapping[str, object]) -> InboxProgram:
+    """The program of one inbox from an object, an empty one for none. Raises `ScenarioError`."""
+    if not data:
+        return InboxProgram()
+    document = load_object(data, "inbox")
+    report = Report(document.problems)
+    check(document, report, "inbox")
+    program = _program(Reader.of(document.root, report))
+    report.raise_if_any()
+    return program
+
+
+def _program(item: Reader) -> InboxProgram:
+    replies = item if item.is_list else item["replies"]
+    return InboxProgram(
+        replies=tuple(_reply(one) for one in replies.items()),
+        repeat=item["repeat"].boolean(),
+        during=tuple(timed for one in item["during"].items() if (timed := _timed(one)) is not None),
+    )
+
+
+def _timed(item: Reader) -> TimedReply | None:
+    reply, window = _reply(item), read_window(item)
+    if not any(item[key].is_given for key in KEYS):
+        item.problem("missing_key", f"a reply by time has one of {', '.join(map(repr, KEYS))}")
+    return TimedReply(window, reply) if window is not None else None
+
+
+def _reply(item: Reader) -> InboxReply:
+    status, body = item["status"].integer(200), item["body"].text()
+    if status in WITHOUT_BODY and body:
+        item["body"].problem("misplaced", f"an answer with status {status} has no body")
+    delay = item["delay"].duration()
+    if delay > DELAY_MAX:
+        item["delay"].problem("out_of_range", f"an inbox waits at most {DELAY_MAX.seconds // 60} minutes")
+    disconnect = item["disconnect"].boolean()
+    for key in ANSWER:
+        if disconnect and item[key].is_given:
+            item[key].problem("misplaced", f"a closed connection has no {key!r}; remove one of the two", at_key=True)
+    return InboxReply(status, delay, body, headers(item["headers"]), disconnect)
