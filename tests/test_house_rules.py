@@ -97,7 +97,7 @@ def possessive_groups(code: str) -> list[str]:
 
 @pytest.mark.slow
 def test_no_possessive_group_looks_around() -> None:
-    """Python before 3.11.5 goes on behind what a failed lookahead saw: `simulator/wire/runs.py` is there instead."""
+    """Python before 3.11.5 goes on behind what a failed lookahead saw."""
     assert possessive_groups(r'"(?!x)(?:a|\))++" + "(?:(?!%26)[^&)])*+"') == ["(?:a|__)", "(?:(?!%26)_____)"]
     patterns = [
         (path.name, group)

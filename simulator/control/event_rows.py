@@ -1,16 +1,17 @@
 """Renders events for the control API, without secrets."""
 
+from itertools import chain
 from typing import Any
 
 from simulator.control import notifications, render, requests
 from simulator.control.callbacks import attempt
-from simulator.control.masking import mask_of
+from simulator.control.masking import Mask, mask_of
 from simulator.domain.model.callbacks import Callback
 from simulator.domain.model.domain_events import Attempted, Posted, StatusChanged
 from simulator.domain.model.notifications import Notification
 from simulator.domain.model.transactions import Result, Transaction
 from simulator.domain.model.webhooks import Delivery
-from simulator.redaction import redact_urls
+from simulator.redaction import Secrets, redact_urls
 from simulator.runtime.event_items import Action, Gone, Item, Taken
 from simulator.runtime.journal import Exchange
 from simulator.runtime.live_sandbox import LiveSandbox
@@ -19,6 +20,8 @@ from simulator.wire import webhooks
 from simulator.wire.payments import CALLBACK_STATUS_NAMES, STATUS_NAMES
 from simulator.wire.trace_context import sent_trace
 
+MASKS_MAX = 64
+"""How many masks of sandboxes a stream keeps."""
 KINDS = ("request", "status", "entry", "callback", "webhook", "notification", "action")
 
 
@@ -28,6 +31,17 @@ class EventRows:
     def __init__(self, sandboxes: Sandboxes, *, with_bodies: bool = False) -> None:
         self._sandboxes = sandboxes
         self._with_bodies = with_bodies
+        self._masks: dict[tuple[LiveSandbox | None, ...], tuple[tuple[Secrets, ...], Mask]] = {}
+
+    def mask(self, *owners: LiveSandbox | None) -> Mask:
+        """The mask for what is shown of these sandboxes; it is made again when they have other secrets."""
+        secrets = tuple(chain.from_iterable(each.secrets for each in owners if each)) or self._sandboxes.secrets
+        found = self._masks.get(owners)
+        if found is None or found[0] != secrets:
+            if len(self._masks) >= MASKS_MAX:
+                self._masks.clear()
+            found = self._masks[owners] = (secrets, mask_of(owners[0], self._sandboxes, owners[1:]))
+        return found[1]
 
     def row(self, live: LiveSandbox, taken: Taken) -> dict[str, Any]:
         """An event. Raises `Gone`."""
@@ -54,7 +68,7 @@ class EventRows:
 
     def _request(self, live: LiveSandbox, n: int) -> dict[str, Any]:
         exchange = _exchange(live, n)
-        mask = mask_of(live, self._sandboxes, [self._sandboxes.find(exchange.owner)])
+        mask = self.mask(live, self._sandboxes.find(exchange.owner)) if exchange.owner else self.mask(live)
         return requests.row(exchange, mask) | {"refid": exchange.refid}
 
     def _attempted(self, live: LiveSandbox, item: Attempted) -> dict[str, Any]:
@@ -78,7 +92,7 @@ class EventRows:
         request = live.courier.sent.find(item.job, item.number)
         if request is None:
             return None
-        mask = mask_of(live, self._sandboxes)
+        mask = self.mask(live)
         headers = [[name, mask.text(value)] for name, value in request.headers]
         body = (request.body or b"").decode("utf-8", "replace")
         return {"method": request.method, "url": request.url, "headers": headers, "body": body}

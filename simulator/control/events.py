@@ -4,7 +4,7 @@ import asyncio
 import re
 from collections.abc import AsyncIterator, Callable
 from math import inf
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
@@ -12,11 +12,11 @@ from starlette.responses import Response, StreamingResponse
 from simulator.control.access import NotPermitted, access_of, still_allowed
 from simulator.control.event_rows import KINDS, EventRows, kind_of, refid_of
 from simulator.control.http import InvalidInput, sandbox_of, sandboxes_of
-from simulator.control.masking import mask_of
 from simulator.control.parameters import query_of
 from simulator.runtime.event_items import Action, Place, Taken
 from simulator.runtime.event_reader import EventReader
 from simulator.runtime.events import EventLog
+from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.sandboxes import Sandboxes
 from simulator.wire.json import encode
 
@@ -27,6 +27,10 @@ MEDIA_TYPE = "text/event-stream"
 HEADERS = {"cache-control": "no-store"}
 ALWAYS = frozenset({"reset", "rewound", "deleted"})
 """Actions that every stream tells, whatever it is asked for: what came before is gone."""
+
+TOGETHER_S = 0.005
+"""How long a stream waits for further events when one comes, to send them together."""
+Shown = TypeVar("Shown")
 
 _ID = re.compile(r"([0-9a-f]{8})\.([0-9]{1,15})\.([0-9]{1,15})")
 _HELLO = b"retry: 1000\n: events of reseller-sim\n\n"
@@ -54,11 +58,24 @@ class EventSource:
     def reader(self, after: str | None = None, last: int = 0) -> EventReader[Event]:
         """A reader behind the event with the id `after`, which may be 0 for all that is kept; None for the `last` ones
         and those that come from now on. Raises `InvalidInput`."""
+        return self._reader(after, last, self._shown, self._gap)
+
+    def stream(self, after: str | None, last: int) -> EventReader[bytes]:
+        """The same, of events as a stream sends them, without secrets."""
+        return self._reader(after, last, self._piece, lambda missing, place: _sent(self._gap(missing, place)))
+
+    def _reader(
+        self,
+        after: str | None,
+        last: int,
+        show: Callable[[Taken], Shown | None],
+        gap: Callable[[int | None, Place], Shown],
+    ) -> EventReader[Shown]:
         logs = [self._only] if self._only else [live.events for live in self._sandboxes]
         place, is_known = self._place(after, logs) if after is not None else (self._before(last), True)
-        reader = EventReader(self._hub, self._only, place, logs, self._shown, self._gap)
+        reader = EventReader(self._hub, self._only, place, logs, show, gap)
         if not is_known:
-            reader.first.append(self._gap(None, place))
+            reader.first.append(gap(None, place))
         return reader
 
     def id_of(self, place: Place) -> str:
@@ -93,16 +110,37 @@ class EventSource:
                 return place, True
         return min((log.oldest() for log in logs), default=Place(hub.latest, 0)), False
 
-    def _shown(self, taken: Taken) -> Event | None:
-        live = taken.life or self._sandboxes.get(taken.sandbox)
+    def _life_of(self, taken: Taken) -> LiveSandbox | None:
+        """The sandbox of an event, if that is wanted."""
+        live: LiveSandbox = taken.life or self._sandboxes.get(taken.sandbox)
         kinds, refid, _ = self._wanted
         if not (isinstance(taken.item, Action) and taken.item.name in ALWAYS):
             if kinds and kind_of(live, taken.item) not in kinds:
                 return None
             if refid is not None and refid_of(live, taken.item) != refid:
                 return None
-        event = self._rows.row(live, taken)
-        return {"id": self.id_of(Place(taken.serial, taken.number)), **event}
+        return live
+
+    def _shown(self, taken: Taken) -> Event | None:
+        live = self._life_of(taken)
+        if live is None:
+            return None
+        return {"id": self.id_of(Place(taken.serial, taken.number)), **self._rows.row(live, taken)}
+
+    def _piece(self, taken: Taken) -> bytes | None:
+        live = self._life_of(taken)
+        if live is None:
+            return None
+        key = (taken.serial, self._wanted.with_bodies)
+        kind, data = self._hub.rendered.get(key, lambda: self._rendered(live, taken))
+        id_ = self.id_of(Place(taken.serial, taken.number)).encode()
+        return b'id: %b\nevent: %b\ndata: {"id":"%b",%b\n\n' % (id_, kind, id_, data)
+
+    def _rendered(self, live: LiveSandbox, taken: Taken) -> tuple[bytes, bytes]:
+        """The kind of an event, and its JSON without the opening brace, since the id comes first."""
+        row = self._rows.row(live, taken)
+        mask = self._rows.mask(self._sandboxes.find(taken.sandbox))
+        return row["kind"].encode(), mask.answer(encode(row))[1:]
 
     def _gap(self, missing: int | None, place: Place) -> Event:
         return {"id": self.id_of(place), "kind": "gap", "missing": missing}
@@ -128,7 +166,7 @@ def _streamed(request: Request, only: EventLog | None) -> Response:
     sandboxes = sandboxes_of(request)
     wanted = Wanted(_kinds(query), query.get("refid"), query.get("with") == "bodies")
     source = EventSource(sandboxes, wanted, only)
-    reader = source.reader(request.headers.get(LAST_EVENT_ID) or query.get("after"), query.get("last", 0))
+    reader = source.stream(request.headers.get(LAST_EVENT_ID) or query.get("after"), query.get("last", 0))
     reader.holder = access_of(request).name
     sandboxes.events.refuse_when_full(reader.holder)
     if request.method == "HEAD":  # it has no body, which would not end
@@ -152,7 +190,7 @@ class _Stream:
         self,
         sandboxes: Sandboxes,
         source: EventSource,
-        reader: EventReader[Event],
+        reader: EventReader[bytes],
         is_allowed: Callable[[], bool],
         heartbeat_s: float,
         timeout_s: float,
@@ -172,17 +210,17 @@ class _Stream:
             yield _HELLO
             while not reader.is_over and self._is_allowed():
                 if events := reader.take():
-                    yield b"".join(map(self._piece, events))
+                    yield b"".join(events)
                     await asyncio.sleep(0)  # others go on in the middle of a long history
                 elif reader.has_more:  # all that was taken was about something else
                     await asyncio.sleep(0)
                 elif (left_s := ends_at - now()) <= 0:
                     return
-                elif not await reader.wait(min(self._heartbeat_s, left_s)) and self._is_allowed():
+                elif await reader.wait(min(self._heartbeat_s, left_s)):
+                    await asyncio.sleep(TOGETHER_S)
+                elif self._is_allowed():
                     yield b": still here\nid: %b\n\n" % self._source.id_of(reader.place).encode()
 
-    def _piece(self, event: Event) -> bytes:
-        """An event as it is sent, without secrets."""
-        live = self._sandboxes.find(event.get("sandbox", ""))
-        data = mask_of(live, self._sandboxes).answer(encode(event))
-        return b"id: %b\nevent: %b\ndata: %b\n\n" % (event["id"].encode(), event["kind"].encode(), data)
+
+def _sent(event: Event) -> bytes:
+    return b"id: %b\nevent: %b\ndata: %b\n\n" % (event["id"].encode(), event["kind"].encode(), encode(event))

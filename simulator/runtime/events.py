@@ -10,9 +10,9 @@ import asyncio
 import secrets
 from bisect import bisect_right
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from datetime import datetime
-from itertools import count, islice
+from itertools import islice
 from typing import Any, Protocol
 
 from simulator.domain.errors import Busy
@@ -27,6 +27,10 @@ READERS_MAX = 64
 
 READERS_OF_ONE_MAX = 32
 """How many of them one token of several may have, so that it leaves some to the others."""
+
+RENDERED_MAX = 256
+RENDERED_BYTES_MAX = 16 * 1024
+"""How many rendered events are kept for other streams, and how long one of them may be."""
 
 ENDED_MAX = 4
 ENDED_BYTES_MAX = 64 * 1024 * 1024
@@ -123,11 +127,12 @@ class EventLog:
 
     def after(self, serial: int, count_max: int) -> Iterator[Taken]:
         """The first events behind a serial number."""
+        held = len(self._items)
         start = bisect_right(self._serials, serial)
-        first = self.count - len(self._items) + 1
-        stop = start + count_max
-        rows = zip(self._serials, count(first), self._items, self._walls, strict=False)
-        for found, number, item, wall in islice(rows, start, stop):
+        stop = min(held, start + count_max)
+        numbers = range(self.count - held + 1 + start, self.count - held + 1 + stop)
+        parts = (_slice(each, start, stop) for each in (self._serials, self._items, self._walls))
+        for found, item, wall, number in zip(*parts, numbers, strict=True):
             yield Taken(found, number, self.sandbox, item, wall, self.life)
 
     def has_after(self, serial: int) -> bool:
@@ -190,6 +195,32 @@ class EventLog:
         self._items, self._walls, self._serials = (deque(maxlen=EVENTS_MAX) for _ in range(3))
 
 
+def _slice(items: deque[Any], start: int, stop: int) -> list[Any]:
+    """Return a part of a deque, counted from its nearer end: a reader that keeps up reads the last few of many."""
+    held = len(items)
+    if start < held // 2:
+        return list(islice(items, start, stop))
+    return list(islice(reversed(items), held - stop, held - start))[::-1]
+
+
+class RenderedEvents:
+    """The latest events as streams send them, so that several streams render each once."""
+
+    def __init__(self) -> None:
+        self._by_key: dict[Hashable, tuple[bytes, bytes]] = {}
+
+    def get(self, key: Hashable, render: Callable[[], tuple[bytes, bytes]]) -> tuple[bytes, bytes]:
+        """Return the rendered event of this key, rendering it unless that was done; a long one is not kept."""
+        found = self._by_key.get(key)
+        if found is None:
+            found = render()
+            if len(found[1]) <= RENDERED_BYTES_MAX:
+                self._by_key[key] = found
+                if len(self._by_key) > RENDERED_MAX:
+                    del self._by_key[next(iter(self._by_key))]
+        return found
+
+
 class EventHub:
     """All events of a server: their numbers, and who reads them. `boot` tells this server's numbers from another's."""
 
@@ -198,6 +229,7 @@ class EventHub:
         self.latest = 0
         self.readers: list[Reader] = []
         self.is_closed = False
+        self.rendered = RenderedEvents()
         self._touched: set[EventLog] = set()
         self.ended: list[EventLog] = []
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from simulator.control import events as streams
 from simulator.control.event_rows import EventRows
 from simulator.control.events import EventSource, Wanted
 from simulator.redaction import MASKED
@@ -349,6 +350,21 @@ def test_what_was_not_read_before_a_reset_is_told_before_it(client: Client) -> N
     ]
 
 
+def test_two_streams_render_an_event_once(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    rendered: list[int] = []
+    row = EventRows.row
+
+    def counted(rows: EventRows, live: LiveSandbox, taken: Taken) -> dict[str, Any]:
+        rendered.append(taken.number)
+        return row(rows, live, taken)
+
+    monkeypatch.setattr(EventRows, "row", counted)
+    client.call("GET", "/v2/balance")
+    bodies = [client.sim("GET", f"{path}?after=0&timeout=0").body for path in (PATH, PATH, "/events")]
+    assert all(b"/v2/balance" in body for body in bodies)
+    assert len(rendered) == len(set(rendered))
+
+
 def test_readers_that_do_not_read_cost_a_reset_nothing_and_miss_nothing(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -408,6 +424,7 @@ def test_only_the_latest_lives_that_ended_are_kept_for_a_reader(
 
 def test_lives_that_ended_are_kept_within_bytes(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     hub = client.app.sandboxes.events
+    monkeypatch.setattr(streams, "TOGETHER_S", 0)
 
     async def happens(stream: Following) -> None:
         stream.may_read.clear()
