@@ -28,8 +28,6 @@ HEADERS = {"cache-control": "no-store"}
 ALWAYS = frozenset({"reset", "rewound", "deleted"})
 """Actions that every stream tells, whatever it is asked for: what came before is gone."""
 
-TOGETHER_S = 0.005
-"""How long a stream waits for further events when one comes, to send them together."""
 Shown = TypeVar("Shown")
 
 _ID = re.compile(r"([0-9a-f]{8})\.([0-9]{1,15})\.([0-9]{1,15})")
@@ -216,9 +214,7 @@ class _Stream:
                     await asyncio.sleep(0)
                 elif (left_s := ends_at - now()) <= 0:
                     return
-                elif await reader.wait(min(self._heartbeat_s, left_s)):
-                    await asyncio.sleep(TOGETHER_S)
-                elif self._is_allowed():
+                elif not await reader.wait(min(self._heartbeat_s, left_s)) and self._is_allowed():
                     yield b": still here\nid: %b\n\n" % self._source.id_of(reader.place).encode()
 
 

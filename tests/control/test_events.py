@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from simulator.control import events as streams
 from simulator.control.event_rows import EventRows
 from simulator.control.events import EventSource, Wanted
 from simulator.redaction import MASKED
@@ -424,7 +423,6 @@ def test_only_the_latest_lives_that_ended_are_kept_for_a_reader(
 
 def test_lives_that_ended_are_kept_within_bytes(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     hub = client.app.sandboxes.events
-    monkeypatch.setattr(streams, "TOGETHER_S", 0)
 
     async def happens(stream: Following) -> None:
         stream.may_read.clear()
