@@ -100,6 +100,8 @@ def test_a_text_that_is_no_yaml_is_underlined_too(page: Console) -> None:
         ("faults:\n  - when: { method: POST }\n    then: { nonce", ["nonce_service"]),
         ("faults:\n- then:\n    disc", ["disconnect"]),
         ("extends: lost-a", ["lost-answers"]),
+        ("payments:\n  - when: { product: REL", ["RELOAD"]),
+        ("faults:\n  - when: { path: /v2/top", ["/v2/topup"]),
     ],
 )
 def test_what_fits_at_the_cursor_is_offered(page: Console, text: str, offered: list[str]) -> None:

@@ -60,6 +60,6 @@ export function shapesOf(node) {
 /** The words that may stand at a place. @param {Schema} node @returns {any[]} */
 export function wordsOf(node) {
 	if (node.enum) return node.enum;
-	if (typesOf(node).includes("boolean")) return [true, false];
-	return (node.examples ?? []).filter((/** @type {any} */ one) => typeof one !== "object");
+	const examples = (node.examples ?? []).filter((/** @type {any} */ one) => typeof one !== "object");
+	return !examples.length && typesOf(node).includes("boolean") ? [true, false] : examples;
 }
