@@ -153,7 +153,7 @@ test("a story has requests, statuses, wallet and callbacks in the order of their
   await pay(sandbox, "one");
   await sandbox.runUntilIdle();
   const lines = `${await sandbox.story("one")}`.split("\n");
-  const [heading, names, ...events] = lines.map((line) => line.replace(/^ {2}2027-01-01 \d\d:\d\d:\d\d\.\d{3} {2}|^ {2}/, ""));
+  const [heading, names, ...events] = lines.map((line) => line.replace(/^ {2}2027-01-01 08:\d\d:\d\d\.\d{3}\+08:00 {2}|^ {2}/, ""));
   assert.equal(heading, "one: RELOAD 10.00 MYR to 0123456789, Succesful (20)");
   assert.match(names ?? "", /^trxid \d+, reseller RS001, rule ordinary$/);
   assert.deepEqual(events.map((line) => line.replace(/, sn \S+$/, ", sn …")), [
@@ -166,6 +166,9 @@ test("a story has requests, statuses, wallet and callbacks in the order of their
     "status Succesful (20) by step, sn …",
     "callback Succesful to inbox:callbacks, attempt 1: answered 200",
   ]);
+  process.env.RESELLER_SIM_UTC = "1";
+  assert.match(`${await sandbox.story("one")}`, / {2}2027-01-01 00:00:05\.000\+00:00 {2}status Succesful/);
+  delete process.env.RESELLER_SIM_UTC;
   await sandbox.delete();
 });
 
