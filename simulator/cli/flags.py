@@ -41,7 +41,7 @@ def json_flag(*, help: str) -> Callable[[Callable[..., Any]], Callable[..., Any]
         def with_format(*args: Any, output: str, json: bool, **flags: Any) -> Any:
             return function(*args, json=_wants_json(output, json=json), **flags)
 
-        forms = click.Choice(["text", "json"])
+        forms = click.Choice(["text", "json"], case_sensitive=False)
         with_output = option("--output", type=forms, default="text", show_default=True, help="The form of the output.")
         return option("--json", is_flag=True, help=help)(with_output(with_format))
 

@@ -40,8 +40,8 @@ def of_unknown_flag(wrong: click.UsageError) -> str | None:
     flags = {name for one in wrong.ctx.command.params for name in one.opts}
     if wrong.option_name == "--port" and "--url" in flags:
         return f"there is no --port here: give the simulator's address, such as --url http://{LOOPBACK}:{DEFAULT_PORT}"
-    if wrong.option_name == "--json" and "--json-report" in flags:
-        return "there is no --json here: the file of the result is --json-report FILE"
+    if wrong.option_name in ("--json", "--output") and "--json-report" in flags:
+        return f"there is no {wrong.option_name} here: the file of the result is --json-report FILE"
     if wrong.option_name[1:].isdecimal():
         what = "a number or a duration" if wrong.ctx.command.name == "advance" else "a number"
         return f"what begins with {wrong.option_name} is below 0: write {what} above 0"

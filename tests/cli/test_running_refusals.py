@@ -228,7 +228,7 @@ def test_verbs_print_text_in_a_pipe_and_json_when_a_flag_or_a_variable_says_so()
     answer = json.dumps({"status": "ok", "version": "1.2.3"}).encode()
     with answering_by_path({"/_sim/health": sends(answer)}) as url:
         assert invoke("health", RESELLER_SIM_URL=url).stdout == f"reseller-sim 1.2.3 answers at {url}\n"
-        for flags, variable in ((["--json"], "x"), (["--output", "json"], "x"), ([], "JSON"), ([], "OUTPUT")):
+        for flags, variable in ((["--json"], "x"), (["--output", "JSON"], "x"), ([], "JSON"), ([], "OUTPUT")):
             given: Any = {"RESELLER_SIM_URL": url, f"RESELLER_SIM_{variable}": "json" if variable == "OUTPUT" else "1"}
             assert json.loads(invoke("health", *flags, **given).stdout)["version"] == "1.2.3"
             assert invoke("health", "--output", "text", **given).stdout.startswith("reseller-sim 1.2.3")
@@ -243,6 +243,7 @@ def test_verbs_print_text_in_a_pipe_and_json_when_a_flag_or_a_variable_says_so()
         (("requests", "--output", "r.json"), "'r.json' is not one of 'text', 'json'; > FILE writes to a file"),
         (("check", "--json", "r.json", "x.yaml"), "the file of the result is --json-report FILE"),
         (("exec", "--json", "r.json", "--", "true"), "the file of the result is --json-report FILE"),
+        (("conform", "--output", "json"), "the file of the result is --json-report FILE"),
         (("conform", "--json", "r.json"), "the file of the result is --json-report FILE"),
     ],
 )
