@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from simulator.auth.tokens import Holder, Realm, Use, issue
 from simulator.control.masking import Mask
-from simulator.domain.model.secret_log import FORMER_MAX, SecretLog
+from simulator.domain.model.resellers import FORMER_MAX, SecretLog
 from simulator.redaction import (
     CUT_CHARS_MIN,
     FOUND_CHARS_MIN,

@@ -10,7 +10,7 @@ from bench.scale.row import Row
 from bench.scale.world import START, UNLIMITED, WALLET, World
 from bench.servers import BenchError
 from simulator.domain.commands import CreatePayment
-from simulator.domain.model.agenda import Agenda
+from simulator.domain.due import Agenda
 from simulator.domain.model.answers import PaymentAnswer
 
 ENTRIES = 1_000_000

@@ -7,8 +7,7 @@ from simulator.control import notifications, render, requests
 from simulator.control.callbacks import attempt
 from simulator.control.masking import Mask, mask_of
 from simulator.domain.model.callbacks import Callback
-from simulator.domain.model.domain_events import Attempted, Posted, StatusChanged
-from simulator.domain.model.notifications import Notification
+from simulator.domain.model.domain_events import Attempted, Notification, Posted, StatusChanged
 from simulator.domain.model.transactions import Result, Transaction
 from simulator.domain.model.webhooks import Delivery
 from simulator.redaction import Secrets, redact_urls

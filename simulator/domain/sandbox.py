@@ -45,7 +45,6 @@ from simulator.domain.commands import (
 from simulator.domain.due import ScheduleDue
 from simulator.domain.handlers import (
     agenda,
-    alerts,
     bills,
     callbacks,
     cases,
@@ -92,7 +91,7 @@ class Sandbox:
     def adopt(self, reseller: Reseller) -> None:
         """Have a reseller that was restored, whose wallet alerts."""
         self.state.resellers[reseller.code] = reseller
-        alerts.enable_alerts(self.state, reseller, None)
+        webhooks.enable_alerts(self.state, reseller, None)
 
     def watch_evicted(
         self,
@@ -160,7 +159,7 @@ _HANDLERS: dict[type, Callable[[State, Any, datetime], Any]] = {
     CreatePayment: payments.pay,
     SetCallback: resellers.set_callback,
     Credit: resellers.credit,
-    SetThreshold: alerts.set_threshold,
+    SetThreshold: webhooks.set_threshold,
     AddReseller: resellers.add_reseller,
     AddApiKey: resellers.add_api_key,
     RevokeApiKey: resellers.revoke_api_key,

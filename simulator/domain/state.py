@@ -6,22 +6,18 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
-from simulator.domain.due import AgendaItem
-from simulator.domain.model.agenda import Agenda
+from simulator.domain.due import Agenda, AgendaItem
 from simulator.domain.model.bills import BillKey, BillThen
 from simulator.domain.model.callbacks import CallbackLog
 from simulator.domain.model.cases import Case, CaseThen
 from simulator.domain.model.catalog import Catalog
-from simulator.domain.model.delivery_log import DeliveryLog
-from simulator.domain.model.domain_events import DomainEvent, StatusChanged, no_listener
+from simulator.domain.model.domain_events import DomainEvent, NotificationLog, StatusChanged, no_listener
 from simulator.domain.model.effects import JobCounts, Send
 from simulator.domain.model.faults import FaultThen
-from simulator.domain.model.limits import RequestRates
+from simulator.domain.model.limits import Nonces, RequestRates
 from simulator.domain.model.network import Network
-from simulator.domain.model.nonces import Nonces
-from simulator.domain.model.notifications import NotificationLog
 from simulator.domain.model.outcomes import Noted
-from simulator.domain.model.resellers import ApiKey, Reseller, User
+from simulator.domain.model.resellers import ApiKey, Reseller, SecretLog, User
 from simulator.domain.model.rule_book import RuleBook
 from simulator.domain.model.rule_counts import RuleCount, ValueBudget
 from simulator.domain.model.rules import AddedRule, Rule
@@ -30,7 +26,6 @@ from simulator.domain.model.scenario import (
     Limits,
     Scenario,
 )
-from simulator.domain.model.secret_log import SecretLog
 from simulator.domain.model.transactions import (
     SPELLINGS,
     STATUS_CODES,
@@ -39,7 +34,7 @@ from simulator.domain.model.transactions import (
     Transaction,
     Transactions,
 )
-from simulator.domain.model.webhooks import Webhook
+from simulator.domain.model.webhooks import DeliveryLog, Webhook
 
 
 class State:

@@ -16,9 +16,8 @@ from datetime import datetime
 from typing import Any
 
 from simulator.domain.commands import Command, EndAttempt, PassTime, RecordTime
-from simulator.domain.due import AgendaItem, Fired
+from simulator.domain.due import Agenda, AgendaItem, Fired
 from simulator.domain.errors import Conflict
-from simulator.domain.model.agenda import Agenda
 from simulator.domain.model.effects import Send
 from simulator.persistence.tape.entries import ClockSet, Entry
 from simulator.runtime.clock import Clock

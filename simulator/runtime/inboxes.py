@@ -12,8 +12,8 @@ from types import MappingProxyType
 
 from simulator.domain.errors import Conflict
 from simulator.domain.model.inboxes import InboxProgram, InboxReply
+from simulator.domain.model.resellers import SecretLog
 from simulator.domain.model.scenario import Limits
-from simulator.domain.model.secret_log import SecretLog
 from simulator.persistence.tape.entries import InboxReceived
 from simulator.runtime.inbox_messages import Inbox, InboxBudget, Received, program_size
 from simulator.runtime.journal import packed

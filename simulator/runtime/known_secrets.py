@@ -5,7 +5,7 @@ from itertools import chain
 from math import inf
 from typing import NamedTuple
 
-from simulator.domain.model.secret_log import FORMER_MAX, SecretLog
+from simulator.domain.model.resellers import FORMER_MAX, SecretLog
 from simulator.redaction import Secrets
 
 

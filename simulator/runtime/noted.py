@@ -8,7 +8,7 @@ from simulator.domain.commands import Command, EndAttempt, PassTime
 from simulator.domain.due import Fired
 from simulator.domain.errors import DomainError
 from simulator.domain.model.callbacks import Callback
-from simulator.domain.model.delivery_log import DeliveryLog
+from simulator.domain.model.webhooks import DeliveryLog
 from simulator.persistence.tape.entries import CommandApplied, Due
 from simulator.persistence.tape.tape import ENTRY_BYTES, Tape
 from simulator.runtime.command_answers import SCENARIO, answer_text, refusal_text

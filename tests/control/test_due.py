@@ -8,7 +8,7 @@ import pytest
 
 from simulator.control import due
 from simulator.domain.commands import CreatePayment
-from simulator.domain.model.agenda import Agenda
+from simulator.domain.due import Agenda
 from tests.support.client import Client, running
 
 PATH = "/sandboxes/default/due"

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from simulator.domain.commands import CreatePayment, Credit
-from simulator.domain.model import balance_curve
+from simulator.domain.model import wallet as wallet_module
 from simulator.domain.model.wallet import EntryType, Wallet
 from simulator.runtime.attempt_log import Timed, by_receiver
 from tests.support.client import Client, running
@@ -134,7 +134,7 @@ def test_a_wallet_is_drawn_from_its_entries(client: Client) -> None:
 @pytest.mark.parametrize("count", [300, 301, 5_000, 40_000])
 def test_a_long_curve_has_few_points_with_first_last_and_extremes(client: Client, count: int) -> None:
     wallet = Wallet(Decimal(0))
-    drawn = balance_curve.BalanceCurve(wallet)
+    drawn = wallet_module.BalanceCurve(wallet)
     now = client.live.core.state.now
     for number in range(count):
         amount = Decimal(10_000) if number == 0 else Decimal((number * 7919 % 19) - 9)
@@ -145,7 +145,7 @@ def test_a_long_curve_has_few_points_with_first_last_and_extremes(client: Client
     slices = list(drawn.catch_up())
     points, balances = drawn.points(), [entry.balance for entry in wallet.entries]
     assert len(slices) <= 1
-    assert min(count, 100) <= len(points) <= balance_curve.POINTS_MAX
+    assert min(count, 100) <= len(points) <= wallet_module.POINTS_MAX
     assert (points[0].id, points[-1].id) == (1, count)
     assert [one.id for one in points] == sorted(one.id for one in points)
     assert {min(balances), max(balances)} <= {one.balance for one in points}

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from simulator.domain.model.notifications import NotificationKind, NotificationLog
+from simulator.domain.model.domain_events import NotificationKind, NotificationLog
 from tests.support.client import Client, running
 
 PATH = "/sandboxes/default/notifications"

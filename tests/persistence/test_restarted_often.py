@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from simulator.domain.model import nonces
+from simulator.domain.model import limits
 from simulator.persistence import snapshot_schedule
 from simulator.persistence.snapshot import document
 from simulator.persistence.snapshot.capture import parts_of
@@ -24,7 +24,7 @@ from tests.support.wall import Wall
 SECRET = "c2VjcmV0LW9mLWEtcmVzZWxsZXItd2l0aC1lbm91Z2g="
 KEYS = [f"key-{code}-{number}" for code in ("RA", "RB") for number in (1, 2)]
 SMALL: list[tuple[Any, str, float]] = [
-    (document, "SIZE", 4), (nonces, "EXPIRED_AT_ONCE", 5), (snapshot_schedule, "LOOK_S", 1_000.0),
+    (document, "SIZE", 4), (limits, "EXPIRED_AT_ONCE", 5), (snapshot_schedule, "LOOK_S", 1_000.0),
 ]  # fmt: skip
 
 

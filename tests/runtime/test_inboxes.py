@@ -11,8 +11,8 @@ import pytest
 
 from simulator.domain.errors import Conflict
 from simulator.domain.model.inboxes import InboxProgram, InboxReply
+from simulator.domain.model.resellers import SecretLog
 from simulator.domain.model.scenario import Limits
-from simulator.domain.model.secret_log import SecretLog
 from simulator.persistence.tape.entries import InboxReceived
 from simulator.runtime.inbox_messages import MESSAGE_BYTES, NAME_BYTES
 from simulator.runtime.inboxes import Inboxes, server_budget

@@ -4,7 +4,7 @@ from base64 import b64encode
 
 import pytest
 
-from simulator.domain.model.secret_log import FORMER_MAX
+from simulator.domain.model.resellers import FORMER_MAX
 from simulator.redaction import MASKED, Secrets, redact
 from simulator.runtime import known_secrets
 from simulator.runtime.known_secrets import FormerSecrets, Strangers, followed

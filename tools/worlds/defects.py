@@ -133,7 +133,7 @@ DEFECTS = (
     Defect("an advance sets a running clock back", "runtime.clock:Clock.move_to",
            "if now > self.now():", "if now > self._origin:", seed=3),
     # Authentication
-    Defect("a nonce is forgotten before its time", "domain.model.nonces:Nonces.spend",
+    Defect("a nonce is forgotten before its time", "domain.model.limits:Nonces.spend",
            "now - known.at < self._window or timestamp_s <= known.timestamp_s", "now - known.at < self._window / 4"),
     Defect("a key that is revoked while the body comes is accepted", "api.suspended:_identify_again",
            "refusal = refuse_address(call) or identify(call)", "refusal = refuse_address(call)", seed=17),
@@ -170,7 +170,7 @@ DEFECTS = (
            "inbox.evicted += 1", "inbox.evicted += 0", seed=6),
     Defect("the catalog is kept when a product changes", f"{HANDLERS}.catalog:put_catalog",
            "state.catalog = catalog", "state.catalog = before if len(state.transactions) > 3 else catalog"),
-    Defect("an agenda item stays when it has happened", "domain.model.agenda:Agenda.pop_due",
+    Defect("an agenda item stays when it has happened", "domain.due:Agenda.pop_due",
            "self.items.pop(heapq.heappop(heap)[1], None)", "self.items.get(heapq.heappop(heap)[1])"),
     Defect("who waits for a request is never woken", "runtime.ring:Notifier.notify",
            "waiter.is_true()", "not self.waiting"),

@@ -8,9 +8,8 @@ from decimal import Decimal
 import msgspec
 
 from simulator.domain.commands import CreatePayment, LookUpBill
-from simulator.domain.handlers.checks import bad_account, bad_money, beyond_limits, fits, no_amount
+from simulator.domain.handlers.checks import bad_account, bad_money, bad_option, beyond_limits, fits, no_amount
 from simulator.domain.handlers.extras import SECOND_REFERENCE, bad_extra, extra_field
-from simulator.domain.handlers.option_refusals import bad_option
 from simulator.domain.model.answers import BillFound
 from simulator.domain.model.bills import (
     Bill,

@@ -23,10 +23,9 @@ from simulator.domain.model.cases import (
     CaseThen,
 )
 from simulator.domain.model.details import Detail, DetailKind, detail
-from simulator.domain.model.domain_events import Posted
+from simulator.domain.model.domain_events import NotificationKind, Posted
 from simulator.domain.model.likeness import nearest
 from simulator.domain.model.money import ZERO
-from simulator.domain.model.notifications import NotificationKind
 from simulator.domain.model.outcomes import Noted
 from simulator.domain.model.rule_book import RuleBook
 from simulator.domain.model.rules import Rule

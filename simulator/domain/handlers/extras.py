@@ -11,8 +11,7 @@ the amount, so any mismatch is reported for the code. A missing code is reported
 from collections.abc import Mapping
 from decimal import Decimal
 
-from simulator.domain.handlers.checks import Draft, chosen_options, offered_to
-from simulator.domain.handlers.option_refusals import bad_account_of_option, bad_option_of
+from simulator.domain.handlers.checks import Draft, bad_account_of_option, bad_option_of, chosen_options, offered_to
 from simulator.domain.model.catalog import (
     FormField,
     Option,

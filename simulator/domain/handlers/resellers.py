@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from simulator.domain.commands import AddApiKey, AddReseller, ChangeSettings, Credit, RevokeApiKey, SetCallback
 from simulator.domain.errors import Conflict, Unacceptable, Unknown, refuse_more
-from simulator.domain.handlers import alerts, deliveries, webhooks
+from simulator.domain.handlers import deliveries, webhooks
 from simulator.domain.model.callbacks import CallbackConfig
 from simulator.domain.model.domain_events import Posted
 from simulator.domain.model.money import (
@@ -57,7 +57,7 @@ def create_reseller(state: State, start: ResellerStart) -> Reseller:
         overlay=start.overlay,
         created=state.now,
     )
-    alerts.enable_alerts(state, reseller, start.low_balance_threshold)
+    webhooks.enable_alerts(state, reseller, start.low_balance_threshold)
     state.resellers[start.code] = reseller
     for key in start.keys:
         add_key(state, reseller, key)

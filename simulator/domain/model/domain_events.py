@@ -1,11 +1,91 @@
-"""What happens in a sandbox, as values for those who watch it. Nothing in the domain depends on them."""
+"""What happens in a sandbox, as values for those who watch it, and the log of notifications. Nothing in the domain
+depends on them."""
 
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
+from enum import StrEnum
 
 import msgspec
 
-from simulator.domain.model.notifications import Notification
 from simulator.domain.model.wallet import Entry
+
+
+class NotificationKind(StrEnum):
+    """The cause of a notification."""
+
+    LOW_BALANCE = "low_balance"
+    DISPUTE = "dispute"
+    VOID = "void"
+
+
+class Notification(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+    """One e-mail. `n` counts from 1 within the sandbox; `trxid` and `refid` are empty when it has no transaction."""
+
+    n: int
+    at: datetime
+    kind: NotificationKind
+    reseller: str
+    to: tuple[str, ...]
+    subject: str
+    text: str
+    trxid: str = ""
+    refid: str = ""
+
+
+class NotificationLog:
+    """The latest notifications of a sandbox in order; `left_out` counts the evicted ones."""
+
+    def __init__(self, count_max: int) -> None:
+        self._kept: deque[Notification] = deque(maxlen=count_max)
+        self._count = 0
+
+    def __iter__(self) -> Iterator[Notification]:
+        return iter(self._kept)
+
+    def __reversed__(self) -> Iterator[Notification]:
+        return reversed(self._kept)
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    @property
+    def left_out(self) -> int:
+        """How many were evicted."""
+        return self._count - len(self._kept)
+
+    def restore(self, kept: Iterable[Notification], left_out: int) -> None:
+        """Have these in the place of all others; `left_out` were evicted before."""
+        self._kept = deque(kept, maxlen=self._kept.maxlen)
+        self._count = left_out + len(self._kept)
+
+    def add(
+        self,
+        *,
+        at: datetime,
+        kind: NotificationKind,
+        reseller: str,
+        to: Sequence[str],
+        subject: str,
+        text: str,
+        trxid: str = "",
+        refid: str = "",
+    ) -> Notification:
+        """Record an e-mail to all of `to`."""
+        self._count += 1
+        notification = Notification(
+            n=self._count,
+            at=at,
+            kind=kind,
+            reseller=reseller,
+            to=tuple(to),
+            subject=subject,
+            text=text,
+            trxid=trxid,
+            refid=refid,
+        )
+        self._kept.append(notification)
+        return notification
 
 
 class StatusChanged(msgspec.Struct, frozen=True, gc=False):

@@ -1,11 +1,76 @@
-"""Inboxes, the receivers inside the simulator: how a URL names one, and what one replies."""
+"""Inboxes, the receivers inside the simulator: how a URL names one, what one replies, and when."""
 
 import re
-from datetime import datetime, timedelta
+from datetime import datetime, time, timedelta
 
 import msgspec
 
-from simulator.domain.model.windows import Window
+from simulator.domain.model.money import SERVICE_ZONE
+
+MIDNIGHT = time(0)
+
+
+class TimeOfDay(msgspec.Struct, frozen=True):
+    """Times of day in the service's zone, from `begins` (inclusive) to `ends` (exclusive); None for midnight. One that
+    begins after it ends goes over midnight; one that begins when it ends holds never."""
+
+    begins: time | None = None
+    ends: time | None = None
+
+    def holds(self, local: time) -> bool:
+        """True when the time of day lies in it."""
+        return any(low <= local and (high is None or local < high) for low, high in self.spans())
+
+    def spans(self) -> tuple[tuple[time, time | None], ...]:
+        """The same as spans of one day, from (inclusive) and to (exclusive), None for its end; at most two."""
+        begins, ends = self.begins or MIDNIGHT, self.ends
+        if ends is None or begins < ends:
+            return ((begins, ends),)
+        if begins == ends:
+            return ()
+        return ((MIDNIGHT, ends), (begins, None)) if ends > MIDNIGHT else ((begins, None),)
+
+    def includes(self, other: "TimeOfDay") -> bool:
+        """True when this holds at every time at which `other` does."""
+        return all(any(_is_within(span, mine) for mine in self.spans()) for span in other.spans())
+
+    def is_apart(self, other: "TimeOfDay") -> bool:
+        """True when they never hold at the same time."""
+        return not any(_overlap(one, two) for one in self.spans() for two in other.spans())
+
+
+class Window(msgspec.Struct, frozen=True):
+    """When something holds; a part that is None holds always. `weekdays` are the local days on which it does, 0 for
+    Monday; `since` (inclusive) and `until` (exclusive) count from the start of the sandbox, which a reset renews."""
+
+    time_of_day: TimeOfDay | None = None
+    weekdays: frozenset[int] | None = None
+    since: timedelta | None = None
+    until: timedelta | None = None
+
+    def holds(self, now: datetime, start: datetime) -> bool:
+        """True when the moment `now` lies in it; both are aware datetimes."""
+        elapsed = now - start
+        if (self.since is not None and elapsed < self.since) or (self.until is not None and elapsed >= self.until):
+            return False
+        if self.time_of_day is None and self.weekdays is None:
+            return True
+        local = now.astimezone(SERVICE_ZONE)
+        if self.weekdays is not None and local.weekday() not in self.weekdays:
+            return False
+        return self.time_of_day is None or self.time_of_day.holds(local.time())
+
+
+Span = tuple[time, time | None]
+
+
+def _is_within(inner: Span, outer: Span) -> bool:
+    return outer[0] <= inner[0] and (outer[1] is None or (inner[1] is not None and inner[1] <= outer[1]))
+
+
+def _overlap(one: Span, other: Span) -> bool:
+    return (one[1] is None or other[0] < one[1]) and (other[1] is None or one[0] < other[1])
+
 
 INBOX_SCHEME = "inbox:"
 """How the URL of an inbox begins: `inbox:NAME` is the inbox of that name in the sandbox that delivers."""

@@ -1,9 +1,9 @@
-"""The request rate of each address (SPEC 8)."""
+"""The request rate of each address (SPEC 8), and spent nonces (SPEC 3.6), which expire."""
 
-from collections import OrderedDict
-from collections.abc import Iterable
-from datetime import datetime, timedelta
-from typing import TypeVar
+from collections import OrderedDict, deque
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Final, TypeVar
 
 import msgspec
 
@@ -86,3 +86,108 @@ class RequestRates:
         if len(known) >= ADDRESSES_MAX:
             known.popitem(last=False)
         known[address] = value
+
+
+EXPIRED_AT_ONCE: Final = 2_000
+"""How many nonces a request removes at most, which takes ten milliseconds: the next request continues. More than one
+expires at once when the clock was moved, or when a scenario allows fewer."""
+
+
+class Spent(msgspec.Struct, frozen=True, gc=False, array_like=True):
+    """A nonce by its key, the sandbox's time at which it was spent, and its timestamp in Unix seconds."""
+
+    key: bytes
+    at: datetime
+    timestamp_s: int
+
+
+class Nonces:
+    """The recently spent nonces, by scope (a reseller or an API key), bounded by time and by count.
+
+    A nonce can be reused after the window in sandbox time, but only with a later timestamp. An entry expires only after
+    its timestamp, too, is too old to be accepted. So no request is accepted twice, however far the sandbox's clock and
+    the clock that timestamps are compared with diverge.
+
+    Above `count_max` the oldest is evicted: it could be replayed, but memory stays bounded. One that has expired and is
+    still there refuses nothing that is not refused for its timestamp.
+    """
+
+    def __init__(self, window: timedelta, tolerance_s: float, count_max: int) -> None:
+        self._spent: dict[bytes, Spent] = {}
+        self._order: deque[Spent] = deque()  # the oldest first; one that was spent again stays until it is the first
+        self._replaced: Spent | None = None  # by the latest one, which has the same key
+        self.bound(window, tolerance_s, count_max)
+
+    def __len__(self) -> int:
+        return len(self._spent)
+
+    def __iter__(self) -> Iterator[Spent]:
+        """Yield all of them, the oldest first."""
+        return (spent for spent in self._order if self._spent.get(spent.key) is spent)
+
+    def bound(self, window: timedelta, tolerance_s: float, count_max: int) -> None:
+        """Change the bounds from now on; spent nonces stay."""
+        self._window, self._tolerance_s, self._count_max = window, tolerance_s, count_max
+        self._oldest_until = datetime.min.replace(tzinfo=UTC)
+
+    def kept(self) -> tuple[datetime, Spent | None]:
+        """Return what a snapshot has beside the nonces: until when none expires, and which one the latest replaced."""
+        return self._oldest_until, self._replaced
+
+    def restore(self, spent: Iterable[Spent], oldest_until: datetime, replaced: Spent | None) -> None:
+        """Replace all nonces by those of a snapshot."""
+        self._order = deque(spent)
+        self._spent = {one.key: one for one in self._order}
+        self._oldest_until, self._replaced = oldest_until, replaced
+
+    def is_spent(self, scope: str, nonce: bytes, timestamp_s: int, now: datetime) -> bool:
+        """True when `spend` would refuse this nonce."""
+        spent = self._spent.get(_key(scope, nonce))
+        return spent is not None and (now - spent.at < self._window or timestamp_s <= spent.timestamp_s)
+
+    def spend(self, scope: str, nonce: bytes, timestamp_s: int, now: datetime, signing_s: float) -> bool:
+        """Check and spend atomically: False when `nonce` was spent in `scope` within the window, or with this timestamp
+        or a later one.
+
+        `now` is the sandbox's time, `signing_s` the Unix time that `timestamp_s` was compared with.
+        """
+        key = _key(scope, nonce)
+        known = self._spent.get(key)
+        if known is not None:
+            if now - known.at < self._window or timestamp_s <= known.timestamp_s:
+                return False
+            del self._spent[key]
+        if now >= self._oldest_until or len(self._order) >= self._count_max:
+            self._expire(now, signing_s)
+        self._add(Spent(key, now, timestamp_s))
+        self._replaced = known
+        return True
+
+    def take_back(self, scope: str, nonce: bytes) -> None:
+        """Undo the spending of the latest nonce, which is this one."""
+        latest = self._order.pop()
+        assert latest.key == _key(scope, nonce), "only the latest is taken back"
+        del self._spent[latest.key]
+        if self._replaced is not None:
+            self._add(self._replaced)
+
+    def _add(self, spent: Spent) -> None:
+        self._spent[spent.key] = spent
+        self._order.append(spent)
+
+    def _expire(self, now: datetime, signing_s: float) -> None:
+        order = self._order
+        for _ in range(min(len(order), EXPIRED_AT_ONCE)):
+            oldest = order[0]
+            if self._spent.get(oldest.key) is oldest:
+                is_alive = now - oldest.at < self._window or signing_s - oldest.timestamp_s <= self._tolerance_s
+                if is_alive and len(order) < self._count_max:
+                    self._oldest_until = oldest.at + self._window
+                    return
+                del self._spent[oldest.key]
+            order.popleft()
+
+
+def _key(scope: str, nonce: bytes) -> bytes:
+    """A header has no line break, so that no two nonces share a key."""
+    return b"%b\n%b" % (scope.encode(), nonce)

@@ -10,10 +10,9 @@ import msgspec
 from simulator.domain.commands import AddRule, LoadScenario
 from simulator.domain.model.callbacks import Callback
 from simulator.domain.model.domain_events import Attempted, Posted, StatusChanged
-from simulator.domain.model.resellers import Reseller
+from simulator.domain.model.resellers import Reseller, SecretLog
 from simulator.domain.model.rule_book import RuleBook
 from simulator.domain.model.rules import Rule
-from simulator.domain.model.secret_log import SecretLog
 from simulator.domain.model.webhooks import Delivery
 from simulator.domain.state import State
 from simulator.persistence.snapshot.document import (

@@ -8,8 +8,7 @@ from typing import Any, Final
 
 import msgspec
 
-from simulator.domain.due import AgendaItem, CallbackDue, CaseDue, DeliveryDue, ScheduleDue, StepDue
-from simulator.domain.model.agenda import Due
+from simulator.domain.due import AgendaItem, CallbackDue, CaseDue, DeliveryDue, Due, ScheduleDue, StepDue
 from simulator.domain.model.callbacks import Callback, CallbackState
 from simulator.domain.model.cases import Case, CaseKind, CaseState
 from simulator.domain.model.catalog import Option, Product

@@ -12,10 +12,9 @@ from typing import Any, Final
 
 from simulator.domain.commands import AddRule, LoadScenario
 from simulator.domain.model.catalog import Catalog
-from simulator.domain.model.domain_events import Posted, StatusChanged
+from simulator.domain.model.domain_events import Notification, Posted, StatusChanged
 from simulator.domain.model.effects import Outgoing, Send
-from simulator.domain.model.nonces import Spent
-from simulator.domain.model.notifications import Notification
+from simulator.domain.model.limits import Spent
 from simulator.domain.model.resellers import Reseller
 from simulator.domain.model.rules import AddedRule, Rule
 from simulator.domain.model.scenario import Scenario

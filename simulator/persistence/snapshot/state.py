@@ -9,13 +9,12 @@ import msgspec
 from simulator.domain.model.bills import BillKey
 from simulator.domain.model.callbacks import CallbackConfig
 from simulator.domain.model.catalog import Overlay, Product
-from simulator.domain.model.domain_events import Attempted
+from simulator.domain.model.domain_events import Attempted, Notification
 from simulator.domain.model.effects import JobCounts
 from simulator.domain.model.expectations import ExpectationKind
 from simulator.domain.model.inboxes import InboxProgram
+from simulator.domain.model.limits import Spent
 from simulator.domain.model.network import NetworkStatus
-from simulator.domain.model.nonces import Spent
-from simulator.domain.model.notifications import Notification
 from simulator.domain.model.outcomes import Noted
 from simulator.domain.model.resellers import ApiKey, DelayedSwitch, Settings, User
 from simulator.domain.model.rule_counts import RuleCount

@@ -13,8 +13,8 @@ from typing import Any
 
 import msgspec
 
+from simulator.domain.model.inboxes import MIDNIGHT, TimeOfDay
 from simulator.domain.model.money import is_whole_cents
-from simulator.domain.model.windows import MIDNIGHT, TimeOfDay
 from simulator.scenario.reading.reader import text_of
 from simulator.scenario.sections.matchers import Test, amount_test, number, text_test
 from simulator.scenario.sections.windows import DAYS

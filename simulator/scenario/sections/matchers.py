@@ -8,9 +8,9 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from decimal import Decimal
 
+from simulator.domain.model.inboxes import Window
 from simulator.domain.model.money import CENT, is_whole_cents, parse_amount
 from simulator.domain.model.rules import INDEXED, Fields, matches_all
-from simulator.domain.model.windows import Window
 from simulator.scenario.reading import patterns
 from simulator.scenario.reading.reader import text_of
 from simulator.scenario.sections import windows

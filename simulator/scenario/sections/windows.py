@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from datetime import time
 from typing import Any
 
-from simulator.domain.model.windows import TimeOfDay, Window
+from simulator.domain.model.inboxes import TimeOfDay, Window
 from simulator.scenario.reading.reader import Reader, duration
 
 KEYS = ("time", "weekday", "since", "until")

@@ -7,8 +7,7 @@ import pytest
 
 from simulator.domain.commands import Credit, SetThreshold
 from simulator.domain.errors import Unacceptable
-from simulator.domain.model.domain_events import DomainEvent
-from simulator.domain.model.notifications import NotificationKind
+from simulator.domain.model.domain_events import DomainEvent, NotificationKind
 from simulator.domain.model.scenario import ResellerStart
 from simulator.domain.sandbox import Sandbox
 from tests.support.worlds import START, order, pay, sandbox, seconds

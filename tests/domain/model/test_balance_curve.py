@@ -5,8 +5,7 @@ from decimal import Decimal
 
 import pytest
 
-from simulator.domain.model.balance_curve import BalanceCurve
-from simulator.domain.model.wallet import EntryType, Wallet
+from simulator.domain.model.wallet import BalanceCurve, EntryType, Wallet
 
 AT = datetime(2026, 11, 1, tzinfo=UTC)
 

@@ -2,7 +2,7 @@
 
 from datetime import date, datetime
 
-from simulator.domain.model.days import Days
+from simulator.domain.model.history import Days
 
 TIMES = ("2026-11-01T00:00:00", "2026-11-01T23:59:59.999999", "2026-11-02T00:00:00", "2026-11-05T12:00:00")
 

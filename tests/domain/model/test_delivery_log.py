@@ -4,9 +4,8 @@ from decimal import Decimal
 
 import pytest
 
-from simulator.domain.model.delivery_log import DeliveryLog
 from simulator.domain.model.effects import Attempt, AttemptEnd, AttemptResult
-from simulator.domain.model.webhooks import BalanceAdded, Delivery, DeliveryState, Event, Webhook
+from simulator.domain.model.webhooks import BalanceAdded, Delivery, DeliveryLog, DeliveryState, Event, Webhook
 from tests.support.worlds import START, seconds
 
 EVENT = Event("evt", "balance.added", START, BalanceAdded("R1", Decimal(1), Decimal(1), "bank"))

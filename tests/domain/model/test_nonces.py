@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulator.domain.model import nonces as module
-from simulator.domain.model.nonces import Nonces
+from simulator.domain.model import limits as module
+from simulator.domain.model.limits import Nonces
 from tests.support.worlds import seconds
 
 TEN_MINUTES = timedelta(minutes=10)

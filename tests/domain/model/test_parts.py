@@ -8,12 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simulator.domain.commands import AddApiKey, AddReseller, ChangeSettings, Credit, RevokeApiKey, SetWebhook
+from simulator.domain.due import Agenda
 from simulator.domain.errors import Conflict, DomainError, Unacceptable, Unknown
 from simulator.domain.model import draw, pricing
-from simulator.domain.model.agenda import Agenda
 from simulator.domain.model.catalog import Adjustment, Discount, Product
+from simulator.domain.model.domain_events import NotificationKind, NotificationLog
 from simulator.domain.model.money import cents, decimal_text, is_bounded, is_whole_cents, parse_amount, parse_number
-from simulator.domain.model.notifications import NotificationKind, NotificationLog
 from simulator.domain.model.resellers import KeyState
 from simulator.domain.model.scenario import ResellerStart
 from simulator.domain.model.schedule import ScheduledDeposit

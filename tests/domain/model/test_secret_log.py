@@ -2,8 +2,8 @@
 
 import pytest
 
-from simulator.domain.model import secret_log
-from simulator.domain.model.secret_log import SecretLog
+from simulator.domain.model import resellers
+from simulator.domain.model.resellers import SecretLog
 
 
 def test_each_new_secret_counts_as_a_version_and_each_replaced_one_as_a_replacement() -> None:
@@ -31,7 +31,7 @@ def test_a_secret_may_be_replaced_by_none() -> None:
 
 
 def test_the_oldest_former_secret_is_forgotten_unless_somebody_holds_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(secret_log, "FORMER_MAX", 2)
+    monkeypatch.setattr(resellers, "FORMER_MAX", 2)
     log = SecretLog()
     for secret in ("kept", "kept", "a", "b"):
         log.add(secret)

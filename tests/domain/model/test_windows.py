@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from simulator.domain.model.inboxes import TimeOfDay, Window
 from simulator.domain.model.money import SERVICE_ZONE
-from simulator.domain.model.windows import TimeOfDay, Window
 
 START = datetime(2027, 1, 10, 3, 50, tzinfo=UTC)  # a Sunday, 11:50 in the service's zone
 SUNDAY = 6
