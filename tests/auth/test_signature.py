@@ -213,6 +213,9 @@ def test_a_timestamp_that_is_hardly_too_old_is_not_said_to_be_as_old_as_may_be()
     denied = check_headers(headers(sign(), x_timestamp=str(NOW - 300)), KEYS[KEY], NOW + 0.0004, 300)
     assert isinstance(denied, Denied)
     assert "is 300.0004 s behind" in denied.diagnosis
+    denied = check_headers(headers(sign()), KEYS[KEY], NOW + 0.5, 0)
+    assert isinstance(denied, Denied)
+    assert "is 0.5 s behind" in denied.diagnosis
 
 
 @pytest.mark.parametrize(("key", "is_said"), [("nobody", False), (f"{KEY}, {KEY}", True)])

@@ -240,6 +240,14 @@ def test_a_look_up_of_a_product_without_bills_names_those_that_have_them() -> No
     assert look_up(sandbox(catalog=SOLD), "OLD").detail == detail(DetailKind.INACTIVE_PRODUCT, product="OLD")
 
 
+def test_a_look_up_without_a_biller_says_so_and_one_of_an_unknown_biller_names_those_on_sale() -> None:
+    box = sandbox(catalog=SOLD)
+    missing = detail(DetailKind.MISSING, name="biller_code", product="SCHEME")
+    assert look_up(box, "SCHEME").detail == missing
+    facts = {"name": "biller_code", "product": "SCHEME", "code": "9", "nearest": "", "whom": {}, "known": ("1", "2")}
+    assert look_up(box, "SCHEME", biller_code="9").detail == detail(DetailKind.NO_OPTION, **facts)
+
+
 @pytest.mark.parametrize("amount", ["", "1", "10000.00", "12.5", "1e3", " +10. "])
 def test_a_valid_amount_changes_nothing(amount: str) -> None:
     assert bill(sandbox(), amount=amount) == bill(sandbox())

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from simulator.domain.model.rule_book import MagicRules, RuleBook
-from simulator.domain.model.rules import Place, Rule, matches_all
+from simulator.domain.model.rules import Place, Rule, RuleIndex, matches_all
 
 ANY = {"product": "BILL"}
 
@@ -182,6 +182,19 @@ def test_own_rules_come_before_magic_accounts_and_fallbacks_after_them() -> None
     assert [book.times_chosen(rule) for rule, _ in book.listed()] == [1, 1]
 
 
+def test_a_fallback_with_a_condition_decides_only_what_it_matches_and_can_be_removed() -> None:
+    bills = Rule("bills", lambda facts: facts["product"] == "BILL", "bills", fallback=True)
+    book = RuleBook(1, (bills, Rule("cards", lambda facts: facts["product"] == "CARD", "cards", fallback=True)))
+
+    def found() -> list[str | None]:
+        rules = [book.choose(lambda product=product: {"product": product}) for product in ("BILL", "CARD", "PIN")]  # type: ignore[misc]
+        return [None if rule is None else rule.then for rule in rules]
+
+    assert found() == ["bills", "cards", None]
+    assert book.remove("bills")
+    assert found() == [None, "cards", None]
+
+
 def test_a_fallback_that_decides_all_is_counted() -> None:
     last = Rule("last", matches_all, "last", name="always", fallback=True)
     book = RuleBook(1, (last,))
@@ -226,7 +239,11 @@ def test_rules_by_exact_values_are_found_in_their_order() -> None:
         exact = {name: frozenset([text]) for name, text in wanted.items()}
         return Rule(id_, lambda facts: all(facts.get(name) == text for name, text in wanted.items()), id_, exact=exact)
 
-    book = RuleBook(1, (exactly("bill", product="BILL"), exactly("one", account="1"), Rule("any", always, "any")))
+    rules = (exactly("bill", product="BILL"), exactly("one", account="1"), Rule("any", always, "any"))
+    index = RuleIndex(rules)
+    assert [rule.id for rule in index.candidates({"product": "CARD", "account": "1"})] == ["one", "any"]
+    assert [rule.id for rule in index.candidates({"product": "CARD", "account": None})] == ["any"]
+    book = RuleBook(1, rules)
     for facts, then in [
         ({"product": "BILL", "account": "1"}, "bill"),
         ({"product": "CARD", "account": "1"}, "one"),

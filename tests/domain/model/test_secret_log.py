@@ -23,6 +23,10 @@ def test_nothing_changes_without_another_secret(secret: str, replaced: str) -> N
     assert (list(log), log.version, log.replacements, list(log.former)) == (["a"], 1, 0, [])
 
 
+def test_the_latest_10000_replaced_secrets_are_kept() -> None:
+    assert secret_log.FORMER_MAX == 10_000
+
+
 def test_a_secret_may_be_replaced_by_none() -> None:
     log = SecretLog()
     log.add("a")
