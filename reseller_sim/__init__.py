@@ -7,9 +7,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from reseller_sim.asynchronous import AsyncRule, AsyncSandbox, AsyncSimulator
+    from reseller_sim.asynchronous import AsyncHold, AsyncRule, AsyncSandbox, AsyncSimulator
     from reseller_sim.control import NoAnswer, NotIdle, NotRunning, NotStarted, SimulatorError, WrongAnswer
     from reseller_sim.exchange import Answer
+    from reseller_sim.holds import Hold
     from reseller_sim.receiver import Message, Receiver
     from reseller_sim.sandbox import Rule, Sandbox
     from reseller_sim.signatures import HMACAuth, Verdict, verify_webhook
@@ -17,11 +18,11 @@ if TYPE_CHECKING:
     from reseller_sim.story import Story
 
 __all__ = [
-    "Answer", "AsyncRule", "AsyncSandbox", "AsyncSimulator", "HMACAuth", "Message", "NoAnswer", "NotIdle", "NotRunning",
-    "NotStarted", "Receiver", "Rule", "Sandbox", "Simulator", "SimulatorError", "Story", "Verdict", "WrongAnswer",
-    "verify_webhook",
+    "Answer", "AsyncHold", "AsyncRule", "AsyncSandbox", "AsyncSimulator", "HMACAuth", "Hold", "Message", "NoAnswer",
+    "NotIdle", "NotRunning", "NotStarted", "Receiver", "Rule", "Sandbox", "Simulator", "SimulatorError", "Story",
+    "Verdict", "WrongAnswer", "verify_webhook",
 ]  # fmt: skip
-_MODULES = ("signatures", "control", "exchange", "receiver", "story", "sandbox", "simulator", "asynchronous")
+_MODULES = ("signatures", "control", "exchange", "receiver", "story", "holds", "sandbox", "simulator", "asynchronous")
 
 
 def __getattr__(name: str) -> Any:

@@ -12,6 +12,7 @@ from functools import update_wrapper, wraps
 from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar
 
 from reseller_sim.arguments import checked
+from reseller_sim.holds import Hold
 from reseller_sim.identity import Identity
 from reseller_sim.parameters import Header, Url
 from reseller_sim.sandbox import Rule, Sandbox
@@ -98,6 +99,29 @@ class AsyncRule:
     remove = awaited(Rule.remove)
 
 
+class AsyncHold:
+    """A `Hold` whose calls are awaited."""
+
+    @checked
+    def __init__(self, sync: Hold) -> None:
+        self.name = sync.name
+        self.sync = sync
+
+    @property
+    def waiting(self) -> Awaitable[list[dict[str, Any]]]:
+        """What is held now: `await held.waiting`."""
+        return in_thread(lambda: self.sync.waiting)
+
+    wait = awaited(Hold.wait)
+    release = awaited(Hold.release)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *error: object) -> None:
+        await self.release()
+
+
 class AsyncSandbox(Identity):
     """A `Sandbox` whose calls are awaited."""
 
@@ -113,6 +137,7 @@ class AsyncSandbox(Identity):
 
     rule = awaited_as(AsyncRule, Sandbox.rule)
     fault = awaited_as(AsyncRule, Sandbox.fault)
+    hold = opened(AsyncHold, Sandbox.hold)
     fork = opened(lambda sync: AsyncSandbox(sync), Sandbox.fork)
     call = awaited(Sandbox.call)
     ask = awaited(Sandbox.ask)

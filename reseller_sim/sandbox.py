@@ -12,6 +12,7 @@ from reseller_sim import evidence
 from reseller_sim.arguments import checked
 from reseller_sim.control import REFUSED, TIMEOUT_S, Control, NoAnswer, NotIdle, NotRunning, SimulatorError, below
 from reseller_sim.exchange import Answer, Unanswered, Unreachable, encoded, exchange
+from reseller_sim.holds import Hold
 from reseller_sim.identity import OF_THE_CALLER, Records
 from reseller_sim.parameters import (
     CallbackStatus,
@@ -107,6 +108,11 @@ class Sandbox(Records):
     def fault(self, rule: Mapping[str, Any]) -> Rule:
         """Add a fault: `{"when": {"path": "/v2/topup"}, "times": 1, "then": {"status": 500}}`."""
         return self.rule("faults", rule)
+
+    def hold(self, name: Name) -> Hold:
+        """Return the hold of this name, in which rules keep answers, callbacks and webhooks: `then: {"hold": name}`.
+        `with` releases at its end what is left."""
+        return Hold(self._control, self._path, name)
 
     def deposit(self, amount: Money, reseller: Name | None = None, description: Name | None = None) -> dict[str, Any]:
         """Credit a wallet, by default the first reseller's; return the ledger entry."""

@@ -113,6 +113,7 @@ class App(Starlette):
             headers=whole.headers,
             by_name=whole.by_name,
             client=client,
+            source=whole,
             body=whole.body,  # type: ignore[arg-type]  # bytes: a plain one came in one piece
         )
         return self._answer(path, request, self._front.root)

@@ -6,7 +6,7 @@ from typing import Any
 from simulator.api.call import Drip, EncodedReply, Incoming
 from simulator.api.clients import ROOT_KEY, Front
 from simulator.options import CONTROL_PATH, DOCUMENT_PATH
-from simulator.server.asgi import unusual_target
+from simulator.server.asgi import source_of, unusual_target
 from simulator.server.responder import responder_of
 from simulator.wire.headers import as_sent
 
@@ -48,6 +48,7 @@ def incoming(scope: Any, receive: Any, front: Front) -> Incoming:
         body=None,
         receive=receive,
         target=unusual_target(scope, front.below_sent),
+        source=source_of(scope),
     )
 
 

@@ -84,6 +84,12 @@ HeaderPairs = tuple[tuple[bytes, bytes], ...]
 Receive = Callable[[], Awaitable[Any]]
 
 
+class Source(Protocol):
+    """The connection's own record of a request: calls `on_left` when its client leaves before the answer."""
+
+    on_left: Callable[[], object] | None
+
+
 class Incoming(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """An incoming request. Header names are in lower case; `by_name` has the last of repeated headers. `client` is the
     socket's address. `body` is None when it must be awaited from `receive`, ASGI's own. `target` and `replay_of` are
@@ -102,6 +108,7 @@ class Incoming(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     verdict: "Verdict | None" = None
     is_again: bool = False
     scheme: str = ""
+    source: "Source | None" = None
 
 
 # A reply as the server sends it: status, header lines with line ends, body, ending.
@@ -186,6 +193,7 @@ class Call(msgspec.Struct, kw_only=True, gc=False):
     caused: list[Item] = []
     tape: Tape | None = None
     verdict: Verdict | None = None
+    source: Source | None = None
 
     @property
     def is_lost(self) -> bool:
@@ -197,9 +205,9 @@ class Call(msgspec.Struct, kw_only=True, gc=False):
         """True once it has waited for the delay of its fault."""
         return self.fault is not None and self.fault.has_waited
 
-    async def refresh(self) -> None:
+    async def refresh(self, how: Resumption = Resumption.READY) -> None:
         """Read the time again after a wait, and process what fell due meanwhile."""
-        self.now, self.wall = await self.resume()
+        self.now, self.wall = await self.resume(how)
 
     async def resume(self, how: Resumption = Resumption.READY) -> tuple[datetime, datetime]:
         """Note on the tape that it goes on now, behind what fell due meanwhile. Answers the sandbox's time and the

@@ -128,6 +128,7 @@ class Pipeline:
             core=sandbox.core,
             prefix=prefix,
             verdict=request.verdict,
+            source=request.source,
         )
 
     async def _reply(self, call: Call, request: Incoming) -> Reply:

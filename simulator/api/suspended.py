@@ -11,7 +11,7 @@ from typing import Any
 
 from simulator.api import refusals
 from simulator.api.authentication import identify
-from simulator.api.call import Call, Incoming, Receive, Reply
+from simulator.api.call import Call, ChosenFault, Incoming, Receive, Reply
 from simulator.api.clients import refuse_address
 from simulator.api.notes import note
 from simulator.auth.signature import BODY_BYTES_MAX, Denied
@@ -19,7 +19,9 @@ from simulator.contract.body import FORM_BYTES_MAX, FORM_TOO_LONG
 from simulator.domain.model import draw
 from simulator.domain.model.faults import FaultThen
 from simulator.domain.model.rules import Rule
+from simulator.domain.model.spread import Spread
 from simulator.persistence.tape.entries import RequestShown, Resumption
+from simulator.runtime.holds import Held, reason
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.wire import errors
 
@@ -89,7 +91,8 @@ async def read(call: Call, request: Incoming) -> Reply | None:
     """Wait for a fault's delay and for the rest of the body, then check again what may have changed meanwhile."""
     if request.body is not None:  # before the wait, so that what is written down of it has the body
         call.exchange.body, call.has_body = request.body, True
-    waits = call.fault is not None and not call.fault.rule.then.after_commit
+    then = None if call.fault is None else call.fault.rule.then
+    waits = then is not None and not then.after_commit and not then.hold  # a hold waits in `execute`
     if waits and (refusal := await wait(call)):
         return refusal
     if request.body is not None or not is_announced(call.headers):
@@ -121,38 +124,59 @@ def _identify_again(call: Call, event: str) -> Reply | None:
 
 
 async def wait(call: Call) -> Reply | None:
-    """Wait for the delay of the call's fault, once; 504 when the integration timeout comes first (SPEC 8).
-
-    A real wait, unless it is virtual: wall time, divided by the rate of a faster clock; drawn from the range,
-    deterministically. It ends with the life of the sandbox.
-    """
+    """Wait for the delay of the call's fault, then in its hold, once; both end with the life of the sandbox."""
     met = call.fault
-    if met is None or met.has_waited or met.rule.then.delay is None:
+    if met is None or met.has_waited or not met.rule.then.waits:
         return None
     met.has_waited = True
-    sandbox, limit = call.sandbox, call.sandbox.scenario.limits.integration_timeout
-    span = _delay(call, met.rule)
-    met.timed_out = limit is not None and span > limit
     call.note_wait()
+    reply = None
+    if met.rule.then.delay is not None:
+        reply = await _delayed(call, met, met.rule.then.delay)
+    if reply is None and met.rule.then.hold and not call.is_lost:
+        await _held(call, met.rule.then.hold)
+    if call.is_lost:
+        _note_lost(call, "hold" if met.rule.then.hold else "delay")
+        return reply if met.rule.then.after_commit else refusals.lost_sandbox(call)
+    return reply
+
+
+async def _delayed(call: Call, met: ChosenFault, delay: tuple[timedelta, timedelta] | Spread) -> Reply | None:
+    """Wait for a delay that is drawn; return 504 when the integration timeout comes first (SPEC 8).
+
+    A real wait, unless it is virtual: wall time, divided by the rate of a faster clock.
+    """
+    sandbox, limit = call.sandbox, call.sandbox.scenario.limits.integration_timeout
+    span = _drawn(call, met.rule, delay)
+    met.timed_out = limit is not None and span > limit
     waited = limit if limit is not None and met.timed_out else span
     await sandbox.sleep(0 if met.rule.then.is_delay_virtual else sandbox.clock.wall_seconds(waited))
     await call.refresh()
-    if call.is_lost and not met.rule.then.after_commit:
-        _note_lost(call)
-        return refusals.lost_sandbox(call)
-    if limit is not None and met.timed_out:
-        text = f"a fault's delay of {span.total_seconds():g} s is longer than limits.integration_timeout"
-        call.exchange.error, call.exchange.diagnosis = "integration_timeout", text
-    if call.is_lost:
-        _note_lost(call)
-    return Reply(TIMED_OUT, timeout_body(limit)) if limit is not None and met.timed_out else None
+    if limit is None or not met.timed_out or (call.is_lost and not met.rule.then.after_commit):
+        return None
+    text = f"a fault's delay of {span.total_seconds():g} s is longer than limits.integration_timeout"
+    call.exchange.error, call.exchange.diagnosis = "integration_timeout", text
+    return Reply(TIMED_OUT, timeout_body(limit))
 
 
-def _note_lost(call: Call) -> None:
-    """Note that the life of a call's sandbox has ended."""
+async def _held(call: Call, name: str) -> None:
+    """Wait in a hold. A client that leaves meanwhile frees its place."""
+    exchange, source = call.exchange, call.source
+    refid, what = call.fields.get("refid", ""), f"{exchange.method} {exchange.path}"
+    held = Held(name, "answer", what, call.now, call.wall, refid if isinstance(refid, str) else "")
+    if source is not None:
+        source.on_left = held.leave
+    how = await call.sandbox.holds.hold(held)
+    await call.refresh(how)
+    if text := reason(how, name):
+        note(call, text)
+
+
+def _note_lost(call: Call, wait: str) -> None:
+    """Note that the life of a call's sandbox has ended during a wait."""
     call.exchange.trxid = ""  # of a transaction that is gone; the new journal may have another of this id
     ending = "deleted" if call.sandbox.is_deleted else call.sandbox.last_ending
-    note(call, f"the sandbox was {ending} during the delay of a fault")
+    note(call, f"the sandbox was {ending} during the {wait} of a fault")
 
 
 async def keep_unread(call: Call, request: Incoming, waits: bool = True) -> None:
@@ -174,12 +198,14 @@ def timeout_body(limit: timedelta) -> dict[str, Any]:
     return errors.coded("integration_timeout", text)
 
 
-def _delay(call: Call, rule: Rule[FaultThen]) -> timedelta:
-    assert rule.then.delay is not None, "only a fault with a delay waits"
-    low, high = rule.then.delay
+def _drawn(call: Call, rule: Rule[FaultThen], delay: tuple[timedelta, timedelta] | Spread) -> timedelta:
     sandbox = call.sandbox
     chosen = sandbox.core.state.faults.times_chosen(rule)
-    return low + (high - low) * draw.fraction(sandbox.seed, rule.label, "delay", chosen)
+    fraction = draw.fraction(sandbox.seed, rule.label, "delay", chosen)
+    if isinstance(delay, Spread):
+        return delay.at(fraction)
+    low, high = delay
+    return low + (high - low) * fraction
 
 
 def record(call: Call, recorder: LiveSandbox) -> None:

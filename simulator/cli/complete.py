@@ -111,6 +111,12 @@ def marks(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[C
     return _beginning((one["name"] for one in found.get("marks", ())), incomplete)
 
 
+def holds(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Names of holds in which something waits."""
+    found = _asked(ctx, "/holds", "holds-answer")
+    return _beginning((one["name"] for one in found.get("holds", ())), incomplete)
+
+
 def products(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Codes of the default scenario's products."""
     from simulator.scenario.library import load_scenario

@@ -5,7 +5,6 @@ import shutil
 import signal
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from decimal import Decimal
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any
@@ -20,19 +19,11 @@ from simulator.cli.output import one_line, print_to_stderr
 from simulator.cli.program import on_path
 from simulator.cli.reports.flags import Reports
 from simulator.cli.spans import Span
-from simulator.domain.model.scenario import Scenario
-from simulator.explore.document import Base, receiver_timeouts
-from simulator.explore.findings import joined
-from simulator.explore.run import Setting
-from simulator.options import LOOPBACK
-from simulator.scenario.library import merged
-from simulator.scenario.reading.files import is_path
 
 if TYPE_CHECKING:
     from simulator.cli.explore_report import Screen
     from simulator.explore.campaign import Campaign
     from simulator.explore.findings import Report
-
 
 TITLE = "reseller-sim explore"
 MINUTES = 10.0
@@ -40,7 +31,18 @@ WORKERS_MAX = 64
 ACTIVE = "active"
 
 
-@verb("explore", cls=WithCommand)
+class CommandOrProof(WithCommand):
+    """Needs no COMMAND with `--prove`, which has its own two."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Leave COMMAND empty with `--prove`."""
+        if any(arg.partition("=")[0] == "--prove" for arg in args) and "--" not in args:
+            ctx.obj = []
+            return click.Command.parse_args(self, ctx, args)
+        return super().parse_args(ctx, args)
+
+
+@verb("explore", cls=CommandOrProof)
 @server_flags(port=0, port_variable=False)
 @own_option(
     "--minutes",
@@ -71,6 +73,14 @@ ACTIVE = "active"
     type=click.Path(path_type=Path, dir_okay=False),
     help="Write the result to this file as JUnit XML.",
 )
+@own_option(
+    "--prove",
+    metavar="FINDING",
+    type=click.Path(path_type=Path, dir_okay=False, exists=True),
+    help="Play this finding against the commands of --before and --after.",
+)
+@own_option("--before", metavar="CMD", help="The command that fails under the finding of --prove.")
+@own_option("--after", metavar="CMD", help="The command that does not fail any more.")
 @click.pass_context
 def command(
     ctx: click.Context,
@@ -82,6 +92,9 @@ def command(
     first: bool,
     timeout: float | None,
     junit: Path | None,
+    prove: Path | None,
+    before: str | None,
+    after: str | None,
     **flags: Any,
 ) -> int:
     """Find the faults under which a command fails.
@@ -101,7 +114,10 @@ def command(
       reseller-sim explore mine.yaml --clock x100 --minutes 30 -- python shop.py
       reseller-sim explore --first --minutes 0 -- pytest -x
       reseller-sim explore --resume -- npm test
+      reseller-sim explore --prove explored/01-callback.yaml --before 'python old.py' --after 'python new.py'
     """
+    if prove is not None or before is not None or after is not None:
+        return _compared(ctx, prove, before, after, timeout)
     to_run: list[str] = ctx.obj
     if flags["port"] and workers not in (None, 1):
         raise click.UsageError("several workers cannot listen on one port; leave --port out, or say --workers 1", ctx)
@@ -115,6 +131,16 @@ def command(
     except CannotStart as refused:
         reports.not_run(refused.message)
         raise
+
+
+def _compared(
+    ctx: click.Context, finding: Path | None, before: str | None, after: str | None, timeout_s: float | None
+) -> int:
+    if finding is None or not before or not after or ctx.obj:
+        raise click.UsageError("--prove FINDING needs --before CMD and --after CMD, and no other command", ctx)
+    from simulator.cli.prove import compare
+
+    return compare(finding, before, after, timeout_s)
 
 
 def _explored(
@@ -173,8 +199,7 @@ def _campaign(
     workers: int,
     how: tuple[float, bool, bool, float | None],
 ) -> "Report":
-    from simulator.cli.explore import about, base_of, repeated
-    from simulator.cli.explore_report import Screen
+    from simulator.cli.explore_report import Screen, about, base_of, repeated
     from simulator.cli.running import of_one_command, options_of
     from simulator.explore.campaign import Campaign, Plan
     from simulator.explore.findings import joined
@@ -234,58 +259,3 @@ def _stopping(screen: "Screen") -> Iterator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-
-
-def base_of(flags: ServerFlags, out: Path, scenario: Scenario) -> tuple[Base, float]:
-    """What every scenario file says besides its faults: what it extends, what the flags say of clock and seed, so that
-    `exec` needs them no more, and how long receivers may take. With the rate of the clock."""
-    mode, rate = scenario.clock.mode, scenario.clock.rate
-    if flags.clock is not None:
-        mode, rate = flags.clock.mode, flags.clock.rate
-    rate = rate if mode == "xN" else 1.0
-    clock: dict[str, Any] = {"mode": mode, **({"rate": _number(rate)} if mode == "xN" else {})}
-    if flags.start is not None:
-        clock["start"] = flags.start.isoformat()
-    is_file = is_path(flags.scenario) or Path(flags.scenario).is_file()
-    extends = os.path.relpath(flags.scenario, out) if is_file else flags.scenario
-    if is_file and not is_path(extends):
-        extends = f"./{extends}"
-    return Base(extends, clock, flags.seed, receiver_timeouts(scenario, rate)), rate
-
-
-def _number(rate: float) -> Any:
-    return int(rate) if rate == int(rate) else Decimal(str(rate))
-
-
-def about(setting: Setting, base: Base, flags: ServerFlags, timeout_s: float | None) -> dict[str, Any]:
-    """What the runs of a folder have in common, by the name of what differs otherwise: with anything else their
-    verdicts might be others."""
-    return {
-        "command": setting.command,
-        "scenario": [base.extends, merged(flags.scenario)],
-        "clock, start or seed": [base.clock, base.seed],
-        "--timeout": timeout_s,
-        "flags": [str(setting.options._replace(control_token=None)), setting.host, setting.port],
-    }
-
-
-def repeated(flags: ServerFlags) -> str:
-    """The flags that no scenario file can say, as `exec` takes them; tokens are secrets, and are not among them."""
-    given = (
-        ("--host", flags.host, LOOPBACK),
-        ("--port", flags.port, 0),
-        ("--callback", flags.callback, None),
-        ("--callbacks", flags.callbacks, None),
-        ("--callbacks-ca", flags.callbacks_ca, None),
-        ("--sandbox-ttl", flags.sandbox_ttl, None),
-        ("--tape-budget", flags.tape_budget, None),
-        ("--scenarios", flags.scenarios, None),
-    )
-    words = [word for name, value, usual in given if value != usual for word in (name, _text(value))]
-    words += [word for name in flags.allow_host for word in ("--allow-host", name)]
-    words += ["--trust-forwarded"] if flags.trust_forwarded else []
-    return f"{joined(words)} " if words else ""
-
-
-def _text(value: object) -> str:
-    return format(Decimal(repr(value)).normalize(), "f") if isinstance(value, float) else str(value)

@@ -29,6 +29,7 @@ from simulator.control.http import (
 from simulator.control.message_origin import Messages, json_of, may_be_decoded, values_in
 from simulator.control.parameters import page_of, query_of, wait_of
 from simulator.domain.model.inboxes import INBOX_SCHEME, InboxProgram, InboxReply, Window
+from simulator.domain.model.spread import typical
 from simulator.http_client.targets import BadTarget, parse_target
 from simulator.runtime import inbox_inputs
 from simulator.runtime.background import in_background, place
@@ -183,7 +184,7 @@ async def receive(request: Request) -> Response:
     taken = inbox_inputs.receive(live, name, request.method, query, headers, body)
     if taken.delay:
         request.scope.get("cancel_when_left", lambda: None)()
-        await live.delays.sleep(live.clock.wall_seconds(taken.delay))
+        await live.delays.sleep(live.clock.wall_seconds(typical(taken.delay)))
     if taken.disconnect:
         return Disconnect()
     return Response(taken.body, taken.status, dict(taken.headers) | _NO_PAGE)
@@ -248,7 +249,7 @@ def _reply(one: InboxReply) -> dict[str, Any]:
     headers = one.headers[:SHOWN_MAX]
     return {
         "status": 0 if one.disconnect else one.status,
-        "delay": one.delay.total_seconds(),
+        "delay": typical(one.delay).total_seconds(),
         "body": shortened(one.body, TEXT_CHARS_MAX),
         "headers": {name: shortened(value, TEXT_CHARS_MAX) for name, value in headers},
         "disconnect": one.disconnect,

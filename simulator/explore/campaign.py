@@ -7,6 +7,7 @@ from pathlib import Path
 
 from simulator.explore.faults import single_faults
 from simulator.explore.findings import Listener, Report, Writer, words_of
+from simulator.explore.races import crossed_requests, overtaken_answers
 from simulator.explore.record import Record, Verdict
 from simulator.explore.repetition import ATTEMPTS, Failure, Repetition, repeated, shrunk
 from simulator.explore.storms import outages, storms
@@ -60,7 +61,8 @@ class Campaign:
 
     def explore(self) -> Report:
         """All of it, after the baseline. Raises `CannotRun` and `OSError`."""
-        self.report.singles = single_faults(self._trials.baseline.seen)
+        seen, rate = self._trials.baseline.seen, self._plan.rate
+        self.report.singles = [*overtaken_answers(seen, rate), *single_faults(seen), *crossed_requests(seen, rate)]
         try:
             self._run_singles()
             if not self._is_over:

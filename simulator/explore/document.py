@@ -7,7 +7,7 @@ from hashlib import sha256
 from typing import Any
 
 from simulator.domain.model.scenario import Scenario
-from simulator.explore.faults import NAME_CHARS_MAX, Fault, sentence
+from simulator.explore.faults import NAME_CHARS_MAX, Fault, sentence, when_of
 from simulator.explore.observation import Order, SeenPayment, SeenStep
 
 LINE_CHARS_MAX = 300
@@ -54,7 +54,8 @@ def document(base: Base, faults: tuple[Fault, ...], expect: Iterable[Mapping[str
         made["payments"] = payments
     if rules := rules + sections.pop("faults", []):
         made["faults"] = rules
-    made |= sections
+    for section, value in sections.items():
+        made[section] = {**made.get(section, {}), **value} if isinstance(value, dict) else value
     if wanted := [dict(one) for one in expect]:
         made["expect"] = wanted
     return made
@@ -68,8 +69,14 @@ def rule_name(*faults: Fault) -> str:
 def rule_names(faults: tuple[Fault, ...]) -> set[str]:
     """The names of all rules, which show afterwards whether they decided anything."""
     return {rule_name(one) for one in faults if one.then is not None} | {
-        rule_name(*group) for group in _by_payment(faults).values()
+        _payment_rule_name(group) for group in _by_payment(faults).values()
     }
+
+
+def _payment_rule_name(group: tuple[Fault, ...]) -> str:
+    """Return the name of the rule of one payment; a fault that also damages a request has another rule for that."""
+    name = rule_name(*group)
+    return name if all(one.then is None for one in group) else shortened(f"steps under: {name}", NAME_CHARS_MAX)
 
 
 def shortened(text: str, most: int) -> str:
@@ -89,7 +96,7 @@ def _by_payment(faults: tuple[Fault, ...]) -> dict[tuple[Order, int], tuple[Faul
 def _payment_rules(faults: tuple[Fault, ...]) -> Iterable[dict[str, Any]]:
     for group in _by_payment(faults).values():
         payment = next(one.payment for one in group if one.payment is not None)
-        rule: dict[str, Any] = {"name": rule_name(*group), "when": when_of(payment.order)}
+        rule: dict[str, Any] = {"name": _payment_rule_name(group), "when": when_of(payment.order)}
         refusal = next((one.refuse for one in group if one.refuse), "")
         if refusal:  # however often it is asked for
             yield rule | {"then": {"refuse": refusal}}
@@ -103,12 +110,6 @@ def _payment_rules(faults: tuple[Fault, ...]) -> Iterable[dict[str, Any]]:
 
 def _steps(group: tuple[Fault, ...], payment: SeenPayment) -> tuple[SeenStep, ...]:
     return next((one.steps for one in group if one.steps), payment.steps)
-
-
-def when_of(order: Order) -> dict[str, Any]:
-    """The condition of a rule on the payments of an order."""
-    account = {"account": order.account} if order.account else {}
-    return {"product": order.product, **account, "amount": order.amount}
 
 
 def timeline(steps: tuple[SeenStep, ...]) -> list[dict[str, Any]]:

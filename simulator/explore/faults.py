@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
-from simulator.explore.observation import Seen, SeenPayment, SeenStep
+from simulator.explore.observation import Order, Seen, SeenPayment, SeenStep
 
 NAME_CHARS_MAX: Final = 100  # of a rule of a scenario
 _ORDINALS: Final = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
@@ -179,3 +179,9 @@ def enumerate_callbacks(baseline: Seen) -> Iterator[tuple[int, Fault]]:
                 yield rank, Fault(f"{what} {words}", what, payment=payment, callbacks={"status": status, **how})
         if len(payment.callbacks) > 1:
             yield 0, Fault(f"{whole} in reverse order", whole, payment=payment, callbacks={"reverse": True})
+
+
+def when_of(order: Order) -> dict[str, Any]:
+    """The condition of a rule on the payments of an order."""
+    account = {"account": order.account} if order.account else {}
+    return {"product": order.product, **account, "amount": order.amount}

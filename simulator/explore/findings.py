@@ -43,6 +43,7 @@ def _escaped(char: str) -> str:
 
 STEM_CHARS_MAX = 60
 OUTPUT_LINES_MAX = 12
+EXIT_IGNORED = "The exit code does not count: a fault decides what becomes of a payment."
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +106,8 @@ class Writer:
         path = self._path(failure, lambda number: f"{number:02}-{_stem(sentence(failure.faults))}.yaml")
         before, after = self._again
         line = f"{before}{_flags(failure, self._limit_s(failure.faults))} {quoted(str(path))} {after}"
-        about = [f"{text}.", "", *_lines(failure), "", "To see it again:", f"  {line}"]
+        ignored = [EXIT_IGNORED, ""] if any(one.decides_outcome for one in failure.faults) else []
+        about = [f"{text}.", "", *_lines(failure), "", *ignored, "To see it again:", f"  {line}"]
         expect = [one.expect for one in reasons if one.expect]
         made = document(self._base, failure.faults, expect)
         path.write_text("\n".join([*comment(map(whole_line, about)), text_of(made)]), encoding="utf-8")

@@ -5,8 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Final
 
-from simulator.explore.document import when_of
-from simulator.explore.faults import Fault
+from simulator.explore.faults import Fault, when_of
 from simulator.explore.observation import GIVEN_BACK, Order, Outcome
 from simulator.wire.payments import STATUS_NAMES
 

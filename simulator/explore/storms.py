@@ -71,7 +71,7 @@ def _go_together(one: Fault, other: Fault) -> bool:
     if one.payment is None or other.payment is None or one.payment != other.payment:
         return True
     if one.callbacks is not None and other.callbacks is not None:
-        return "reverse" not in one.callbacks and "reverse" not in other.callbacks
+        return "status" in one.callbacks and "status" in other.callbacks
     return all(_is_sent(callback, outcome) for callback, outcome in ((one, other), (other, one)))
 
 
@@ -79,7 +79,7 @@ def _is_sent(callback: Fault, outcome: Fault) -> bool:
     if callback.callbacks is None:
         return True
     reported = {step.status for step in outcome.steps[1:]}
-    return len(reported) > 1 if "reverse" in callback.callbacks else callback.callbacks["status"] in reported
+    return callback.callbacks["status"] in reported if "status" in callback.callbacks else len(reported) > 1
 
 
 BEGIN_S, SHORT_S, LONG_S = 2, 10, 60

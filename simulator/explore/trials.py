@@ -67,7 +67,7 @@ class Trials:
         if isinstance(outcome, str):
             raise CannotRun(outcome)
         if outcome.exit_code != 0 or outcome.seen.unmet:
-            raise BaselineFails(_failure(outcome))
+            raise BaselineFails(failure_of(outcome))
         if not outcome.seen.exchanges:
             raise AsksNothing("COMMAND sent no request to the service, so that nothing can be explored")
         self.baseline = outcome
@@ -146,7 +146,8 @@ class Trials:
         return Verdict(found, is_triggered, outcome.output if found else "", duration_s=outcome.duration_s)
 
 
-def _failure(outcome: Outcome) -> str:
+def failure_of(outcome: Outcome) -> str:
+    """Say how a run without faults failed."""
     last = f"; it printed last:\n{outcome.output.rstrip()}" if outcome.output.strip() else ""
     if outcome.exit_code is None:
         return f"it had not ended after {outcome.duration_s:.0f} s{last}"

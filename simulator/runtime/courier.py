@@ -20,15 +20,18 @@ from simulator.domain.model.effects import (
 )
 from simulator.domain.model.inboxes import INBOX_SCHEME, InboxReply
 from simulator.domain.model.scenario import Scenario
+from simulator.domain.model.spread import typical
 from simulator.domain.model.webhooks import Delivery
 from simulator.http_client.targets import BadTarget, InboxTarget, parse_target
 from simulator.persistence.tape.entries import AttemptSent, Entry, InboxReceived
 from simulator.runtime.attempt_log import AttemptDurations, SentRequests, Timed, timed_attempts
 from simulator.runtime.clock import Clock
+from simulator.runtime.holds import Held, Holds
 from simulator.runtime.inboxes import Inboxes
 from simulator.runtime.operations import CALLBACK, WEBHOOK, Served
 from simulator.runtime.traces import Trace, Traces
 from simulator.wire import outbound
+from simulator.wire.payments import STATUS_NAMES
 from simulator.wire.trace_context import passed_on
 
 # SPEC 6.1: the source addresses of each environment.
@@ -77,6 +80,7 @@ class Courier:
         self.times = timed_attempts()
         self.durations = AttemptDurations()
         self.served = Served()
+        self.holds = Holds()
         self.follow(scenario)
 
     def follow(self, scenario: Scenario) -> None:
@@ -86,6 +90,27 @@ class Courier:
         self._skew = scenario.clock.skew
         chosen = str(scenario.assume.get("source-address", ROTATE))
         self._source_addresses = SOURCE_ADDRESSES[scenario.environment] if chosen == ROTATE else (chosen,)
+
+    def hold_of(self, send: Send) -> str:
+        """Return the name of the hold in which an attempt waits before it is made; empty for none."""
+        if send.attempt.number > 1:
+            return ""
+        job = send.job
+        if isinstance(job, Callback):
+            return job.transaction.callbacks.of(job.result.status).hold
+        return self._webhooks.hold
+
+    async def hold(self, send: Send, clock: Clock) -> None:
+        """Wait until an attempt is released."""
+        job, wall = send.job, clock.wall()
+        now = clock.at(wall)
+        if isinstance(job, Callback):
+            what, refid = STATUS_NAMES[job.result.status], job.transaction.refid
+            held = Held(self.hold_of(send), "callback", what, now, wall, refid, job.id)
+        else:
+            assert isinstance(job, Delivery)
+            held = Held(self.hold_of(send), "webhook", job.event.type, now, wall, job=job.id)
+        await self.holds.hold(held)
 
     async def deliver(self, send: Send, clock: Clock) -> AttemptResult:
         """Make one attempt within the receiver timeout. The tape has it once it is its turn."""
@@ -191,7 +216,7 @@ async def _replied(reply: InboxReply | AttemptResult, clock: Clock, timeout_s: f
     """The result of an attempt that an inbox replied to, after the reply's delay."""
     if isinstance(reply, AttemptResult):
         return reply
-    delay_s = clock.wall_seconds(reply.delay)
+    delay_s = clock.wall_seconds(typical(reply.delay))
     if delay_s:
         await asyncio.sleep(min(delay_s, timeout_s))
     if delay_s >= timeout_s:

@@ -48,12 +48,11 @@ class Driver:
         self.caught_up_at: datetime | None = None  # compared by identity, so that each request catches up once
         self._timer: asyncio.TimerHandle | None = None
         self._timer_due: datetime | None = None
-        self.lanes = Lanes(self._deliver)
+        self.lanes = Lanes(self._deliver, courier.hold_of, lambda send: courier.hold(send, clock))
         self._order, self._settling = asyncio.Lock(), 0  # first come, first served
         self._advancing_task: asyncio.Task[None] | None = None
         self.advancing: Advance | None = None
-        self._closed = False
-        self.is_stopping = False
+        self._closed = self.is_stopping = False
         self.ended = EndedJobs()
         self.notifier = self.ended.notifier
 
@@ -204,10 +203,10 @@ class Driver:
         self.stop()
         self._submit = _refuse
         await asyncio.gather(*self._tasks(), return_exceptions=True)
-        self.lanes = Lanes(_refuse)
+        self.lanes = Lanes(_refuse, _refuse, _refuse)
 
     def _tasks(self) -> list[asyncio.Task[Any]]:
-        return [*self.lanes.tasks, *filter(None, (self._advancing_task,))]
+        return [*self.lanes.tasks, *self.lanes.held, *filter(None, (self._advancing_task,))]
 
     def _enter(self, command: Command, now: datetime) -> Any:
         """Apply a command at `now` without processing what else is due."""
@@ -251,7 +250,8 @@ class Driver:
         if sends or is_turn_over:
             await asyncio.sleep(0)
 
-    async def _deliver_in_order(self, sends: list[Send]) -> None:
+    async def _deliver_in_order(self, due: list[Send]) -> None:
+        sends = self.lanes.without_held(due)
         results = await results_in_order(sends, lambda send: self._courier.deliver(send, self.clock))
         now = self.clock.now()
         for send, result in zip(sends, results, strict=True):

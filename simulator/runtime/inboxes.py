@@ -10,10 +10,14 @@ from datetime import datetime
 from itertools import count
 from types import MappingProxyType
 
+from msgspec.structs import replace
+
 from simulator.domain.errors import Conflict
+from simulator.domain.model import draw
 from simulator.domain.model.inboxes import InboxProgram, InboxReply
 from simulator.domain.model.resellers import SecretLog
 from simulator.domain.model.scenario import Limits
+from simulator.domain.model.spread import Spread
 from simulator.persistence.tape.entries import InboxReceived
 from simulator.runtime.inbox_messages import Inbox, InboxBudget, Received, program_size
 from simulator.runtime.journal import packed
@@ -43,8 +47,10 @@ class Inboxes:
     """A sandbox's inboxes by name, created on first use. `server` is the budget of all sandboxes; `started` is when the
     sandbox started, `secrets` are its own."""
 
-    def __init__(self, limits: Limits, server: InboxBudget[Inbox], started: datetime, secrets: SecretLog) -> None:
-        self.started = started
+    def __init__(
+        self, limits: Limits, server: InboxBudget[Inbox], started: datetime, secrets: SecretLog, seed: int = 0
+    ) -> None:
+        self.started, self._seed = started, seed
         self._secrets = secrets
         self._count_max = limits.inbox
         self._bytes_max = limits.inbox_bytes
@@ -106,6 +112,9 @@ class Inboxes:
         """Record a request and return the reply."""
         inbox = self._used(came.name)
         reply = inbox.next_reply(came.now, self.started)
+        if isinstance(reply.delay, Spread):
+            waits = reply.delay.at(draw.fraction(self._seed, "inbox delay", came.name, inbox.last_n + 1))
+            reply = replace(reply, delay=waits)
         if not self._is_closed:
             inbox.last_n += 1
             message = Received(

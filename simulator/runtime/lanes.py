@@ -20,20 +20,45 @@ STARTED_PER_TURN_MAX = 25  # each takes some tenths of a millisecond, until it w
 
 class Lanes:
     """The deliveries of a running clock. Lanes are concurrent, each with a task while it has something to send, and the
-    jobs of one lane keep their order. `deliver` makes one attempt and applies its result."""
+    jobs of one lane keep their order. `deliver` makes one attempt and applies its result. Attempts that a rule holds
+    are in `held`: each waits apart from its lane, as long as `hold` does."""
 
-    def __init__(self, deliver: Callable[[Send], Awaitable[None]]) -> None:
-        self._deliver = deliver
+    def __init__(
+        self,
+        deliver: Callable[[Send], Coroutine[Any, Any, None]],
+        is_held: Callable[[Send], object],
+        hold: Callable[[Send], Awaitable[None]],
+    ) -> None:
+        self._deliver, self._is_held, self._hold = deliver, is_held, hold
         self._collected: dict[str, list[Send]] = {}
+        self._collected_to_hold: list[Send] = []
         self.tasks: set[asyncio.Task[None]] = set()
+        self.held: set[asyncio.Task[None]] = set()
 
     def collect(self, sends: Iterable[Send]) -> None:
         """Add to what is due together, and starts together."""
         for send in sends:
-            self._collected.setdefault(send.job.lane, []).append(send)
+            if self._is_held(send):
+                self._collected_to_hold.append(send)
+            else:
+                self._collected.setdefault(send.job.lane, []).append(send)
+
+    def without_held(self, sends: Iterable[Send]) -> list[Send]:
+        """Start to hold those that a rule holds, and return the others."""
+        others = []
+        for send in sends:
+            if self._is_held(send):
+                self._add(self._deliver_after_hold(send), self.held)
+            else:
+                others.append(send)
+        return others
 
     def start(self) -> None:
         """Start what was collected, in the order of lanes; the rest of many in the next turns of the event loop."""
+        if self._collected_to_hold:
+            collected_to_hold, self._collected_to_hold = self._collected_to_hold, []
+            for send in collected_to_hold:
+                self._add(self._deliver_after_hold(send), self.held)
         if self._collected:
             collected, self._collected = self._collected, {}
             lanes = [collected[name] for name in sorted(collected)]
@@ -61,10 +86,15 @@ class Lanes:
         for send in lane:
             await self._deliver(send)
 
-    def _add(self, work: Coroutine[Any, Any, None]) -> None:
+    async def _deliver_after_hold(self, send: Send) -> None:
+        await self._hold(send)
+        self._add(self._deliver(send))
+
+    def _add(self, work: Coroutine[Any, Any, None], tasks: set[asyncio.Task[None]] | None = None) -> None:
+        tasks = self.tasks if tasks is None else tasks
         task = asyncio.create_task(work)
-        self.tasks.add(task)
-        task.add_done_callback(self.tasks.discard)
+        tasks.add(task)
+        task.add_done_callback(tasks.discard)
 
 
 async def results_in_order(

@@ -23,6 +23,7 @@ from simulator.runtime.disposal import dispose
 from simulator.runtime.driver import Driver
 from simulator.runtime.event_items import Action
 from simulator.runtime.events import EventLog
+from simulator.runtime.holds import Holds
 from simulator.runtime.inboxes import Inboxes
 from simulator.runtime.journal import Journal
 from simulator.runtime.keepers import UNKEPT, Keeper, Place
@@ -53,20 +54,16 @@ class LiveSandbox:
         sender: Sender,
         budgets: ServerBudgets,
     ) -> None:
-        self.id = id_
-        self.spec = spec
+        self.id, self.spec = id_, spec
         self._wall, self._sender, self._budgets = wall, sender, budgets
-        self.delays = Delays()
-        self.is_touched, self.last_used_s = True, 0.0
+        self.delays, self.last_used_s = Delays(), 0.0
         self.served, self.evicted_before = Served(), 0
-        self.waiting = WaitingRoom(SANDBOX_WAITERS_MAX)
         self.on_ending: Callable[[LiveSandbox, Ending], None] = lambda live, ending: None
         self.keeper: Keeper[LiveSandbox] = UNKEPT
-        self.is_deleted, self.resets, self.rewinds = False, 0, 0
+        self.is_touched, self.is_deleted, self.resets, self.rewinds = True, False, 0, 0
         self.last_ending: Ending = "reset"
-        self.server_secrets = ServerSecrets()
-        self.former_secrets = FormerSecrets()  # of all sandboxes of a server
-        self.events = EventLog(id_)
+        self.server_secrets, self.former_secrets = ServerSecrets(), FormerSecrets()  # of all sandboxes of a server
+        self.waiting, self.events = WaitingRoom(SANDBOX_WAITERS_MAX), EventLog(id_)
         self._begin_journal()
         self._begin(first)
 
@@ -83,7 +80,7 @@ class LiveSandbox:
         state = self.core.state
         self.seed, self.scenario, scenario = state.seed, state.scenario, state.scenario
         self.own_secrets = OwnSecrets(state.secrets)
-        self.inboxes = Inboxes(scenario.limits, self._budgets.inboxes, state.started, state.secrets)
+        self.inboxes = Inboxes(scenario.limits, self._budgets.inboxes, state.started, state.secrets, state.seed)
         self.inboxes.follow(scenario.inboxes)
         self.counters = Counters(scenario.expect, self.core.state)
         self.counters.watch(self.core)
@@ -100,6 +97,7 @@ class LiveSandbox:
         self.counters.served = self.courier.served = self.served
         self.evicted_before = self.journal.left_out
         self.sleep: Callable[[float], Awaitable[None]] = self.delays.sleep
+        self.holds = self.courier.holds = Holds()
         self._agenda, logs = state.agenda, (state.callbacks, state.deliveries)
         self.driver = Driver(self.enter, self._agenda, clock, self.courier, self.tape.add)
         self.driver.lanes.collect(state.in_flight.values())
@@ -282,6 +280,7 @@ class LiveSandbox:
             self.is_closed = True
             self.driver.stop()
         self.driver.end_waits()
+        self.holds.end_answers()
         self.journal.notifier.close()
         self.inboxes.end_waits()
 
@@ -290,6 +289,7 @@ class LiveSandbox:
         self.is_closed = True
         self.driver.stop()
         self.delays.end()
+        self.holds.close()
         self.journal.notifier.close()
         self.inboxes.close()
 

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from simulator.server.message import HttpRequest
 from simulator.server.responder import responder_of
 
 
@@ -16,6 +17,12 @@ def unusual_target(scope: Any, below: Callable[[bytes], bytes]) -> bytes:
     if responder is None and sent:
         sent += query
     return sent if sent != scope["path"].encode("utf-8", "surrogatepass") + query else b""
+
+
+def source_of(scope: Any) -> HttpRequest | None:
+    """Return the server's own record of a request, None under another server."""
+    responder = responder_of(scope)
+    return None if responder is None else responder.request
 
 
 def use_host_of_target(scope: Any) -> None:

@@ -1,7 +1,7 @@
 """A request as it was read, and the lines of an answer's head."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from http import HTTPStatus
 from typing import Final
 
@@ -22,7 +22,8 @@ class HttpRequest(msgspec.Struct, gc=False):  # no cycle leads through it
     """A request with a valid head. Header names are in lower case, values are stripped of blanks; `by_name` has the
     last value of each name. `body` is the part that has arrived and was not taken yet. The application may answer one
     that `is_plain` at once when all has arrived; `as_sent` is its target as it came, where that is not plain. `arrived`
-    counts the bytes of the body; one that `is_late` did not end in the packet of its head."""
+    counts the bytes of the body; one that `is_late` did not end in the packet of its head. `on_left` is called
+    when the client leaves before its answer."""
 
     method: str
     target: bytes
@@ -37,6 +38,7 @@ class HttpRequest(msgspec.Struct, gc=False):  # no cycle leads through it
     body: bytes | bytearray = b""
     is_late: bool = False
     arrived: int = 0
+    on_left: Callable[[], object] | None = None
     _head_bytes: int = 0
 
     @property
@@ -45,6 +47,11 @@ class HttpRequest(msgspec.Struct, gc=False):  # no cycle leads through it
         if not self._head_bytes:
             self._head_bytes = len(self.target) + sum(len(name) + len(value) for name, value in self.headers)
         return self._head_bytes + self.arrived
+
+    def tell_of_leaving(self) -> None:
+        """Call `on_left`, if somebody waits for that."""
+        if self.on_left is not None:
+            self.on_left()
 
     def take(self) -> bytes:
         """Return the body that has arrived since the last call."""

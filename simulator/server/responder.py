@@ -1,8 +1,7 @@
 """Answers one request in a task: ASGI's two callables, and the endings of a connection that ASGI cannot make.
 
-An application finds its responder in the request's scope (`responder_of`), calls one of its endings, and returns. A
-fault affects its own request only: earlier pipelined requests were answered, later ones are dropped. Once the answer
-is over, the methods do nothing.
+An application finds its responder in the request's scope (`responder_of`), calls an ending, and returns. A fault
+affects its own request only: earlier requests were answered, later ones are dropped. After the answer they do nothing.
 """
 
 import asyncio
@@ -129,6 +128,7 @@ class Responder:
         """Mark that the client no longer waits: the application reads a disconnect, and what it sends is dropped."""
         self.stage = OVER
         self.has_input.set()
+        self.request.tell_of_leaving()
 
     def lose(self) -> None:
         """Mark that the client has left; a task that only waits for it is cancelled."""

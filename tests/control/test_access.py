@@ -55,6 +55,8 @@ NEEDS = {
     "POST /_sim/sandboxes/{sandbox}/clock/advance": FULL,
     "DELETE /_sim/sandboxes/{sandbox}/clock/advance": FULL,
     "GET /_sim/sandboxes/{sandbox}/due": READ,
+    "GET /_sim/sandboxes/{sandbox}/holds": READ,
+    "POST /_sim/sandboxes/{sandbox}/holds/{name}/release": FULL,
     "GET /_sim/sandboxes/{sandbox}/rules": READ,
     "POST /_sim/sandboxes/{sandbox}/rules": FULL,
     "DELETE /_sim/sandboxes/{sandbox}/rules/{rule}": FULL,

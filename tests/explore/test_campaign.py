@@ -14,6 +14,7 @@ from simulator.explore.campaign import Campaign, Plan
 from simulator.explore.faults import single_faults
 from simulator.explore.findings import Finding, Once, Report
 from simulator.explore.judgement import Kind, Reason
+from simulator.explore.races import crossed_requests, overtaken_answers
 from simulator.explore.record import Record, Verdict
 from simulator.explore.run import Job, Setting
 from simulator.explore.trials import Faults, TimeIsOver, Trial
@@ -23,7 +24,7 @@ from tests.support.explored import Foretold, seen
 
 EXIT = Reason(Kind.EXIT, "exit 1", "the command exited with 1")
 TWICE = Reason(Kind.PAID_TWICE, "paid twice", "it was paid twice", {"name": "once", "payments": {}})
-SINGLES = single_faults(seen())
+SINGLES = [*overtaken_answers(seen()), *single_faults(seen()), *crossed_requests(seen())]
 BATCHES = 40
 TOPUP, BALANCE = "the first POST /v2/topup", "the first GET /v2/balance"
 

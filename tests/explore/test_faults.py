@@ -9,6 +9,7 @@ import pytest
 from simulator.explore.document import Base, document, rule_names
 from simulator.explore.faults import Fault, ordinal, single_faults
 from simulator.explore.observation import Seen
+from simulator.explore.races import crossed_requests, overtaken_answers
 from simulator.explore.run import text_of
 from simulator.explore.storms import FAULTS_MAX, FAULTS_MIN, outages, storms
 from simulator.scenario.library import load_scenario, problems
@@ -17,8 +18,12 @@ from tests.support.explored import FAST, ORDER, seen
 KEYS = [(one.code, key.key) for one in load_scenario("default").resellers for key in one.keys if key.state == "active"]
 
 
+def races() -> list[Fault]:
+    return [*overtaken_answers(seen()), *crossed_requests(seen())]
+
+
 def everything() -> list[Fault]:
-    return [*single_faults(seen()), *outages(seen(), KEYS, has_start=False)]
+    return [*races(), *single_faults(seen()), *outages(seen(), KEYS, has_start=False)]
 
 
 def checked(folder: Path, faults: tuple[Fault, ...]) -> list[str]:
@@ -66,6 +71,27 @@ def test_each_exchange_has_each_fault_once_with_what_costs_most_first() -> None:
     )
 
 
+def test_a_payment_has_each_race_once() -> None:
+    about = f"the payment of {ORDER}"
+    assert [one.words for one in races() if one.payment is None or one.payment.nth == 1] == [
+        f"answer to {about} late, behind its first callback",
+        f"answer to {about} late, behind both of its callbacks",
+        f"all callbacks of {about} at the same time",
+        f"callback Processing of {about} sent twice at the same time",
+        f"callback Succesful of {about} sent twice at the same time",
+        f"answer to {about} lost after commit, and that to its retry late, behind its callbacks",
+        f"the first re-query of {about} answered late, with its callbacks during the request",
+    ]
+
+
+@pytest.mark.parametrize(("rate", "after_s", "late_s"), [(1, "1.000s", "1.500s"), (100, "100.000s", "150.000s")])
+def test_an_answer_comes_between_two_callbacks_by_any_clock(rate: int, after_s: str, late_s: str) -> None:
+    made = document(FAST, (overtaken_answers(seen(), rate)[0],))
+    assert made["payments"][0]["then"][1]["after"] == after_s
+    assert made["faults"][0]["then"] == {"after_commit": True, "delay": late_s}
+    assert made["limits"]["integration_timeout"] is None
+
+
 def test_of_two_requests_the_later_one_has_the_first_rule_so_that_both_are_counted() -> None:
     both = tuple(
         one for one in single_faults(seen()) if one.words.startswith("answer to the") and "lost after" in one.words
@@ -76,7 +102,9 @@ def test_of_two_requests_the_later_one_has_the_first_rule_so_that_both_are_count
 
 def test_what_strikes_one_payment_is_one_rule() -> None:
     chosen = tuple(
-        one for one in everything() if one.payment is not None and one.payment.nth == 2 and one.payment.order == ORDER
+        one
+        for one in single_faults(seen())
+        if one.payment is not None and one.payment.nth == 2 and one.payment.order == ORDER
     )
     hang = next(one for one in chosen if "hangs" in one.words)
     late = next(one for one in chosen if "callback Succesful" in one.words and "40 s late" in one.words)

@@ -195,7 +195,7 @@ def test_the_deliveries_of_a_catch_up_start_a_few_in_each_turn() -> None:
 
     async def story() -> None:
         nonlocal turn
-        lanes = Lanes(deliver)
+        lanes = Lanes(deliver, lambda send: False, deliver)
         lanes.collect(SimpleNamespace(job=SimpleNamespace(lane=str(n))) for n in range(300))  # type: ignore[misc]
         lanes.start()
         while lanes.tasks:

@@ -100,7 +100,7 @@ MISTAKES = [
     ),
     (
         "magic: { outcomes: { '11': { outcome: x, faults: { then: { after_commit: true } } } } }",
-        "1:60: misplaced after_commit needs 'status', 'headers', 'disconnect', 'malformed', 'drip' or 'delay'",
+        "1:60: misplaced after_commit needs 'status', 'headers', 'disconnect', 'malformed', 'drip', 'delay' or 'hold'",
     ),
     (
         "magic: { then: [{ status: Succesful }, { after: 1s, status: Failed }] }",

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from reseller_sim import AsyncSandbox, AsyncSimulator, Sandbox, Simulator
+from reseller_sim import AsyncHold, AsyncSandbox, AsyncSimulator, Hold, Sandbox, Simulator
 
 
 class Awaited:
@@ -53,4 +53,4 @@ def public(kind: type) -> set[str]:
     return {name for name in dir(kind) if not name.startswith("_")}
 
 
-PAIRS = ((Simulator, AsyncSimulator), (Sandbox, AsyncSandbox))
+PAIRS = ((Simulator, AsyncSimulator), (Sandbox, AsyncSandbox), (Hold, AsyncHold))

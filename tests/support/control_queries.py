@@ -7,6 +7,7 @@ QUERIES = {
     ("get", "/_sim/scenarios/{name}"): "scenario-query",
     ("post", "/_sim/sandboxes"): "sandbox-query",
     ("get", f"{_ONE}/due"): "due-query",
+    ("get", f"{_ONE}/holds"): "holds-query",
     ("get", f"{_ONE}/rules"): "rules-query",
     ("get", f"{_ONE}/resellers"): "resellers-query",
     ("patch", f"{_ONE}/catalog/products/{{code}}"): "product-change-query",

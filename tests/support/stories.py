@@ -211,6 +211,20 @@ def moments(p: Player) -> None:
     p.sim("DELETE", f"{DEFAULT}/marks/at-the-start")
 
 
+def holds(p: Player) -> None:
+    """Callbacks that a rule holds, listed and released."""
+    p.sim(
+        "POST",
+        f"{DEFAULT}/rules",
+        {"section": "payments", "rule": {"name": "told late", "callbacks": {"hold": "told"}}},
+    )
+    p.pay("order-7001")
+    p.advance()
+    p.sim("GET", f"{DEFAULT}/holds?wait_for=2")
+    p.sim("POST", f"{DEFAULT}/holds/told/release", {"count": 1})
+    p.sim("POST", f"{DEFAULT}/holds/told/release")
+
+
 def resellers(p: Player) -> None:
     """One more reseller, with money, settings and another key."""
     p.sim("POST", f"{DEFAULT}/resellers", {"code": "RS002", "email": "second@example.com", "balance": "100.00"})
@@ -281,6 +295,7 @@ STORIES: tuple[tuple[Story, dict[str, Any]], ...] = (
     (webhooks, {}),
     (sandboxes, {}),
     (moments, {}),
+    (holds, {}),
     (resellers, {}),
     (rules, {"scenario": EXPECTING}),
     (faults, {"scenario": FAULTS}),

@@ -12,6 +12,7 @@ from simulator.domain.model.callbacks import Callback, CallbackState, is_retried
 from simulator.domain.model.cases import CaseState
 from simulator.domain.model.domain_events import Attempted, StatusChanged
 from simulator.domain.model.effects import AttemptEnd, is_accepted
+from simulator.domain.model.spread import typical
 from simulator.domain.model.transactions import SETTLED, Status, may_follow
 from simulator.domain.model.wallet import Entry, EntryType
 from simulator.domain.model.webhooks import Delivery, DeliveryState
@@ -162,7 +163,7 @@ class Invariants:
         attempt = job.attempts[item.number - 1]
         is_callback = isinstance(job, Callback)
         if isinstance(job, Callback) and item.number == 1 and not job.is_repeat:
-            earliest = job.result.at + job.transaction.callbacks.of(job.result.status).delay
+            earliest = job.result.at + typical(job.transaction.callbacks.of(job.result.status).delay)
             if attempt.at < earliest:
                 self._object(life, f"{name} began at {attempt.at}, its rule says {earliest} at the earliest")
         waits = (timedelta(0), *((CALLBACK_WAIT,) * RETRIES if is_callback else WEBHOOK_WAITS))

@@ -139,6 +139,9 @@ export function seconds(duration: string | number): number {
 /** A time as ISO 8601. */
 export const iso = (time: string | Date): string => (typeof time === "string" ? time : time.toISOString());
 
+/** A moment whose time is ISO 8601. */
+export const sentMoment = (moment: object): object => ("to" in moment ? { ...moment, to: iso(moment.to as string | Date) } : moment);
+
 /** Throw a RangeError for a path that would not arrive as it is written: a URL escapes, cuts and resolves without an error, and then
  * something else is signed and sent. */
 export function checkPath(api: string, path: string): void {
@@ -241,6 +244,7 @@ export const SANDBOX = {
   advance: { "by?": either(DURATION, options({ to: TIME })) },
   rule: { section: choice(["payments", "voids", "disputes", "bills", "faults"]), rule: DATA },
   fault: { rule: DATA },
+  hold: { name: TEXT },
   deposit: { amount: AMOUNT, "options?": either(TEXT, options({ "reseller?": TEXT, "description?": ANY_TEXT })) },
   transaction: { refid: TEXT },
   transactions: { "filters?": options(PAYMENTS) },
@@ -258,6 +262,11 @@ export const SANDBOX = {
   mark: { name: TEXT },
   rewind: { moment: either(TEXT, options(MOMENT)) },
   fork: { "moment?": options({ "id?": TEXT, ...MOMENT }) },
+};
+
+export const HOLD = {
+  wait: { "count?": COUNT, "options?": options({ "timeoutS?": WAIT_S }) },
+  release: { "count?": COUNT },
 };
 
 export const RECEIVER = {

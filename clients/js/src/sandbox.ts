@@ -1,9 +1,10 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 /** A sandbox: a service of its own, with wallet, payments, keys and time, and what a test asks of it. */
 
-import { checkPath, guard, iso, nearest, SANDBOX, seconds } from "./arguments.js";
+import { checkPath, guard, iso, nearest, SANDBOX, seconds, sentMoment } from "./arguments.js";
 import { Control, encoded, ExpectationFailed, SimulatorError, type Sent } from "./control.js";
 import { counted, neverIdle, noCallback, noPayment, pendingHint, refusalLines, storyOrRefusals, unusedInbox } from "./evidence.js";
+import { Hold } from "./holds.js";
 import { proxyBypass } from "./machine.js";
 import { firstMessage, Message } from "./receiver.js";
 import type {
@@ -100,6 +101,11 @@ export class Sandbox {
   /** Adds a fault: `{ when: { path: "/v2/topup" }, times: 1, then: { status: 503 } }`. */
   async fault(rule: object): Promise<Rule> {
     return this.rule("faults", rule);
+  }
+
+  /** The hold of this name, in which rules keep answers, callbacks and webhooks: `then: { hold: name }`. `await using` releases what is left. */
+  hold(name: string): Hold {
+    return new Hold(this.#control, this.#path, name);
   }
 
   /** Credits a wallet, by default the first reseller's. A text is the reseller. */
@@ -220,9 +226,8 @@ export class Sandbox {
     const { obligations } = await this.audit();
     const violated = obligations.filter(({ state, severity }) => state === "violated" && severity !== "warning");
     const ids = violated.map(({ id }) => id);
-    const lines = violated.map(({ id, section, title, log, evidence, advice }) => {
-      return `${id}, section ${section}${evidence.length > 0 ? ` (${log} ${evidence.join(", ")})` : ""}: ${title}\n  ${advice}`;
-    });
+    const lines = violated.map(({ id, section, title, log, evidence, advice }) =>
+      `${id}, section ${section}${evidence.length > 0 ? ` (${log} ${evidence.join(", ")})` : ""}: ${title}\n  ${advice}`);
     if (ids.length > 0) throw new ExpectationFailed(`violated: ${ids.join(", ")}`, lines.join("\n"), ids, []);
   }
 
@@ -293,5 +298,3 @@ guard(Sandbox, "sandbox", SANDBOX);
 export async function opened(control: Control, method: "GET" | "POST", path: string, sent: Sent = {}): Promise<Sandbox> {
   return new Sandbox(control, await control.ask<SandboxRecord>(method, path, sent), method === "POST");
 }
-
-const sentMoment = (moment: Moment | object): object => ("to" in moment ? { ...moment, to: iso(moment.to as string | Date) } : moment);

@@ -66,6 +66,22 @@ test("a file's sandbox begins with the clock and at the time that it is given", 
   await assert.rejects(simulator.sandbox({ scenario: yaml, clock: "fast" }), RangeError);
 });
 
+test("an answer is held until the test releases it", async () => {
+  const sandbox = await simulator.sandbox();
+  await sandbox.fault({ when: { path: "/v2/topup" }, then: { after_commit: true, hold: "topup" } });
+  const held = sandbox.hold("topup");
+  const [first, second] = [pay(sandbox, "order-1"), pay(sandbox, "order-2")];
+  assert.deepEqual((await held.wait(2)).map(({ kind, what }) => `${kind} ${what}`), Array(2).fill("answer POST /v2/topup"));
+  assert.equal((await sandbox.transaction("order-1"))?.status, "Accepted");
+  assert.equal(await held.release(1), 1);
+  await Promise.race([first, second]);
+  await held[Symbol.asyncDispose]();
+  assert.deepEqual([(await first).status, (await second).status, await held.release()], [200, 200, 0]);
+  await assert.rejects(held.wait(1, { timeoutS: 0.01 }), ExpectationFailed);
+  await assert.rejects(held.wait(/** @type {any} */ ("1")), TypeError);
+  await sandbox.delete();
+});
+
 test("a refusal has the control API's sentence, code and problems", async () => {
   await assert.rejects(simulator.sandbox({ scenario: "nope" }), (error) => {
     assert.ok(error instanceof SimulatorError);

@@ -1,12 +1,13 @@
 """Which callbacks a status change causes, when their attempts are due, and how a result determines the next."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 
 import msgspec
 
 from simulator.domain.commands import SendCallback
 from simulator.domain.due import CallbackDue
 from simulator.domain.errors import Conflict, Unknown
+from simulator.domain.model import draw
 from simulator.domain.model.callbacks import Callback, CallbackState, is_retried
 from simulator.domain.model.domain_events import Attempted
 from simulator.domain.model.effects import (
@@ -18,7 +19,8 @@ from simulator.domain.model.effects import (
     is_accepted,
 )
 from simulator.domain.model.outcomes import Noted
-from simulator.domain.model.transactions import Result, Status, Transaction
+from simulator.domain.model.spread import drawn
+from simulator.domain.model.transactions import Distortion, Result, Status, Transaction
 from simulator.domain.state import State
 
 
@@ -67,12 +69,19 @@ def _add_copies(state: State, transaction: Transaction, result: Result, now: dat
             state.callback_counts[transaction.reseller].begun -= 1
             state.noted[Noted.CALLBACK_DROPPED] += 1
         else:
-            state.agenda.add(now + distortion.delay, CallbackDue(callback))
+            state.agenda.add(now + _delay(state, callback, distortion), CallbackDue(callback))
             if copy:
                 state.noted[Noted.CALLBACK_DUPLICATED] += 1
     if distortion.again_after is not None and not distortion.drop:
         repeat = _add(state, transaction, result, distortion.duplicates + 1, is_repeat=True)
-        state.agenda.add(now + distortion.delay + distortion.again_after, CallbackDue(repeat))
+        state.agenda.add(now + _delay(state, repeat, distortion) + distortion.again_after, CallbackDue(repeat))
+
+
+def _delay(state: State, callback: Callback, distortion: Distortion) -> timedelta:
+    """Return how late a callback is; its repetition is as late as the original."""
+    copy = 0 if callback.is_repeat else callback.copy
+    identity = callback.transaction.trxid, callback.result.status.value, copy
+    return drawn(distortion.delay, draw.fraction(state.seed, "callback delay", *identity))
 
 
 def _add(state: State, transaction: Transaction, result: Result, copy: int, *, is_repeat: bool = False) -> Callback:

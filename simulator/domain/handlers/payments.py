@@ -22,7 +22,7 @@ from simulator.domain.handlers.extras import (
     plan_remarks,
 )
 from simulator.domain.handlers.price_amount import price_detail, price_of_another, priced_option
-from simulator.domain.handlers.timeline import ORDINARY_STEPS, begin, realistic, requery
+from simulator.domain.handlers.timeline import ORDINARY_STEPS, begin, drawn_steps, realistic, requery
 from simulator.domain.model import draw, pricing
 from simulator.domain.model.answers import PaymentAnswer, PaymentRefused
 from simulator.domain.model.catalog import Money, Product
@@ -251,7 +251,7 @@ def _create(
         currency=product.denomination_currency or product.currency,
         face=pricing.face_value(product, amount),
         entry_ids=(entry.id,),
-        steps=_steps(state, product, rule),
+        steps=drawn_steps(_steps(state, product, rule), state.seed, command.reseller, command.refid),
     )
     state.transactions.add(transaction)
     reseller.refids.add(transaction)

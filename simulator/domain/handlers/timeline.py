@@ -13,11 +13,13 @@ import msgspec
 
 from simulator.domain.due import StepDue, StepTaken
 from simulator.domain.handlers import callbacks
+from simulator.domain.model import draw
 from simulator.domain.model.domain_events import Posted
 from simulator.domain.model.instants import next_time_of_day
 from simulator.domain.model.money import SERVICE_ZONE, ZERO
 from simulator.domain.model.outcomes import SETTLED_COURSES, Noted
 from simulator.domain.model.rules import Fields, Text
+from simulator.domain.model.spread import drawn
 from simulator.domain.model.transactions import (
     FAILED,
     SETTLED,
@@ -48,6 +50,21 @@ def realistic(steps: tuple[Step, ...], processing_time: str) -> tuple[Step, ...]
     if takes is None or last.after is None or last.status not in SETTLED:
         return steps
     return (*steps[:-1], msgspec.structs.replace(last, after=max(takes, last.after)))
+
+
+def drawn_steps(steps: tuple[Step, ...], seed: int, *identity: object) -> tuple[Step, ...]:
+    """Return the steps with the times of one payment, drawn for those that have a distribution. None comes before the
+    dated step above it."""
+    if all(step.spread is None for step in steps):
+        return steps
+    found, latest = list[Step](), timedelta(0)
+    for place, step in enumerate(steps):
+        if step.after is not None:
+            after = drawn(step.spread or step.after, draw.fraction(seed, "step", *identity, place))
+            latest = max(latest, after)
+            step = msgspec.structs.replace(step, after=latest, spread=None)
+        found.append(step)
+    return tuple(found)
 
 
 def begin(state: State, transaction: Transaction, now: datetime) -> None:

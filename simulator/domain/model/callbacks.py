@@ -52,8 +52,9 @@ class Callback(msgspec.Struct, eq=False, gc=False, kw_only=True):  # no cycle le
 
     @property
     def lane(self) -> str:
-        """Callbacks of one transaction keep their order."""
-        return self.transaction.trxid
+        """Callbacks of one transaction keep their order, unless its rule sends them concurrently."""
+        is_concurrent = self.transaction.callbacks.of(self.result.status).concurrent
+        return self.id if is_concurrent else self.transaction.trxid
 
     @property
     def size(self) -> int:

@@ -6,6 +6,8 @@ from typing import Final
 
 import msgspec
 
+from simulator.domain.model.spread import Spread
+
 JSON = "application/json"
 
 
@@ -55,15 +57,22 @@ Failure = ScriptedAnswer | ExtraHeaders | NoAnswer | CutAnswer | MalformedAnswer
 
 
 class FaultThen(msgspec.Struct, frozen=True):
-    """What happens to a request: it waits for `delay`, a range to draw from, authentication is denied, and its answer
-    is damaged in these ways, in order. A virtual delay takes no time, and may exceed the integration timeout. With
-    `after_commit` it is executed first and then waits; a refusal is then left unchanged."""
+    """What happens to a request: it waits for `delay`, a range or a distribution to draw from, then in the hold of this
+    name; authentication is denied; and its answer is damaged in these ways, in order. A virtual delay takes no time,
+    and may exceed the integration timeout. With `after_commit` it is executed first and then waits; a refusal is then
+    left unchanged."""
 
     failures: tuple[Failure, ...] = ()
     denial: Denial | None = None
-    delay: tuple[timedelta, timedelta] | None = None
+    delay: tuple[timedelta, timedelta] | Spread | None = None
     after_commit: bool = False
     is_delay_virtual: bool = False
+    hold: str = ""
+
+    @property
+    def waits(self) -> bool:
+        """True when the request has to wait for something."""
+        return self.delay is not None or bool(self.hold)
 
     @property
     def prevents_execution(self) -> bool:

@@ -6,6 +6,7 @@ from datetime import datetime, time, timedelta
 import msgspec
 
 from simulator.domain.model.money import SERVICE_ZONE
+from simulator.domain.model.spread import Delay
 
 MIDNIGHT = time(0)
 
@@ -83,7 +84,7 @@ class InboxReply(msgspec.Struct, frozen=True):
     the connection without an answer."""
 
     status: int = 200
-    delay: timedelta = timedelta(0)
+    delay: Delay = timedelta(0)
     body: str = ""
     headers: tuple[tuple[str, str], ...] = ()
     disconnect: bool = False

@@ -16,6 +16,7 @@ import msgspec
 from simulator.domain.model.bills import BillKey
 from simulator.domain.model.details import Detail
 from simulator.domain.model.rules import Text
+from simulator.domain.model.spread import Delay, Spread
 from simulator.domain.model.tree import Category
 
 
@@ -92,7 +93,8 @@ def may_follow(before: Status | None, after: Status) -> bool:
 
 class Step(msgspec.Struct, frozen=True):
     """One dated status of a timeline. `after` and `requery` count from the creation; `at` is a time of day in the
-    service's zone, the first one after the dated step above. The first step has none of them, any other has one.
+    service's zone, the first one after the dated step above. With a `spread` the time is drawn for each payment, and
+    `after` is its median. The first step has none of them, any other has one.
     `texts` are the scenario's templates for a result's `sn`, `pin`, `remarks`, `note`, `voucherlink`."""
 
     status: Status
@@ -102,18 +104,23 @@ class Step(msgspec.Struct, frozen=True):
     texts: Mapping[str, Text] | None = None
     expiry: date | None = None
     at: time | None = None
+    spread: Spread | None = None
 
 
 class Distortion(msgspec.Struct, frozen=True):
     """How a rule distorts the callbacks of its transactions. `duplicates` is the number of extra copies of each; after
-    `again_after` each is sent once more. The callbacks of a status in `by_status` are distorted as it says instead."""
+    `again_after` each is sent once more. The first attempt of each waits in the hold of this name. Callbacks that are
+    due at one time are sent at once when they are `concurrent`, else one after the other. The callbacks of a status in
+    `by_status` are distorted as it says instead."""
 
     drop: bool = False
     duplicates: int = 0
-    delay: timedelta = timedelta(0)
+    delay: Delay = timedelta(0)
     reverse: bool = False
     again_after: timedelta | None = None
     by_status: Mapping[Status, "Distortion"] | None = None
+    hold: str = ""
+    concurrent: bool = False
 
     def of(self, status: Status) -> "Distortion":
         """How the callbacks of a status are distorted."""

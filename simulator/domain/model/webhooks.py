@@ -55,13 +55,15 @@ class Signature(msgspec.Struct, frozen=True):
 
 class WebhookPolicy(msgspec.Struct, frozen=True):
     """How events are delivered. `retry_after` are the waits before each retry, from the end of the previous attempt;
-    the last one repeats. `timeout` None is that of callbacks. `catalog` is the target of catalog events."""
+    the last one repeats. `timeout` None is that of callbacks. `catalog` is the target of catalog events. The first
+    attempt of each delivery waits in the hold of this name."""
 
     retry_limit: int = 3
     retry_after: tuple[timedelta, ...] = (timedelta(seconds=10), timedelta(seconds=60), timedelta(seconds=300))
     signature: Signature = Signature()
     timeout: timedelta | None = None
     catalog: WebhookStart | None = None
+    hold: str = ""
 
     def wait(self, retry: int) -> timedelta:
         """The wait before the retry with this number, counted from 1."""

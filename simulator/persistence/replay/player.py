@@ -107,6 +107,7 @@ class Player:
         self._waiting: dict[int, tuple[Answering, Exchange]] = {}
         self._unanswered: dict[int, tuple[Exchange, Exchange]] = {}  # by the id of the first, with what was replayed
         live.sleep = _sleep
+        live.holds.pause = _wait
         live.driver.stop()  # time passes as the tape says
 
     @property

@@ -27,12 +27,14 @@ class Recorded(msgspec.Struct, gc=False, kw_only=True):
 
 
 class Resumption(StrEnum):
-    """Why a request that waited went on: its delay was over or its body complete; its body was over its bound; or the
-    client had left."""
+    """Why a request that waited went on: its delay was over, its hold released or its body complete; its body was over
+    its bound; the client had left; its hold lasted too long; or too many were held for it to wait."""
 
     READY = "ready"
     TOO_LARGE = "too_large"
     GONE = "gone"
+    EXPIRED = "expired"
+    FULL = "full"
 
 
 class RequestBegan(msgspec.Struct, frozen=True, gc=False):

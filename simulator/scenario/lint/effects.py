@@ -71,7 +71,7 @@ _ONE_DENIAL = _Spoiler(
 )
 _NONE_SENT = _Spoiler(
     lambda callbacks: callbacks["drop"].boolean(),
-    ("duplicate", "delay", "again_after", "reverse"),
+    ("duplicate", "delay", "again_after", "reverse", "hold", "concurrent"),
     "no callback is sent with 'drop: true'; remove {!r} or 'drop'",
 )
 DAMAGE = (_NO_ANSWER, _ANSWERED, _WITHOUT_BODY, _ONE_DENIAL, _NOT_EXECUTED)

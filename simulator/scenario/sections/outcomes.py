@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from simulator.domain.model.cases import REFUND_AFTER, CaseThen
 from simulator.domain.model.likeness import nearest
+from simulator.domain.model.spread import Spread, typical
 from simulator.domain.model.transactions import (
     SETTLED,
     Distortion,
@@ -20,6 +21,7 @@ from simulator.domain.model.transactions import (
     may_follow,
 )
 from simulator.scenario.reading.reader import Reader, day
+from simulator.scenario.sections.delays import delay
 from simulator.scenario.sections.templates import template, templates
 from simulator.scenario.sections.variants import branches, refuse_misplaced
 from simulator.scenario.sections.windows import clock_time
@@ -55,15 +57,16 @@ def steps(section: Reader) -> tuple[Step, ...]:
 
 
 def _step(item: Reader) -> Step:
-    texts = templates(item, TEXTS)
+    texts, after = templates(item, TEXTS), delay(item["after"])
     return Step(
         status=STATUSES.get(item["status"].text(), Status.ACCEPTED),
-        after=item["after"].optional_duration(),
+        after=typical(after) if item["after"].is_given else None,
         requery=item["requery"].optional_integer(),
         code=item["statusCode"].optional_integer(),
         texts=MappingProxyType(texts) if texts else None,
         expiry=item["expiry"].parsed(day, "bad_date"),
         at=item["at"].parsed(clock_time, "bad_clock_time"),
+        spread=after if isinstance(after, Spread) else None,
     )
 
 
@@ -88,7 +91,8 @@ def _check_times(items: list[Reader], timeline: tuple[Step, ...]) -> None:
         elif step.after is not None:
             # A time of day comes later than the step above it, never together with it.
             if step.after < latest_after or (has_waited and step.after == latest_after):
-                text = f"{item['after'].text()} is before the step above; 'after' counts from the creation"
+                shown = item["after"].text() or "the median"
+                text = f"{shown} is before the step above; 'after' counts from the creation"
                 item["after"].problem("timeline", text)
             latest_after = max(latest_after, step.after)
         has_waited = has_waited or step.at is not None
@@ -186,9 +190,11 @@ def _distortion(item: Reader) -> Distortion:
     return Distortion(
         drop=item["drop"].boolean(),
         duplicates=item["duplicate"].integer(0),
-        delay=item["delay"].duration(),
+        delay=delay(item["delay"]),
         reverse=item["reverse"].boolean(),
         again_after=item["again_after"].optional_duration(),
+        hold=item["hold"].text(),
+        concurrent=item["concurrent"].boolean(),
     )
 
 

@@ -55,6 +55,7 @@ def webhooks(section: Reader) -> WebhookPolicy:
         signature=_signature(section["signature"]),
         timeout=section["timeout"].optional_duration(),
         catalog=webhook(section["catalog"]),
+        hold=section["hold"].text(),
     )
 
 

@@ -22,10 +22,12 @@ from simulator.domain.model.faults import (
     ScriptedAnswer,
 )
 from simulator.domain.model.inboxes import INBOX_NAME, InboxProgram, InboxReply, TimedReply
+from simulator.domain.model.spread import Spread
 from simulator.scenario.reading.check import check
 from simulator.scenario.reading.document import Report, shown
 from simulator.scenario.reading.load import load_object
 from simulator.scenario.reading.reader import Reader
+from simulator.scenario.sections.delays import delay, spread
 from simulator.scenario.sections.windows import KEYS, read_window
 
 CONTENT_TYPE = "content-type"
@@ -62,7 +64,7 @@ def _refuse(section: Reader, entry: Reader, code: str, message: str) -> None:
 
 
 # The keys that apply to the answer of an executed request.
-AFTER_COMMIT = ("status", "headers", "disconnect", "malformed", "drip", "delay")
+AFTER_COMMIT = ("status", "headers", "disconnect", "malformed", "drip", "delay", "hold")
 
 HTML = "text/html; charset=utf-8"
 TEXT = "text/plain; charset=utf-8"
@@ -76,7 +78,8 @@ def fault(item: Reader) -> FaultThen:
         denial=_denial(item),
         delay=_delay(item["delay"]),
         after_commit=item["after_commit"].boolean(),
-        is_delay_virtual=item["delay"].is_mapping,
+        hold=item["hold"].text(),
+        is_delay_virtual=item["delay"]["virtual"].is_given,
     )
 
 
@@ -131,12 +134,20 @@ def _denial(item: Reader) -> Denial | None:
     return InternalError() if item["internal_error"].boolean() else None
 
 
-def _delay(item: Reader) -> tuple[timedelta, timedelta] | None:
-    """`5s`, or `[200ms, 2s]` to draw from; either within `virtual`."""
+def _delay(item: Reader) -> tuple[timedelta, timedelta] | Spread | None:
+    """`5s`, or `[200ms, 2s]` to draw from, either within `virtual`; or `{median: 80ms, p99: 2s}`."""
     if not item.is_given:
         return None
-    if item.is_mapping:
+    if item.is_mapping and item["virtual"].is_given:
+        for key in ("median", "p99"):
+            if item[key].is_given:
+                item[key].problem("misplaced", f"a virtual delay has no {key!r}; remove one of the two", at_key=True)
         return _delay(item["virtual"])
+    if item.is_mapping:
+        for key in ("median", "p99"):
+            if not item[key].is_given:
+                item.problem("missing_key", f"{key!r} is missing")
+        return spread(item)
     if not item.is_list:
         exactly = item.duration()
         return exactly, exactly
@@ -198,11 +209,11 @@ def _reply(item: Reader) -> InboxReply:
     status, body = item["status"].integer(200), item["body"].text()
     if status in WITHOUT_BODY and body:
         item["body"].problem("misplaced", f"an answer with status {status} has no body")
-    delay = item["delay"].duration()
-    if delay > DELAY_MAX:
+    waits = delay(item["delay"])
+    if (waits.p99 if isinstance(waits, Spread) else waits) > DELAY_MAX:
         item["delay"].problem("out_of_range", f"an inbox waits at most {DELAY_MAX.seconds // 60} minutes")
     disconnect = item["disconnect"].boolean()
     for key in ANSWER:
         if disconnect and item[key].is_given:
             item[key].problem("misplaced", f"a closed connection has no {key!r}; remove one of the two", at_key=True)
-    return InboxReply(status, delay, body, headers(item["headers"]), disconnect)
+    return InboxReply(status, waits, body, headers(item["headers"]), disconnect)

@@ -1,0 +1,115 @@
+"""Proves a finding: plays it against a command several times, and says whether the command fails each time or never."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, Final
+
+import yaml
+
+from simulator.explore.findings import EXIT_IGNORED
+from simulator.explore.judgement import Kind, Reason, reasons
+from simulator.explore.observation import Outcome
+from simulator.explore.run import Job
+from simulator.explore.trials import SLOWER_MAX, TIMEOUT_S, BaselineFails, failure_of
+from simulator.explore.workers import CannotRun, Workers
+
+WAITS_S: Final = 300
+"""Faults hold up a run for so long at most, in the sandbox's time."""
+
+
+class Colour(StrEnum):
+    """Whether the command fails under the finding each time, never, or sometimes."""
+
+    RED = "red"
+    GREEN = "green"
+    FLAKY = "flaky"
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """How often the command failed in so many runs, and why it did the last time."""
+
+    failed: int
+    runs: int
+    reasons: tuple[Reason, ...] = ()
+
+    @property
+    def colour(self) -> Colour:
+        """The verdict on all runs."""
+        if self.failed in (0, self.runs):
+            return Colour.RED if self.failed else Colour.GREEN
+        return Colour.FLAKY
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A scenario file that `explore` has written. `extends` names what it extends as a run in `folder` does."""
+
+    path: Path
+    extends: str
+    document: dict[str, Any]
+    ignores_exit: bool
+
+    def baseline(self) -> dict[str, Any]:
+        """Return the scenario without the faults of the finding."""
+        names: list[str] = ["clock", "seed", "limits", "webhooks"]
+        kept = {name: self.document[name] for name in names if name in self.document}
+        return {"extends": self.extends, **kept}
+
+    @property
+    def rate(self) -> float:
+        """How many times as fast as the wall its clock runs."""
+        clock = self.document.get("clock")
+        return float(clock.get("rate", 1)) if isinstance(clock, dict) else 1.0
+
+
+def read_finding(path: Path) -> Finding:
+    """Read a finding. Raises `CannotRun` for a file that is none, and `OSError`."""
+    text = path.read_text("utf-8")
+    try:
+        document = yaml.safe_load(text)
+    except yaml.YAMLError:
+        document = None
+    if not isinstance(document, dict) or "extends" not in document:
+        raise CannotRun(f"{path} is no finding: explore writes files that extend a scenario")
+    extends = str(document["extends"])
+    if extends.endswith((".yaml", ".yml")):
+        extends = str((path.parent / extends).resolve())
+    return Finding(path.resolve(), extends, document, f"# {EXIT_IGNORED}" in text.splitlines())
+
+
+def prove(
+    workers: Workers,
+    finding: Finding,
+    times: int,
+    timeout_s: float | None = None,
+    on_run: Callable[[int, tuple[Reason, ...]], None] = lambda number, reasons: None,
+) -> Proof:
+    """Run the command without faults, then `times` times under the finding; `on_run` gets each of these. Raises
+    `BaselineFails` and `CannotRun`."""
+    baseline = _run(workers, finding.baseline(), timeout_s or 20 * TIMEOUT_S)
+    if baseline.exit_code != 0 or baseline.seen.unmet:
+        raise BaselineFails(failure_of(baseline))
+    limit_s = timeout_s or TIMEOUT_S + SLOWER_MAX * baseline.duration_s + WAITS_S / finding.rate
+    failures = []
+    for number in range(1, times + 1):
+        outcome = _run(workers, {"extends": str(finding.path)}, limit_s)
+        found = tuple(_counted(finding, reasons(baseline, outcome, ())))
+        on_run(number, found)
+        failures += [found] if found else []
+    return Proof(len(failures), times, failures[-1] if failures else ())
+
+
+def _counted(finding: Finding, found: tuple[Reason, ...]) -> Iterator[Reason]:
+    """Yield the reasons that count: a fault that decides what becomes of a payment may rightly fail a command."""
+    return (reason for reason in found if not (finding.ignores_exit and reason.kind is Kind.EXIT))
+
+
+def _run(workers: Workers, document: dict[str, Any], limit_s: float) -> Outcome:
+    jobs = iter([("run", Job(document, limit_s, wants_tape=False))])
+    [(_, outcome)] = workers.run(lambda: next(jobs, None))
+    if isinstance(outcome, str):
+        raise CannotRun(outcome)
+    return outcome

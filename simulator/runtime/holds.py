@@ -1,0 +1,106 @@
+"""Holds: answers and deliveries that wait in a sandbox until a test releases them.
+
+A hold is bounded: at most `HELD_MAX` wait at a time, each for at most `HELD_S_MAX` seconds of wall time.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator
+from datetime import datetime
+from typing import Final, Literal
+
+import msgspec
+
+from simulator.persistence.tape.entries import Resumption
+from simulator.runtime.ring import Notifier
+
+HELD_MAX: Final = 100
+HELD_S_MAX: Final = 60.0
+
+Kind = Literal["answer", "callback", "webhook"]
+
+
+class Held(msgspec.Struct, eq=False):
+    """An answer or a delivery that waits under the name of a hold. `what` is the request, or what the delivery reports;
+    `job` is the callback or webhook delivery; `since` is sandbox time, and `wall` the wall clock's."""
+
+    name: str
+    kind: Kind
+    what: str
+    since: datetime
+    wall: datetime
+    refid: str = ""
+    job: str = ""
+    ended: "asyncio.Future[Resumption] | None" = None
+
+    def end(self, how: Resumption) -> None:
+        """Let it go on."""
+        if self.ended is not None and not self.ended.done():
+            self.ended.set_result(how)
+
+    def leave(self) -> None:
+        """Free the place of a client that has left; what its request asks for is done."""
+        self.end(Resumption.GONE)
+
+
+class Holds:
+    """What waits in one life of a sandbox, in the order in which it came. A replay sets `pause`, which waits until the
+    tape says that a hold has ended."""
+
+    def __init__(self) -> None:
+        self._held: list[Held] = []
+        self.pause: Callable[[], Awaitable[Resumption]] | None = None
+        self.notifier = Notifier()
+
+    def __iter__(self) -> Iterator[Held]:
+        return iter(self._held)
+
+    def of(self, name: str) -> list[Held]:
+        """Return what waits under this name, or everything for an empty name."""
+        return [held for held in self._held if name in ("", held.name)]
+
+    async def hold(self, held: Held) -> Resumption:
+        """Wait until it is released, its client leaves, the time limit is over, or the life of the sandbox ends. Return
+        which of these happened, at once when too many wait."""
+        if self.pause is not None:
+            return await self.pause()
+        if len(self._held) >= HELD_MAX:
+            return Resumption.FULL
+        loop = asyncio.get_running_loop()
+        held.ended = loop.create_future()
+        timer = loop.call_later(HELD_S_MAX, held.end, Resumption.EXPIRED)
+        self._held.append(held)
+        self.notifier.notify()
+        try:
+            return await held.ended
+        finally:
+            timer.cancel()
+            self._held.remove(held)
+
+    def release(self, name: str, count: int | None = None) -> int:
+        """Let the first `count` that wait under this name go on, all by default. Return how many those are."""
+        waiting = [held for held in self.of(name) if held.ended is not None and not held.ended.done()][:count]
+        for held in waiting:
+            held.end(Resumption.READY)
+        return len(waiting)
+
+    def end_answers(self) -> None:
+        """Let all answers go on: the server is about to stop. Deliveries are made again after a restart."""
+        for held in self._held:
+            if held.kind == "answer":
+                held.end(Resumption.READY)
+        self.notifier.close()
+
+    def close(self) -> None:
+        """Let everything go on: the life of the sandbox has ended."""
+        for held in self._held:
+            held.end(Resumption.READY)
+        self.notifier.close()
+
+
+def reason(how: Resumption, name: str) -> str:
+    """Say why a hold ended without a release; empty when it was released or its client has left."""
+    if how is Resumption.EXPIRED:
+        return f"the hold {name!r} was not released within {HELD_S_MAX:g} s, so it ended by itself"
+    if how is Resumption.FULL:
+        return f"the hold {name!r} did not wait: {HELD_MAX} answers and deliveries are held in this sandbox already"
+    return ""
