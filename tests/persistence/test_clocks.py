@@ -34,6 +34,47 @@ def test_a_clock_that_was_ahead_at_one_start_returns_to_the_wall_and_never_goes_
         assert clock.now() == wall()
 
 
+def killed_at(client: Client, folder: Path) -> Path:
+    folder.mkdir()
+    return killed(client, folder)
+
+
+@pytest.mark.parametrize("restarts", [1, 2, 3])
+def test_a_clock_that_is_ahead_returns_to_the_wall_after_several_restarts(tmp_path: Path, restarts: int) -> None:
+    wall = Wall()
+    wall.pass_(3600)
+    with serving(tmp_path / "data", REAL, wall) as client:
+        assert client.pay("order-0").status == 200
+        folder = killed_at(client, tmp_path / "first")
+    wall.at = START
+    for number in range(restarts):
+        with serving(folder, REAL, wall) as client:
+            wall.pass_(600)
+            assert client.pay(f"order-{number + 1}").status == 200
+            folder = killed_at(client, tmp_path / f"{number}")
+    with serving(folder, REAL, wall) as client:
+        seen = client.live.clock.now()
+        assert seen - wall() == timedelta(seconds=3600 - 300 * restarts)
+        wall.pass_(3 * 3600)
+        assert client.live.clock.now() == wall()
+
+
+def test_a_clock_that_was_moved_on_purpose_keeps_its_distance_over_restarts(tmp_path: Path) -> None:
+    wall = Wall()
+    wall.pass_(3600)
+    with serving(tmp_path / "data", REAL, wall) as client:
+        assert client.pay("order-0").status == 200
+        folder = killed_at(client, tmp_path / "first")
+    wall.at = START
+    with serving(folder, REAL, wall) as client:
+        assert client.sim("POST", "/sandboxes/default/clock/advance", {"seconds": 86_400}).status == 200
+        folder = killed_at(client, tmp_path / "second")
+    with serving(folder, REAL, wall) as client:
+        distance = client.live.clock.now() - wall()
+        wall.pass_(6 * 3600)
+        assert client.live.clock.now() - wall() == distance
+
+
 class Machine:
     """A machine whose clock can be set between two servers."""
 
