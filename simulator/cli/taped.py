@@ -9,7 +9,7 @@ import click
 from simulator.cli.flags import CannotStart
 from simulator.cli.output import one_line
 from simulator.domain.model.instants import Times
-from simulator.persistence.replay.proof import NoSuchMoment, Place, place_until
+from simulator.persistence.replay.proof import NoSuchMoment, TapePlace, place_until
 from simulator.persistence.replay.reading import BadTape, CutShort, NoTape, ReadTape, TooLargeFile
 from simulator.persistence.replay.tape_file import read_file
 
@@ -66,10 +66,10 @@ class TapeFile:
             return [found[number - 1]]
         return found[-1:] if is_one else found
 
-    def end_of(self, life: Life, until: int | Times | None) -> Place:
+    def end_of(self, life: Life, until: int | Times | None) -> TapePlace:
         """Where a life is to be played to. Raises `CannotStart` for a moment that its tape has not."""
         if until is None:
-            return Place(len(life.tape.entries))
+            return TapePlace(len(life.tape.entries))
         try:
             return place_until(life.tape, until)
         except NoSuchMoment as error:

@@ -19,7 +19,7 @@ from simulator.domain.errors import Conflict
 from simulator.persistence.errors import NoSandbox, StoreError
 from simulator.persistence.gate import Gate
 from simulator.persistence.lives import Life
-from simulator.persistence.reader import Entry as Line
+from simulator.persistence.reader import StoredEntry
 from simulator.persistence.replay.entry_codec import Places
 from simulator.persistence.replay.head import head_of
 from simulator.persistence.replay.lines import ANSWERED
@@ -31,7 +31,7 @@ from simulator.persistence.tape.tape import Tape
 from simulator.persistence.writer import Writer
 from simulator.runtime.background import in_background
 from simulator.runtime.journal import Exchange
-from simulator.runtime.keepers import Place
+from simulator.runtime.keepers import StoredPlace
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.marks import Mark, Marks
 
@@ -99,7 +99,7 @@ class StoreKeeper:
         tracked.tape.recorder = recorder = Recorder(self._store.writer, tracked.life, self._gate, live)
         return recorder
 
-    async def place_of(self, live: LiveSandbox, entries: int) -> Place:
+    async def place_of(self, live: LiveSandbox, entries: int) -> StoredPlace:
         """See `Keeper`."""
         life = self._of(live).life
         while True:
@@ -108,9 +108,9 @@ class StoreKeeper:
             with not_kept_errors():
                 line, size = await in_background(self._store.reader.place, live.id, entries, ANSWERED, life.key)
             if life.floor == floor:  # else the beginning may be gone since it was looked for
-                return Place(entries, line, size)
+                return StoredPlace(entries, line, size)
 
-    def rewound(self, live: LiveSandbox, place: Place, tape: Tape, marks: Marks) -> None:
+    def rewound(self, live: LiveSandbox, place: StoredPlace, tape: Tape, marks: Marks) -> None:
         """See `Keeper`."""
         with self._gate.whole():
             tracked = self._tracked[live]
@@ -120,7 +120,7 @@ class StoreKeeper:
             live.clock.now()  # the time that the lines get
             self.follow(live, tracked.last_serial, tape).add_all(tape.taken()[place.entries :])
 
-    async def copy(self, live: LiveSandbox, place: Place, fork: LiveSandbox) -> None:
+    async def copy(self, live: LiveSandbox, place: StoredPlace, fork: LiveSandbox) -> None:
         """Write the life of a fork, a little in each turn. It is there when the fork begins."""
         writer, source = self._store.writer, self._of(live).life
         life = writer.begin_life(fork.id, written_line(head_of(fork)))
@@ -242,7 +242,7 @@ def _not_kept(why: object) -> Conflict:
     return Conflict("not_kept", f"the tape cannot be read, and nothing was changed: {why}")
 
 
-def _next(lines: Iterator[Line], count: int) -> list[Line]:
+def _next(lines: Iterator[StoredEntry], count: int) -> list[StoredEntry]:
     """Return the next lines. Raises `NoSandbox` when there are none any more."""
     found = list(islice(lines, count))
     if not found:

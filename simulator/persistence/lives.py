@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from simulator.persistence.errors import RESTORE, Damaged
-from simulator.persistence.retention import Snapshot
+from simulator.persistence.retention import SnapshotSize
 from simulator.persistence.schema import LAST_ENTRY, LIFE_SUM, MARK_SUM, SNAPSHOT_SUM, entry_keys
 
 _SUMS: Final = (("lives", "sandbox", LIFE_SUM), ("marks", "name", MARK_SUM), ("snapshots", "id", SNAPSHOT_SUM))
@@ -26,7 +26,7 @@ class Life:
     n: int = 0
     bytes_up_to: int = 0
     marks: dict[str, int] = field(default_factory=dict)
-    snapshots: list[Snapshot] = field(default_factory=list)
+    snapshots: list[SnapshotSize] = field(default_factory=list)
     open_snapshot: int = 0
 
 
@@ -52,5 +52,5 @@ def lives_of(db: sqlite3.Connection, path: Path) -> list[Life]:
         life.n, life.bytes_up_to = max(last, (life.floor, life.floor_bytes))
         life.marks = dict(db.execute("SELECT name, n FROM marks WHERE life = ?", (life.key,)))
         rows = db.execute("SELECT id, n, bytes_up_to, size FROM snapshots WHERE life = ? ORDER BY n, id", (life.key,))
-        life.snapshots = [Snapshot(*row) for row in rows]
+        life.snapshots = [SnapshotSize(*row) for row in rows]
     return lives

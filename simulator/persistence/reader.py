@@ -36,7 +36,7 @@ SELECT id FROM entries WHERE id BETWEEN ? AND ? AND substr(data, 1, ?) <> ? ORDE
 """
 
 
-class Entry(NamedTuple):
+class StoredEntry(NamedTuple):
     """The `n`th of a life, counted from 1, with its time in microseconds as it was given."""
 
     n: int
@@ -88,7 +88,7 @@ class Reader:
         )
         return Sandbox(name, key, head, floor, max(floor, last or 0))
 
-    def entries(self, sandbox: str, n: int = 1, life: int | None = None) -> Iterator[Entry]:
+    def entries(self, sandbox: str, n: int = 1, life: int | None = None) -> Iterator[StoredEntry]:
         """Yield the entries from the `n`th on, which must be after the floor. Raises `NoSandbox` or `Damaged`."""
         found = self.sandbox(sandbox, life)
         if n <= found.floor:
@@ -99,7 +99,7 @@ class Reader:
                     raise self._gap(sandbox, found.life, n)
                 if not is_whole:
                     raise self._damaged(f"entry {n} of sandbox {sandbox!r}")
-                yield Entry(n, at_us, data)
+                yield StoredEntry(n, at_us, data)
                 n += 1
 
     def place(self, sandbox: str, count: int, apart: bytes, life: int | None = None) -> tuple[int, int]:

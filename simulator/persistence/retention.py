@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 
-class Snapshot(NamedTuple):
+class SnapshotSize(NamedTuple):
     """A complete snapshot behind entry `n`: where it is, and how many bytes lie before it and in it."""
 
     key: int
@@ -20,7 +20,7 @@ class Snapshot(NamedTuple):
     size: int
 
 
-BEGINNING = Snapshot(0, 0, 0, 0)
+BEGINNING = SnapshotSize(0, 0, 0, 0)
 
 
 @dataclass(frozen=True)
@@ -39,17 +39,17 @@ class Retention:
 
 
 @dataclass(frozen=True)
-class Kept:
+class Retained:
     """`floor`: the snapshot behind which the kept entries begin; `BEGINNING`: all are kept."""
 
-    floor: Snapshot
+    floor: SnapshotSize
     snapshots: frozenset[int]
     marks: frozenset[str]
 
 
 def what_is_kept(
-    rule: Retention, snapshots: Sequence[Snapshot], marks: Sequence[tuple[str, int]], floor_n: int, bytes_up_to: int
-) -> Kept:
+    rule: Retention, snapshots: Sequence[SnapshotSize], marks: Sequence[tuple[str, int]], floor_n: int, bytes_up_to: int
+) -> Retained:
     """Apply the rule to a life with at least one snapshot.
 
     `snapshots` and `marks` (name and n) are in the order of their `n`; entries up to `floor_n` are gone already;
@@ -66,12 +66,12 @@ def what_is_kept(
         bases.pop(0)
     kept = set(bases)
     names = frozenset(name for name, base in reached.items() if base in kept)
-    return Kept(bases[0], frozenset(one.key for one in kept if one.key), names)
+    return Retained(bases[0], frozenset(one.key for one in kept if one.key), names)
 
 
-def _reached_from(snapshots: Sequence[Snapshot], n: int) -> Snapshot:
+def _reached_from(snapshots: Sequence[SnapshotSize], n: int) -> SnapshotSize:
     return max((one for one in snapshots if one.n <= n), key=lambda one: one.n)
 
 
-def _size(bases: Sequence[Snapshot], bytes_up_to: int) -> int:
+def _size(bases: Sequence[SnapshotSize], bytes_up_to: int) -> int:
     return bytes_up_to - bases[0].bytes_up_to + sum(one.size for one in bases)

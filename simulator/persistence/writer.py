@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from simulator.persistence.errors import NoSandbox
 from simulator.persistence.lives import Life, last_key, lives_of
-from simulator.persistence.retention import Retention, Snapshot, what_is_kept
+from simulator.persistence.retention import Retention, SnapshotSize, what_is_kept
 from simulator.persistence.schema import (
     LIFE_SHIFT,
     SNAPSHOT_SHIFT,
@@ -139,7 +139,7 @@ class Writer:
         self._write(_GARBAGE, "parts", *part_keys(life.open_snapshot), False)
         return SnapshotWriter(self, life)
 
-    def complete(self, life: Life, snapshot: Snapshot, parts: int) -> None:
+    def complete(self, life: Life, snapshot: SnapshotSize, parts: int) -> None:
         """Let a snapshot be there from the next commit on, and drop what the rule of retention does not keep."""
         row = snapshot.n, snapshot.bytes_up_to, snapshot.size, parts
         self._write("INSERT INTO snapshots VALUES (?, ?, ?, ?, ?, ?, ?)", snapshot.key, life.key, *row, checksum(*row))
@@ -176,7 +176,7 @@ class Writer:
             self._write(_GARBAGE, "parts", *part_keys(life.open_snapshot), True)
             life.open_snapshot = 0
 
-    def _drop_snapshots(self, life: Life, snapshots: list[Snapshot]) -> None:
+    def _drop_snapshots(self, life: Life, snapshots: list[SnapshotSize]) -> None:
         for snapshot in snapshots:
             self._write("DELETE FROM snapshots WHERE id = ?", snapshot.key)
             self._write(_GARBAGE, "parts", *part_keys(snapshot.key), True)
@@ -217,7 +217,7 @@ class SnapshotWriter:
         """End with the parts that were added, and apply the rule of retention; False when the life is over."""
         if not self._is_open():
             return False
-        snapshot = Snapshot(self._key, self._n, self._bytes_up_to, self._size)
+        snapshot = SnapshotSize(self._key, self._n, self._bytes_up_to, self._size)
         self._writer.complete(self._life, snapshot, len(self._names))
         return True
 

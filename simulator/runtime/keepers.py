@@ -8,7 +8,7 @@ from simulator.runtime.marks import Mark, Marks
 Live = TypeVar("Live", contravariant=True)
 
 
-class Place(NamedTuple):
+class StoredPlace(NamedTuple):
     """Behind so many entries of a tape, where it is kept: its line there, and the bytes up to it."""
 
     entries: int
@@ -23,16 +23,16 @@ class Keeper(Protocol[Live]):
     def begin(self, live: Live) -> None:
         """A sandbox was created, or began anew."""
 
-    async def place_of(self, live: Live, entries: int) -> Place:
+    async def place_of(self, live: Live, entries: int) -> StoredPlace:
         """Find a place on the tape of a sandbox, which others wait for. Raises `Conflict` when it is not kept there
         any more."""
         ...
 
-    def rewound(self, live: Live, place: Place, tape: Tape, marks: Marks) -> None:
+    def rewound(self, live: Live, place: StoredPlace, tape: Tape, marks: Marks) -> None:
         """A sandbox is about to be as it was there: it will have this tape, with what it begins with behind the place,
         and these marks."""
 
-    async def copy(self, live: Live, place: Place, fork: Live) -> None:
+    async def copy(self, live: Live, place: StoredPlace, fork: Live) -> None:
         """Prepare for a sandbox that is as another was there, and is about to `begin`. Raises `Conflict` when that is
         not kept there any more."""
 
@@ -55,14 +55,14 @@ class _Unkept:
     def begin(self, live: object) -> None:
         """Do nothing."""
 
-    async def place_of(self, live: object, entries: int) -> Place:
+    async def place_of(self, live: object, entries: int) -> StoredPlace:
         """Say that it is nowhere."""
-        return Place(entries, 0, 0)
+        return StoredPlace(entries, 0, 0)
 
-    def rewound(self, live: object, place: Place, tape: Tape, marks: Marks) -> None:
+    def rewound(self, live: object, place: StoredPlace, tape: Tape, marks: Marks) -> None:
         """Do nothing."""
 
-    async def copy(self, live: object, place: Place, fork: object) -> None:
+    async def copy(self, live: object, place: StoredPlace, fork: object) -> None:
         """Do nothing."""
 
     def abandon(self, fork: object) -> None:

@@ -26,7 +26,7 @@ from simulator.runtime.events import EventLog
 from simulator.runtime.holds import Holds
 from simulator.runtime.inboxes import Inboxes
 from simulator.runtime.journal import Journal
-from simulator.runtime.keepers import UNKEPT, Keeper, Place
+from simulator.runtime.keepers import UNKEPT, Keeper, StoredPlace
 from simulator.runtime.known_secrets import FormerSecrets, OwnSecrets, ServerSecrets
 from simulator.runtime.marks import Marks
 from simulator.runtime.noted import apply_noted
@@ -222,7 +222,7 @@ class LiveSandbox:
             self.events.note(Action("reset", self.clock.now()))
             self.start()
 
-    async def become(self, rebuilt: "LiveSandbox", clock: Clock, place: Place, about: str) -> None:
+    async def become(self, rebuilt: "LiveSandbox", clock: Clock, place: StoredPlace, about: str) -> None:
         """Be what was rebuilt of this sandbox as it once was at a place, with its time on `clock`: a rewind to what is
         called `about`. Whoever waits is woken, and what is answered from now on is in the rebuilt journal."""
         now = clock.now()

@@ -6,12 +6,12 @@ import pytest
 
 from simulator.persistence.errors import NoSandbox
 from simulator.persistence.maintenance import check
-from simulator.persistence.retention import Retention, Snapshot, what_is_kept
+from simulator.persistence.retention import Retention, SnapshotSize, what_is_kept
 from simulator.persistence.store import Store
 from tests.support.stores import VERSION, held, put_mark, rows
 
 # Snapshots behind entries 10, 20, 30, 40 and 50, of 100 bytes each, with entries of 10 bytes; 55 entries in all.
-SNAPSHOTS = [Snapshot(key, key * 10, key * 100, 100) for key in (1, 2, 3, 4, 5)]
+SNAPSHOTS = [SnapshotSize(key, key * 10, key * 100, 100) for key in (1, 2, 3, 4, 5)]
 ENDLESS = 10**9
 
 

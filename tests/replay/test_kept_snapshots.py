@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from simulator.persistence.replay import kept_snapshots, rewinding
-from simulator.persistence.replay.kept_snapshots import PART_BYTES, KeptSnapshots, Snapshots
+from simulator.persistence.replay.kept_snapshots import PART_BYTES, KeptSnapshots, SnapshotCodec
 from simulator.persistence.replay.moments import Asked
 from simulator.persistence.replay.player import Player
 from simulator.persistence.replay.rebuilding import player_of
@@ -73,8 +73,8 @@ class Taker:
         return player
 
     @property
-    def snapshots(self) -> Snapshots:
-        return Snapshots(self.pieces, self.made, self.restored, NotNow, lambda one, before: one, self.apart)
+    def snapshots(self) -> SnapshotCodec:
+        return SnapshotCodec(self.pieces, self.made, self.restored, NotNow, lambda one, before: one, self.apart)
 
     async def apart(self, live: LiveSandbox) -> Pieces:
         for name, content in list(self.pieces(live)):

@@ -14,7 +14,7 @@ from simulator.persistence.replay import rebuilding
 from simulator.persistence.replay.player import Player
 from simulator.persistence.tape.tape import Tape
 from simulator.runtime.courier import Sender
-from simulator.runtime.keepers import Place
+from simulator.runtime.keepers import StoredPlace
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.marks import Marks
 from simulator.server.held import HeldTransport
@@ -93,7 +93,7 @@ def rewinds_are_not_written() -> None:
     """Leave rewound entries on disk, and append new entries after them."""
     use_short_intervals()
 
-    def forgetful(keeper: StoreKeeper, live: LiveSandbox, place: Place, tape: Tape, marks: Marks) -> None:
+    def forgetful(keeper: StoreKeeper, live: LiveSandbox, place: StoredPlace, tape: Tape, marks: Marks) -> None:
         keeper.follow(live, keeper._tracked[live].last_serial, tape)
 
     StoreKeeper.rewound = forgetful  # type: ignore[assignment, method-assign]

@@ -28,7 +28,7 @@ PART_BYTES: Final = 200
 """The memory of a part of one snapshot beside its content: its name and its place."""
 
 
-class Snapshot(Protocol):
+class SnapshotParts(Protocol):
     """The state of a sandbox behind the first `n` entries of its tape, in named parts."""
 
     @property
@@ -39,7 +39,7 @@ class Snapshot(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Snapshots:
+class SnapshotCodec:
     """How snapshots are taken and restored. `pieces` has the parts of one, a few milliseconds each, and raises
     `not_now` when there is none at this moment; `made` makes it of them; `restored` makes a player of it, with the
     arguments of `player_of` and the `entries` before it; `sharing` lets one share the memory of one before. `apart` has
@@ -49,7 +49,7 @@ class Snapshots:
     made: Callable[[Iterable[tuple[str, bytes]]], Any]
     restored: Callable[..., Player]
     not_now: type[Exception]
-    sharing: Callable[[Any, Any], Snapshot]
+    sharing: Callable[[Any, Any], SnapshotParts]
     apart: Callable[[LiveSandbox], AsyncGenerator[tuple[str, bytes], None]]
 
 
@@ -57,15 +57,15 @@ class _Life:
     """The snapshots of one life, in the order of the tape. `bytes` is the memory of all of them, in which a part that
     several share counts once."""
 
-    def __init__(self, beginning: Beginning, snapshots: Iterable[Snapshot] = ()) -> None:
+    def __init__(self, beginning: Beginning, snapshots: Iterable[SnapshotParts] = ()) -> None:
         self.beginning = beginning
-        self.found: list[Snapshot] = []
+        self.found: list[SnapshotParts] = []
         self.bytes = 0
         self._uses: Counter[int] = Counter()  # of parts, by their identity
         for one in snapshots:
             self.add(one)
 
-    def add(self, snapshot: Snapshot) -> None:
+    def add(self, snapshot: SnapshotParts) -> None:
         """Have one more, in the place of the one that is there."""
         place = bisect_left(self.found, snapshot.n, key=_place)
         if place < len(self.found) and self.found[place].n == snapshot.n:
@@ -77,7 +77,7 @@ class _Life:
             if self._uses[id(part)] == 1:
                 self.bytes += len(part)
 
-    def drop(self, snapshot: Snapshot) -> None:
+    def drop(self, snapshot: SnapshotParts) -> None:
         """Forget one of them."""
         self.found = [one for one in self.found if one is not snapshot]
         self.bytes -= PART_BYTES * len(snapshot.parts)
@@ -94,7 +94,7 @@ class _Life:
         self.drop(self.found[gaps.index(min(gaps)) if gaps else 0])
 
 
-def _place(one: Snapshot) -> int:
+def _place(one: SnapshotParts) -> int:
     return one.n
 
 
@@ -113,15 +113,15 @@ class KeptSnapshots:
         """Keep snapshots of this sandbox, from its present life on."""
         self._life(live)
 
-    def of(self, live: LiveSandbox) -> list[Snapshot]:
+    def of(self, live: LiveSandbox) -> list[SnapshotParts]:
         """Those of a sandbox, in the order of the tape."""
         return list(self._life(live).found)
 
-    def nearest(self, live: LiveSandbox, n: int) -> Snapshot | None:
+    def nearest(self, live: LiveSandbox, n: int) -> SnapshotParts | None:
         """The last one before so many entries of the tape, or there."""
         return next((one for one in reversed(self._life(live).found) if one.n <= n), None)
 
-    def add(self, live: LiveSandbox, beginning: Beginning, snapshots: Iterable[Snapshot]) -> None:
+    def add(self, live: LiveSandbox, beginning: Beginning, snapshots: Iterable[SnapshotParts]) -> None:
         """Keep these, too, as far as there is room, which are of the life with this beginning; unless it is over, since
         another one has other entries at the same places."""
         if live.beginning is not beginning:
@@ -139,13 +139,13 @@ class KeptSnapshots:
         """The memory of all snapshots."""
         return sum(one.bytes for one in self._lives.values())
 
-    def drop(self, live: LiveSandbox, snapshot: Snapshot) -> None:
+    def drop(self, live: LiveSandbox, snapshot: SnapshotParts) -> None:
         """Keep this one no more."""
         life = self._life(live)
         if any(one is snapshot for one in life.found):
             life.drop(snapshot)
 
-    def rewound(self, live: LiveSandbox, beginning: Beginning, before: "list[Snapshot]", n: int) -> None:
+    def rewound(self, live: LiveSandbox, beginning: Beginning, before: "list[SnapshotParts]", n: int) -> None:
         """The sandbox has been rewound behind so many entries, and its life with this beginning has begun; what it had
         before them is still right."""
         self.add(live, beginning, [one for one in before if one.n <= n])
@@ -189,7 +189,7 @@ class _Parts(dict[str, bytes]):
 class Taking:
     """Takes snapshots of sandboxes that are wanted, in order, and keeps them in `kept`."""
 
-    def __init__(self, snapshots: Snapshots, kept: KeptSnapshots) -> None:
+    def __init__(self, snapshots: SnapshotCodec, kept: KeptSnapshots) -> None:
         self._snapshots = snapshots
         self._kept = kept
         self._wanted: dict[LiveSandbox, None] = {}
@@ -268,6 +268,6 @@ class Taking:
                 found.put(name, content)
         return found
 
-    def shared(self, one: Snapshot, before: Snapshot | None) -> Snapshot:
+    def shared(self, one: SnapshotParts, before: SnapshotParts | None) -> SnapshotParts:
         """A snapshot that shares what has not changed since the one before. It may be made beside the event loop."""
         return one if before is None else self._snapshots.sharing(one, before)

@@ -23,7 +23,7 @@ class NoSuchMoment(Exception):
     """The tape has no such number of entries, or time; the text says which it has."""
 
 
-class Place(NamedTuple):
+class TapePlace(NamedTuple):
     """A place on a tape, behind the first `n` entries, and the sandbox's time there, None for that of the last one."""
 
     n: int
@@ -89,7 +89,7 @@ def player_for(head: Head, again: Again, around: Surroundings, compiler: Scenari
     return player_of(head.sandbox, beginning, again, around, head.hidden, compiler, is_masked=head.masked)
 
 
-def place_until(tape: ReadTape, until: int | Times) -> Place:
+def place_until(tape: ReadTape, until: int | Times) -> TapePlace:
     """Where a tape is to be played to: behind so many entries, or before the first one that is later than a time.
     Raises `NoSuchMoment`."""
     count = len(tape.entries)
@@ -97,13 +97,13 @@ def place_until(tape: ReadTape, until: int | Times) -> Place:
         first, last = tape.head.started, _last_time(tape)
         if not is_within(until, first, last):
             raise NoSuchMoment(f"the tape has no such time: it is from {shown_time(first)} to {shown_time(last)}")
-        return Place(*place_at(tape.entries, until, first))
+        return TapePlace(*place_at(tape.entries, until, first))
     if until > count:
         entries = "1 entry" if count == 1 else f"{count} entries"
         raise NoSuchMoment(
             f"the tape has {entries}{' that can be read' if tape.damage else ''}: N is from 0 to {count}"
         )
-    return Place(until)
+    return TapePlace(until)
 
 
 def _last_time(tape: ReadTape) -> datetime:

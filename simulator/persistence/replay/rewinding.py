@@ -16,7 +16,7 @@ from simulator.domain.errors import Conflict, Unknown
 from simulator.domain.model.scenario import Scenario
 from simulator.persistence.replay.budgets import FORK_BYTES, ForkBudget, RebuildBudget, share_of, size_of
 from simulator.persistence.replay.differences import Difference
-from simulator.persistence.replay.kept_snapshots import KeptSnapshots, Snapshot, Snapshots, Taking
+from simulator.persistence.replay.kept_snapshots import KeptSnapshots, SnapshotCodec, SnapshotParts, Taking
 from simulator.persistence.replay.moments import Asked, Moment, mark_here, moment_of
 from simulator.persistence.replay.player import Again, Player
 from simulator.persistence.replay.rebuilding import FORKED, REWOUND, Surroundings, go_on, left, player_of
@@ -24,7 +24,7 @@ from simulator.persistence.replay.sharing import share
 from simulator.persistence.tape.entries import Entry
 from simulator.runtime.background import in_background
 from simulator.runtime.driver import Driver
-from simulator.runtime.keepers import Place
+from simulator.runtime.keepers import StoredPlace
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.marks import Mark
 from simulator.runtime.operations import report
@@ -46,7 +46,7 @@ class Rewinder:
     what sandboxes live among there. With `snapshots` those are taken of sandboxes that are marked, rewound or forked,
     and rebuilding begins at the nearest one; else at the beginning of the tape."""
 
-    def __init__(self, again: Again, around: Surroundings, snapshots: Snapshots | None = None) -> None:
+    def __init__(self, again: Again, around: Surroundings, snapshots: SnapshotCodec | None = None) -> None:
         self._again = again
         self._around = around
         self._snapshots = snapshots
@@ -165,7 +165,7 @@ class Rewinder:
             self.kept.drop(live, nearest)
             return None
 
-    def _play(self, player: Player, entries: Sequence[Entry], near: Snapshot | None) -> list[Snapshot]:
+    def _play(self, player: Player, entries: Sequence[Entry], near: SnapshotParts | None) -> list[SnapshotParts]:
         """Play entries, and take a snapshot behind as many as are played at once, which shares what it can with the one
         that is `near`. Raises `Conflict` at the first entry that is otherwise than it was."""
         _play(player, entries)
@@ -216,7 +216,7 @@ def _play(player: Player, entries: Sequence[Entry]) -> None:
         raise Conflict("not_repeatable", f"{text}; GET …/tape has the tape for a report of this")
 
 
-async def _place(live: LiveSandbox, life: Driver, n: int) -> Place:
+async def _place(live: LiveSandbox, life: Driver, n: int) -> StoredPlace:
     """Where a moment is kept, while the `life` of a sandbox lasts. Raises `Unknown` and `Conflict`."""
     try:
         place = await live.keeper.place_of(live, n)

@@ -20,9 +20,9 @@ from simulator.persistence.snapshot.document import (
     HEAD,
     STATE,
     VERSION,
-    Head,
     NotNow,
     Snapshot,
+    SnapshotHead,
     log_parts,
     snapshot_of,
 )
@@ -64,7 +64,7 @@ def parts_of(live: LiveSandbox, n: int | None = None) -> Iterator[tuple[str, byt
             raise NotNow(f"something happened in the sandbox {live.id!r} while its snapshot was taken")
     refuse_not_now(live)
     now = max(live.clock.at(live.clock.latest), live.core.state.now)
-    yield HEAD, msgspec.json.encode(Head(VERSION, entries if n is None else n, now, count))
+    yield HEAD, msgspec.json.encode(SnapshotHead(VERSION, entries if n is None else n, now, count))
 
 
 def refuse_not_now(live: LiveSandbox) -> None:

@@ -40,7 +40,7 @@ DAMAGES = (
 """What a damaged part leads to when it is read."""
 
 
-class Head(msgspec.Struct, frozen=True):
+class SnapshotHead(msgspec.Struct, frozen=True):
     """The part `head`, as JSON: the version of the format, how many entries of the tape came before, the sandbox's
     time, and how many other parts there are."""
 
@@ -134,7 +134,7 @@ def sharing(snapshot: Snapshot, before: Snapshot) -> Snapshot:
     return Snapshot(snapshot.n, snapshot.now, parts)
 
 
-def head_of(parts: Mapping[str, bytes]) -> Head:
+def head_of(parts: Mapping[str, bytes]) -> SnapshotHead:
     """Return the head among parts. Raises `BadSnapshot` when it is missing, damaged or of another version, and when
     parts are missing."""
     if HEAD not in parts:
@@ -145,7 +145,7 @@ def head_of(parts: Mapping[str, bytes]) -> Head:
         text = f"is of version {version}, this simulator reads version {VERSION}; use the simulator that wrote it"
         raise BadSnapshot(f"the part {HEAD!r} of the snapshot {text}")
     with reading_part(HEAD):
-        head = msgspec.json.decode(parts[HEAD], type=Head)
+        head = msgspec.json.decode(parts[HEAD], type=SnapshotHead)
     if len(parts) - 1 != head.parts:
         raise BadSnapshot(f"the snapshot has {len(parts) - 1} of the {head.parts} parts that its part {HEAD!r} counts")
     return head

@@ -21,7 +21,7 @@ from simulator.domain.model.scenario import Scenario
 from simulator.domain.model.wallet import Entry, Wallet
 from simulator.domain.sandbox import Sandbox
 from simulator.domain.state import State, request_rates, rule_books, status_codes
-from simulator.persistence.replay.kept_snapshots import Snapshots
+from simulator.persistence.replay.kept_snapshots import SnapshotCodec
 from simulator.persistence.replay.player import Again, Player
 from simulator.persistence.replay.rebuilding import Surroundings, begun
 from simulator.persistence.replay.sharing import Shared, shared_of
@@ -273,5 +273,5 @@ def _forked_pieces(live: LiveSandbox) -> Pieces:
     return pieces_apart(lambda: parts_of(live))
 
 
-IN_MEMORY: Final = Snapshots(parts_of, snapshot_of, restored, NotNow, sharing, _forked_pieces)
+IN_MEMORY: Final = SnapshotCodec(parts_of, snapshot_of, restored, NotNow, sharing, _forked_pieces)
 """How the snapshots are taken and restored that a server keeps in memory."""
