@@ -151,15 +151,15 @@ def play(part: Sequence[Block], reader: Clone) -> None:
             assert_shown(step.text, shown)
 
 
-def test_readme_has_one_screen_and_its_two_commands_start_a_server(clone: Clone) -> None:
+def test_readme_has_one_screen_and_a_half_and_its_test_passes(clone: Clone) -> None:
     assert len(README.splitlines()) < 50
-    (commands,) = blocks(README)
-    install, serve = commands.text.splitlines()
-    clone.shown(install)
-    with clone.running([*shlex.split(serve), "--json"]) as server:
-        assert server.stdout is not None
-        url = json.loads(server.stdout.readline())["url"]
-        assert ask(f"{url}/_sim/health").status == 200
+    commands, test = blocks(README)
+    assert [line.partition("  #")[0].strip() for line in commands.text.splitlines()] == ["make run", "make test"]
+    play(steps("Install"), clone)
+    clone.folder = clone.folder.parent / "own"
+    clone.folder.mkdir()
+    play([test], clone)
+    assert "1 passed" in clone.shown(f"pytest -q {test.name}")
 
 
 def test_the_quick_start_from_its_installation_to_its_last_command(clone: Clone) -> None:
