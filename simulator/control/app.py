@@ -86,6 +86,7 @@ ROUTES = [
     Route("/_sim/scenarios", scenario.list_all, methods=["GET"]),
     Route("/_sim/scenarios/check", scenario.check, methods=["POST"]),
     Route("/_sim/scenarios/{name}", scenario.show, methods=["GET"]),
+    Route("/_sim/scenarios/{name}", scenario.save, methods=["PUT"]),
     Route("/_sim/sandboxes", sandboxes.list_all, methods=["GET"]),
     Route("/_sim/sandboxes", sandboxes.create, methods=["POST"]),
     Route(ONE, sandboxes.show, methods=["GET"]),

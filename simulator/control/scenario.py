@@ -1,4 +1,4 @@
-"""`/_sim/scenarios`: lists, shows and checks scenarios as `reseller-sim check` does; and magic accounts."""
+"""`/_sim/scenarios`: lists, shows, saves and checks scenarios as they are written; and magic accounts."""
 
 import re
 from typing import Any, Final
@@ -8,15 +8,17 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from simulator.contract.files import data_dir
-from simulator.control.access import may_see_secrets
+from simulator.control.access import may_see_secrets, may_touch
 from simulator.control.http import InvalidInput, bytes_of, decoded, reply, sandbox_of
 from simulator.control.parameters import page_of, query_of, refuse_other_parameters
 from simulator.control.sandboxes import files_of, is_yaml, no_folder
 from simulator.runtime.background import in_background, place
-from simulator.scenario.client_files import BUNDLED, ClientFiles, listed, text_of
+from simulator.scenario.client_files import BUNDLED, FOLDER, ClientFiles, listed, save_text, text_of
 from simulator.scenario.library import BODY, Checked, check_text, end_column
-from simulator.scenario.reading.document import Problem
+from simulator.scenario.reading.document import Problem, ScenarioError
 from simulator.scenario.reading.files import ScenariosFolder, Unreadable
+from simulator.scenario.reading.load import load_text
+from simulator.scenario.yaml import block
 
 SUGGESTED: Final = re.compile(r"\(did you mean '([^']+)'\?\)")
 CHECK: Final = "check"  # the last part of a path that has a method of its own, and no scenario's name
@@ -40,10 +42,31 @@ async def show(request: Request) -> Response:
         raise HTTPException(405)
     name, wanted = request.path_params["name"], query_of(request, "scenario-query").get("source")
     with place(0):
-        source, text = await in_background(text_of, name, wanted, _folder(request))
-    if source != BUNDLED:
+        found = await in_background(text_of, name, wanted, _folder(request))
+    if found.source != BUNDLED:
         may_see_secrets(request, "a file of --scenarios")
-    return reply({"name": name, "source": source, "text": text})
+    return reply({"name": name, "source": found.source, "text": found.text, "revision": found.revision})
+
+
+async def save(request: Request) -> Response:
+    """Writes a text into the folder of `--scenarios`, when a sandbox can be created from it and nobody has changed the
+    file meanwhile."""
+    files, name = files_of(request), request.path_params["name"]
+    if name == CHECK:
+        raise HTTPException(405)
+    refuse_other_parameters(request)
+    may_touch(request, None)
+    if files is None:
+        raise no_folder("name")
+    raw = await bytes_of(request)
+    with place(len(raw)):
+        wanted = await in_background(decoded, raw, "scenario-save-request")
+        text = _encoded(wanted["text"])
+        checked = await in_background(check_text, text, files)
+        if checked.errors:
+            raise ScenarioError([one for one in checked.problems if one in checked.errors])
+        revision = await in_background(save_text, name, text, wanted.get("revision"), files.folder)
+    return reply({"name": name, "source": FOLDER, "revision": revision})
 
 
 async def check(request: Request) -> Response:
@@ -54,7 +77,7 @@ async def check(request: Request) -> Response:
         text, below = (raw, "") if is_yaml(request) else await in_background(_wanted, raw)
         if below and files_of(request) is None:
             raise no_folder("extends_dir")
-        return reply(await in_background(_checked, text, files_of(request), below))
+        return reply(await in_background(_answer, text, files_of(request), below))
 
 
 async def schema(request: Request) -> Response:
@@ -69,20 +92,40 @@ def _folder(request: Request) -> ScenariosFolder | None:
 
 
 def _wanted(raw: bytes) -> tuple[bytes, str]:
-    """The text in a body of JSON, and the folder in which the names of files in it lead."""
+    """The text in a body of JSON, or that of a document, and the folder in which the names of files in it lead."""
     wanted = decoded(raw, "scenario-check-request")
-    return wanted["text"].encode("utf-8", "surrogatepass"), wanted.get("extends_dir", "")
+    if ("text" in wanted) == ("document" in wanted):
+        raise InvalidInput("text is the scenario in YAML; send it, or document instead", "text")
+    text = wanted["text"] if "text" in wanted else "\n".join(block(wanted["document"])) + "\n"
+    return _encoded(text), wanted.get("extends_dir", "")
 
 
-def _checked(text: bytes, files: ClientFiles | None, below: str) -> dict[str, Any]:
+def _encoded(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
+
+
+def _check_text(text: bytes, files: ClientFiles | None, below: str) -> Checked:
     try:
-        found = check_text(text, files, below)
+        return check_text(text, files, below)
     except Unreadable as error:
         message = f"extends_dir is a folder below that of --scenarios: {error.reason}"
         raise InvalidInput(message, "extends_dir") from None
-    lines = text.decode("utf-8", "replace").removeprefix("\ufeff").splitlines() if found.problems else []
+
+
+def _answer(text: bytes, files: ClientFiles | None, below: str) -> dict[str, Any]:
+    found = _check_text(text, files, below)
+    shown = text.decode("utf-8", "replace")
+    lines = shown.removeprefix("\ufeff").splitlines() if found.problems else []
     rows = [_problem(one, found, lines) for one in found.problems]
-    return {"ok": not rows, "loads": not found.errors, "problems": rows}
+    return {"ok": not rows, "loads": not found.errors, "problems": rows, "document": _document(text), "text": shown}
+
+
+def _document(text: bytes) -> Any:
+    """The values of a text as JSON has them; None for one that is not YAML."""
+    try:
+        return load_text(text, BODY).root.plain()
+    except ScenarioError:
+        return None
 
 
 def _problem(one: Problem, found: Checked, lines: list[str]) -> dict[str, Any]:

@@ -9,17 +9,20 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path as FilePath
-from typing import Final, Literal
+from threading import Lock
+from typing import Final, Literal, NamedTuple
 from weakref import ref
 
 import msgspec
 
-from simulator.domain.errors import Conflict, Unknown
+from simulator.domain.errors import Conflict, Unacceptable, Unknown
 from simulator.domain.model.scenario import Scenario
 from simulator.scenario.reading.check import suggestion
 from simulator.scenario.reading.document import ScenarioError
 from simulator.scenario.reading.files import (
+    ABSENT,
     FROM_ANYWHERE,
+    LISTED_MAX,
     OWN_FILE,
     Fingerprint,
     Folder,
@@ -153,6 +156,17 @@ LISTED_BYTES_MAX: Final = 1024 * 1024
 """When so much was read for one list, the rest has no descriptions."""
 
 
+_SAVING = Lock()  # what one saves is compared with the file that the one before has left
+
+
+class SavedText(NamedTuple):
+    """A scenario as it is written. `revision` stands for its content, and changes with it."""
+
+    source: Source
+    text: str
+    revision: str
+
+
 @dataclass(frozen=True, slots=True)
 class Listed:
     """A scenario in a list; `description` is None when there is none, or the file is too long or makes no sense."""
@@ -196,8 +210,8 @@ def _description(content: bytes) -> str | None:
     return found.value if found is not None and isinstance(found.value, str) else None
 
 
-def text_of(name: str, source: Source | None, folder: ScenariosFolder | None) -> tuple[Source, str]:
-    """The text of a scenario, and where it is. Without a source the name tells it, as files have a suffix.
+def text_of(name: str, source: Source | None, folder: ScenariosFolder | None) -> SavedText:
+    """Return a scenario as it is written. Without a source the name tells it, as files have a suffix.
 
     Raises `Unknown`, and `Conflict` for one that is longer than a scenario from the network may be, or no text.
     """
@@ -211,9 +225,47 @@ def text_of(name: str, source: Source | None, folder: ScenariosFolder | None) ->
     if len(content) > FROM_ANYWHERE.bytes_max:
         raise Conflict("scenario_too_large", f"{name!r} has {len(content)} bytes; {FROM_ANYWHERE.too_long}", "name")
     try:
-        return found, content.decode("utf-8-sig")
+        return SavedText(found, content.decode("utf-8-sig"), _revision(content))
     except UnicodeDecodeError:
         raise Conflict("scenario_not_text", f"{name!r} is not UTF-8 text", "name") from None
+
+
+def save_text(name: str, text: bytes, revision: str | None, folder: ScenariosFolder) -> str:
+    """Write a scenario into the folder, and return its new revision. Without `revision` the file must be new.
+
+    Raises `Unacceptable` for a name that is refused, and `Conflict` for a file that is no longer of this revision, a
+    folder that is full or a file that cannot be written.
+    """
+    with _SAVING:
+        try:
+            folder.real(name)
+        except Unreadable as error:
+            raise Unacceptable("bad_request", f"name: {error.reason}", "name") from None
+        try:
+            current = _revision(folder.read(name))
+        except Unreadable as error:
+            if error.reason != ABSENT:
+                raise Conflict("scenario_not_saved", f"{name!r}: {error.reason}", "name") from None
+            current = None
+        if current != revision:
+            raise Conflict("scenario_changed", _changed(name, current), "revision")
+        if current is None and len(folder.names()) >= LISTED_MAX:
+            raise Conflict("too_many_scenarios", f"the folder has {LISTED_MAX} scenarios already", "name")
+        try:
+            folder.write(name, text)
+        except Unreadable as error:
+            raise Conflict("scenario_not_saved", f"{name!r}: {error.reason}", "name") from None
+        return _revision(text)
+
+
+def _changed(name: str, current: str | None) -> str:
+    if current is None:
+        return f"{name!r} is no longer there: save it under a new name, or without `revision`"
+    return f"{name!r} has another content than you have read: read it again, and make your change in that"
+
+
+def _revision(content: bytes) -> str:
+    return sha256(content).hexdigest()
 
 
 def _bytes(name: str, source: Source, folder: ScenariosFolder | None) -> bytes:

@@ -14,14 +14,14 @@ pytestmark = pytest.mark.slow
 Path = tuple[str, ...]
 
 # From a rule with nothing in it each field is reached as a person does: added, unfolded, written.
-ENTER = """([section, paths]) => {
+ENTER = """async ([section, paths]) => {
     const maker = document.querySelector("sim-rule-maker");
     const label = (name) => `[aria-label="${name}"]`;
     const set = (field, value, event) => {
         field.value = value;
         field.dispatchEvent(new Event(event, { bubbles: true }));
     };
-    const enter = (path) => {
+    const enter = async (path) => {
         maker.take({ [section]: [{}] });
         let [at, name] = [maker.querySelector(".fields"), `the rule of ${section}`];
         for (const part of path) {
@@ -39,15 +39,11 @@ ENTER = """([section, paths]) => {
         const field = at.querySelector(".one input, select:not([aria-label])") ?? at.querySelector("select, input");
         if (field.tagName === "SELECT") set(field, "0", "change");
         else set(field, "1", "input");
-        return maker.text();
+        return maker.written();
     };
-    return paths.map((path) => {
-        try {
-            return enter(path);
-        } catch (failure) {
-            return `# ${failure}`;
-        }
-    });
+    const entered = [];
+    for (const path of paths) entered.push(await enter(path).catch((failure) => `# ${failure}`));
+    return entered;
 }"""
 
 

@@ -1,14 +1,11 @@
 """Scenarios in the console: the list, the editor that completes and underlines, and loading into a new sandbox."""
 
-import json
 from collections.abc import Iterator
-from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
-from simulator.scenario.reading.load import load_text
 from tests.support.console import Console, console
 
 if TYPE_CHECKING:
@@ -157,7 +154,7 @@ def test_a_draft_asks_before_it_is_left_and_survives_reloading(page: Console) ->
     area = editor(page, "lost-answers")
     area.press("Control+End")
     page.page.keyboard.insert_text("# mine\n")
-    page.page.get_by_text("changed, not stored").wait_for()
+    page.page.get_by_text("changed, not saved").wait_for()
     page.page.get_by_role("link", name="Sandboxes").click()
     dialog = page.page.get_by_role("dialog")
     dialog.get_by_role("button", name="Cancel").click()
@@ -191,29 +188,30 @@ def test_what_a_file_says_is_text(page: Console) -> None:
     assert page.page.title().startswith("hostile.yaml")
 
 
-@pytest.mark.parametrize("path", BUNDLED, ids=lambda path: path.stem)
-def test_the_page_reads_and_writes_yaml_as_the_simulator_does(shared: Console, path: Path) -> None:
-    if shared.page.url == "about:blank":
-        shared.page.goto(f"{shared.url}/_sim/ui/sandboxes")
-    script = """async text => {
-        const root = new URL('/_sim/console/app/', location.href).href;
-        const { fromYaml } = await import(root + 'yaml-read.js');
-        const { toYaml } = await import(root + 'yaml-write.js');
-        return [JSON.stringify(fromYaml(text)), toYaml(fromYaml(text))];
-    }"""
-    read, written = shared.page.evaluate(script, path.read_text())
-    expected = plain(load_text(path.read_text(), path.name).root.plain())
-    assert plain(json.loads(read)) == expected
-    assert plain(load_text(written, path.name).root.plain()) == expected
+def test_a_scenario_is_saved_in_the_folder_under_a_new_name_and_again(page: Console) -> None:
+    area = write(page, "extends: default\nseed: 5\n")
+    page.page.get_by_label("File", exact=True).fill("saved.yaml")
+    page.page.get_by_role("button", name="Save", exact=True).click()
+    page.page.wait_for_url("**/ui/scenarios/saved.yaml?source=folder")
+    page.page.get_by_role("link", name="saved.yaml").wait_for()
+    area.fill("extends: default\nseed: 6\n")
+    page.page.get_by_text("changed, not saved").wait_for()
+    page.page.get_by_role("button", name="Save", exact=True).click()
+    page.page.get_by_text("changed, not saved").wait_for(state="detached")
+    assert page.control("GET", "scenarios/saved.yaml")["text"] == "extends: default\nseed: 6\n"
 
 
-def plain(value: Any) -> Any:
-    """A value in which numbers are compared as numbers."""
-    if isinstance(value, dict):
-        return {key: plain(one) for key, one in value.items()}
-    if isinstance(value, list):
-        return [plain(one) for one in value]
-    return float(value) if isinstance(value, int | float | Decimal) and not isinstance(value, bool) else value
+def test_a_file_that_somebody_changed_meanwhile_is_not_overwritten(page: Console) -> None:
+    page.control("PUT", "scenarios/shared.yaml", {"text": "extends: default\n"})
+    page.page.goto(f"{page.url}/_sim/ui/scenarios/shared.yaml?source=folder")
+    page.until("document.querySelector('sim-editor textarea')?.value === 'extends: default\\n'")
+    read = page.control("GET", "scenarios/shared.yaml")["revision"]
+    page.control("PUT", "scenarios/shared.yaml", {"text": "extends: default\nseed: 8\n", "revision": read})
+    page.page.get_by_role("combobox", name="The scenario as YAML").fill("extends: default\nseed: 9\n")
+    page.page.get_by_role("button", name="Save", exact=True).click()
+    page.page.get_by_role("alert").filter(has_text="has another content").wait_for()
+    page.forgive(409)
+    assert page.control("GET", "scenarios/shared.yaml")["text"] == "extends: default\nseed: 8\n"
 
 
 @pytest.mark.parametrize("path", BUNDLED, ids=lambda path: path.stem)

@@ -25,9 +25,9 @@ SECRET = {name: secret for name, _, secret, *_ in (line.split() for line in FILE
 BEARER = {"control": CONTROL_TOKEN, **SECRET}
 
 OPEN, COMMON, LIST, MAKES, SERVER, READ = "open", "common", "list", "makes", "server", "read"
-SECRETS, FULL = "secrets", "full"
+SECRETS, FULL, OWNER = "secrets", "full", "owner"
 """Open to all; the same for everybody; shown as far as it is one's own; to be had of one's own; of all sandboxes
-together; below a sandbox, where SECRETS reads what has some."""
+together; below a sandbox, where SECRETS reads what has some; of whoever may do everything everywhere."""
 
 NEEDS = {
     "GET /_sim/health": OPEN,
@@ -39,6 +39,7 @@ NEEDS = {
     "GET /_sim/scenario.schema.json": COMMON,
     "GET /_sim/scenarios": COMMON,
     "GET /_sim/scenarios/{name}": COMMON,
+    "PUT /_sim/scenarios/{name}": OWNER,
     "POST /_sim/scenarios/check": MAKES,
     "GET /_sim/sandboxes": LIST,
     "GET /_sim/events": LIST,
@@ -170,6 +171,8 @@ def test_every_operation_is_refused_to_whoever_may_not_ask_it_and_changes_nothin
         refused += [("shop-screen", sandbox, 403, "other_sandbox") for sandbox in ("default", "other", "nobody")]
     if needs == SERVER:
         refused += [(who, "mine", 403, "other_sandbox") for who in ("shop", "shop-screen")]
+    if needs == OWNER:
+        refused += [("dashboard", "mine", 403, "read_only_token"), ("shop", "mine", 403, "other_sandbox")]
     for who, sandbox, status, code in refused:
         answer = ask(server, operation, who, sandbox)
         assert (answer.status, answer.json["error"]) == (status, code), (who, sandbox)
@@ -181,6 +184,8 @@ def test_every_operation_is_refused_to_whoever_may_not_ask_it_and_changes_nothin
         allowed = ["control", "shop"]
     elif needs == SERVER:
         allowed = ["control", "dashboard"]
+    elif needs == OWNER:
+        allowed = ["control"]
     for who in allowed:
         if operation == "POST /_sim/sandboxes" and who == "shop":
             continue  # its own: below

@@ -22,9 +22,13 @@ def client() -> Iterator[Client]:
 
 
 @pytest.fixture
-def among(tmp_path: Path) -> Iterator[Client]:
+def folder(tmp_path: Path) -> Path:
+    return tmp_path / "scenarios"
+
+
+@pytest.fixture
+def among(tmp_path: Path, folder: Path) -> Iterator[Client]:
     """A client of a server with a folder of scenarios, beside a file that nobody may see."""
-    folder = tmp_path / "scenarios"
     (folder / "sub").mkdir(parents=True)
     (folder / "own.yaml").write_text(OWN)
     (folder / "broken.yaml").write_text("a: [\n")
@@ -84,12 +88,12 @@ def test_scenarios_are_listed_by_pages(among: Client) -> None:
 @pytest.mark.parametrize("name", names())
 def test_a_bundled_scenario_is_shown_as_it_is_written(client: Client, name: str) -> None:
     found = client.sim("GET", f"/scenarios/{name}?source=bundled").json
-    assert found == {"name": name, "source": "bundled", "text": text(name)}
+    assert (found["name"], found["source"], found["text"]) == (name, "bundled", text(name))
 
 
 def test_a_file_of_the_folder_is_shown_as_it_is_written(among: Client) -> None:
     found = among.sim("GET", "/scenarios/own.yaml").json
-    assert found == {"name": "own.yaml", "source": "folder", "text": OWN}
+    assert (found["name"], found["source"], found["text"]) == ("own.yaml", "folder", OWN)
 
 
 @pytest.mark.parametrize(
@@ -130,7 +134,8 @@ def test_editors_complete_with_the_schema_of_scenarios(client: Client) -> None:
 
 @pytest.mark.parametrize("name", names())
 def test_a_bundled_scenario_is_right(client: Client, name: str) -> None:
-    assert check(client, text(name)) == {"ok": True, "loads": True, "problems": []}
+    found = check(client, text(name))
+    assert (found["ok"], found["loads"], found["problems"]) == (True, True, [])
 
 
 def test_a_problem_has_its_place_in_the_text_and_what_was_meant(client: Client) -> None:
@@ -228,10 +233,105 @@ def test_a_folder_is_refused_by_a_server_without_one(client: Client) -> None:
     assert refusal(response) == (400, "no_scenarios_folder", "extends_dir")
 
 
-@pytest.mark.parametrize("method", ["GET", "DELETE"])
+@pytest.mark.parametrize("method", ["GET", "PUT", "DELETE"])
 def test_the_path_of_the_check_takes_no_other_method(client: Client, method: str) -> None:
     response = client.sim(method, "/scenarios/check")
     assert (response.status, response.headers["allow"]) == (405, "POST")
+
+
+# The text and its values
+
+
+@pytest.mark.parametrize("name", names())
+def test_a_bundled_scenario_becomes_a_document_and_a_text_again(client: Client, name: str) -> None:
+    written = client.sim("GET", f"/scenarios/{name}").json["text"]
+    document = check(client, written)["document"]
+    answer = client.sim("POST", "/scenarios/check", {"document": document}).json
+    assert answer["document"] == document
+    assert check(client, answer["text"])["document"] == document
+
+
+def test_a_text_that_is_not_yaml_has_no_document(client: Client) -> None:
+    found = check(client, "a: [\n")
+    assert (found["document"], found["text"]) == (None, "a: [\n")
+
+
+def test_a_check_takes_a_text_or_a_document(client: Client) -> None:
+    both = client.sim("POST", "/scenarios/check", {"text": OWN, "document": {}})
+    assert refusal(both) == (400, "bad_request", "text")
+
+
+def test_a_document_of_many_levels_is_a_problem_and_no_failure(client: Client) -> None:
+    deep: dict[str, Any] = {}
+    for _ in range(400):
+        deep = {"a": deep}
+    response = client.sim("POST", "/scenarios/check", {"document": deep})
+    assert response.status == 400 or not response.json["loads"]
+
+
+# Saving
+
+
+def saved(client: Client, name: str, text: str, revision: str | None = None) -> Response:
+    body = {"text": text} if revision is None else {"text": text, "revision": revision}
+    return client.sim("PUT", f"/scenarios/{name}", body)
+
+
+def test_a_scenario_is_saved_in_the_folder_and_can_be_changed(among: Client, folder: Path) -> None:
+    first = saved(among, "new.yaml", OWN)
+    assert (first.status, (folder / "new.yaml").read_text()) == (200, OWN)
+    read = among.sim("GET", "/scenarios/new.yaml").json
+    assert (read["text"], read["revision"]) == (OWN, first.json["revision"])
+    second = saved(among, "new.yaml", OWN + "# changed\n", read["revision"])
+    assert (second.status, (folder / "new.yaml").read_text()) == (200, OWN + "# changed\n")
+    assert second.json["revision"] != first.json["revision"]
+    assert among.sim("POST", "/sandboxes", {"scenario": {"extends": "./new.yaml"}}).status == 201
+
+
+def test_a_file_that_was_changed_meanwhile_is_kept(among: Client, folder: Path) -> None:
+    revision = among.sim("GET", "/scenarios/own.yaml").json["revision"]
+    (folder / "own.yaml").write_text(OWN + "# by somebody else\n")
+    for given in (revision, None):
+        assert refusal(saved(among, "own.yaml", OWN, given)) == (409, "scenario_changed", "revision")
+    assert refusal(saved(among, "gone.yaml", OWN, revision)) == (409, "scenario_changed", "revision")
+    assert (folder / "own.yaml").read_text() == OWN + "# by somebody else\n"
+
+
+def test_what_cannot_be_loaded_is_not_saved(among: Client, folder: Path) -> None:
+    response = saved(among, "new.yaml", "extends: default\nsufix: 1\n")
+    assert (response.status, response.json["error"]) == (400, "bad_scenario")
+    assert not (folder / "new.yaml").exists()
+
+
+@pytest.mark.parametrize("name", ["..%2Fout.yaml", "%2Ftmp%2Fout.yaml", "new.txt", "default", "..\\out.yaml"])
+def test_nothing_is_saved_outside_the_folder(among: Client, tmp_path: Path, name: str) -> None:
+    before = sorted(tmp_path.rglob("*"))
+    assert saved(among, name, OWN).status in (400, 404)
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_a_link_that_leads_out_is_not_followed(among: Client, tmp_path: Path) -> None:
+    assert refusal(saved(among, "out.yaml", OWN)) == (400, "bad_request", "name")
+    assert (tmp_path / "outside.yaml").read_text() == "description: secret\n"
+
+
+def test_a_server_without_a_folder_saves_nothing(client: Client) -> None:
+    assert refusal(saved(client, "new.yaml", OWN)) == (400, "no_scenarios_folder", "name")
+
+
+def test_a_file_that_cannot_be_written_is_said_and_leaves_nothing_behind(
+    among: Client, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = sorted(folder.iterdir())
+
+    def full(*_: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.replace", full)
+    response = saved(among, "new.yaml", OWN)
+    assert refusal(response) == (409, "scenario_not_saved", "name")
+    assert "No space left on device" in response.json["message"]
+    assert sorted(folder.iterdir()) == before
 
 
 def test_a_check_has_no_parameters(client: Client) -> None:

@@ -176,6 +176,12 @@ ACTIONS = {
     "forget": Action(
         "elements/sim-sandboxes.js", "/ui/sandboxes", [of_sandbox("Delete"), named("{sandbox}", "Delete")], True
     ),
+    "save a draft": Action(
+        "elements/sim-scenarios.js",
+        "/ui/scenarios/default",
+        [written, filled("Save it in the folder of --scenarios", "Save", file="{sandbox}.yaml")],
+        False,
+    ),
     "load a draft": Action(
         "elements/sim-scenarios.js",
         "/ui/scenarios/default",

@@ -172,6 +172,7 @@ def sandboxes(p: Player) -> None:
     p.sim("GET", f"/scenarios?limit=2&cursor={page}")
     p.sim("GET", "/scenarios/rate-limit?source=bundled")
     p.sim("POST", "/scenarios/check", {"text": MISSPELT})
+    p.sim("PUT", "/scenarios/mine.yaml", {"text": MISSPELT})
     p.sim("POST", "/scenarios/check", SCENARIO, content_type="application/yaml")
     wanted = {"id": "night-run", "scenario": "default", "seed": 7, "clock": {"mode": "manual"}}
     p.sim("POST", "/sandboxes", wanted)

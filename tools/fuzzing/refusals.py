@@ -108,7 +108,11 @@ CONTROL: list[Row] = [
         *("Scenarios", "404 `unknown_scenario`", "no such scenario, but a similar one"),
     ),
     (
-        *("checkScenario", 400, "no_scenarios_folder: extends_dir: start the server with --scenarios DIR to .*"),
+        *(
+            "(check|save)Scenario",
+            400,
+            "no_scenarios_folder: (extends_dir|name): start the server with --scenarios DIR to .*",
+        ),
         *("Scenarios", "400 `no_scenarios_folder`", "this server has no folder"),
     ),
     (

@@ -7,6 +7,7 @@ whether there is something.
 
 import os
 import stat
+import tempfile
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path as FilePath
@@ -52,6 +53,7 @@ SUFFIXES = (".yaml", ".yml")
 ABSENT = "there is no such file"
 _BAD_NAME = "this is not the name of a file"
 _CONFINED = "a file of --scenarios is named by its path below that folder, without '..', and ends in .yaml or .yml"
+_CREATED_MODE = 0o644
 _FLAGS = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NONBLOCK", 0)  # a pipe would wait for its writer
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 
@@ -121,6 +123,31 @@ class ScenariosFolder(msgspec.Struct, frozen=True):
         """See `Folder`."""
         real = self.real(name)
         return read_bytes(real, root=self.root)
+
+    def write(self, name: str, content: bytes) -> None:
+        """Put a file into it, or replace one, whole or not at all. Raises `Unreadable`."""
+        real = self.real(name)
+        try:
+            mode = stat.S_IMODE(real.stat().st_mode) if real.exists() else _CREATED_MODE
+            if real.exists():
+                _refuse_special(real.stat().st_mode)
+            with tempfile.NamedTemporaryFile(dir=real.parent, prefix=".saving-", delete=False) as file:
+                temporary = FilePath(file.name)
+                try:
+                    if _real(temporary) != temporary:
+                        raise Unreadable(ABSENT)
+                    file.write(content)
+                    file.flush()
+                    os.fsync(file.fileno())
+                    os.chmod(temporary, mode)
+                    os.replace(temporary, real)
+                except BaseException:
+                    temporary.unlink(missing_ok=True)
+                    raise
+        except FileNotFoundError:
+            raise Unreadable("there is no such folder in that of --scenarios") from None
+        except OSError as error:
+            raise Unreadable(f"cannot be written: {error.strerror or 'unknown error'}") from None
 
     def real(self, name: str) -> FilePath:
         """See `Folder`. Raises `Unreadable` also for a link that leads out, as if there were nothing."""

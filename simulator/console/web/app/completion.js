@@ -1,7 +1,7 @@
 // What can be written at the cursor: the place in a scenario that indentation and brackets say, and its words.
 
 import { nodeAt, wordsOf } from "./schema.js";
-import { flow } from "./yaml-write.js";
+import { flow } from "./values.js";
 
 /**
  * @typedef {{ path: string[], kind: "key" | "value", prefix: string }} Spot `path` has `[]` for an item of a list

@@ -2,8 +2,7 @@
 
 import { h } from "./dom.js";
 import { store } from "./store.js";
-import { fromYaml } from "./yaml-read.js";
-import { flow, isObject } from "./yaml-write.js";
+import { flow } from "./values.js";
 
 const OWN = " # this sandbox's scenario came in a request; what a rule names and default lacks has to stand here, too";
 
@@ -21,14 +20,7 @@ export function download(text, name) {
 export const isBaseKnown = () => ["bundled", "folder"].includes(store.sandbox?.origin?.source ?? "");
 
 /** @param {string} text */
-function extendsOne(text) {
-	try {
-		const found = fromYaml(text);
-		return isObject(found) && "extends" in found;
-	} catch {
-		return /^[\s{]*(["']?)extends\1\s*:/m.test(text);
-	}
-}
+const extendsOne = (text) => /(?:^|[{,])\s*(["']?)extends\1\s*:/m.test(text);
 
 /**
  * A scenario that extends this base: one more line, before the first with something in it or within its brace.

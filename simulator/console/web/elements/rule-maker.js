@@ -10,8 +10,7 @@ import { place, setQuery } from "../app/router.js";
 import { act, copy, say as sayDone } from "../app/said.js";
 import { resolved, scenarioSchema } from "../app/schema.js";
 import { asFile, checkable, download, isBaseKnown } from "../app/take-home.js";
-import { fromYaml } from "../app/yaml-read.js";
-import { flow, isObject, toYaml } from "../app/yaml-write.js";
+import { isObject } from "../app/values.js";
 import { objectForm } from "./schema-form.js";
 
 const ADDRESS_AFTER_MS = 300;
@@ -24,6 +23,11 @@ class SimRuleMaker extends SimElement {
 		/** The latest that was chosen. @type {Record<string, any> | null} */
 		this.wanted = null;
 		this.isAdding = false;
+		/** Whether the form follows the text, which was written last. */
+		this.follows = false;
+		/** Writes of the form as text, how many began, and the end of the latest. @type {number} */
+		this.writes = /** @type {number} */ (0);
+		this.writing = Promise.resolve();
 		this.mistake = h("p", { class: "mistake", role: "alert" });
 		this.note = h("p", { class: "past", role: "status" });
 		this.fields = h("div", { class: "fields" });
@@ -41,7 +45,7 @@ class SimRuleMaker extends SimElement {
 		this.editor.of = {
 			label: "The rule as YAML",
 			whole: checkable,
-			missing: () => this.missing(),
+			missing,
 			keeps: (one) => !one.file && this.isSure(one.code),
 		};
 		const presets = PRESETS.map((one) =>
@@ -66,12 +70,13 @@ class SimRuleMaker extends SimElement {
 				"div",
 				{ class: "tools" },
 				h("button", { class: "main", onclick: once(() => this.add()) }, "Add it to the sandbox"),
-				h("button", { onclick: () => copy(asFile(this.text()), "the rule as a scenario file") }, "copy YAML"),
-				h("button", { onclick: () => download(asFile(this.text()), "rule.yaml") }, "download"),
+				h("button", { onclick: () => this.written().then((text) => copy(asFile(text), "the rule as a scenario file")) }, "copy YAML"),
+				h("button", { onclick: () => this.written().then((text) => download(asFile(text), "rule.yaml")) }, "download"),
 				this.mistake,
 			),
 		);
 		this.listen(this.editor, "sim-text", () => this.typed());
+		this.listen(this.editor, "sim-checked", (event) => this.checked(/** @type {CustomEvent} */ (event).detail));
 		this.watch("place", () => this.follow());
 		this.ends.push(() => clearTimeout(this.waiting));
 		this.begin();
@@ -87,7 +92,7 @@ class SimRuleMaker extends SimElement {
 		if (this.wanted) this.take(this.wanted);
 		else if (this.text()) this.typed();
 		else if (place.query.get("draft")) this.follow();
-		else this.show({ payments: [emptyRule("payments")] }, "");
+		else this.show({ payments: [emptyRule("payments")] });
 	}
 
 	text() {
@@ -117,18 +122,18 @@ class SimRuleMaker extends SimElement {
 		this.wanted = draft;
 		if (!this.root) return;
 		say(/** @type {Node} */ (this.mistake), "");
-		this.show(structuredClone(draft), toYaml(draft));
-		this.remember();
+		this.show(structuredClone(draft));
+		this.write(draft);
 	}
 
-	/** @param {Record<string, any>} draft @param {string} text */
-	show(draft, text) {
-		if (this.editor) this.editor.text = text;
+	/** The form of this draft. @param {Record<string, any>} draft */
+	show(draft) {
+		this.follows = false;
 		const [section, rules] = Object.entries(draft)[0];
 		this.section = section;
 		if (this.choice) this.choice.value = section;
 		const [rule] = rules;
-		const of = { root: this.root ?? {}, changed: () => this.written(section, rule) };
+		const of = { root: this.root ?? {}, changed: () => this.write({ [section]: [rule] }) };
 		put(
 			/** @type {HTMLElement} */ (this.fields),
 			objectForm(of, resolved(of.root, { $ref: `#/${ruleOf(section)}` }), rule, `the rule of ${section}`, FIRST),
@@ -136,54 +141,44 @@ class SimRuleMaker extends SimElement {
 		say(/** @type {Node} */ (this.note), "");
 	}
 
-	/** The form was changed: its YAML follows. @param {string} section @param {any} rule */
-	written(section, rule) {
-		if (this.editor) this.editor.text = toYaml({ [section]: [rule] });
+	/** The form was changed: the server writes it as YAML. @param {Record<string, any>} document */
+	write(document) {
+		const number = (this.writes ?? 0) + 1;
+		this.writes = number;
 		say(/** @type {Node} */ (this.note), "");
+		this.writing = change("POST", "scenarios/check", { document })
+			.then((answer) => {
+				if (number !== this.writes) return;
+				if (this.editor) this.editor.text = answer.text;
+				this.remember();
+			})
+			.catch((failure) => say(/** @type {Node} */ (this.mistake), /** @type {Error} */ (failure).message));
+	}
+
+	/** The text, with what was last chosen in the form. */
+	async written() {
+		await this.writing;
+		return this.text();
+	}
+
+	/** The YAML was changed: the form follows when the server has read it. */
+	typed() {
+		this.wanted = null;
+		this.writes = (this.writes ?? 0) + 1;
+		this.follows = true;
 		this.remember();
 	}
 
-	/** The YAML was changed: the form follows, if it can. */
-	typed() {
-		this.wanted = null;
-		if (!this.root) return;
+	/** The server has read the text: the form shows its rule, if there is one. @param {any} document */
+	checked(document) {
+		if (!this.follows || !this.root) return;
 		try {
-			const draft = this.read();
-			const whole = draft.length === 1 ? { [draft[0][0]]: [draft[0][1]] } : null;
-			const { text } = this.editor ?? { text: "" };
-			if (whole) this.show(plain(whole), text);
+			const rules = rulesOf(document);
+			if (rules.length === 1) this.show({ [rules[0][0]]: [rules[0][1]] });
 			else say(/** @type {Node} */ (this.note), "These are several rules. All will be added; the form shows one.");
 		} catch (failure) {
 			say(/** @type {Node} */ (this.note), `The form does not follow: ${/** @type {Error} */ (failure).message}`);
 		}
-		this.remember();
-	}
-
-	/** The rules of the text. @returns {[string, any][]} */
-	read() {
-		const found = fromYaml(this.text());
-		if (!isObject(found)) throw new Error(`write a section, such as payments:, and its rules below it`);
-		const rules = Object.entries(found).flatMap(([section, rules]) => {
-			if (section === "extends") return [];
-			if (!SECTIONS.includes(section))
-				throw new Error(`a rule stands under one of ${SECTIONS.join(", ")}, not under ${section}`);
-			if (!Array.isArray(rules) || !rules.every(isObject))
-				throw new Error(`${section} is a list of rules, each with a dash before it`);
-			return rules.map((rule) => /** @type {[string, any]} */ ([section, rule]));
-		});
-		if (!rules.length) throw new Error("there is no rule");
-		return rules;
-	}
-
-	/** What is not there yet, of a text that is no mistake. */
-	missing() {
-		if (!this.text().trim()) return "empty: choose a ready rule, fill the form, or write payments: and a rule below it";
-		try {
-			this.read();
-		} catch (failure) {
-			return /** @type {Error} */ (failure).message;
-		}
-		return "";
 	}
 
 	remember() {
@@ -216,12 +211,12 @@ class SimRuleMaker extends SimElement {
 		if (this.isAdding) return;
 		this.isAdding = true;
 		try {
-			for (const [section, rule] of this.read().reverse()) {
+			for (const [section, rule] of (await rulesIn(await this.written())).reverse()) {
 				const made = await act({
 					method: "POST",
 					path: where,
 					body: { section, rule },
-					cli: ["rule", "add", section, flow(rule)],
+					cli: ["rule", "add", section, JSON.stringify(rule)],
 					says: (one) => `added rule ${one.id}`,
 				});
 				added.push(made.id);
@@ -236,7 +231,40 @@ class SimRuleMaker extends SimElement {
 	}
 }
 
-/** Objects as a structured clone takes them. @param {any} value */
-const plain = (value) => JSON.parse(JSON.stringify(value));
+/** The rules of a text, as the server reads it. @param {string} text */
+async function rulesIn(text) {
+	const whole = checkable(text);
+	const { document, problems } = await change("POST", "scenarios/check", whole.text, "application/yaml");
+	if (document !== null || !problems.length) return rulesOf(document);
+	const { line, message } = problems[0];
+	throw new Error(`line ${line - Number(whole.line > 0 && line > whole.line)}: ${message}`);
+}
+
+/** The rules of a document, each with its section. @param {any} document @returns {[string, any][]} */
+function rulesOf(document) {
+	if (!isObject(document)) throw new Error("write a section, such as payments:, and its rules below it");
+	const rules = Object.entries(document).flatMap(([section, rules]) => {
+		if (section === "extends") return [];
+		if (!SECTIONS.includes(section))
+			throw new Error(`a rule stands under one of ${SECTIONS.join(", ")}, not under ${section}`);
+		if (!Array.isArray(rules) || !rules.every(isObject))
+			throw new Error(`${section} is a list of rules, each with a dash before it`);
+		return rules.map((rule) => /** @type {[string, any]} */ ([section, rule]));
+	});
+	if (!rules.length) throw new Error("there is no rule");
+	return rules;
+}
+
+/** What a document without problems lacks. @param {any} document */
+function missing(document) {
+	if (isObject(document) && Object.keys(document).every((key) => key === "extends"))
+		return "empty: choose a ready rule, fill the form, or write payments: and a rule below it";
+	try {
+		rulesOf(document);
+	} catch (failure) {
+		return /** @type {Error} */ (failure).message;
+	}
+	return "";
+}
 
 customElements.define("sim-rule-maker", SimRuleMaker);

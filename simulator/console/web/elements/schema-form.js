@@ -2,8 +2,7 @@
 
 import { h, put } from "../app/dom.js";
 import { resolved, shapesOf, typesOf } from "../app/schema.js";
-import { flowValue } from "../app/yaml-read.js";
-import { flow, isObject } from "../app/yaml-write.js";
+import { fieldText, isObject, valueOf } from "../app/values.js";
 
 /**
  * @typedef {import("../app/schema.js").Schema} Schema
@@ -190,36 +189,17 @@ function oneForm(of, node, value, id, set) {
 	const field = /** @type {HTMLInputElement} */ (
 		h("input", {
 			...shared,
-			value: value === undefined ? "" : isText || typeof value === "string" ? asTyped(value, isText) : flow(value),
+			value: value === undefined ? "" : isText ? String(value) : fieldText(value),
 			placeholder: node["x-must-be"] ?? "",
 			spellcheck: "false",
 			autocomplete: "off",
-			oninput: () => take(),
+			oninput: () => {
+				set(field.value === "" ? undefined : isText ? field.value : valueOf(field.value));
+				of.changed();
+			},
 		})
 	);
-	const mistake = h("small", { class: "mistake", role: "alert" });
-	const take = () => {
-		put(mistake);
-		field.removeAttribute("aria-invalid");
-		try {
-			set(field.value === "" ? undefined : isText ? field.value : flowValue(field.value));
-			of.changed();
-		} catch (failure) {
-			field.setAttribute("aria-invalid", "true");
-			put(mistake, /** @type {Error} */ (failure).message.replace(/^line 1: /, ""));
-		}
-	};
-	return h("span", { class: "one" }, field, mistake);
-}
-
-/** A text in a field that reads values: quoted where it would be read as something else. @param {any} value @param {boolean} isText */
-function asTyped(value, isText) {
-	if (isText) return String(value);
-	try {
-		return flowValue(value) === value ? value : flow(value);
-	} catch {
-		return flow(value);
-	}
+	return h("span", { class: "one" }, field);
 }
 
 /** What a member begins as. @param {Schema} root @param {Schema} node @returns {any} */

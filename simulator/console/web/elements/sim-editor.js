@@ -16,11 +16,14 @@ let ids = 0;
  * @typedef {{ file: string | null, line: number, column: number, end_column: number | null, path: string, code: string, message: string, suggestion: string | null, severity: string }} Problem
  */
 
-/** Set `of` before it is put on the page; `text` at any time. It says `sim-text` when something was typed. */
+/**
+ * Set `of` before it is put on the page; `text` at any time. It says `sim-text` when something was typed, and
+ * `sim-checked`, with the values of the text or null, when the server has read it.
+ */
 export class SimEditor extends SimElement {
 	constructor() {
 		super();
-		/** @type {{ label: string, whole?: (text: string) => { text: string, line: number }, keeps?: (problem: Problem) => boolean, missing?: () => string, words?: () => Record<string, string[]> }} `whole` makes of it what is checked, with one more line that is not shown, `missing` says what a text without problems lacks */
+		/** @type {{ label: string, whole?: (text: string) => { text: string, line: number }, keeps?: (problem: Problem) => boolean, missing?: (document: any) => string, words?: () => Record<string, string[]> }} `whole` makes of it what is checked, with one more line that is not shown, `missing` says what a document without problems lacks */
 		this.of = { label: "Scenario" };
 		/** @type {Problem[]} */
 		this.problems = [];
@@ -100,26 +103,26 @@ export class SimEditor extends SimElement {
 	async check() {
 		const [number, text] = [++this.checks, this.text];
 		const whole = this.of.whole?.(text) ?? { text, line: 0 };
-		let problems = [];
+		let checked;
 		try {
-			const checked = await change("POST", "scenarios/check", whole.text, "application/yaml");
-			problems = checked.problems;
+			checked = await change("POST", "scenarios/check", whole.text, "application/yaml");
 		} catch (failure) {
 			if (number === this.checks)
 				put(this.said, h("span", { class: "mistake" }, /** @type {Error} */ (failure).message));
 			return;
 		}
 		if (number !== this.checks || text !== this.text) return;
-		this.problems = problems
+		this.problems = checked.problems
 			.map((/** @type {Problem} */ one) =>
 				one.file ? one : { ...one, line: one.line - Number(whole.line > 0 && one.line > whole.line) },
 			)
 			.filter((/** @type {Problem} */ one) => this.of.keeps?.(one) ?? true);
 		this.underline();
-		const missing = this.of.missing?.();
+		const missing = this.of.missing?.(checked.document);
 		const none = missing ? `○ ${missing}` : "● no problems";
 		say(this.said, this.problems.length ? counted(this.problems.length, "problem") : none);
 		put(this.list, ...this.problems.map((one) => this.problem(one)));
+		this.dispatchEvent(new CustomEvent("sim-checked", { detail: checked.document }));
 	}
 
 	/** @param {Problem} one */

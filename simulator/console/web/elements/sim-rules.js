@@ -11,7 +11,7 @@ import { address, place } from "../app/router.js";
 import { act, copy } from "../app/said.js";
 import { table } from "../app/table.js";
 import { asFile, download } from "../app/take-home.js";
-import { flow } from "../app/yaml-write.js";
+import { flow } from "../app/values.js";
 
 const PAGE = 200;
 const READ_AFTER_MS = 400;
@@ -186,7 +186,7 @@ class SimRules extends SimElement {
 				method: "POST",
 				path: path("sandboxes", place.sandbox, "rules"),
 				body: { section: one.section, rule: one.rule },
-				cli: ["rule", "add", one.section, flow(one.rule)],
+				cli: ["rule", "add", one.section, JSON.stringify(one.rule)],
 				says: (made) => `added rule ${made.id}`,
 			});
 			say(/** @type {Node} */ (this.refusal), "");

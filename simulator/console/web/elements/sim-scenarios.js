@@ -1,4 +1,4 @@
-// The scenarios that there are, and an editor for them. What it holds is loaded into a new sandbox; nothing is stored.
+// The scenarios that there are, and an editor for them. What it holds is loaded into a new sandbox, or saved in the folder.
 
 import "./sim-editor.js";
 import { get, path, query } from "../app/api.js";
@@ -21,8 +21,10 @@ class SimScenarios extends SimElement {
 	start() {
 		/** @type {{ name: string, description: string, source: string }[]} */
 		this.all = [];
-		/** The text as it was read. */
+		/** The text as it was read, and the revision of its file. */
 		this.original = "";
+		this.revision = "";
+		this.hasFolder = false;
 		/** @type {string} */
 		this.shown = "\0";
 		this.mistake = h("p", { class: "mistake", role: "alert" });
@@ -68,6 +70,7 @@ class SimScenarios extends SimElement {
 			run: (values) => this.load(values),
 		});
 		const text = () => this.editor?.text ?? "";
+		this.saving = h("div");
 		return h(
 			"div",
 			{},
@@ -82,9 +85,10 @@ class SimScenarios extends SimElement {
 					h("kbd", {}, "Ctrl"),
 					" ",
 					h("kbd", {}, "Space"),
-					" completes. Nothing is stored here: take it home, or load it.",
+					" completes.",
 				),
 			),
+			this.saving,
 			make,
 		);
 	}
@@ -94,12 +98,26 @@ class SimScenarios extends SimElement {
 			for (let cursor = ""; this.all && cursor !== null;) {
 				const page = await get(`scenarios${query({ limit: 500, cursor })}`);
 				this.all.push(...page.scenarios);
+				this.hasFolder = page.has_folder;
 				cursor = page.has_more ? page.cursor : null;
 			}
 		} catch (failure) {
 			say(/** @type {Node} */ (this.mistake), /** @type {Error} */ (failure).message);
 		}
 		this.drawList();
+		this.drawSaving();
+	}
+
+	/** The form that saves, on a server with a folder: under the name of the file, or a new one. */
+	drawSaving() {
+		const file = this.revision ? place.rest.join("/") : this.fileName();
+		const saving = form({
+			label: "Save it in the folder of --scenarios",
+			submit: "Save",
+			fields: [{ name: "file", label: "File", value: file, path: "name", required: true, size: 24 }],
+			run: (values) => this.save(values.file),
+		});
+		put(/** @type {HTMLElement} */ (this.saving), this.hasFolder && saving);
 	}
 
 	drawList() {
@@ -142,17 +160,21 @@ class SimScenarios extends SimElement {
 		say(/** @type {Node} */ (this.mistake), "");
 		const draft = history.state?.draft;
 		try {
-			const text = name ? (await get(path("scenarios", name) + query({ source }))).text : NEW;
+			const found = name ? await get(path("scenarios", name) + query({ source })) : { text: NEW };
 			if (shown !== this.shown) return;
+			const { text } = found;
+			this.revision = found.source === "folder" ? found.revision : "";
 			this.original = text;
 			this.editor.text = draft ?? text;
 			if (line > 0) this.editor.goLine(line);
 		} catch (failure) {
 			say(/** @type {Node} */ (this.mistake), /** @type {Error} */ (failure).message);
 			this.original = "";
+			this.revision = "";
 			this.editor.text = draft ?? "";
 		}
 		this.drawTitle();
+		this.drawSaving();
 	}
 
 	drawTitle() {
@@ -160,7 +182,7 @@ class SimScenarios extends SimElement {
 		put(
 			/** @type {HTMLElement} */ (this.heading),
 			short(name),
-			this.isChanged() && h("span", { class: "past" }, " changed, not stored"),
+			this.isChanged() && h("span", { class: "past" }, " changed, not saved"),
 		);
 	}
 
@@ -180,8 +202,27 @@ class SimScenarios extends SimElement {
 
 	async mayLeave() {
 		if (!this.isChanged()) return true;
-		const text = "What you changed is not stored. Download or copy it first, or load it into a sandbox.";
+		const text = "What you changed is not saved. Save, download or copy it first, or load it into a sandbox.";
 		return confirmed({ title: "Leave the draft?", text, button: "Leave it" });
+	}
+
+	/** Save the text as a file; the server keeps one that somebody has changed meanwhile. @param {string} file */
+	async save(file) {
+		const text = this.editor?.text ?? "";
+		const isSame = this.revision && file === place.rest.join("/");
+		const saved = await act({
+			method: "PUT",
+			path: path("scenarios", file),
+			body: isSame ? { text, revision: this.revision } : { text },
+			says: `saved ${file}`,
+		});
+		this.original = text;
+		this.revision = saved.revision;
+		history.replaceState(null, "");
+		this.all = [];
+		await this.list();
+		if (isSame) this.drawTitle();
+		else go(address("", ["scenarios", file], { source: "folder" }));
 	}
 
 	/** The file that a download of this makes. */
