@@ -73,7 +73,7 @@ def test_the_form_unfolds_and_writes_yaml(page: Console) -> None:
     shown.locator("[data-key=product] input").fill("RELOAD")
     shown.get_by_label("Add to then").select_option("delay")
     shown.locator("[data-key=delay] input").fill("5s")
-    text = "faults:\n  - { name: too slow, when: { product: RELOAD }, then: { status: 504, delay: 5s } }\n"
+    text = 'faults:\n  - { name: too slow, when: { product: RELOAD }, then: { status: 504, delay: "5s" } }\n'
     page.until(f"document.querySelector('sim-rule-maker textarea').value === {json.dumps(text)}")
     add(page)
     shown.get_by_role("button", name="Remove too slow").wait_for()

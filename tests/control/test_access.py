@@ -288,14 +288,15 @@ def test_a_file_of_scenarios_which_may_have_secrets_needs_a_full_token(tmp_path:
             assert client.send("GET", "/_sim/scenarios/own.yaml", "", b"", asked).status == status
 
 
-def test_a_request_that_named_another_sandbox_is_not_sent_again_there_by_a_token_of_this_one() -> None:
+def test_a_refused_request_with_the_key_of_another_sandbox_is_not_in_the_journal_of_this_one() -> None:
     with running() as client:
         made = client.sim("POST", "/sandboxes", {"id": "theirs", "credentials": "unique"}).json["resellers"][0]
-        client.call("GET", "/v2/balance", key=made["api_key"], secret="d3Jvbmc=")  # recorded where it was sent
+        client.call("GET", "/v2/balance", key=made["api_key"], secret="d3Jvbmc=")
+        assert [one["status"] for one in client.sim("GET", "/sandboxes/theirs/requests").json["requests"]] == [401]
         entry = "here full here-token-000000001 sandbox=default"
         client.app.use_tokens(None, parsed_tokens(entry.encode()))
         answer = ask(client, "POST /_sim/sandboxes/{sandbox}/requests/{n}/replay", entry.split()[2], "default")
-        assert (answer.status, answer.json["error"]) == (403, "other_sandbox")
+        assert (answer.status, answer.json["error"]) == (404, "unknown_request")
 
 
 @pytest.mark.parametrize("path", ["/events", "/sandboxes/mine/events"])
