@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from contextlib import ExitStack
 from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from simulator.runtime.background import PLACES, place
@@ -172,7 +174,6 @@ def sandboxes(p: Player) -> None:
     p.sim("GET", f"/scenarios?limit=2&cursor={page}")
     p.sim("GET", "/scenarios/rate-limit?source=bundled")
     p.sim("POST", "/scenarios/check", {"text": MISSPELT})
-    p.sim("PUT", "/scenarios/mine.yaml", {"text": MISSPELT})
     p.sim("POST", "/scenarios/check", SCENARIO, content_type="application/yaml")
     wanted = {"id": "night-run", "scenario": "default", "seed": 7, "clock": {"mode": "manual"}}
     p.sim("POST", "/sandboxes", wanted)
@@ -285,6 +286,14 @@ def guarded(p: Player) -> None:
     p.sim("GET", "/sandboxes")
 
 
+def saved(p: Player) -> None:
+    """A scenario in the folder of --scenarios."""
+    with TemporaryDirectory() as folder:
+        p.client.app.options = p.client.app.options._replace(scenarios=Path(folder))
+        made = p.sim("PUT", "/scenarios/mine.yaml", {"text": SCENARIO}).json
+        p.sim("PUT", "/scenarios/mine.yaml", {"text": SCENARIO, "revision": made["revision"]})
+
+
 TARGET = {"webhooks": {"catalog": {"url": "inbox:catalog", "secret": "5a" * 32}}}
 EXPECTING = {"expect": [{"name": "one payment", "payments": {"product": "RELOAD"}, "count": 1}]}
 
@@ -301,6 +310,7 @@ STORIES: tuple[tuple[Story, dict[str, Any]], ...] = (
     (rules, {"scenario": EXPECTING}),
     (faults, {"scenario": FAULTS}),
     (crowded, {}),
+    (saved, {}),
     (guarded, {"control_token": "example-token"}),
 )
 """Each with the simulator that it needs."""
