@@ -5,13 +5,17 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from json import dumps
 from typing import Any, Protocol
+from urllib.parse import urlencode
 
 from simulator.auth.canonical import body_hash, canonical_query, canonical_string
+from simulator.domain.model.money import SERVICE_ZONE
 from simulator.staging.conform.findings import NotExercised
 from simulator.staging.service import Answer, Request, Service
 from simulator.staging.signing import Credentials, signature_headers
+from simulator.wire.timestamps import RANGE_DASH
 
 VERSION = {"X-API-Version": "2026-09-16"}
 
@@ -167,3 +171,17 @@ class Session:
         text = canonical_string(stamp.encode(), nonce.encode(), (other.method or method).encode(), query, hashed)
         credentials = self._credentials if secret is None else self._credentials._replace(secret=secret)
         return signature_headers(credentials, stamp, nonce, text)
+
+
+HISTORY_DAYS = 30
+
+
+def target(path: str, **query: Any) -> str:
+    """A path with an encoded query; a blank is %20, not +."""
+    return f"{path}?{urlencode(query, doseq=True).replace('+', '%20')}" if query else path
+
+
+def recent_days(now_s: float) -> str:
+    """The last month and tomorrow, in case the clocks differ, as `date` of history and statement (SPEC 4.14)."""
+    today = datetime.fromtimestamp(now_s, UTC).astimezone(SERVICE_ZONE).date()
+    return f"{today - timedelta(days=HISTORY_DAYS)}{RANGE_DASH}{today + timedelta(days=1)}"

@@ -4,8 +4,7 @@ from html import escape
 
 from simulator import __version__
 from simulator.cli.output import printable
-from simulator.staging.conform.block import assume_block
-from simulator.staging.conform.findings import Report, Result
+from simulator.staging.conform.findings import Report, Result, assume_block
 
 SUITE = "reseller-sim conform"
 _STYLE = """

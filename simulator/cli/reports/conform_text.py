@@ -3,8 +3,7 @@
 from collections.abc import Iterator
 
 from simulator.cli.output import one_line
-from simulator.staging.conform.block import assume_block
-from simulator.staging.conform.findings import Outcome, Report, Result
+from simulator.staging.conform.findings import Outcome, Report, Result, assume_block
 
 MARKS = {"passed": "ok     ", "departs": "DEPARTS", "not exercised": "-      "}
 

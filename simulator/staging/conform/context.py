@@ -10,9 +10,8 @@ from simulator.redaction import Secrets, redact
 from simulator.staging.conform.findings import Departs, Departure
 from simulator.staging.conform.held import expected
 from simulator.staging.conform.payments import Payment, PaymentRunner
-from simulator.staging.conform.queries import recent_days, target
 from simulator.staging.service import Answer
-from simulator.staging.session import Session
+from simulator.staging.session import Session, recent_days, target
 
 NOTES_MAX = 20
 

@@ -13,9 +13,8 @@ from decimal import ROUND_UP, Decimal, InvalidOperation
 from typing import Any
 
 from simulator.staging.conform.findings import Departs, NotExercised
-from simulator.staging.conform.queries import recent_days, target
 from simulator.staging.service import Answer, NoAnswer
-from simulator.staging.session import Session
+from simulator.staging.session import Session, recent_days, target
 from simulator.wire.payments import STATUS_NAMES
 
 STATUSES = {status.value: name for status, name in STATUS_NAMES.items()}

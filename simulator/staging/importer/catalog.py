@@ -9,10 +9,10 @@ from simulator.domain.model.network import NetworkStatus
 from simulator.scenario.yaml import block, comment, scalar
 from simulator.shortened import one_line
 from simulator.staging.importer.account import ProductAnswers
+from simulator.staging.importer.answers import as_text, dicts
 from simulator.staging.importer.differences import list_differences, product_differences, tree_differences
 from simulator.staging.importer.fitting import fit_groups, fit_product
 from simulator.staging.importer.products import product as product_item
-from simulator.staging.importer.shapes import as_text, dicts
 
 
 @dataclass(slots=True)

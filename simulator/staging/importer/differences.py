@@ -13,7 +13,7 @@ import msgspec
 from simulator.domain.model.catalog import Catalog, OptionList, Product
 from simulator.shortened import one_line
 from simulator.staging.importer.account import Offer, ProductAnswers, biller_field
-from simulator.staging.importer.shapes import as_dict, as_text
+from simulator.staging.importer.answers import as_dict, as_text
 from simulator.wire import billers, catalog, legacy, options
 from simulator.wire.json import encode
 from simulator.wire.paging import Page

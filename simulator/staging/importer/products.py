@@ -10,7 +10,7 @@ from typing import Any
 from simulator.domain.model.catalog import Option
 from simulator.domain.model.money import parse_number
 from simulator.staging.importer.account import Offer, ProductAnswers
-from simulator.staging.importer.shapes import as_dict, as_list, as_text, dicts
+from simulator.staging.importer.answers import as_dict, as_list, as_text, dicts
 from simulator.wire.options import label_without_validity
 
 MYR = "MYR"

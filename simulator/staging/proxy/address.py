@@ -1,7 +1,10 @@
-"""Where the proxy sends requests and callbacks: addresses that the operator gives, never the client."""
+"""Where the proxy sends requests and callbacks, which the operator says, never the client, and where a path leads."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from urllib.parse import urlsplit
+from urllib.parse import unquote_to_bytes, urlsplit
+
+from simulator.options import CONTROL_PATH
 
 DEFAULT_PORTS = {"http": 80, "https": 443}
 
@@ -53,3 +56,28 @@ def parse_address(text: str) -> Address:
         raise BadAddress("must name a host, or a host and a port, in visible ASCII characters")
     is_tls = parts.scheme == "https"
     return Address(is_tls, parts.hostname, port or DEFAULT_PORTS[parts.scheme], parts.path.rstrip("/"))
+
+
+_DOTS = (b".", b"..")
+
+
+def has_dots(path: bytes) -> bool:
+    """True when a segment is `.` or `..`: below a base path it could lead out of it."""
+    return any(segment in _DOTS for segment in _segments(path))
+
+
+def is_control(path: bytes) -> bool:
+    """True for what a simulator may take for its control API: escapes undone, dot segments and empty ones resolved."""
+    kept: list[bytes] = []
+    for segment in _segments(path):
+        if segment == b"..":
+            kept[-1:] = []
+        elif segment not in (b"", b"."):
+            kept.append(segment)
+    return bool(kept) and kept[0] == CONTROL_PATH[1:].encode()
+
+
+def _segments(path: bytes) -> Iterator[bytes]:
+    """As servers may read them: some take a backslash for a slash, and cut parameters off at a semicolon."""
+    for segment in unquote_to_bytes(path).replace(b"\\", b"/").split(b"/"):
+        yield segment.partition(b";")[0]

@@ -12,12 +12,11 @@ from simulator.control.http import error
 from simulator.options import CONTROL_PATH
 from simulator.server.asgi import use_host_of_target
 from simulator.server.responder import responder_of
-from simulator.staging.proxy.address import Address
+from simulator.staging.proxy.address import Address, has_dots, is_control
 from simulator.staging.proxy.control import Audit, ProxyControl
 from simulator.staging.proxy.kept import Shelf
 from simulator.staging.proxy.pool import Pool
 from simulator.staging.proxy.relay import Relay
-from simulator.staging.proxy.targets import has_dots, is_control
 from simulator.staging.proxy.watcher import Watcher
 
 CALLBACKS_PATH: Final = CONTROL_PATH + "/callbacks"

@@ -1,4 +1,4 @@
-"""Where an answer or a notification departs from the contract."""
+"""Where an answer or a notification departs from the contract, from its request, and from times that exist."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -9,11 +9,92 @@ from simulator.contract.body import BadJson, decode_any
 from simulator.contract.openapi import OPENAPI, load
 from simulator.contract.responses import Departure, body_departures, departures, path_item
 from simulator.contract.schemas import schema
+from simulator.domain.model.instants import instant
+from simulator.domain.model.money import SERVICE_ZONE
+from simulator.shortened import shortened
 from simulator.staging.proxy.facts import TOPUP_PATH, first_parameters, members
 from simulator.staging.proxy.fields import value_of
-from simulator.staging.proxy.times import impossible_times
 from simulator.wire.json import is_integer_when_whole
 from simulator.wire.traffic import Headers
+
+_TIMES = frozenset(
+    ("timestamp", "date", "response_date", "last_updated", "created_at", "updated_at", "createdAt", "completedAt")
+)
+_YEAR_FIRST = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}[ T][0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{3})?Z?")
+_DAY_FIRST = re.compile(r"([0-9]{2})-([0-9]{2})-([0-9]{4}) ([0-9]{2}:[0-9]{2}:[0-9]{2})")
+
+
+def impossible_times(value: Any, where: str = "") -> Iterator[tuple[str, str]]:
+    """Those in decoded JSON: the member (dotted), and the text."""
+    for name, member in _members(value):
+        dotted = f"{where}.{name}".lstrip(".")
+        if name in _TIMES and isinstance(member, str) and not _may_exist(member):
+            yield dotted, member
+        elif isinstance(member, dict | list):
+            yield from impossible_times(member, dotted)
+
+
+def _members(value: Any) -> Iterator[tuple[str, Any]]:
+    if isinstance(value, dict):
+        yield from value.items()
+    elif isinstance(value, list):
+        yield from ((str(place), one) for place, one in enumerate(value))
+
+
+def _may_exist(text: str) -> bool:
+    """False for a day or a time of day that there is not; another format is the schema's to judge."""
+    if found := _DAY_FIRST.fullmatch(text):
+        text = "{2}-{1}-{0} {3}".format(*found.groups())
+    if not _YEAR_FIRST.fullmatch(text):
+        return True
+    try:
+        instant(text, SERVICE_ZONE)
+    except ValueError:
+        return False
+    return True
+
+
+CATALOG_PATH = "/v2/catalog"
+_CHARS_MAX = 100
+_PRODUCTS_MAX = 1000
+
+# Of each endpoint: what was sent, and where the answer repeats it (SPEC 4.11, 4.5, 4.13).
+_REPEATED: Mapping[tuple[str, str], tuple[tuple[str, str], ...]] = {
+    ("POST", TOPUP_PATH): (("refid", "data.refid"),),
+    ("GET", "/v2/options"): (("product_code", "product_code"), ("field_id", "field_id")),
+    ("GET", "/v2/networkstatus"): (("product", "data.product_code"),),
+}
+
+
+def of_echoes(method: str, path: str, query: bytes, body: bytes, answer: bytes) -> Iterator[Departure]:
+    """Where an answer is about something else than its request, or a product of the catalog about another."""
+    if (method, path) == ("GET", CATALOG_PATH):
+        yield from _of_catalog(members(answer).get("products"))
+    elif repeated := _REPEATED.get((method, path)):
+        sent = members(body) or first_parameters(query)
+        for name, place in repeated:
+            wanted, actual = sent.get(name), _at(members(answer), place)
+            if isinstance(wanted, str) and isinstance(actual, str) and actual != wanted:
+                yield _departure(place, wanted, actual, "as in the request")
+
+
+def _of_catalog(products: Any) -> Iterator[Departure]:
+    if isinstance(products, dict):
+        for key, product in list(products.items())[:_PRODUCTS_MAX]:
+            code = product.get("code") if isinstance(product, dict) else None
+            if isinstance(code, str) and code != key:
+                yield _departure(f"products.{key}.code", key, code, "as its key")
+
+
+def _departure(place: str, wanted: str, actual: str, why: str) -> Departure:
+    return Departure(place, f"{shortened(wanted, _CHARS_MAX)!r}, {why}", repr(shortened(actual, _CHARS_MAX)))
+
+
+def _at(found: Any, place: str) -> Any:
+    for name in place.split("."):
+        found = found.get(name) if isinstance(found, dict) else None
+    return found
+
 
 DEPARTURES_MAX = 50
 """Of one message; the rest would say the same of other items of a list."""

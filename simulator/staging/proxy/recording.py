@@ -9,8 +9,7 @@ from typing import Final, Protocol
 from simulator.runtime.background import in_background
 from simulator.runtime.operations import report
 from simulator.staging.proxy.log import seen_size
-from simulator.staging.proxy.secrets import SeenSecrets
-from simulator.staging.proxy.without_secrets import without_secrets
+from simulator.staging.proxy.secrets import SeenSecrets, without_secrets
 from simulator.wire.traffic import Call, Notification
 
 EVERY_S: Final = 60.0

@@ -13,7 +13,7 @@ from simulator.runtime.background import in_background
 from simulator.runtime.operations import report
 from simulator.staging.proxy import departures
 from simulator.staging.proxy.bodies import is_small, read
-from simulator.staging.proxy.echoes import of_echoes
+from simulator.staging.proxy.departures import of_echoes
 from simulator.staging.proxy.facts import (
     HISTORY_PATH,
     TOPUP_PATH,
@@ -29,8 +29,7 @@ from simulator.staging.proxy.log import SeenCall, SeenLog, SeenNotification
 from simulator.staging.proxy.payments import Payments
 from simulator.staging.proxy.relay import Exchanged
 from simulator.staging.proxy.secrets import SeenSecrets
-from simulator.staging.proxy.signatures import Signatures
-from simulator.staging.proxy.webhook_signatures import judged
+from simulator.staging.proxy.signatures import Signatures, judged
 from simulator.wire.traffic import Call, Notification
 
 WAITING_MAX: Final = 8

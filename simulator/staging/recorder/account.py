@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import Any
 
 from simulator.domain.model.money import ZERO, parse_amount
-from simulator.staging.importer.shapes import as_dict, dicts
+from simulator.staging.importer.answers import as_dict, dicts
 from simulator.staging.recorder.bodies import in_utc, json_object, seconds, short
 from simulator.wire.traffic import Call, Notification
 

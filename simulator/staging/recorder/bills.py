@@ -9,10 +9,10 @@ from typing import Any
 
 from simulator.domain.model.bills import IC_NUMBER, BillError, BillField
 from simulator.domain.model.money import parse_number
-from simulator.staging.importer.shapes import as_dict
+from simulator.staging.importer.answers import as_dict
 from simulator.staging.recorder.bodies import json_object, query_of, short
 from simulator.staging.recorder.explained import Observed, explain
-from simulator.staging.recorder.probe import Probe
+from simulator.staging.recorder.fitting import Probe
 from simulator.staging.recorder.writing import Notes, counted, plain_line
 from simulator.wire.bills import ERRORS
 from simulator.wire.traffic import Call

@@ -1,13 +1,14 @@
 """What calls and notifications say, whatever came: another shape is read as absent."""
 
 import re
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 from simulator.domain.model.instants import instant
 from simulator.domain.model.money import SERVICE_ZONE
-from simulator.staging.importer.shapes import as_dict, decoded
+from simulator.staging.importer.answers import as_dict, decoded
 from simulator.wire.traffic import Notification
 
 BODY_BYTES_MAX = 16 * 1024 * 1024
@@ -89,3 +90,35 @@ def seconds(span: timedelta) -> float:
 def in_utc(at: datetime) -> datetime:
     """A moment that can be compared with others, whether or not it has a zone."""
     return at.replace(tzinfo=UTC) if at.tzinfo is None else at
+
+
+PRODUCTS_MAX = 5_000
+LENGTH_MAX = 64
+LINK = "https://vouchers.example.com/{trxid}/{alnum:12}"
+
+
+class Receipts:
+    """The shapes, of the first success of each product."""
+
+    def __init__(self) -> None:
+        self._found: dict[str, dict[str, str]] = {}
+
+    def note(self, product: str, data: Mapping[str, Any]) -> None:
+        """The result of a payment that succeeded."""
+        if product in self._found or len(self._found) >= PRODUCTS_MAX:
+            return
+        shown = {name: _shape(short(data.get(name))) for name in ("sn", "pin")}
+        shown["voucherlink"] = LINK if short(data.get("voucherlink")) else ""
+        shown["valid_for"] = "365d" if short(data.get("expiry")) else ""
+        self._found[product] = {name: text for name, text in shown.items() if text}
+
+    def of(self, product: str) -> dict[str, str] | None:
+        """`fulfilled` of a product; None when no success of it was seen."""
+        return self._found.get(product)
+
+
+def _shape(text: str) -> str:
+    """`{digits:12}` for twelve digits."""
+    if not 0 < len(text) <= LENGTH_MAX:
+        return ""
+    return f"{{{'digits' if text.isascii() and text.isdigit() else 'alnum'}:{len(text)}}}"

@@ -7,7 +7,7 @@ from statistics import median
 from typing import Any
 
 from simulator.domain.model.transactions import Status
-from simulator.staging.importer.shapes import as_dict
+from simulator.staging.importer.answers import as_dict
 from simulator.staging.recorder.bodies import in_utc, json_object, seconds, short
 from simulator.staging.recorder.courses import ALIKE_S, ALIKE_SHARE, spread
 from simulator.staging.recorder.explained import Observed, Part, explain

@@ -1,14 +1,78 @@
-"""Makes the rules of a recording pass `check`: what it finds in a rule goes with the rule, unless it is a detail."""
+"""What a scenario refuses by itself, so that no rule repeats it, and rules that go since `check` objects."""
 
 import re
+from datetime import UTC, datetime
 from typing import Any
 
+from simulator.contract.validate import validator
+from simulator.domain.commands import CreatePayment, LookUpBill
+from simulator.domain.model import pricing
+from simulator.domain.model.answers import PaymentRefused
+from simulator.domain.model.bills import BillRefused
+from simulator.domain.model.money import parse_amount, parse_number
+from simulator.domain.model.transactions import Reason
+from simulator.domain.sandbox import Sandbox
 from simulator.scenario.build import build
 from simulator.scenario.lint.findings import lint
 from simulator.scenario.reading.document import Problem, Report, ScenarioError
 from simulator.scenario.reading.files import OWN_FILE
 from simulator.scenario.reading.load import load_object
 from simulator.staging.importer.fitting import remove_problems
+
+START = datetime(2026, 11, 1, tzinfo=UTC)
+RICH = "999999999999"
+SCHEMA = "topup-request"
+
+
+class Probe:
+    """A sandbox with a catalog, a rich reseller and no rules."""
+
+    def __init__(self, reseller: str, catalog: dict[str, Any]) -> None:
+        document = {"resellers": [{"code": reseller, "balance": RICH}], "catalog": catalog}
+        scenario = build(load_object(document, bounds=OWN_FILE), "probe")
+        self._sandbox = Sandbox(scenario, scenario.seed, START)
+        self._products = scenario.catalog.products
+        self._reseller = reseller
+        self._count = 0
+
+    def refusal(self, product: str, account: str, amount: object, extras: dict[str, Any]) -> Reason | None:
+        """Why this payment is refused, whatever the wallet has; None when it is created."""
+        self._count += 1
+        members: dict[str, Any] = {
+            "refid": f"probe-{self._count}",
+            "product": product,
+            "account": account,
+            "amount": amount,
+        }
+        if extras:
+            members["extras"] = extras
+        if not validator(SCHEMA).is_valid(members):
+            return Reason.REQUEST
+        answer = self._sandbox.apply(CreatePayment(reseller=self._reseller, **members), START)
+        return answer.reason if isinstance(answer, PaymentRefused) else None
+
+    def is_too_dear(self, product: str, amount: object, balance: object) -> bool:
+        """Whether a wallet with this balance cannot pay for it; True as well when that is not known."""
+        sold, asked, held = self._products.get(product), parse_amount(amount), parse_number(balance)
+        if sold is None or asked is None or held is None:
+            return True
+        return pricing.cost(sold, asked) > held
+
+    def bill_error(self, query: dict[str, str]) -> str | None:
+        """Why this look-up finds no bill; None when it finds one."""
+        names = ("account", "biller_code", "ref2", "amount")
+        asked = (
+            LookUpBill(
+                self._reseller, query.get("product", ""), **{name: query[name] for name in names if name in query}
+            )
+            if "account" in query
+            else None
+        )
+        if asked is None:
+            return "invalid_account"
+        answer = self._sandbox.apply(asked, START)
+        return str(answer.error) if isinstance(answer, BillRefused) else None
+
 
 ROUNDS_MAX = 15
 SECTIONS = ("payments", "voids", "disputes", "bills")

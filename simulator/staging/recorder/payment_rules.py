@@ -8,11 +8,10 @@ from typing import Any, TypeVar
 from simulator.domain.model.transactions import STATUS_CODES, Reason
 from simulator.staging.recorder import timelines
 from simulator.staging.recorder.bodies import short
-from simulator.staging.recorder.clocks import NOTE, by_stamps, clocks_differ
-from simulator.staging.recorder.courses import Course, courses_of
+from simulator.staging.recorder.courses import NOTE, Course, by_stamps, clocks_differ, courses_of
 from simulator.staging.recorder.explained import Observed, Part, explain
+from simulator.staging.recorder.fitting import Probe
 from simulator.staging.recorder.payments import Payments, SeenPayment, SeenRefusal
-from simulator.staging.recorder.probe import Probe
 from simulator.staging.recorder.writing import Notes, counted, plain_line
 
 REASONS = {one.value: one for one in Reason}

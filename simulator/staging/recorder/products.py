@@ -8,9 +8,9 @@ from typing import Any
 from simulator.domain.model.money import parse_amount
 from simulator.shortened import one_line
 from simulator.staging.importer.account import Offer, ProductAnswers
+from simulator.staging.importer.answers import as_dict, as_text, dicts
 from simulator.staging.importer.catalog import FittedCatalog, FittedProduct, fit_catalog
 from simulator.staging.importer.fitting import fit_product
-from simulator.staging.importer.shapes import as_dict, as_text, dicts
 from simulator.staging.recorder.bills import Bills
 from simulator.staging.recorder.cases import Cases
 from simulator.staging.recorder.catalogs import Catalogs

@@ -14,10 +14,9 @@ from simulator.staging.recorder.bills import Bills
 from simulator.staging.recorder.cases import Cases
 from simulator.staging.recorder.catalogs import Catalogs, network_item
 from simulator.staging.recorder.failures import Failures
-from simulator.staging.recorder.fitting import SECTIONS, fit
+from simulator.staging.recorder.fitting import SECTIONS, Probe, fit
 from simulator.staging.recorder.payment_rules import payment_rules
 from simulator.staging.recorder.payments import Payments
-from simulator.staging.recorder.probe import Probe
 from simulator.staging.recorder.products import fitted_products
 from simulator.staging.recorder.writing import Notes, counted, duration
 

@@ -8,8 +8,7 @@ import yaml
 
 from simulator.contract.register import assumptions
 from simulator.scenario.library import scenario_from_object
-from simulator.staging.conform.block import assume_block
-from simulator.staging.conform.findings import Learned
+from simulator.staging.conform.findings import Learned, assume_block
 from simulator.staging.conform.payments import Order
 from simulator.staging.conform.registry import QUESTIONS
 from tests.support.client import Client, running

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from simulator.staging.proxy.echoes import of_echoes
+from simulator.staging.proxy.departures import of_echoes
 
 OPTIONS, NETWORK = b"product_code=DATA&field_id=plan", b"product=RELOAD"
 

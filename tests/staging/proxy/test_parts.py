@@ -15,7 +15,7 @@ import pytest
 
 from simulator.contract.responses import Departure
 from simulator.staging.proxy.address import BadAddress, parse_address
-from simulator.staging.proxy.encoding import unpacked_size
+from simulator.staging.proxy.bodies import unpacked_size
 from simulator.staging.proxy.facts import OUTLINE_BYTES_MAX, first_parameters, is_judged, members, records, result_of
 from simulator.staging.proxy.kept import Kept, Shelf
 from simulator.staging.proxy.log import SeenCall, SeenDeparture, SeenLog, SeenNotification, seen_size

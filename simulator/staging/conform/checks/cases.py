@@ -9,9 +9,9 @@ from simulator.staging.conform.checks.payments import paid
 from simulator.staging.conform.context import Run
 from simulator.staging.conform.findings import Departs, Departure, NotExercised, differ, unless
 from simulator.staging.conform.payments import POLL_S, STATUSES, Payment
-from simulator.staging.conform.queries import target
 from simulator.staging.conform.registry import check
 from simulator.staging.service import Answer
+from simulator.staging.session import target
 
 DISPUTE, VOID = "/v2/transactions/check", "/v2/transactions/void"
 WRONG_AMOUNT, OTHER_REASON = 1, 3

@@ -6,8 +6,8 @@ from decimal import Decimal
 from simulator.staging.conform.context import Run
 from simulator.staging.conform.findings import Departure, NotExercised, differ, unless
 from simulator.staging.conform.payments import FINAL_NAMES, PAID, PENDING, STATUSES, UNPROVEN, Payment, state_of
-from simulator.staging.conform.queries import target
 from simulator.staging.conform.registry import check
+from simulator.staging.session import target
 from simulator.wire.json import is_integer_when_whole
 
 KEPT = ("refid", "product", "account", "amount", "productName")

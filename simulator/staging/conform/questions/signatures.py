@@ -1,14 +1,13 @@
-"""Which spellings of a query the service accepts as signed, and which content types and bodies."""
+"""Which spellings of a query the service accepts as signed, which content types and bodies, and what a login shows."""
 
 from secrets import token_hex
 from typing import Any
 
-from simulator.staging.conform.checks.tokens import TOKEN, post
+from simulator.staging.conform.checks.tokens import REFRESH, TOKEN, login, post, result_of
 from simulator.staging.conform.context import Run
 from simulator.staging.conform.findings import NotExercised
-from simulator.staging.conform.queries import target
 from simulator.staging.conform.registry import question
-from simulator.staging.session import Signed
+from simulator.staging.session import Signed, target
 
 
 def _accepts(run: Run, sent: str, signed: str) -> bool:
@@ -67,3 +66,32 @@ def content_type(run: Run) -> tuple[Any, str]:
 def duplicate_json_keys(run: Run) -> tuple[Any, str]:
     body = f'{{"username":"conform-{token_hex(8)}","password":"x","password":"y"}}'.encode()
     return _judged(run, body, "application/json", ("reject", "last"))
+
+
+@question("token-answer", needs="login")
+def token_answer(run: Run) -> tuple[Any, str]:
+    value = login(run).json
+    is_wrapped, is_flat = "AuthenticationResult" in value, "IdToken" in value
+    evidence = f"the members of a login are {', '.join(sorted(value))}"
+    if not (is_wrapped or is_flat):
+        raise NotExercised(evidence)
+    return ("both" if is_wrapped and is_flat else "wrapped" if is_wrapped else "flat"), evidence
+
+
+@question("refreshed-token", needs="login")
+def refreshed_token(run: Run) -> tuple[Any, str]:
+    answer = post(run, REFRESH, {"refresh_token": result_of(login(run))["RefreshToken"]})
+    if answer.status != 200:
+        raise NotExercised(f"the refresh answered {answer.status}")
+    is_null = result_of(answer)["RefreshToken"] is None
+    return ("original" if is_null else "new"), f"RefreshToken of a refresh is {'null' if is_null else 'a token'}"
+
+
+@question("bearer-endpoints", needs="login")
+def bearer_endpoints(run: Run) -> tuple[Any, str]:
+    token = result_of(login(run))["IdToken"]
+    answer = run.session.plain("GET", "/v2/balance", headers={"Authorization": f"Bearer {token}"})
+    if answer.status not in (200, 401):
+        raise NotExercised(f"neither 200 nor 401: {answer}")
+    value = "all" if answer.status == 200 else "legacy"
+    return value, f"GET /v2/balance with a bearer token answered {answer.status}"
