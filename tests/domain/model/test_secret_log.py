@@ -24,7 +24,7 @@ def test_nothing_changes_without_another_secret(secret: str, replaced: str) -> N
 
 
 def test_the_latest_10000_replaced_secrets_are_kept() -> None:
-    assert secret_log.FORMER_MAX == 10_000
+    assert resellers.FORMER_MAX == 10_000
 
 
 def test_a_secret_may_be_replaced_by_none() -> None:
