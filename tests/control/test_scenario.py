@@ -8,7 +8,7 @@ import pytest
 
 from simulator.scenario.client_files import DESCRIBED_BYTES_MAX
 from simulator.scenario.library import descriptions, end_column, names, problems, text
-from simulator.scenario.lint.order import COMPARISONS_MAX
+from simulator.scenario.lint.conditions import COMPARISONS_MAX
 from tests.support.client import Client, Response, running
 
 OWN = "extends: default\ndescription: my own\nscenario: own\n"

@@ -108,12 +108,9 @@ def test_expectations_are_added_to_those_of_the_scenario_below(tmp_path: Path) -
         ("{ calls: { path: /v3/* } }", "expect[0].calls.path unknown_path"),
         ("{ calls: { path: { prefix: /v3 } } }", "expect[0].calls.path unknown_path"),
         ("{ calls: { method: PSOT } }", "expect[0].calls.method unknown_method"),
-        ("{ calls: { method: GET, path: /v2/topup } }", "expect[0].calls.method impossible"),
         ("{ calls: { status: 2000 } }", "expect[0].calls.status impossible"),
         ("{ calls: { status: 418 } }", "expect[0].calls.status impossible"),
-        ("{ calls: { path: /v2/topup, status: 204 } }", "expect[0].calls.status impossible"),
         ("{ calls: { error: nonce_resued } }", "expect[0].calls.error unknown_value"),
-        ("{ calls: { path: /v2/balance, error: Invalid_Product } }", "expect[0].calls.error impossible"),
         ("{ webhooks: { type: balance.aded } }", "expect[0].webhooks.type unknown_value"),
         ("{ webhooks: { type: { not: product.update } } }", "expect[0].webhooks.type.not unknown_value"),
         ("{ calls: { status: { min: 600 } } }", "expect[0].calls.status impossible"),
@@ -136,15 +133,8 @@ def test_expectations_are_added_to_those_of_the_scenario_below(tmp_path: Path) -
         ('{ calls: { refid: "a*" }, count: 0 }', "expect[0].calls.refid literal_star"),
         ("{ payments: { amount: { min: 3, max: 2 } }, count: 0 }", "expect[0].payments.amount.max out_of_range"),
         ("{ webhooks: { reseller: { in: [A], not: A } } }", "expect[0].webhooks.reseller impossible"),
-        ("{ calls: { path: /v2/balance, refid: a }, count: 0 }", "expect[0].calls.refid impossible"),
-        ("{ calls: { method: GET, refid: { prefix: a } } }", "expect[0].calls.refid impossible"),
-        ("{ calls: { path: /v2/balance }, per: refid, count: 1 }", "expect[0].per impossible"),
-        ("{ calls: { path: /v2/topup }, per: trxid, apart: 1s }", "expect[0].per impossible"),
-        ("{ calls: { path: /v2/balance* }, per: account, count: 1 }", "expect[0].per impossible"),
-        ("{ payments: { status: Succesful, statusCode: 48 } }", "expect[0].payments.statusCode impossible"),
         ("{ payments: { statusCode: [20, 21] }, count: 0 }", "expect[0].payments.statusCode[1] impossible"),
         ("{ payments: { statusCode: { min: 60 } }, count: 0 }", "expect[0].payments.statusCode impossible"),
-        ("{ callbacks: { status: Succesful, statusCode: 53 } }", "expect[0].callbacks.statusCode impossible"),
         ("{ calls: {}, count: { least: 3 } }", "expect[0].count.least unknown_key"),
     ],
 )
@@ -224,7 +214,7 @@ def test_every_endpoint_answer_and_error_of_the_service_may_be_expected() -> Non
 def test_codes_that_the_scenario_assumes_may_be_expected() -> None:
     assume = BASE + "assume: { payment-status-codes: { Failed: 99 } }\n"
     assert built(assume + "expect: [{ payments: { status: Failed, statusCode: 99 } }]\n").expect
-    with pytest.raises(ScenarioError, match="only 99"):
+    with pytest.raises(ScenarioError, match="99"):
         built(assume + "expect: [{ payments: { status: Failed, statusCode: 48 } }]\n")
 
 

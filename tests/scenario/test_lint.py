@@ -126,16 +126,6 @@ def test_as_many_alternatives_of_two_rules_are_compared(tmp_path: Path, above: i
     assert bool(problems(path)) == is_found
 
 
-@pytest.mark.parametrize(("listed", "is_found"), [(25, True), (26, False)])
-def test_as_many_values_are_compared_one_by_one(tmp_path: Path, listed: int, is_found: bool) -> None:
-    first, *others = texts = [f"a{place}" for place in range(listed)]
-    above = f"{{any: [{{account: {first}}}, {{account: [{', '.join(others)}]}}]}}"
-    path = tmp_path / "f.yaml"
-    rules = [f"- {{when: {when}, {FAILS}}}\n" for when in (above, f"{{account: [{', '.join(texts)}]}}")]
-    path.write_text("extends: default\npayments:\n" + "".join(rules))
-    assert bool(problems(path)) == is_found
-
-
 @pytest.mark.slow
 def test_the_examples_of_the_page_have_no_useless_parts(tmp_path: Path) -> None:
     assert len(EXAMPLES) > 10

@@ -31,14 +31,6 @@ class TimeOfDay(msgspec.Struct, frozen=True):
             return ()
         return ((MIDNIGHT, ends), (begins, None)) if ends > MIDNIGHT else ((begins, None),)
 
-    def includes(self, other: "TimeOfDay") -> bool:
-        """True when this holds at every time at which `other` does."""
-        return all(any(_is_within(span, mine) for mine in self.spans()) for span in other.spans())
-
-    def is_apart(self, other: "TimeOfDay") -> bool:
-        """True when they never hold at the same time."""
-        return not any(_overlap(one, two) for one in self.spans() for two in other.spans())
-
 
 class Window(msgspec.Struct, frozen=True):
     """When something holds; a part that is None holds always. `weekdays` are the local days on which it does, 0 for
@@ -60,17 +52,6 @@ class Window(msgspec.Struct, frozen=True):
         if self.weekdays is not None and local.weekday() not in self.weekdays:
             return False
         return self.time_of_day is None or self.time_of_day.holds(local.time())
-
-
-Span = tuple[time, time | None]
-
-
-def _is_within(inner: Span, outer: Span) -> bool:
-    return outer[0] <= inner[0] and (outer[1] is None or (inner[1] is not None and inner[1] <= outer[1]))
-
-
-def _overlap(one: Span, other: Span) -> bool:
-    return (one[1] is None or other[0] < one[1]) and (other[1] is None or one[0] < other[1])
 
 
 INBOX_SCHEME = "inbox:"

@@ -1,28 +1,17 @@
-"""What a rule's `when` asks for, as sets of values, and whether one rule matches all that another does."""
+"""What a rule's `when` asks for, as conditions on values, and the rules that an earlier rule hides."""
 
 from collections.abc import Callable, Iterator, Mapping
 
 import msgspec
 from msgspec.structs import replace
 
+from simulator.domain.model.inboxes import MIDNIGHT
 from simulator.scenario.lint.reach import ANY_METHOD, ANY_PATH, Reach, reach
-from simulator.scenario.lint.values import (
-    AMOUNT,
-    METHOD,
-    PATH,
-    TEXT,
-    Kind,
-    Values,
-    covers,
-    is_all_time,
-    microseconds,
-    opaque,
-    times_of_day,
-    values,
-)
+from simulator.scenario.lint.values import AMOUNT, METHOD, PATH, TEXT, Kind, Values, covers, opaque, values
+from simulator.scenario.reading.document import shown
 from simulator.scenario.reading.reader import ONE, Reader
 from simulator.scenario.sections.matchers import COUNTS, OUTSTANDING, exceeds_outstanding
-from simulator.scenario.sections.windows import KEYS, time_of_day
+from simulator.scenario.sections.windows import DAYS, KEYS, time_of_day
 
 # How each condition compares values. A condition that is missing here is covered by an equal one only.
 KINDS: Mapping[str, Kind] = {
@@ -33,14 +22,15 @@ KINDS: Mapping[str, Kind] = {
 }
 # Conditions with named members, each with its matcher; and what makes equal names equal.
 GROUPS: Mapping[str, Callable[[str], str]] = {"extras": str, "headers": str.lower, "query": str}
+SPANS = ("since", "until")
 
 # The members of a rule that do not limit when it applies.
-WITHOUT_LIMIT = frozenset({"id", "name", "when", "then", "callbacks", "fallback", "since", "until"})
+WITHOUT_LIMIT = frozenset({"id", "name", "when", "then", "callbacks", "fallback", *SPANS})
 
-PAIRS_MAX = 50  # more alternatives of two rules than this are not compared, which bounds the work
-
-# Spans since the start, and which bound of the time they are. That `until` is exclusive changes no comparison.
-SPANS: Mapping[str, str] = {"since": "min", "until": "max"}
+# These bound the work: a rule is compared with so many earlier ones, and so many comparisons are made for a scenario.
+PAIRS_MAX = 50  # of alternatives of two rules
+COMPARED_RULES_MAX = 200
+COMPARISONS_MAX = 100_000
 
 Key = tuple[str, str]
 ABOVE_OUTSTANDING: Key = ("amount", OUTSTANDING)
@@ -56,7 +46,15 @@ class Condition(msgspec.Struct, frozen=True):
     @property
     def holds_always(self) -> bool:
         """True of a window that is all the time."""
-        return self.key[0] in KEYS and is_all_time(self.key[0], self.admits)
+        match self.key[0]:
+            case "weekday":
+                return set(DAYS) <= set(self.admits.listed or ())
+            case "since":
+                return not self.at.duration()
+            case "time":
+                [(_, found)] = self.admits.parts
+                return bool(found.spans() == ((MIDNIGHT, None),))
+        return False
 
 
 class When(msgspec.Struct, frozen=True):
@@ -85,17 +83,19 @@ class Branch(msgspec.Struct, frozen=True):
     whole: When
 
 
+class Placed(msgspec.Struct, frozen=True):
+    """A rule and its conditions."""
+
+    item: Reader
+    when: When
+
+
 def when_of(item: Reader, section: str) -> When | None:
     """The conditions of a rule, without its counts; None when it has a problem."""
     if not item.is_valid:
         return None
-    found = _whole((*_conditions(item["when"]), *_spans(item)), section)
+    found = _whole((*_conditions(item["when"]), *_written(item, SPANS)), section)
     return replace(found, branches=tuple(_branch(one, found, section) for one in item["when"]["any"].items()))
-
-
-def conditions_of(about: Reader) -> When:
-    """The conditions of an expectation on its calls, payments and so on; it must be valid."""
-    return When(tuple(_conditions(about)))
 
 
 def _branch(at: Reader, beside: When, section: str) -> Branch:
@@ -104,11 +104,25 @@ def _branch(at: Reader, beside: When, section: str) -> Branch:
 
 
 def _whole(conditions: tuple[Condition, ...], section: str) -> When:
-    """With the endpoints of a fault, unless two conditions are about them: then these are compared like any others."""
+    """With the endpoints of a fault, unless two conditions are about them."""
     found, keys = When(conditions), [one.key[0] for one in conditions]
     if section != "faults" or any(keys.count(key) > 1 for key in ("method", "path")):
         return found
     return replace(found, reach=reach(found.of("method") or ANY_METHOD, found.of("path") or ANY_PATH))
+
+
+def conditions_of(about: Reader) -> When:
+    """The conditions of an expectation on its calls, payments and so on; it must be valid."""
+    return When(tuple(_conditions(about)))
+
+
+def window_of(item: Reader) -> When | None:
+    """The conditions of an item that has a window of its own, no `when`; None when it has a problem."""
+    return When(tuple(_written(item, KEYS))) if item.is_valid else None
+
+
+def _written(item: Reader, keys: tuple[str, ...]) -> Iterator[Condition]:
+    return (Condition((key, ""), _values(key, item[key]), item[key]) for key in keys if item[key].is_given)
 
 
 def _conditions(when: Reader) -> Iterator[Condition]:
@@ -117,50 +131,24 @@ def _conditions(when: Reader) -> Iterator[Condition]:
             continue
         if key in GROUPS:
             for name, member in entry.entries():
-                yield Condition((key, GROUPS[key](name)), _matched(TEXT, member), member)
+                assert member.node is not None, "it is written"
+                yield Condition((key, GROUPS[key](name)), values(TEXT, member.node.plain()), member)
         elif exceeds_outstanding(entry.node.plain()):
-            yield from _amount_above_outstanding(entry)
+            yield Condition(ABOVE_OUTSTANDING, opaque(OUTSTANDING), entry["more_than"])
+            others = {name: wanted for name, wanted in entry.node.plain().items() if name != "more_than"}
+            if others:
+                yield Condition(("amount", ""), values(AMOUNT, others), entry)
         else:
             yield Condition((key, ""), _values(key, entry), entry)
 
 
-def _amount_above_outstanding(entry: Reader) -> Iterator[Condition]:
-    """A condition of its own, which nothing is known of, and what else the matcher says."""
-    assert entry.node is not None, "a matcher that says something"
-    others = {name: wanted for name, wanted in entry.node.plain().items() if name != "more_than"}
-    yield Condition(ABOVE_OUTSTANDING, opaque(OUTSTANDING), entry["more_than"])
-    if others:
-        yield Condition(("amount", ""), values(AMOUNT, others), entry)
-
-
-def _spans(item: Reader) -> Iterator[Condition]:
-    """The conditions `since` and `until` beside `when`."""
-    for key in SPANS:
-        if item[key].is_given:
-            yield Condition((key, ""), _values(key, item[key]), item[key])
-
-
-def window_of(item: Reader) -> When | None:
-    """The conditions of an item that has a window of its own, no `when`; None when it has a problem."""
-    given = [key for key in KEYS if item[key].is_given]
-    return (
-        When(tuple(Condition((key, ""), _values(key, item[key]), item[key]) for key in given))
-        if item.is_valid
-        else None
-    )
-
-
 def _values(key: str, entry: Reader) -> Values:
+    assert entry.node is not None, "it is written"
     if key in SPANS:
-        return microseconds(SPANS[key], entry.duration())
-    if key == "time" and entry.node is not None:
-        return times_of_day(time_of_day(entry.node.plain()))
-    return _matched(KINDS.get(key), entry)
-
-
-def _matched(kind: Kind | None, entry: Reader) -> Values:
-    plain = entry.node.plain() if entry.node is not None else None
-    return opaque(plain) if kind is None else values(kind, plain)
+        return opaque(entry.duration())
+    if key == "time":
+        return opaque(time_of_day(entry.node.plain()))
+    return values(KINDS[key], entry.node.plain()) if key in KINDS else opaque(entry.node.plain())
 
 
 def count(item: Reader, key: str) -> Reader:
@@ -178,41 +166,61 @@ def applies_always(item: Reader) -> bool:
 
 
 def hides(wide: When, narrow: When) -> bool:
-    """True when everything that `narrow` matches also matches `wide`. If undecidable, it does not."""
+    """True when everything that `narrow` matches also matches `wide`, as far as that can be shown."""
     alternatives, others = wide.alternatives, narrow.alternatives
     if len(alternatives) * len(others) > PAIRS_MAX:
         return False
-    return all(_any_hides(alternatives, other) or _all_hide(alternatives, other) for other in others)
-
-
-def _any_hides(alternatives: tuple[When, ...], narrow: When) -> bool:
-    return any(_hides(one, narrow) for one in alternatives)
-
-
-def _all_hide(alternatives: tuple[When, ...], narrow: When) -> bool:
-    """True when each value that a condition of `narrow` lists is hidden, one by one alternative and one by another."""
-    for place, condition in enumerate(narrow.conditions):
-        listed = condition.admits.listed or ()
-        if len(alternatives) > 1 and 1 < len(listed) <= PAIRS_MAX // len(alternatives):
-            single = [replace(condition, admits=values(condition.admits.kind, value)) for value in listed]
-            if all(_any_hides(alternatives, _with(narrow, place, one)) for one in single):
-                return True
-    return False
-
-
-def _with(when: When, place: int, condition: Condition) -> When:
-    """The same with another condition at this place."""
-    conditions = (*when.conditions[:place], condition, *when.conditions[place + 1 :])
-    return When(conditions) if when.reach is None else _whole(conditions, "faults")
+    return all(any(_hides(one, other) for one in alternatives) for other in others)
 
 
 def _hides(wide: When, narrow: When) -> bool:
-    """The same as `hides` for two without `any`."""
-    for condition in wide.conditions:
-        if wide.reach is not None and condition.key[0] in ("method", "path"):
-            continue  # decided by the endpoints
-        key, admits = condition.key, condition.admits
-        is_implied = any(key == other.key and covers(admits, other.admits) for other in narrow.conditions)
-        if not is_implied and not condition.holds_always:
-            return False
-    return wide.reach is None or (narrow.reach is not None and narrow.reach.is_within(wide.reach))
+    return all(
+        one.holds_always
+        or any(one.key == other.key and covers(one.admits, other.admits) for other in narrow.conditions)
+        for one in wide.conditions
+    )
+
+
+def lint_order(rules: list[Placed], source: str, comparisons_max: int = COMPARISONS_MAX) -> int:
+    """Report the hidden rules of `source`; inherited ones may hide them, and are not reported. Returns how many
+    comparisons are left of `comparisons_max`.
+
+    A rule with a name and without conditions is exempt: requests select it by X-Sim-Rule.
+    """
+    earlier: list[Placed] = []
+    left = comparisons_max
+    for placed in sorted(rules, key=lambda one: _is_fallback(one.item)):
+        item, when = placed.item, placed.when
+        if not item["when"].is_valid:
+            continue  # nothing matches it: another finding
+        left -= len(earlier)
+        if left < 0:
+            return 0
+        hiding = next((one for one in earlier if hides(one.when, when)), None)
+        if hiding is None:
+            if applies_always(item) and len(earlier) < COMPARED_RULES_MAX:
+                earlier.append(placed)
+        elif item.position.source == source and (when.conditions or when.branches or not item["name"].is_given):
+            item.problem("unreachable", _text(hiding, placed))
+    return left
+
+
+def _text(hiding: Placed, hidden: Placed) -> str:
+    text = f"this rule never applies: {_named(hiding.item, hidden.item)} matches everything that it matches"
+    if hides(hidden.when, hiding.when):
+        return f"{text}, and nothing else; remove one of them"
+    if _is_fallback(hidden.item) and not _is_fallback(hiding.item):
+        return f"{text}, and a fallback comes after all other rules"
+    return f"{text}; put this one above it"
+
+
+def _is_fallback(item: Reader) -> bool:
+    return item["fallback"].boolean()
+
+
+def _named(hiding: Reader, hidden: Reader) -> str:
+    """The rule's name and its line, with the file when that is another one."""
+    name = hiding["name"].text() or hiding["id"].text()
+    place = hiding.position
+    where = f"on line {place.line}" if place.source == hidden.position.source else f"in {place.source}:{place.line}"
+    return f"rule {shown(name)} {where}" if name else f"the one {where}"

@@ -6,7 +6,14 @@ is what a file only inherits.
 
 from simulator.domain.model.scenario import Scenario
 from simulator.scenario.build import DEFINITIONS
-from simulator.scenario.lint.conditions import When, conditions_of, when_of
+from simulator.scenario.lint.conditions import (
+    COMPARISONS_MAX,
+    Placed,
+    When,
+    conditions_of,
+    lint_order,
+    when_of,
+)
 from simulator.scenario.lint.effects import (
     lint_counts,
     lint_damage,
@@ -16,7 +23,6 @@ from simulator.scenario.lint.effects import (
     lint_variants,
 )
 from simulator.scenario.lint.matchers import lint_matchers
-from simulator.scenario.lint.order import COMPARISONS_MAX, Placed, lint_order
 from simulator.scenario.lint.products import lint_products, lint_sold
 from simulator.scenario.lint.requests import lint_request
 from simulator.scenario.lint.start import lint_adjustments, lint_network, lint_schedule, lint_secrets, lint_targets

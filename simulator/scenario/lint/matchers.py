@@ -26,7 +26,7 @@ def _lint_conditions(conditions: tuple[Condition, ...], beside: tuple[Condition,
     """The conditions of a rule, or those of an item of its `any` with those `beside` it."""
     _lint_spans(conditions, beside)
     for condition in conditions:
-        if condition.key[0] == "time" and is_empty(condition.admits):
+        if condition.key[0] == "time" and not condition.admits.parts[0][1].spans():
             condition.at.problem("impossible", "nothing matches: it ends when it begins; a whole day needs no 'time'")
         elif not _lint_range(condition.at) and is_empty(condition.admits):
             condition.at.problem("impossible", "nothing matches: no value passes all parts of this condition")

@@ -107,12 +107,16 @@ def _lint_query(when: When, place: Place) -> bool:
     return not unknown
 
 
-def lint_per(per: Reader, possible: Collection[Endpoint], what: str = "this rule") -> None:
-    """Report a count per value of a field that none of the endpoints has which `what` matches."""
+def lint_per(per: Reader, possible: Collection[Endpoint]) -> None:
+    """Report a count per value of a field that none of the endpoints has which the rule matches."""
     field = per.text()
     if field in FIELDS_COUNTED and not any(field in one.fields for one in possible):
         found = sorted(map(str, possible))
-        who = f"{found[0]} has no" if len(found) == 1 else f"none of the {len(found)} endpoints that {what} matches has"
+        who = (
+            f"{found[0]} has no"
+            if len(found) == 1
+            else f"none of the {len(found)} endpoints that this rule matches has"
+        )
         per.problem("impossible", f"no request matches: {who} {field!r}")
 
 

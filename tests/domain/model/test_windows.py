@@ -46,16 +46,6 @@ def test_a_window_holds_when_the_model_does(window: Window, elapsed: timedelta) 
     assert window.holds(START + elapsed, START) is modelled(window, START + elapsed, START)
 
 
-@given(days, days, st.lists(times, min_size=1, max_size=20))
-def test_what_is_said_of_two_times_of_day_holds_at_every_time(
-    one: TimeOfDay, other: TimeOfDay, drawn: list[time]
-) -> None:
-    edges = [each for of in (one, other) for each in (of.begins, of.ends) if each is not None]
-    held = [(one.holds(each), other.holds(each)) for each in (*drawn, *edges, time(0), time.max)]
-    assert not (one.includes(other) and (False, True) in held)
-    assert not (one.is_apart(other) and (True, True) in held)
-
-
 def test_a_time_of_day_that_begins_when_it_ends_holds_never() -> None:
     assert TimeOfDay(time(12), time(12)).spans() == ()
 
@@ -79,7 +69,6 @@ def test_a_time_of_day_goes_over_midnight_and_each_day_is_that_of_the_moment() -
 @pytest.mark.parametrize("edge", [time(0), time(12)])
 def test_a_time_of_day_that_ends_when_it_begins_holds_never(edge: time) -> None:
     assert not any(TimeOfDay(edge, edge).holds(time(hour)) for hour in range(24))
-    assert TimeOfDay(edge, edge).is_apart(TimeOfDay(edge, edge))
 
 
 def test_an_open_time_of_day_ends_or_begins_at_midnight() -> None:
@@ -88,32 +77,3 @@ def test_an_open_time_of_day_ends_or_begins_at_midnight() -> None:
     ]  # fmt: skip
     assert [TimeOfDay(None, time(1)).holds(one) for one in (time(0), time(0, 59), time(1))] == [True, True, False]
     assert TimeOfDay(time(22), time(0)).spans() == ((time(22), None),)
-
-
-@pytest.mark.parametrize(
-    ("outer", "inner", "includes", "is_apart"),
-    [
-        ((8, 18), (12, 13), True, False),
-        ((8, 18), (8, 18), True, False),
-        ((12, 13), (8, 18), False, False),
-        ((12, 18), (8, 13), False, False),
-        ((8, 13), (12, 18), False, False),
-        ((8, 12), (12, 18), False, True),
-        ((12, 18), (8, 12), False, True),
-        ((8, 12), (13, 18), False, True),
-        ((8, None), (12, None), True, False),
-        ((8, None), (12, 18), True, False),
-        ((8, 18), (12, None), False, False),
-        ((8, 18), (18, None), False, True),
-        ((18, None), (8, 18), False, True),
-        ((22, 6), (23, 5), True, False),
-        ((22, 6), (6, 22), False, True),
-        ((None, None), (22, 6), True, False),
-    ],
-)
-def test_a_time_of_day_includes_another_or_is_apart_from_it(
-    outer: tuple[int | None, int | None], inner: tuple[int | None, int | None], includes: bool, is_apart: bool
-) -> None:
-    one, other = (TimeOfDay(*(None if hour is None else time(hour) for hour in span)) for span in (outer, inner))
-    assert one.includes(other) is includes
-    assert one.is_apart(other) is other.is_apart(one) is is_apart
