@@ -52,7 +52,7 @@ def test_a_request_with_the_credentials_of_another_sandbox_shows_none_of_its_sec
         body = {"refid": secret, "product": "RELOAD", "account": "0123456789", "amount": "10"}
         for amount in ("10", "20"):
             client.call("POST", "/v2/topup", body | {"amount": amount}, key=reseller.keys[0].key, secret="bm8=")
-        answer = client.sim("GET", "/sandboxes/default/audit")
+        answer = client.sim("GET", "/sandboxes/own/audit")
     assert secret.encode() not in answer.body
     assert answer.json["obligations"][0]["state"] == "met"
 
