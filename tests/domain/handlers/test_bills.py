@@ -97,6 +97,20 @@ def test_another_seed_makes_another_bill() -> None:
     assert draw_bill(PROFILE, "B", ("P", "1", ""), 1, NOON) != draw_bill(PROFILE, "B", ("P", "1", ""), 2, NOON)
 
 
+def test_a_seed_draws_in_every_version_what_it_drew_before() -> None:
+    """Scenarios, recorded runs and expectations of users rely on it."""
+    assert draw_bill(PROFILE, "B", KEY, 1, NOON) == Bill(
+        "B",
+        customer_name="Devi Lim",
+        outstanding=Decimal("31.22"),
+        balance="44.63",
+        data="25.56 GB",
+        address="2, Jalan Melati, 30000 Ipoh, Perak",
+        e_bill="https://bills.example.com/ac4626ee-38fe-46ba-84c5-5a5dd9765306.pdf",
+        due_date=date(2026, 12, 9),
+    )
+
+
 def test_an_account_holder_is_asked_for_by_those_bills_alone_that_tell_one() -> None:
     def nobody() -> PersonPools:
         raise AssertionError("nobody was needed")

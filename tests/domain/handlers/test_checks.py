@@ -311,3 +311,16 @@ def test_a_refusal_names_the_account_where_the_denominations_depend_on_it(
         left_out=None,
         whom=whom,
     )
+
+
+def test_an_option_that_an_account_is_not_offered_cannot_be_bought_by_it() -> None:
+    five, ten = (Option(f"{value}", f"RM{value}", Decimal(value), share=Decimal(value == 5)) for value in (5, 10))
+    product = replace(
+        CARD,
+        fields=(NUMBER, DYNAMIC),
+        fields_by_account=frozenset({"amount"}),
+        options={"amount": OptionList((five, ten))},
+    )
+    box = sandbox(catalog=Catalog(products={"CARD": product}))
+    assert pay(box, order("r1", "CARD", 5)).created
+    assert refused(box, order("r2", "CARD", 10)).reason is Reason.DENOMINATION

@@ -244,6 +244,16 @@ def test_a_plan_code_names_a_plan_on_sale_at_this_amount(
     assert answer.code == (58 if reason is Reason.DENOMINATION else 44)
 
 
+def test_a_product_with_plans_may_have_billers_too() -> None:
+    sources = {"subproduct_code": Source("plan", "code"), "biller_code": Source("biller", "code")}
+    fulfillment = Fulfillment(Source("account"), Source("plan", "denomination"), sources)
+    options = {"plan": PLANS, "biller": BILLERS}
+    box = box_of(replace(DATA, fields=(*DATA.fields, BILLER), fulfillment=fulfillment, options=options))
+    assert outcome(box, "DATA", 5, subproduct_code="P5", biller_code="B1") == (None, None)
+    wrong = detail(DetailKind.MISSING, name="extras.ref2", biller="B2")
+    assert outcome(box, "DATA", 5, subproduct_code="P5", biller_code="B2") == (Reason.EXTRAS, wrong)
+
+
 def test_the_details_of_a_plan_refusal_name_the_plans() -> None:
     box = box_of(DATA)
     assert outcome(box, "DATA", 10)[1] == detail(DetailKind.PLAN_REQUIRED, amount=Decimal(10), codes=("A10", "B10"))
