@@ -3,7 +3,7 @@
 import socket
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 
 import pytest
 
@@ -16,7 +16,7 @@ GET = Request("GET", "/v2/options?product_code=A%20B&field_id=x%2Fy", {"X-API-Ke
 
 class Deployment:
     """A server that gives each request the next answer, the last one again and again; None is never answered. A
-    connection is closed after an answer that `says_close`."""
+    connection is closed after an answer other than `OK`."""
 
     def __init__(self, answers: Sequence[bytes | None]) -> None:
         self.requests: list[bytes] = []
@@ -38,14 +38,14 @@ class Deployment:
             threading.Thread(target=self._serve, args=(taken,), daemon=True).start()
 
     def _serve(self, taken: socket.socket) -> None:
-        while request := taken.recv(65536):
-            self.requests.append(request)
-            answer = self._answers.pop(0) if len(self._answers) > 1 else self._answers[0]
-            if answer is not None:
-                taken.sendall(answer)
-                if answer != OK:
-                    taken.close()
-                    return
+        with taken, suppress(OSError):  # the test may have ended
+            while request := taken.recv(65536):
+                self.requests.append(request)
+                answer = self._answers.pop(0) if len(self._answers) > 1 else self._answers[0]
+                if answer is not None:
+                    taken.sendall(answer)
+                    if answer != OK:
+                        return
 
     def close(self) -> None:
         self._listening.shutdown(socket.SHUT_RDWR)
