@@ -128,3 +128,10 @@ def _nonce(n: int, seconds: float = 0) -> Call:
 def _payment(n: int, seconds: int, body: bytes, answer: bytes) -> Call:
     at = START + timedelta(seconds=seconds)
     return Call(n=n, at=at, method="POST", path="/v2/topup", body=body, status=200, answer=answer)
+
+
+def test_a_payment_whose_answer_was_late_was_asked_about_at_its_own_pace() -> None:
+    order, processing = b'{"refid": "r"}', b'{"data": {"refid": "r", "status": "Processing"}}'
+    numbered_when_answered = [_payment(1, 15, order, processing), _payment(2, 0, order, processing)]
+    [pace] = [one for one in audited(numbered_when_answered, []) if one.id == "polling-pace"]
+    assert pace.state == "not_exercised"

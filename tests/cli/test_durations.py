@@ -46,6 +46,7 @@ LENGTHS = {
     "exec --timeout": ("exec", "--", "true"),
     "explore --sandbox-ttl": ("explore", "--", "true"),
     "explore --timeout": ("explore", "--", "true"),
+    "prove --timeout": ("prove", __file__, "--", "true"),
     "listen --timeout": ("listen", "--forward-to", "http://127.0.0.1:1"),
     "inbox --timeout": ("inbox",),
     "health --wait": ("health",),

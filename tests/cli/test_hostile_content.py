@@ -242,6 +242,7 @@ def test_sign_prints_a_body_with_control_characters_as_its_octal_bytes(tmp_path:
         ("sandbox", "new", f"{UNSAFE.replace(chr(0), '')}.yaml"),
         ("mark", "add", UNSAFE),
         ("mark", "rm", UNSAFE),
+        ("hold", "release", UNSAFE, "--count", UNSAFE),
         ("rewind", UNSAFE),
         ("fork", f"{UNSAFE}:"),
         ("health", "--url", f"http://{UNSAFE}/"),
@@ -253,6 +254,7 @@ def test_sign_prints_a_body_with_control_characters_as_its_octal_bytes(tmp_path:
         ("serve", "--start", UNSAFE),
         ("exec", "--", UNSAFE.replace(chr(0), "")),
         ("explore", "--", UNSAFE.replace(chr(0), "")),
+        ("prove", UNSAFE.replace(chr(0), ""), "--", "true"),
     ],
     ids=lambda arguments: ascii("-".join(arguments))[:20],
 )

@@ -38,6 +38,7 @@ from simulator.domain.model.schedule import (
     ScheduledTreeChange,
     ScheduledWebhook,
 )
+from simulator.domain.model.spread import Spread
 from simulator.domain.model.transactions import Distortion, PaymentThen, Reason, Refusal, Status
 from simulator.domain.model.tree import TreeKind
 from simulator.domain.model.wallet import EntryType
@@ -207,7 +208,8 @@ def test_a_payment_rule_is_built_with_all_its_keys(scenario: Scenario) -> None:
     assert (first.id, first.name, second.id, second.name) == ("rule-1", "first", "payments-2", "")
     assert (first.nth, first.every, first.times, first.chance) == (1, 2, 3, Decimal("0.5"))
     assert (second.nth, second.every, second.times, second.chance) == (2, 3, 4, Decimal(1))
-    assert first.then.callbacks == Distortion(True, 2, timedelta(seconds=5), True)
+    late = Spread(timedelta(seconds=5), timedelta(seconds=15))
+    assert first.then.callbacks == Distortion(True, 2, late, True, hold="h", concurrent=True)
     answer, later, asked = first.then.steps
     assert (answer.status, answer.after, answer.requery, answer.code) == (Status.PROCESSING, None, None, 7)
     assert answer.expiry == date(2027, 12, 31)
@@ -221,7 +223,8 @@ def test_a_payment_rule_is_built_with_all_its_keys(scenario: Scenario) -> None:
     assert (third.fallback, second.fallback) == (True, False)
     assert third.then == PaymentThen((), refusal=Refusal(Reason.ACCOUNT, 99, "closed"))
     assert fourth.then.steps[1].at == time(12, 10)
-    alone = Distortion(False, 1, timedelta(seconds=5), again_after=timedelta(minutes=1))
+    minute = timedelta(minutes=1)
+    alone = Distortion(False, 1, late, again_after=minute, hold="h", concurrent=True)
     assert fourth.then.callbacks == Distortion(drop=True, by_status={Status.SUCCESSFUL: alone})
     assert fifth.then.callbacks == Distortion(again_after=timedelta(minutes=1))
     assert [end for end, _ in sixth.variants] == [70, 90, 91, 92]
@@ -241,8 +244,9 @@ def test_a_fault_is_built_with_all_its_keys(scenario: Scenario) -> None:
             ExtraHeaders(((b"Retry-After", b"5"),)),
             CutAnswer(),
         ),
-        delay=(timedelta(milliseconds=200), timedelta(seconds=2)),
+        delay=Spread(timedelta(milliseconds=200), timedelta(seconds=2)),
         after_commit=True,
+        hold="h",
     )
     assert first.before_body is not None
     assert fourth.before_body is not None, "one of its variants waits for the execution"
@@ -358,6 +362,7 @@ def test_schedule_limits_and_assumptions(scenario: Scenario) -> None:
         signature=Signature("X-Signature", "sha256=", "text"),
         timeout=3 * second,
         catalog=WebhookStart("inbox:catalog", "0123456789abcdef" * 4, True),
+        hold="h",
     )
     assert scenario.environment == "production"
     assert scenario.assume["payment-status-codes"] == {

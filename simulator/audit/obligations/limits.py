@@ -110,7 +110,7 @@ def polling_pace(traffic: Traffic) -> Iterator[Occasion]:
         for place, (before, one) in enumerate(pairwise(asked)):
             is_due = before.outcome is Outcome.PROCESSING or (place > 0 and before.outcome is Outcome.ACCEPTED)
             apart = one.at - before.at
-            if not is_due or not apart:
+            if not is_due or apart <= timedelta(0):  # one whose answer was late has a later number
                 continue
             if apart < APART_MIN - JITTER:
                 words = f"request {one.n} asks {round(apart.total_seconds(), 1):g} s after request {before.n}"

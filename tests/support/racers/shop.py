@@ -82,7 +82,7 @@ def wait_for(is_over: Callable[[], bool], ask: Callable[[], None] = lambda: None
     for number in range(1, 400):
         if is_over():
             return
-        if number % 10 == 0:
+        if number % 14 == 0:
             ask()
         time.sleep(0.05)
     sys.exit("stuck")
