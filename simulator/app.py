@@ -92,6 +92,10 @@ class App(Starlette):
                 self._start()
                 self.operations.not_ready = None
             scope = below_mount(scope, self._front)
+            if not self.user_middleware and not is_control(scope["path"]):
+                # As its mounts would; to try them one by one costs a third of an answer.
+                await self._answer_reseller(scope, receive, send)
+                return
         await super().__call__(scope, receive, send)
 
     async def _answer_reseller(self, scope: Any, receive: Any, send: Any) -> None:

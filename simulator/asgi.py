@@ -24,16 +24,14 @@ class AsgiEndpoint:
 
 def below_mount(scope: Any, front: Front) -> dict[str, Any]:
     """Return a scope whose paths begin below what another application, or a proxy, has before them."""
+    below = dict(scope)
+    # Other servers than ours may have left blanks around values (RFC 9110 5.5).
+    below["headers"] = [(name, value.strip(b" \t")) for name, value in scope["headers"]]
     mount = scope.get("root_path", "")
-    sent = (scope.get("raw_path") or b"").removeprefix(mount.encode())
-    below: dict[str, Any] = scope | {
-        # Other servers than ours may have left blanks around values (RFC 9110 5.5).
-        "headers": [(name, value.strip(b" \t")) for name, value in scope["headers"]],
-        "path": front.below(scope["path"].removeprefix(mount) or "/"),
-        "raw_path": front.below_sent(sent),
-        "root_path": "",
-        ROOT_KEY: mount + front.root,
-    }
+    below["path"] = front.below(scope["path"].removeprefix(mount) or "/")
+    below["raw_path"] = front.below_sent((scope.get("raw_path") or b"").removeprefix(mount.encode()))
+    below["root_path"] = ""
+    below[ROOT_KEY] = mount + front.root
     return below
 
 

@@ -19,14 +19,14 @@ from simulator.domain.model.inboxes import INBOX_SCHEME
 from simulator.domain.model.money import parse_amount
 from simulator.http_client.targets import reason_to_refuse
 from simulator.runtime.inboxes import INBOX_PATH
-from simulator.wire import alerts, callbacks, errors, wallet, webhooks
+from simulator.wire import account, errors, webhooks
 from simulator.wire.json import encode
 
 
 def balance(call: Call) -> Reply:
     """200 with the wallet's balance."""
     flat = call.sandbox.core.state.assumes("balance-record", "flat")
-    return Reply(200, wallet.balance(call.owner.wallet.balance, flat=flat))
+    return Reply(200, account.balance(call.owner.wallet.balance, flat=flat))
 
 
 def set_threshold(call: Call) -> Reply:
@@ -38,7 +38,7 @@ def set_threshold(call: Call) -> Reply:
         reseller = call.sandbox.apply(SetThreshold(call.owner.code, amount), call.now)
     except Unacceptable:
         return _bad_threshold(call)
-    return Reply(200, alerts.threshold(reseller.email, reseller.wallet.threshold, call.now))
+    return Reply(200, account.threshold(reseller.email, reseller.wallet.threshold, call.now))
 
 
 def _bad_threshold(call: Call) -> Reply:
@@ -48,7 +48,7 @@ def _bad_threshold(call: Call) -> Reply:
 
 def read_url(call: Call) -> Reply:
     """200 with the configuration, empty strings when there is none."""
-    return Reply(200, callbacks.configuration(call.owner.callback, call.now))
+    return Reply(200, account.configuration(call.owner.callback, call.now))
 
 
 def set_url(call: Call) -> Reply:
@@ -58,7 +58,7 @@ def set_url(call: Call) -> Reply:
         note(call, reason)
         return refuse_parameters({"url": [reason]})
     config = call.sandbox.apply(SetCallback(call.owner.code, url, method), call.now)
-    return Reply(200, callbacks.configuration(config, call.now))
+    return Reply(200, account.configuration(config, call.now))
 
 
 def read_webhook(call: Call) -> Reply:

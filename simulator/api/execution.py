@@ -9,7 +9,7 @@ from simulator.contract.body import read_members
 from simulator.contract.query import read_query
 from simulator.domain.model.domain_events import StatusChanged
 from simulator.runtime.event_items import Item
-from simulator.wire.trace_context import trace_of
+from simulator.runtime.trace_context import trace_of
 
 
 def check_fields(call: Call, endpoint: Endpoint) -> Reply | None:

@@ -13,8 +13,8 @@ from simulator.domain.model.answers import NoSuchTransaction, PaymentRefused
 from simulator.domain.model.bills import BillError, BillRefused
 from simulator.domain.model.cases import CaseKind
 from simulator.domain.model.transactions import Reason
-from simulator.wire import bills, cases, payments
-from simulator.wire.network import network_status
+from simulator.wire import bills, payments
+from simulator.wire.payments import network_status
 
 NO_EXTRAS: Mapping[str, object] = {}
 
@@ -123,7 +123,7 @@ def _open(call: Call, kind: CaseKind) -> Reply:
     exchange.refid, exchange.trxid = outcome.transaction.refid, outcome.transaction.trxid
     exchange.rule = outcome.rule
     explain(call, outcome.detail, "" if outcome.is_accepted else outcome.rule)
-    return Reply(200, cases.answer(outcome))
+    return Reply(200, payments.case_answer(outcome))
 
 
 # What a malformed parameter of a bill look-up is refused as.

@@ -49,12 +49,12 @@ from simulator.persistence.replay.rewinding import Rewinder
 from simulator.runtime.inboxes import INBOX_PATH
 from simulator.runtime.operations import Operations, report
 from simulator.runtime.sandboxes import Sandboxes
+from simulator.runtime.trace_context import trace_of
 from simulator.runtime.traces import caller
 from simulator.scenario.client_files import ClientFiles
 from simulator.scenario.reading.document import ScenarioError
 from simulator.scenario.reading.files import ScenariosFolder
 from simulator.shards.shards import Shards
-from simulator.wire.trace_context import trace_of
 
 HEALTH_PATH = "/_sim/health"
 READY_PATH = "/_sim/ready"

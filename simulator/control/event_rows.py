@@ -15,9 +15,9 @@ from simulator.runtime.event_items import Action, Gone, Item, Taken
 from simulator.runtime.journal import Exchange
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.sandboxes import Sandboxes
+from simulator.runtime.trace_context import sent_trace
 from simulator.wire import webhooks
 from simulator.wire.payments import CALLBACK_STATUS_NAMES, STATUS_NAMES
-from simulator.wire.trace_context import sent_trace
 
 MASKS_MAX = 64
 """How many masks of sandboxes a stream keeps."""

@@ -15,6 +15,7 @@ from starlette.responses import Response
 from simulator import __version__
 from simulator.control.http import sandboxes_of
 from simulator.control.parameters import refuse_other_parameters
+from simulator.control.prometheus import COUNTER, GAUGE, HISTOGRAM, MEDIA_TYPE, Labels, Metric, exposition, single
 from simulator.domain.model.effects import JobCounts
 from simulator.runtime.live_sandbox import LiveSandbox
 from simulator.runtime.operations import (
@@ -29,7 +30,6 @@ from simulator.runtime.operations import (
     reported,
 )
 from simulator.runtime.sandboxes import Sandboxes
-from simulator.wire.prometheus import COUNTER, GAUGE, HISTOGRAM, MEDIA_TYPE, Labels, Metric, exposition, single
 
 OWN: Final = "reseller_sim_"
 BOUNDS_S: Final = tuple(one / 1e6 for one in BOUNDS_US)

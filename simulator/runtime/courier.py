@@ -29,10 +29,10 @@ from simulator.runtime.clock import Clock
 from simulator.runtime.holds import Held, Holds
 from simulator.runtime.inboxes import Inboxes
 from simulator.runtime.operations import CALLBACK, WEBHOOK, Served
+from simulator.runtime.trace_context import passed_on
 from simulator.runtime.traces import Trace, Traces
 from simulator.wire import outbound
 from simulator.wire.payments import STATUS_NAMES
-from simulator.wire.trace_context import passed_on
 
 # SPEC 6.1: the source addresses of each environment.
 _PRODUCTION = ("18.140.170.98", "13.215.6.214")

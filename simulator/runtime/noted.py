@@ -13,9 +13,9 @@ from simulator.persistence.tape.entries import CommandApplied, Due
 from simulator.persistence.tape.tape import ENTRY_BYTES, Tape
 from simulator.runtime.command_answers import SCENARIO, answer_text, refusal_text
 from simulator.runtime.courier import Courier
+from simulator.runtime.trace_context import TraceContext, passed_on
 from simulator.runtime.traces import Trace
 from simulator.scenario.reading.document import ScenarioError
-from simulator.wire.trace_context import TraceContext, passed_on
 
 DUE_BYTES = 150
 """The approximate memory of an attempt that an entry made due."""

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from contextvars import ContextVar
 from typing import Final
 
-from simulator.wire.trace_context import TraceContext, trace_of
+from simulator.runtime.trace_context import TraceContext, trace_of
 
 TRACES_MAX: Final = 10_000
 TRACES_BYTES_MAX: Final = 4 * 1024 * 1024

@@ -1,15 +1,17 @@
-"""The payment result of SPEC 2.3: in the answer to `POST /v2/topup` and in the transaction callback."""
+"""Payments, cases and network status (SPEC 2.3, 2.7, 2.10): in the answers and in the transaction callback."""
 
 from collections.abc import Mapping
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
-from simulator.domain.model.answers import PaymentAnswer, PaymentRefused
+from simulator.domain.model.answers import CaseAnswer, PaymentAnswer, PaymentRefused
+from simulator.domain.model.catalog import Product
 from simulator.domain.model.money import ZERO, parse_number
+from simulator.domain.model.network import NetworkStatus
 from simulator.domain.model.transactions import Result, Status, Transaction
 from simulator.wire.json import known_number, number
-from simulator.wire.timestamps import year_first, year_first_ms
+from simulator.wire.timestamps import day_first, year_first, year_first_ms
 
 # `Succesful` is the service's own spelling and must be matched as written.
 STATUS_NAMES: Mapping[Status, str] = {
@@ -95,4 +97,23 @@ def _fields(transaction: Transaction, result: Result, status: str, balance: Deci
         "timestamp": timestamp,
         "note": result.note,
         "voucherlink": result.voucherlink,
+    }
+
+
+def case_answer(given: CaseAnswer) -> dict[str, Any]:
+    """The body of a 200: `Success` when the request was accepted, else `Failed`."""
+    status = "Success" if given.is_accepted else "Failed"
+    return {"data": {"refid": given.transaction.refid, "status": status, "message": given.message}}
+
+
+def network_status(product: Product, status: NetworkStatus, now: datetime) -> dict[str, Any]:
+    """The body of a 200."""
+    return {
+        "data": {
+            "product_code": product.code,
+            "product_name": product.name,
+            "product_img": product.image_url,
+            "network_status": status.value,
+        },
+        "metadata": {"status_code": 200, "last_updated": day_first(now)},
     }

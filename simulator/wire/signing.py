@@ -1,8 +1,10 @@
-"""Signatures of outgoing webhooks (SPEC 6.3 leaves them open): Standard Webhooks, or a plain HMAC in one header."""
+"""Signatures of outgoing webhooks, which SPEC 6.3 leaves open: how one is made, and how a receiver verifies it."""
 
 import hmac
 from base64 import b64encode
+from collections.abc import Mapping
 from datetime import datetime
+from typing import Final
 
 from simulator.domain.model.webhooks import Signature
 
@@ -27,3 +29,57 @@ def signature_of(scheme: Signature, secret: str, event_id: str, stamp: str, body
         return scheme.prefix + hmac.digest(key, body, "sha256").hex()
     text = b".".join((event_id.encode(), stamp.encode(), body))
     return f"v1,{b64encode(hmac.digest(bytes.fromhex(secret), text, 'sha256')).decode()}"
+
+
+TOLERANCE_S: Final = 300
+STAMP_DIGITS_MAX: Final = 15
+VERSION: Final = "v1,"
+SIGNATURES_MAX: Final = 10  # while a secret is rotated there are two
+
+
+def headers_of(scheme: Signature) -> tuple[str, ...]:
+    """The names of the headers that sign, in lower case."""
+    return (scheme.header.lower(),) if scheme.header else STANDARD_HEADERS
+
+
+def lacking(scheme: Signature, headers: Mapping[str, str]) -> str:
+    """What these headers lack to be a signature at all, as a sentence; empty when they may be one."""
+    missing = [name for name in headers_of(scheme) if not headers.get(name)]
+    if missing:
+        verb = "is" if len(missing) == 1 else "are"
+        is_unsigned = len(missing) == len(headers_of(scheme))
+        return f"{', '.join(missing)} {verb} missing{': it is not signed' if is_unsigned else ''}"
+    if scheme.header:
+        wanted = f"{scheme.prefix}, then hexadecimal digits" if scheme.prefix else "hexadecimal digits"
+        is_whole = headers[scheme.header.lower()].startswith(scheme.prefix)
+        return "" if is_whole else f"{scheme.header.lower()} must be {wanted}"
+    if not _is_stamp(headers[STANDARD_HEADERS[1]]):
+        return "webhook-timestamp is not a Unix time in seconds"
+    is_known = any(one.startswith(VERSION) for one in headers[STANDARD_HEADERS[2]].split())
+    return "" if is_known else f"webhook-signature has no signature that begins with {VERSION}"
+
+
+def is_signed_with(scheme: Signature, secret: str, headers: Mapping[str, str], body: bytes) -> bool:
+    """True when this secret, 64 hexadecimal digits, signed exactly these headers and this body; they lack nothing."""
+    if scheme.header:
+        given = [headers[scheme.header.lower()]]
+        expected = signature_of(scheme, secret, "", "", body)
+    else:
+        id_, stamp, signatures = (headers[name] for name in STANDARD_HEADERS)
+        given = signatures.split()[:SIGNATURES_MAX]
+        expected = signature_of(scheme, secret, id_, stamp, body)
+    return any(hmac.compare_digest(one.encode(), expected.encode()) for one in given)
+
+
+def staleness(scheme: Signature, headers: Mapping[str, str], present: datetime) -> str:
+    """How far the timestamp is from the receiver's present if that is too far, as the end of a sentence; else empty."""
+    if scheme.header:
+        return ""
+    age_s = round(present.timestamp()) - int(headers[STANDARD_HEADERS[1]])
+    if abs(age_s) <= TOLERANCE_S:
+        return ""
+    return f"webhook-timestamp is {abs(age_s)} s {'old' if age_s > 0 else 'ahead'}; accept {TOLERANCE_S} s at most"
+
+
+def _is_stamp(text: str) -> bool:
+    return text.isascii() and text.isdigit() and len(text) <= STAMP_DIGITS_MAX

@@ -9,8 +9,8 @@ from simulator.persistence.replay.head import taken
 from simulator.persistence.replay.without_secrets import lines_without_secrets
 from simulator.persistence.replay.writing import tape_lines
 from simulator.runtime import traces
+from simulator.runtime.trace_context import TraceContext
 from simulator.runtime.traces import Traces
-from simulator.wire.trace_context import TraceContext
 from tests.support.client import Client, running
 from tests.support.replaying import assert_replays
 

@@ -11,7 +11,7 @@ import pytest
 from simulator.domain.model import draw
 from simulator.domain.model.callbacks import Callback, CallbackConfig
 from simulator.domain.model.transactions import Distortion, Result, Status, Transaction
-from simulator.wire import callbacks, outbound, payments
+from simulator.wire import account, outbound, payments
 from simulator.wire.json import encode, number
 from simulator.wire.timestamps import day_first, iso_utc, iso_utc_exact, year_first, year_first_ms
 
@@ -123,7 +123,7 @@ def test_a_get_callback_adds_its_four_parameters_behind_the_urls_own(url: str) -
 
 
 def test_an_unset_callback_url_is_empty_and_dated_now() -> None:
-    assert callbacks.configuration(CallbackConfig(), AT) == {
+    assert account.configuration(CallbackConfig(), AT) == {
         "data": {"Status": "Success", "CallbackUrl": "", "Method": ""},
         "@metadata": {"status_code": 200, "last_updated": "01-01-2027 00:05:09"},
     }
