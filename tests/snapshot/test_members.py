@@ -35,6 +35,7 @@ TABLE: dict[str, tuple[str, dict[str, str]]] = {
             "served": AROUND, "evicted_before": AROUND,
             "keeper": AROUND, "is_touched": AROUND, "last_used_s": AROUND, "resets": AROUND, "rewinds": AROUND,
             "server_secrets": AROUND, "hidden": BEGINNING, "last_ending": AROUND, "delays": WAITERS,
+            "holds": WAITERS,
             "former_secrets": "of other lives, whatever sandbox theirs is: the server has them",
             "waiting": WAITERS, "driver": "it has what runs; there is no snapshot during an advance",
             "is_closed": "there is no snapshot of one that is", "is_deleted": "there is no snapshot of one that is",
@@ -77,8 +78,8 @@ TABLE: dict[str, tuple[str, dict[str, str]]] = {
     "Inboxes": (
         "budget _by_name _last_n _left_out",
         {
-            "started": BEGINNING, "_secrets": "the state's", "_count_max": SCENARIO, "_bytes_max": SCENARIO,
-            "_budgets": AROUND, "_is_closed": "there is no snapshot of one that is",
+            "started": BEGINNING, "_seed": BEGINNING, "_secrets": "the state's",
+            "_count_max": SCENARIO, "_bytes_max": SCENARIO, "_budgets": AROUND, "_is_closed": "there is no snapshot of one that is",
         },
     ),
     "Inbox": (
@@ -111,7 +112,7 @@ TABLE: dict[str, tuple[str, dict[str, str]]] = {
     "Courier": (
         "sent traces",
         {
-            "_owner": BEGINNING, "_seed": BEGINNING,
+            "_owner": BEGINNING, "_seed": BEGINNING, "holds": WAITERS,
             "_inboxes": "the sandbox's", "_sender": AROUND, "_note": "the tape's",
             "served": AROUND, "times": MEASURED, "durations": MEASURED,
             "_limits": SCENARIO, "_webhooks": SCENARIO, "_skew": SCENARIO,
