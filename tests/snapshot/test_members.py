@@ -79,7 +79,8 @@ TABLE: dict[str, tuple[str, dict[str, str]]] = {
         "budget _by_name _last_n _left_out",
         {
             "started": BEGINNING, "_seed": BEGINNING, "_secrets": "the state's",
-            "_count_max": SCENARIO, "_bytes_max": SCENARIO, "_budgets": AROUND, "_is_closed": "there is no snapshot of one that is",
+            "_count_max": SCENARIO, "_bytes_max": SCENARIO, "_budgets": AROUND,
+            "_is_closed": "there is no snapshot of one that is",
         },
     ),
     "Inbox": (
