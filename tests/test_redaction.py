@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulator.auth.tokens import Holder, Realm, Use, issue
+from simulator.auth.tokens import Realm, TokenHolder, Use, issue
 from simulator.control.masking import Mask
 from simulator.domain.model.resellers import FORMER_MAX, SecretLog
 from simulator.redaction import (
@@ -109,7 +109,7 @@ def test_the_beginning_of_a_secret_is_not_looked_for_when_it_is_a_word() -> None
 
 
 def test_a_token_is_found_without_any_secret() -> None:
-    holder = Holder("ann", "RS001")
+    holder = TokenHolder("ann", "RS001")
     token = issue(Realm("default", b"k" * 32), Use.ID, holder, datetime(2026, 11, 1, tzinfo=UTC), timedelta(hours=1))
     assert redact(f"a {token} b", [Secrets()]) == f"a {MASKED} b"
 

@@ -9,7 +9,7 @@ from simulator.api.clients import refuse_address_of
 from simulator.api.notes import note
 from simulator.auth import headers as names
 from simulator.auth.signature import Denied
-from simulator.auth.tokens import REFUSED, Holder, Realm, Use, claimed, issue, verify
+from simulator.auth.tokens import REFUSED, Realm, TokenHolder, Use, claimed, issue, verify
 from simulator.domain.model import draw
 from simulator.domain.model.resellers import Reseller
 from simulator.runtime.live_sandbox import LiveSandbox
@@ -28,7 +28,7 @@ def holder_of(sandbox: LiveSandbox, access: Access, authorization: bytes | None,
     if not token:
         return Denied(REFUSED, "Authorization has no token behind the word Bearer")
     holder = verify(realm_of(sandbox), token, Use.ID, now)
-    return known_reseller(sandbox, holder) if isinstance(holder, Holder) else holder
+    return known_reseller(sandbox, holder) if isinstance(holder, TokenHolder) else holder
 
 
 def closed_to_token(endpoint: Endpoint, reseller: Reseller, now: datetime) -> Denied | None:
@@ -58,7 +58,7 @@ def claimed_reseller(call: Call) -> str:
     return str(claimed(token).get("reseller", "")) if token else ""
 
 
-def known_reseller(sandbox: LiveSandbox, holder: Holder) -> Reseller | Denied:
+def known_reseller(sandbox: LiveSandbox, holder: TokenHolder) -> Reseller | Denied:
     """The reseller of a token's holder, who may have been removed since."""
     owner = sandbox.core.state.users.get(holder.username)
     if owner is None or owner[0].code != holder.reseller:
@@ -83,7 +83,7 @@ def token(call: Call) -> Reply:
     if owner is None or not is_right:
         return _refuse(call, "the password is wrong" if owner else "this sandbox has no user of this name", _NOBODY)
     reseller, user = owner
-    return _answer(call, reseller, Holder(user.username, reseller.code), fresh=True)
+    return _answer(call, reseller, TokenHolder(user.username, reseller.code), fresh=True)
 
 
 def refresh(call: Call) -> Reply:
@@ -97,7 +97,7 @@ def refresh(call: Call) -> Reply:
     return _answer(call, reseller, holder, fresh=call.sandbox.core.state.assumes("refreshed-token", "new"))
 
 
-def _answer(call: Call, reseller: Reseller, holder: Holder, *, fresh: bool) -> Reply:
+def _answer(call: Call, reseller: Reseller, holder: TokenHolder, *, fresh: bool) -> Reply:
     """Tokens that live by the sandbox's clock; a RefreshToken only when it is `fresh`."""
     if refusal := refuse_address_of(call, reseller):
         return refusal

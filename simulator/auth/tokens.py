@@ -52,14 +52,14 @@ class Realm(msgspec.Struct, frozen=True):
     key: bytes
 
 
-class Holder(msgspec.Struct, frozen=True):
+class TokenHolder(msgspec.Struct, frozen=True):
     """To whom a token was issued."""
 
     username: str
     reseller: str
 
 
-def issue(realm: Realm, use: Use, holder: Holder, now: datetime, lifetime: timedelta) -> str:
+def issue(realm: Realm, use: Use, holder: TokenHolder, now: datetime, lifetime: timedelta) -> str:
     """A token valid from `now` for `lifetime`, in whole seconds; equal arguments give equal bytes."""
     import jwt  # takes longer to import than the server to start
 
@@ -77,7 +77,7 @@ def issue(realm: Realm, use: Use, holder: Holder, now: datetime, lifetime: timed
     return jwt.encode(claims, realm.key, algorithm=ALGORITHM)
 
 
-def verify(realm: Realm, token: str, use: Use, now: datetime) -> Holder | Denied:
+def verify(realm: Realm, token: str, use: Use, now: datetime) -> TokenHolder | Denied:
     """The holder, if the token is valid here and now for this use; else a refusal that says what is wrong."""
     if len(token) > TOKEN_CHARS_MAX:
         return Denied(REFUSED, f"the token has {len(token)} characters, at most {TOKEN_CHARS_MAX} are read")
@@ -96,7 +96,7 @@ def verify(realm: Realm, token: str, use: Use, now: datetime) -> Holder | Denied
     except (jwt.PyJWTError, RecursionError, UnicodeError) as bad:
         return Denied(REFUSED, _explain(bad, token, realm))
     reason = _misused(claims, use) or _untimely(claims, _unix_us(now))
-    return Denied(REFUSED, reason) if reason else Holder(claims["sub"], str(claims["reseller"]))
+    return Denied(REFUSED, reason) if reason else TokenHolder(claims["sub"], str(claims["reseller"]))
 
 
 def claimed(token: str) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from simulator.runtime import facts
 from simulator.runtime.evictions import EvictedRecords
 from simulator.runtime.journal import Exchange, Journal
 from simulator.runtime.operations import BOUNDS_US, Served
-from simulator.runtime.value_counts import SHOWN_MAX, KeptCounts, Request, ValueBudget, ValueCounts
+from simulator.runtime.value_counts import SHOWN_MAX, ExpectationBudget, KeptCounts, Request, ValueCounts
 
 # Method, path as the contract writes it, status, error, ending of the connection; the domain's `AnswerKind`.
 AnswerKey = tuple[str, str, int, str, str]
@@ -43,7 +43,7 @@ class Counters:
         self.values: dict[int, ValueCounts] = {}
         self.notes: dict[int, str] = {}
         self.first: dict[int, list[int]] = {}
-        self._budget = ValueBudget()
+        self._budget = ExpectationBudget()
         self.expected: tuple[Expectation, ...] = ()
         self._state = state
         self.evicted = {

@@ -9,12 +9,7 @@ from typing import NamedTuple
 import msgspec
 
 from simulator.domain.model.expectations import Expectation, Verdict, verdict
-
-VALUES_MAX = 10_000
-"""How many values are told apart for each expectation. With more, no verdict can be given."""
-
-SANDBOX_VALUES_MAX = 100_000
-"""How many values all expectations of a sandbox tell apart together."""
+from simulator.domain.model.rule_counts import SANDBOX_VALUES_MAX, VALUES_MAX
 
 RECENT_MAX = 8
 VALUE_CHARS_MAX = 80
@@ -60,7 +55,7 @@ class KeptCounts(NamedTuple):
     size: int
 
 
-class ValueBudget:
+class ExpectationBudget:
     """How many values the expectations of a sandbox have, all together."""
 
     def __init__(self) -> None:
@@ -75,13 +70,14 @@ class ValueBudget:
 
 
 class ValueCounts:
-    """Counts the calls of each value and the distances between them, in bounded memory. A verdict takes as long as
+    """Counts the calls of each value and the distances between them, in bounded memory. With more values than
+    `VALUES_MAX` no verdict can be given. A verdict takes as long as
     there are different counts, however many values there are."""
 
-    def __init__(self, expectation: Expectation, budget: ValueBudget | None = None) -> None:
+    def __init__(self, expectation: Expectation, budget: ExpectationBudget | None = None) -> None:
         self.expectation = expectation
         self.size = 0
-        self._budget = budget or ValueBudget()
+        self._budget = budget or ExpectationBudget()
         self._seen: dict[str, dict[str, Seen]] = {}  # by value and sender
         self._by_count: dict[int, dict[Seen, None]] = {}
         self._full = ""

@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from simulator.domain.model.wallet import Entry, EntryType, Totals
+from simulator.domain.model.wallet import Entry, EntryType, StatementTotals
 from simulator.wire.json import number
 from simulator.wire.paging import link
 from simulator.wire.timestamps import year_first_ms
@@ -36,16 +36,16 @@ class StatementPage(msgspec.Struct, frozen=True, kw_only=True):
 def body(
     entries: list[Entry],
     sheet: StatementPage,
-    totals: Mapping[EntryType, Totals],
+    totals: Mapping[EntryType, StatementTotals],
     *,
     unsigned: bool = False,
     commissions: bool = False,
 ) -> dict[str, Any]:
-    """The body of a 200. Totals cover the whole search; `unsigned` omits their sign, and `commissions` counts
+    """The body of a 200. StatementTotals cover the whole search; `unsigned` omits their sign, and `commissions` counts
     commissions as deposits."""
     if commissions:
         deposits, others = totals[EntryType.DEPOSIT], totals[EntryType.COMMISSION]
-        both = Totals(deposits.entries + others.entries, deposits.amount + others.amount)
+        both = StatementTotals(deposits.entries + others.entries, deposits.amount + others.amount)
         totals = {**totals, EntryType.DEPOSIT: both}
     return {
         "data": [_entry(one) for one in entries],
@@ -93,5 +93,5 @@ def _meta(sheet: StatementPage, count: int) -> dict[str, Any]:
     }
 
 
-def _total(totals: Totals, unsigned: bool) -> dict[str, Any]:
+def _total(totals: StatementTotals, unsigned: bool) -> dict[str, Any]:
     return {"amount": number(abs(totals.amount) if unsigned else totals.amount), "count": totals.entries}

@@ -6,7 +6,7 @@ from urllib.parse import urlencode
 import pytest
 
 from simulator.api.tokens import realm_of
-from simulator.auth.tokens import Holder, Use, issue
+from simulator.auth.tokens import TokenHolder, Use, issue
 from tests.support.client import Client, Response, running
 from tests.support.tokens import CREDENTIALS, PASSWORD, USER, get, login, pay_by_token, post, refresh
 
@@ -543,7 +543,7 @@ def test_users_of_a_reseller_that_was_added_can_log_in_and_usernames_are_taken_o
 
 def test_a_token_of_a_user_that_is_gone_is_refused() -> None:
     with running() as client:
-        for holder in (Holder("ghost", "RS001"), Holder(USER, "RS404")):
+        for holder in (TokenHolder("ghost", "RS001"), TokenHolder(USER, "RS404")):
             token = issue(
                 realm_of(client.live),
                 Use.ID,

@@ -10,14 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simulator.auth.signature import Denied
-from simulator.auth.tokens import ISSUER, TOKEN_CHARS_MAX, Holder, Realm, Use, claimed, issue, verify
+from simulator.auth.tokens import ISSUER, TOKEN_CHARS_MAX, Realm, TokenHolder, Use, claimed, issue, verify
 
 NOW = datetime(2026, 11, 21, 4, 0, 0, tzinfo=UTC)
 NOW_S = int(NOW.timestamp())
 HOUR = timedelta(hours=1)
 REALM = Realm("here", b"k" * 32)
 ELSEWHERE = Realm("there", b"e" * 32)
-HOLDER = Holder("ann", "RS001")
+HOLDER = TokenHolder("ann", "RS001")
 CLAIMS: dict[str, Any] = {
     "iss": ISSUER,
     "aud": "here",

@@ -7,7 +7,7 @@ import pytest
 from simulator.domain.model.expectations import ANY_COUNT, Count, Expectation, ExpectationKind
 from simulator.runtime.counters import Counters
 from simulator.runtime.journal import Exchange, packed
-from simulator.runtime.value_counts import RECENT_MAX, Request, ValueBudget, ValueCounts
+from simulator.runtime.value_counts import RECENT_MAX, ExpectationBudget, Request, ValueCounts
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -65,7 +65,7 @@ def test_values_of_any_length_take_little_memory_and_stay_different() -> None:
     assert len(found.verdict().message) < 300
 
 
-def once(budget: ValueBudget | None = None) -> ValueCounts:
+def once(budget: ExpectationBudget | None = None) -> ValueCounts:
     return ValueCounts(Expectation("it", ExpectationKind.CALLS, Count(1, 1), per="refid"), budget)
 
 
@@ -87,7 +87,7 @@ def test_a_verdict_on_many_values_looks_at_few_of_them() -> None:
 
 def test_all_expectations_share_the_memory_for_values(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("simulator.runtime.value_counts.SANDBOX_VALUES_MAX", 3)
-    budget = ValueBudget()
+    budget = ExpectationBudget()
     first, second = once(budget), once(budget)
     for value in ("a", "b"):
         first.add(value, Request(START, 1))

@@ -4,7 +4,7 @@ import msgspec
 
 from simulator.auth.autopsy.compared import Compared, compare, first_difference
 from simulator.auth.autopsy.search import search
-from simulator.auth.autopsy.signing import Facts, Found, Parts, signings
+from simulator.auth.autopsy.signing import Facts, Parts, Way, signings
 from simulator.auth.canonical import canonical_string
 from simulator.auth.form import FIX, wrong_form
 
@@ -34,7 +34,7 @@ class Autopsy(msgspec.Struct, frozen=True):
     None in the latter case, since a hash does not show what is near to it. `compared` is a string that was given."""
 
     is_right: bool
-    found: tuple[Found, ...]
+    found: tuple[Way, ...]
     sentence: str
     fix: str
     expected: Parts

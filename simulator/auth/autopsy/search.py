@@ -11,7 +11,7 @@ from itertools import chain, combinations, islice, product
 from typing import NamedTuple
 
 from simulator.auth.autopsy.mistakes import MISTAKES
-from simulator.auth.autopsy.signing import Facts, Found, Parts, Signing, Ways, signings
+from simulator.auth.autopsy.signing import Facts, Parts, Signing, Way, Ways, signings
 from simulator.auth.canonical import hmac_sha256
 from simulator.auth.form import PREFIX
 
@@ -27,10 +27,10 @@ _EXAMPLES = tuple((sha256(b"").digest() * 2)[:size] for size in (32, 16, 20, 48,
 Candidate = tuple[Signing, Ways, bytes]
 
 
-class Reading(NamedTuple):
+class SignatureReading(NamedTuple):
     """What X-Signature may be: a text that a digest is `written` as, and the mistakes that this supposes."""
 
-    found: tuple[Found, ...]
+    found: tuple[Way, ...]
     sent: bytes
     written: Callable[[bytes, bytes], bytes]
 
@@ -43,7 +43,7 @@ class Match(NamedTuple):
     """A string whose signature was sent: the mistakes that lead to it, none when it is right, the parts that should
     have been signed, and the string."""
 
-    found: tuple[Found, ...]
+    found: tuple[Way, ...]
     right: Parts
     string: bytes
 
@@ -68,11 +68,12 @@ def candidates(facts: Facts) -> Iterator[Candidate]:
     accepted = signings(facts)
     table = [mistake for mistake in MISTAKES if mistake.step not in ("encoding", "wrapping", "prefix")]
     ways = [mistake.ways(facts) for mistake in table]
-    tried = [list(islice(each, _TRIED_FIRST)) for each in ways]
+    tried: list[tuple[Way, ...]] = []
     for signing in accepted:
         yield signing, (), signing.string(())
-    for way in chain.from_iterable(tried):
-        yield from ((signing, (way,), signing.string((way,))) for signing in accepted)
+    for each in ways:
+        tried.append(tuple(islice(each, _TRIED_FIRST)))
+        yield from ((signing, (way,), signing.string((way,))) for way in tried[-1] for signing in accepted)
     for way in chain.from_iterable(islice(each, _WAYS_MAX) for each in reversed(ways)):  # thousands of timestamps last
         yield from ((signing, (way,), signing.string((way,))) for signing in accepted)
     for signing in accepted:
@@ -93,18 +94,18 @@ def digest_of(secret: bytes, ways: Ways, string: bytes) -> bytes:
     return algorithm(secret, string)
 
 
-def readings(facts: Facts) -> list[Reading]:
+def readings(facts: Facts) -> list[SignatureReading]:
     """Return every way to read the header with at most two mistakes, those with the fewest first."""
     table = [mistake for mistake in MISTAKES if mistake.step == "encoding"]
     encodings = [((), _base64), *(((way,), way.make) for mistake in table for way in mistake.ways(facts))]
-    found: dict[tuple[bytes, bytes], Reading] = {}
+    found: dict[tuple[bytes, bytes], SignatureReading] = {}
     for prefix, text in _unwrapped(facts, "prefix", facts.signature[:_SIGNATURE_BYTES_MAX]):
         for wrapping, sent in _unwrapped(facts, "wrapping", text):
             examples = _EXAMPLES[:1] if len(sent) == _CHARACTERS else _EXAMPLES
             for encoding, written in encodings:
                 how, texts = (*encoding, *wrapping, *prefix), [written(example, sent) for example in examples]
                 if len(how) <= 2 and sent and len(sent) in map(len, texts):
-                    found.setdefault((sent, texts[0]), Reading(how, sent, written))
+                    found.setdefault((sent, texts[0]), SignatureReading(how, sent, written))
     return sorted(found.values(), key=lambda reading: len(reading.found))
 
 
@@ -112,7 +113,7 @@ def _base64(digest: bytes, _: bytes) -> bytes:
     return b2a_base64(digest, newline=False)
 
 
-def _unwrapped(facts: Facts, step: str, value: bytes) -> Iterator[tuple[tuple[Found, ...], bytes]]:
+def _unwrapped(facts: Facts, step: str, value: bytes) -> Iterator[tuple[tuple[Way, ...], bytes]]:
     """The value as it is when this step is right, and without what each mistake puts around it."""
     right = value if step == "wrapping" else _without_v1(value)
     if right is not None:

@@ -85,7 +85,7 @@ PLACES = {
 _QUERY_STEPS = frozenset(step for step, place in PLACES.items() if place == "query")
 
 
-class Mistake(NamedTuple):
+class SigningMistake(NamedTuple):
     """One known mistake. `does` says what the client does, `fix` what it should do; both end without a full stop, and
     `{}` in `does` stands for what the request has there. `transformation` yields how the step is done: each a value or
     a function, alone or with what stands for `{}`."""
@@ -106,21 +106,21 @@ class Mistake(NamedTuple):
         """What the client does and what it should do."""
         return f"{self.does}; {self.fix}"
 
-    def ways(self, facts: Facts) -> Iterator["Found"]:
+    def ways(self, facts: Facts) -> Iterator["Way"]:
         """How a client with this mistake may have done its step."""
         for change in self.transformation(facts):
             if isinstance(change, tuple):
-                yield Found(self.step, change[0], self, change[1])
+                yield Way(self.step, change[0], self, change[1])
             else:
-                yield Found(self.step, change, self)
+                yield Way(self.step, change, self)
 
 
-class Found(NamedTuple):
+class Way(NamedTuple):
     """A mistake that a request may have: the step, and how it is done. `shown` is what stands for `{}` in its words."""
 
     step: str
     make: Any
-    mistake: Mistake
+    mistake: SigningMistake
     shown: str = ""
 
     @property
@@ -139,12 +139,12 @@ class Found(NamedTuple):
         return f"{self.does}; {self.mistake.fix}"
 
 
-Ways = tuple[Found, ...]
+Ways = tuple[Way, ...]
 
 
-def rows(step: str, *each: tuple[str, str, str, Callable[[Facts], Iterable[Any]]]) -> tuple[Mistake, ...]:
+def rows(step: str, *each: tuple[str, str, str, Callable[[Facts], Iterable[Any]]]) -> tuple[SigningMistake, ...]:
     """Return the mistakes of one step."""
-    return tuple(Mistake(*row, step) for row in each)
+    return tuple(SigningMistake(*row, step) for row in each)
 
 
 class Signing:

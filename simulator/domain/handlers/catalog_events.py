@@ -40,7 +40,7 @@ class Change(NamedTuple):
     product: Product | None = None
 
 
-class Offer(NamedTuple):
+class ProductOffer(NamedTuple):
     """An option on sale, with its selling price and cost where it has a price."""
 
     option: Option
@@ -194,7 +194,7 @@ def _option_changes(before: Product, after: Product) -> Iterator[Change]:
         yield Change(f"option.{change}", (after.code, field_id, code), entry)
 
 
-def _offers(product: Product) -> dict[tuple[str, str], Offer]:
+def _offers(product: Product) -> dict[tuple[str, str], ProductOffer]:
     """Every option on sale by field and code; the field's own options take precedence over those written for single
     account numbers."""
     lists = [(field_id, found) for (field_id, _), found in product.options_for.items()]
@@ -202,11 +202,11 @@ def _offers(product: Product) -> dict[tuple[str, str], Offer]:
     return {(field_id, one.code): _offer(product, field_id, one) for field_id, found in lists for one in found.active}
 
 
-def _offer(product: Product, field_id: str, option: Option) -> Offer:
+def _offer(product: Product, field_id: str, option: Option) -> ProductOffer:
     value = option.denomination
     if value is None or product.pricing is None or product.pricing.id != field_id:
-        return Offer(option)
-    return Offer(option, pricing.price(product, value), pricing.cost(product, value))
+        return ProductOffer(option)
+    return ProductOffer(option, pricing.price(product, value), pricing.cost(product, value))
 
 
 def _is_same(one: object, other: object) -> bool:

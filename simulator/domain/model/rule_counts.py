@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterable, Mapping
 
 import msgspec
 
-VALUES_MAX = 10_000  # of one rule
-SANDBOX_VALUES_MAX = 100_000  # of all rules of a sandbox together: about 30 MB
+VALUES_MAX = 10_000  # of one rule, or of one expectation
+SANDBOX_VALUES_MAX = 100_000  # of all rules of a sandbox together, about 30 MB, or of all its expectations
 VALUE_CHARS_MAX = 200  # longer values are told apart by their beginning alone
 
 

@@ -42,7 +42,7 @@ class Entry(msgspec.Struct, frozen=True, gc=False, array_like=True):
     trxid: str = ""
 
 
-class Totals(msgspec.Struct, gc=False):
+class StatementTotals(msgspec.Struct, gc=False):
     """The count and the sum of one type's entries: of a day, or of a search."""
 
     entries: int = 0
@@ -67,7 +67,7 @@ class Wallet:
         self.balance = opening
         self.entries: list[Entry] = []
         self._days = Days()
-        self._totals: list[dict[EntryType, Totals]] = []  # of each day
+        self._totals: list[dict[EntryType, StatementTotals]] = []  # of each day
         self.threshold = ZERO
         self.on_low: Callable[[Entry], None] | None = None
 
@@ -106,11 +106,11 @@ class Wallet:
         limit: int,
         *,
         newest_first: bool = True,
-    ) -> tuple[list[Entry], Mapping[EntryType, Totals]]:
+    ) -> tuple[list[Entry], Mapping[EntryType, StatementTotals]]:
         """Return `limit` entries of these days and types after the first `offset`, and the totals of the whole search
         by type."""
         days = self._days.between(first, last)
-        totals = {type_: Totals() for type_ in EntryType}
+        totals = {type_: StatementTotals() for type_ in EntryType}
         for of_day in self._totals[days]:
             for type_ in types & of_day.keys():
                 totals[type_].add(of_day[type_].entries, of_day[type_].amount)
@@ -131,7 +131,7 @@ class Wallet:
         self.entries.append(entry)
         totals = self._totals[-1].get(entry.type)
         if totals is None:
-            totals = self._totals[-1][entry.type] = Totals()
+            totals = self._totals[-1][entry.type] = StatementTotals()
         totals.entries += 1
         totals.amount += entry.amount
 
@@ -144,7 +144,7 @@ SLICE = 2_000
 _balance = attrgetter("balance")
 
 
-class Span(NamedTuple):
+class CurveSpan(NamedTuple):
     """The entries of a part of the curve that stand for all of it."""
 
     first: Entry
@@ -161,7 +161,7 @@ class BalanceCurve:
 
     def __init__(self, wallet: Wallet) -> None:
         self._entries = wallet.entries
-        self._spans: list[Span] = []
+        self._spans: list[CurveSpan] = []
         self._length = 1
         self._seen = 0
 
@@ -182,7 +182,7 @@ class BalanceCurve:
         return sorted({entry.id: entry for span in self._spans for entry in span}.values(), key=attrgetter("id"))
 
     def _add(self, part: list[Entry], *, is_new: bool) -> None:
-        span = Span(part[0], min(part, key=_balance), max(part, key=_balance), part[-1])
+        span = CurveSpan(part[0], min(part, key=_balance), max(part, key=_balance), part[-1])
         self._seen += len(part)
         if not is_new:
             self._spans[-1] = _joined(self._spans[-1], span)
@@ -193,6 +193,6 @@ class BalanceCurve:
         self._spans.append(span)
 
 
-def _joined(a: Span, b: Span) -> Span:
+def _joined(a: CurveSpan, b: CurveSpan) -> CurveSpan:
     lowest, highest = min(a.lowest, b.lowest, key=_balance), max(a.highest, b.highest, key=_balance)
-    return Span(a.first, lowest, highest, b.last)
+    return CurveSpan(a.first, lowest, highest, b.last)

@@ -17,7 +17,7 @@ from simulator.domain.model.money import cents, decimal_text, is_bounded, is_who
 from simulator.domain.model.resellers import KeyState
 from simulator.domain.model.scenario import ResellerStart
 from simulator.domain.model.schedule import ScheduledDeposit
-from simulator.domain.model.wallet import ALL_TYPES, EntryType, Totals, Wallet
+from simulator.domain.model.wallet import ALL_TYPES, EntryType, StatementTotals, Wallet
 from tests.support.worlds import (
     START,
     fire_due,
@@ -27,7 +27,7 @@ from tests.support.worlds import (
     seconds,
 )
 
-NO_ENTRIES = {type_: Totals() for type_ in EntryType}
+NO_ENTRIES = {type_: StatementTotals() for type_ in EntryType}
 
 
 def test_the_agenda_is_ordered_by_time_then_by_insertion() -> None:
@@ -288,7 +288,7 @@ def test_a_wallet_is_restored_with_its_threshold_and_the_last_balance() -> None:
     assert (
         restored.find(*days)
         == wallet.find(*days)
-        == ([second, first], {**NO_ENTRIES, EntryType.DEPOSIT: Totals(2, Decimal(3))})
+        == ([second, first], {**NO_ENTRIES, EntryType.DEPOSIT: StatementTotals(2, Decimal(3))})
     )
 
 
