@@ -6,6 +6,7 @@ would, begins to record at SIGUSR1, when starting up is over, and writes what it
 
 import contextlib
 import cProfile
+import os
 import pstats
 import runpy
 import signal
@@ -80,8 +81,8 @@ def main(argv: Sequence[str]) -> None:
     out, module, *arguments = argv
     profiler = cProfile.Profile()
     signal.signal(signal.SIGUSR1, lambda *_: profiler.enable())
-    # uvicorn shuts down at SIGTERM and then raises the signal again for whoever had it before: this.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    # `serve` shuts down at SIGTERM and then ends by `os._exit`, which would write nothing.
+    os._exit = lambda status: sys.exit(status)
     sys.argv = [module, *arguments]
     try:
         with contextlib.suppress(SystemExit):
